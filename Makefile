@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, which share comp
 QUICK := tests/snapshot tests/golden tests/contracts tests/test_project.py tests/io tests/text \
   tests/report tests/stats tests/metaeval tests/chapters tests/summaries tests/scoring src
 
-.PHONY: quick snapshot demo test system prove prove-168h browser lint types layers tests docs lock clean
+.PHONY: quick snapshot demo test system prove prove-168h browser lint types layers tests docs refresh pictures lock clean
 
 demo: $(RUN)/.installed  ## score the example corpus, write reports, serve a study (ONCE=1: do not serve)
 	@mkdir -p out
@@ -64,10 +64,19 @@ prove-168h: $(DEV)/.installed  ## the benchmark of a week of sound, which joins 
 browser: $(DEV)/.installed  ## reports and the pages of listeners in Chromium, workbooks in LibreOffice
 	@.ci/chromium
 	@.ci/libreoffice
-	@OPENBLAS_NUM_THREADS=1 $(STAGE) browser pytest -q -n 2 --dist worksteal browser
+	@OPENBLAS_NUM_THREADS=1 $(STAGE) browser pytest -q -n 3 --dist worksteal browser  # pages mostly wait for sounds
 
-docs: $(DEV)/.installed  ## write the generated pages again
+docs: $(DEV)/.installed  ## write the generated pages and figures, and the website into out/site
 	@$(DEV)/bin/python docs/generate.py
+	@$(DEV)/bin/python docs/figures.py
+	@NO_MKDOCS_2_WARNING=1 $(STAGE) site python -m mkdocs build --quiet
+
+refresh: $(DEV)/.installed  ## run the commands in all documents and rewrite their outputs
+	@OPENBLAS_NUM_THREADS=1 $(DEV)/bin/python docs/refresh.py
+
+pictures: $(DEV)/.installed  ## take the screenshots of the README again, in Chromium
+	@.ci/chromium
+	@$(DEV)/bin/python docs/pictures.py
 
 lock:  ## solve the dependencies again; needs uv
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header \

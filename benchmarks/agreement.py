@@ -1,8 +1,8 @@
-"""Krippendorff's alpha beside the krippendorff package: times and their ratio.
+"""Time to compute Krippendorff's alpha, compared with the krippendorff package.
 
-Both compute one alpha without an interval; then ours with its interval of 1,000 draws. The package
-holds units × values² numbers, so that votes which hardly repeat are out of its reach: for those
-ours stands alone.
+Both compute alpha without an interval; then Earwitness also computes an interval of 1,000 draws.
+The package keeps units × values² numbers in memory, so it cannot process votes that are mostly
+distinct; for those, only Earwitness is timed.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from earwitness.stats.agreement import Level, krippendorff_alpha
 from earwitness.stats.arrays import Floats
 
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
-REACH = 2e8  # numbers that the package may hold
+REACH = 2e8  # largest number of cells for which the package is run
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The shortest of several runs."""
+    """Return the shortest time of several runs."""
     found: list[float] = []
     while len(found) < 3 or (sum(found) < 1 and len(found) < 50):
         start = time.perf_counter()
@@ -31,7 +31,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def tables() -> dict[str, Floats]:
-    """Units by raters."""
+    """Return tables of units by raters, by name."""
     rng = np.random.Generator(np.random.PCG64(0))
     small = rng.normal(size=(40, 1)) + rng.normal(size=(40, 30))
     large = rng.normal(size=(1000, 1)) + rng.normal(size=(1000, 30))
@@ -44,13 +44,13 @@ def tables() -> dict[str, Floats]:
 
 
 def compare(name: str, table: Floats, level: Level) -> None:
-    """One line: times, and how often ours fits into that of the package."""
+    """Print the times, their ratio and the difference of the values."""
     ours = seconds(lambda: krippendorff_alpha(table, level, draws=0))
     drawn = seconds(lambda: krippendorff_alpha(table, level))
-    own = f"ours {1e3 * ours:.2f} ms, with interval {1e3 * drawn:.0f} ms"
+    own = f"Earwitness {1e3 * ours:.2f} ms, with interval {1e3 * drawn:.0f} ms"
     cells = len(table) * float(len(np.unique(table))) ** 2
     if cells > REACH:
-        print(f"{name}, {level}: {own}, krippendorff would hold {8 * cells / 1e9:,.0f} GB")
+        print(f"{name}, {level}: {own}, krippendorff would need {8 * cells / 1e9:,.0f} GB")
         return
     peer = seconds(lambda: krippendorff.alpha(table.T, level_of_measurement=level))
     apart = krippendorff_alpha(table, level, draws=0).value - krippendorff.alpha(
@@ -63,7 +63,7 @@ def compare(name: str, table: Floats, level: Level) -> None:
 
 
 def main() -> None:
-    """Print everything."""
+    """Print all comparisons."""
     for name, table in tables().items():
         for level in LEVELS:
             compare(name, table, level)

@@ -1,10 +1,9 @@
-"""Concordance beside scipy: coefficients of bootstrap draws, then times of whole comparisons.
+"""Time to compare metrics with people, with scipy as the baseline for bootstrap draws.
 
-The peer takes scipy's coefficient for one metric and one draw after the other, in a loop, on the
-same draws of systems; both give the same numbers. A pair of equal picks counts as a tie in scipy's
-tau and as no pair in ours, so tau is compared on draws of raters, where no system is picked
-twice. Then come times of what a comparison of metrics with people takes, step by step, which have
-no peer.
+scipy computes the coefficient of one metric and one draw at a time, in a loop, on the same draws of
+systems; both give the same values. A system that is drawn twice forms a tie with itself in scipy's
+tau and no pair in ours, so tau is compared on draws of raters, where no system is drawn twice. Then
+the steps of a complete comparison are timed, for which there is no baseline.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ PEERS: dict[str, Callable[[Floats, Floats], tuple[float, float]]] = {
 
 
 def study(systems: int, items: int, raters: int, metrics: int) -> tuple[Floats, Votes]:
-    """Scores, and votes from 1 to 5."""
+    """Return scores, and votes from 1 to 5."""
     rng = np.random.Generator(np.random.PCG64(0))
     true = rng.normal(size=(systems, 1)) + 0.5 * rng.normal(size=(systems, items))
     size = systems, items, raters
@@ -50,14 +49,14 @@ def study(systems: int, items: int, raters: int, metrics: int) -> tuple[Floats, 
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Of one run, by the processor's clock, so that other work on the machine counts little."""
+    """Return the CPU time of one run, which depends little on other load."""
     start = time.process_time()
     work()
     return time.process_time() - start
 
 
 def by_scipy(name: str, scores: Floats, votes: Votes, over: str) -> Floats:
-    """Draws × metrics, in a loop."""
+    """Return coefficients by draw and metric, computed in a loop."""
     (drawn,) = draw_weight_blocks(votes.size, DRAWS, 0)
     found = np.empty((DRAWS, len(scores)))
     means = cell_means(votes, drawn[2] if over == "raters" else None).mean(axis=2).round(9)
@@ -71,7 +70,7 @@ def by_scipy(name: str, scores: Floats, votes: Votes, over: str) -> Floats:
 
 
 def beside_scipy(scores: Floats, votes: Votes) -> None:
-    """The same draws both ways."""
+    """Print the times of Earwitness and scipy on the same draws."""
     for name in PEERS:
         over = "raters" if name == "kendall_b" else "systems"
         found: list[Floats] = []
@@ -86,13 +85,13 @@ def beside_scipy(scores: Floats, votes: Votes) -> None:
         own, theirs = seconds(ours), seconds(peer)
         apart = float(np.nanmax(np.abs(found[0] - found[1])))
         print(
-            f"{name}, systems, {DRAWS:,} draws of {over}: ours {own:.3f} s, scipy {theirs:.2f} s, "
-            f"ratio {theirs / own:.0f}, difference {apart:.0e}"
+            f"{name}, systems, {DRAWS:,} draws of {over}: Earwitness {own:.3f} s, scipy "
+            f"{theirs:.2f} s, ratio {theirs / own:.0f}, difference {apart:.0e}"
         )
 
 
 def steps(scores: Floats, votes: Votes) -> None:
-    """What a comparison takes."""
+    """Print the time of each step of a comparison."""
     grid = ScoreRatingGrid(scores, cell_means(votes)[0])
     total = 0.0
 
@@ -105,10 +104,11 @@ def steps(scores: Floats, votes: Votes) -> None:
     pairs = list(combinations(range(len(scores)), 2))
     for level in LEVELS:
         names = coefficient_names(level)
-        told(f"{level}: all values", partial(evaluate_grid, grid, level, names))
-        told(f"{level}: draws of all", partial(resample_coefficients, scores, votes, level, names))
+        told(f"{level}: all coefficients", partial(evaluate_grid, grid, level, names))
+        resample = partial(resample_coefficients, scores, votes, level, names)
+        told(f"{level}: bootstrap of all coefficients", resample)
         if level == "item":
-            told(f"{level}: calibration", partial(calibrate_ties, grid))
+            told(f"{level}: tie calibration", partial(calibrate_ties, grid))
         if level == "global":
             continue
         told(
@@ -116,18 +116,18 @@ def steps(scores: Floats, votes: Votes) -> None:
         )
         for what in SWAP_UNITS:
             work = partial(permutation_p, scores, grid.people, pairs, level, "kendall_b", what)
-            told(f"{level}: {len(pairs)} pairs, swaps of {what}", work)
+            told(f"{level}: {len(pairs)} pairs of metrics, swap unit {what}", work)
         counts = [2, 4, 8, votes.size[2], 2 * votes.size[2]]
         for kind in ("raters", "items"):
             curve = partial(
                 coefficients_at_counts, scores, votes, (level, "kendall_b"), kind, counts
             )
-            told(f"{level}: five numbers of {kind}", curve)
-    print(f"  all: {total:.1f} s")
+            told(f"{level}: curve over five numbers of {kind}", curve)
+    print(f"  total: {total:.1f} s")
 
 
 def main() -> None:
-    """Print everything."""
+    """Print all comparisons."""
     for size in ((12, 20, 15, 5), (20, 200, 20, 10)):
         print("{} systems × {} items × {} raters × {} metrics".format(*size))
         scores, votes = study(*size)

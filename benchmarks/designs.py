@@ -1,8 +1,9 @@
-"""Designs of listening tests: what they keep beside a plain shuffle, and how long they take.
+"""Balance of designs of listening tests, compared with a plain shuffle, and time to create them.
 
-First the example with 220 clips, 32 listeners and the margins of the UDASE listening test, then a
-thousand clips and a hundred listeners in one, four and twenty-five panels: designing, counting all
-claims anew (for the shuffle too), and writing all files. `--quick` uses a tenth of both.
+The first design is the example with 220 clips, 32 listeners and the margins of the UDASE listening
+test. The others have a thousand clips and a hundred listeners in one, four and twenty-five panels;
+creating the design, checking its balance (and that of the shuffle) and writing all files are timed.
+`--quick` uses a tenth of both.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ SYSTEMS = ("C0", "C1", "C2", "C3", "C4")
 
 
 def large(clips: int, listeners: int, panels: int) -> Study:
-    """Clips of twelve strata with an SNR."""
+    """Return a study with clips of twelve strata with an SNR."""
     rng = random.Random(1)
     material = tuple(
         Clip(
@@ -46,16 +47,16 @@ def large(clips: int, listeners: int, panels: int) -> Study:
 
 
 def example() -> None:
-    """The claims of the example, as its report has them."""
+    """Print the balance of the example, as in its report."""
     start = time.perf_counter()
     made = study_design(EXAMPLE)
-    print(f"{made.study.title}, {time.perf_counter() - start:.1f} s to design:")
+    print(f"{made.study.title}, designed in {time.perf_counter() - start:.1f} s:")
     for claim in check_balance(made):
-        print(f"  {claim.what}: {claim.observed} (shuffle {claim.shuffled}), kept: {claim.kept}")
+        print(f"  {claim.what}: {claim.observed} (shuffle {claim.shuffled}), met: {claim.kept}")
 
 
 def timed(clips: int, listeners: int, panels: int) -> None:
-    """Seconds of every step."""
+    """Print the time of every step."""
     study = large(clips, listeners, panels)
     start = time.perf_counter()
     made = study_design(study)
@@ -74,7 +75,7 @@ def timed(clips: int, listeners: int, panels: int) -> None:
 
 
 def main() -> None:
-    """Print everything."""
+    """Print all figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick

@@ -1,8 +1,8 @@
-"""How often intervals of mean votes hold the true mean: 12 items, 4 systems, 8 to 32 listeners.
+"""Coverage of confidence intervals of mean votes: 12 items, 4 systems, 8 to 32 listeners.
 
-Votes are simulated, items and listeners anew in every run. The true mean is computed: that of these
-items over all listeners, and that of all items over all listeners. All four systems count; the
-error is that of simulation, over runs. `--quick` uses a tenth of the runs.
+Votes are simulated, with new items and listeners in every run. Two true means are computed: of
+these items over all listeners, and of all items over all listeners. Coverage is averaged over the
+four systems; its error is the Monte Carlo error over runs. `--quick` uses a tenth of the runs.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ METHODS: dict[str, Callable[[Votes], list[Estimate]]] = {
 }
 
 
-ALL = {**METHODS, "mixed": mixed_means}  # slower, and shown in a test of its own
+ALL = {**METHODS, "mixed": mixed_means}  # slower, and tested separately
 
 
 class Covered(NamedTuple):
-    """The share of intervals that hold the true mean, its Monte Carlo error, and their width."""
+    """Share of intervals that contain the true mean, its Monte Carlo error, and mean width."""
 
     these_items: float
     error: float
@@ -64,7 +64,7 @@ def covered(
     seed: int = 1,
     methods: Mapping[str, Callable[[Votes], list[Estimate]]] = METHODS,
 ) -> dict[str, Covered]:
-    """Coverage by method."""
+    """Return the coverage by method."""
     rng = np.random.Generator(np.random.PCG64(seed))
     design = crossed_design(len(QUALITIES), 12, listeners)
     variance = COMPONENTS.within_stimuli
@@ -80,7 +80,7 @@ def covered(
 
 
 def _held(estimates: list[Estimate], here: Floats, everywhere: Floats) -> Floats:
-    """The share of systems whose interval holds either true mean, and the mean width."""
+    """Return the shares of systems whose interval contains each true mean, and the mean width."""
     low, high = np.array([(one.low, one.high) for one in estimates]).T
     held = [((low <= truth) & (truth <= high)).mean() for truth in (here, everywhere)]
     return np.array([*held, (high - low).mean()])
@@ -93,25 +93,25 @@ def _summed(rows: Floats) -> Covered:
 
 
 def table(points: Points | None, runs: int) -> None:
-    """One line a method and number of listeners."""
-    print("  method             listeners  covers (these items)  covers (all items)  mean width")
+    """Print one line per method and number of listeners."""
+    print("  method             listeners  coverage, these items  coverage, all items  mean width")
     for listeners in LISTENERS:
         for name, one in covered(listeners, points, runs, methods=ALL).items():
             print(
                 f"  {name:<18} {listeners:>9}"
-                f"  {one.these_items:>10.1%} ± {one.error:.1%}     "
-                f"  {one.all_items:>8.1%} ± {one.error_all:.1%}     {one.width:>7.2f}"
+                f"  {one.these_items:>14.1%} ± {one.error:.1%}"
+                f"  {one.all_items:>12.1%} ± {one.error_all:.1%}  {one.width:>10.2f}"
             )
 
 
 def main() -> None:
-    """Print everything."""
+    """Print the tables of all scales."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     runs = RUNS // 10 if parser.parse_args().quick else RUNS
     for scale, points in SCALES.items():
         start = time.perf_counter()
-        print(f"95 % intervals of mean votes, {scale}, {runs:,} runs:")
+        print(f"95 % confidence intervals of mean votes, {scale}, {runs:,} runs:")
         table(points, runs)
         print(f"  {time.perf_counter() - start:.0f} s")
 

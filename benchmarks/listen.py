@@ -1,5 +1,6 @@
-"""Time from a click to the first sound of a loaded clip, in Chromium: on the audio clock, and with
-the latency that the browser tells of the way to the ears. Also how much the listener's page weighs.
+"""Time from a click to the start of a loaded clip in Chromium, and the size of the listener's page.
+
+Times are measured on the audio clock, with and without the output latency that the browser reports.
 
     python benchmarks/listen.py
 """
@@ -23,6 +24,7 @@ from browser.helpers.page_actions import rate
 
 from earwitness.studies.wording import wording
 
+BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome")
 BAR = 150.0  # milliseconds
 TRIALS = 15
 WATCH = """
@@ -40,9 +42,9 @@ AudioBufferSourceNode.prototype.start = function (when) {
 
 
 def measured() -> list[tuple[float, float]]:
-    """Milliseconds to the start on the clock, and of latency after it, for every click."""
+    """Return milliseconds to the start on the audio clock, and of output latency, per click."""
     trials = [small.trial(f"1.{n}", n, TRIALS, kind="acr") for n in range(1, TRIALS + 1)]
-    place = shutil.which("chromium") or shutil.which("google-chrome")
+    place = next(filter(None, map(shutil.which, BROWSERS)), None)
     with served(FakeServer([*trials, small.end()])) as fake, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=place, args=FLAGS)
         page = browser.new_page()
@@ -58,31 +60,32 @@ def measured() -> list[tuple[float, float]]:
 
 def _answer(page: Page) -> None:
     page.wait_for_selector('.play[data-state="play"]')
-    page.wait_for_timeout(300)  # the clip is loaded
+    page.wait_for_timeout(300)  # until the clip is loaded
     rate(page, 3)
 
 
 def weight() -> int:
-    """Bytes of all that is loaded before a sound, each file compressed."""
+    """Return the compressed size in bytes of all files that are loaded before the audio."""
     files = [path for path in (WEB / "static").rglob("*") if path.is_file()]
     shell = (WEB / "templates" / "shell.html").read_bytes() + str(wording("fr").web).encode()
     return sum(len(gzip.compress(path.read_bytes())) for path in files) + len(gzip.compress(shell))
 
 
 def verdict(figure: float, bar: float) -> str:
-    """Whether a bar is met."""
+    """Return whether a limit is met."""
     return "met" if figure <= bar else "MISSED"
 
 
 def main() -> int:
-    """Print the figures; fail if the bar is missed."""
+    """Print the figures; return 1 if the limit is not met."""
     found = measured()
     clock, whole = [one[0] for one in found], [sum(one) for one in found]
     sent = weight() / 1000
-    print(f"shell, scripts and style: {sent:.1f} kB compressed (bar 100: {verdict(sent, 100)})")
+    print(f"page, scripts and style sheet: {sent:.1f} kB gzipped (bar 100: {verdict(sent, 100)})")
     for name, times in (("start on the audio clock", clock), ("with output latency", whole)):
-        told = f"of {len(times)}, median {statistics.median(times):.0f} ms, first {times[0]:.0f} ms"
-        worst = f"worst {max(times):.0f} ms (bar {BAR:.0f}: {verdict(max(times), BAR)})"
+        middle = statistics.median(times)
+        told = f"{len(times)} clicks, median {middle:.0f} ms, first {times[0]:.0f} ms"
+        worst = f"maximum {max(times):.0f} ms (bar {BAR:.0f}: {verdict(max(times), BAR)})"
         print(f"{name}: {told}, {worst}")
     return int(max(whole) > BAR)
 

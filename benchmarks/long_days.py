@@ -1,7 +1,7 @@
 """Recordings of days and weeks for benchmarks: a few hours of soundscapes, encoded once, repeated.
 
-MP3 is a row of frames, so hours can be joined byte by byte. The tag of the first, which tells how
-many frames there are, is made to tell the truth about all: libsndfile reads no more than it says.
+MP3 is a sequence of frames, so hours can be concatenated as bytes. The tag of the first hour, which
+contains the number of frames, is rewritten for the whole file: libsndfile reads no more than that.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from earwitness.soundscapes.write import soundscape
 
 RATE = 32_000
 DAY = 24
-HOURS = (("village", 7), ("city", 17), ("forest", 5))  # timetables, and an hour of each
-PIECE = 30  # seconds that are made at a time
+HOURS = (("village", 7), ("city", 17), ("forest", 5))  # timetables, with an hour of each
+PIECE = 30  # seconds rendered at a time
 
 
 def long_days(folder: Path, hours: int) -> list[Path]:
-    """A recording of so many hours, made if it is not there: one file, or one for each day.
+    """Return the files of a recording, one per day, and create those that are missing.
 
-    Files of the same sound differ in a tag at their end, or their features would be kept once.
+    Files with the same audio differ in a tag at their end; otherwise they would share cached
+    features.
     """
     days = hours // DAY
     if hours % DAY or days < 2:
@@ -43,7 +44,7 @@ def long_days(folder: Path, hours: int) -> list[Path]:
 
 
 def long_day(folder: Path, hours: int) -> Path:
-    """One file of so many hours; made if it is not there."""
+    """Return one file with the given number of hours, and create it if it is missing."""
     path = folder / f"{hours}h_20260601_000000.mp3"
     if path.exists():
         return path
@@ -81,12 +82,12 @@ def _behind_tag(path: Path) -> int:
 
 
 def _tag(parts: list[Path]) -> bytes:
-    """The first frame of the first, with frames and bytes of all, and an even table of places."""
+    """Return the first frame, with the frames and bytes of all parts and a uniform seek table."""
     frames = sum(walk_file(part).counted - 1 for part in parts)
     head = parts[0].read_bytes()[layout_of(parts[0]).start : _behind_tag(parts[0])]
     size = len(head) + sum(part.stat().st_size - _behind_tag(part) for part in parts)
     at = max(head.find(b"Xing"), head.find(b"Info"))
     assert at > 0, "the encoder writes a tag"
-    assert head[at + 7] & 7 == 7, "the tag has frames, bytes and places"
+    assert head[at + 7] & 7 == 7, "the tag has frames, bytes and a seek table"
     places = bytes(256 * percent // 100 for percent in range(100))
     return head[: at + 8] + struct.pack(">II", frames, size) + places + head[at + 116 :]

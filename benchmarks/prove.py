@@ -1,12 +1,12 @@
-"""Full counts and benchmarks of one commit; what they print goes into docs/proof.md.
+"""Run all tests with full counts and all benchmarks of one commit, and write docs/proof.md.
 
-    python benchmarks/prove.py             run the parts that this commit has no result of
-    python benchmarks/prove.py PART …      run these, whether they have one or not
+    python benchmarks/prove.py             run the parts without a result for this commit
+    python benchmarks/prove.py PART …      run these parts, even if they have a result
     python benchmarks/prove.py --week      run the benchmark of 168 hours
-    python benchmarks/prove.py --times     say which parts have a result, and how long they took
+    python benchmarks/prove.py --times     list the parts with the duration of their last run
 
-The result of a part is kept in out/prove, by commit: a run that was interrupted goes on with the
-parts that are missing. The page is written when all parts have a result of the same commit.
+Results are stored in out/prove, by commit, so an interrupted run resumes with the missing parts.
+The page is written when all parts have a result for the same commit.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ RESULTS = ROOT / "out" / "prove"
 SETTINGS = {
     "EARWITNESS_COUNTS": "full",
     "PYTHONUNBUFFERED": "1",
-    "OPENBLAS_NUM_THREADS": "1",  # tests share the cores already
+    "OPENBLAS_NUM_THREADS": "1",  # tests already use all cores
 }
-TESTS = ["-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", "-m", ""]  # simulations, too
+TESTS = ["-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", "-m", ""]  # including simulations
 PARTS = {
     "All tests with full counts": [*TESTS, "--durations=12"],
-    "Pages in Chromium": [*TESTS, "browser"],
-    "Chapters against chunkseg": ["benchmarks/chapters.py"],
-    "Titles against bert-score": ["benchmarks/titles.py"],
-    "Word networks against one pass": ["benchmarks/summaries.py"],
-    "Designs beside a plain shuffle": ["benchmarks/designs.py"],
-    "Ratings to results": ["benchmarks/ratings.py"],
-    "Intervals of mean ratings, by simulation": ["benchmarks/intervals.py"],
-    "Alpha against krippendorff": ["benchmarks/agreement.py"],
-    "The store, however much it holds": ["benchmarks/store.py"],
-    "Listeners at once, over HTTP": ["benchmarks/served.py"],
-    "From a click to the first sound": ["benchmarks/listen.py"],
-    "Metrics beside people, beside scipy": ["benchmarks/concordance.py"],
-    "Workbooks beside openpyxl": ["benchmarks/workbooks.py"],
-    "MP3 against soundfile": ["benchmarks/sound.py"],
-    "Skims of days of which the truth is known": ["-P", "benchmarks/skim_days.py", "20"],
-    "Log-mel frames beside librosa": ["benchmarks/skims.py"],
-    "Skims of a day beside decoding": ["benchmarks/skims.py", "--hours", "24"],
+    "Browser tests in Chromium": [*TESTS, "browser"],
+    "Chapter metrics compared with chunkseg": ["benchmarks/chapters.py"],
+    "BERTScore of titles compared with bert-score": ["benchmarks/titles.py"],
+    "Word networks compared with one pass": ["benchmarks/summaries.py"],
+    "Designs compared with a plain shuffle": ["benchmarks/designs.py"],
+    "Analysis of ratings": ["benchmarks/ratings.py"],
+    "Coverage of intervals of mean ratings": ["benchmarks/intervals.py"],
+    "Krippendorff's alpha compared with krippendorff": ["benchmarks/agreement.py"],
+    "Database throughput by number of stored answers": ["benchmarks/store.py"],
+    "Server with simultaneous listeners": ["benchmarks/served.py"],
+    "Browser latency from click to sound": ["benchmarks/listen.py"],
+    "Comparison of metrics with people, compared with scipy": ["benchmarks/concordance.py"],
+    "Import of workbooks compared with openpyxl": ["benchmarks/workbooks.py"],
+    "MP3 decoding compared with soundfile": ["benchmarks/sound.py"],
+    "Skims of synthetic days with known truth": ["-P", "benchmarks/skim_days.py", "20"],
+    "Log-mel frames compared with librosa": ["benchmarks/skims.py"],
+    "Skims of a day compared with decoding": ["benchmarks/skims.py", "--hours", "24"],
 }
-WEEK = "Skims of a week beside decoding"
+WEEK = "Skims of a week compared with decoding"
 COMMANDS = {**PARTS, WEEK: ["benchmarks/skims.py", "--hours", "24", "168"]}
 
 
@@ -62,7 +62,7 @@ COMMANDS = {**PARTS, WEEK: ["benchmarks/skims.py", "--hours", "24", "168"]}
 
 @dataclass(frozen=True)
 class Result:
-    """What a part printed, and how it ended."""
+    """Output and exit status of a part."""
 
     title: str
     commit: str
@@ -73,11 +73,11 @@ class Result:
 
     @property
     def place(self) -> Path:
-        """Where it is kept."""
+        """Path of the result file."""
         return result_place(self.title, self.commit)
 
     def write(self) -> None:
-        """Keep it, whole or not at all."""
+        """Write the result file atomically."""
         self.place.parent.mkdir(parents=True, exist_ok=True)
         beside = self.place.with_suffix(".part")
         beside.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
@@ -85,12 +85,12 @@ class Result:
 
 
 def result_place(title: str, commit: str) -> Path:
-    """The file of a part's result."""
+    """Return the path of the result file of a part."""
     return RESULTS / commit / f"{re.sub(r'[^a-z0-9]+', '_', title.lower())}.json"
 
 
 def read_results(commit: str) -> dict[str, Result]:
-    """Results of a commit, by title, in the order of the page."""
+    """Return the results of a commit by title, in the order of the page."""
     places = {title: result_place(title, commit) for title in COMMANDS}
     return {
         title: Result(**json.loads(place.read_text(encoding="utf-8")))
@@ -100,7 +100,7 @@ def read_results(commit: str) -> dict[str, Result]:
 
 
 def run_part(title: str, commit: str) -> Result:
-    """Run a part, showing what it prints; a part that was stopped has no result."""
+    """Run a part and show its output; a part that is stopped has no result."""
     started, start = datetime.now(UTC), time.monotonic()
     process = subprocess.Popen(
         [sys.executable, *COMMANDS[title]],
@@ -117,7 +117,7 @@ def run_part(title: str, commit: str) -> Result:
         lines.append(line)
     status, seconds = process.wait(), time.monotonic() - start
     if status < 0:
-        sys.exit(f"{title}: ended by signal {-status}; the next run begins with this part")
+        sys.exit(f"{title}: stopped by signal {-status} — run again to resume with this part")
     output = "".join(lines).replace(str(ROOT), ".").replace(sys.executable, "python").strip()
     result = Result(title, commit, f"{started:%Y-%m-%d %H:%M} UTC", status, seconds, output)
     result.write()
@@ -128,7 +128,7 @@ def run_part(title: str, commit: str) -> Result:
 
 
 class Bar(NamedTuple):
-    """A figure that must reach something."""
+    """Figure with a limit that it must meet."""
 
     part: str
     what: str
@@ -138,17 +138,17 @@ class Bar(NamedTuple):
 
 
 BAR = re.compile(
-    r"(?:^|[,;:] )"  # a figure follows a comma, semicolon or colon with a blank
+    r"(?:^|[,;:] )"  # a figure follows a comma, semicolon or colon and a space
     r"((?:[^,;:]|[,;:](?! ))*?) ?"
     r"\(bar ([^():]+)(?:: (\w+))?\)"
 )
 
 
 def bars(result: Result) -> Iterator[Bar]:
-    """All bars of a part, as its lines have them.
+    """Yield all figures with limits in the output of a part.
 
-    A line says ``what: …, figure (bar limit: met)``, where the verdict may be missing: then the
-    part ends with 1 if the bar was missed. Tests have the bar that none fails.
+    A line has the format ``what: …, figure (bar limit: met)``. Without a verdict, the limit is met
+    if the exit status of the part is 0. For tests, the limit is that none fails.
     """
     if "pytest" in COMMANDS[result.title]:
         counts = re.findall(r"^(\d+ (?:failed|passed|error).*?) in ", result.output, re.M)
@@ -164,12 +164,12 @@ def bars(result: Result) -> Iterator[Bar]:
 
 
 def verdict(word: str | None, result: Result) -> bool:
-    """Whether a bar is met, by what the line says or else by how the part ended."""
+    """Return whether a limit is met, by the line or else by the exit status of the part."""
     return word.lower() == "met" if word else not result.status
 
 
 def write_page(results: dict[str, Result]) -> None:
-    """The page: bars first, then every part with its output."""
+    """Write the page: a table of limits, then every part with its output."""
     machine = f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
     (commit,) = {result.commit for result in results.values()}
     minutes = sum(result.seconds for title, result in results.items() if title in PARTS) / 60
@@ -178,11 +178,11 @@ def write_page(results: dict[str, Result]) -> None:
     lines = [
         "# Proof",
         "",
-        f"What `make prove` prints of commit {commit}, part by part; {machine}, {minutes:.0f} min.",
+        f"Output of `make prove` for commit {commit}; {machine}, {minutes:.0f} min.",
         "",
-        f"Bars: {len(rows) - len(missed)} met, {len(missed)} missed. Missed ones come first.",
+        f"{len(rows) - len(missed)} limits are met, {len(missed)} are missed (listed first).",
         "",
-        "| part | what | figure | bar | |",
+        "| part | measurement | figure | limit | result |",
         "| --- | --- | --- | --- | --- |",
     ]
     for bar in [*missed, *(bar for bar in rows if bar.met)]:
@@ -199,25 +199,25 @@ def write_page(results: dict[str, Result]) -> None:
 
 
 def clean_commit() -> str:
-    """The commit that is checked out; exits where files differ from it, but for the page."""
+    """Return the current commit; exit if files other than the page differ from it."""
     changed = [line[3:] for line in git("status", "--porcelain").splitlines()]
     if others := [path for path in changed if path != PAGE.relative_to(ROOT).as_posix()]:
         sys.exit(
-            f"{others[0]} and perhaps other files are not committed: commit them first,"
-            " so that the page can name the commit"
+            f"{others[0]}: uncommitted changes (files: {len(others)}) — commit them first,"
+            " since the page names the commit"
         )
     return git("rev-parse", "--short=12", "HEAD").strip()
 
 
 def git(*arguments: str) -> str:
-    """What git prints."""
+    """Return the output of git."""
     return subprocess.run(
         ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
 
 
 def main(arguments: list[str]) -> int:
-    """Run what is missing or named, and write the page; 1 if a bar was missed or a test failed."""
+    """Run missing or named parts, and write the page; return 1 if a part failed."""
     commit = clean_commit()
     results = read_results(commit)
     if arguments == ["--times"]:
@@ -228,14 +228,14 @@ def main(arguments: list[str]) -> int:
         return 0
     named = [WEEK] if arguments == ["--week"] else arguments
     if unknown := [title for title in named if title not in COMMANDS]:
-        sys.exit(f"there is no part {unknown[0]!r}: {', '.join(COMMANDS)}")
+        sys.exit(f"unknown part {unknown[0]!r} — choose from: {', '.join(COMMANDS)}")
     for title in named or [title for title in PARTS if title not in results]:
         print(f"== {title}", flush=True)
         run_part(title, commit)
     results = read_results(commit)
     missing = [title for title in PARTS if title not in results]
     if missing:
-        print(f"docs/proof.md is not written yet; missing: {', '.join(missing)}")
+        print(f"docs/proof.md is not written yet; parts without a result: {', '.join(missing)}")
     else:
         write_page(results)
     return int(any(result.status for result in results.values()))

@@ -1,8 +1,9 @@
-"""Many listeners take a small ACR study at once: the real server, with SQLite and PostgreSQL.
+"""Response times of the server with many simultaneous listeners, with SQLite and PostgreSQL.
 
-Everyone thinks for a while over every page, loads the sounds of the next trial as a browser does,
-and waits for the acknowledgement of every answer. They share a machine, and its cores, with the
-server. `--quick` lets 20 come, `--think 0` answers at once: the most that the server can take.
+Simulated listeners take a small ACR study. Each waits for some seconds on every page, loads the
+audio of the next trial as a browser does, and waits for the acknowledgement of every answer. They
+run on the same machine as the server. `--quick` uses 20 listeners; with `--think 0` they answer
+immediately, which gives the maximum throughput of the server.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from benchmarks.store import disk, postgresql
 
 from earwitness.studies.admin import study_links
 
-BAR = 100  # milliseconds, of the slowest of a hundred acknowledgements
+BAR = 100  # milliseconds, 99th percentile of acknowledgements
 CLIPS, SYSTEMS, RATE = 5, ("C0", "C1"), 16_000
 STUDY = """\
 title: Many at once
@@ -46,7 +47,7 @@ blocks: [{{kind: acr, clips: {clips}}}]
 
 
 def write_study(folder: Path, listeners: int) -> Path:
-    """A study file, and sounds of two seconds."""
+    """Write a study file and audio files of two seconds; return the path of the study file."""
     noise = np.random.default_rng(1).integers(-3000, 3000, 2 * RATE, dtype=np.int16).tobytes()
     for place in (folder / system / f"clip{n}.wav" for system in SYSTEMS for n in range(CLIPS)):
         place.parent.mkdir(exist_ok=True)
@@ -60,7 +61,7 @@ def write_study(folder: Path, listeners: int) -> Path:
 
 @contextmanager
 def serving(path: Path, address: str) -> Iterator[str]:
-    """The base of the addresses of a server in a process of its own."""
+    """Run a server in a separate process; yield its base address."""
     command = [sys.executable, "-m", "earwitness", "serve", str(path), "--db", address]
     server = subprocess.Popen([*command, "--port", "0"], stderr=subprocess.PIPE, text=True)
     assert server.stderr is not None
@@ -73,14 +74,14 @@ def serving(path: Path, address: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Crowd:
-    """Listeners with one way to the server, and how long each of their answers waited."""
+    """Listeners who share an HTTP client, and the response times of their answers."""
 
     client: httpx2.AsyncClient
     think: float
     waited: list[float] = field(default_factory=list)
 
     async def take(self, own: str) -> None:
-        """One listener, from the first page to the code."""
+        """Simulate one listener, from the first page to the completion code."""
         await self.ponder()
         state = (await self.client.get(f"{own}/state")).json()
         while not state["done"]:
@@ -90,11 +91,11 @@ class Crowd:
             state = await self.answer(own, state["page"])
 
     async def ponder(self) -> None:
-        """Half to one and a half times as long as usual."""
+        """Wait for 0.5 to 1.5 times the mean thinking time."""
         await asyncio.sleep(self.think * (0.5 + random.random()))
 
     async def answer(self, own: str, page: dict[str, Any]) -> dict[str, Any]:
-        """Send an answer; the state that comes with its acknowledgement."""
+        """Send an answer; return the state from its acknowledgement."""
         values = {one["name"]: one["options"][0]["value"] for one in page.get("questions", ())}
         heard = {"sound": 0, "question": "QUALITY", "seconds": 2.0, "ended": True}
         body = {"id": str(uuid.uuid4()), "page": page["name"], "values": values}
@@ -108,7 +109,7 @@ class Crowd:
 
 
 async def crowd(base: str, links: list[str], think: float) -> tuple[list[float], float]:
-    """How long answers waited, and seconds until everybody was done."""
+    """Return the response times of answers, and the seconds until all listeners finished."""
     limits = httpx2.Limits(max_connections=len(links))
     async with httpx2.AsyncClient(base_url=base, timeout=120, limits=limits) as client:
         all_of_them, start = Crowd(client, think), time.perf_counter()
@@ -117,30 +118,33 @@ async def crowd(base: str, links: list[str], think: float) -> tuple[list[float],
 
 
 def benchmark(path: Path, address: str, think: float) -> None:
-    """Print what one database gives."""
+    """Print the results of one database."""
     links = [one["link"] for one in study_links(path, address)]
     with serving(path, address) as base:
         waited, seconds = asyncio.run(crowd(base, links, think))
     middle, late, latest = np.percentile(np.array(waited) * 1000, [50, 99, 100])
     rate = (
-        f"{len(waited):,} answers of {len(links)} listeners, {len(waited) / seconds:.0f} a second"
+        f"{len(waited):,} answers of {len(links)} listeners, {len(waited) / seconds:.0f} per second"
     )
     verdict = "met" if late <= BAR else "MISSED"
     told = f"p50 {middle:.1f} ms, p99 {late:.1f} ms (bar {BAR}: {verdict}), max {latest:.1f} ms"
-    print(f"{address.partition(':')[0]}: {rate}; acknowledged: {told}", flush=True)
+    print(f"{address.partition(':')[0]}: {rate}; acknowledgement: {told}", flush=True)
 
 
 def main() -> None:
-    """Print everything."""
+    """Print the results of both databases."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--listeners", type=int, default=200)
-    parser.add_argument("--think", type=float, default=4.0, help="seconds a page")
+    parser.add_argument("--think", type=float, default=4.0, help="mean seconds per page")
     parser.add_argument("--quick", action="store_true")
     chosen = parser.parse_args()
     listeners = 20 if chosen.quick else chosen.listeners
     with TemporaryDirectory() as place:
         path = write_study(Path(place), listeners)
-        print(f"{disk(Path(place))}; listeners think {chosen.think:g} s a page", flush=True)
+        print(
+            f"{disk(Path(place))}; listeners take {chosen.think:g} s per page on average",
+            flush=True,
+        )
         benchmark(path, f"sqlite:///{place}/store.db", chosen.think)
         with postgresql() as address:
             benchmark(path, address, chosen.think)

@@ -1,10 +1,10 @@
-"""Skims of days of which the truth is known: what methods reach, and what measures are worth.
+"""Skims of synthetic days with known truth: quality of the methods and validity of the measures.
 
-Days are made of chance timetables with a seed that was not used to choose anything in the methods
-or the codebook. An hour of such a day lasts ten minutes and a period a quarter of that, so that 50
-days take minutes and not hours; blocks are 8 s as ever. Of each day there are skims by our method
-and by the published one for five z, the two baselines, and the seven examples that the practice
-folder has, which are chosen with the truth.
+Days have random timetables, with a seed that was not used to develop the methods or the codebook.
+An hour of such a day lasts ten minutes and a period a quarter of that, so 50 days take minutes, not
+hours; blocks last 8 s as usual. Each day has skims by our method and by the published one for five
+values of z, by the two baselines, and the seven examples of the practice folder, which are chosen
+with knowledge of the truth.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ SEED, LENGTH, RATE, BLOCK = 2026, 600.0, 16_000, 8.0
 ZS = (0.0, 0.25, 0.5, 0.75, 1.0)
 DIALLED = ("pareto", "published")
 BASELINES = ("downsampling", "random")
-DRAWS = 5  # of each baseline
-PIECE = 30.0  # seconds that are mixed at a time
+DRAWS = 5  # per baseline
+PIECE = 30.0  # seconds rendered at a time
 Floats = NDArray[np.float64]
 
 
 class Row(NamedTuple):
-    """A skim: whose it is, both terms, what was measured, and the truth."""
+    """One skim: day, method, both terms, measured values and true values."""
 
     day: int
     method: str
@@ -57,7 +57,7 @@ class Row(NamedTuple):
 
 
 def blocks_of(scene: Scene) -> Day:
-    """A day as methods see it."""
+    """Return the day with its blocks, as the methods use it."""
     step = round(PIECE * FRAMES_PER_SECOND)
     frames = np.concatenate(
         [log_mel(one, scene.rate)[:step] for one in iterate_sound(scene, seconds=PIECE)]
@@ -73,7 +73,7 @@ def blocks_of(scene: Scene) -> Day:
 
 
 class Judge:
-    """Measures skims of one day, and knows the truth."""
+    """Measured and true values of skims of one day."""
 
     def __init__(self, number: int, *, seed: int = SEED, length: float = LENGTH) -> None:
         self.number, self.length = number, length
@@ -83,7 +83,7 @@ class Judge:
         self.measured = DayMeasures(self.day, length / 4)
 
     def row(self, method: str, z: float, picks: Sequence[Pick], terms: tuple[float, float]) -> Row:
-        """One skim."""
+        """Return the row of one skim."""
         own = hear_picks(self.day, [(pick.start, pick.seconds) for pick in picks])
         assert own is not None
         measured = self.measured.tc(own), self.measured.sd(own), self.measured.coverage(own)
@@ -91,7 +91,7 @@ class Judge:
         return Row(self.number, method, z, *terms, *measured, *truth)
 
     def rows(self) -> list[Row]:
-        """All skims of the day."""
+        """Return the rows of all skims of the day."""
         picker = Picker(self.day, SkimPlan(period=self.length / 4))
         found = [self._picked(picker, method, z) for method in DIALLED for z in ZS]
         for seed in range(DRAWS):
@@ -109,7 +109,7 @@ class Judge:
 
 
 def made(count: int, *, length: float = LENGTH, seed: int = SEED) -> list[Row]:
-    """Skims of so many days."""
+    """Return the rows of the given number of days."""
     found: list[Row] = []
     for number in range(count):
         found += Judge(number, seed=seed, length=length).rows()
@@ -119,7 +119,7 @@ def made(count: int, *, length: float = LENGTH, seed: int = SEED) -> list[Row]:
 
 
 def by_day(rows: Iterable[Row], method: str, z: float, name: str) -> Floats:
-    """A value of one kind of skim, a number a day: the mean where there are several."""
+    """Return a value of one kind of skim per day; the mean if there are several."""
     found: dict[int, list[float]] = {}
     for row in rows:
         if row.method == method and (row.z == z or (np.isnan(z) and np.isnan(row.z))):
@@ -128,7 +128,7 @@ def by_day(rows: Iterable[Row], method: str, z: float, name: str) -> Floats:
 
 
 def areas(rows: Iterable[Row], method: str) -> Floats:
-    """The area below true SD over true TC, a number a day."""
+    """Return the area below the curve of true SD over true TC, per day."""
     own = [row for row in rows if row.method == method]
     days = sorted({row.day for row in own})
     points = [[(row.true_tc, row.true_sd) for row in own if row.day == one] for one in days]
@@ -136,7 +136,7 @@ def areas(rows: Iterable[Row], method: str) -> Floats:
 
 
 def worth(rows: Sequence[Row], measure: str, truth: str) -> Floats:
-    """Spearman's correlation of a measure with the truth over the skims of a day, for each day."""
+    """Return Spearman's correlation of a measure with the truth over skims, per day."""
     from scipy.stats import spearmanr
 
     found = []
@@ -148,7 +148,7 @@ def worth(rows: Sequence[Row], measure: str, truth: str) -> Floats:
 
 
 def interval(values: Floats, draws: int = 10_000) -> tuple[float, float, float]:
-    """The mean over days, and its percentile interval over days."""
+    """Return the mean over days and its percentile bootstrap interval."""
     rng = np.random.default_rng(0)
     means = values[rng.integers(len(values), size=(draws, len(values)))].mean(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
@@ -156,7 +156,7 @@ def interval(values: Floats, draws: int = 10_000) -> tuple[float, float, float]:
 
 
 def swapped(differences: Floats, draws: int = 10_000) -> float:
-    """p of the paired permutation test that differences are 0, two-sided."""
+    """Return the two-sided p of the paired permutation test that differences are 0."""
     rng = np.random.default_rng(0)
     signs = rng.choice([-1, 1], size=(draws, len(differences)))
     extreme = abs((signs * differences).mean(axis=1)) >= abs(differences.mean()) - 1e-12
@@ -164,17 +164,17 @@ def swapped(differences: Floats, draws: int = 10_000) -> float:
 
 
 def told(name: str, values: Floats) -> str:
-    """A mean with its interval."""
+    """Return a mean with its interval as text."""
     mean, low, high = interval(values)
     return f"{name}: {mean:.3f} [{low:.3f}, {high:.3f}], n {len(values)} days"
 
 
 def main() -> None:
-    """Print everything."""
+    """Print the table of means, the correlations and the comparisons."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 50
     rows = made(count)
     names = ("tc", "sd", "coverage", "true_tc", "true_sd")
-    print(f"{count} days with seed {SEED}, an hour lasts {LENGTH:g} s; means over days")
+    print(f"{count} days with seed {SEED}, one hour lasts {LENGTH:g} s; means over days")
     print(f"{'':20}" + "".join(f"{name:>10}" for name in names))
     kinds = [(method, z) for method in DIALLED for z in ZS] + [(m, np.nan) for m in BASELINES]
     kinds += [(f"example {number}", np.nan) for number in range(1, 8)]
@@ -182,19 +182,34 @@ def main() -> None:
         label = method if np.isnan(z) else f"{method} z={z:g}"
         means = (by_day(rows, method, z, name).mean() for name in names)
         print(f"{label:20}" + "".join(f"{mean:10.3f}" for mean in means))
-    print(told("measured TC with true TC, Spearman within a day", worth(rows, "tc", "true_tc")))
-    print(told("measured SD with true SD", worth(rows, "sd", "true_sd")))
-    print(told("coverage with true SD", worth(rows, "coverage", "true_sd")))
+    print(
+        told(
+            "Spearman correlation within a day, measured TC and true TC",
+            worth(rows, "tc", "true_tc"),
+        )
+    )
+    print(
+        told(
+            "Spearman correlation within a day, measured SD and true SD",
+            worth(rows, "sd", "true_sd"),
+        )
+    )
+    print(
+        told(
+            "Spearman correlation within a day, coverage and true SD",
+            worth(rows, "coverage", "true_sd"),
+        )
+    )
     ahead = {
-        "true TC, pareto z=0 less downsampling": by_day(rows, "pareto", 0.0, "true_tc")
+        "true TC, pareto z=0 minus downsampling": by_day(rows, "pareto", 0.0, "true_tc")
         - by_day(rows, "downsampling", np.nan, "true_tc"),
-        "true SD, pareto z=1 less published z=1": by_day(rows, "pareto", 1.0, "true_sd")
+        "true SD, pareto z=1 minus published z=1": by_day(rows, "pareto", 1.0, "true_sd")
         - by_day(rows, "published", 1.0, "true_sd"),
-        "area, pareto less published": areas(rows, "pareto") - areas(rows, "published"),
+        "area, pareto minus published": areas(rows, "pareto") - areas(rows, "published"),
     }
     for name, differences in ahead.items():
         better = int((differences > 0).sum())
-        print(f"{told(name, differences)}; ahead on {better}; p {swapped(differences):.4f}")
+        print(f"{told(name, differences)}; better on {better} days; p {swapped(differences):.4f}")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Skims beside plain decoding, and log-mel frames beside librosa: times, ratios and bars.
+"""Time to compute log-mel frames, compared with librosa, or to skim, compared with decoding.
 
-Log-mel frames come first: both give powers of 40 bands in decibels, for ten seconds of noise at
-each rate; ours in bytes, as they are kept. The two take turns, and the shortest time of the
-processor counts, so that other work beside it hardly does.
+Without options, log-mel frames are compared: both libraries compute powers of 40 bands in decibels
+for ten seconds of noise at each rate; Earwitness returns bytes, as in its cache. Runs alternate,
+and the shortest CPU time counts, so other load has little effect.
 
-With `--hours 24 168`, recordings of so many hours are skimmed, each command in a process of its
-own: decoded by soundfile alone, skimmed, skimmed again with another z, and skimmed sparsely. Times
-are those of the clock, so nothing else should run: the load of the machine before each is shown.
-The recordings (30 MB an hour) and features stay in `--folder`; features are made anew each time.
+With `--hours 24 168`, recordings of 24 and 168 hours are decoded by soundfile alone, skimmed,
+skimmed again with another z, and skimmed sparsely, each in a separate process. These are wall-clock
+times, so nothing else should run; the load average before each run is shown. The recordings (30 MB
+per hour) stay in `--folder`; features are recomputed each time.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from earwitness.audio.logmel import (
     log_mel,
     make_kernel,
 )
-from long_days import long_days  # type: ignore[import-not-found] # beside this file
+from long_days import long_days  # type: ignore[import-not-found] # in this folder
 
 RATES = (16_000, 32_000, 44_100, 48_000)
 SECONDS = 10
 TURNS = 40
-FASTER = 2.0  # than librosa
-WHOLE, SPARSE = 1.5, 0.5  # of the time of decoding
+FASTER = 2.0  # times as fast as librosa
+WHOLE, SPARSE = 1.5, 0.5  # relative to the time of decoding
 AGAIN = 3.0  # seconds
-MEMORY = 500.0  # megabytes that belong to no file
-LINEAR = 1.25  # time of an hour in the longest recording beside that in the shortest
+MEMORY = 500.0  # megabytes of anonymous memory
+LINEAR = 1.25  # CPU time per hour of the longest recording relative to the shortest
 USUAL = Path.home() / ".cache" / "earwitness-benchmarks"
 DECODE = """
 import sys, soundfile
@@ -55,7 +55,7 @@ for path in sys.argv[1:]:
 
 
 class Took(NamedTuple):
-    """Seconds of the clock and of the processor, most anonymous megabytes, and the load before."""
+    """Wall-clock and CPU seconds, peak anonymous megabytes, and the load average before."""
 
     wall: float
     processor: float
@@ -64,13 +64,13 @@ class Took(NamedTuple):
 
 
 def bar(value: float, limit: float, *, most: bool = True) -> str:
-    """The bar, and whether it is met."""
+    """Return the limit and whether it is met, as text."""
     met = value <= limit if most else value >= limit
     return f"(bar {limit:g}: {'met' if met else 'MISSED'})"
 
 
 def by_librosa(sound: Floats, rate: int) -> Floats:
-    """The same bands, in decibels."""
+    """Return the same bands in decibels."""
     powers = librosa.feature.melspectrogram(
         y=sound,
         sr=rate,
@@ -87,7 +87,7 @@ def by_librosa(sound: Floats, rate: int) -> Floats:
 
 
 def shortest(*works: Callable[[], object]) -> list[float]:
-    """The shortest time of each, in turns."""
+    """Return the shortest CPU time of each function, run in alternation."""
     best = [float("inf")] * len(works)
     for _ in range(TURNS):
         for number, work in enumerate(works):
@@ -98,18 +98,18 @@ def shortest(*works: Callable[[], object]) -> list[float]:
 
 
 def log_mel_beside_librosa(rate: int) -> None:
-    """One line: how much faster than the sound itself each is, and the ratio."""
+    """Print the speed of both relative to real time, and their ratio."""
     rng = np.random.Generator(np.random.PCG64(0))
     sound = (0.1 * rng.normal(size=rate * SECONDS)).astype(np.float32)
     ours, peer = shortest(lambda: log_mel(sound, rate), lambda: by_librosa(sound, rate))
     print(
-        f"log-mel of {rate:,} Hz: ours {SECONDS / ours:,.0f} × real time, librosa "
+        f"log-mel of {rate:,} Hz: Earwitness {SECONDS / ours:,.0f} × real time, librosa "
         f"{SECONDS / peer:,.0f} ×, ratio {peer / ours:.1f} {bar(peer / ours, FASTER, most=False)}"
     )
 
 
 def took(arguments: list[str]) -> Took:
-    """A command in a process of its own."""
+    """Run a Python command in a separate process and return its cost."""
     load, start = os.getloadavg()[0], time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -127,7 +127,7 @@ def took(arguments: list[str]) -> Took:
 
 
 def anonymous(process: int) -> float:
-    """Megabytes of a process that belong to no file; 0 if it has just ended."""
+    """Return the anonymous memory of a process in megabytes; 0 if it has ended."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:
@@ -136,13 +136,13 @@ def anonymous(process: int) -> float:
 
 
 def told(name: str, one: Took, rest: str = "") -> None:
-    """One line."""
-    clock = f"{one.wall:.1f} s (processor {one.processor:.1f} s, load before {one.load:.1f})"
-    print(f"{name}: {clock}{rest}", flush=True)
+    """Print the cost of a command in one line."""
+    cost = f"CPU {one.processor:.1f} s, load before {one.load:.1f}, {one.wall:.1f} s wall time"
+    print(f"{name}: {cost}{rest}", flush=True)
 
 
 def skims(folder: Path, hours: int) -> Took:
-    """All of one recording; what its first skim took."""
+    """Print all times of one recording; return the cost of its first skim."""
     paths, work = long_days(folder, hours), folder / "work"
     path = paths[0] if len(paths) == 1 else paths[0].parent
     shutil.rmtree(work, ignore_errors=True)
@@ -156,21 +156,29 @@ def skims(folder: Path, hours: int) -> Took:
     first = skimmed("first")
     ratio = first.wall / decoded.wall
     memory = f"{first.memory:.0f} MB {bar(first.memory, MEMORY)}"
-    told(f"{hours} h skimmed", first, f", {ratio:.2f} × {bar(ratio, WHOLE)}, {memory}")
+    told(f"{hours} h skimmed", first, f", {ratio:.2f} × decoding {bar(ratio, WHOLE)}, {memory}")
     again = skimmed("again", "--z", "0.2")
-    told(f"{hours} h, another z", again, f" {bar(again.wall, AGAIN)}, {again.memory:.0f} MB")
+    told(
+        f"{hours} h skimmed again with another z",
+        again,
+        f" {bar(again.wall, AGAIN)}, {again.memory:.0f} MB",
+    )
     sparse = skimmed("sparse", "--sparse")
     ratio = sparse.wall / decoded.wall
-    told(f"{hours} h sparsely", sparse, f", {ratio:.2f} × {bar(ratio, SPARSE)}")
+    told(f"{hours} h skimmed sparsely", sparse, f", {ratio:.2f} × decoding {bar(ratio, SPARSE)}")
     shutil.rmtree(work)
     return first
 
 
 def main() -> None:
-    """Print everything."""
+    """Print the chosen comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--hours", type=int, nargs="*", default=[], help="of recordings to skim")
-    parser.add_argument("--folder", type=Path, default=USUAL, help="for recordings and features")
+    parser.add_argument(
+        "--hours", type=int, nargs="*", default=[], help="durations of the recordings to skim"
+    )
+    parser.add_argument(
+        "--folder", type=Path, default=USUAL, help="folder for recordings and features"
+    )
     options = parser.parse_args()
     if not options.hours:
         for rate in RATES:
@@ -180,7 +188,9 @@ def main() -> None:
     few, many = min(found), max(found)
     if few < many:
         ratio = found[many].processor / many / (found[few].processor / few)
-        print(f"an hour of {many} takes {ratio:.2f} × one of {few} {bar(ratio, LINEAR)}")
+        print(
+            f"CPU time per hour, {many} h relative to {few} h: {ratio:.2f} × {bar(ratio, LINEAR)}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""MP3 read by Earwitness against soundfile, on the same files in one process.
+"""Time to decode MP3, compared with soundfile, on the same files in one process.
 
     python benchmarks/sound.py [MINUTES]
 
-CPU time of fifteen interleaved runs each; the ratio is that of the fastest runs.
+Both are run fifteen times in alternation; the ratio is that of the shortest CPU times.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ RUNS = 15
 
 
 def read_with_soundfile(path: Path) -> None:
-    """Decode all of a file, and mix it to one channel, as Earwitness does."""
+    """Decode a file and mix it to one channel, as Earwitness does."""
     with soundfile.SoundFile(path) as file:
         for block in file.blocks(1 << 16, dtype="float32", always_2d=True):
             block.mean(axis=1)
 
 
 def read_with_earwitness(path: Path) -> None:
-    """Decode all of a file to one channel."""
+    """Decode a file to one channel."""
     for _ in read_blocks(path):
         pass
 
 
 def cpu_seconds(read: Callable[[Path], None], path: Path) -> float:
-    """What one reading takes."""
+    """Return the CPU time of reading a file once."""
     start = time.process_time()
     read(path)
     return time.process_time() - start
@@ -53,7 +53,7 @@ def main(minutes: float) -> None:
             samples = rng.normal(0, 0.1, (round(minutes * 60 * RATE), channels))
             soundfile.write(path, samples.astype(np.float32), RATE, format="MP3")
             readers = (read_with_soundfile, read_with_earwitness)
-            for read in readers:  # libraries are loaded before anything is timed
+            for read in readers:  # load the libraries before timing
                 read(path)
             times = [[cpu_seconds(read, path) for read in readers] for _ in range(RUNS)]
             peer, ours = np.min(times, axis=0).tolist()
@@ -61,7 +61,7 @@ def main(minutes: float) -> None:
             missed |= verdict == "MISSED"
             print(
                 f"{minutes:g} min of MP3, {channels} channel{'s' * (channels > 1)}: "
-                f"soundfile {peer:.2f} s, ours {ours:.2f} s: "
+                f"soundfile {peer:.2f} s, Earwitness {ours:.2f} s: "
                 f"{ours / peer:.2f} × (bar {BAR} ×: {verdict})"
             )
     sys.exit(missed)

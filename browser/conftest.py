@@ -28,7 +28,8 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    place = shutil.which("chromium") or shutil.which("google-chrome")
+    names = ("chromium-headless-shell", "chromium", "google-chrome")  # the first needs least time
+    place = next(filter(None, map(shutil.which, names)), None)
     assert place, "Chromium is missing: make system, as root, installs it"
     return place
 

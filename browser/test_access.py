@@ -40,13 +40,13 @@ def asking(page: Page) -> None:
 def cut_off(page: Page) -> None:
     page.route("**/answers", lambda route: route.abort())
     go_on(page)
-    expect(page.get_by_role("button", name="Try now")).to_be_visible()
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
 
 
 def unreachable(page: Page) -> None:
     page.route("**/state*", lambda route: route.abort())
     page.reload()
-    expect(page.get_by_role("button", name="Try now")).to_be_visible()
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
 
 
 def second_step(page: Page) -> None:
@@ -174,7 +174,7 @@ def test_what_was_announced_on_a_page_is_gone_on_the_next(browser: Browser) -> N
         page.get_by_label("How old").fill("old")
         page.get_by_label("In-ear").check()
         go_on(page)
-        expect(page.locator(".announced:not(:empty)")).to_have_text("Please type a number.")
+        expect(page.locator(".announced:not(:empty)")).to_have_text("Please enter a number.")
         page.get_by_label("How old").fill("31")
         go_on(page)
         expect(page.locator("body")).to_have_attribute("data-name", "instructions")

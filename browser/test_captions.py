@@ -24,7 +24,7 @@ def test_nothing_is_saved_while_a_number_is_missing_and_the_page_goes_there(
         expect(missing).to_have_text(names)
         expect(slider(page, 1)).to_be_focused()
         expect(slider(page, 1)).to_be_in_viewport()
-        expect(page.locator(".rated").nth(1)).to_contain_text("Please give a number.")
+        expect(page.locator(".rated").nth(1)).to_contain_text("Please enter a number.")
         expect(page.locator(".announced:not(:empty)")).to_contain_text("Caption B: Recall")
         assert fake.posts == []
         page.keyboard.type("3.5")
@@ -70,7 +70,7 @@ def test_whether_a_clip_is_synthesised_can_be_said_and_taken_back(browser: Brows
             pressed = page.locator("[aria-pressed=true]")
             expect(pressed).to_have_text([said] if said else [])
             save(page)
-            at(page, "Session 1 of 2" if said is None else "That was all. Thank you!")
+            at(page, "Session 1 of 2" if said is None else "You have finished. Thank you!")
             expect(page.locator("body")).not_to_have_attribute("data-name", "1.1")
         assert [one["values"].get("synthesised") for one in fake.answers] == [None, "no"]
 
@@ -111,7 +111,7 @@ def test_a_refused_answer_leaves_all_in_place_and_the_clip_is_heard_again(browse
         for _ in range(2):
             assert unset(page) == 0
             expect(page.get_by_label("Caption A: Comment")).to_have_value("stays")
-            expect(page.locator(".player")).to_contain_text("Please hear the clip to its end.")
+            expect(page.locator(".player")).to_contain_text("Please listen to the whole clip.")
             page.reload()
             expect(page.locator(".save")).to_be_visible()
         hear(page)
@@ -140,7 +140,7 @@ def test_what_numbers_mean_can_be_read_at_any_time_without_losing_anything(
         give(page, 0)
         page.get_by_role("button", name="What do the numbers mean?").click()
         told = page.get_by_role("dialog")
-        expect(told).to_contain_text("a slip that a text tool mends")
+        expect(told).to_contain_text("a small mistake that a text editing tool can correct")
         expect(told).to_contain_text("−0.1")
         page.keyboard.press("Enter")
         page.keyboard.press("Control+Enter")

@@ -21,11 +21,18 @@ from helpers.samples import FULL
 
 def test_examples_come_first_and_space_scrolls_there(browser: Browser) -> None:
     with served(FakeServer(captions.whole())) as fake, opened(browser, fake, **PHONE) as page:
-        at(page, "Headphones, please")
+        at(page, "Please wear headphones")
         page.keyboard.press("Enter")
-        at(page, "Captions that were judged already")
+        at(page, "Examples of rated captions")
         body = page.locator("main")
-        for text in ("Precision", "all that it says is heard", "−0.8", "Total", "1.35", "a train"):
+        for text in (
+            "Precision",
+            "everything it mentions is heard",
+            "−0.8",
+            "Total",
+            "1.35",
+            "a train",
+        ):
             expect(body).to_contain_text(text)
         total = "Total = (Precision + Recall)/2 + Fluency + Conciseness + Irrelevance"
         expect(page.locator(".formula")).to_have_text(total)
@@ -33,7 +40,7 @@ def test_examples_come_first_and_space_scrolls_there(browser: Browser) -> None:
         until(page, "scrollY > 100")
         assert [one["page"] for one in fake.answers] == ["headphones"]
         page.keyboard.press("Enter")
-        at(page, "What you will do")
+        at(page, "Instructions")
 
 
 def test_sounds_of_examples_can_be_heard_one_at_a_time(browser: Browser) -> None:
@@ -50,7 +57,7 @@ def test_sounds_of_examples_can_be_heard_one_at_a_time(browser: Browser) -> None
             button.click()
             expect(button).to_have_attribute("data-state", "pause")
             expect(other).to_have_attribute("data-state", "play")
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Continue").click()
         expect(page.locator(".code")).to_be_visible()
         assert fake.values() == {"examples": {}}
 

@@ -105,7 +105,7 @@ def test_a_whole_french_study_has_no_english_words(browser: Browser, tmp_path: P
         assert kept(server) == judge.given
     assert "Précision" in shown[1]
     assert "1,35" in shown[1]
-    assert "À droite, c'est mieux là aussi" in shown[3]
+    assert "Là aussi, c’est mieux à droite" in shown[3]
     english = r"\b(the|of|to|is|Play|Save|Keys|Caption|Comment|Precision|Scores|optional|yes)\b"
     assert [found for one in shown for found in re.findall(english, one)] == []
 
@@ -129,7 +129,7 @@ def test_the_server_refuses_what_the_page_would_never_send(
         expect(page.locator(".save")).to_be_visible()
         good = {f"{a}.{name}": 3 if name in NAMES[:2] else -0.1 for a in "AB" for name in NAMES}
         for change, told in (
-            ({"A.recall": None}, "A.recall is not answered"),
+            ({"A.recall": None}, "A.recall has no answer"),
             ({"A.precision": 6}, "A.precision must be from 1 to 5"),
             ({"B.fluency": 0.5}, "B.fluency must be from -2 to 0"),
             ({"B.fluency": -0.15}, "B.fluency must be"),
@@ -142,7 +142,7 @@ def test_the_server_refuses_what_the_page_would_never_send(
             assert told in reply
         status, reply = post({}, plays=[])
         assert status == 422
-        assert "sound 0 was not heard to its end" in reply
+        assert "sound 0 was not played to the end" in reply
         assert "1.1" not in kept(server)
         assert post({})[0] == 200
         context.close()

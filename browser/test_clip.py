@@ -46,10 +46,10 @@ def leap(page: Page, to: float) -> None:
 
 def test_a_clip_that_was_not_heard_is_told_and_nothing_is_saved(browser: Browser) -> None:
     with served(trial()) as fake, opened(browser, fake) as page:
-        expect(page.locator(".player")).to_contain_text("You can read and give numbers meanwhile.")
+        expect(page.locator(".player")).to_contain_text("You can read and rate the captions")
         give(page, *range(10))
         save(page)
-        expect(page.locator(".missing li")).to_have_text(["The clip: hear it to its end"])
+        expect(page.locator(".missing li")).to_have_text(["Clip: not heard to the end yet"])
         expect(page.locator(".player .said.bad")).to_contain_text("before you save")
         expect(page.locator("button.play")).to_be_focused()
         assert fake.posts == []
@@ -92,7 +92,7 @@ def test_a_part_that_was_leapt_over_is_to_be_heard_and_the_clip_goes_back_there(
         page.locator("button.play").click()
         until(page, f"{AT} > 0.2")
         leap(page, 1.6)
-        expect(page.locator(".player")).to_contain_text("A part of the clip was passed over.")
+        expect(page.locator(".player")).to_contain_text("You skipped a part of the clip.")
         assert 0.2 <= page.evaluate(AT) < 1.5
         give(page, *range(10))
         save(page)
@@ -137,10 +137,10 @@ def test_a_clip_that_may_be_heard_once_has_no_bar_to_move_and_closes(browser: Br
         expect(page.locator(".time")).to_contain_text("/")
         expect(page.locator(".seek")).to_be_disabled()
         hear(page)
-        expect(page.get_by_role("button", name="Heard")).to_be_disabled()
+        expect(page.get_by_role("button", name="Played")).to_be_disabled()
         page.keyboard.press("Space")
         page.reload()
-        expect(page.get_by_role("button", name="Heard")).to_be_disabled()
+        expect(page.get_by_role("button", name="Played")).to_be_disabled()
         give(page, *range(10))
         save(page)
         expect(page.locator(".code")).to_be_visible()
@@ -151,7 +151,7 @@ def test_what_was_heard_on_another_device_counts(browser: Browser) -> None:
     play = {"sound": 0, "question": "", "started": "2026", "seconds": 0.4, "ended": True}
     view = captions.judged(plays=1) | {"played": [play]}
     with served(FakeServer([view, small.end()])) as fake, opened(browser, fake) as page:
-        expect(page.get_by_role("button", name="Heard")).to_be_disabled()
+        expect(page.get_by_role("button", name="Played")).to_be_disabled()
         give(page, *range(10))
         save(page)
         expect(page.locator(".code")).to_be_visible()

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page
 
 ANSWERS, STATE = "**/answers", "**/state*"
 FAULTS = {
-    "This test is not open here now": (404, '{"error": {"code": "not_found", "message": "no"}}'),
-    "The server has a fault": (503, '{"error": {"code": "store_failed", "message": "no"}}'),
+    "This test is not available now": (404, '{"error": {"code": "not_found", "message": "no"}}'),
+    "The server has a problem": (503, '{"error": {"code": "store_failed", "message": "no"}}'),
     "No connection": (404, "<html>a proxy</html>"),
 }
 
@@ -39,8 +39,8 @@ def test_why_an_answer_waits_is_told_and_it_is_sent_later(browser: Browser, titl
         page.route(ANSWERS, lambda route: route.fulfill(status=status, body=body))
         go_on(page)
         at(page, title)
-        expect(page.locator("main .told")).to_contain_text("kept on this device")
-        expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
+        expect(page.locator("main .told")).to_contain_text("stored on this device")
+        expect(page.locator("#saving")).to_have_text("Not sent yet: 1")
         page.unroute(ANSWERS)
         again(page)
         named(page, "b")
@@ -78,7 +78,7 @@ def test_a_script_of_a_trial_that_does_not_come_is_told_and_asked_for_again(
 def test_a_kind_that_no_script_shows_is_told(browser: Browser) -> None:
     view = {**small.trial("1.1", 1, 1), "kind": "mushra", "renderer": ""}
     with served(FakeServer([view, small.end()])) as fake, opened(browser, fake) as page:
-        expect(page.locator("main")).to_contain_text("cannot be shown here yet")
+        expect(page.locator("main")).to_contain_text("cannot be shown in a browser yet")
 
 
 @pytest.mark.parametrize("status", [200, 422])
@@ -103,7 +103,7 @@ def test_what_is_not_said_by_the_server_is_no_state_and_no_withdrawal(browser: B
         page.route("**/withdraw", lambda route: route.fulfill(body="{}"))
         page.get_by_role("button", name="Withdraw").click()
         page.get_by_role("button", name="Delete my answers").click()
-        expect(page.get_by_role("alert")).to_contain_text("it is not known whether")
+        expect(page.get_by_role("alert")).to_contain_text("did not confirm")
         page.route(STATE, lambda route: route.fulfill(body="{}"))
         page.reload()
         at(page, "No connection")

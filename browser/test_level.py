@@ -43,9 +43,9 @@ def loudness(page: Page) -> float:
 
 
 def set_level(page: Page, decibels: int) -> None:
-    at(page, "Set a comfortable level")
+    at(page, "Set a comfortable volume")
     page.get_by_role("button", name="Play the noise").click()
-    page.get_by_label("Level").fill(str(decibels))
+    page.get_by_label("Volume").fill(str(decibels))
     go_on(page)
     at(page, "Session 1 of 2")
 
@@ -58,8 +58,8 @@ def test_another_device_asks_for_its_own_level_and_starts_from_the_known_one(
         set_level(arrive(first, fake)[0], -30)
         second = tapped(browser)
         page, said = arrive(second, fake)
-        expect(page.locator(".notice")).to_contain_text("not known on this device")
-        expect(page.get_by_label("Level")).to_have_value("-30")
+        expect(page.locator(".notice")).to_contain_text("not been set on this device")
+        expect(page.get_by_label("Volume")).to_have_value("-30")
         set_level(page, -20)
         assert loudness(page) == pytest.approx(0.1, rel=0.05)
         page.reload()

@@ -39,11 +39,11 @@ def test_an_answer_waits_for_the_network(browser: Browser) -> None:
         page.route(ANSWERS, lambda route: route.abort())
         for value in (1, 2, 3):
             rate(page, value)
-        expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
-        expect(page.locator("main .told")).to_contain_text("kept on this device")
+        expect(page.locator("#saving")).to_have_text("Not sent yet: 1")
+        expect(page.locator("main .told")).to_contain_text("stored on this device")
         assert fake.answers == []
         page.unroute(ANSWERS)
-        page.get_by_role("button", name="Try now").click()
+        page.get_by_role("button", name="Try again").click()
         settled(page)
         expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
         once_each(fake, "1.1")
@@ -74,7 +74,7 @@ def test_an_answer_whose_acknowledgement_is_lost_is_not_doubled(browser: Browser
         page.route(ANSWERS, _taken_but_not_acknowledged)
         for value in (4, 4, 4):
             rate(page, value)
-        expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
+        expect(page.locator("#saving")).to_have_text("Not sent yet: 1")
         once_each(fake, "1.1")
         page.unroute(ANSWERS)
         page.reload()
@@ -95,11 +95,11 @@ def test_a_reload_during_an_outage_keeps_the_answer(browser: Browser) -> None:
         page.route(ANSWERS, lambda route: route.abort())
         for value in (5, 5, 1):
             rate(page, value)
-        expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
+        expect(page.locator("#saving")).to_have_text("Not sent yet: 1")
         page.reload()
-        expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
+        expect(page.locator("#saving")).to_have_text("Not sent yet: 1")
         page.unroute(ANSWERS)
-        page.get_by_role("button", name="Try now").click()
+        page.get_by_role("button", name="Try again").click()
         expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
         assert fake.values() == {"1.1": {"BAK": 5, "SIG": 5, "OVRL": 1}}
         once_each(fake, "1.1")
@@ -111,7 +111,7 @@ def test_a_page_that_cannot_be_reached_says_so_and_comes_back(browser: Browser) 
         page.reload()
         at(page, "No connection")
         page.unroute("**/state*")
-        page.get_by_role("button", name="Try now").click()
+        page.get_by_role("button", name="Try again").click()
         at(page, "Session 1 of 2")
 
 
@@ -125,7 +125,7 @@ def test_a_reload_comes_back_to_the_very_question(browser: Browser) -> None:
         rate(page, 3)
         hear(page)
         page.reload()
-        expect(page.get_by_role("button", name="Heard")).to_be_disabled()
+        expect(page.get_by_role("button", name="Played")).to_be_disabled()
         page.keyboard.press("4")
         page.keyboard.press("Enter")
         expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
@@ -151,7 +151,7 @@ def test_a_killed_browser_loses_no_answer(
         page.route(ANSWERS, lambda route: route.abort())
         for value in (1, 3, 5):
             rate(page, value)
-        expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
+        expect(page.locator("#saving")).to_have_text("Not sent yet: 1")
         kill_browser(folder)
         assert fake.answers == []
         page = start()
@@ -173,7 +173,7 @@ def test_a_killed_browser_loses_no_answer(
 def test_a_double_click_answers_once(browser: Browser) -> None:
     pages = [small.text("a"), small.text("b"), small.text("c"), small.end()]
     with served(FakeServer(pages)) as fake, opened(browser, fake) as page:
-        page.get_by_role("button", name="Go on").dblclick()
+        page.get_by_role("button", name="Continue").dblclick()
         settled(page)
         expect(page.locator("body")).to_have_attribute("data-name", "b")
         once_each(fake, "a")
@@ -218,7 +218,7 @@ def test_a_page_that_another_browser_answered_is_not_answered_twice(browser: Bro
                 rate(other, value)
             expect(other.locator("#where")).to_contain_text("Trial 2 of 2")
         rate(page, 1)
-        expect(page.get_by_text("answered elsewhere").first).to_be_visible()
+        expect(page.get_by_text("already answered").first).to_be_visible()
         expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
         once_each(fake, "1.1")
         assert fake.values() == {"1.1": {"BAK": 4, "SIG": 4, "OVRL": 4}}

@@ -85,14 +85,14 @@ def in_another_tab(page: Page, fake: FakeServer) -> None:
     take(other)
     at(page, "This test is open in another tab")
     take(page)
-    at(page, "Set a comfortable level")
+    at(page, "Set a comfortable volume")
 
 
 def by_withdrawing(page: Page, fake: FakeServer) -> None:
     del fake
     page.get_by_role("button", name="Withdraw").click()
     page.get_by_role("button", name="Delete my answers").click()
-    at(page, "You have withdrawn")
+    at(page, "You have withdrawn from this test")
 
 
 def by_going_on(page: Page, fake: FakeServer) -> None:

@@ -107,12 +107,12 @@ def test_who_withdrew_on_another_device_is_told_that_and_nothing_else(browser: B
         served(FakeServer([small.text("a"), small.end()])) as fake,
         opened(browser, fake) as page,
     ):
-        at(page, "What you will do")
+        at(page, "Instructions")
         state = fake.state() | {"page": None, "withdrawn": True}
         body = {"error": {"code": "not_open", "message": "no"}, "state": state}
         page.route(ANSWERS, lambda route: route.fulfill(status=409, json=body))
         go_on(page)
-        at(page, "You have withdrawn")
+        at(page, "You have withdrawn from this test")
         settled_page = page.locator("main").inner_text()
         assert "no longer open" not in settled_page
 

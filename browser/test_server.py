@@ -130,7 +130,7 @@ def test_a_whole_study_by_touch_on_a_dark_phone_in_french(browser: Browser, tmp_
             assert page.evaluate("document.documentElement.scrollWidth") <= 390
             listener.walk(name)
         finished(page)
-        expect(page.get_by_role("heading", level=1)).to_have_text("C'est terminé. Merci !")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Vous avez terminé. Merci\u00a0!")
         assert darkness(page) < 60
         context.close()
         assert said == []
@@ -174,7 +174,7 @@ def test_a_server_killed_while_an_answer_is_on_its_way_loses_and_doubles_nothing
             with page.expect_request(ANSWERS):
                 listener.pressed["1.1"] = rest | listener.rate()
             server.kill()
-        expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
+        expect(page.locator("#saving")).to_have_text("Not sent yet: 1")
         at(page, "No connection")
         assert ("1.1" in [one.answer.page for one in server.history()]) is stored
         server.start()
@@ -264,7 +264,7 @@ def test_two_devices_that_answer_at_once_are_stored_once(browser: Browser, tmp_p
         server.signal(signal.SIGCONT)
         for one in both:
             one.stand("1.2")
-        told = [one.page.get_by_text("answered elsewhere").count() > 0 for one in both]
+        told = [one.page.get_by_text("already answered").count() > 0 for one in both]
         assert sorted(told) == [False, True]
         kept_once(server, before | {"1.1": given[told.index(False)]})
         for context in contexts:
@@ -289,9 +289,9 @@ def test_who_withdraws_leaves_nothing_in_the_store(browser: Browser, tmp_path: P
         assert all(server.holds(one) for one in ids)
         page.get_by_role("button", name="Withdraw").click()
         page.get_by_role("button", name="Delete my answers").click()
-        at(page, "You have withdrawn")
+        at(page, "You have withdrawn from this test")
         page.reload()
-        at(page, "You have withdrawn")
+        at(page, "You have withdrawn from this test")
         context.close()
         assert said == []
         assert (server.history(), server.events(), server.state()) == (

@@ -201,7 +201,7 @@ def test_a_pick_that_is_turned_runs_backwards(browser: Browser, place: Path) -> 
         slider.evaluate("(s, t) => { s.value = t; s.dispatchEvent(new Event('input')); }", now)
         told.append(page.locator(".clock").text_content())
     assert told == ["15:40:04", "15:40:03"]
-    expect(page.locator(".which")).to_have_text("pick 8 of 12, backwards")
+    expect(page.locator(".which")).to_have_text("pick 8 of 12, played backwards")
     page.close()
 
 
@@ -210,7 +210,7 @@ def test_sound_that_cannot_be_played_is_said(browser: Browser, tmp_path: Path) -
     path.write_text(skim_page(shown(b"no sound at all")), encoding="utf-8")
     page = opened(browser, path)
     page.locator(".play").click()
-    expect(page.locator(".silent")).to_have_text("This browser cannot play the sound of this page.")
+    expect(page.locator(".silent")).to_have_text("This browser cannot play the audio on this page.")
     page.close()
 
 

@@ -21,7 +21,7 @@ def test_all_sliders_start_unset_and_say_so(browser: Browser) -> None:
     with served(trial()) as fake, opened(browser, fake) as page:
         expect(page.locator(".track input")).to_have_count(10)
         for found in page.locator(".track input").all():
-            expect(found).to_have_attribute("aria-valuetext", "not set")
+            expect(found).to_have_attribute("aria-valuetext", "not rated yet")
         for found in page.locator("input.number").all():
             expect(found).to_have_value("")
             expect(found).to_have_attribute("placeholder", "–")
@@ -51,13 +51,13 @@ TYPED: dict[str, tuple[int, float | None, str]] = {
     "-2": (2, -2, "−2"),
     "0": (2, 0, "0"),
     "-0": (2, 0, "0"),
-    "0.5": (2, None, "Only −2 to 0."),
-    "-2.1": (2, None, "Only −2 to 0."),
-    "6": (0, None, "Only 1 to 5."),
-    "4.25": (0, None, "4.2 or 4.3?"),
-    "-0.05": (2, None, "−0.1 or 0?"),
-    "four": (0, None, "Please type a number."),
-    "1e9": (0, None, "Please type a number."),
+    "0.5": (2, None, "Enter −2 to 0."),
+    "-2.1": (2, None, "Enter −2 to 0."),
+    "6": (0, None, "Enter 1 to 5."),
+    "4.25": (0, None, "Enter 4.2 or 4.3."),
+    "-0.05": (2, None, "Enter −0.1 or 0."),
+    "four": (0, None, "Please enter a number."),
+    "1e9": (0, None, "Please enter a number."),
 }
 
 
@@ -101,7 +101,7 @@ def test_a_number_that_is_not_finished_is_not_scolded(browser: Browser) -> None:
         expect(slider(page, 3)).to_be_focused()
         page.keyboard.press("-")
         page.keyboard.press("Tab")
-        expect(page.locator(".range").nth(3)).to_have_text("Please give a number.")
+        expect(page.locator(".range").nth(3)).to_have_text("Please enter a number.")
 
 
 def test_a_number_can_be_taken_back(browser: Browser) -> None:

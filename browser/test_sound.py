@@ -109,7 +109,7 @@ def test_the_next_sound_is_there_before_its_trial_and_no_other(browser: Browser)
 
 @pytest.mark.parametrize(
     ("sound", "told"),
-    [(b"this is no sound", "the file could not be read"), (b"RIFF", "the file could not be read")],
+    [(b"this is no sound", "its file cannot be read"), (b"RIFF", "its file cannot be read")],
 )
 def test_a_broken_file_is_told(browser: Browser, sound: bytes, told: str) -> None:
     fake = one_trial()
@@ -133,8 +133,8 @@ def test_a_sound_that_does_not_come_is_told_and_can_be_asked_for_again(browser: 
 @pytest.mark.parametrize(
     ("status", "code", "told"),
     [
-        (503, "no_sound", "tell whoever runs this test"),
-        (403, "not_now", "answered elsewhere, or the test is closed"),
+        (503, "no_sound", "contact the organizer of this test"),
+        (403, "not_now", "already answered, or the test is closed"),
     ],
 )
 def test_a_sound_that_the_server_does_not_give_is_no_fault_of_the_network(
@@ -190,7 +190,7 @@ def test_a_context_that_will_not_start_asks_for_a_click(browser: Browser) -> Non
         )
         page, _ = arrive(context, fake)
         page.get_by_role("button", name="Play").click()
-        expect(page.locator(".said")).to_contain_text("press Play once more")
+        expect(page.locator(".said")).to_contain_text("press Play again")
         rate(page, 2)
         expect(page.locator(".code")).to_be_visible()
         assert [one["ended"] for one in fake.answers[0]["meta"]["plays"]] == [True]
@@ -209,7 +209,7 @@ def test_a_sound_that_stops_is_told_and_does_not_count_as_heard(browser: Browser
         page, _ = arrive(context, fake)
         page.get_by_role("button", name="Play").click()
         page.evaluate("setTimeout(() => context.suspend(), 200)")
-        expect(page.locator(".said")).to_contain_text("cut off before its end")
+        expect(page.locator(".said")).to_contain_text("stopped before the end")
         assert page.get_by_role("radio", disabled=True).count() == 5
         rate(page, 1)
         expect(page.locator(".code")).to_be_visible()
@@ -257,7 +257,7 @@ def test_the_level_makes_sounds_quieter(browser: Browser) -> None:
         context.add_init_script(TAP)
         page, _ = arrive(context, fake)
         page.get_by_role("button", name="Play the noise").click()
-        page.get_by_label("Level").fill("-20")
+        page.get_by_label("Volume").fill("-20")
         go_on(page)
         at(page, "Session 1 of 2")
         page.reload()  # the level stays

@@ -30,7 +30,7 @@ def test_the_first_page_says_which_study_it_is_of(browser: Browser) -> None:
         expect(page.get_by_role("banner").get_by_text("Listening test")).to_be_visible()
         page.locator("label.check").click()
         go_on(page)
-        at(page, "What you will do")
+        at(page, "Instructions")
         expect(page.get_by_role("banner").get_by_text("Listening test")).to_be_hidden()
 
 
@@ -45,7 +45,7 @@ def test_nothing_can_be_chosen_before_the_sound_was_heard_and_it_is_heard_once(
         page.get_by_role("button", name="Play").click()
         expect(page.get_by_role("button", name="Playing")).to_be_disabled()
         page.keyboard.press("4")
-        expect(page.get_by_role("button", name="Heard")).to_be_disabled()
+        expect(page.get_by_role("button", name="Played")).to_be_disabled()
         assert page.locator("input:checked").count() == 0
         expect(page.locator("button.wide")).to_be_disabled()
         page.keyboard.press("Space")
@@ -115,7 +115,7 @@ def test_a_form_says_what_is_missing_and_keeps_what_is_typed(browser: Browser) -
         page.get_by_label("How old").fill("old")
         go_on(page)
         expect(page.locator("#field-0-wrong")).to_have_text("Please answer this question.")
-        expect(page.locator("#field-1-wrong")).to_have_text("Please type a number.")
+        expect(page.locator("#field-1-wrong")).to_have_text("Please enter a number.")
         page.get_by_label("In-ear").check()
         page.get_by_label("How old").fill("31")
         page.reload()
@@ -133,16 +133,16 @@ def test_whoever_withdraws_is_asked_first(browser: Browser) -> None:
         assert not fake.withdrawn
         page.get_by_role("button", name="Withdraw").click()
         page.get_by_role("button", name="Delete my answers").click()
-        at(page, "You have withdrawn")
+        at(page, "You have withdrawn from this test")
         page.reload()
-        at(page, "You have withdrawn")
+        at(page, "You have withdrawn from this test")
 
 
 def test_a_blocked_listener_is_told(browser: Browser) -> None:
     fake = FakeServer(small.whole())
     fake.blocked = True
     with served(fake), opened(browser, fake) as page:
-        at(page, "This test is closed for you")
+        at(page, "You cannot continue this test")
 
 
 def test_french_pages_have_no_english_words(browser: Browser) -> None:

@@ -138,7 +138,7 @@ def test_the_page_has_no_fault_that_axe_finds(
         device = PHONE | {"color_scheme": scheme}
         page, said = visit(browser, f"{server.links[0]}/workbook", device)
         page.locator("input[type=file]").set_input_files(bad)
-        page.get_by_role("button", name="Upload").tap()
+        page.get_by_role("button", name="Upload", exact=True).tap()
         expect(page.locator("#result")).to_be_visible()
         found = Axe().run(page)
         page.context.close()

@@ -1,9 +1,10 @@
-"""Pages that are made from the code; `make docs` writes them, a test compares them."""
+"""Pages generated from the code; `make docs` writes them, and a test compares them."""
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from functools import partial
@@ -15,8 +16,8 @@ from typing import Any
 import click
 import numpy as np
 
+from earwitness.cli.declarations import declare
 from earwitness.cli.main import COMMANDS, group
-from earwitness.cli.options import declare
 from earwitness.core import Value
 from earwitness.metric import Metric
 from earwitness.registry import METRICS, TASKS
@@ -33,25 +34,26 @@ from earwitness.studies.wording import LANGUAGES, Wording, wording
 FOLDER = Path(__file__).parent
 NOTE = "<!-- made by docs/generate.py; do not edit -->"
 NAMED = ("string", "integer")  # types of a name
-BEST = {"high": "high", "low": "low", "none": "—"}
+BEST = {"high": "higher", "low": "lower", "none": "—"}
 
 
 def metrics_page() -> str:
-    """All metrics with their parameters, values and empty cells."""
+    """All metrics with their parameters, values and undefined cases."""
     intro = (
-        "A metric is a family of values with one set of parameters. Each case is turned into "
-        "statistics, statistics are summed over cases, and values are computed from the sums; "
-        "`docs/algorithms` has a slow plain version of each. Undefined values are NaN and counted."
+        "A metric is a family of values with one set of parameters. Statistics are computed for "
+        "each case and summed over cases; values are computed from the sums. "
+        "[Algorithms](algorithms/index.md) has a plain version of each. Undefined values are NaN, "
+        "and counted."
     )
     parts = ["# Metrics", NOTE, intro]
     for task in dict.fromkeys(kind.task for kind in METRICS.values()):
-        parts.append(f"# Metrics of {task}")
+        parts.append(f"## Metrics of {task}")
         parts += [_metric(kind) for kind in METRICS.values() if kind.task == task]
     return "\n\n".join(parts) + "\n"
 
 
 def _metric(kind: type[Metric]) -> str:
-    text = cleandoc(kind.__doc__ or "")
+    text = _description(kind)
     rows = [_row(value) for value in kind.values]
     parameters = [
         f"| `{name}` | {default} | {kind.help(name)} |"
@@ -59,7 +61,7 @@ def _metric(kind: type[Metric]) -> str:
     ]
     return "\n".join(
         [
-            f"## {kind.name}",
+            f"### {kind.name}",
             "",
             text,
             "",
@@ -67,11 +69,11 @@ def _metric(kind: type[Metric]) -> str:
             "| :-- | :-- | :-- |",
             *parameters,
             "",
-            "| value | good | range | meaning |",
+            "| value | better | range | meaning |",
             "| :-- | :-- | :-- | :-- |",
             *rows,
             "",
-            "| empty cell | values |",
+            "| case without data | values |",
             "| :-- | :-- |",
             *(f"| {cell} | {text} |" for cell, text in kind.empty_cells.items()),
             "",
@@ -80,13 +82,19 @@ def _metric(kind: type[Metric]) -> str:
     )
 
 
+def _description(kind: type[Metric]) -> str:
+    """Return the docstring up to its first section, such as Parameters."""
+    text = cleandoc(kind.__doc__ or "")
+    return re.split(r"\n\n\w+\n-{3,}\n", text, maxsplit=1)[0]
+
+
 def _row(value: Value) -> str:
     top = "∞" if value.high == float("inf") else f"{value.high:g}"
     return f"| `{value.name}` | {BEST[value.best]} | {value.low:g} … {top} | {value.doc} |"
 
 
 def cli_page() -> str:
-    """The help of every verb."""
+    """The help of every command."""
     parts = ["# Command line", NOTE, _help(group, "earwitness", None)]
     context = click.Context(group, info_name="earwitness", **group.context_settings)
     for name in COMMANDS:
@@ -95,8 +103,8 @@ def cli_page() -> str:
         parts += [f"## {name}", _help(command, name, context)]
         if isinstance(command, click.Group):
             inner = click.Context(command, info_name=name, parent=context)
-            for verb, one in command.commands.items():
-                parts += [f"### {name} {verb}", _help(one, verb, inner)]
+            for verb in command.list_commands(inner):
+                parts += [f"### {name} {verb}", _help(command.commands[verb], verb, inner)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -108,7 +116,7 @@ def _help(command: click.Command, name: str, parent: click.Context | None) -> st
 
 
 def kind_page(kind: type[TrialKind]) -> str:
-    """A kind of trials: what it is, its parameters, and its words in every language."""
+    """A trial kind: description, parameters, and labels in every language."""
     text = cleandoc(kind.__doc__ or "")
     parameters = [
         f"| `{name}` | {_shown(default)} | {kind.help(name)} |"
@@ -147,7 +155,7 @@ def _dimensions(language: str) -> tuple[Dimension, ...]:
 
 
 def _dimension_table(*languages: Dimension) -> str:
-    """What the numbers of a dimension stand for, a column a language."""
+    """The meaning of the numbers of a dimension, one column per language."""
     values = dict.fromkeys(anchor.value for one in languages for anchor in one.anchors)
     texts = [{anchor.value: anchor.text for anchor in one.anchors} for one in languages]
     rows = [f"| {value:g} | {' | '.join(own[value] for own in texts)} |" for value in values]
@@ -182,20 +190,20 @@ def _view_text(kind: type[TrialKind]) -> str:
     )
     shown = json.dumps(view, indent=1, ensure_ascii=False)
     answer = json.dumps(made.simulate(trial, Person(lambda *_: 0.8), rng))
-    told = "What a renderer is given, and an answer to it:"
-    return f"{told}\n\n```json\n{shown}\n```\n\n```json\n{answer}\n```"
+    intro = "The data that a renderer receives, and an answer:"
+    return f"{intro}\n\n```json\n{shown}\n```\n\n```json\n{answer}\n```"
 
 
 def study_page() -> str:
     """All keys of the study file."""
     intro = (
-        "YAML; unknown keys are refused with the nearest known name, and all problems are told at "
-        "once with their lines. `earwitness study new` writes a file to start from, "
-        "`docs/study.schema.json` is the same as a JSON Schema, for editors. Paths are seen from "
-        "the folder of the study file. The digest of a study is that of all it says and names "
-        "(defaults too), however the file is written, but for the number of listeners: one more "
-        "moves no other. It is in every answer and report. Words are text unless they are true, "
-        "false, null or a number as people write it: yes, 010, 12:30 and dates stay as they are."
+        "A study file is YAML. Unknown keys are refused with the nearest known name. All errors "
+        "are reported at once with their lines. `earwitness study new` writes a template; "
+        "[study.schema.json](study.schema.json) is a JSON Schema for editors. Paths are relative "
+        "to the folder of the study file. A study is identified by a hash of its content, with "
+        "defaults and the table of clips; comments and formatting do not change it, nor does the "
+        "number of listeners. The hash is part of every answer and report. Unquoted words are text "
+        "unless they are true, false, null or a plain number: yes, 010, 12:30 and dates are text."
     )
     keys = study_schema()["$defs"]
     parts = ["# The study file", NOTE, intro, _keys(keys["StudyKeys"])]
@@ -217,8 +225,8 @@ def study_page() -> str:
     rules = [
         f"| `{screen.name}` | {screen.doc} | {_limits(screen)} |" for screen in SCREENS.values()
     ]
-    head = ["| rule | leaves out | limits |", "| :-- | :-- | :-- |"]
-    return "\n\n".join([*parts, "## Rules of screening", "\n".join([*head, *rules])]) + "\n"
+    head = ["| rule | excludes | limits |", "| :-- | :-- | :-- |"]
+    return "\n\n".join([*parts, "## Screening rules", "\n".join([*head, *rules])]) + "\n"
 
 
 def _keys(schema: dict[str, Any]) -> str:
@@ -227,9 +235,7 @@ def _keys(schema: dict[str, Any]) -> str:
         f"| {entry['description']} |"
         for key, entry in schema["properties"].items()
     ]
-    return "\n".join(
-        ["| key | type | if left out | meaning |", "| :-- |" * 1 + " :-- |" * 3, *rows]
-    )
+    return "\n".join(["| key | type | default | meaning |", "| :-- |" * 1 + " :-- |" * 3, *rows])
 
 
 def _limits(screen: Screen) -> str:
@@ -254,7 +260,7 @@ def _type(schema: dict[str, Any]) -> str:
 
 def _unless(schema: dict[str, Any], required: bool) -> str:
     if required:
-        return "needed"
+        return "required"
     default = schema.get("default")
     return "–" if default in (None, "", [], {}) else f"{default}".lower()
 
@@ -268,7 +274,7 @@ def schema_page() -> str:
 
 
 def metric_options() -> str:
-    """What the command line must know of metrics and tasks to show its help."""
+    """Metrics and tasks as the command line needs them for its help."""
     return json.dumps(declare(METRICS, TASKS), indent=1, ensure_ascii=False) + "\n"
 
 
@@ -276,8 +282,8 @@ def metric_options() -> str:
 
 
 ARCHITECTURE = """\
-Every score and every rating is about one output, `Key(item, system)`: metrics map keys to values,
-people map keys to values, and agreement is a join.
+Every score and every rating refers to one output, `Key(item, system)`. Metrics and people assign
+values to keys, and agreement joins both by key.
 
 ## The three data paths
 
@@ -290,24 +296,23 @@ C  metaeval/join → metaeval/levels → metaeval/coefficients → metaeval/figu
      → metaeval/pipeline → metaeval/results → metaeval/report
 ```
 
-Path A scores outputs against references; `summaries` and `skims` take the place of `chapters`. The
-engine in `scoring` knows no task: `<task>/task.py` declares metrics, reader, options, fields and
-collectors of its own.
-Path B asks people. Path C compares the two.
+Path A scores outputs against references; `summaries` and `skims` replace `chapters`. The engine in
+`scoring` does not depend on any task: `<task>/task.py` declares its metrics, reader, options,
+fields and collectors. Path B runs listening tests. Path C compares both.
 
 ## Domains and libraries
 
 A *domain* (`chapters`, `summaries`, `skims`, `soundscapes`, `studies`, `metaeval`, `scoring`) owns
 its record structs, reader, computation, result types and report. A *library* (`io`, `text`,
-`audio`, `recordings`, `models`, `stats`, `report`, `engines`) knows no domain. The same role has
-the same file name everywhere: `records.py` (structs of a file), `reader.py`, `metrics.py`,
-`settings.py`, `pipeline.py`, `results.py`, `report.py`, `export.py`.
+`audio`, `recordings`, `models`, `stats`, `report`, `engines`) does not depend on any domain. The
+same role has the same file name everywhere: `records.py` (structs of a file), `reader.py`,
+`metrics.py`, `settings.py`, `pipeline.py`, `results.py`, `report.py`, `export.py`.
 
-A line may import what stands below it; what shares a line may not import each other. `make layers`
+A layer may import the layers below it; modules on one line may not import each other. `make layers`
 checks this.
 
 """
-PLACES = (  # what is added, where it is written, where it is entered
+PLACES = (  # what is added, where it is written, where it is registered
     (
         "a metric",
         "a class in `<task>/metrics.py`, or `text_metrics.py` for texts",
@@ -319,7 +324,7 @@ PLACES = (  # what is added, where it is written, where it is entered
         "`BUILT_IN_TASKS` in `registry.py`",
     ),
     (
-        "a kind of trial",
+        "a trial kind",
         "a module in `studies/trials/`, a renderer in `web/static/trials/`",
         "`KINDS` in `studies/trials/__init__.py`",
     ),
@@ -328,21 +333,21 @@ PLACES = (  # what is added, where it is written, where it is entered
         "the same, and entry points; see CONTRIBUTING.md",
         "`earwitness.metrics`, `earwitness.tasks`, `earwitness.trials`",
     ),
-    ("a rule of screening", "a function in `studies/screening.py`", "`SCREENS` there"),
-    ("a format of ratings", "`studies/ratings/columns.py` and `reader.py`", ""),
-    ("a format of audio", "`audio/decode.py`", ""),
+    ("a screening rule", "a function in `studies/screening.py`", "`SCREENS` there"),
+    ("a ratings format", "`studies/ratings/columns.py` and `reader.py`", ""),
+    ("an audio format", "`audio/decode.py`", ""),
     ("an embedder", "a module in `models/`", "`EMBEDDERS` in `models/embedders.py`"),
     (
-        "a method that makes skims",
+        "a skim method",
         "a module in `skims/methods/`",
         "`METHODS` in `skims/methods/__init__.py`",
     ),
     (
-        "a coefficient of agreement with people",
+        "a coefficient of agreement with ratings",
         "`metaeval/coefficients.py`",
         "`COEFFICIENTS` there",
     ),
-    ("a part of reports", "a class in `report/parts.py`, and every medium in `report/`", ""),
+    ("a part of reports", "a class in `report/parts.py`, and every format in `report/`", ""),
     ("an output format", "`report/`, then `output_formats.py`", "`FORMS` there"),
     ("a command", "a function in `cli/`, over a verb of a domain", "`COMMANDS` in `cli/main.py`"),
 )
@@ -358,14 +363,14 @@ def architecture_page() -> str:
         folders.setdefault(path.parent, []).append(path)
     parts = [f"# Architecture\n\n{NOTE}\n\n{ARCHITECTURE}```text\n" + "\n".join(layers) + "\n```\n"]
     places = "\n".join(f"| {what} | {where} | {table} |" for what, where, table in PLACES)
-    head = "| to add | write | and enter it in |\n| :-- | :-- | :-- |"
+    head = "| to add | write | register it in |\n| :-- | :-- | :-- |"
     parts += [f"## Where to add what\n\n{head}\n{places}\n", "## Every module\n"]
     for folder, paths in folders.items():
         name = folder.relative_to(source.parent)
         parts.append(f"### {name}\n\n{_first_line(folder / '__init__.py')}\n")
         rows = [f"| `{p.name}` | {_first_line(p)} |" for p in paths if p.name != "__init__.py"]
         if rows:
-            parts.append("\n".join(["| module | holds |", "| :-- | :-- |", *rows, ""]))
+            parts.append("\n".join(["| module | content |", "| :-- | :-- |", *rows, ""]))
     return "\n".join(parts)
 
 
@@ -373,7 +378,60 @@ def _first_line(path: Path) -> str:
     return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n")[0]
 
 
+# --- Lists of pages -------------------------------------------------------------------------------
+
+
+def kinds_page() -> str:
+    """All trial kinds, with links to their pages."""
+    intro = (
+        "A trial kind defines what a trial presents, what it asks, and which ratings follow from "
+        "the answers. `kind` of a block in the [study file](../study.md) chooses it."
+    )
+    head = "| kind | protocol | runs in | scales |\n| :-- | :-- | :-- | :-- |"
+    rows = [
+        f"| [{name}]({name}.md) | {kind.title} | "
+        f"{'browser, terminal' if kind.renderer else 'terminal'} | "
+        f"{', '.join(scale.name for scale in kind.fixed) or '–'} |"
+        for name, kind in KINDS.items()
+    ]
+    return "\n\n".join(["# Trial kinds", NOTE, intro, "\n".join([head, *rows])]) + "\n"
+
+
+def decisions_page() -> str:
+    """All decisions, with links to their pages."""
+    intro = (
+        "Each page records choices that another developer might have made differently, with their "
+        "reasons."
+    )
+    paths = sorted((FOLDER / "decisions").glob("0*.md"))
+    rows = [f"- [{_title(path)}]({path.name})" for path in paths]
+    return "\n\n".join(["# Decisions", NOTE, intro, "\n".join(rows)]) + "\n"
+
+
+def _title(path: Path) -> str:
+    return path.read_text(encoding="utf-8").split("\n")[0].removeprefix("# ")
+
+
+def algorithms_page() -> str:
+    """All plain versions of algorithms, with links to their source."""
+    intro = (
+        "Slow, plain Python versions of the algorithms, written to be read. The tests compare the "
+        "fast implementations with them."
+    )
+    paths = sorted((FOLDER / "algorithms").glob("*.py"))
+    rows = [
+        f"| [{path.stem}]({path.name}) | {_first_line(path)} |"
+        for path in paths
+        if path.stem != "__init__"
+    ]
+    head = "| file | content |\n| :-- | :-- |"
+    return "\n\n".join(["# Algorithms", NOTE, intro, "\n".join([head, *rows])]) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "algorithms/index.md": algorithms_page,
+    "decisions/index.md": decisions_page,
+    "trial-kinds/index.md": kinds_page,
     "architecture.md": architecture_page,
     "../src/earwitness/cli/metric_options.json": metric_options,
     "metrics.md": metrics_page,

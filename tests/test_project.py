@@ -49,7 +49,7 @@ def test_no_file_names_a_place_outside(root: Path) -> None:
     outside = re.compile(r"(?<![\w.])/(?:home|root|mnt|opt)/\w|\.\./shared")
     for name in listed:
         path = root / name
-        if path.is_file() and path != Path(__file__):
+        if path.is_file() and path != Path(__file__) and path.suffix != ".png":
             assert not outside.search(path.read_text(encoding="utf-8")), name
 
 

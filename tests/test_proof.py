@@ -1,4 +1,4 @@
-"""The page of proof: its bars, and results that are kept by commit."""
+"""The proof page: limits, and results stored by commit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks import prove
 from benchmarks.prove import Bar, Result, bars
 
 ROOT = Path(__file__).parents[1]
-DAY = "Skims of a day beside decoding"
+DAY = "Skims of a day compared with decoding"
 
 
 def result(title: str, output: str, status: int = 0, commit: str = "c1") -> Result:
@@ -26,36 +26,36 @@ def result(title: str, output: str, status: int = 0, commit: str = "c1") -> Resu
             [("24 h skimmed", "1.6 ×", "1.5", False), ("24 h skimmed", "160 MB", "500", True)],
         ),
         (
-            "Word networks against one pass",
+            "Word networks compared with one pass",
             "  fair, edits: SumACCY 0.863, 0.25 s: 1.68 × the pass of 0.15 s (bar 1.5 ×: missed)",
             0,
             [("fair, edits", "1.68 × the pass of 0.15 s", "1.5 ×", False)],
         ),
         (
-            "Chapters against chunkseg",
+            "Chapter metrics compared with chunkseg",
             "one hour: 3 µs a sample: 1,200 × (bar 1,000 ×)",
             1,
             [("one hour", "1,200 ×", "1,000 ×", False)],
         ),
         (
-            "Listeners at once, over HTTP",
+            "Server with simultaneous listeners",
             "sqlite: 2,400 answers; acknowledged: p50 7.6 ms, p99 23.9 ms (bar 100), max 41.7 ms",
             0,
             [("sqlite", "p99 23.9 ms", "100", True)],
         ),
         (
-            "Ratings to results",
+            "Analysis of ratings",
             "  bar: 10 s without the mixed model: met",
             0,
             [("all of these", "", "10 s without the mixed model", True)],
         ),
         (
-            "Pages in Chromium",
+            "Browser tests in Chromium",
             "....\n1 failed, 274 passed in 908.14s (0:15:08)",
             1,
             [("tests", "1 failed, 274 passed", "none fails", False)],
         ),
-        ("Alpha against krippendorff", "ours 0.08 ms, ratio 1.1", 0, []),
+        ("Krippendorff's alpha compared with krippendorff", "ours 0.08 ms, ratio 1.1", 0, []),
     ],
 )
 def test_bars_are_those_of_the_lines(
@@ -66,7 +66,7 @@ def test_bars_are_those_of_the_lines(
 
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Parts that were run, of a commit that is clean; nothing runs and nothing is committed."""
+    """Titles of the parts that were run, for a clean commit; no part really runs."""
     done: list[str] = []
 
     def run_part(title: str, commit: str) -> Result:

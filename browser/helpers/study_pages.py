@@ -56,7 +56,7 @@ def text(name: str = "instructions") -> View:
         "You hear every clip three times. Attend first to the background, then to the speech, "
         "then to the whole.\n\nKeys 1 to 5 choose, Space plays and goes on."
     )
-    return {"kind": "text", "name": name, "title": "What you will do", "text": told}
+    return {"kind": "text", "name": name, "title": "Instructions", "text": told}
 
 
 def feedback(name: str = "training.1.feedback") -> View:
@@ -91,7 +91,7 @@ def device(**trials: list[int]) -> View:
 
 
 def end() -> View:
-    return {"kind": "end", "name": "end", "title": "That was all. Thank you!"}
+    return {"kind": "end", "name": "end", "title": "You have finished. Thank you!"}
 
 
 def whole() -> list[View]:

@@ -1,2 +1,5 @@
-"""Slow, plain versions of every fast kernel: the documentation of what is computed, and the oracle
-that the tests hold the kernels to. Nothing here is clever, and nothing here imports Earwitness."""
+"""Slow reference implementations of every fast kernel.
+
+They document what is computed, and the tests compare the kernels with them. They are written for
+clarity, not speed, and do not import Earwitness.
+"""

@@ -1,7 +1,8 @@
-"""The bootstrap over cases, the slow way.
+"""Bootstrap over cases, slow reference implementation.
 
-A corpus value is a function of statistics summed over cases. A draw sums them with weights: how
-often each case was drawn. The interval is made of percentiles of the values of many draws.
+A corpus value is a function of statistics summed over cases. In each draw, the sums are weighted by
+the number of times each case was drawn. The ends of the confidence interval are percentiles of the
+values of many draws.
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ WORD = 2**64
 
 
 def multinomial_counts(n: int, draws: int, seed: int) -> list[list[int]]:
-    """Per draw how often each of ``n`` cases is drawn, with replacement."""
+    """Return the number of times each of ``n`` cases is drawn with replacement, per draw."""
     rng = np.random.Generator(np.random.PCG64(seed))
     return [[row.count(i) for i in range(n)] for row in rng.integers(0, n, (draws, n)).tolist()]
 
 
 def mix(x: int) -> int:
-    """SplitMix64's finaliser."""
+    """Return the output of SplitMix64's finalizer."""
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % WORD
     x = (x ^ (x >> 27)) * 0x94D049BB133111EB % WORD
     return x ^ (x >> 31)
 
 
 def poisson_weight(sixteen: int) -> int:
-    """A Poisson(1) weight from sixteen random bits, by going up the cumulated probabilities.
+    """Return a Poisson(1) weight from sixteen random bits, by cumulative probabilities.
 
     >>> [poisson_weight(bits) for bits in (0, 24108, 24109, 65535)]
     [0, 0, 1, 8]
@@ -43,7 +44,7 @@ def poisson_weight(sixteen: int) -> int:
 
 
 def poisson_weights(item_hash: int, draws: int, seed: int) -> list[int]:
-    """The weights of one case in all draws; they follow from its hash and the seed alone."""
+    """Return the weights of one case in all draws; they depend on its hash and the seed only."""
     weights = []
     for draw in range(draws):
         word = mix(((item_hash ^ mix(seed)) + (draw // 4 + 1) * 0x9E3779B97F4A7C15) % WORD)
@@ -52,13 +53,13 @@ def poisson_weights(item_hash: int, draws: int, seed: int) -> list[int]:
 
 
 def exact_sum(weights: Sequence[int], values: Sequence[float]) -> float:
-    """A weighted sum without any rounding but the last."""
+    """Return a weighted sum that is rounded only once, at the end."""
     pairs = zip(weights, values, strict=True)
     return float(sum((weight * Fraction(value) for weight, value in pairs), Fraction(0)))
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which a share of the sorted values lies, with linear interpolation.
+    """Return the percentile of the values for a share, with linear interpolation.
 
     >>> percentile([3, 1, 2], 0.25)
     1.5
@@ -76,7 +77,7 @@ def interval(
     score: Callable[[list[float]], float],
     level: float,
 ) -> tuple[float, float]:
-    """Both ends of the percentile interval of a score of summed statistics."""
+    """Return both ends of the percentile interval of a score of summed statistics."""
     columns = list(zip(*statistics, strict=True))
     drawn = [score([exact_sum(row, column) for column in columns]) for row in weights]
     tail = (1 - level) / 2

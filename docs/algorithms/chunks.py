@@ -1,7 +1,7 @@
-"""Chapters in discretised time, the slow way.
+"""Chapter metrics in discrete time, slow reference implementation.
 
-A recording of ``duration`` seconds has ``floor(duration / chunk_size)`` whole chunks. Each side
-becomes a row of zeros and ones, one per chunk.
+A recording of ``duration`` seconds has ``floor(duration / chunk_size)`` complete chunks. Output and
+reference each become a row of zeros and ones, one per chunk.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 
 def row(boundaries: Sequence[float], duration: float, chunk_size: float) -> list[int]:
-    """1 for every chunk with a boundary in it.
+    """Return a row with 1 for every chunk that contains a boundary.
 
     A boundary exactly at the end of the last chunk belongs to the last chunk.
 
@@ -29,7 +29,7 @@ def row(boundaries: Sequence[float], duration: float, chunk_size: float) -> list
 
 
 def confusion(output: list[int], reference: list[int]) -> tuple[int, int, int, int]:
-    """True positives, false positives, false negatives, true negatives.
+    """Return true positives, false positives, false negatives and true negatives.
 
     >>> confusion([1, 1, 0, 0], [1, 0, 1, 0])
     (1, 1, 1, 1)
@@ -39,17 +39,17 @@ def confusion(output: list[int], reference: list[int]) -> tuple[int, int, int, i
 
 
 def share(top: int, bottom: int) -> float:
-    """A share, 0 of nothing."""
+    """Return a ratio, or 0 if the denominator is 0."""
     return top / bottom if bottom else 0.0
 
 
 def window(reference: list[int]) -> int:
-    """Half the mean length of a reference segment, in units; there is one more unit than chunks."""
+    """Return half the mean length of a reference segment; units are one more than chunks."""
     return max(2, round((len(reference) + 1) / (2 * (sum(reference) + 1))))
 
 
 def pk(output: list[int], reference: list[int]) -> float:
-    """Share of windows in which exactly one side has a boundary; 0 if there is no window.
+    """Return the share of windows in which exactly one side has a boundary; 0 without windows.
 
     >>> pk([0, 1, 0, 0], [0, 0, 1, 0])  # windows of 2: 01|00, 10|01, 00|10
     0.6666666666666666
@@ -61,9 +61,9 @@ def pk(output: list[int], reference: list[int]) -> float:
 
 
 def window_diff(output: list[int], reference: list[int]) -> float:
-    """Share of windows in which the sides have different numbers of boundaries.
+    """Return the share of windows in which the sides have different numbers of boundaries.
 
-    A single chunk has no window: then it is 0 if the sides are equal and 1 if not.
+    A single chunk has no window: the value is 0 if the sides are equal and 1 if not.
     """
     size = window(reference)
     starts = range(len(reference) + 1 - size)
@@ -74,7 +74,7 @@ def window_diff(output: list[int], reference: list[int]) -> float:
 
 
 def edits(output: list[int], reference: list[int]) -> tuple[int, int, int]:
-    """Additions, shifts to the next chunk, and chunks that both have, from left to right.
+    """Return the numbers of additions, shifts to the next chunk and matches, from left to right.
 
     >>> edits([1, 0, 1, 0], [0, 1, 1, 0])
     (0, 1, 1)
@@ -96,7 +96,7 @@ def edits(output: list[int], reference: list[int]) -> tuple[int, int, int]:
 
 
 def boundary_similarity(output: list[int], reference: list[int]) -> float:
-    """Fournier's B: 1 less the edits over all pairs; a shift to the next chunk is half an edit.
+    """Return Fournier's B: 1 minus edits per pair; a shift to the next chunk is half an edit.
 
     >>> boundary_similarity([1, 0, 1, 0], [0, 1, 1, 0])  # one shift, one match: 1 - .5 / 2
     0.75
@@ -107,7 +107,7 @@ def boundary_similarity(output: list[int], reference: list[int]) -> float:
 
 
 def segmentation_similarity(output: list[int], reference: list[int]) -> float:
-    """Fournier and Inkpen's S: 1 less the edits over all places where a boundary might be.
+    """Return Fournier and Inkpen's S: 1 minus edits per possible position of a boundary.
 
     >>> segmentation_similarity([1, 0, 1, 0], [0, 1, 1, 0])  # one shift: 1 - .5 / 4
     0.875
@@ -117,11 +117,11 @@ def segmentation_similarity(output: list[int], reference: list[int]) -> float:
 
 
 def ghd(output: list[int], reference: list[int]) -> float:
-    """Generalised Hamming distance: the cheapest way to turn one side into the other.
+    """Return the generalized Hamming distance: the least cost of turning one side into the other.
 
-    Adding or dropping a boundary costs 2, moving it costs 1 per chunk.
+    Adding or removing a boundary costs 2, moving it costs 1 per chunk.
 
-    >>> ghd([1, 0, 0, 0, 1], [0, 1, 0, 0, 0])  # move by 1, drop: 1 + 2
+    >>> ghd([1, 0, 0, 0, 1], [0, 1, 0, 0, 0])  # move by 1, remove: 1 + 2
     3.0
     """
     mine = [i for i, flag in enumerate(output) if flag]
@@ -137,7 +137,7 @@ def ghd(output: list[int], reference: list[int]) -> float:
 def scores(
     output: Sequence[float], reference: Sequence[float], duration: float, chunk_size: float
 ) -> dict[str, float]:
-    """All values of one case under chunkseg's names; nothing if it is shorter than a chunk."""
+    """Return all values of one case by chunkseg's keys; empty if it is shorter than a chunk."""
     mine, theirs = row(output, duration, chunk_size), row(reference, duration, chunk_size)
     if not mine:
         return {}

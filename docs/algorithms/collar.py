@@ -1,4 +1,4 @@
-"""Boundaries matched one to one in continuous time, the slow way."""
+"""Boundary matching in continuous time, slow reference implementation."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from statistics import median
 
 
 def greedy(output: Sequence[float], reference: Sequence[float], collar: float) -> int:
-    """How many pairs there are when the closest are matched first.
+    """Return the number of pairs if the closest are matched first.
 
-    Equal distances go to the lower reference index, then to the lower output index. Greedy is not
-    the best that can be done: here 12 is nearer to 13 than to 10, and 15.5 is left alone.
+    Ties are resolved by the lower reference index, then the lower output index. Greedy matching is
+    not optimal: here 12 is nearer to 13 than to 10, and 15.5 remains unmatched.
 
     >>> greedy([12, 15.5], [10, 13], 3)
     1
@@ -32,7 +32,7 @@ def greedy(output: Sequence[float], reference: Sequence[float], collar: float) -
 
 
 def optimal(output: Sequence[float], reference: Sequence[float], collar: float) -> int:
-    """As many pairs as can be made: who finds his partner taken asks him to look for another.
+    """Return the largest possible number of pairs, by augmenting paths.
 
     >>> optimal([12, 15.5], [10, 13], 3)
     2
@@ -52,7 +52,7 @@ def optimal(output: Sequence[float], reference: Sequence[float], collar: float) 
 
 
 def r_value(hits: int, outputs: int, references: int) -> float:
-    """Räsänen's R: hits weighed against boundaries too many.
+    """Return Räsänen's R-value, which combines hit rate and over-segmentation.
 
     >>> r_value(4, 4, 4)
     1.0
@@ -64,7 +64,7 @@ def r_value(hits: int, outputs: int, references: int) -> float:
 
 
 def median_distance(of: Sequence[float], to: Sequence[float]) -> float:
-    """Median distance of boundaries to the nearest boundary of the other side.
+    """Return the median distance of boundaries to the nearest boundary of the other side.
 
     >>> median_distance([10, 20, 50], [12, 49])
     2
@@ -73,7 +73,7 @@ def median_distance(of: Sequence[float], to: Sequence[float]) -> float:
 
 
 def scores(output: Sequence[float], reference: Sequence[float], collar: float) -> dict[str, float]:
-    """Precision, recall and F1 of one case.
+    """Return precision, recall and F1 of one case.
 
     >>> scores([], [], 3)
     {'collar_precision': 1.0, 'collar_recall': 1.0, 'collar_f1': 1.0}

@@ -1,7 +1,7 @@
-"""The linear mixed model of votes, the slow way: the whole covariance matrix of all votes.
+"""Linear mixed model of votes, slow reference implementation with the full covariance matrix.
 
-Two votes are alike in what they share: the listener, the item, the listener with the system, the
-item with the system. The covariance of two votes is the sum of the variances of what they share.
+Two votes may share a listener, an item, a listener and system, or an item and system. Their
+covariance is the sum of the variances of the components that they share.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SHARED = {
 
 
 class Likely(NamedTuple):
-    """The restricted log-likelihood, the means, and their covariance."""
+    """Restricted log-likelihood, means, and the covariance of the means."""
 
     loglik: float
     means: Floats
@@ -32,19 +32,19 @@ class Likely(NamedTuple):
 
 
 def alike(votes: Sequence[Vote], name: str) -> Floats:
-    """1 where two votes share a level of a component, 0 elsewhere."""
+    """Return a matrix with 1 where two votes share a level of a component, else 0."""
     levels = [tuple(vote[k] for k in SHARED[name]) for vote in votes]
     return np.array([[float(a == b) for b in levels] for a in levels])
 
 
 def covariance(votes: Sequence[Vote], variances: Mapping[str, float]) -> Floats:
-    """Of all votes with all votes."""
+    """Return the covariance matrix of all votes."""
     parts = [variance * alike(votes, name) for name, variance in variances.items()]
     return np.asarray(sum(parts[1:], parts[0]))
 
 
 def likely(votes: Sequence[Vote], variances: Mapping[str, float]) -> Likely:
-    """The model at given variances; systems are all that occur, in their order.
+    """Return the model for the given variances; systems are those in the votes, sorted.
 
     >>> found = likely([(0, 0, 0, 1.0), (0, 1, 1, 3.0)], {"residual": 2.0})
     >>> found.means.tolist(), found.covariance.tolist()  # (1 + 3) / 2, and 2 / 2
@@ -69,10 +69,10 @@ def likely(votes: Sequence[Vote], variances: Mapping[str, float]) -> Likely:
 def freedom(
     votes: Sequence[Vote], variances: Mapping[str, float], weights: Sequence[float]
 ) -> float:
-    """Satterthwaite's degrees of freedom of a weighted sum of means, by derivatives in steps.
+    """Return Satterthwaite's degrees of freedom of a weighted sum of means, by finite differences.
 
-    The variance of the sum is itself uncertain, as far as the variances are: their covariance is
-    the inverse of Fisher's information, tr(P Vj P Vk) / 2.
+    The variance of the sum is uncertain because the variance components are estimated: their
+    covariance is the inverse of Fisher's information, tr(P Vj P Vk) / 2.
     """
     systems = sorted({vote[0] for vote in votes})
     x = np.array([[float(vote[0] == one) for one in systems] for vote in votes])

@@ -1,9 +1,11 @@
-"""Slow, plain reference for scoring an extractive speech summary against several manual ones.
+"""Scoring of extractive speech summaries, slow reference implementation.
 
-The task: a summary keeps words of a transcript; the manual summaries of several subjects are
-merged into a word network, and a summary is scored against the network's closest word string.
-Paper: Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization.
-Everything is enumerated. A position 1..N names a word; label 0 is a word that matches nothing.
+A summary keeps words of a transcript. The manual summaries of several subjects are merged into a
+word network, and a summary is scored against the closest word string of the network. See Hori, Hori
+and Furui (2003), Evaluation Methods for Automatic Speech Summarization.
+
+All paths are enumerated. Words are identified by their position, 1 to N; label 0 is a word that
+matches nothing.
 
 >>> A, B, C = [1, 3, 4, 5, 6], [2, 3, 4, 5, 6], [2, 3, 4, 8, 9]
 >>> D, E = [3, 4, 7, 8, 9], [2, 3, 7, 8, 9]
@@ -54,14 +56,14 @@ TOLERANCE = 1e-9
 
 
 class Network(NamedTuple):
-    """A word network: N, and how many subjects used each arc; START is 0, END is N + 1."""
+    """Word network: N, and the number of subjects who used each arc; START is 0, END is N + 1."""
 
     size: int
     counts: dict[tuple[int, int], int]
 
 
 class Target(NamedTuple):
-    """The closest path of a network, its edit distance, and SumACCY against it."""
+    """Closest path of a network, with its edit distance and SumACCY."""
 
     path: Path
     edits: int
@@ -69,12 +71,13 @@ class Target(NamedTuple):
 
 
 def arcs_of(path: Labels, size: int) -> list[tuple[int, int]]:
-    """List the Len + 1 arcs of a word string, START and END arcs included."""
+    """Return the Len + 1 arcs of a word string, including START and END arcs."""
     return list(pairwise([0, *path, size + 1]))
 
 
 def build(size: int, summaries: Summaries, arcs: Arcs = "observed") -> Network:
-    """Merge manual summaries into a network; "original" adds unobserved arcs with count 0.
+    """Return the network of manual summaries; "original" adds unobserved arcs with count 0.
+
     >>> build(3, [[1, 3], [1, 2]]).counts
     {(0, 1): 2, (1, 3): 1, (3, 4): 1, (1, 2): 1, (2, 4): 1}
     """
@@ -85,13 +88,14 @@ def build(size: int, summaries: Summaries, arcs: Arcs = "observed") -> Network:
 
 
 def paths(network: Network) -> list[Path]:
-    """List every START..END path as positions, in lexicographic order.
+    """Return every path from START to END as positions, in lexicographic order.
+
     >>> paths(build(3, [[1, 3], [1, 2, 3]], "original"))
     [(1,), (1, 2), (1, 2, 3), (1, 3)]
     """
 
     def onward(node: int) -> Iterator[Path]:
-        """Enumerate what can follow a node, without the node itself."""
+        """Yield the continuations of a node, without the node itself."""
         for a, b in network.counts:
             if a == node and b == network.size + 1:
                 yield ()
@@ -102,14 +106,15 @@ def paths(network: Network) -> list[Path]:
 
 
 def edit_distance(left: Words, right: Words) -> int:
-    """Count the fewest insertions, deletions and substitutions; a label 0 equals nothing.
+    """Return the edit distance; label 0 matches nothing.
+
     >>> edit_distance([2, 3, 0, 4], [2, 3, 4]), edit_distance([0], [0])
     (1, 1)
     """
 
     @cache
     def cost(i: int, j: int) -> int:
-        """Give the distance between the first i of left and the first j of right."""
+        """Return the distance between the first i of left and the first j of right."""
         if i == 0 or j == 0:
             return i + j
         match = left[i - 1] == right[j - 1] and left[i - 1] != 0
@@ -119,7 +124,7 @@ def edit_distance(left: Words, right: Words) -> int:
 
 
 def log_count(network: Network, path: Path) -> float:
-    """Sum log C over all arcs of a path, START and END arcs included; log 0 is -inf."""
+    """Return the sum of log C over all arcs of a path, with START and END; log 0 is -inf."""
     counts = [network.counts[arc] for arc in arcs_of(path, network.size)]
     return sum(math.log(count) if count else -math.inf for count in counts)
 
@@ -127,9 +132,10 @@ def log_count(network: Network, path: Path) -> float:
 def closest(
     network: Network, hypothesis: Words, objective: Objective = "edits", transcript: Strings = ()
 ) -> Target:
-    """Find the path of least cost, then longest, then most frequent, then smallest.
+    """Return the path with the least cost, then longest, then most frequent, then smallest.
 
-    The hypothesis holds labels, or strings where a transcript is given (surface matching).
+    The hypothesis consists of labels, or of strings if a transcript is given (surface matching).
+
     >>> closest(build(2, [[1, 2], [2]]), [])
     Target(path=(2,), edits=1, accuracy=Fraction(0, 1))
     >>> closest(build(3, [[2, 3]]), ["in", "May"], transcript=["May", "in", "May"])
@@ -150,7 +156,10 @@ def closest(
 
 
 def geometric_mean(network: Network, subjects: int, path: Path, boundary: Boundary) -> float:
-    """Average C/H over a path's arcs, with or without START and END arcs; NaN for no arcs.
+    """Return the geometric mean of C/H over the arcs of a path; NaN without arcs.
+
+    START and END arcs are included or excluded, as ``boundary`` says.
+
     >>> two = build(2, [[1, 2], [1]])
     >>> geometric_mean(two, 2, (1, 2), "exclude"), geometric_mean(two, 2, (1,), "exclude")
     (0.5, nan)
@@ -162,12 +171,13 @@ def geometric_mean(network: Network, subjects: int, path: Path, boundary: Bounda
 
 
 def wsumaccy(network: Network, subjects: int, target: Target, boundary: Boundary) -> float:
-    """Compute WSumACCY: the target's geometric mean of C/H times its SumACCY."""
+    """Return WSumACCY: the target's geometric mean of C/H times its SumACCY."""
     return geometric_mean(network, subjects, target.path, boundary) * float(target.accuracy)
 
 
 def ceiling(network: Network, subjects: int, boundary: Boundary) -> float:
-    """Find the largest geometric mean over all paths; NaN if no path has a factor.
+    """Return the largest geometric mean over all paths; NaN if no path has a factor.
+
     >>> ceiling(build(2, [[1, 2]]), 1, "include"), ceiling(build(2, [[1]]), 1, "exclude")
     (1.0, nan)
     """
@@ -176,12 +186,13 @@ def ceiling(network: Network, subjects: int, boundary: Boundary) -> float:
 
 
 def ngrams(words: Labels, n: int) -> list[Path]:
-    """List the contiguous n-grams of a word string."""
+    """Return the contiguous n-grams of a word string."""
     return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
 
 
 def string_precision(hypothesis: Labels, summaries: Summaries, n: int) -> float:
-    """Give the share of the hypothesis's n-grams found in any manual summary; NaN for n > M.
+    """Return the share of n-grams that are in any manual summary; NaN for n > M.
+
     >>> string_precision([1, 0, 3, 4], [[1, 3, 4]], 2), string_precision([1], [[1]], 2)
     (0.3333333333333333, nan)
     """
@@ -191,7 +202,8 @@ def string_precision(hypothesis: Labels, summaries: Summaries, n: int) -> float:
 
 
 def weighted_precision(size: int, hypothesis: Labels, summaries: Summaries) -> tuple[float, float]:
-    """Give the mean of c(v)/H over the hypothesis, and the sum of c(v) over the M largest c.
+    """Return the mean of c(v)/H, and the sum of c(v) divided by the sum of the M largest c.
+
     >>> weighted_precision(3, [2, 0], [[1, 2], [1]]), weighted_precision(1, [], [[1]])
     ((0.25, 0.3333333333333333), (nan, nan))
     """
@@ -204,7 +216,8 @@ def weighted_precision(size: int, hypothesis: Labels, summaries: Summaries) -> t
 
 
 def kept_words(hypothesis: Labels, reference: Labels) -> tuple[float, float, float]:
-    """Give precision (NaN for an empty hypothesis), recall and F1 of the kept positions.
+    """Return precision, recall and F1 of the kept positions; precision of no words is NaN.
+
     >>> kept_words([1, 2, 0, 0], [1, 3])
     (0.25, 0.5, 0.3333333333333333)
     """
@@ -215,14 +228,15 @@ def kept_words(hypothesis: Labels, reference: Labels) -> tuple[float, float, flo
 
 
 def alignments(left: Words, right: Words) -> set[tuple[int, Pairs]]:
-    """Enumerate all alignments, each as its edits and its matched index pairs (from 0).
+    """Return all alignments, each as its edits and its matched index pairs (from 0).
+
     >>> sorted(alignments(["a"], ["a"]))
     [(0, ((0, 0),)), (2, ())]
     """
 
     @cache
     def rest(i: int, j: int) -> set[tuple[int, Pairs]]:
-        """Enumerate the alignments of left from i on with right from j on."""
+        """Return the alignments of left from i with right from j."""
         if i == len(left) and j == len(right):
             return {(0, ())}
         found: set[tuple[int, Pairs]] = set()
@@ -240,14 +254,15 @@ def alignments(left: Words, right: Words) -> set[tuple[int, Pairs]]:
 
 
 def best_alignments(left: Words, right: Words) -> list[Pairs]:
-    """List the matched pairs of all alignments with least edits and then most matches."""
+    """Return the matched pairs of all alignments with the fewest edits, then most matches."""
     found = alignments(left, right)
     key = min((edits, -len(pairs)) for edits, pairs in found)
     return [pairs for edits, pairs in found if (edits, -len(pairs)) == key]
 
 
 def word_accuracy(hypothesis: Words, reference: Words) -> tuple[float, float]:
-    """Give WACC, (Len - E)/Len, and percent correct, the most hits at minimal edits over Len.
+    """Return WACC, (Len - E) / Len, and the most matches with the fewest edits, per Len.
+
     >>> word_accuracy([1, 2, 0], [1, 3])
     (0.0, 0.5)
     """
@@ -257,7 +272,8 @@ def word_accuracy(hypothesis: Words, reference: Words) -> tuple[float, float]:
 
 
 def align_text(summary: Strings, transcript: Strings) -> tuple[Path, int] | None:
-    """Find the embedding with most neighbouring pairs, and how many embeddings have as many.
+    """Return the embedding with most adjacent pairs, and the number of tied embeddings.
+
     >>> align_text(["in", "May"], ["in", "June", "in", "May"])
     ((3, 4), 1)
     >>> align_text(["in"], ["in", "June", "in", "May"]), align_text(["x"], ["y"])
@@ -272,15 +288,17 @@ def align_text(summary: Strings, transcript: Strings) -> tuple[Path, int] | None
 
 
 def align_recognised(words: Strings, transcript: Strings, times: Times = None) -> list[int]:
-    """Label recognised words: least edits, most matches, most overlap, then smallest labels.
+    """Return labels of recognized words: fewest edits, most matches, most overlap, smallest.
 
-    Overlaps within 1e-9 seconds of the best are ties; times are those of both sides in order.
+    Overlaps within 1e-9 seconds of the best are ties. ``times`` are the spans of ``words`` and of
+    ``transcript``.
+
     >>> align_recognised(["a"], ["a", "a"], ([(5.0, 6.0)], [(0.0, 1.0), (5.0, 6.0)]))
     [2]
     """
 
     def overlap(pairs: Pairs) -> float:
-        """Sum the seconds that matched words share, 0 where there are no times."""
+        """Return the overlap of matched words in seconds; 0 without times."""
         both = [(times[0][i], times[1][j]) for i, j in pairs] if times else []
         return sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a, b in both)
 

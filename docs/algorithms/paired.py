@@ -1,4 +1,4 @@
-"""Paired tests between two systems, the slow way."""
+"""Paired tests between two systems, slow reference implementation."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ Rows = Sequence[Sequence[float]]
 
 
 def sums(rows: Rows) -> list[float]:
-    """Column sums."""
+    """Return the column sums."""
     return [sum(column) for column in zip(*rows, strict=True)]
 
 
 def exact_p(a: Rows, b: Rows, score: Callable[[list[float]], float]) -> float:
-    """The share of all ways to swap items' outputs that differ at least as much as observed.
+    """Return the share of all swaps of outputs with a difference at least as large as observed.
 
-    >>> exact_p([[3], [5]], [[1], [2]], lambda s: s[0])  # 5, 1, -1, -5 for the four ways
+    >>> exact_p([[3], [5]], [[1], [2]], lambda s: s[0])  # differences 5, 1, -1, -5
     0.5
     """
     observed = abs(score(sums(a)) - score(sums(b)))
@@ -30,7 +30,7 @@ def exact_p(a: Rows, b: Rows, score: Callable[[list[float]], float]) -> float:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Each p times the number of tests that are still open, smallest first, never falling.
+    """Return p-values corrected by Holm's method, in the order given.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

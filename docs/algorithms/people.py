@@ -1,15 +1,15 @@
-"""Several references of one item, slowly: best, mean, and how well people do among themselves."""
+"""Several references per item and the human ceiling, slow reference implementation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Times = list[float]
-Compare = Callable[[Times, Times], float]  # an output and a reference to a value, high is good
+Compare = Callable[[Times, Times], float]  # value of an output and a reference; higher is better
 
 
 def against(output: Times, references: list[Times], compare: Compare, how: str) -> float:
-    """The mean over all references, or the best.
+    """Return the mean over all references, or the best.
 
     >>> against([1], [[1], [2]], lambda a, b: float(a == b), "mean")
     0.5
@@ -19,7 +19,7 @@ def against(output: Times, references: list[Times], compare: Compare, how: str) 
 
 
 def ceiling(references: list[Times], compare: Compare, how: str) -> float:
-    """Each person in turn against the others; the mean over people."""
+    """Return the mean over annotators, each compared with the others."""
     found = []
     for left_out, output in enumerate(references):
         others = [one for index, one in enumerate(references) if index != left_out]
@@ -28,7 +28,7 @@ def ceiling(references: list[Times], compare: Compare, how: str) -> float:
 
 
 def same_footing(output: Times, references: list[Times], compare: Compare, how: str) -> float:
-    """A system against as many references as each person had: one of them left out in turn."""
+    """Return the value of a system with one reference left out in turn, as for each annotator."""
     found = []
     for left_out in range(len(references)):
         others = [one for index, one in enumerate(references) if index != left_out]

@@ -1,8 +1,7 @@
-"""How alike two segmentations are as partitions of time, the slow way.
+"""Similarity of two segmentations as partitions of time, slow reference implementation.
 
-Boundaries cut a recording into segments; each side says, for every moment, which segment it is in.
-Purity and coverage weigh moments by time; the others look at frames, points in time that lie one
-frame apart, as mir_eval does.
+Boundaries divide a recording into segments. Purity and coverage are weighted by duration; the other
+metrics use frames, equally spaced points in time, as in mir_eval.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Sequence
 
 
 def edges(boundaries: Sequence[float], duration: float) -> list[float]:
-    """Where segments begin and end: inner boundaries, each once, with start and end.
+    """Return the edges of segments: start, distinct inner boundaries, and end.
 
     >>> edges([30, 10, 10, -1, 99], 60)
     [0.0, 10, 30, 60]
@@ -22,7 +21,7 @@ def edges(boundaries: Sequence[float], duration: float) -> list[float]:
 
 
 def overlaps(output: list[float], reference: list[float]) -> dict[tuple[int, int], float]:
-    """Seconds that segment i of the output and segment j of the reference have in common.
+    """Return the overlap in seconds of segment i of the output and segment j of the reference.
 
     >>> overlaps([0, 10, 60], [0, 20, 60])
     {(0, 0): 10, (1, 0): 10, (1, 1): 40}
@@ -38,8 +37,7 @@ def overlaps(output: list[float], reference: list[float]) -> dict[tuple[int, int
 
 
 def purity(output: list[float], reference: list[float]) -> float:
-    """Share of the time in which a segment of the output is in the one reference segment it mostly
-    is in.
+    """Return the share of time in which output segments overlap their best reference segment.
 
     >>> purity([0, 10, 60], [0, 20, 60])  # 10 of 10, 40 of 50
     0.8333333333333334
@@ -50,7 +48,7 @@ def purity(output: list[float], reference: list[float]) -> float:
 
 
 def frames(edges_: list[float], frame: float) -> list[int]:
-    """The segment of every frame; the frame k is the point in time k · frame.
+    """Return the segment of every frame; frame k is the point in time k · frame.
 
     >>> frames([0, 0.25, 0.5], 0.1)
     [0, 0, 0, 1, 1]
@@ -61,14 +59,14 @@ def frames(edges_: list[float], frame: float) -> list[int]:
 
 
 def pairs(counts: Sequence[int]) -> int:
-    """How many pairs of frames are in the same group."""
+    """Return the number of pairs of frames in the same group."""
     return sum(n * (n - 1) // 2 for n in counts)
 
 
 def pairwise(output: list[int], reference: list[int]) -> tuple[float, float]:
-    """Precision and recall of pairs of frames that are in the same segment.
+    """Return precision and recall of pairs of frames in the same segment.
 
-    A side that joins no frames joins none wrongly.
+    If a side has no such pairs, its value is 1.
 
     >>> pairwise([0, 0, 1, 1], [0, 0, 0, 1])  # 2 and 3 pairs, 1 in common
     (0.5, 0.3333333333333333)
@@ -81,7 +79,7 @@ def pairwise(output: list[int], reference: list[int]) -> tuple[float, float]:
 
 
 def adjusted_rand(output: list[int], reference: list[int]) -> float:
-    """Agreement of pairs beyond chance; 1 where both sides have a single segment."""
+    """Return the adjusted Rand index; 1 if both sides have a single segment."""
     both = pairs(list(Counter(zip(output, reference, strict=True)).values()))
     mine, theirs = pairs(list(Counter(output).values())), pairs(list(Counter(reference).values()))
     every = pairs([len(output)])
@@ -93,15 +91,16 @@ def adjusted_rand(output: list[int], reference: list[int]) -> float:
 
 
 def entropy(counts: Sequence[int]) -> float:
-    """Entropy of groups of frames, in nats."""
+    """Return the entropy of groups of frames, in nats."""
     total = sum(counts)
     return -sum(n / total * math.log(n / total) for n in counts)
 
 
 def v_measure(output: list[int], reference: list[int]) -> tuple[float, float]:
-    """Homogeneity and completeness: how much each side says about the other, from 0 to 1.
+    """Return homogeneity and completeness, from 0 to 1.
 
-    A side with a single segment leaves nothing open, and is fully known.
+    Both measure how much one side determines the other. If a side has a single segment, its value
+    is 1.
     """
     joint = entropy(list(Counter(zip(output, reference, strict=True)).values()))
     mine, theirs = (

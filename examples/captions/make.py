@@ -1,8 +1,9 @@
-"""Makes the clips of this example, FOLDER/clips and FOLDER/examples, beside a copy of the study.
+"""Synthesize the clips of this example, and copy the study next to them.
 
-What sounds in a clip, from when to when and how loud, stands in sources.csv; nothing is recorded.
-Captions were written for these clips: what person says is right, and what is wrong with what model
-says stands in faults.csv, which goes nowhere near raters. words.csv says which words name a source.
+Clips are written to FOLDER/clips and FOLDER/examples. sources.csv lists the sources in each clip,
+with times and levels; nothing is recorded. The captions were written for these clips: those of
+person are correct, and the errors in those of model are listed in faults.csv, which raters never
+see. words.csv lists the words that name a source.
 """
 
 from __future__ import annotations
@@ -26,26 +27,26 @@ from earwitness.soundscapes.timetable import named_generator
 
 HERE = Path(__file__).parent
 RATE = 16_000
-LOUDER = 6.0  # dB: levels are those of days, and clips are heard one by one
+LOUDER = 6.0  # dB: source levels are meant for whole days, too low for single clips
 BACKGROUND = -58.0
-PAUSE = 60.0  # seconds from clip to clip on the tape
-EXAMPLES = {"square": 12.0, "pond": 10.0}  # sounds of the worked examples, and their seconds
+PAUSE = 60.0  # seconds between clips on the tape
+EXAMPLES = {"square": 12.0, "pond": 10.0}  # audio of the worked examples, in seconds
 COPIED = ("study.yaml", "clips.csv", "captions.csv")
 
 
 def rows(name: str) -> list[dict[str, str]]:
-    """The rows of a table of this folder."""
+    """Return the rows of a table in this folder."""
     with (HERE / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def seconds() -> dict[str, float]:
-    """How long every sound is: those of examples, then the clips."""
+    """Return the duration of every audio file: worked examples, then clips."""
     return EXAMPLES | {row["name"]: float(row["seconds"]) for row in rows("clips.csv")}
 
 
 def events(item: str) -> Iterator[SoundEvent]:
-    """What sounds in a clip; calls are whole, so an event may end a little before its time."""
+    """Yield the events of a clip; calls are complete, so an event may end slightly early."""
     for number, row in enumerate(one for one in rows("sources.csv") if one["item"] == item):
         name, start, end = row["source"], float(row["start"]), float(row["end"])
         source = SOURCES[name]
@@ -55,7 +56,7 @@ def events(item: str) -> Iterator[SoundEvent]:
 
 
 def tape() -> Scene:
-    """All clips with pauses between them, so that every source is made only once."""
+    """Return one scene with all clips, so that every source is synthesized only once."""
     placed = [
         replace(event, start=event.start + at, end=event.end + at)
         for at, item in zip(count(PAUSE, PAUSE), seconds(), strict=False)
@@ -66,7 +67,7 @@ def tape() -> Scene:
 
 
 def write(path: Path, sound: Sound) -> None:
-    """A WAV file of 16 bits."""
+    """Write a 16-bit WAV file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)

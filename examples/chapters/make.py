@@ -1,6 +1,6 @@
-"""Writes the example corpus: twelve recordings, three systems, always the same bytes.
+"""Write the example corpus of twelve recordings and three systems; it is reproducible.
 
-`annotators.jsonl` has the same recordings as `references.jsonl`, with up to three people each.
+`annotators.jsonl` has the same recordings as `references.jsonl`, with up to three annotators each.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FOLDER = Path(__file__).parent
 
 
 def reference(rng: random.Random, seconds: float, chapters: int) -> list[float]:
-    """Chapters of uneven length, none shorter than half a minute."""
+    """Return chapters of uneven length, none shorter than half a minute."""
     weights = [rng.uniform(0.4, 2.0) for _ in range(chapters)]
     scale = seconds / sum(weights)
     ends = [scale * sum(weights[: i + 1]) for i in range(chapters - 1)]
@@ -35,26 +35,26 @@ def reference(rng: random.Random, seconds: float, chapters: int) -> list[float]:
 
 
 def careful(rng: random.Random, times: list[float], seconds: float) -> list[float]:
-    """Few boundaries, most of them close."""
+    """Return few boundaries, most of them close to the reference."""
     del seconds
     return [round(t + rng.gauss(0, 2.5), 1) for t in times if rng.random() < 0.75]
 
 
 def eager(rng: random.Random, times: list[float], seconds: float) -> list[float]:
-    """Finds almost all, and as many again."""
+    """Return almost all boundaries, and as many false ones."""
     found = [t + rng.gauss(0, 5) for t in times if rng.random() < 0.95]
     extra = [rng.uniform(10, seconds - 10) for _ in range(len(times) + 1)]
     return sorted(round(t, 1) for t in found + extra)
 
 
 def clockwork(rng: random.Random, times: list[float], seconds: float) -> list[float]:
-    """A boundary every five minutes, whatever is said."""
+    """Return a boundary every five minutes, regardless of the content."""
     del rng, times
     return [float(t) for t in range(300, int(seconds) - 30, 300)]
 
 
 def several(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same references by anna, and those of ben and, for some recordings, of carla."""
+    """Return the references as those of anna, plus those of ben and, for some items, carla."""
     rng = random.Random(7)
     found = []
     for record in records:
@@ -68,7 +68,7 @@ def several(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def person(rng: random.Random, times: list[float], chance: float, spread: float) -> list[float]:
-    """Somebody who hears most of the same chapters, a little off."""
+    """Return an annotator's boundaries: most of the same chapters, slightly shifted."""
     return [round(t + rng.gauss(0, spread), 1) for t in times if rng.random() < chance]
 
 

@@ -1,6 +1,6 @@
-"""Writes a small P.835 study with sounds of its own: FOLDER/study.yaml, four systems and anchors.
+"""Write a small P.835 study with synthetic audio: FOLDER/study.yaml, four systems and anchors.
 
-Something like speech, vowels in syllables, with noise; each system treats both in its own way.
+The audio is speech-like (vowels in syllables) with noise; each system processes it differently.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 RATE, SECONDS, CLIPS = 16_000, 2.5, 6
 VOWELS = ((730, 1090), (270, 2290), (300, 870), (530, 1840), (570, 840))  # formants, in Hz
-SYSTEMS = {  # how loud noise is, how much is cut off above, how hard the signal is clipped
+SYSTEMS = {  # noise level, low-pass cutoff, clipping limit
     "C0": (0.30, 1.0, 1.0),
     "C1": (0.12, 0.8, 0.8),
     "C2": (0.03, 0.45, 0.4),
     "C3": (0.05, 0.9, 0.9),
 }
-ANCHORS = {  # the range, heard and rated before anything counts
+ANCHORS = {  # the range of quality, rated before the test
     "clean": (0.0, 1.0, 1.0),
     "noisy": (0.6, 1.0, 1.0),
     "distorted": (0.0, 0.3, 0.25),
 }
 STUDY = """\
-title: Four ways to clean up speech
+title: Four ways to enhance speech
 seed: 1
 systems: [C0, C1, C2, C3]
 files: "{system}/{item}.wav"
@@ -37,8 +37,8 @@ feedback: true
 device: [level, sides]
 rest_minutes: 1
 instructions: |
-  You will hear short sounds that are like speech, with noise. Listen with headphones, in a quiet
-  room. First attend to the speech alone, then to the background alone, then to everything.
+  You will hear short, speech-like sounds with noise. Listen with headphones, in a quiet room.
+  First attend to the speech only, then to the background only, then to the overall quality.
 consent: |
   This is a demonstration. Answers stay on this computer.
 blocks:
@@ -52,7 +52,7 @@ Sound = NDArray[np.float64]
 
 
 def voice(rng: np.random.Generator) -> Sound:
-    """Syllables: harmonics of a gliding pitch, louder near the formants of a vowel."""
+    """Return syllables: harmonics of a gliding pitch, louder near the formants of a vowel."""
     time = np.arange(int(RATE * SECONDS)) / RATE
     pitch = 110 + 60 * rng.random() + 15 * np.sin(2 * np.pi * 0.7 * time)
     phase = 2 * np.pi * np.cumsum(pitch) / RATE
@@ -67,7 +67,7 @@ def voice(rng: np.random.Generator) -> Sound:
 
 
 def treated(clean: Sound, noise: Sound, loud: float, kept: float, limit: float) -> Sound:
-    """What a system makes of speech in noise."""
+    """Return noisy speech as processed by a system."""
     spectrum = np.fft.rfft(clean + loud * noise)
     spectrum[int(kept * len(spectrum)) :] = 0
     mixed = np.fft.irfft(spectrum, len(clean))
@@ -75,7 +75,7 @@ def treated(clean: Sound, noise: Sound, loud: float, kept: float, limit: float) 
 
 
 def write(path: Path, sound: Sound) -> None:
-    """A WAV file of 16 bits."""
+    """Write a 16-bit WAV file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)

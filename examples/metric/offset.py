@@ -1,6 +1,6 @@
-"""A metric of one's own: how far boundaries of the output are from the nearest of the reference.
+"""Example metric: distance of output boundaries from the nearest reference boundaries.
 
-Whole and runnable; CONTRIBUTING.md explains it, and the contract tests hold it to its promises.
+This example is complete; CONTRIBUTING.md explains it, and the contract tests cover it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from earwitness.stats.arrays import Floats
 
 @dataclass(frozen=True)
 class Offset(Metric):
-    """Mean distance to the nearest boundary of the reference."""
+    """Mean distance to the nearest reference boundary."""
 
-    most: float = field(default=30.0, metadata={"help": "a larger distance counts as this, in s"})
+    most: float = field(default=30.0, metadata={"help": "largest distance that counts, in seconds"})
 
     task = "chapters"
     name = "offset"
@@ -39,8 +39,8 @@ class Offset(Metric):
         object.__setattr__(self, "most", at_least(0, "most", self.most))
 
     def measure_many(self, cases: Sequence[Case]) -> Floats:
-        """A row a case: how many distances there are, and their sum."""
-        rows = np.zeros((len(cases), 2))  # an empty batch gives an empty table, not an error
+        """Return the number of distances and their sum, one row per case."""
+        rows = np.zeros((len(cases), 2))  # an empty batch returns an empty table
         for row, case in zip(rows, cases, strict=True):
             output = np.array(case.output.boundaries)
             reference = np.array(case.references[0].boundaries)
@@ -50,5 +50,5 @@ class Offset(Metric):
         return rows
 
     def score(self, statistics: Floats) -> Floats:
-        """The mean over all boundaries of all cases that were summed."""
+        """Return the mean over all boundaries of the summed cases."""
         return ratio(statistics[..., 1:], statistics[..., :1], np.nan)

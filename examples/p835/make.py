@@ -1,4 +1,4 @@
-"""Writes the table of clips of this example: 220 clips with the margins of the UDASE test."""
+"""Write the table of clips: 220 clips with the category counts of the UDASE test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SEXES = ["FM"] * 169 + ["F"] * 25 + ["M"] * 26
 
 
 def main() -> None:
-    """Shuffle the three columns; signal-to-noise ratios and lengths are drawn."""
+    """Shuffle the three columns; draw signal-to-noise ratios and durations at random."""
     rng = random.Random(7)
     columns = [list(column) for column in (SESSIONS, LOCATIONS, SEXES)]
     for column in columns:

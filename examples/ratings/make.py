@@ -1,4 +1,4 @@
-"""Writes the table of ratings of this example: twelve simulated listeners, one of them careless."""
+"""Write the table of ratings: twelve simulated listeners, one of them careless."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUALITIES = {
 
 
 def main() -> None:
-    """Simulate the study and write what follows from its answers."""
+    """Simulate the study and write its ratings."""
     study = Study(
         title="Four ways to enhance speech",
         seed=1,

@@ -1,7 +1,7 @@
-"""Make the example corpus of summaries: eight things that were said, five people, three systems.
+"""Write the example corpus of summaries: eight utterances, five annotators, three systems.
 
-What was said is written by hand, each word with how much it matters (0 to 9). People and systems
-keep the words that matter most to them; everyone finds other words a little more or less important.
+Each word of the hand-written utterances has an importance from 0 to 9. Annotators and systems keep
+the words that are most important to them; opinions differ slightly at random.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def _kept(matter: list[float], noise: float, rng: random.Random) -> list[int]:
-    """Positions of the words that matter most to somebody."""
+    """Return the positions of the words that are most important to an annotator."""
     size = max(1, round(SHARE * len(matter) + rng.choice([-1, 0, 0, 1])))
     own = [number + rng.gauss(0, noise) for number in matter]
     return sorted(sorted(range(1, len(own) + 1), key=lambda p: -own[p - 1])[:size])

@@ -1,7 +1,22 @@
 """Earwitness: an evaluation workbench for systems that work on audio.
 
-``earwitness.score`` is the main entrance; ``earwitness --help`` shows the same from a shell. Every
-verb is imported when it is first used.
+Functions
+---------
+score
+    Score the outputs of systems, with confidence intervals.
+compare
+    Compare systems on the same items, with significance tests.
+people
+    Measure agreement between annotators.
+gather
+    Convert subtitles, chapter lists and CTM files to records.
+network
+    Merge the reference summaries of an item into a word network.
+render
+    Convert a result to text, Markdown, HTML, LaTeX, JSON or CSV.
+
+Every function is imported when it is first used. The same functions are commands of the command
+line program; see ``earwitness --help``.
 """
 
 from __future__ import annotations
@@ -22,7 +37,7 @@ __all__ = ["__version__", "compare", "gather", "network", "people", "render", "s
 
 
 def __getattr__(name: str) -> Any:
-    """Import a verb when it is first used."""
+    """Import a function when it is first used."""
     if name in ("compare", "gather", "network", "people", "render", "score"):
         from earwitness import api
 

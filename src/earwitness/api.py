@@ -1,4 +1,4 @@
-"""The public verbs as functions, each imported when it is first used."""
+"""The public functions, each imported when it is first used."""
 
 from __future__ import annotations
 

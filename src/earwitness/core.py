@@ -23,7 +23,7 @@ StrPath = str | PathLike[str]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Key:
-    """The spine: every score and every rating is about one output of one system for one item."""
+    """Item and system of an output; every score and every rating belongs to one key."""
 
     item: str
     system: str
@@ -31,10 +31,22 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What belongs to neither side: facts about the thing that was given to every system.
+    """Facts about an item, which are the same for all systems.
 
-    ``transcript`` is what was said, ``sentences`` when each of its sentences begins, ``words`` its
-    words one by one, and ``times`` when each of these begins and ends.
+    Attributes
+    ----------
+    duration
+        Duration in seconds.
+    meta
+        Additional fields of the user.
+    transcript
+        Transcript of the item, if it has one.
+    sentences
+        Start times of the sentences of the transcript, in seconds.
+    words
+        Words of the transcript.
+    times
+        Start and end of every word, in seconds.
     """
 
     duration: float
@@ -47,10 +59,18 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Chapters:
-    """Where chapters begin, in seconds; the first chapter begins at 0 and needs no boundary.
+    """Chapters of a recording.
 
-    ``titles`` have times of their own; ``text`` is what was said, ``sentences`` when the sentences
-    of a system's own transcript begin. None is what nobody gave.
+    Attributes
+    ----------
+    boundaries
+        Start times of chapters in seconds. The first chapter starts at 0 and needs no boundary.
+    titles
+        Titles with their own start times, or None.
+    text
+        Transcript of the system, or None.
+    sentences
+        Start times of the sentences of the system's own transcript, or None.
     """
 
     boundaries: tuple[float, ...]
@@ -61,10 +81,17 @@ class Chapters:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What was kept of what was said: words, and the position of each in the transcript, from 1.
+    """A summary of a transcript.
 
-    Position 0 is a word that stands nowhere in the transcript, such as one that was recognised
-    wrongly. A summary in words of its own has no positions: None.
+    Attributes
+    ----------
+    text
+        The text of the summary.
+    words
+        The words of the summary.
+    positions
+        Position of every word in the transcript, starting at 1; 0 for a word that is not in the
+        transcript, such as a recognition error. None for a summary in free wording.
     """
 
     text: str
@@ -74,9 +101,9 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One output with all that is needed to judge it.
+    """One output with its item and references.
 
-    What output and references are depends on the task: Chapters, Summary.
+    The type of output and references depends on the task, such as Chapters or Summary.
     """
 
     key: Key
@@ -89,7 +116,7 @@ class Case:
 
 
 class Cases(Sequence[Case], ABC):
-    """A sequence of cases that can be chosen from and turned round without making objects."""
+    """A sequence of cases that can be subset and rearranged without creating objects."""
 
     __slots__ = ()
     items: Sequence[str]
@@ -98,31 +125,31 @@ class Cases(Sequence[Case], ABC):
     @property
     @abstractmethod
     def counts(self) -> NDArray[Any]:
-        """How many references every case has."""
+        """Number of references of every case."""
 
     @property
     @abstractmethod
     def several(self) -> bool:
-        """Whether there are cases with more than one reference, or were before some were taken."""
+        """Whether cases have, or had before a subset was taken, more than one reference."""
 
     @abstractmethod
     def take(self, index: NDArray[Any]) -> Self:
-        """The cases of ``index``, in its order."""
+        """Return the cases at ``index``, in this order."""
 
     @abstractmethod
     def each(self) -> Self:
-        """A case for every reference."""
+        """Return one case per reference."""
 
     @abstractmethod
     def keep(self, rows: NDArray[Any], counts: NDArray[Any]) -> Self:
-        """The same cases with some of their references: these rows of all, so many of a case."""
+        """Return the same cases with only some references: ``rows``, ``counts`` per case."""
 
     @abstractmethod
     def people(self) -> tuple[Self, NDArray[Any]]:
-        """Every reference in turn as the output, against the other references of its case.
+        """Return cases with each reference in turn as the output, against the other references.
 
-        Only cases with two references and more are taken; the second answer has, for every new
-        case, the row of its output among the references.
+        Only cases with two or more references are used. The second array has, for every new case,
+        the row of its output among the references.
         """
 
 
@@ -131,7 +158,19 @@ class Cases(Sequence[Case], ABC):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number that a metric gives: its name, its range and which end is good."""
+    """Description of one value of a metric.
+
+    Attributes
+    ----------
+    name
+        Name of the value, such as ``"collar_f1"``.
+    best
+        ``"high"`` if higher is better, ``"low"`` if lower is better, ``"none"`` if neither is.
+    low, high
+        Range of the value.
+    doc
+        Short description.
+    """
 
     name: str
     best: Literal["high", "low", "none"]
@@ -145,10 +184,22 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value over many cases.
+    """A value over many cases, with its confidence interval.
 
-    ``n`` counts the cases that the value rests on, ``undefined`` those for which it has no value.
-    Where nothing can be said, ``value``, ``low`` and ``high`` are NaN.
+    Attributes
+    ----------
+    value
+        The estimate, or NaN if it is undefined.
+    low, high
+        Ends of the confidence interval, or NaN if there are too few cases.
+    level
+        Level of the confidence interval.
+    n
+        Number of cases for which the value is defined.
+    undefined
+        Number of cases for which the value is undefined.
+    method
+        Method of the interval, such as ``"bootstrap-multinomial"``.
     """
 
     value: float
@@ -168,10 +219,10 @@ Estimates = Mapping[str, Estimate]  # by the name of the value
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A number that a metric gives to one output; NaN where it gives none.
+    """Value of a metric for one output; NaN if it is undefined.
 
-    ``references`` is how many references the output was compared with, 0 where that is not known;
-    where these were drawn out of more, ``draw`` numbers the draws from 1.
+    ``references`` is the number of references the output was compared with, or 0 if unknown. If
+    these were drawn at random from more references, ``draw`` is the number of the draw, from 1.
     """
 
     key: Key
@@ -186,10 +237,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a listener said on one page of a study; ``study`` is the digest of its file.
+    """Answers of a listener on one page of a study; ``study`` is the hash of the study file.
 
-    ``heard`` says what was presented, if it was a trial: the item, systems in order, and which of
-    them was the unknown one. ``version`` is that of the program that asked.
+    ``heard`` describes the stimuli if the page is a trial: the item, the systems in order, and
+    which of them was the unknown one. ``version`` is the version of the program that asked.
     """
 
     study: str
@@ -203,11 +254,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A number that a listener gave to one output, or to one beside another (``against``).
+    """Rating of one output by a listener, on its own or compared with another (``against``).
 
-    ``place`` is where that output stood among those presented, from 0; ``trial`` is the number of
-    the trial in its session and ``asked`` that of the question in the trial, from 1, or 0 where
-    nothing is known.
+    ``place`` is the position of the output among those presented, from 0. ``trial`` is the number
+    of the trial in its session and ``asked`` that of the question in the trial, both from 1, or 0
+    if unknown.
     """
 
     key: Key
@@ -226,10 +277,10 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class WordPair:
-    """A word that was wanted and the one that is there; where there is none, nothing.
+    """An expected word and the actual word; either is empty if the word is missing.
 
-    ``mark`` is S if it was replaced, D if it is missing, I if it is too much. ``people`` is how
-    many went to this word, where that is known.
+    ``mark`` is S for a substitution, D for a deletion and I for an insertion. ``people`` is the
+    number of people who went to this word, if known.
     """
 
     wanted: str
@@ -240,9 +291,9 @@ class WordPair:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Pairs in order, what is wanted by name (a reference, a path), and more in words.
+    """Word pairs in order, the label of the expected side, and additional text.
 
-    Texts that no metric lays beside each other have no pairs, and all is in ``text``.
+    Texts that no metric aligns have no pairs; they are in ``text``.
     """
 
     pairs: tuple[WordPair, ...]
@@ -255,23 +306,23 @@ class Alignment:
 
 T = TypeVar("T")
 R = TypeVar("R")
-OnError = Literal["fail", "skip", "empty"]  # what becomes of a bad sample
+OnError = Literal["fail", "skip", "empty"]  # handling of an invalid sample
 
 
 class Map(Protocol):
-    """Apply a function to every item and give the results in the items' order."""
+    """Apply a function to every item and yield the results in the order of the items."""
 
     def __call__(self, function: Callable[[T], R], items: Iterable[T], /) -> Iterator[R]: ...
 
 
 class Progress(Protocol):
-    """Told how far the work is: bytes read of how many (None if unknown), and cases so far."""
+    """Report progress: bytes read, total bytes (None if unknown), and cases so far."""
 
     def __call__(self, done: int, total: int | None, cases: int, /) -> None: ...
 
 
 def no_progress(done: int, total: int | None, cases: int, /) -> None:
-    """Nobody is watching."""
+    """Ignore progress."""
 
 
 # --- Word networks -------------------------------------------------------------------------------
@@ -279,11 +330,23 @@ def no_progress(done: int, total: int | None, cases: int, /) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WordNetwork:
-    """What people kept of an item, and the paths that outputs are closest to.
+    """Word network of an item: its reference summaries merged into one graph.
 
-    Positions start at 1; an arc from 0 leads to a first word, one to the number of words and one
-    more comes from a last word. ``arcs`` have how many people went along them; ``signature`` says
-    how targets were found.
+    Attributes
+    ----------
+    item
+        Name of the item.
+    words
+        Words of the transcript. Positions start at 1; node 0 is the start of the network, and node
+        ``len(words) + 1`` its end.
+    people
+        Positions of the words that every annotator kept.
+    arcs
+        Number of people who went from one node to another.
+    targets
+        Positions of the path that is closest to the output, by system.
+    signature
+        Version, metric and parameters by which ``targets`` were determined.
     """
 
     item: str
@@ -294,7 +357,7 @@ class WordNetwork:
     signature: str = ""
 
     def name(self, node: int) -> str:
-        """The word at a node; ``<s>`` and ``</s>`` stand at the ends."""
+        """Return the word at a node; ``<s>`` and ``</s>`` at the start and the end."""
         if not node:
             return "<s>"
         return self.words[node - 1] if node <= len(self.words) else "</s>"
@@ -305,7 +368,7 @@ class WordNetwork:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A file that was read, by the name it was given and the hash of the bytes in it."""
+    """A file that was read: its name as given, the SHA-256 of its content, and its size."""
 
     name: str
     sha256: str
@@ -314,7 +377,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class FaultyCase:
-    """A case that was skipped, or scored with an empty output, and why."""
+    """A case that was skipped, or scored with an empty output, and the reason."""
 
     key: Key
     line: int
@@ -330,17 +393,17 @@ class CaseValues:
 
 
 def is_address(audio: str) -> bool:
-    """Whether sound has an address of its own, and is not a path."""
+    """Whether audio is given by a URL, and not by a path."""
     return audio.lower().startswith(("http://", "https://", "file://"))
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleItem:
-    """An item to look at: boundaries by annotator and by system, and every system's values.
+    """An item that a report shows: boundaries by annotator and by system, and values by system.
 
-    Boundaries within ``near`` seconds of a reference's are close. ``why`` says why it is shown.
-    ``alignments`` have, by system, what was wanted above what the system wrote, where both are
-    known. Summaries have a ``network`` and no boundaries.
+    Boundaries within ``near`` seconds of a reference boundary are shown as close. ``why`` is the
+    reason for showing the item. ``alignments`` are word alignments by system. Summaries have a
+    ``network`` and no boundaries.
     """
 
     item: str
@@ -357,7 +420,10 @@ class ExampleItem:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where the numbers come from; ``references`` are the fewest and the most of an item."""
+    """Versions, seed, input files, and numbers of cases and of references per item.
+
+    ``references`` are the smallest and the largest number of references of an item.
+    """
 
     version: str
     numpy: str
@@ -374,11 +440,23 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One value of two systems on the same items.
+    """Comparison of one value of two systems on the same items.
 
-    ``difference`` is that of ``a`` less that of ``b``. ``better`` names the better system if the
-    corrected p is below the threshold, else it is empty: they cannot be told apart. ``effect`` is
-    its size in standard deviations, where one is given.
+    Attributes
+    ----------
+    value
+        Name of the value.
+    a, b
+        Names of the systems.
+    difference
+        Value of ``a`` minus value of ``b``.
+    p, p_corrected
+        p-value before and after the correction for multiple comparisons.
+    better
+        Name of the better system if ``p_corrected`` is below the significance level, else empty:
+        the systems are not significantly different.
+    effect
+        Effect size in standard deviations, if it was computed.
     """
 
     value: str

@@ -1,51 +1,52 @@
-"""Exceptions, warnings, problems of an input, and hints at the nearest known name.
+"""Exceptions, warnings, problems of an input, and suggestions of the nearest known name.
 
 ::
 
     EarwitnessError
-    ├── UsageError        an argument makes no sense; says which and what would
-    ├── InputError        a file or a record is wrong; carries every problem found
-    ├── BadAnswer         answers of a listener that cannot be; says all of it
-    ├── WorkerDied        a process that shared the work is gone
-    ├── StoreError        the database of a store failed; nothing was acknowledged
+    ├── UsageError        an argument is invalid
+    ├── InputError        a file or a record is invalid; has all problems
+    ├── BadAnswer         the answers of a listener are invalid; has all reasons
+    ├── WorkerDied        a worker process died
+    ├── StoreError        the database failed; nothing was saved
     ├── MissingExtra      an optional library is not installed; names the extra
     ├── PluginError       a plug-in cannot be used; names its package
-    └── MissingFeature    a promised feature that a later version brings
+    └── MissingFeature    the feature is not supported
 
-    EarwitnessWarning     numbers are right, but something was left out
+    EarwitnessWarning     the numbers are right, but something was left out
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 SHOWN_PROBLEMS = 1000
-SHOWN_NAMES = 30  # names in a remedy
+SHOWN_NAMES = 30  # names listed in a remedy
 
 
 class EarwitnessError(Exception):
-    """Base of all errors that are the set-up's fault, not a bug: shown without a traceback."""
+    """Base class of all errors that are caused by input or usage; shown without a traceback."""
 
 
 class UsageError(EarwitnessError, ValueError):
-    """An argument makes no sense."""
+    """An argument is invalid."""
 
 
 class WorkerDied(EarwitnessError, RuntimeError):
-    """A process that shared the work is gone."""
+    """A worker process died."""
 
 
 class StoreError(EarwitnessError, RuntimeError):
-    """The database of a store failed; nothing of what was asked for was acknowledged."""
+    """The database failed; nothing was saved."""
 
 
 class BadAnswer(EarwitnessError, ValueError):
-    """Answers of a listener that cannot be: all that is wrong with them.
+    """The answers of a listener are invalid.
 
-    Where it is known what is wrong with which answer, ``about`` has the names of these answers.
+    ``about`` has the names of the invalid answers, if they are known.
     """
 
     def __init__(self, wrong: Sequence[str] | Mapping[str, str]) -> None:
@@ -55,7 +56,7 @@ class BadAnswer(EarwitnessError, ValueError):
 
 
 class MissingFeature(EarwitnessError, NotImplementedError):
-    """A promised feature that a later version brings."""
+    """The feature is not supported."""
 
 
 class MissingExtra(EarwitnessError, ImportError):
@@ -63,13 +64,31 @@ class MissingExtra(EarwitnessError, ImportError):
 
     def __init__(self, library: str, extra: str, purpose: str) -> None:
         super().__init__(
-            f"{purpose} needs {library}, which is not installed"
-            f" — run: pip install 'earwitness[{extra}]'"
+            f"{purpose} needs {library}, which is not installed — run: {install_command(extra)}"
         )
 
 
+def install_command(extra: str) -> str:
+    """Return the command that adds an extra to this installation.
+
+    An editable installation is extended in its checkout, any other one by the name of the package.
+    """
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        origin = json.loads(distribution("earwitness").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        origin = {}
+    if not origin.get("dir_info", {}).get("editable"):
+        return f'pip install "earwitness[{extra}]"'
+    checkout = url2pathname(urlsplit(origin["url"]).path)
+    return f'pip install -e ".[{extra}]" (in {checkout})'
+
+
 class PluginError(EarwitnessError, ImportError):
-    """A plug-in cannot be used: its package, and why."""
+    """A plug-in cannot be used; the message has its package and the reason."""
 
     def __init__(self, package: str, reason: str) -> None:
         super().__init__(f'plug-in package "{package}": {reason}')
@@ -77,12 +96,12 @@ class PluginError(EarwitnessError, ImportError):
 
 
 class EarwitnessWarning(UserWarning):
-    """The numbers are right, but something was left out of them."""
+    """The numbers are right, but something was left out."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One thing wrong with an input: where, what, and what to do about it.
+    """One problem of an input: where it is, what is wrong, and what to do.
 
     >>> print(Problem("a.jsonl", 17, "reference[2]", "must be a number", "write seconds"))
     a.jsonl:17: reference[2]: must be a number — write seconds
@@ -104,7 +123,7 @@ class Problem:
 
 
 class InputError(EarwitnessError, ValueError):
-    """Bad input: the first thousand problems, and how many there are in all."""
+    """Invalid input: the first thousand problems, and the number of all problems."""
 
     def __init__(
         self, problems: Sequence[Problem], count: int | None = None, done: str = "scored"
@@ -123,12 +142,12 @@ class InputError(EarwitnessError, ValueError):
 
 
 def _problem_order(problem: Problem) -> tuple[str, float, Problem]:
-    """Source by source, line by line; what has no line is a consequence and comes last."""
+    """Sort by source and line; problems without a line are consequences and come last."""
     return problem.source, problem.line or float("inf"), problem
 
 
 def whole_characters(text: str) -> str:
-    """Text that can be written as UTF-8: what is no character is spelt out.
+    """Return text that can be written as UTF-8; invalid characters are escaped.
 
     >>> whole_characters("caf\\udce9")
     'caf\\\\udce9'
@@ -137,7 +156,7 @@ def whole_characters(text: str) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """A remedy that names the nearest known name.
+    """Return a remedy that suggests the nearest known name, or lists the known names.
 
     >>> nearest("refrence", ["reference", "duration"])
     'did you mean "reference"?'
@@ -159,5 +178,5 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def _has_same_numbers(name: str, other: str) -> bool:
-    """Names that have other numbers in them are other names, not slips."""
+    """Whether two names contain the same numbers; names that do not are never suggested."""
     return [int(n) for n in re.findall(r"\d+", name)] == [int(n) for n in re.findall(r"\d+", other)]

@@ -1,4 +1,4 @@
-"""The metric interface: cases in, statistics that add up, values out."""
+"""The metric interface: from cases to additive statistics, and from statistics to values."""
 
 from __future__ import annotations
 
@@ -18,17 +18,22 @@ from earwitness.models.text_encoder import BERTSCORE_LAYERS, Encoder, find_encod
 from earwitness.stats.arrays import Bools, Floats, Ints, all_others, bounds
 
 # --- Metrics -------------------------------------------------------------------------------------
-# A metric is a family with one set of parameters and several named values. ``measure`` turns a case
-# into a row of statistics; rows of many cases are summed, never averaged; ``score`` turns a sum (of
-# one case or of a million, weighted or not) into values. Intervals and tests come free that way.
+# A metric has one set of parameters and several named values. ``measure`` turns a case into a row
+# of statistics; rows of many cases are summed, never averaged; ``score`` turns a sum (of one case
+# or of a million, weighted or not) into values. Bootstrap and permutation tests need only sums.
 
 
 class ReferenceViews(NamedTuple):
     """Statistics of cases that may have several references.
 
-    ``whole`` has a row a case, ``each`` a row a reference, as if it were the only one, and
-    ``left_out`` a row a case with two references and more: as if each of them in turn did not
-    exist, the mean of all that.
+    Attributes
+    ----------
+    whole
+        One row per case, with all of its references.
+    each
+        One row per reference, as if it were the only one.
+    left_out
+        One row per case with two or more references: the mean over leaving out each in turn.
     """
 
     whole: Floats
@@ -37,7 +42,7 @@ class ReferenceViews(NamedTuple):
 
 
 def row_sums(statistics: Floats, counts: Ints) -> Floats:
-    """Sums of every so many rows; no count is 0."""
+    """Return the sums of consecutive groups of rows; ``counts`` are the group sizes, not 0."""
     first = np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int64)
     sums: Floats = np.add.reduceat(statistics, first, axis=0)
     return sums
@@ -50,40 +55,105 @@ def _fewer(case: Case) -> Iterator[Case]:
 
 @dataclass(frozen=True)
 class Metric(ABC):
-    """A family of values; the fields of a subclass are its parameters."""
+    """Base class of all metrics.
+
+    A metric is a frozen dataclass: its fields are the parameters. It turns cases into statistics
+    that can be summed (``measure_many``) and sums into values (``score``).
+
+    Attributes
+    ----------
+    task
+        Name of the task, such as ``"chapters"``.
+    name
+        Name of the metric.
+    title
+        Short title.
+    values
+        Descriptions of the values, in the order in which ``score`` returns them.
+    headline
+        Name of the main value.
+    also
+        Names of additional main values.
+    empty_cells
+        Values for empty outputs or references, by situation, for the documentation.
+    aligns
+        Whether ``alignment`` returns word alignments.
+    alone
+        Whether the metric must run in a single process.
+    references
+        Papers that define the values.
+
+    Examples
+    --------
+    >>> from earwitness.registry import METRICS
+    >>> METRICS["collar"](collar=1.0).signature
+    'collar(against=mean,edge=0.0,collar=1.0,matching=greedy)'
+    """
 
     task: ClassVar[str]
     name: ClassVar[str]
     title: ClassVar[str]
     values: ClassVar[tuple[Value, ...]]
     headline: ClassVar[str]
-    also: ClassVar[tuple[str, ...]] = ()  # more values that stand for the family
+    also: ClassVar[tuple[str, ...]] = ()
     empty_cells: ClassVar[dict[str, str]]
     aligns: ClassVar[bool] = False
-    alone: ClassVar[bool] = False  # measured in one process only
+    alone: ClassVar[bool] = False
     references: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def measure_many(self, cases: Sequence[Case]) -> Floats:
-        """Statistics of every case, one row a case; all finite."""
+        """Compute the statistics of every case.
+
+        Parameters
+        ----------
+        cases
+            Cases with outputs and references.
+
+        Returns
+        -------
+        array
+            One row per case; all numbers are finite.
+        """
 
     @abstractmethod
     def score(self, statistics: Floats) -> Floats:
-        """Values from summed statistics, over the last axis; NaN where a value is undefined."""
+        """Compute the values from summed statistics.
+
+        Parameters
+        ----------
+        statistics
+            Sums of rows of ``measure_many``, along the last axis.
+
+        Returns
+        -------
+        array
+            Values along the last axis, in the order of ``values``; NaN if undefined.
+        """
 
     def measure(self, case: Case) -> Floats:
-        """Statistics of one case."""
+        """Return the statistics of one case."""
         return np.asarray(self.measure_many((case,))[0])
 
     def alignment(self, case: Case) -> Alignment | None:
-        """Word by word what was right and wrong, for people; nothing if the metric has no words."""
+        """Return the word alignment of a case, or None if the metric does not align words."""
         del case
         return None
 
     def measure_views(self, cases: Sequence[Case], *, each: bool = True) -> ReferenceViews:
-        """Statistics in all ways that several references allow; subclasses may be faster.
+        """Compute statistics with all, each, and all but one of the references of a case.
 
-        Without ``each`` nobody needs a row a reference, and there may be none.
+        Parameters
+        ----------
+        cases
+            Cases with outputs and references.
+        each
+            Whether the statistics per reference are needed. If not, they may be empty.
+
+        Returns
+        -------
+        ReferenceViews
+            Statistics with all, each, and all but one of the references.
         """
         alone = [replace(case, references=(one,)) for case in cases for one in case.references]
         several = [case for case in cases if len(case.references) > 1]
@@ -95,28 +165,28 @@ class Metric(ABC):
         )
 
     def pool(self, statistics: Floats, counts: Ints) -> Floats:
-        """A row for every so many rows: what several looks at one case come to, their mean."""
+        """Combine consecutive groups of rows of the same case into their mean."""
         return row_sums(statistics, counts) / counts[:, None]
 
     @property
     def signature(self) -> str:
-        """The family and all its parameters, defaults too."""
+        """Name and all parameters, including defaults."""
         pairs = [(field.name, getattr(self, field.name)) for field in fields(self)]
         return f"{self.name}({','.join(f'{name}={value}' for name, value in pairs)})"
 
     @classmethod
     def parameters(cls) -> dict[str, Any]:
-        """Name and default of every parameter."""
+        """Return the default of every parameter, by name."""
         return {field.name: field.default for field in fields(cls)}
 
     @classmethod
     def help(cls, parameter: str) -> str:
-        """What a parameter means."""
+        """Return the description of a parameter."""
         return str(cls._metadata(parameter)["help"])
 
     @classmethod
     def choices(cls, parameter: str) -> tuple[str, ...]:
-        """What a parameter may be, if that is a choice of words."""
+        """Return the allowed values of a parameter, or an empty tuple if it is not a choice."""
         return tuple(cls._metadata(parameter).get("choices", ()))
 
     @classmethod
@@ -125,53 +195,59 @@ class Metric(ABC):
 
 
 def ratio(top: NDArray[Any], bottom: NDArray[Any], empty: float) -> Floats:
-    """``top / bottom``, and ``empty`` where the bottom is 0."""
+    """Return ``top / bottom``, and ``empty`` where ``bottom`` is 0."""
     top, bottom = np.broadcast_arrays(top, bottom)
     result: Floats = np.divide(top, bottom, out=np.full(top.shape, empty), where=bottom != 0)
     return result
 
 
 def harmonic(precision: Floats, recall: Floats) -> Floats:
-    """F1 of precision and recall, 0 where both are 0; undefined stays undefined."""
+    """Return the F1 of precision and recall: 0 where both are 0, NaN where either is NaN."""
     total = precision + recall
     return ratio(2 * precision * recall, np.where(total == 0, 1.0, total), 0.0)
 
 
 def at_least(least: float, name: str, value: float) -> float:
-    """A parameter as a float; refused if it is not a finite number from ``least`` on."""
+    """Return a parameter as a float; UsageError unless it is finite and at least ``least``."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or not np.isfinite(value) or value < least:
-        raise UsageError(f"{name} must be a finite number from {least:g} on, got {value!r}")
+        raise UsageError(f"{name} must be a finite number of at least {least:g}, got {value!r}")
     return float(value) + 0.0  # no negative zero
 
 
 def one_of(choices: Iterable[str], name: str, value: str) -> None:
-    """Refuse a parameter that is none of the choices."""
+    """Raise UsageError if a parameter is not one of the choices."""
     if value not in choices:
         raise UsageError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
 
 
 def find(name: str, table: Mapping[str, type[Metric]]) -> type[Metric]:
-    """The family of that name."""
+    """Return the metric class with this name."""
     if name not in table:
-        raise UsageError(f'there is no metric "{name}" — {nearest(name, table)}')
+        raise UsageError(f'unknown metric "{name}" — {nearest(name, table)}')
     return table[name]
 
 
 # --- Metrics of output-reference pairs -----------------------------------------------------------
-# Where an item has several references, its statistics are the mean over them, or those of the
-# reference that it agrees with best (by the family's headline; the first among equals).
+# If an item has several references, its statistics are the mean over them, or those of the
+# reference with the best main value (the first of equals).
 
 
 AGAINST_OPTION = {
-    "help": "of several references of an item: the mean over all, or the best",
+    "help": "how to combine several references of an item: mean of all, or the best one",
     "choices": ("mean", "best"),
 }
 
 
 @dataclass(frozen=True)
 class PairMetric(Metric):
-    """A family of values of pairs."""
+    """Base class of metrics that compare an output with one reference at a time.
+
+    Parameters
+    ----------
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+    """
 
     against: str = field(default="mean", kw_only=True, metadata=AGAINST_OPTION)
 
@@ -180,25 +256,25 @@ class PairMetric(Metric):
 
     @abstractmethod
     def columns(self, cases: Sequence[Case]) -> Cases:
-        """Cases in the way that the task keeps them."""
+        """Return the cases in the data structure of the task."""
 
     @abstractmethod
     def measure_pairs(self, pairs: Any) -> Floats:
-        """Statistics of outputs, each beside one reference."""
+        """Compute the statistics of pairs of an output and one reference."""
 
     def pairs(self, columns: Any) -> Any:
-        """Every output beside every reference."""
+        """Return one case per reference."""
         return columns.each()
 
     def measure_many(self, cases: Sequence[Case]) -> Floats:
-        """Statistics of outputs beside all of their references."""
+        """Compute the statistics of every case, combined over its references."""
         columns = self.columns(cases)
         pairs = self.pairs(columns)
         each = self.measure_pairs(pairs)
         return self._whole(each, columns, self._goodness(each, pairs))
 
     def measure_views(self, cases: Sequence[Case], *, each: bool = True) -> ReferenceViews:
-        """Every pair is measured once, whatever is made of it."""
+        """Compute all statistics from one measurement of every pair."""
         del each
         columns = self.columns(cases)
         pairs, counts = self.pairs(columns), columns.counts
@@ -217,7 +293,7 @@ class PairMetric(Metric):
         return np.asarray(each[_ranked(goodness, columns.counts)[first]])
 
     def _left_out(self, each: Floats, counts: Ints, goodness: Floats) -> Floats:
-        """Without each reference in turn: rows of all choices, pooled."""
+        """Return the mean of the statistics over leaving out each reference in turn."""
         first = bounds(counts)[:-1]
         if self.against == "mean":
             other, other_counts = all_others(counts)
@@ -226,12 +302,15 @@ class PairMetric(Metric):
         ranked = _ranked(goodness, counts)
         best = np.repeat(each[ranked[first]], counts, axis=0)
         is_best = np.zeros(len(each), np.bool_)
-        is_best[ranked[first]] = True  # the second best counts when the best is left out
+        is_best[ranked[first]] = True  # the second best is used when the best is left out
         best[is_best] = each[ranked[first + 1]]
         return self.pool(best, counts)
 
     def _goodness(self, each: Floats, pairs: Any) -> Floats:
-        """By the headline; undefined is worst, but for a pair that is the same on both sides."""
+        """Return the main value, signed so that higher is better.
+
+        Undefined values are the worst, or the best if both sides are the same.
+        """
         if self.against != "best":
             return np.zeros(len(each))
         column = [value.name for value in self.values].index(self.headline)
@@ -243,11 +322,11 @@ class PairMetric(Metric):
 
     @abstractmethod
     def same(self, pairs: Any) -> Bools:
-        """Where both sides say the same, though no value is defined."""
+        """Return which pairs have the same content on both sides."""
 
 
 def _ranked(goodness: Floats, counts: Ints) -> Ints:
-    """Rows case by case, the best reference first, the first among equals."""
+    """Return row indices by case, best reference first; equal references keep their order."""
     return np.lexsort((-goodness, np.repeat(np.arange(len(counts)), counts)))
 
 
@@ -255,22 +334,22 @@ def _ranked(goodness: Floats, counts: Ints) -> Ints:
 
 
 def mean_statistics(values: Floats) -> Floats:
-    """A row a case: its values, and behind them which of them are defined (not NaN)."""
+    """Return one row per case: its values (0 if NaN), then 1 for each value that is defined."""
     defined = ~np.isnan(values)
     return np.concatenate([np.where(defined, values, 0.0), defined], axis=1)
 
 
 def mean_pool(statistics: Floats, counts: Ints) -> Floats:
-    """A row for every so many rows: means over those in which a value is defined.
+    """Combine groups of rows into the means over the rows in which a value is defined.
 
-    Whoever is defined once weighs as much as whoever is defined always.
+    Every group has the same weight, however many of its rows are defined.
     """
     sums, defined = np.split(row_sums(statistics, counts), 2, axis=1)
     return np.concatenate([ratio(sums, defined, 0.0), defined > 0], axis=1)
 
 
 def mean_values(statistics: Floats) -> Floats:
-    """Means over the cases in which a value is defined."""
+    """Return the means over the cases in which a value is defined."""
     sums, counts = np.split(statistics, 2, axis=-1)
     return ratio(sums, counts, np.nan)
 
@@ -290,7 +369,7 @@ class CaseList(Cases):
 
     @classmethod
     def of(cls, cases: Sequence[Case]) -> CaseList:
-        """Any cases; each needs a reference."""
+        """Return a list of cases; raise UsageError if a case has no reference."""
         if isinstance(cases, CaseList):
             return cases
         if not all(case.references for case in cases):
@@ -352,13 +431,25 @@ class CaseList(Cases):
 # --- Metrics with a text encoder -----------------------------------------------------------------
 
 
-MODEL_OPTION = {"help": "minilm, a folder, or a name in the Hugging Face cache"}
-LAYER_OPTION = {"help": "whose vectors are compared; 0 is the published one of the model"}
+MODEL_OPTION = {
+    "help": "text encoder: minilm, a model folder, or a model name in the Hugging Face cache"
+}
+LAYER_OPTION = {
+    "help": "layer whose vectors are compared; 0 selects the layer published for the model"
+}
 
 
 @dataclass(frozen=True)
 class EncodedMetric(Metric):
-    """A metric with a model; in one process, so that a text is encoded once, on all cores."""
+    """Base class of metrics with a text encoder, which run in a single process on all cores.
+
+    Parameters
+    ----------
+    model
+        ``"minilm"``, a model folder, or a model name in the Hugging Face cache.
+    layer
+        Layer whose vectors are compared; 0 selects the layer published for the model.
+    """
 
     alone = True
     model: str = field(default="minilm", kw_only=True, metadata=MODEL_OPTION)
@@ -367,7 +458,9 @@ class EncodedMetric(Metric):
     def __post_init__(self) -> None:
         super().__post_init__()  # type: ignore[misc]
         if not isinstance(self.model, str) or not self.model:
-            message = "model must be one of minilm, a folder, a name in the Hugging Face cache"
+            message = (
+                "model must be one of minilm, a folder, a model name in the Hugging Face cache"
+            )
             raise UsageError(f"{message}, got {self.model!r}")
         if at_least(0, "layer", self.layer) % 1:
             raise UsageError(f"layer must be a whole number, got {self.layer!r}")
@@ -375,12 +468,12 @@ class EncodedMetric(Metric):
 
     @property
     def encoder(self) -> Encoder:
-        """The model."""
+        """The text encoder."""
         return find_encoder(self.model, self.layer)
 
     @property
     def signature(self) -> str:
-        """With all that the numbers depend on."""
+        """Name, all parameters, model, hash of its weights, and versions of libraries."""
         names = [f.name for f in fields(self) if f.name not in ("model", "layer")]
         pairs = [f"{name}={getattr(self, name)}" for name in names]
         return f"{self.name}({','.join([*pairs, self.encoder.signature])})"

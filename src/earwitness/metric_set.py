@@ -21,9 +21,10 @@ from earwitness.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """One value for several numbers of a parameter: the numbers, and the value's name for each.
+    """A value over several settings of a numeric parameter.
 
-    ``unit`` is that of the numbers, if they have one.
+    ``points`` are the settings, each with the name of the value for it. ``unit`` is the unit of the
+    parameter, or empty.
     """
 
     value: str
@@ -40,7 +41,7 @@ MetricChoice = Sequence[str | Metric] | str
 
 @dataclass(frozen=True)
 class MetricSet:
-    """The metrics of a run; one family may occur several times with other parameters."""
+    """The metrics of a run; a metric may occur several times with different parameters."""
 
     metrics: tuple[Metric, ...]
 
@@ -51,10 +52,10 @@ class MetricSet:
         parameters: dict[str, Any],
         table: Mapping[str, type[Metric]],
     ) -> MetricSet:
-        """Metrics by name or ready made; a parameter goes to every named family that has it.
+        """Return a set of metrics, given by name or as instances.
 
-        A list of values for a parameter gives the family once for each. ``table`` has the metrics
-        that are known by name.
+        A parameter is passed to every named metric that has it. If the parameter is a list, the
+        metric is added once for each of its values. ``table`` has all metrics by name.
         """
         if isinstance(metrics, str):
             metrics = [metrics]
@@ -73,22 +74,22 @@ class MetricSet:
         tasks = {metric.task: metric.name for metric in instances}
         if len(tasks) > 1:
             message = ", ".join(f"{name} is for {task}" for task, name in tasks.items())
-            raise UsageError(f"metrics of one task at a time: {message}")
+            raise UsageError(f"all metrics must belong to one task: {message}")
         signatures = [metric.signature for metric in instances]
         if len(set(signatures)) < len(signatures):
-            raise UsageError(f"a metric was named twice: {', '.join(signatures)}")
+            raise UsageError(f"a metric is listed twice: {', '.join(signatures)}")
         families = cls(tuple(instances))
         names = [value.name for value in families.values]
         if len(set(names)) < len(names):
-            raise UsageError(f"two metrics give values of the same name: {', '.join(names)}")
+            raise UsageError(f"two metrics have values with the same name: {', '.join(names)}")
         return families
 
     @property
     def named(self) -> dict[str, tuple[Value, ...]]:
-        """The values of every metric by its signature.
+        """Values of every metric, by the signature of the metric.
 
-        Where a family occurs several times, its values are told apart by what differs, as in
-        ``collar_f1@5.0``.
+        If a metric occurs several times, the names of its values include the parameters that
+        differ, as in ``collar_f1@5.0``.
         """
         return {
             metric.signature: tuple(
@@ -104,22 +105,22 @@ class MetricSet:
 
     @property
     def task(self) -> str:
-        """What all of them are for."""
+        """Task of the metrics."""
         return self.metrics[0].task
 
     @property
     def names(self) -> set[str]:
-        """Of the families."""
+        """Names of the metrics."""
         return {metric.name for metric in self.metrics}
 
     @property
     def headlines(self) -> list[str]:
-        """The headlines of every metric."""
+        """Main values of all metrics."""
         return self._headlines(self.metrics)
 
     @property
     def leading(self) -> list[str]:
-        """Headlines of families: with default parameters if they are there, else the first."""
+        """Main values of ``leading_metrics``."""
         return self._headlines(self.leading_metrics)
 
     def _headlines(self, metrics: Iterable[Metric]) -> list[str]:
@@ -127,7 +128,7 @@ class MetricSet:
 
     @property
     def leading_metrics(self) -> tuple[Metric, ...]:
-        """One of every family: that with default parameters if it is there, else the first."""
+        """One instance per metric: the one with default parameters if present, else the first."""
         chosen: dict[str, Metric] = {}
         for metric in self.metrics:
             usual = all(getattr(metric, n) == d for n, d in metric.parameters().items())
@@ -137,7 +138,7 @@ class MetricSet:
 
     @property
     def sweeps(self) -> tuple[Sweep, ...]:
-        """Headlines over the numbers of a parameter, all other parameters being equal."""
+        """Main values over the settings of one parameter, with all other parameters equal."""
         curves: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
         for metric in self.metrics:
             differ = self._differ(metric)
@@ -167,7 +168,7 @@ class MetricSet:
         return f"@{','.join(str(getattr(metric, name)) for name in differ)}" if differ else ""
 
     def _differ(self, metric: Metric) -> list[str]:
-        """The parameters in which members of the family differ."""
+        """Return the parameters in which instances of a metric differ."""
         kin = [other for other in self.metrics if other.name == metric.name]
         return [
             name for name in metric.parameters() if len({getattr(other, name) for other in kin}) > 1
@@ -175,41 +176,41 @@ class MetricSet:
 
     @property
     def signature(self) -> str:
-        """The version, and the metrics with all their parameters."""
+        """Version, and metrics with all their parameters."""
         return "|".join(
             [f"earwitness={__version__}", *(metric.signature for metric in self.metrics)]
         )
 
     def measure(self, cases: Sequence[Case]) -> list[Floats]:
-        """Statistics of every case, a table a metric."""
+        """Return the statistics of every case, one table per metric."""
         return [metric.measure_many(cases) for metric in self.metrics]
 
     def views(self, cases: Sequence[Case], *, each: bool) -> list[ReferenceViews]:
-        """The same, in all ways that several references allow; with a row a reference or not."""
+        """Return the statistics with all, each and all but one of the references, per metric."""
         return [metric.measure_views(cases, each=each) for metric in self.metrics]
 
     @property
     def aligns(self) -> bool:
-        """Whether any of them looks at words."""
+        """Whether any metric aligns words."""
         return any(metric.aligns for metric in self.metrics)
 
     @property
     def alone(self) -> bool:
-        """Whether any of them is measured in one process only."""
+        """Whether any metric must run in a single process."""
         return any(metric.alone for metric in self.metrics)
 
     def alignments(self, case: Case) -> tuple[Alignment, ...]:
-        """What metrics of words show of a case."""
+        """Return the word alignments of a case."""
         shown = (metric.alignment(case) for metric in self.metrics)
         return tuple(dict.fromkeys(one for one in shown if one is not None and one.pairs))
 
     def pool(self, tables: Sequence[Floats], counts: NDArray[np.int64]) -> list[Floats]:
-        """A row for every so many rows, for every metric."""
+        """Combine every ``counts`` rows into one, for every metric."""
         pairs = zip(self.metrics, tables, strict=True)
         return [metric.pool(table, counts) for metric, table in pairs]
 
     def score(self, statistics: Sequence[Floats]) -> Floats:
-        """Values of all metrics from their summed statistics."""
+        """Return the values of all metrics from summed statistics."""
         pairs = zip(self.metrics, statistics, strict=True)
         return np.concatenate([metric.score(table) for metric, table in pairs], axis=-1)
 
@@ -217,7 +218,7 @@ class MetricSet:
 def _make(
     metric: str | Metric, parameters: dict[str, Any], table: Mapping[str, type[Metric]]
 ) -> list[Metric]:
-    """A metric that is ready, or a family with every combination of its parameters."""
+    """Return an instance as it is, or a named metric with every combination of its parameters."""
     if not isinstance(metric, str):
         return [metric]
     kind = table[metric]
@@ -227,7 +228,7 @@ def _make(
 
 
 def _listed(name: str, value: Any) -> list[Any]:
-    """Values of a parameter: one, or several in any order that can be gone through."""
+    """Return the values of a parameter as a list."""
     several = isinstance(value, Iterable) and not isinstance(value, str)
     values = list(value) if several else [value]
     if not values:

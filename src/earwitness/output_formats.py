@@ -1,4 +1,4 @@
-"""Results as text, Markdown, HTML, LaTeX, JSON or CSV: the verb render."""
+"""The function render: results as text, Markdown, HTML, LaTeX, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     Result = Scores | Comparison | Results | PowerPlan | Concordance
 
 # --- Output media --------------------------------------------------------------------------------
-# A result becomes a report, sections of parts; each medium shows all kinds of parts. Programs get
-# records instead. Writers and media are imported when a result needs them, so that the command line
-# starts fast.
+# For people, a result becomes a report, which has sections of parts; each output format shows all
+# kinds of parts. For programs, a result becomes records. Modules are imported when a result needs
+# them, so that the command line starts fast.
 
 
 FORMS = ("text", "json", "csv", "md", "html", "latex")
@@ -83,7 +83,7 @@ def _find_medium(form: str) -> Callable[[Report], str]:
 
 
 def make_report(result: Result) -> Report:
-    """A result as a report."""
+    """Return the report of a result."""
     return _find_writers(result).report(result)
 
 
@@ -97,10 +97,39 @@ def render(
     width: int = 100,
     folder: str | PathLike[str] | None = None,
 ) -> str:
-    """A result as ``text`` (tables for a terminal of this width), ``json``, ``csv``, ``md``,
-    ``html`` (one page with pictures, to be put into this folder if it links sound) or ``latex``."""
+    """Convert a result to text in one of several formats.
+
+    Parameters
+    ----------
+    result
+        Result of ``score``, ``people``, ``compare`` or of another analysis.
+    to
+        Output format: ``"text"`` (tables for a terminal), ``"json"``, ``"csv"``, ``"md"``
+        (Markdown), ``"html"`` (one page with figures) or ``"latex"``.
+    width
+        Width of ``"text"`` in characters.
+    folder
+        Folder in which an ``"html"`` page will be saved; links to audio files are relative to it.
+
+    Returns
+    -------
+    str
+        The result in the chosen format.
+
+    Raises
+    ------
+    UsageError
+        If the format is unknown.
+
+    Examples
+    --------
+    >>> from earwitness import score
+    >>> scores = score([{"hypothesis": [61], "reference": [60], "duration": 180}])
+    >>> render(scores, "csv").splitlines()[0][:17]
+    'system,name,value'
+    """
     if to not in FORMS:
-        raise UsageError(f'there is no form "{to}" — {nearest(to, FORMS)}')
+        raise UsageError(f'unknown output format "{to}" — {nearest(to, FORMS)}')
     if to == "text":
         from earwitness.report.text import render_text
 
@@ -114,7 +143,7 @@ def render(
 
 
 def _with_relative_audio(result: Result, folder: str | PathLike[str] | None) -> Result:
-    """The same result, with paths of sound as they are seen from a folder, or from anywhere."""
+    """Return the result with paths of audio files relative to a folder, or absolute without one."""
     from earwitness.scoring.results import Comparison, Scores
 
     if isinstance(result, Comparison):
@@ -127,7 +156,7 @@ def _with_relative_audio(result: Result, folder: str | PathLike[str] | None) -> 
             for example in result.shown
         ]
         return replace(result, shown=tuple(examples))
-    return result  # without sound
+    return result  # has no audio files
 
 
 def _relative_audio_path(audio: str, folder: str | PathLike[str] | None) -> str:

@@ -1,4 +1,4 @@
-"""Tables by name: built-in entries, and those that installed packages add by entry points."""
+"""Tables of entries by name: built-in entries and those of plug-ins (entry points)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ T = TypeVar("T")
 
 
 class PluginTable(Mapping[str, T]):
-    """Entries by name; those of plug-ins are imported when they are asked for by name.
+    """Entries by name; a plug-in is imported when it is accessed by name.
 
-    ``check`` says what is wrong with the object of an entry point, or nothing. Names are known
-    without any import. A plug-in with the name of a built-in entry, or of another plug-in, is
-    refused as soon as names are listed. Going through ``values`` or ``items`` leaves out plug-ins
-    that cannot be imported: only what asks for one of these by name fails.
+    ``check`` returns what is wrong with the object of an entry point, or an empty text. Listing the
+    names imports nothing, and raises PluginError if a plug-in has the name of a built-in entry or
+    of another plug-in. ``values`` and ``items`` leave out plug-ins that cannot be imported; only
+    accessing one of these by name raises PluginError.
     """
 
     def __init__(
@@ -33,18 +33,18 @@ class PluginTable(Mapping[str, T]):
 
     @cached_property
     def plugins(self) -> dict[str, EntryPoint]:
-        """Entry points by name, in the order of names."""
+        """Entry points by name, sorted by name."""
         by_name: dict[str, EntryPoint] = {}
         for point in sorted(entry_points(group=self.group), key=lambda point: point.name):
             other = by_name.get(point.name)
             if other is not None and package(other) == package(point) and other == point:
-                continue  # the same package twice on the path
+                continue  # the same package is on the path twice
             if other is not None:
-                message = f'package "{package(other)}" brings "{point.name}" of {self.group}, too'
+                message = f'package "{package(other)}" also provides "{point.name}" in {self.group}'
                 raise PluginError(package(point), f"{message} — uninstall one of them")
             if point.name in self.built_in:
-                message = f'"{point.name}" of {self.group} has the name of a built-in one'
-                raise PluginError(package(point), f"{message} — give it another name")
+                message = f'"{point.name}" in {self.group} has the same name as a built-in entry'
+                raise PluginError(package(point), f"{message} — rename it")
             by_name[point.name] = point
         return by_name
 
@@ -61,11 +61,11 @@ class PluginTable(Mapping[str, T]):
         try:
             loaded = point.load()
         except Exception as error:
-            message = f'"{point.name}" of {self.group} ({point.value}) cannot be imported'
+            message = f'"{point.name}" in {self.group} ({point.value}) cannot be imported'
             reason = f"{type(error).__name__}: {error}"
             raise PluginError(package(point), f"{message}: {reason}") from error
         if wrong := self._check(point.name, loaded):
-            message = f'"{point.name}" of {self.group} ({point.value}) {wrong}'
+            message = f'"{point.name}" in {self.group} ({point.value}) {wrong}'
             raise PluginError(package(point), message)
         entry: T = loaded
         return entry
@@ -81,7 +81,7 @@ class PluginTable(Mapping[str, T]):
         return name in self.built_in or name in self.plugins
 
     def usable(self) -> dict[str, T]:
-        """Built-in entries, and those of plug-ins that can be imported."""
+        """Return built-in entries, and plug-ins that can be imported."""
         entries = dict(self.built_in)
         for name in self.plugins:
             try:
@@ -98,5 +98,5 @@ class PluginTable(Mapping[str, T]):
 
 
 def package(point: EntryPoint) -> str:
-    """The name of the package that an entry point belongs to."""
+    """Return the name of the package of an entry point."""
     return point.dist.name if point.dist is not None else point.value.partition(":")[0]

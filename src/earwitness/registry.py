@@ -1,4 +1,4 @@
-"""The tables of metrics and tasks that Earwitness knows by name, with those of plug-ins."""
+"""Tables of all metrics and tasks by name, including those of plug-ins."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from earwitness.metric import Metric
 from earwitness.plugins import METRIC_GROUP, TASK_GROUP, PluginTable
 from earwitness.task import Task
 
-# A line per task, in the notation of entry points; the first is scored where files tell none.
+# One line per task, in the notation of entry points. The first task is the default if the task
+# cannot be detected from the files.
 BUILT_IN_TASKS: tuple[str, ...] = (
     "earwitness.chapters.task:CHAPTERS",
     "earwitness.summaries.task:SUMMARIES",
@@ -20,19 +21,19 @@ BUILT_IN_TASKS: tuple[str, ...] = (
 
 def _check_metric(name: str, loaded: Any) -> str:
     if not (isinstance(loaded, type) and issubclass(loaded, Metric)):
-        return "is no subclass of earwitness.metric.Metric"
-    return "" if loaded.name == name else f'is called "{loaded.name}", unlike its entry point'
+        return "is not a subclass of earwitness.metric.Metric"
+    return "" if loaded.name == name else f'is named "{loaded.name}", not like its entry point'
 
 
 def _check_task(name: str, loaded: Any) -> str:
     if not isinstance(loaded, Task):
-        return "is no earwitness.task.Task"
+        return "is not an instance of earwitness.task.Task"
     if loaded.name != name:
-        return f'is called "{loaded.name}", unlike its entry point'
+        return f'is named "{loaded.name}", not like its entry point'
     names = [*loaded.defaults, *loaded.people, *(kind.name for kind in loaded.metrics)]
     unlisted = [metric for metric in names if metric not in METRICS]
     if unlisted:
-        return f'has a metric "{unlisted[0]}", which is no entry point of {METRIC_GROUP}'
+        return f'has a metric "{unlisted[0]}" that is not an entry point of {METRIC_GROUP}'
     return ""
 
 

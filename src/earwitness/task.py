@@ -40,14 +40,14 @@ MAX_GROUP_NAME_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True)
 class Slicing:
-    """A field, and where its numbers are cut into ranges, if they are."""
+    """A field by which cases are grouped, and the cut points of its numbers, if any."""
 
     field: str
     cuts: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, text: str) -> Slicing:
-        """From ``field`` or ``field:cut,cut``.
+        """Parse ``field`` or ``field:cut,cut``.
 
         >>> Slicing.of("snr:0,10").labels
         ('below 0', '0 to 10', 'from 10')
@@ -56,14 +56,14 @@ class Slicing:
         try:
             cuts = tuple(float(cut) for cut in numbers.split(",")) if colon else ()
         except ValueError:
-            raise UsageError(f'by "{text}": cuts are numbers, as in snr:0,10') from None
+            raise UsageError(f'by "{text}": cut points must be numbers, as in snr:0,10') from None
         if not field or list(cuts) != sorted(set(cuts)) or not all(map(isfinite, cuts)):
-            raise UsageError(f'by "{text}": name a field, and cuts that rise, as in snr:0,10')
+            raise UsageError(f'by "{text}": give a field and increasing cut points, as in snr:0,10')
         return cls(field, cuts)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The ranges from low to high; none if nothing is cut."""
+        """Labels of the ranges from low to high; empty without cut points."""
         if not self.cuts:
             return ()
         texts = [repr(cut).removesuffix(".0") for cut in self.cuts]
@@ -71,7 +71,7 @@ class Slicing:
         return (f"below {texts[0]}", *inner, f"from {texts[-1]}")
 
     def label(self, *records: Mapping[str, Any]) -> str:
-        """The group of a case: the first record that has the field decides."""
+        """Return the group of a case, from the first record that has the field."""
         value = next((r[self.field] for r in records if r.get(self.field) is not None), None)
         if value is None:
             return MISSING_GROUP
@@ -82,7 +82,7 @@ class Slicing:
         return self.labels[bisect_right(self.cuts, value)]
 
     def order(self, label: str) -> tuple[Any, ...]:
-        """Ranges from low to high, numbers by size, other names by letter, odd ones last."""
+        """Return a sort key: ranges from low to high, numbers by size, names, missing ones last."""
         if label in (MISSING_GROUP, NO_NUMBER_GROUP):
             return (3, label)
         if self.cuts:
@@ -95,7 +95,7 @@ class Slicing:
 
 
 def _named(value: Any) -> str:
-    """A group's name: different values have different names, but 1, 1.0 and "1" are the same."""
+    """Return the name of a group; 1, 1.0 and "1" have the same name."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     text = (
@@ -110,19 +110,19 @@ def _named(value: Any) -> str:
     )
 
 
-Fields = tuple[Mapping[str, Any], ...]  # records that may hold a case's fields, the first wins
+Fields = tuple[Mapping[str, Any], ...]  # records with the fields of a case; the first wins
 
 
 @dataclass
 class GroupLabels:
-    """The groups of cases, a column a slicing, and which fields were there to choose from."""
+    """The groups of cases, one column per slicing, and the names of all available fields."""
 
     columns: list[list[str]] = field(default_factory=list)
     field_names: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, slicings: tuple[Slicing, ...], cases: Iterable[Fields]) -> GroupLabels:
-        """Labels of cases."""
+        """Return the labels of cases."""
         if not slicings:
             return cls()
         records = list(cases)
@@ -134,14 +134,14 @@ class GroupLabels:
 
 
 class ItemLine(Struct, forbid_unknown_fields=True, kw_only=True):
-    """A line about an item; its faults are told in the order of its fields."""
+    """A line about an item; faults are reported in the order of its fields."""
 
     item: Name
     meta: dict[str, Any] | UnsetType = UNSET
 
 
 class OutputLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
-    """A line of an outputs file; each task adds what an output is."""
+    """A line of an outputs file; each task adds the field of the output."""
 
     system: Name
 
@@ -155,11 +155,18 @@ Hashes = NDArray[np.uint64]
 
 @dataclass
 class ParsedBatch:
-    """The good cases of a block, the hashes of their items, and what was found wrong.
+    """The valid cases of a block, the hashes of their items, and the problems of the others.
 
-    ``remarks`` count what is odd but allowed. ``answered`` has, for a join, the systems and rows of
-    references that lines spoke of, good or bad; ``audio`` is where an item's sound is, if its line
-    says so. ``details`` are what the task's own collectors need of each output, if it has any.
+    Attributes
+    ----------
+    remarks
+        Counts of input that is unusual but allowed.
+    answered
+        For a join: systems and rows of references of all lines, valid or not.
+    audio
+        Path or URL of the audio of items, if it is given.
+    details
+        Data of each output for the collectors of the task.
     """
 
     cases: Cases
@@ -174,12 +181,12 @@ class ParsedBatch:
 
 
 def unset_to_empty(value: Any) -> Any:
-    """An object that may have been left out."""
+    """Return the value, or an empty object if it is unset."""
     return {} if value is UNSET else value
 
 
 def item_name(named: Any, line: int) -> str:
-    """An item's own name, or its line where it has none that is good."""
+    """Return the name of an item, or its line if the name is missing or invalid."""
     return str(named) if is_name(named) else f"line {line}"
 
 
@@ -187,61 +194,65 @@ def item_name(named: Any, line: int) -> str:
 
 
 class TaskReader(ABC):
-    """Lines of one task; sent to the workers."""
+    """Base class of readers, which turn the lines of one task into cases; sent to the workers."""
 
     outputs: ClassVar[RecordType[Any]]
     references: ClassVar[RecordType[Any]]
-    failed: ClassVar[Any]  # what becomes of an output that cannot be read, or is not there
+    failed: ClassVar[Any]  # replacement of an output that is invalid or missing
     nothing: ClassVar[dict[str, Any]]  # the content of an empty output
 
-    if_nothing: ClassVar[str]  # what to write for an output that has nothing in it
-    baselines: ClassVar[tuple[str, ...]] = ()  # systems that need no system
+    if_nothing: ClassVar[str]  # how to write an empty output, for error messages
+    baselines: ClassVar[tuple[str, ...]] = ()  # names of baselines
 
     def baseline(self, name: str, cases: Cases, seed: int) -> list[Any]:
-        """What a baseline gives for cases; refused if there is none of that name."""
+        """Return the outputs of a baseline; raise UsageError if the name is unknown."""
         del cases, seed
-        remedy = f"known: {', '.join(self.baselines)}" if self.baselines else "this task has none"
-        raise UsageError(f'no baseline "{name}" — {remedy}')
+        remedy = (
+            f"known: {', '.join(self.baselines)}"
+            if self.baselines
+            else "this task has no baselines"
+        )
+        raise UsageError(f'unknown baseline "{name}" — {remedy}')
 
     @property
     @abstractmethod
     def signature(self) -> str:
-        """What changes how lines are read, each with a bar before it."""
+        """Options that change how lines are read, each after a ``|``."""
 
     @abstractmethod
     def output(self, record: Any, cases: Cases, row: int) -> Any | list[Fault]:
-        """What an output is, for the references at a row, or all that is wrong with it."""
+        """Return the parsed output for the references at a row, or all of its faults."""
 
     def outputs_of(self, records: Sequence[Any], cases: Cases, rows: Sequence[int]) -> list[Any]:
-        """The same for many outputs, each with its row; some tasks do better with all at once."""
+        """Return many parsed outputs, each with its row; some tasks parse all at once."""
         return [self.output(record, cases, row) for record, row in zip(records, rows, strict=True)]
 
     @abstractmethod
     def reference(self, record: Any, names: Sequence[str]) -> tuple[list[Any], list[Fault]]:
-        """What each reference of a record is, and all that is wrong with them."""
+        """Return the parsed references of a record, and all of their faults."""
 
     @abstractmethod
     def of_references(self, records: Sequence[Any], resolved: Sequence[list[Any]]) -> Cases:
-        """References as cases of nobody, with empty outputs."""
+        """Return cases with these references, empty outputs and no system."""
 
     @abstractmethod
     def join(self, cases: Cases, systems: list[str], outputs: Sequence[Any]) -> Cases:
-        """The same cases with outputs of systems."""
+        """Return the same cases with the outputs of systems."""
 
     def samples(
         self, block: LineBlock, system: str, on_error: OnError, by: tuple[Slicing, ...]
     ) -> ParsedBatch:
-        """Cases of lines that hold both sides; refused where there are no such lines."""
+        """Return cases of lines that have output and reference; UsageError if not supported."""
         del block, system, on_error, by
-        raise UsageError("needs two files: outputs, and references")
+        raise UsageError("two files are required: outputs and references")
 
     def details(self, records: Sequence[Any]) -> list[Any]:
-        """What the task's own collectors need of each output; nothing where it has none."""
+        """Return the data of each output for the collectors of the task."""
         del records
         return []
 
     def output_remarks(self, records: Sequence[Any]) -> Counter[str]:
-        """Remarks about what output lines say of themselves; none unless a task reads it."""
+        """Return remarks about additional fields of output lines."""
         del records
         return Counter()
 
@@ -252,9 +263,10 @@ class TaskReader(ABC):
         references: Mapping[str, Any],
         metrics: MetricSet,
     ) -> ExampleItem:
-        """An item to look at, with all that the task draws: cases by system, references by name.
+        """Return an example item with all that the task shows.
 
-        Unless a task draws more, words are shown below each other where metrics align them.
+        By default, these are the word alignments of metrics that align words. ``cases`` are by
+        system, ``references`` by annotator.
         """
         del references
         alignments = {system: metrics.alignments(case) for system, case in cases.items()}
@@ -264,15 +276,15 @@ class TaskReader(ABC):
 
     @abstractmethod
     def fields(self, case: Cases, row: int) -> dict[str, Any]:
-        """What groups can be made of besides ``meta``."""
+        """Return the fields for grouping in addition to ``meta``."""
 
     @abstractmethod
     def remarks(self, cases: Cases, resolved: Sequence[Any], *, references: bool) -> Counter[str]:
-        """What is odd about cases: about their references, or about their outputs."""
+        """Return counts of unusual input, in the references or in the outputs of cases."""
 
     @abstractmethod
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
-        """What is said about it, if these metrics were asked for."""
+        """Yield the notes for these remarks and metrics."""
 
 
 # --- Measured batches ----------------------------------------------------------------------------
@@ -280,7 +292,7 @@ class TaskReader(ABC):
 
 @dataclass(frozen=True)
 class ReferenceDraw:
-    """Values of cases against so many references; which draw of these it was, from 1."""
+    """Values of cases with a number of references; ``draw`` is the number of the draw, from 1."""
 
     references: int
     draw: int
@@ -289,7 +301,7 @@ class ReferenceDraw:
 
 @dataclass(frozen=True)
 class ExtraStatistics:
-    """Cases of a block measured in another way: rows with the places of their cases."""
+    """Additional statistics of a block: rows with the indices of their cases."""
 
     case: Ints
     statistics: list[Floats]
@@ -298,12 +310,20 @@ class ExtraStatistics:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredBatch:
-    """What becomes of a block: its good cases measured, and what was found wrong.
+    """Statistics of the valid cases of a block, and the problems of the others.
 
-    ``each`` has a row for every reference of every case, ``left_out`` a row for every case that has
-    several references, as if each of them in turn did not exist, ``fewer`` all cases once more for
-    every draw of their references, of which an item has up to ``most_references``. ``cases``, with
-    the names of their ``annotators``, are there if they are to be looked at.
+    Attributes
+    ----------
+    each
+        One row per reference of every case.
+    left_out
+        One row per case with several references: the mean over leaving out each in turn.
+    fewer
+        Values of all cases for every draw of fewer references.
+    most_references
+        Largest number of references of an item.
+    cases, annotators
+        The cases and the names of their annotators, if a collector needs them.
     """
 
     items: list[str]
@@ -329,10 +349,10 @@ class MeasuredBatch:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredBatch:
-    """Measured cases with the values of each, as collectors take them.
+    """Measured cases with their values, as input for collectors.
 
-    ``codes`` are the places of the cases' systems among ``systems``; -1 is a case that is not to be
-    counted, since an earlier line has the same key.
+    ``codes`` are the indices of the cases' systems in ``systems``; -1 marks a case that is not
+    counted because an earlier line has the same key.
     """
 
     measured: MeasuredBatch
@@ -343,12 +363,12 @@ class ScoredBatch:
 
     @cached_property
     def counted(self) -> Ints:
-        """The places of the cases that count."""
+        """Indices of the cases that count."""
         return np.flatnonzero(self.codes >= 0)
 
     @cached_property
     def keys(self) -> list[Key]:
-        """The keys of the cases that count."""
+        """Keys of the cases that count."""
         items, systems = self.measured.items, self.measured.systems
         return [Key(items[place], systems[place]) for place in self.counted.tolist()]
 
@@ -358,67 +378,67 @@ class ScoredBatch:
 
 @dataclass(frozen=True)
 class CollectorSettings:
-    """The metrics of a run, and the bootstrap that all estimates have."""
+    """The metrics of a run, and the settings of the bootstrap."""
 
     metrics: MetricSet
     draws: int
     seed: int
-    limit: int  # items up to which draws are multinomial
+    limit: int  # number of items up to which the bootstrap is multinomial
 
 
 class Collector(ABC):
-    """Takes scored batches one after the other and gives one part of the result."""
+    """Base class of collectors, which take scored batches and return one part of the result."""
 
     @abstractmethod
     def add(self, batch: ScoredBatch) -> None:
-        """Take cases; those that do not count are to be left out."""
+        """Add the cases of a batch that count."""
 
     def result(self, level: float) -> Any:
-        """What was collected, with intervals of this level; nothing if it went into a file."""
+        """Return this part of the result, with intervals of this level; None if it is a file."""
         del level
 
     def notes(self) -> Iterator[str]:
-        """What is odd about it; nothing unless a collector says so."""
+        """Yield notes about this part of the result; by default none."""
         return iter(())
 
 
 class ResultPart(Protocol):
-    """A part of the result that only one task has, as its own collectors give it."""
+    """A part of the result that only one task has."""
 
     @property
     def name(self) -> str:
-        """By which it is called in JSON."""
+        """Name of the part in JSON."""
 
     def record(self) -> Any:
-        """All of it, for JSON."""
+        """Return the whole part for JSON."""
 
     def estimates(self) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]:
-        """For CSV: field, group, and estimates by system."""
+        """Yield field, group and estimates by system, for CSV."""
 
     def sections(self) -> Iterator[Section]:
-        """For reports."""
+        """Yield the sections for reports."""
 
 
 class TaskCollector(Collector):
-    """A collector that a task brings."""
+    """A collector of a task."""
 
     @abstractmethod
     def result(self, level: float) -> ResultPart:
-        """What was collected, with intervals of this level."""
+        """Return this part of the result, with intervals of this level."""
 
 
 # --- Tasks ---------------------------------------------------------------------------------------
 
 
 class Folders(NamedTuple):
-    """Where the files of outputs and of references are, if they are files."""
+    """Folders of the outputs file and of the references file; None if not a file."""
 
     outputs: Path | None
     references: Path | None
 
 
 class FirstLines(NamedTuple):
-    """What the first lines of the files have: fields of both lines, and of what is in them."""
+    """Field names of the first lines of outputs and references, and of the objects in them."""
 
     output_line: frozenset[str]
     reference_line: frozenset[str]
@@ -426,7 +446,7 @@ class FirstLines(NamedTuple):
 
     @classmethod
     def of(cls, output: Mapping[str, Any], reference: Mapping[str, Any]) -> FirstLines:
-        """From records, which may be empty."""
+        """Return the field names of two records, which may be empty."""
         content, several = output.get("output"), reference.get("references")
         first = several[0] if isinstance(several, list) and several else None
         names = [name for part in (content, first) if isinstance(part, dict) for name in part]
@@ -435,11 +455,25 @@ class FirstLines(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class TaskFields:
-    """Fields by which the first lines of files tell a task.
+    """Fields by which a task is detected from the first lines of the files.
 
-    Any of ``content`` (of an output, or of a reference of an item), ``output_line`` or
-    ``reference_line`` will do; of ``needed`` the line of references must have one as well, and of
-    ``absent`` none. Where several tasks fit, the greatest ``precedence`` decides.
+    A task fits if any field of ``content``, ``output_line`` or ``reference_line`` is present. If
+    several tasks fit, the one with the highest ``precedence`` is used.
+
+    Attributes
+    ----------
+    content
+        Fields of an output or of a single reference.
+    output_line
+        Fields of a line of the outputs file.
+    reference_line
+        Fields of a line of the references file.
+    needed
+        Fields of which the line of references must have at least one.
+    absent
+        Fields that the line of references must not have.
+    precedence
+        Precedence among several tasks that fit.
     """
 
     content: frozenset[str] = frozenset()
@@ -450,7 +484,7 @@ class TaskFields:
     precedence: int = 0
 
     def fit(self, lines: FirstLines) -> bool:
-        """Whether these lines are of the task."""
+        """Whether the task fits these lines."""
         if self.absent & lines.reference_line:
             return False
         if self.needed and not self.needed & lines.reference_line:
@@ -463,7 +497,7 @@ class TaskFields:
 
 
 class TaskOption(NamedTuple):
-    """An option of how the lines of a task are read."""
+    """An option of the reader of a task."""
 
     name: str
     help: str
@@ -475,20 +509,48 @@ CollectorFactory = Callable[[CollectorSettings], Sequence[TaskCollector]]
 
 
 def no_collectors(settings: CollectorSettings) -> Sequence[TaskCollector]:
-    """Those of a task that has none of its own."""
+    """Return no collectors."""
     del settings
     return ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """All that the engine must know of a task.
+    """Description of a task: its metrics, and how its files are read.
 
-    ``subject`` is what its metrics call their task; several tasks may share it, and then differ in
-    what is scored if nobody names metrics (``defaults``; ``people`` among references alone).
-    ``reader`` makes a reader from the metrics, from options by name and from the files' folders.
-    ``collectors`` give the parts of a result that only this task has, named in ``parts``.
-    ``sample_cases`` makes random cases with so many references, for tests of metrics.
+    Attributes
+    ----------
+    name
+        Name of the task.
+    subject
+        Name of the task as its metrics have it (``Metric.task``), by default ``name``. Several
+        tasks may share it; they then differ in their default metrics.
+    metrics
+        Metric classes of the task.
+    defaults
+        Names of the default metrics of ``score`` and ``compare``.
+    people
+        Names of the default metrics of ``people``.
+    reader
+        Function that returns a reader from metrics, options by name, and the folders of the files.
+    fields
+        Fields by which the task is detected.
+    options
+        Options of the reader.
+    baselines
+        Names of the baselines of the reader.
+    collectors
+        Function that returns the collectors of the parts of a result that only this task has.
+    parts
+        Names of these parts.
+    sample_cases
+        Function that returns random cases with a given number of references, for tests of metrics.
+
+    Examples
+    --------
+    >>> from earwitness.registry import TASKS
+    >>> TASKS["chapters"].defaults
+    ('chunks', 'collar')
     """
 
     name: str
@@ -499,7 +561,7 @@ class Task:
     reader: ReaderFactory
     fields: TaskFields = field(default_factory=TaskFields)
     options: tuple[TaskOption, ...] = ()
-    baselines: tuple[str, ...] = ()  # as the reader has them
+    baselines: tuple[str, ...] = ()
     collectors: CollectorFactory = no_collectors
     parts: tuple[str, ...] = ()
     sample_cases: Callable[[Random, int], list[Case]] | None = None

@@ -1,4 +1,4 @@
-"""The verb network: word network of an item as text, JSON, Graphviz or HTML."""
+"""The function network: word network of an item, as text, JSON, Graphviz or HTML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from earwitness.scoring.score import Place, sources
 from earwitness.scoring.setup import set_up
 from earwitness.summaries.metrics import draw_network
 
-# --- Verb network --------------------------------------------------------------------------------
+# --- Function network ----------------------------------------------------------------------------
 
 
 def network(
@@ -30,10 +30,40 @@ def network(
     tokenise: str = "",
     **parameters: Any,
 ) -> WordNetwork:
-    """What people kept of an item, merged; with ``outputs`` also the path closest to each.
+    """Merge the reference summaries of an item into a word network.
 
-    ``parameters`` are those of the metric ``sumaccy``.
+    Parameters
+    ----------
+    references
+        Path, ``"-"`` for standard input, or records with reference summaries.
+    item
+        Name of the item.
+    outputs
+        Path, ``"-"`` or records with summaries of systems. The network then also has the path that
+        is closest to the summary of each system.
+    tokenise
+        Tokenizer for texts of summaries: ``"blanks"`` (default) or ``"japanese"``.
+    **parameters
+        Parameters of the metric ``sumaccy``.
 
+    Returns
+    -------
+    WordNetwork
+        Words, arcs with the number of people on each, and closest paths by system.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or has invalid lines.
+    UsageError
+        If an argument is invalid, or the item does not exist.
+
+    References
+    ----------
+    Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization.
+
+    Examples
+    --------
     >>> said = {"item": "a", "words": ["it", "rains", "a", "lot"]}
     >>> two = [{"positions": [1, 2]}, {"positions": [2, 4]}]
     >>> network([said | {"references": two}], "a").arcs[0, 2]
@@ -41,14 +71,14 @@ def network(
     """
     source = RecordSource(references, "" if isinstance(references, str) else "references")
     if outputs == references == "-":
-        raise UsageError("standard input can be the outputs or the references, not both")
+        raise UsageError("standard input can be used for outputs or references, not for both")
     other = None if outputs is None else sources(outputs, None)[0]
     _, metrics, reader = set_up(other, source, "sumaccy", parameters | {"tokenise": tokenise})
     parsed, findings = read_references(source, reader, "fail")
     if findings.count:
         raise InputError(findings.problems, findings.count, "drawn")
     if item not in parsed.rows:
-        raise UsageError(f'there is no item "{item}" — {nearest(item, parsed.rows)}')
+        raise UsageError(f'no item "{item}" in the references — {nearest(item, parsed.rows)}')
     signature = f"{metrics.signature}{reader.signature}"
     return replace(_picture(parsed, item, metrics, other), signature=signature)
 
@@ -65,7 +95,9 @@ def _picture(
             raise InputError(parsed.findings.problems, parsed.findings.count, "drawn")
         for other in parsed.cases:
             if other.key.item == item and other.key.system in cases:
-                raise UsageError(f'"{item}" of system "{other.key.system}" comes twice — keep one')
+                raise UsageError(
+                    f'system "{other.key.system}" has two outputs for "{item}" — keep one'
+                )
             if other.key.item == item:
                 cases[other.key.system] = other
     people = dict(zip(references.annotators[row], case.references, strict=True))
@@ -78,7 +110,7 @@ def _picture(
 
 
 def written_network(network: WordNetwork, form: str) -> str:
-    """A network in a form."""
+    """Return a network in an output format."""
     return {"text": _text, "json": _json, "dot": _dot, "html": _html}[form](network)
 
 
@@ -87,7 +119,7 @@ def _text(network: WordNetwork) -> str:
 
 
 def _tables(network: WordNetwork) -> tuple[Table, ...]:
-    """Arcs, then who kept what, then the paths closest to systems."""
+    """Return the tables of arcs, of reference summaries, and of closest paths of systems."""
     arcs = tuple(
         (str(a), network.name(a), str(b), network.name(b), str(count))
         for (a, b), count in sorted(network.arcs.items())
@@ -113,7 +145,7 @@ def _tables(network: WordNetwork) -> tuple[Table, ...]:
 
 
 def _html(network: WordNetwork) -> str:
-    """A page with the picture and the lists of the text."""
+    """Return an HTML page with the figure and the tables."""
     systems = tuple(network.targets)
     picture = NetworkPart(network.item, network, 0, systems[0] if systems else "")
     about = f"{len(network.people)} people, {len(network.arcs)} arcs, {len(network.words):,} words"
@@ -141,7 +173,7 @@ def _json(network: WordNetwork) -> str:
 
 
 def _dot(network: WordNetwork) -> str:
-    """Thick arcs are those of many people; arcs on closest paths name their systems."""
+    """Return a Graphviz graph; the width of an arc grows with the number of people."""
     end, people = len(network.words) + 1, len(network.people)
     nodes = sorted({node for arc in network.arcs for node in arc})
     lines = [f"digraph {json.dumps(network.item, ensure_ascii=False)} {{", "  rankdir=LR;"]

@@ -101,5 +101,5 @@ def test_what_is_no_sound_is_a_damage(tmp_path: Path) -> None:
 def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made(path := tmp_path / "a.m4a", "aac", 1)
     monkeypatch.setattr(packets, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtra, match=r"reading sound needs av.*earwitness\[audio\]"):
+    with pytest.raises(MissingExtra, match=r"reading audio needs av.*\[audio\]"):
         open_recording([path])

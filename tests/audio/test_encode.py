@@ -83,7 +83,7 @@ def test_long_sound_is_written_as_ogg() -> None:
 def test_sound_that_would_clip_is_made_softer_and_that_is_said() -> None:
     made = encode(4 * tones(1, 8_000)[:, 0], 8_000, ".wav")
     read, _ = soundfile.read(io.BytesIO(made.content))
-    assert made.notes == ("made softer by 6.0 dB, or it would clip",)
+    assert made.notes == ("level reduced by 6.0 dB to avoid clipping",)
     assert 0.999 < abs(read).max() < 1
     assert np.allclose(read, 2 * tones(1, 8_000)[:, 0], atol=1e-3)
 
@@ -100,7 +100,8 @@ def test_an_ending_that_is_not_known_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("samples", "told"), [([], "no sound"), ([0.0, np.nan], "no numbers"), ([np.inf], "no numbers")]
+    ("samples", "told"),
+    [([], "no audio"), ([0.0, np.nan], "not numbers"), ([np.inf], "not numbers")],
 )
 def test_what_is_no_sound_is_refused(samples: list[float], told: str) -> None:
     with pytest.raises(UsageError, match=told):

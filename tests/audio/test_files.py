@@ -44,14 +44,14 @@ def test_chunks_before_the_sound_are_passed_over(tmp_path: Path) -> None:
 def test_a_file_that_was_cut_short_is_refused(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "x.wav", np.zeros(1000), 8000)
     (tmp_path / "x.wav").write_bytes((tmp_path / "x.wav").read_bytes()[:500])
-    with pytest.raises(UsageError, match=r"x\.wav: is cut short"):
+    with pytest.raises(UsageError, match=r"x\.wav: is truncated"):
         wav_seconds(tmp_path / "x.wav")
 
 
 @pytest.mark.parametrize("data", [b"", b"RIFF", b"RIFF\0\0\0\0WAVE", b"ID3" * 20])
 def test_what_is_no_wav_file_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "x.wav").write_bytes(data)
-    with pytest.raises(UsageError, match=r"x\.wav: (not|a) "):
+    with pytest.raises(UsageError, match=r"x\.wav: (not a )?WAV file"):
         wav_seconds(tmp_path / "x.wav")
 
 
@@ -88,7 +88,7 @@ def test_a_low_pass_is_the_plain_sum_of_its_definition() -> None:
 
 
 def test_sound_that_has_nothing_to_leave_out_is_refused() -> None:
-    with pytest.raises(UsageError, match="has nothing above 7000 Hz"):
+    with pytest.raises(UsageError, match="has no content above 7000 Hz"):
         low_pass(np.zeros(100), 8000, 7000)
 
 

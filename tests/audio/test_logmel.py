@@ -151,5 +151,5 @@ def test_a_band_holds_the_tone_that_lies_in_it() -> None:
 
 
 def test_a_rate_without_bands_is_refused() -> None:
-    with pytest.raises(UsageError, match="sound at 100 Hz has no bands above 50 Hz"):
+    with pytest.raises(UsageError, match="audio at 100 Hz has no bands above 50 Hz"):
         make_kernel(100)

@@ -79,7 +79,7 @@ def test_joined_files_are_read_to_their_end_and_the_lie_is_told(tmp_path: Path) 
     path.write_bytes(path.read_bytes() * 3)
     recording = open_recording([path])
     assert 60 < recording.seconds < 60.6
-    assert "its header tells 20.0 s, but the file has 60." in recording.notes[0]
+    assert "the header gives 20.0 s, but the file has 60." in recording.notes[0]
     found = whole(path)
     assert len(found) == round(recording.seconds * 16_000)
     np.testing.assert_allclose(found[: len(samples) - 9000], samples[:-9000], atol=ROUNDING)

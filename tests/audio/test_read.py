@@ -83,7 +83,7 @@ def test_a_cut_of_what_nobody_recorded_is_refused(tmp_path: Path) -> None:
         recorded(tmp_path / f"20250722_06000{second}.wav", 2)
     recording = open_recording([tmp_path])
     for start, seconds in ((1, 2), (2.5, 1), (3.5, 1), (5, 1.5), (7, 1)):
-        with pytest.raises(UsageError, match="was recorded"):
+        with pytest.raises(UsageError, match="was not recorded"):
             cut(recording, start, seconds)
     assert len(cut(recording, 4, 2)) == 2 * RATE
 

@@ -101,10 +101,10 @@ def test_channels_stay_and_mixed_ones_become_mono() -> None:
 @pytest.mark.parametrize(
     ("lengths", "overlap", "told"),
     [
-        ([], 0.0, "no sound"),
-        ([2, 2, 2], 1.5, "at most half of a block"),
-        ([2, 2], -1.0, "must not be below 0"),
-        ([2, 1], 1.5, "1.5 s is too much for a piece of 1 s"),
+        ([], 0.0, "no audio"),
+        ([2, 2, 2], 1.5, "at most half a block"),
+        ([2, 2], -1.0, "must be 0 or greater"),
+        ([2, 1], 1.5, "1.5 s is too long for a piece of 1 s"),
     ],
 )
 def test_overlaps_that_cannot_be_are_refused(lengths: list[int], overlap: float, told: str) -> None:

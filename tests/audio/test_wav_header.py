@@ -70,7 +70,7 @@ def test_a_lie_is_told_and_all_is_read(tmp_path: Path, size: int, tells: str, su
     wide = {"PCM_U8": 2.0, "PCM_24": 2 / 3, "PCM_32": 0.5, "FLOAT": 0.5, "DOUBLE": 0.25}
     told = f"{wide.get(subtype, 1):.1f} s" if size == 32_000 else tells
     assert recording.notes == (
-        f"{path}: its header tells {told}, but the file has 4.0 s, which are read",
+        f"{path}: the header gives {told}, but the file has 4.0 s; all of it is used",
     )
     assert not recording.damages
     np.testing.assert_array_equal(cut(recording, 0, 4), samples)
@@ -89,7 +89,7 @@ def test_a_size_that_began_again_at_zero_is_a_lie(tmp_path: Path) -> None:
         file.write(struct.pack("<I", 64_000))
     recording = open_recording([path])
     assert recording.seconds == pytest.approx(((1 << 32) + 64_000) / 4 / RATE)
-    assert "its header tells 2.0 s, but the file has 134219.7 s" in recording.notes[0]
+    assert "the header gives 2.0 s, but the file has 134219.7 s" in recording.notes[0]
     assert len(cut(recording, recording.seconds - 1, 1)) == RATE
 
 
@@ -101,7 +101,7 @@ def test_a_file_that_was_cut_short_is_damaged_at_its_end(tmp_path: Path) -> None
     assert recording.notes == ()
     damage = recording.damages[0]
     assert (damage.at, damage.start) == pytest.approx((2, 2))
-    assert damage.message == "was cut short: its header tells 4.0 s, the file has 2.0 s"
+    assert damage.message == "truncated: the header gives 4.0 s, the file has 2.0 s"
     np.testing.assert_array_equal(cut(recording, 0, 2), samples[: 2 * RATE])
 
 

@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_folders_of_subtitles_and_chapters_are_scored(folder: Path) -> None:
-    with pytest.warns(EarwitnessWarning, match=r"1 passed over, such as .*notes\.txt — name a p"):
+    with pytest.warns(EarwitnessWarning, match=r"1 file skipped, such as .*notes\.txt — set a p"):
         outputs = gather([folder / "careful", folder / "eager"])
     references = gather([folder / "anna", folder / "bert"], durations=folder / "durations.csv")
     assert [(r["item"], r["system"]) for r in outputs] == [
@@ -79,8 +79,8 @@ def test_all_problems_of_all_files_are_said_at_once(folder: Path) -> None:
     told = str(error.value).replace(f"{folder}/", "")
     for part in (
         "anna/a.srt:2: ",
-        'anna/a.vtt: "a" of "anna" comes twice — keep one',
-        'anna/c.vtt: no duration of "c" — add it — known: a, b',
+        'anna/a.vtt: duplicate reference of "anna" for "a" — keep one',
+        'anna/c.vtt: no duration for "c" — add it — known: a, b',
         "anna/d.vtt: not UTF-8 at byte 8",
         'durations.csv:4: duration: must be a number of seconds, got "long"',
         "nothing was gathered",
@@ -89,18 +89,18 @@ def test_all_problems_of_all_files_are_said_at_once(folder: Path) -> None:
 
 
 def test_what_cannot_be_told_is_asked_for(folder: Path) -> None:
-    with pytest.raises(InputError, match="how are chapters marked in it"):
+    with pytest.raises(InputError, match="unknown chapter format"):
         gather(folder / "eager" / "notes.txt")
-    with pytest.raises(UsageError, match="a system is named for outputs"):
+    with pytest.raises(UsageError, match="system is for outputs"):
         gather(folder / "anna", durations={"a": 1.0}, system="x")
-    with pytest.raises(UsageError, match="no file to gather"):
+    with pytest.raises(UsageError, match="no files found"):
         gather([])
-    with pytest.raises(UsageError, match='no preset "webvt" — did you mean "webvtt"'):
+    with pytest.raises(UsageError, match='unknown preset "webvt" — did you mean "webvtt"'):
         gather(folder / "anna", preset="webvt")
     with pytest.raises(InputError, match='"a" of system "x" is also'):
         gather([folder / "careful" / "a.srt", folder / "eager" / "a.ffmeta"], system="x")
     (folder / "durations.csv").write_text("name,seconds\na,1\n")
-    with pytest.raises(InputError, match="needs the columns item and duration"):
+    with pytest.raises(InputError, match='the columns "item" and "duration" are required'):
         gather(folder / "anna", durations=folder / "durations.csv")
 
 
@@ -115,20 +115,20 @@ def test_recognised_words_are_gathered_by_recording(tmp_path: Path) -> None:
     (tmp_path / "asr.ctm").write_text("a 1 0.5 rains\n")
     with pytest.raises(InputError, match=r"asr\.ctm:1: has 4 fields"):
         gather(tmp_path)
-    with pytest.raises(UsageError, match="recognised words are outputs"):
+    with pytest.raises(UsageError, match="recognized words are outputs"):
         gather(tmp_path / "asr.ctm", durations={"a": 1.0})
 
 
 def test_recordings_that_come_twice_and_mixed_files_are_refused(tmp_path: Path) -> None:
     for name in ("one.ctm", "two.ctm"):
         (tmp_path / name).write_text("a 1 0 1 x\n")
-    with pytest.raises(InputError, match='"a" comes twice'):
+    with pytest.raises(InputError, match='"a" is listed twice'):
         gather([tmp_path / "one.ctm", tmp_path / "two.ctm"])
     (tmp_path / "chapters.srt").write_text(SRT)
     with pytest.raises(UsageError, match="gather one kind"):
         gather(tmp_path)
     (tmp_path / "one.ctm").write_text("a 1 0 1 x nan\n")
-    with pytest.raises(InputError, match="has a confidence that is none"):
+    with pytest.raises(InputError, match="has an invalid confidence"):
         gather(tmp_path / "one.ctm")
 
 
@@ -163,12 +163,12 @@ def test_what_is_wrong_with_what_was_said_is_told(folder: Path) -> None:
     for part in (
         "said/a.srt: line 6: ends before it begins",
         "said/one.ctm:2: has 3 fields, not 5 or 6",
-        'said/one.ctm: what was said in "a" is in another file too — keep one',
-        'spoken: nothing was said in "b" — known: a',
+        'said/one.ctm: another file also has the speech of "a" — keep one',
+        'spoken: no spoken file for "b" — known: a',
         "eager/notes.txt: neither subtitles (.srt, .vtt) nor CTM (.ctm)",
     ):
         assert part in told
-    with pytest.raises(UsageError, match="what was said is added to chapters"):
+    with pytest.raises(UsageError, match="spoken files can be added to chapters"):
         gather(folder / "said" / "one.ctm", spoken=folder / "said")
 
 
@@ -181,11 +181,11 @@ def test_a_preset_is_for_files_whose_ending_says_nothing(folder: Path) -> None:
     [named] = gather(folder / "list.json", preset="youtube", system="x")
     assert named["output"]["preset"] == "youtube"
     made = CliRunner().invoke(group, ["gather", str(folder / "careful")])
-    assert "note: 1 passed over, such as" in made.stderr
+    assert "note: 1 file skipped, such as" in made.stderr
     (folder / "only").mkdir()
     (folder / "only" / "x.txt").write_text("0:00 A\n")
     with (
-        pytest.warns(EarwitnessWarning, match="1 passed over"),
-        pytest.raises(UsageError, match=r"no file to gather — for other endings than \.srt"),
+        pytest.warns(EarwitnessWarning, match="1 file skipped"),
+        pytest.raises(UsageError, match=r"no files found — for extensions other than \.srt"),
     ):
         gather(folder / "only")

@@ -120,7 +120,7 @@ def test_lines_outside_of_all_chapters_are_counted() -> None:
         ),
         ("cstart_ts", "x\n[CSTART] 0:00 - A", (2, "[CSTART] without [CEND]")),
         ("cstart", "[CSTART] A [CSTART] B [CEND]", (1, "[CSTART] without [CEND]")),
-        ("cstart", "nothing", (1, "no [CSTART] in it")),
+        ("cstart", "nothing", (1, "no [CSTART] found")),
         ("cstart_ts", "x [CEND]\n[CSTART] 0:00 A [CEND]", (1, "[CEND] without [CSTART]")),
         ("markdown_ts", "# 1:02:3 X", (1, "no time in the heading")),
         ("markdown_ts", "# 1:99 X", (1, "no time in the heading")),
@@ -129,21 +129,21 @@ def test_lines_outside_of_all_chapters_are_counted() -> None:
         ("podcast", "[" * 100_000, (1, "not JSON: ")),
         ("ffmetadata", ";FFMETADATA1\n[CHAPTER]\nSTART=" + "9" * 400, (2, "a [CHAPTER] without")),
         ("markdown_ts", "# 0:00 A\nx\n# B\ny", (3, 'no time in the heading "B"')),
-        ("markdown_ts", "nothing", (1, "no header (# …) in it")),
-        ("custom_ts", "[ A @ 5:00 ]", (1, '"5:00" is not of the form H:MM:SS')),
-        ("custom_ts", "nothing", (1, "the pattern is not found in it")),
+        ("markdown_ts", "nothing", (1, "no heading (# …) found")),
+        ("custom_ts", "[ A @ 5:00 ]", (1, '"5:00" does not match the format H:MM:SS')),
+        ("custom_ts", "nothing", (1, "no match for the pattern")),
         ("srt", "1\n00:00 -> 00:10\nA", (2, 'no times in "00:00 -> 00:10"')),
         ("youtube", "0:00 A\n1:75 B\n2:00 C", (2, 'no time in "1:75 B"')),
         ("youtube", "- 0:00 A\n- 1:02:99 B", (2, 'no time in "- 1:02:99 B"')),
         ("srt", "1\nsoon --> later\nA", (2, 'no time in "soon --> later"')),
-        ("srt", "", (1, "no cue in it")),
-        ("youtube", "nothing\nat all", (1, "no line with a time in it")),
+        ("srt", "", (1, "contains no cues")),
+        ("youtube", "nothing\nat all", (1, "no line has a time")),
         ("podcast", "{", (1, "not JSON: ")),
-        ("podcast", "[]", (1, 'no list "chapters" in it')),
+        ("podcast", "[]", (1, 'no list "chapters" found')),
         ("podcast", '{"chapters": [{"startTime": "1:00"}]}', (1, "chapters[0]: startTime must")),
         ("ffmetadata", "[CHAPTER]\nSTART=1", (1, 'does not begin with ";FFMETADATA1"')),
-        ("ffmetadata", ";FFMETADATA1\n\n[CHAPTER]\nSTART=x\n", (3, "a [CHAPTER] without good")),
-        ("ffmetadata", ";FFMETADATA1\n", (1, "no [CHAPTER] in it")),
+        ("ffmetadata", ";FFMETADATA1\n\n[CHAPTER]\nSTART=x\n", (3, "a [CHAPTER] without valid")),
+        ("ffmetadata", ";FFMETADATA1\n", (1, "no [CHAPTER] found")),
     ],
 )
 def test_what_cannot_be_read_is_named_with_its_line(
@@ -202,21 +202,21 @@ def test_long_texts_are_read_in_one_go(preset: str, text: str, sections: int, fl
 
 
 def test_patterns_that_are_none_or_take_too_long_are_refused() -> None:
-    with pytest.raises(UsageError, match="pattern is no regular expression"):
+    with pytest.raises(UsageError, match="pattern is not a regular expression"):
         PresetOptions("(").check()
-    with pytest.raises(UsageError, match="needs a pattern"):
+    with pytest.raises(UsageError, match="requires a pattern"):
         read("x", "custom")
     with pytest.raises(UsageError, match=r"named group: \(\?P<timestamp>"):
         read("x", "custom_ts", PresetOptions("x"))
-    with pytest.raises(UsageError, match=r"timestamp_format .* name one of HH:MM:SS"):
+    with pytest.raises(UsageError, match=r"timestamp_format .* use one of HH:MM:SS"):
         PresetOptions("x", "soon").check()
     (slow,) = read("a" * 60 + "!b", "custom", PresetOptions("(a|aa)+[bc]$")).flaws
-    assert slow.message == "pattern took more than 1 s on it"
+    assert slow.message == "pattern took more than 1 s"
     form = "(?P<h>(?:a|aa)+)[bc]$"
     marks = PresetOptions(r"^# (?P<timestamp>\S+)", form)
     (slow,) = read("# " + "a" * 60 + "!b", "custom_ts", marks).flaws
-    assert slow.message == "timestamp_format took more than 1 s on it"
-    with pytest.raises(UsageError, match='no preset "srtt" — did you mean "srt"'):
+    assert slow.message == "timestamp_format took more than 1 s"
+    with pytest.raises(UsageError, match='unknown preset "srtt" — did you mean "srt"'):
         read("x", "srtt")
 
 

@@ -130,7 +130,7 @@ def test_all_that_is_wrong_with_transcripts_is_said_at_once() -> None:
         'references:1: subtitles: line 10: no time in "now --> 00:00:09,000" [item "a"]',
         'references:1: subtitles: line 2: ends before it begins [item "a"]',
         "references:1: subtitles: line 6: begins before the cue of line 2 — sort cues by time",
-        "references:1: subtitles: line 6: has no end that is a time — 00:01:00.000 --> 00:01:02",
+        "references:1: subtitles: line 6: has no valid end time — 00:01:00.000 --> 00:01:02",
         'references:2: words[0][1]: must be a number, got "1" — write seconds',
         'references:2: words[1]: must be a word with its start, got ["y"] — write ["word", start]',
         "references:2: subtitles: must be text, got 7",
@@ -140,9 +140,9 @@ def test_all_that_is_wrong_with_transcripts_is_said_at_once() -> None:
         score(outputs[:2], records({}, {})[1], metrics="sentences")
     told = str(error.value)
     for part in (
-        "outputs:1: output.words: sentences are also in output.subtitles — keep one",
+        "outputs:1: output.words: sentences are also given in output.subtitles — keep one",
         "outputs:2: output.words[0]: ends before it begins",
-        "outputs:2: output.words[1]: begins before the word before it — sort words by time",
+        "outputs:2: output.words[1]: begins before the previous word — sort words by time",
         'outputs:2: output.words[1]: must be printable text, got "b c\\n"',
     ):
         assert part in told
@@ -156,10 +156,10 @@ def test_bad_transcripts_of_both_sides_are_problems_of_the_line() -> None:
     with pytest.raises(InputError) as error:
         score([bad], metrics="sentences")
     told = str(error.value)
-    assert "outputs:1: hyp_subtitles: line 1: no cue in it" in told
-    assert "outputs:1: hypothesis: how are chapters marked in it?" in told
+    assert "outputs:1: hyp_subtitles: line 1: contains no cues" in told
+    assert "outputs:1: hypothesis: unknown chapter format" in told
     assert told.count("reference_subtitles: ") == 4
-    with pytest.raises(InputError, match="hyp_words: sentences are also in hyp_sentences"):
+    with pytest.raises(InputError, match="hyp_words: sentences are also given in hyp_sentences"):
         score([BOTH | {"hyp_sentences": SAID, "hyp_words": WORDS}])
     with pytest.raises(InputError, match=r"references\[0\].words: unknown field"):
         score(*records({"references": [{"boundaries": [], "words": WORDS}]}, {}), metrics="collar")

@@ -108,12 +108,12 @@ def test_unknown_values_are_refused(
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (("--low", "nera"), 'there is no metric "nera" — did you mean "near"'),
-        (("--baseline", "fra"), 'there is no metric "fra"'),
-        (("--scale", "P"), 'no rating is on scale "P"'),
-        (("--level", "95"), "level must lie between 0 and 1"),
-        (("--column", "listener"), 'must have a "=" between two names'),
-        (("--reference", "S9"), 'reference: nobody rated "S9"'),
+        (("--low", "nera"), 'unknown metric "nera" — did you mean "near"'),
+        (("--baseline", "fra"), 'unknown metric "fra"'),
+        (("--scale", "P"), 'no ratings on scale "P"'),
+        (("--level", "95"), "level must be between 0 and 1"),
+        (("--column", "listener"), 'must be two names separated by "="'),
+        (("--reference", "S9"), 'reference: no ratings of "S9"'),
         (("--outputs", "nowhere.jsonl"), "nowhere.jsonl"),
     ],
 )
@@ -153,10 +153,10 @@ def test_ratings_come_straight_from_a_store(tmp_path: Path) -> None:
     for wrong in ((kept,), (path, kept)):
         done = run(scores, *wrong, "--db", address)
         assert isinstance(done.exception, UsageError)
-        assert "name the study file and nothing else" in str(done.exception)
+        assert "name the study file and no other file" in str(done.exception)
     done = run(scores)
     assert isinstance(done.exception, UsageError)
-    assert "name answers or a table of ratings" in str(done.exception)
+    assert "name a file of answers, a table of ratings" in str(done.exception)
 
 
 def test_scores_of_names_of_files_are_joined_with_ratings_of_the_same() -> None:
@@ -209,14 +209,14 @@ def test_files_in_each_others_place_are_told_with_the_right_command(
     scores, ratings = files
     told = refusal(ratings, scores)
     assert told == (
-        f"{ratings} has ratings (a column listener), and stands where scores should — say: "
-        f"earwitness agree {scores} {ratings}"
+        f"{ratings} contains ratings (it has a listener column), but scores are expected first — "
+        f"run: earwitness agree {scores} {ratings}"
     )
     renamed = ratings.with_name("renamed.csv")
     renamed.write_text(ratings.read_text().replace("listener", "subject", 1))
     told = refusal(renamed, scores, "--column", "listener=subject")
     assert (
-        f"(a column subject), and stands where scores should — say: earwitness agree {scores}"
+        f"(it has a subject column), but scores are expected first — run: earwitness agree {scores}"
         in told
     )
 
@@ -235,7 +235,7 @@ def test_studies_answers_and_stores_in_the_place_of_scores_are_told(
     told = refusal(study, answers)
     assert told.endswith(f"earwitness agree SCORES {study} {answers}")
     told = refusal(answers, study, scores)
-    assert f"{answers} has answers of listeners" in told
+    assert f"{answers} contains answers of listeners" in told
     assert told.endswith(f"earwitness agree {scores} {answers} {study}")
     told = refusal(store, study, scores)
     assert told.endswith(f"earwitness agree {scores} {study} --db {store}")
@@ -247,18 +247,20 @@ def test_stores_named_as_files_and_studies_without_answers_are_told(
     scores, _ = files
     path = study(sounds(tmp_path), "acr", "rest_minutes: 0\n")
     told = refusal(scores, path)
-    assert told.startswith(f"{path} has what was asked, not what people said — name answers")
+    assert told.startswith(
+        f"{path} is a study file and contains no answers — name a file of answers"
+    )
     assert "--db" in told
     store = path.parent / "study.db"
     store.write_bytes(b"SQLite format 3\0 and more")
-    assert f"the store beside it: say --db {store}" in refusal(scores, path)
-    assert refusal(scores, path, store) == f"{store} is a store — say --db {store}"
+    assert f"the database next to it, use --db {store}" in refusal(scores, path)
+    assert refusal(scores, path, store) == f"{store} is a database — use --db {store}"
     told = refusal(scores, path, "postgresql://somewhere/study")
-    assert "is the address of a store, no file — say --db ADDRESS" in told
+    assert "is the address of a database, not a file — use --db ADDRESS" in told
     done = CliRunner().invoke(group, ["study", "analyse", str(path), str(store)])
-    assert f"say --db {store}" in str(done.exception)
+    assert f"use --db {store}" in str(done.exception)
     done = CliRunner().invoke(group, ["study", "analyse", str(path)])
-    assert f"the store beside it: say --db {store}" in str(done.exception)
+    assert f"the database next to it, use --db {store}" in str(done.exception)
 
 
 def test_of_several_files_of_scores_one_must_have_what_is_named(
@@ -275,8 +277,6 @@ def test_of_several_files_of_scores_one_must_have_what_is_named(
     own = {row["metric"] for row in csv.DictReader(io.StringIO(printed))}
     assert own == {"near", "THIRD", ""}
     told = refusal(*both, "--metric", "third", "--metric", "near")
-    assert 'no file of scores has a column "third" — did you mean "THIRD"?' in told
+    assert 'no score file has a "third" column — did you mean "THIRD"?' in told
     done = run(*both[:-1], "item=clipp")
-    assert f"{third}:1: item: there is no such column — the file has THIRD, clip" in str(
-        done.exception
-    )
+    assert f"{third}:1: item: missing column — found: THIRD, clip" in str(done.exception)

@@ -42,7 +42,7 @@ def test_help_comes_without_numpy_and_scipy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "Verbs:" in done.stdout
+    assert "Score outputs:" in done.stdout
 
 
 def test_the_table_goes_to_standard_output_and_nothing_else_does(samples: Path) -> None:
@@ -67,15 +67,18 @@ def test_bad_input_ends_with_2_and_a_message_without_traceback(samples: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["scroe"], 'there is no verb "scroe" — did you mean "score"?'),
+        (["scroe"], 'unknown command "scroe" — did you mean "score"?'),
         (["score"], "Missing argument 'OUTPUTS'"),
         (["score", "-", "--colar", "3"], "--colar"),
-        (["score", "-", "--collar", "wide"], "'wide' is no number, and no list such as 1,3,10"),
+        (["score", "-", "--collar", "wide"], "'wide' is not a number or a list such as 1,3,10"),
         (["score", "nowhere.jsonl"], "nowhere.jsonl: cannot be read: No such file"),
         (["score", "-", "--jobs", "0"], "jobs must be 1 or more"),
-        (["score", "-", "--chunk-size", "0"], "chunk_size must be a finite number from 0.001 on"),
+        (
+            ["score", "-", "--chunk-size", "0"],
+            "chunk_size must be a finite number of at least 0.001",
+        ),
         (["score", "-", "--preset", "srtt"], "'srtt' is not one of"),
-        (["score", "-", "--pattern", "("], "pattern is no regular expression"),
+        (["score", "-", "--pattern", "("], "pattern is not a regular expression"),
         (
             ["score", "-", "--metric", "title_bertscore", "--layer", "9"],
             "layer must be from 1 to 6",
@@ -158,10 +161,10 @@ def test_the_form_follows_the_ending_of_the_file(ending: str, samples: Path) -> 
     out = samples.with_suffix(f".{ending}")
     table = samples.with_name("table.csv")
     done = run("score", samples, "-o", out, "--samples", table)
-    note = "note: 1 boundary lies before 0 — are all times in seconds?\n"
+    note = "note: 1 boundary lies before 0 — check that all times are in seconds\n"
     assert done.stderr == f"wrote {table}\n{note}wrote {out}\n"
     starts = {"json": "{", "csv": "system,name", "md": "# Scores", "txt": "chunks("}
-    starts |= {"html": "<!DOCTYPE", "tex": "% needs"}
+    starts |= {"html": "<!DOCTYPE", "tex": "% requires"}
     assert out.read_text().startswith(starts[ending])
 
 
@@ -196,7 +199,7 @@ def test_many_systems_are_shown_in_groups_that_fit() -> None:
         for system in systems
     ]
     scores = score(outputs, references)
-    shown = render(scores, width=100).split("intervals:")[0]
+    shown = render(scores, width=100).split("confidence intervals:")[0]
     assert max(map(len, shown.splitlines())) <= 100
     assert all(system in shown for system in systems)
     assert shown.count("pk ↓") == 3  # two systems side by side
@@ -205,7 +208,7 @@ def test_many_systems_are_shown_in_groups_that_fit() -> None:
 def test_the_metrics_are_listed() -> None:
     done = run("metrics")
     assert "--chunk-size 6.0: length of a chunk, in seconds" in done.stdout
-    assert "pk ↓: windows" in done.stdout
+    assert "pk ↓: Pk: windows" in done.stdout
 
 
 def test_a_bar_with_rate_and_time_left_is_shown_on_a_terminal_only(tmp_path: Path) -> None:

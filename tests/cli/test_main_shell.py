@@ -107,10 +107,10 @@ def test_pipes_and_links_stay_what_they_are(folder: Path) -> None:
     ("arguments", "message"),
     [
         ("--to json -o s.jsonl --samples t.csv", "s.jsonl is named twice"),
-        ("-o r.pdf", "r.pdf: which form is that? — end it in .csv, .htm"),
+        ("-o r.pdf", "r.pdf: unknown output format — use .csv, .htm"),
         ("--samples ./s.jsonl", "s.jsonl is named twice"),
         ("-o new.csv --samples new.csv", "new.csv is named twice"),
-        ("-o nowhere/r.md --samples t.csv", "there is no folder nowhere"),
+        ("-o nowhere/r.md --samples t.csv", "the folder nowhere does not exist"),
         ("-o . --samples t.csv", ". is a folder"),
     ],
 )

@@ -128,8 +128,8 @@ def test_a_server_that_is_stopped_ends_in_good_order(folder: Path, sign: int) ->
         assert httpx2.post(f"{server.address}/join").headers["location"].startswith("/x/l/")
         code, told = server.end(sign)
     assert code == 0, told
-    assert told.splitlines()[0].startswith(f"open link: {server.address}/join (places free: 1)")
-    assert told.splitlines()[-1] == "stopped; all that was acknowledged is stored"
+    assert told.splitlines()[0].startswith(f"open link: {server.address}/join (free places: 1)")
+    assert told.splitlines()[-1] == "Stopped. All received answers are saved."
     assert not (folder / "own.db-wal").exists()
 
 
@@ -146,14 +146,14 @@ def test_a_server_says_when_nobody_can_come_by_its_open_link(folder: Path) -> No
     path, db = study(folder, "acr", NO_REST), folder / "own.db"
     study_links(path, db)
     first, second, third = told_of_the_open_link(path, db, 1)
-    assert first.endswith("/join (places free: 0)")
-    assert "1 of the 1 open places have links of their own" in second
+    assert first.endswith("/join (free places: 0)")
+    assert "1 of 1 open places have personal links" in second
     command = f"earwitness study links {path} --db {db} --take-back 1"
-    assert f" — {command} takes back those unused; then serve again" in second
-    assert third.startswith("earwitness: open link: no place is free")
+    assert f" — revoke unused links with {command}, then serve again" in second
+    assert third.startswith("earwitness: open link: no free places left")
     subprocess.run([sys.executable, "-m", *command.split()], check=True, timeout=60)
     [only] = told_of_the_open_link(path, db, 1)
-    assert only.endswith("/join (places free: 1)")
+    assert only.endswith("/join (free places: 1)")
     with Store.open(db) as store:
         store.claim(read_study(path).digest, outside="a")
     _, second, _ = told_of_the_open_link(path, db, 1)
@@ -169,8 +169,8 @@ def test_a_server_says_when_sounds_can_be_told_apart(folder: Path) -> None:
     with running(path, db) as server:
         assert httpx2.get(f"{server.address}/").status_code == 200
         _, told = server.end(signal.SIGINT)
-    assert told.startswith("note: systems can be told apart by the size or header of their sounds")
-    assert "of 4 clips (a, b, c, …) — convert them all to one sample rate" in told
+    assert told.startswith("note: the size or header of audio files reveals the system")
+    assert "for 4 clips (a, b, c, …) — convert all files to one sample rate" in told
 
 
 def test_a_server_says_that_its_store_has_another_form_of_the_study(folder: Path) -> None:
@@ -181,8 +181,10 @@ def test_a_server_says_that_its_store_has_another_form_of_the_study(folder: Path
     with running(path, db) as server:
         assert httpx2.get(f"{server.address}/").status_code == 200
         _, told = server.end(signal.SIGINT)
-    assert told.startswith("note: the store holds answers to another form of this study (digest ")
-    assert "6 answers of 1 listener" in told
+    assert told.startswith(
+        "note: the database has answers to another version of this study (digest "
+    )
+    assert "6 answers from 1 listener" in told
 
 
 def test_a_server_says_whom_the_study_has_no_more(folder: Path) -> None:
@@ -193,8 +195,8 @@ def test_a_server_says_whom_the_study_has_no_more(folder: Path) -> None:
     with running(path, db) as server:
         assert httpx2.get(f"{server.address}/").status_code == 200
         _, told = server.end(signal.SIGINT)
-    assert told.startswith("note: listeners 2 have answered, but the study has no such listeners")
-    assert "let listeners be 2 again" in told
+    assert told.startswith("note: listeners 2 have answered, but are no longer part of the study")
+    assert "set listeners to 2 again" in told
 
 
 def test_a_port_that_is_taken_is_told(folder: Path) -> None:
@@ -204,7 +206,7 @@ def test_a_port_that_is_taken_is_told(folder: Path) -> None:
         command = [sys.executable, "-m", "earwitness", "serve", str(path), "--port", port]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
-    assert f"127.0.0.1:{port}: cannot serve there: " in done.stderr
+    assert f"127.0.0.1:{port}: cannot listen on this address: " in done.stderr
 
 
 @pytest.mark.parametrize(("trusted", "secure"), [("127.0.0.1", True), ("10.0.0.1", False)])

@@ -72,7 +72,7 @@ def test_one_skim_is_told_with_all_its_files(day: Path, tmp_path: Path) -> None:
     assert len(wrote) == len(list(tmp_path.iterdir())) == 8
     again = run(day, "-o", tmp_path / "skim.flac")
     assert again.stderr == (
-        "note: 1 skim is there already, made in the same way — --again makes skims anew\n"
+        "note: 1 skim with the same settings already exists — use --again to recreate\n"
     )
     assert again.stdout == done.stdout
 
@@ -81,8 +81,11 @@ def test_a_length_that_whole_picks_cannot_have_is_told(day: Path, tmp_path: Path
     # 7 picks of 4 s that overlap by 1 s last 22 s, 6 of them 19 s
     given = ["skim", day, "-o", tmp_path / "s.wav", "--block", 4, "--overlap", 1, "--quiet"]
     done = CliRunner().invoke(group, [*map(str, given), "--length", "21", "--picks", "1"])
-    assert "--length and --picks say the same" in str(done.exception)
-    lengths = {"21": "note: --length 21: 7 picks of 4 s that overlap by 1 s last 22 s", "22": ""}
+    assert "--length and --picks cannot be combined" in str(done.exception)
+    lengths = {
+        "21": "note: --length 21: the skim lasts 22 s (7 picks of 4 s with an overlap of 1 s)",
+        "22": "",
+    }
     for length, told in lengths.items():
         done = CliRunner().invoke(group, [*map(str, given), "--length", length])
         assert done.exit_code == 0, done.output
@@ -95,18 +98,17 @@ def test_many_skims_are_told_in_short(day: Path, tmp_path: Path) -> None:
     done = run(day, "-o", folder, *options)
     assert done.exit_code == 0, done.output
     assert done.stderr.splitlines() == [
-        f"wrote 4 skims into {folder}, each with its sound, picks and more beside it",
-        f"wrote {folder / 'outputs.jsonl'} and {folder / 'recordings.jsonl'},"
-        " which earwitness score reads",
+        f"wrote 4 skims into {folder}, with audio, picks and further files",
+        f"wrote {folder / 'outputs.jsonl'} and {folder / 'recordings.jsonl'}, for earwitness score",
     ]
     signatures = re.findall(r"signature: .*?\((.*?),picks", done.stdout)
     assert signatures == ["method=pareto,z=0|0.25|1", "method=random"]
-    assert "z with tc" in done.stdout
+    assert "corr(z, tc)" in done.stdout
     assert not list(folder.glob("*.html"))
     more = run(day, "-o", folder, "--z", "0,0.5", "--without", "page")
     assert more.stderr.splitlines()[:2] == [
-        "note: 1 skim is there already, made in the same way — --again makes skims anew",
-        f"wrote 1 skim into {folder}, with its sound, picks and more beside it",
+        "note: 1 skim with the same settings already exists — use --again to recreate",
+        f"wrote 1 skim into {folder}, with audio, picks and further files",
     ]
 
 
@@ -117,27 +119,27 @@ def test_notes_come_before_what_was_written(day: Path, tmp_path: Path) -> None:
     (folder / "readme.md").write_text("Recorded in a garden.")
     done = run(folder, "-o", tmp_path / "s.wav")
     assert done.stderr.splitlines()[0] == (
-        f"note: {folder}: passed over what is no sound: readme.md"
+        f"note: {folder}: skipped files that are not audio: readme.md"
     )
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--z", "2"], "z lies between 0 (follow the day) and 1 (show all)"),
-        (["--z", "half"], "'half' is no number, and no list such as 0,0.5,1"),
-        (["--z", "nan"], "z lies between 0"),
+        (["--z", "2"], "z must be between 0 and 1"),
+        (["--z", "half"], "'half' is not a number or a list such as 0,0.5,1"),
+        (["--z", "nan"], "z must be between 0 and 1"),
         (["--embedder", "codebok"], 'did you mean "codebook"?'),
         (["--picks", "0"], "0 is not in the range"),
         (["--overlap", "5"], "overlap must be from 0 to half a block (4 s), got 5"),
-        (["--block", "60"], "not one block of 60 s in it, only 40.0 s without a gap"),
-        (["--block", "0.1", "--overlap", "0"], "a block must be at least"),
-        (["--picks", "3", "--length", "30"], "--length and --picks say the same"),
-        (["--by-day"], "nobody knows when it began, so it has no days — say it (--start"),
+        (["--block", "60"], "too short for one block of 60 s (longest passage: 40.0 s)"),
+        (["--block", "0.1", "--overlap", "0"], "block must be at least"),
+        (["--picks", "3", "--length", "30"], "--length and --picks cannot be combined"),
+        (["--by-day"], "the start time is unknown, so it cannot be split into days — set --start"),
         (["--zone", "Paris"], "Paris"),
         (["--times", "nowhere.csv"], "nowhere.csv"),
-        (["--method", "manual"], "--times) go together"),
-        (["--z", "0,1"], "one file for 2 skims — name a folder"),
+        (["--method", "manual"], "--times and --method manual must be used together"),
+        (["--z", "0,1"], "cannot write 2 skims to one file — choose a folder"),
     ],
 )
 def test_what_makes_no_sense_is_told_in_a_line(
@@ -156,11 +158,11 @@ def test_places_without_sound_are_told(tmp_path: Path, capsys: pytest.CaptureFix
     output = tmp_path / "s.flac"
     folder = tmp_path / "empty"
     folder.mkdir()
-    assert "there is no sound" in refused(capsys, folder, "-o", output)
+    assert "no audio files found" in refused(capsys, folder, "-o", output)
     text = tmp_path / "text.wav"
     text.write_text("This is no sound.")
     assert "text.wav" in refused(capsys, text, "-o", output)
-    assert "there is no such file or folder" in refused(capsys, tmp_path / "no", "-o", output)
+    assert "file or folder does not exist" in refused(capsys, tmp_path / "no", "-o", output)
     assert not output.exists()
 
 
@@ -209,7 +211,7 @@ def test_a_run_that_is_killed_leaves_nothing_half_written(day: Path, tmp_path: P
     os.close(main_end)
     assert work.returncode == 130
     assert b"Traceback" not in seen
-    assert b"run it again to go on" in seen
+    assert b"run it again to resume" in seen
     assert not out.exists()
     assert not list((tmp_path / "cache").rglob(".making-*"))
 

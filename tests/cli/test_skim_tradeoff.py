@@ -53,9 +53,9 @@ def test_scoring_skims_prints_the_courses_that_skimming_printed(skims: tuple[Pat
     own = ["score", folder / "outputs.jsonl", folder / "recordings.jsonl", "--draws", "50"]
     asked = [option for name in BASELINES for option in ("--baseline", name)]
     printed = run(*own, *asked)
-    told = rows(made, "20250722_000000: z from tc to sd")
+    told = rows(made, "20250722_000000: trade-off between tc and sd")
     assert [row[0] for row in told] == ["pareto", "published"]
-    found = rows(printed, "z from tc to sd")
+    found = rows(printed, "trade-off between tc and sd")
     for (method, *numbers, _), (again, n, *cells) in zip(told, found, strict=True):
         assert (again, n) == (method, "1")
         assert cells == [part for number in numbers for part in (number, "[–,", "–]")]
@@ -66,10 +66,10 @@ def test_a_page_draws_the_courses_and_records_hold_them(skims: tuple[Path, str])
     folder, _ = skims
     own = ["score", folder / "outputs.jsonl", folder / "recordings.jsonl", "--draws", "50"]
     page = run(*own, "--to", "html")
-    assert "<h2>z from TC to SD</h2>" in page
+    assert "<h2>Trade-off between TC and SD</h2>" in page
     assert page.count('class="scatter ') == 2
     courses = json.loads(run(*own, "--to", "json"))["courses"]
     table = csv.DictReader(run(*own, "--to", "csv").splitlines())
     areas = {row["system"]: float(row["value"]) for row in table if row["name"] == "area"}
     assert areas == {one["method"]: one["estimates"]["area"]["value"] for one in courses}
-    assert r"\caption{z from tc to sd}" in run(*own, "--to", "latex")
+    assert r"\caption{trade-off between tc and sd}" in run(*own, "--to", "latex")

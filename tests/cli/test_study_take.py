@@ -59,9 +59,9 @@ def test_a_terminal_is_enough_to_take_part(folder: Path) -> None:
     done = take(path, [*typed, "", "5", "3", "", "", "2", "1", ""])
     assert done.exit_code == 0, done.output
     assert "Excellent" in done.output
-    assert "Please type one of 5, 4, 3, 2, 1." in done.output
+    assert "Please type one of these answers: 5, 4, 3, 2, 1." in done.output
     assert "Session 2 of 2 - trial 1 of 2" in done.output
-    assert done.output.endswith("That was all. Thank you!\nPages answered: 8\n")
+    assert done.output.endswith("You have finished. Thank you!\nPages answered: 8\n")
     for hidden in ("C0", "C1", ".wav"):
         assert hidden not in done.output
     shown = CliRunner().invoke(group, ["study", "ratings", str(path), str(answers)])
@@ -80,7 +80,7 @@ def test_a_page_looks_like_this(folder: Path) -> None:
 Practice - trial 1 of 1
 
 Attend only to the speech signal. The speech is:
-  Playing ...
+  Playing...
   5  Not distorted
   4  Slightly distorted
   3  Somewhat distorted
@@ -89,14 +89,14 @@ Attend only to the speech signal. The speech is:
   > 5
 
 Attend only to the background. The background is:
-  Playing ...
+  Playing...
   5  Not noticeable
   4  Slightly noticeable
   3  Noticeable but not intrusive
   2  Somewhat intrusive
   1  Very intrusive
   > 7
-  Please type one of 5, 4, 3, 2, 1.
+  Please type one of these answers: 5, 4, 3, 2, 1.
   > 4
 
 """
@@ -112,16 +112,16 @@ def test_a_page_with_switching_looks_like_this(folder: Path) -> None:
 Practice - trial 1 of 1
 
 Basic audio quality, compared with the reference:
-  Playing Reference ...
-  Playing A ...
-  Playing B ...
-  Playing C ...
-  Playing D ...
-  Playing E ...
+  Playing Reference...
+  Playing A...
+  Playing B...
+  Playing C...
+  Playing D...
+  Playing E...
   100  Excellent – Good – Fair – Poor – Bad  0
-  R, A, B, C, D, E: hear a sound again
+  R, A, B, C, D, E: play a sound again
   A (0 – 100) > r
-  Playing Reference ...
+  Playing Reference...
   A (0 – 100) > 90
   B (0 – 100) > 101
   Please type a number from 0 to 100, in steps of 1.
@@ -163,7 +163,7 @@ def test_sounds_are_heard_as_often_as_they_may_be(
 ) -> None:
     path = study(folder, kind, "    parameters: {plays: 2}\n")
     done = take(path, [*START, *typed], script(folder, f'echo "$1" >> {folder}/log'))
-    assert "It may not be played again." in done.output
+    assert "You cannot play this sound again." in done.output
     assert len((folder / "log").read_text().splitlines()) == count
     assert "training.1" in values(folder)
 
@@ -178,7 +178,7 @@ def test_one_value_out_of_range_is_asked_again_by_itself(folder: Path) -> None:
 
 def test_a_rule_of_the_whole_page_asks_the_page_again(folder: Path) -> None:
     done = take(study(folder, "bs1116"), [*START, "4.9", "4.8", "5", "1,1"])
-    assert "One of the two is the reference: rate it 5.0." in done.output
+    assert "One of the two sounds is the reference and must be rated 5.0." in done.output
     assert values(folder)["training.1"] == {"B": 5, "C": 1.1}
 
 
@@ -207,7 +207,7 @@ def test_nobody_rates_a_sound_that_was_not_heard(folder: Path) -> None:
 def test_a_sound_that_is_gone_is_told(folder: Path) -> None:
     player = script(folder, f"rm -r {folder}/C0 {folder}/C1")
     done = take(study(folder, "p835"), [*START, "5", "", "5"], player)
-    assert done.output.count("This sound is not there.") == 3
+    assert done.output.count("This sound file is missing.") == 3
     assert list(values(folder)) == ["consent", "before"]
 
 
@@ -217,7 +217,7 @@ def test_a_page_that_was_answered_elsewhere_meanwhile_is_told_and_not_stored(fol
     before = answers.rename(folder / "done.jsonl").read_bytes()
     done = take(path, [*START, "1"], script(folder, f"cp {folder}/done.jsonl {answers}"))
     assert done.exit_code == 0
-    assert done.output.count("This page was answered elsewhere meanwhile;") == 1
+    assert done.output.count("This page was already answered elsewhere.") == 1
     assert done.stderr == "Pages answered: 2\n"
     assert answers.read_bytes() == before
 
@@ -226,7 +226,7 @@ def test_a_stop_says_how_far_one_came_and_one_goes_on_from_there(folder: Path) -
     path = study(folder, "acr")
     done = take(path, [*START, "4"])
     assert done.exit_code == 130
-    told = "\nStopped. Pages answered: 3. The same command goes on from there.\n"
+    told = "\nStopped. Pages answered: 3. Run the same command again to resume.\n"
     assert done.stderr.endswith(told)
     assert take(path, ["", "5", "3", "", "", "2", "1", ""]).exit_code == 0
     assert len(values(folder)) == 8
@@ -243,18 +243,18 @@ def test_a_signal_says_how_far_one_came(folder: Path, number: signal.Signals, st
     typed = "".join(f"{one}\n" for one in START)
     done = subprocess.run(command, input=typed, capture_output=True, text=True, check=False)
     assert done.returncode == status
-    assert done.stderr == "\nStopped. Pages answered: 2. The same command goes on from there.\n"
+    assert done.stderr == "\nStopped. Pages answered: 2. Run the same command again to resume.\n"
     assert len(values(folder)) == 2
 
 
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (["--player", "nosuchplayer -q"], 'there is no program "nosuchplayer"'),
+        (["--player", "nosuchplayer -q"], 'program "nosuchplayer" not found'),
         (["--player", "'x"], "--player 'x: no closing quotation"),
-        (["-o", "."], ".: answers cannot be added: it is a folder"),
-        (["-o", "no/a.jsonl"], "no/a.jsonl: answers cannot be added: there is no folder no"),
-        (["--listener", "9"], "there is no listener 9 — known: 1 to 2"),
+        (["-o", "."], ".: cannot add answers: is a folder"),
+        (["-o", "no/a.jsonl"], "no/a.jsonl: cannot add answers: folder no does not exist"),
+        (["--listener", "9"], "listener 9 is not part of the study — known: 1 to 2"),
     ],
 )
 def test_what_cannot_be_is_told_in_one_line_before_the_first_page(
@@ -276,7 +276,7 @@ def test_ratings_of_a_folder_are_refused_in_one_line(
     with pytest.raises(SystemExit) as stop:
         main(["study", "ratings", str(study(folder, "acr")), str(folder)])
     assert stop.value.code == 2
-    assert capsys.readouterr().err == f"earwitness: {folder}: cannot be read: Is a directory\n"
+    assert capsys.readouterr().err == f"earwitness: {folder}: cannot read answers: Is a directory\n"
 
 
 def test_a_line_that_was_cut_short_is_noted(folder: Path) -> None:
@@ -284,7 +284,7 @@ def test_a_line_that_was_cut_short_is_noted(folder: Path) -> None:
     take(path, [*START, "4"])
     answers.write_bytes(answers.read_bytes()[:-9])
     done = take(path, ["4"])
-    note = f"note: {answers}:3: was cut short, and is passed over\n"
+    note = f"note: {answers}:3: truncated line ignored\n"
     assert done.stderr.startswith(note)
     shown = CliRunner().invoke(group, ["study", "ratings", str(path), str(answers)])
     assert (shown.exit_code, shown.stderr) == (0, note)
@@ -292,7 +292,7 @@ def test_a_line_that_was_cut_short_is_noted(folder: Path) -> None:
 
 def test_without_a_player_it_is_said_that_nothing_is_heard(folder: Path) -> None:
     done = take(study(folder, "acr"), START, player="")
-    assert done.stderr.startswith("No sound is played, as no --player was named.\n")
+    assert done.stderr.startswith("No sound is played because --player is not set.\n")
 
 
 def french(folder: Path, kind: str) -> Path:
@@ -322,7 +322,7 @@ def test_a_french_session_has_no_english_in_it(folder: Path, kind: str) -> None:
     second = take(path, ["1", "1", "R", "5", "0", ""] * 200, player)
     assert (first.exit_code, second.exit_code) == (130, 0)
     shown = first.output + second.output
-    for part in ("Veuillez", "n'a pas pu être lu", "Arrêt. Pages remplies : 2.", "terminé"):
+    for part in ("Veuillez", "n’a pas pu être lu", "Arrêt. Pages remplies\u00a0: 2.", "terminé"):
         assert part in shown
     both = {"second"}  # is French, too
     english = {one for one in fragments("en") - fragments("fr") - both if len(one) > 2}
@@ -353,16 +353,16 @@ def test_all_languages_have_the_same_places(language: str) -> None:
     [
         ("S {number}/{count}", []),
         ("S", []),
-        ("S {foo}", ["unknown place {foo} — known: {number}, {count}"]),
-        ("S {", ["a brace without a place — leave it out"]),
-        ("S {}", ["a brace without a place — leave it out"]),
-        ("S {number!r:>9}", ["a brace without a place — leave it out"]),
-        ("S {number.real}", ["a brace without a place — leave it out"]),
+        ("S {foo}", ["unknown placeholder {foo} — known: {number}, {count}"]),
+        ("S {", ["a brace outside a placeholder — remove it"]),
+        ("S {}", ["a brace outside a placeholder — remove it"]),
+        ("S {number!r:>9}", ["a brace outside a placeholder — remove it"]),
+        ("S {number.real}", ["a brace outside a placeholder — remove it"]),
         (
             "}{a}",
             [
-                "unknown place {a} — known: {number}, {count}",
-                "a brace without a place — leave it out",
+                "unknown placeholder {a} — known: {number}, {count}",
+                "a brace outside a placeholder — remove it",
             ],
         ),
     ],

@@ -79,7 +79,7 @@ def test_workbooks_become_ratings_that_can_be_analysed(
 ) -> None:
     out = tmp_path / "ratings.csv"
     done = good("import-xlsx", *returned, "--key", key, "-o", out)
-    assert "48 rows of 4 raters on 6 clips" in done.stderr
+    assert "48 rows: 4 raters, 6 clips" in done.stderr
     assert "conciseness is blank" in done.stderr
     hint = done.stderr.splitlines()[-1].removeprefix("next: earwitness study ").split()
     results = json.loads(good(*hint, "--to", "json", "--draws", "50").stdout)
@@ -146,7 +146,7 @@ def test_a_rater_who_says_two_things_is_refused(returned: list[Path], tmp_path: 
     made = openpyxl.load_workbook(returned[0])
     made["Assessment"]["E2"] = 1
     made.save(tmp_path / "other.xlsx")
-    with pytest.raises(InputError, match="P1 gave other numbers in"):
+    with pytest.raises(InputError, match="P1 has different values in"):
         study_import_xlsx([*returned, tmp_path / "other.xlsx"])
 
 
@@ -166,7 +166,7 @@ def test_a_workbook_that_nobody_filled_in_is_told_in_one_sentence(
 ) -> None:
     [empty] = write_workbooks(tmp_path / "e", [WorkbookContent("pilot", "P9", CLIPS)])
     found = study_import_xlsx([empty, returned[0]])
-    assert [one.message for one in found.findings] == ["nothing was filled in in 12 of 12 rows"]
+    assert [one.message for one in found.findings] == ["all dimensions are blank in 12 of 12 rows"]
     assert "P9" not in {one.listener for one in found.ratings}
     assert "12 of 24 rows have blanks" in found.notes[-1]
 
@@ -212,7 +212,7 @@ def test_comments_are_kept_word_by_word(returned: list[Path], key: Path, tmp_pat
 def test_a_caption_that_the_key_does_not_know_is_a_fault(returned: list[Path], key: Path) -> None:
     lines = key.read_text(encoding="utf-8").splitlines()
     key.write_text("\n".join(lines[:-1]), encoding="utf-8")
-    with pytest.raises(InputError, match='the key has no such caption of "clip5"') as error:
+    with pytest.raises(InputError, match='the key does not have this caption of "clip5"') as error:
         study_import_xlsx(returned, key=key)
     assert error.value.count == RATERS
 
@@ -220,9 +220,9 @@ def test_a_caption_that_the_key_does_not_know_is_a_fault(returned: list[Path], k
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("item,caption\na,b\n", "system: there is no such column"),
-        ("item,system\na,b\n", "caption: there is no such column"),
-        ("item,caption,system\na,,b\n", "needs an item, a system and a caption"),
+        ("item,caption\na,b\n", "system: missing column"),
+        ("item,system\na,b\n", "caption: missing column"),
+        ("item,caption,system\na,,b\n", "item, system and caption are required"),
         ("item,caption,system\na,x,b\na,x ,c\n", "have the same caption"),
     ],
 )
@@ -243,12 +243,12 @@ def test_a_key_may_have_hashes_and_more_captions(returned: list[Path], tmp_path:
     (tmp_path / "key.csv").write_text("\n".join(["item,hash,system", *rows, "more,ffff,a"]))
     found = study_import_xlsx(returned, key=tmp_path / "key.csv")
     assert {one.key.system for one in found.ratings} == {"a", "b"}
-    assert "P1 has 12 of the 13 captions of the key" in found.notes
+    assert "P1 has 12 of the 13 captions in the key" in found.notes
 
 
 def test_workbooks_of_two_studies_are_refused(returned: list[Path], tmp_path: Path) -> None:
     other = write_workbooks(tmp_path / "e", [WorkbookContent("main", "P9", CLIPS)])
-    with pytest.raises(InputError, match='is of the study "main"'):
+    with pytest.raises(InputError, match='belongs to the study "main"'):
         study_import_xlsx([*returned, *other])
 
 
@@ -262,5 +262,5 @@ def test_a_caption_under_two_clips_is_told_once_for_all_raters(tmp_path: Path) -
 
 
 def test_nothing_to_import_is_told() -> None:
-    with pytest.raises(UsageError, match="name the workbooks"):
+    with pytest.raises(UsageError, match="name the completed workbooks"):
         study_import_xlsx([])

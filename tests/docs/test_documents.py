@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import os
 import re
 import shlex
 import subprocess
@@ -14,22 +13,20 @@ import pytest
 from examples.captions import make as captions
 
 import earwitness
+import refresh
 from earwitness.cli.main import COMMANDS
 from earwitness.studies.file.reader import read_study
 from generate import PAGES
 from helpers.command_line import run
+from refresh import BLOCK, ROOT, documents, same, with_newline
 
-ROOT = Path(__file__).parents[2]
-DOCUMENTS = [path for path in ROOT.rglob("*.md") if not {".venv", "out"} & {*path.parts}]
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
+DOCUMENTS = documents()
 SET_UP = {"make demo", "make test"}  # .ci/run calls the first and is called from the second
-same = doctest.OutputChecker().check_output
 
 
 def blocks(language: str) -> list[tuple[str, str]]:
     """Blocks of a language in all documents."""
-    found = [(p.name, m[1], m[2]) for p in DOCUMENTS for m in BLOCK.finditer(p.read_text())]
-    return [(name, text) for name, kind, text in found if kind == language]
+    return [(path.name, text) for path in DOCUMENTS for text in refresh.blocks(path, language)]
 
 
 def printed(command: str) -> str:
@@ -45,34 +42,18 @@ def part_printed(command: str) -> str:
     if words[:2] == ["python", "examples/captions/make.py"]:
         captions.main(ROOT / words[2])
         return ""
-    return shell(command)
-
-
-def shell(command: str) -> str:
-    """What a shell prints."""
-    programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    return subprocess.run(
-        ["bash", "-c", command],
-        cwd=ROOT,
-        env={**os.environ, "PATH": programs, "COLUMNS": "100"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    ).stdout
+    return refresh.shell(command)
 
 
 @pytest.mark.parametrize(("name", "block"), blocks("console"))
 def test_commands_print_what_the_documents_say(name: str, block: str) -> None:
-    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
-        command, _, want = part.partition("\n")
-        got = printed(command)
-        ended = got if not got or got.endswith("\n") else got + "\n"
-        assert same(want, ended, doctest.ELLIPSIS), f"{name}: {command}\n{got}"
+    for command, want in refresh.steps(block):
+        got = printed(refresh.joined(command))
+        assert same(want, with_newline(got), doctest.ELLIPSIS), f"{name}: {command}\n{got}"
 
 
 # code of the example of a plug-in is compared and run by tests/test_plugins.py
-PYTHON = [(name, block) for name, block in blocks("python") if name != "CONTRIBUTING.md"]
+PYTHON = [one for one in blocks("python") if one[0] not in refresh.CODE_IS_TESTED_ELSEWHERE]
 
 
 @pytest.mark.parametrize(("name", "block"), PYTHON)
@@ -86,8 +67,8 @@ def test_python_in_documents_runs(name: str, block: str) -> None:
 def test_set_up_is_two_commands_that_ci_runs() -> None:
     lines = {line for _, block in blocks("sh") for line in block.splitlines()}
     assert lines == SET_UP
-    run = (ROOT / ".ci" / "run").read_text()
-    assert all(line.replace("make", "make --no-print-directory") in run for line in SET_UP)
+    ci = (ROOT / ".ci" / "run").read_text()
+    assert all(line.replace("make", "make --no-print-directory") in ci for line in SET_UP)
 
 
 def test_no_block_is_of_a_kind_that_nobody_runs() -> None:

@@ -174,6 +174,6 @@ OUT:    beautiful cherry blossoms in X?    </s>
                                      S
 people: 3         3      4        2  2     2
 
-accuracy 0.800 = (5 - 1) / 5: 1 replaced, 0 missing, 0 too many; 1 not said; 5 people"""
+accuracy 0.800 = (5 - 1) / 5: 1 substituted, 0 deleted, 0 inserted; 1 not said; 5 people"""
     )
     assert "in[8]" in format_alignments([SummarizationAccuracy().alignment(case("23459"))])

@@ -188,7 +188,7 @@ def scale_of(
     )
     drift = Effect(
         "order",
-        "a vote at the end less one at the start",
+        "last trial minus first trial",
         estimate(np.array([0.1, -0.05, 0.02]), "cluster_t"),
         0.31,
     )
@@ -200,7 +200,7 @@ def scale_of(
         tuple(agreement),
         listeners_of(votes, systems),
         subjects_of(inside, systems),
-        (drift, replace(drift, name="session", what="session 4 less session 1", p=NAN)),
+        (drift, replace(drift, name="session", what="session 4 minus session 1", p=NAN)),
         stimuli,
         components={"listener": 0.12, "item": 0.31, "residual": 0.62},
         notes=("one vote was outside the scale",),

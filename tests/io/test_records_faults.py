@@ -30,7 +30,7 @@ def problems(*lines: str | bytes | dict[str, Any], folder: Path) -> list[str]:
     ("line", "want"),
     [
         ("{", ":1: not JSON at column 2: Expecting property name"),
-        ("[]", ":1: is a JSON array — write one object a line"),
+        ("[]", ":1: is a JSON array — write one object per line"),
         ("null", ":1: must be an object, got null"),
         (GOOD | {"id": " a"}, ':1: id: must be printable text or a whole number, got " a"'),
         ("17", ":1: must be an object, got 17"),
@@ -46,7 +46,7 @@ def problems(*lines: str | bytes | dict[str, Any], folder: Path) -> list[str]:
         (GOOD | {"reference": [[1]]}, ":1: reference[0]: must be a number, got [1]"),
         (
             GOOD | {"hypothesis": "[CSTART]"},
-            ":1: hypothesis: how are chapters marked in it?",
+            ":1: hypothesis: unknown chapter format",
         ),
         (GOOD | {"hyp_titles": [["a"]]}, ':1: hyp_titles[0]: must be a list of two, got ["a"]'),
         (GOOD | {"hyp_titles": [[1, 2]]}, ":1: hyp_titles[0][0]: must be text, got 1"),
@@ -69,11 +69,11 @@ def problems(*lines: str | bytes | dict[str, Any], folder: Path) -> list[str]:
             ":1: duration: must be at most 1e+09 s, got 1000000000000000.0",
         ),
         (GOOD | {"id": "a\tb"}, ':1: id: must be printable text or a whole number, got "a\\tb"'),
-        (GOOD | {"id": "\ud800"}, ":1: half a character (a lone surrogate)"),
+        (GOOD | {"id": "\ud800"}, ":1: contains an incomplete character (a lone surrogate)"),
         (GOOD | {"meta": {"x": float("nan")}}, ":1: not strict JSON: "),
         (json.dumps(GOOD).replace("60", "9" * 5000), ":1: a number has too many digits"),
         (GOOD | {"x" * 50: 1}, ":1: " + "x" * 39 + "…: unknown field"),
-        ('{"id": ' + "[" * 100_000 + "]" * 100_000 + "}", ":1: not a record: nested too deeply"),
+        ('{"id": ' + "[" * 100_000 + "]" * 100_000 + "}", ":1: nested too deeply"),
     ],
 )
 def test_a_bad_line_is_named_with_line_field_and_remedy(
@@ -106,13 +106,15 @@ def test_a_repeated_id_names_the_first_line(tmp_path: Path) -> None:
 
 def test_a_byte_order_mark_is_named_once(tmp_path: Path) -> None:
     found = problems(b"\xef\xbb\xbf" + json.dumps(GOOD).encode(), GOOD, folder=tmp_path)
-    assert found == [":1: starts with a byte-order mark — save the file as plain UTF-8"]
+    assert found == [
+        ":1: starts with a byte-order mark — save the file as UTF-8 without a byte-order mark"
+    ]
 
 
 def test_windows_line_ends_are_counted_and_named_once(tmp_path: Path) -> None:
     line = json.dumps(GOOD) + "\r"
     found = problems(GOOD, line, line, folder=tmp_path)
-    assert found == [":2: 2 lines end in CRLF — save with LF line ends"]
+    assert found == [":2: 2 lines end in CRLF — save with LF line endings"]
 
 
 def test_marks_harm_no_sample_when_errors_are_skipped(tmp_path: Path) -> None:
@@ -123,8 +125,8 @@ def test_marks_harm_no_sample_when_errors_are_skipped(tmp_path: Path) -> None:
     assert scores.provenance.cases == 2
     assert scores.skipped == ()
     assert [note.split(" — ")[1] for note in scores.notes] == [
-        "save the file as plain UTF-8 (read all the same)",
-        "save with LF line ends (read all the same)",
+        "save the file as UTF-8 without a byte-order mark (read anyway)",
+        "save with LF line endings (read anyway)",
     ]
 
 
@@ -140,12 +142,12 @@ def test_the_first_thousand_problems_are_shown_and_all_are_counted(tmp_path: Pat
 def test_an_empty_file_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text(text)
-    with pytest.raises(InputError, match="no sample to score"):
+    with pytest.raises(InputError, match="no samples to score"):
         score(path)
 
 
 def test_a_file_whose_samples_were_all_skipped_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"all 1 were skipped, the first because of .*missing"):
+    with pytest.raises(InputError, match=r"all 1 were skipped \(first reason: .*missing"):
         score(write_lines(tmp_path / "in.jsonl", [{}]), on_error="skip")
 
 
@@ -218,7 +220,7 @@ def test_a_stray_first_line_does_not_condemn_the_file(stray: Any, tmp_path: Path
 def test_a_pretty_printed_array_is_recognised(tmp_path: Path) -> None:
     path = tmp_path / "in.json"
     path.write_text(json.dumps([GOOD, GOOD], indent=2))
-    with pytest.raises(InputError, match="is a JSON array — write one object a line") as caught:
+    with pytest.raises(InputError, match="is a JSON array — write one object per line") as caught:
         score(path)
     assert caught.value.count == 1
 

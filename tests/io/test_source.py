@@ -73,7 +73,7 @@ def test_a_missing_library_names_the_extra(path: Path, monkeypatch: pytest.Monke
     packed = path.with_suffix(".zst")
     packed.write_bytes(zstandard.ZstdCompressor().compress(path.read_bytes()))
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'earwitness\[zstd\]'"):
+    with pytest.raises(MissingExtra, match=r'pip install .*\[zstd\]"'):
         score(packed)
 
 

@@ -83,7 +83,7 @@ def test_outputs_without_a_partner_are_counted_on_both_sides(tmp_path: Path) -> 
     less = [one for one in ratings if one["system"] != "S5"]
     [scale] = agreed(tmp_path, fewer, less).scales
     assert "5 of 35 rated outputs have no score" in scale.warnings
-    assert '6 of 36 scored outputs have no rating, among them all of "S5"' in scale.warnings
+    assert '6 of 36 scored outputs have no rating, including all of "S5"' in scale.warnings
     assert (len(scale.people), scale.items) == (5, 6)
 
 
@@ -94,11 +94,11 @@ def test_nothing_in_common_is_refused_with_the_names_of_both_sides(tmp_path: Pat
         one["system"] = one["system"].lower()
     with pytest.raises(UsageError) as told:
         agreed(tmp_path, scores, rating_rows(votes))
-    assert "no output has both scores and ratings" in str(told.value)
-    assert 'systems are called "S0", "S1" in ratings, "s0", "s1" in scores' in str(told.value)
+    assert "no output has both a score and a rating" in str(told.value)
+    assert 'systems are named "S0", "S1" in ratings, "s0", "s1" in scores' in str(told.value)
     for one in scores:
         one["system"], one["item"] = one["system"].upper(), one["item"] + ".wav"
-    with pytest.raises(UsageError, match=r'items are called "i0", "i1" in ratings, "i0\.wav"'):
+    with pytest.raises(UsageError, match=r'items are named "i0", "i1" in ratings, "i0\.wav"'):
         agreed(tmp_path, scores, rating_rows(votes))
 
 
@@ -112,7 +112,7 @@ def test_scales_may_be_chosen_and_a_slip_is_told_the_nearest(tmp_path: Path) -> 
     assert good == pytest.approx(-bad)
     chosen = agreed(tmp_path, scores, ratings, scales=["EFFORT"])
     assert [one.scale.name for one in chosen.scales] == ["EFFORT"]
-    with pytest.raises(UsageError, match='no rating is on scale "CLARTY" — did you mean'):
+    with pytest.raises(UsageError, match='no ratings on scale "CLARTY" — did you mean'):
         agreed(tmp_path, scores, ratings, scales=["CLARTY"])
 
 
@@ -124,7 +124,7 @@ def test_low_scores_are_good_where_that_is_said_or_known(tmp_path: Path) -> None
     values = {n: figure(found, n, "item", "kendall_b").value for n in names(found)}
     assert values["pk"] == pytest.approx(values["good"])
     assert values["error"] == pytest.approx(-values["good"])
-    assert any("say --low error if low is good" in one for one in found.scales[0].warnings)
+    assert any("use --low error if lower is better" in one for one in found.scales[0].warnings)
     turned = agreed(
         tmp_path, score_rows(error=-good), rating_rows(votes), scoring=ScoreOptions(low=("error",))
     )
@@ -133,7 +133,7 @@ def test_low_scores_are_good_where_that_is_said_or_known(tmp_path: Path) -> None
     assert turned.scales[0].metrics[0].low_is_good
     means = turned.scales[0].metrics[0].systems
     assert means["S0"].value == pytest.approx(-good[0].mean())  # as the metric gives it
-    with pytest.raises(UsageError, match='there is no metric "eror" — did you mean'):
+    with pytest.raises(UsageError, match='unknown metric "eror" — did you mean'):
         agreed(
             tmp_path,
             score_rows(error=-good),
@@ -164,7 +164,7 @@ def test_baselines_are_named_and_lengths_are_one(tmp_path: Path) -> None:
     lengths = {one.key: one.value for one in output_lengths(str(outputs))[0]}
     kept = found.scales[0].metrics[3].systems["S2"]
     assert kept.value == np.mean([lengths[Key(f"i{n}", "S2")] for n in range(7)])
-    assert "a baseline" in render(found, "text")
+    assert "than the baseline" in render(found, "text")
 
 
 @pytest.mark.parametrize(
@@ -204,9 +204,9 @@ def test_metrics_that_say_the_same_or_nothing_are_left_out_with_a_note(tmp_path:
     rows = score_rows(m=own, twin=own, flat=np.ones_like(own), turned=-own)
     found = agreed(tmp_path, rows, rating_rows(votes))
     assert names(found) == ["m", "turned"]
-    assert "twin says the same as m of every output; left out" in found.notes
-    assert "flat says the same of all outputs; left out" in found.notes
-    with pytest.raises(UsageError, match="there is no metric"):
+    assert "twin is identical to m and is excluded" in found.notes
+    assert "flat is the same for all outputs and is excluded" in found.notes
+    with pytest.raises(UsageError, match="no metric found"):
         agreed(tmp_path, score_rows(flat=np.ones_like(own)), rating_rows(votes))
 
 
@@ -215,7 +215,7 @@ def test_one_metric_in_two_files_is_refused(tmp_path: Path) -> None:
     rows = score_rows(m=noisy(votes, 3, 3))
     files = [table(tmp_path / f"{n}.csv", rows) for n in "ab"]
     ratings = table(tmp_path / "ratings.csv", rating_rows(votes))
-    with pytest.raises(UsageError, match="m stands in two files — keep one"):
+    with pytest.raises(UsageError, match="metric m is in two files — keep one"):
         study_agree(files, ratings, **QUICK)
 
 
@@ -254,11 +254,11 @@ def test_missing_votes_are_means_of_those_that_are_there(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("size", "told"),
     [
-        ((6, 7, 1), "1 raters are too few"),
-        ((2, 7, 5), "2 systems are few"),
-        ((6, 1, 5), "1 items are too few to draw anew"),
-        ((1, 7, 5), "1 systems are few"),
-        ((2, 1, 1), "2 systems are too few to draw anew"),
+        ((6, 7, 1), "Too few raters to measure agreement among raters (1)"),
+        ((2, 7, 5), "With only 2 systems,"),
+        ((6, 1, 5), "Too few items to resample (1)"),
+        ((1, 7, 5), "With only 1 system,"),
+        ((2, 1, 1), "Too few systems to resample (2)"),
     ],
     ids=["one rater", "two systems", "one item", "one system", "almost nothing"],
 )
@@ -284,7 +284,7 @@ def test_people_who_rate_all_alike_leave_everything_undefined(tmp_path: Path) ->
     found = agreed(tmp_path, rows, rating_rows(np.full_like(votes, 3.0)))
     assert math.isnan(figure(found, "m", "item", "kendall_b").value)
     assert all(render(found, form) for form in FORMS)
-    assert "no metric has a value" in render(found, "text")
+    assert "no metric has a defined value" in render(found, "text")
 
 
 def test_every_form_is_written_and_json_has_nulls(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_every_form_is_written_and_json_has_nulls(tmp_path: Path) -> None:
     assert "<html" in texts["html"]
     kept = json.loads(texts["json"], parse_constant=_refuse)
     own = kept["scales"][0]["metrics"][0]["figures"]["system kendall_b"]
-    assert own["low"] is None  # four systems are too few to draw anew
+    assert own["low"] is None  # four systems are too few to resample
     assert own["value"] == pytest.approx(figure(found, "m", "system", "kendall_b").value)
     lines = texts["csv"].splitlines()
     assert lines[0].startswith("scale,metric,role,level,coefficient,value,low,high")
@@ -446,7 +446,7 @@ def test_listeners_are_screened_as_is_said(tmp_path: Path) -> None:
     }
     screened = study_agree(scores, files["all"], screening=["p808"], scales=["SIG"], **QUICK)
     kept = study_agree(scores, files["kept"], screening=[], scales=["SIG"], **QUICK)
-    assert "screening left 3 listeners out" in screened.notes
+    assert "screening excluded 3 listeners" in screened.notes
     assert screened.scales[0].raters == 13
     both = [figure(one, "m", "global", "pearson").value for one in (screened, kept)]
     assert both[0] == both[1]
@@ -459,9 +459,9 @@ def test_a_rule_that_leaves_nobody_keeps_everybody_and_says_so(tmp_path: Path) -
     scores = score_rows(m=np.arange(24.0).reshape(6, 4), n=np.arange(24.0).reshape(6, 4) % 7)
     found = agreed(tmp_path, scores, rating_rows(votes, "OVRL"), screening=["p808"])
     assert found.scales[0].raters == 5
-    assert "screening would leave nobody: all listeners are kept" in found.notes
+    assert "screening would exclude all listeners, so all listeners are kept" in found.notes
     heard = agreed(tmp_path, scores, rating_rows(votes, "OVRL"), screening=["unheard"])
-    assert "unheard: cannot be applied: plays were not recorded" in heard.notes
+    assert "unheard: not applied: playback was not recorded" in heard.notes
 
 
 def test_names_of_samples_and_columns_may_be_called_otherwise(tmp_path: Path) -> None:
@@ -490,13 +490,13 @@ def test_names_of_samples_and_columns_may_be_called_otherwise(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ({"coefficient": "kendal_b"}, 'there is no coefficient "kendal_b" — did you mean'),
-        ({"over": "listeners"}, 'there is no way to draw "listeners"'),
-        ({"swap": "items"}, 'there is no way to swap "items"'),
-        ({"mapping": "square"}, 'there is no mapping "square"'),
-        ({"correction": "bonferroni"}, 'there is no correction "bonferroni"'),
-        ({"levels": ("systems",)}, 'there is no level "systems"'),
-        ({"level": 95}, "level must lie between 0 and 1"),
+        ({"coefficient": "kendal_b"}, 'unknown coefficient "kendal_b" — did you mean'),
+        ({"over": "listeners"}, 'unknown resampling unit "listeners"'),
+        ({"swap": "items"}, 'unknown swapping unit "items"'),
+        ({"mapping": "square"}, 'unknown mapping "square"'),
+        ({"correction": "bonferroni"}, 'unknown correction "bonferroni"'),
+        ({"levels": ("systems",)}, 'unknown level "systems"'),
+        ({"level": 95}, "level must be between 0 and 1"),
         ({"draws": 0}, "draws must be 1 or more"),
         ({"permutations": 0}, "permutations must be 1 or more"),
         ({"seed": -1}, "seed must be 0 or more"),

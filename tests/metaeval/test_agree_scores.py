@@ -32,7 +32,7 @@ def test_every_column_of_numbers_is_a_metric_and_nan_is_undefined(tmp_path: Path
     ]
     assert math.isnan(table.scores[3].value)
     assert math.isnan(table.scores[4].value)
-    assert 'passed over: "note"' in table.notes
+    assert 'ignored columns: "note"' in table.notes
     assert "PESQ is undefined for 1 of 3 outputs" in table.notes
 
 
@@ -88,11 +88,11 @@ def test_what_is_no_score_is_told_in_words_of_scores(tmp_path: Path) -> None:
         read_scores(_file(tmp_path, rows))
     assert [problem.line for problem in refused.value.problems] == [3, 4]
     assert {problem.remedy for problem in refused.value.problems} == {
-        "leave it empty if there is no score"
+        "leave the cell empty if there is no score"
     }
-    with pytest.raises(InputError, match="has no score in it"):
+    with pytest.raises(InputError, match="contains no scores"):
         read_scores(_file(tmp_path, "item,system,metric,value\na,C0,PESQ,\n"))
-    with pytest.raises(UsageError, match='no "scale"'):
+    with pytest.raises(UsageError, match='unknown role "scale"'):
         read_scores(_file(tmp_path, WIDE), columns={"scale": "PESQ"})
 
 
@@ -123,5 +123,5 @@ def test_of_several_tables_each_is_asked_only_for_what_it_has(tmp_path: Path) ->
 
 
 def test_a_metric_in_another_case_is_told_the_right_one(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match='no such column — did you mean "PESQ"'):
+    with pytest.raises(InputError, match='missing column — did you mean "PESQ"'):
         read_scores(_file(tmp_path, WIDE), metrics=["pesq"])

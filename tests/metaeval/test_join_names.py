@@ -14,7 +14,7 @@ from earwitness.metaeval.join import likely_cause, mismatch_hint
 from earwitness.studies.ratings.collect import TableOptions
 from helpers.score_tables import QUICK, agreed, figure, people, rating_rows, score_rows
 
-ALIKE = "write them alike in one of the files"
+ALIKE = "use the same names in both files"
 
 
 @pytest.mark.parametrize(
@@ -28,27 +28,27 @@ ALIKE = "write them alike in one of the files"
         (
             ["a", "b", "c"],
             ["a.wav", "b.wav", "c.wav"],
-            'by ending: "a" and "a.wav", "b" and "b.wav", … — say --score-sample item '
+            'by file ending: "a" and "a.wav", "b" and "b.wav", … — use --score-sample item '
             f"--score-pattern '{{item}}.wav', or {ALIKE}",
         ),
         (
             ["a.flac"],
             ["a"],
-            'by ending: "a.flac" and "a" — say --sample item '
+            'by file ending: "a.flac" and "a" — use --sample item '
             f"--pattern '{{item}}.flac', or {ALIKE}",
         ),
-        (["a.flac"], ["a.wav"], f'by ending: "a.flac" and "a.wav" — {ALIKE}'),
+        (["a.flac"], ["a.wav"], f'by file ending: "a.flac" and "a.wav" — {ALIKE}'),
         (
             ["a"],
             ["x/y/a"],
-            'by folder: "a" and "x/y/a" — say --score-sample item --score-pattern '
+            'by folder: "a" and "x/y/a" — use --score-sample item --score-pattern '
             f"'*/*/{{item}}', or {ALIKE}",
         ),
         (
             ["a"],
             ["x/a.wav"],
-            'by ending and folder: "a" and "x/a.wav" — say --score-sample item --score-pattern '
-            f"'*/{{item}}.wav', or {ALIKE}",
+            'by file ending and folder: "a" and "x/a.wav" — use --score-sample item '
+            f"--score-pattern '*/{{item}}.wav', or {ALIKE}",
         ),
         (
             ["i1", "i12"],
@@ -56,13 +56,16 @@ ALIKE = "write them alike in one of the files"
             f'by zero padding: "i1" and "i001", "i12" and "i012" — {ALIKE}',
         ),
         (["take 1"], ["take1"], f'by spaces: "take 1" and "take1" — {ALIKE}'),
-        (["A.wav"], ["a"], f'by case and ending: "A.wav" and "a" — {ALIKE}'),
+        (["A.wav"], ["a"], f'by case and file ending: "A.wav" and "a" — {ALIKE}'),
     ],
 )
 def test_names_that_look_the_same_are_told_with_examples_and_a_remedy(
     rated: list[str], scored: list[str], told: str
 ) -> None:
-    assert mismatch_hint("item", rated, scored) == f"items of ratings and scores differ only {told}"
+    assert (
+        mismatch_hint("item", rated, scored)
+        == f"item names in ratings and scores differ only {told}"
+    )
 
 
 def test_names_that_meet_and_names_that_are_others_have_no_hint() -> None:
@@ -76,7 +79,7 @@ def test_names_that_meet_and_names_that_are_others_have_no_hint() -> None:
 def test_the_cause_is_that_of_most_names() -> None:
     found = likely_cause(["a", "b", "C"], ["a.wav", "b.wav", "c"])
     assert found is not None
-    assert (found.what, len(found.pairs)) == (("case", "ending"), 3)
+    assert (found.what, len(found.pairs)) == (("case", "file ending"), 3)
     assert likely_cause([], []) is None
 
 
@@ -114,5 +117,6 @@ def test_names_that_meet_only_in_part_are_warned_of_and_not_joined(tmp_path: Pat
     assert scale.items == 5
     told = [one for one in scale.warnings if "differ only by case" in one]
     assert told == [
-        'items of ratings and scores differ only by case: "i0" and "I0", "i1" and "I1" — ' + ALIKE
+        'item names in ratings and scores differ only by case: "i0" and "I0", "i1" and "I1" — '
+        + ALIKE
     ]

@@ -141,7 +141,7 @@ def test_draws_without_a_value_are_counted() -> None:
 
 
 def test_means_of_people_cannot_be_drawn_anew() -> None:
-    with pytest.raises(ValueError, match="raters can be drawn only where votes are known"):
+    with pytest.raises(ValueError, match="resampling raters requires votes"):
         resample_coefficients(SCORES, PEOPLE, "item", ["kendall_b"], over="raters")
 
 

@@ -160,5 +160,5 @@ def test_a_direction_that_the_points_have_not_gives_the_mean() -> None:
 
 
 def test_other_orders_are_refused() -> None:
-    with pytest.raises(ValueError, match="of order 1 or 3, got 2"):
+    with pytest.raises(ValueError, match="order must be 1 or 3, got 2"):
         fit_mapping(np.arange(5.0), np.arange(5.0), 2)

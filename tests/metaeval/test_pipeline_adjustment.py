@@ -91,9 +91,9 @@ def test_a_metric_is_adjusted_as_people_are() -> None:
 
 def test_it_is_said_that_means_are_adjusted_or_that_they_are_not() -> None:
     given = unbalanced(metric_knows_items=False)
-    first = "systems were not all rated on the same items: means of systems "
-    assert f"{first}are adjusted for their items" in adjusted(False).warnings
-    assert any(one.startswith(f"{first}differ by") for one in plain(False).warnings)
+    first = "Systems were rated on different items, so system means "
+    assert f"{first}are adjusted for items" in adjusted(False).warnings
+    assert any(one.startswith(f"{first}also reflect") for one in plain(False).warnings)
     few = replace(QUICK, draws=2, permutations=2, splits=2)
     assert "adjust=items" in analyse_agreement(given, few).signature
     assert "adjust=none" in analyse_agreement(given, replace(few, adjust="none")).signature
@@ -106,7 +106,7 @@ def test_it_is_said_that_means_are_adjusted_or_that_they_are_not() -> None:
         ratings=[one for one in alone.ratings if one.key.item != "item3" or one.key.system == "S3"],
     )
     told = of(alone, few).warnings
-    assert any("some share none, so means cannot be adjusted" in one for one in told)
+    assert any("cannot be adjusted, as some share no items" in one for one in told)
 
 
 def test_other_levels_and_complete_studies_are_left_as_they_are() -> None:

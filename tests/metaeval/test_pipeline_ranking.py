@@ -42,7 +42,7 @@ def test_a_metric_that_is_constant_on_most_items_has_no_place() -> None:
     best = max(one.figures[rank.figure].value for one in found.scales[0].metrics)
     assert own.value == best  # it would lead
     assert [name for group in rank.groups for name in group] == list(REST)
-    assert dict(rank.aside) == {"close": "its value rests on 2 of 10 items"}
+    assert dict(rank.aside) == {"close": "its value is based on only 2 of 10 items"}
     assert not [
         one
         for one in found.scales[0].apart
@@ -51,9 +51,11 @@ def test_a_metric_that_is_constant_on_most_items_has_no_place() -> None:
     assert rank_of(found, "system").aside == {}
     text = render(found, "text")
     assert (
-        "to rank outputs of one item: close has no place: its value rests on 2 of 10 items" in text
+        "ranking of outputs within items: close is not ranked: its value is based on only 2 of 10 "
+        "items" in text
     )
-    assert "fair agrees best" in text.splitlines()[1]
+    finding = "no other metric differs significantly from fair, which agrees best"
+    assert finding in text.splitlines()[1]
 
 
 def test_half_of_the_items_are_enough_for_a_place() -> None:
@@ -76,19 +78,19 @@ def test_items_on_which_people_say_the_same_are_held_against_no_metric() -> None
 def test_a_metric_that_knows_few_systems_has_no_place_among_systems() -> None:
     given = with_close(lambda key, value: value if key.system in ("S0", "S1", "S2") else None)
     rank = rank_of(analyse_agreement(given, QUICK), "system")
-    assert dict(rank.aside) == {"close": "its value rests on 3 of 8 systems"}
+    assert dict(rank.aside) == {"close": "its value is based on only 3 of 8 systems"}
 
 
 def test_a_metric_that_always_says_the_same_is_shown_without_a_place() -> None:
     found = analyse_agreement(with_close(lambda *_: 3.0), QUICK)
     for level in ("system", "item"):
-        assert dict(rank_of(found, level).aside) == {"close": "it has no value"}
+        assert dict(rank_of(found, level).aside) == {"close": "its value is undefined"}
     assert any(line.split()[:2] == ["close", "–"] for line in render(found, "text").splitlines())
     alone = replace(both(), metrics=[MetricColumn("close")])
     nobody = analyse_agreement(with_close(lambda *_: 3.0, alone), QUICK)
-    assert "no metric has a value" in render(nobody, "text")
+    assert "no metric has a defined value" in render(nobody, "text")
     some = with_close(lambda key, value: value if key.item == "item0" else 3.0, alone)
-    assert "one item: no metric has enough values to be ranked" in render(
+    assert "within items: no metric has enough values to be ranked" in render(
         analyse_agreement(some, QUICK), "text"
     )
 
@@ -100,7 +102,10 @@ def test_where_one_rater_does_that_is_said_and_not_that_one_is_enough() -> None:
     ratings = [replace(one, value=truth[one.key.system]) for one in given.ratings]
     found = analyse_agreement(replace(given, scores=scores, ratings=ratings), QUICK)
     told = [line for lines in caution_parts(found) for line in lines.lines]
-    assert "even 1 rater gives the same to rank systems (an output has 6)" in told
+    assert (
+        "to rank systems, even 1 rater per output gives about the same agreement (available: 6)"
+        in told
+    )
     assert not any("enough" in line for line in told)
 
 

@@ -83,7 +83,7 @@ def test_one_item_has_no_calibration_and_a_reason_is_given() -> None:
         ScoreRatingGrid(scores_of(1)[:, :, :1], cell_means(votes_of(1))[0][:, :1])
     )
     assert np.isnan(found.value).all()
-    assert "one item" in found.reason
+    assert "at least two items" in found.reason
 
 
 def test_a_metric_without_scores_has_no_margin_and_no_value() -> None:

@@ -190,12 +190,12 @@ def test_a_stretch_may_be_a_part_of_a_file(tmp_path: Path, cache: Cache) -> None
 
 @pytest.mark.parametrize("block", [0, 0.1, -8, float("nan")])
 def test_a_block_that_is_too_short_is_refused(day: Recording, cache: Cache, block: float) -> None:
-    with pytest.raises(UsageError, match=r"a block must be at least 0\.32 s"):
+    with pytest.raises(UsageError, match=r"block must be at least 0\.32 s"):
         read_recording_blocks(day, Codebook(), cache=cache, block=block)
 
 
 def test_an_unknown_embedder_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(UsageError, match='no embedder "codebok" — did you mean "codebook"'):
+    with pytest.raises(UsageError, match='unknown embedder "codebok" — did you mean "codebook"'):
         find_embedder("codebok")
 
 

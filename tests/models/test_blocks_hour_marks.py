@@ -63,4 +63,4 @@ def test_marks_that_are_not_there_are_noted(tmp_path: Path) -> None:
     day = recording(written(tmp_path / "x.wav", sound(60)))
     _, real = read_recording_blocks(day, Codebook(), cache=Cache(tmp_path / "cache"), hour_gap=5.0)
     assert real.stretches == day.stretches
-    assert any("no silences of 5 s" in note for note in real.notes)
+    assert any("no hour marks (silences of 5 s)" in note for note in real.notes)

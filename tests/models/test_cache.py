@@ -68,7 +68,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_named_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(UsageError, match=r"nothing can be kept there: .* — name another folder"):
+    with pytest.raises(UsageError, match=r"cannot write to the cache: .* — choose another folder"):
         write_sealed(tmp_path / "file" / "x", {})
 
 

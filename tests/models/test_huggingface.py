@@ -195,7 +195,7 @@ def test_a_folder_without_a_model_says_all_that_is_missing(tmp_path: Path) -> No
         UsageError, match=r"no config\.json, no preprocessor_config\.json, no weights \(\*\.safe"
     ):
         AudioModel(tmp_path).embed([])
-    with pytest.raises(UsageError, match="there is no such folder"):
+    with pytest.raises(UsageError, match="folder does not exist"):
         _ = AudioModel(tmp_path / "none").signature
 
 
@@ -209,8 +209,8 @@ def test_a_folder_without_weights_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "told"),
     [
-        ("{", "is not JSON"),
-        ("[]", "must be an object"),
+        ("{", "is not valid JSON"),
+        ("[]", "must contain a JSON object"),
         ('{"model_type": "wonder"}', "cannot be loaded as an audio model"),
     ],
 )
@@ -234,7 +234,9 @@ def test_a_model_of_pictures_takes_no_sound(tmp_path: Path) -> None:
     config = hf.ViTConfig(**SMALL, intermediate_size=16, image_size=32, patch_size=16)
     hf.ViTModel(config).save_pretrained(tmp_path)
     hf.ViTImageProcessor().save_pretrained(tmp_path)
-    with pytest.raises(UsageError, match=r"takes no sound|cannot be loaded as an audio model"):
+    with pytest.raises(
+        UsageError, match=r"is not an audio model|cannot be loaded as an audio model"
+    ):
         AudioModel(tmp_path).embed([noise(1, 16_000)])
 
 
@@ -258,5 +260,5 @@ def test_without_the_libraries_the_extra_is_named(
     monkeypatch.setattr(
         huggingface, "find_spec", lambda name: None if name == library else known(name)
     )
-    with pytest.raises(MissingExtra, match=r"earwitness\[bert\]"):
+    with pytest.raises(MissingExtra, match=r"\[bert\]"):
         AudioModel(tmp_path).embed([noise(1, 16_000)])

@@ -125,7 +125,7 @@ def test_a_folder_without_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
-    with pytest.raises(UsageError, match="No space left on device — name a folder with room"):
+    with pytest.raises(UsageError, match="No space left on device — set TMPDIR to a folder with"):
         text_encoder.VectorSpool().add("a", random_vectors(np.random.default_rng(1)))
 
 
@@ -150,11 +150,11 @@ def test_models_that_are_not_there_and_layers_that_do_not_exist_are_refused(
 ) -> None:
     with pytest.raises(UsageError, match="neither a folder nor in the Hugging Face cache"):
         find_encoder("nobody/nothing", 3)
-    with pytest.raises(UsageError, match='which layer of "some/model"'):
+    with pytest.raises(UsageError, match='no default layer is known for "some/model"'):
         find_encoder("some/model")
     with pytest.raises(UsageError, match="layer must be from 1 to 6"):
         find_encoder("minilm", 7)
-    with pytest.raises(UsageError, match="a folder without a model"):
+    with pytest.raises(UsageError, match="is not a model folder"):
         find_encoder(str(tmp_path), 1)
     assert is_available("minilm")
     assert not is_available("roberta-large")

@@ -180,16 +180,18 @@ def test_classes_are_numbers_where_there_is_no_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["index,mid,display_name\n0,a,Speech\n", "a\n1\n", ""])
 def test_a_table_that_does_not_fit_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "model.csv").write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match=r"model\.csv: must have a column display_name with 521"):
+    with pytest.raises(
+        UsageError, match=r"model\.csv: must have 521 names in the column display_name"
+    ):
         _ = network(tmp_path, Fake((1, 96, 64), [521])).class_names
 
 
 @pytest.mark.parametrize(
     ("fake", "told"),
     [
-        (Fake((1, 224, 224, 3), [521]), "takes 1 × 224 × 224 × 3 float32"),
-        (Fake((1, 96, 64), [521], np.uint8), "takes 1 × 96 × 64 uint8"),
-        (Fake((1, 96, 64), [1000]), "gives 1 × 1000 float32"),
+        (Fake((1, 224, 224, 3), [521]), "input is 1 × 224 × 224 × 3 float32"),
+        (Fake((1, 96, 64), [521], np.uint8), "input is 1 × 96 × 64 uint8"),
+        (Fake((1, 96, 64), [1000]), "output is 1 × 1000 float32"),
     ],
 )
 def test_other_networks_are_refused_by_what_they_take_and_give(
@@ -201,16 +203,16 @@ def test_other_networks_are_refused_by_what_they_take_and_give(
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     model = YamNet(tmp_path / "none.tflite")
-    with pytest.raises(UsageError, match="there is no such file"):
+    with pytest.raises(UsageError, match="file does not exist"):
         model.embed([])
-    with pytest.raises(UsageError, match="there is no such file"):
+    with pytest.raises(UsageError, match="file does not exist"):
         _ = model.signature
 
 
 def test_a_file_that_is_no_model_is_said(tmp_path: Path) -> None:
     path = tmp_path / "model.tflite"
     path.write_text("no model")
-    with pytest.raises(UsageError, match="is not a model of TensorFlow Lite"):
+    with pytest.raises(UsageError, match="is not a TensorFlow Lite model"):
         YamNet(path).embed([noise(1)])
 
 
@@ -222,7 +224,7 @@ def test_without_the_interpreter_the_extra_is_named(
     monkeypatch.setattr(
         yamnet, "find_spec", lambda name: None if name == "ai_edge_litert" else known(name)
     )
-    with pytest.raises(MissingExtra, match=r"earwitness\[yamnet\]"):
+    with pytest.raises(MissingExtra, match=r"\[yamnet\]"):
         YamNet(tmp_path / "model.tflite").embed([noise(1)])
 
 

@@ -67,7 +67,7 @@ def test_pieces_that_cannot_be_read_are_one_break(
     assert [chunk.position for chunk in found] == [0, 1, 6, 7, 8]
     assert breaks == [
         Break(str(path), 2, 4, "cannot be read for 4.0 s: lost"),
-        Break(str(path), 9, 1, "cannot be read for 1.0 s: ends here"),
+        Break(str(path), 9, 1, "cannot be read for 1.0 s: unexpected end of file"),
     ]
 
 

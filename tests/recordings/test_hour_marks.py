@@ -46,7 +46,7 @@ def test_silences_that_do_not_recur_are_no_marks(tmp_path: Path) -> None:
     recording = open_recording([write(tmp_path / "a.wav", samples)])
     found = remove_hour_marks(recording, GAP, hour=HOUR)
     assert found.stretches == recording.stretches
-    assert found.notes == ("no silences of 2 s were found that mark hours",)
+    assert found.notes == ("no hour marks (silences of 2 s) were found",)
 
 
 def test_a_recording_is_made_without_its_marks(tmp_path: Path) -> None:

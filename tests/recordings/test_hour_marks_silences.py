@@ -77,7 +77,7 @@ def test_silences_elsewhere_are_sound(tmp_path: Path) -> None:
     assert marked(path, recording) == ()
     found = remove_marks(recording, (), gap=GAP)
     assert found.stretches == recording.stretches
-    assert found.notes == ("no silences of 2 s were found that mark hours",)
+    assert found.notes == ("no hour marks (silences of 2 s) were found",)
 
 
 def test_one_mark_alone_is_one_if_an_hour_lies_before_it(tmp_path: Path) -> None:

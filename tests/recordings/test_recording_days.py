@@ -70,5 +70,5 @@ def test_damage_goes_with_its_day() -> None:
 
 
 def test_a_recording_without_a_date_is_refused() -> None:
-    with pytest.raises(UsageError, match="nobody knows when it began"):
+    with pytest.raises(UsageError, match="the start time is unknown"):
         split_days(recorded(None, Stretch("a.wav", 0, 0, HOUR)))

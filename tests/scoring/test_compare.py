@@ -136,11 +136,11 @@ def test_the_same_seed_gives_the_same_bytes_whoever_does_the_work(tmp_path: Path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"values": ["pkk"]}, 'no value "pkk" — did you mean "pk"'),
-        ({"values": ["num_segments"]}, "neither good nor bad"),
+        ({"values": ["pkk"]}, 'unknown value "pkk" — did you mean "pk"'),
+        ({"values": ["num_segments"]}, "no better direction"),
         ({"collar": []}, "collar must have at least one value"),
         ({"collar": None}, "collar must be a finite number"),
-        ({"alpha": 5}, "alpha must lie between 0 and 1"),
+        ({"alpha": 5}, "alpha must be between 0 and 1"),
         ({"permutations": 0}, "permutations must be 1 or more"),
     ],
 )
@@ -157,19 +157,19 @@ def test_a_value_named_twice_is_compared_once() -> None:
 
 def test_too_many_items_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compare_module, "MAX_PAIRED_ITEMS", 20)
-    with pytest.raises(UsageError, match="at most 20 of a system"):
+    with pytest.raises(UsageError, match="at most 20 per system"):
         compare(*files(a=1, b=2))
 
 
 def test_one_system_alone_is_refused() -> None:
-    with pytest.raises(UsageError, match="there is one system only, a: nothing to compare"):
+    with pytest.raises(UsageError, match="only one system, a — a comparison needs at least two"):
         compare(*files(a=1))
 
 
 def test_systems_without_a_common_item_are_refused() -> None:
     outputs, references = files(a=1, b=2)
     apart = [o for o in outputs if (o["system"] == "a") == (o["item"] < 10)]
-    with pytest.raises(UsageError, match="no item was answered by all systems"):
+    with pytest.raises(UsageError, match="no item has outputs of all systems"):
         compare(apart, references, on_error="skip")
 
 
@@ -205,7 +205,7 @@ def test_the_command_prints_the_matrix(
     inputs = [str(example / "outputs.jsonl"), str(example / "references.jsonl")]
     main(["compare", *inputs, "--metric", "collar", "--value", "collar_recall"])
     shown = capsys.readouterr().out
-    assert "collar_recall ↑: who is better" in shown
+    assert "collar_recall ↑: pairwise comparison" in shown
     main(["compare", *inputs, "-o", str(tmp_path / "c.json"), "--jobs", "1", "--alpha", "0.001"])
     assert json.loads((tmp_path / "c.json").read_text())["alpha"] == 0.001
     assert np.isfinite(json.loads((tmp_path / "c.json").read_text())["contrasts"][0]["p"])

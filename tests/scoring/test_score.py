@@ -217,7 +217,7 @@ def test_problems_of_a_join_are_all_named() -> None:
         'outputs:9: item: "item 0" is also on line 1 — keep one',
         'outputs: no output of system "b" for item "item 1"'
         " — write an empty list if it found no chapters",
-        'references:4: references[1].annotator: "anna" is also references[0] [item "item 3"]',
+        'references:4: references[1].annotator: "anna" also made references[0] [item "item 3"]',
         'references:5: item: "item 0" is also on line 1 — keep one',
     ]
 
@@ -253,7 +253,9 @@ def test_a_system_with_nothing_good_is_listed_and_the_rest_is_scored() -> None:
             output["output"] = {}
     scores = score(outputs, references, on_error="skip")
     assert list(scores.systems) == ["a"]
-    assert scores.notes == ('system "b" is not in the tables: all of its cases were skipped',)
+    assert scores.notes == (
+        'system "b" is not in the tables because all of its cases were skipped',
+    )
     assert [left.key.system for left in scores.skipped] == ["b", "b"]
 
 
@@ -263,8 +265,8 @@ def test_texts_that_nobody_scores_are_noted() -> None:
     references[1]["transcript"] = "a b c"
     outputs[1]["output"] = {"transcript": "# 0:01 x\na b", "preset": "markdown_ts"}
     assert score(outputs, references).notes == (
-        "titles are given (1): --metric titles scores them",
-        "transcripts are given (1): --metric wer scores them",
+        "titles are available (1); use --metric titles to score them",
+        "transcripts are available (1); use --metric wer to score them",
     )
     assert score(outputs, references, metrics=["titles", "wer"]).notes == ()
 
@@ -273,22 +275,23 @@ def test_metrics_of_texts_that_nobody_gave_are_noted() -> None:
     outputs, references = joined(SAMPLES[:2], ["a"])
     references[1]["transcript"] = "a b c"
     assert score(outputs, references, metrics=["wer", "sentences"]).notes == (
-        "sentences is undefined for all: no item has sentences, subtitles or words with times",
-        "wer is undefined for all: no case has both a transcript of the item and an output with "
-        "text",
+        "sentences is undefined for all cases: no item has sentences, subtitles or words with "
+        "times",
+        "wer is undefined for all cases: no case has both a transcript of the item and an output "
+        "with text",
     )
     references[1]["transcript"] = "今日は雨が降ります"
     outputs[1]["output"] = {"transcript": "# 0:01 x\n今日は雨が", "preset": "markdown_ts"}
     [note] = score(outputs, references, metrics=["wer"]).notes
-    assert note.startswith("transcripts in a script without blanks between words (1): wer takes")
+    assert note.startswith("transcripts in a script without spaces between words (1): wer counts")
 
 
 def test_times_past_the_end_or_before_the_start_are_noted() -> None:
     odd = {"hypothesis": [300_000, -1], "reference": [300, 900_000], "duration": 1800}
     fine = {"hypothesis": [10], "reference": [10], "duration": 1800}
     assert score([fine, odd]).notes == (
-        "1 boundary lies before 0 — are all times in seconds?",
-        "2 boundaries lie past the duration — are all times in seconds?",
+        "1 boundary lies before 0 — check that all times are in seconds",
+        "2 boundaries lie past the duration — check that all times are in seconds",
     )
 
 
@@ -303,12 +306,20 @@ def test_systems_scored_on_different_items_are_noted() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        ("o", "", "looks like an outputs file — name the references file"),
-        ("r", "", "looks like a references file — name the outputs file"),
+        ("o", "", "looks like an outputs file — give the references file"),
+        ("r", "", "looks like a references file — give the outputs file"),
         ("r", "o", "outputs file — are the two files swapped"),
-        ("s", "r", "chunkseg's lines hold both sides — give this file alone"),
-        ("o", "s", "chunkseg's lines hold both sides — give such a file alone"),
-        ("o", "nothing", "references: no reference in it"),
+        (
+            "s",
+            "r",
+            "has outputs and references, as in chunkseg — give only this file",
+        ),
+        (
+            "o",
+            "s",
+            "has outputs and references, as in chunkseg — give only one file",
+        ),
+        ("o", "nothing", "references: contains no references"),
         ("r", "r", "looks like a references file — are the two files swapped"),
     ],
 )
@@ -330,12 +341,12 @@ def test_a_near_item_is_suggested() -> None:
 def test_results_are_rendered_in_every_form() -> None:
     scores = score(SAMPLES)
     assert all(scores.signature.split("|")[0] in render(scores, to) for to in FORMS)
-    with pytest.raises(UsageError, match='no form "jsn" — did you mean "json"'):
+    with pytest.raises(UsageError, match='unknown output format "jsn" — did you mean "json"'):
         render(scores, "jsn")
 
 
 def test_standard_input_cannot_be_both_sides() -> None:
-    with pytest.raises(UsageError, match="not both"):
+    with pytest.raises(UsageError, match="not for both"):
         score("-", "-")
 
 
@@ -349,7 +360,9 @@ def test_a_nan_in_a_record_is_called_by_its_name() -> None:
 
 
 def test_a_worker_that_dies_is_reported() -> None:
-    with pytest.raises(WorkerDied, match="a worker process died; is there enough memory"):
+    with pytest.raises(
+        WorkerDied, match="a worker process died — check that there is enough memory"
+    ):
         list(processes(2)(_die, range(10)))
 
 
@@ -408,26 +421,26 @@ def test_nothing_is_written_unless_all_of_the_input_is_good(tmp_path: Path) -> N
     ("arguments", "message"),
     [
         ({"draws": 0}, "draws must be 1 or more, got 0"),
-        ({"level": 95}, "level must lie between 0 and 1"),
+        ({"level": 95}, "level must be between 0 and 1"),
         ({"seed": -1}, "seed must be a whole number"),
         ({"on_error": "ignore"}, "on_error must be one of fail, skip, empty"),
         ({"worst": -1}, "worst must be 0 or more"),
-        ({"worst_by": "pk"}, "worst_by needs worst"),
+        ({"worst_by": "pk"}, "worst_by requires worst"),
         ({"metric": "collar"}, 'no parameter|has a parameter "metric" — did you mean "metrics"'),
-        ({"worst": 1, "worst_by": "pkk"}, 'no value "pkk" — did you mean "pk"'),
-        ({"worst": 1, "worst_by": "num_segments"}, "neither good nor bad"),
+        ({"worst": 1, "worst_by": "pkk"}, 'unknown value "pkk" — did you mean "pk"'),
+        ({"worst": 1, "worst_by": "num_segments"}, "no better direction"),
         ({"metrics": []}, "name at least one metric"),
-        ({"metrics": ["chunks", "chunks"]}, "named twice"),
-        ({"collar": [3, 3.0]}, "named twice"),
-        ({"collar": [0.0, -0.0]}, "named twice"),
-        ({"metrics": ["chonks"]}, 'no metric "chonks" — did you mean "chunks"'),
+        ({"metrics": ["chunks", "chunks"]}, "listed twice"),
+        ({"collar": [3, 3.0]}, "listed twice"),
+        ({"collar": [0.0, -0.0]}, "listed twice"),
+        ({"metrics": ["chonks"]}, 'unknown metric "chonks" — did you mean "chunks"'),
         ({"chunksize": 3}, 'no chosen metric has a parameter "chunksize" — did you mean "chunk_s'),
-        ({"chunk_size": 0}, "chunk_size must be a finite number from 0.001 on, got 0"),
-        ({"collar": "3"}, "collar must be a finite number from 0 on, got '3'"),
+        ({"chunk_size": 0}, "chunk_size must be a finite number of at least 0.001, got 0"),
+        ({"collar": "3"}, "collar must be a finite number of at least 0, got '3'"),
         ({"draws": 10.0}, "draws must be a whole number, got 10.0"),
         ({"system": ""}, "system must be printable text, got ''"),
-        ({"samples": "table.txt"}, "ends in .csv or .jsonl"),
-        ({"samples": "no/folder/table.csv"}, "there is no folder"),
+        ({"samples": "table.txt"}, "use .csv or .jsonl"),
+        ({"samples": "no/folder/table.csv"}, "the folder no/folder does not exist"),
     ],
 )
 def test_bad_arguments_are_refused_with_a_remedy(arguments: dict[str, Any], message: str) -> None:
@@ -438,7 +451,7 @@ def test_bad_arguments_are_refused_with_a_remedy(arguments: dict[str, Any], mess
 def test_a_system_is_named_only_with_one_file() -> None:
     assert list(score(SAMPLES, system="mine").systems) == ["mine"]
     outputs, references = joined(SAMPLES, ["a"])
-    with pytest.raises(UsageError, match="a system is named only where"):
+    with pytest.raises(UsageError, match="system can be set only if"):
         score(outputs, references, system="mine")
 
 

@@ -112,7 +112,7 @@ def test_more_annotators_than_can_be_listed_are_not() -> None:
 
 def test_an_annotator_named_twice_is_refused() -> None:
     twice = [{**ONE[0], "references": [ONE[0]["references"][0]] * 2}]
-    with pytest.raises(InputError, match=r'references\[1\]\.annotator: "anna" is also'):
+    with pytest.raises(InputError, match=r'references\[1\]\.annotator: "anna" also made'):
         score(OUTPUT, twice)
 
 

@@ -58,8 +58,11 @@ def test_a_lead_baseline_keeps_the_first_words() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"baselines": "last"}, 'no baseline "last" — known: lead, random'),
-        ({"baselines": "lead", "system": "(lead)"}, 'a system is called "\\(lead\\)"'),
+        ({"baselines": "last"}, 'unknown baseline "last" — known: lead, random'),
+        (
+            {"baselines": "lead", "system": "(lead)"},
+            'a system has the name of a baseline, "\\(lead\\)"',
+        ),
     ],
 )
 def test_baselines_that_cannot_be_are_refused(options: dict[str, Any], told: str) -> None:
@@ -73,7 +76,7 @@ def test_baselines_that_cannot_be_are_refused(options: dict[str, Any], told: str
 def test_chapters_have_no_baselines_yet() -> None:
     record = {"item": "a", "duration": 9, "references": [{"boundaries": [1]}]}
     outputs = [{"item": "a", "system": "s", "output": {"boundaries": [2]}}]
-    with pytest.raises(UsageError, match='no baseline "lead" — this task has none'):
+    with pytest.raises(UsageError, match='unknown baseline "lead" — this task has no baselines'):
         score(outputs, [record], baselines="lead")
 
 
@@ -150,7 +153,9 @@ def test_the_network_of_an_item(corpus: tuple[str, str]) -> None:
     assert sum(count for (a, _), count in found.arcs.items() if not a) == len(found.people) == 5
     for path in found.targets.values():
         assert all(arc in found.arcs for arc in zip((0, *path), (*path, 10), strict=True))
-    with pytest.raises(UsageError, match='no item "chery" — did you mean "cherry"'):
+    with pytest.raises(
+        UsageError, match='no item "chery" in the references — did you mean "cherry"'
+    ):
         network(corpus[1], "chery")
 
 
@@ -175,7 +180,7 @@ def test_a_form_that_no_network_has_is_refused(corpus: tuple[str, str], tmp_path
         group, ["network", corpus[1], "cherry", "-o", str(tmp_path / "n.png")]
     )
     assert isinstance(done.exception, UsageError)
-    assert "which form is that" in str(done.exception)
+    assert "unknown output format" in str(done.exception)
 
 
 def test_texts_stand_below_each_other_where_no_metric_aligns_them(corpus: tuple[str, str]) -> None:
@@ -187,11 +192,11 @@ def test_texts_stand_below_each_other_where_no_metric_aligns_them(corpus: tuple[
 
 
 def test_metrics_of_another_task_are_told_in_one_sentence(corpus: tuple[str, str]) -> None:
-    with pytest.raises(UsageError, match="collar is for chapters, but these are summaries"):
+    with pytest.raises(UsageError, match="collar scores chapters, but the files contain summaries"):
         score(*corpus, metrics="collar")
     chapters = [{"item": "a", "duration": 9, "references": [{"boundaries": [1]}]}]
     outputs = [{"item": "a", "system": "s", "output": {"boundaries": [2]}}]
-    with pytest.raises(UsageError, match="kept is for summaries, but these are chapters"):
+    with pytest.raises(UsageError, match="kept scores summaries, but the files contain chapters"):
         score(outputs, chapters, metrics="kept")
 
 
@@ -293,5 +298,5 @@ def test_results_never_overwrite_what_they_are_made_of(tmp_path: Path) -> None:
 def test_a_system_that_comes_twice_is_refused_by_the_network() -> None:
     record = {"item": "a", "words": ["x"], "references": [{"positions": [1]}]}
     twice = [{"item": "a", "system": "s", "output": {"positions": [1]}}] * 2
-    with pytest.raises(UsageError, match='"a" of system "s" comes twice'):
+    with pytest.raises(UsageError, match='system "s" has two outputs for "a"'):
         network([record], "a", outputs=twice)

@@ -114,13 +114,13 @@ def test_groups_are_in_order() -> None:
     ("by", "message"),
     [
         ("kidn", 'no case has a field "kidn" — did you mean "kind"'),
-        ("annotator", "needs a references file"),
+        ("annotator", "requires a references file"),
         ("annotator:1,2", "names cannot be cut"),
         ("kind:1,2", 'no case has a number in "kind"'),
-        ("snr:5,1", "cuts that rise"),
-        ("snr:", "cuts are numbers"),
-        (":1", "name a field"),
-        (["kind", "kind"], "named twice"),
+        ("snr:5,1", "increasing cut points"),
+        ("snr:", "cut points must be numbers"),
+        (":1", "give a field"),
+        (["kind", "kind"], "listed twice"),
     ],
 )
 def test_slices_that_cannot_be_are_refused(by: Any, message: str) -> None:

@@ -146,7 +146,7 @@ def test_silence_and_other_sound_are_told(day: Day) -> None:
     sounds = [np.concatenate([first, one, second]) for one in (silence, make_wind(8, 9))]
     for found in locate_skims(sounds, day.recording):
         assert [pick.start for pick in found.skim.picks] == pytest.approx([80, 200], abs=0.4)
-        assert found.notes == ("from 8 to 16 s of it, nothing was found",)
+        assert found.notes == ("8 to 16 s: not found in the recording",)
     for found in locate_skims([silence, make_wind(20, 9)], day.recording):
         assert found.skim.picks == ()
 
@@ -156,7 +156,7 @@ def test_sound_that_is_in_the_recording_twice_is_doubtful(day: Day) -> None:
     [found] = locate_skims([render_skim(day.samples, skim)], day.recording)
     assert found.doubtful == (1,)
     [note] = found.notes
-    assert note.startswith("1 of its 3 parts (from 6 s on) sounds the same at other times")
+    assert note.startswith("1 of 3 picks (at 6 s) sounds the same at other times")
 
 
 def test_picks_beside_a_hole_and_in_a_damaged_file_are_found(day: Day, tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_picks_beside_a_hole_and_in_a_damaged_file_are_found(day: Day, tmp_path:
     sound = np.concatenate([render_skim(day.samples, skim), day.samples[100 * RATE : 108 * RATE]])
     [found] = locate_skims([sound], recording)
     assert [pick.start for pick in found.skim.picks] == pytest.approx([80, 120, 200], abs=0.4)
-    assert found.notes == ("from 24 to 32 s of it, nothing was found",)
+    assert found.notes == ("24 to 32 s: not found in the recording",)
 
 
 def test_a_skim_longer_than_its_recording_is_found_as_far_as_it_goes(day: Day) -> None:

@@ -20,7 +20,7 @@ from skims.test_reader import RECORDED, write_blocks
 
 
 def corpus(folder: Path, lines: list[dict[str, Any]]) -> tuple[Path, Path, list[Day]]:
-    """Two items with blocks of their own, and outputs."""
+    """Two items with precomputed blocks, and outputs."""
     known = [made(seed, 200, drift=9.0) for seed in (1, 2)]
     for name, day in zip("ab", known, strict=True):
         write_blocks(folder / f"{name}.npz", day)
@@ -61,7 +61,7 @@ def test_skims_are_scored_against_their_recordings(tmp_path: Path) -> None:
     own = [DayMeasures(day, 100.0) for day in known]
     hand = [one.coverage(hear_rows(one.day, calibration_tc(one.day, 6))) for one in own]
     assert found.systems["course"]["class_coverage"].value == pytest.approx(np.mean(hand))
-    assert any("2 items have blocks of their own" in note for note in found.notes)
+    assert any("2 items have precomputed blocks" in note for note in found.notes)
 
 
 def test_baselines_and_calibrations_are_scored_in_the_same_run(tmp_path: Path) -> None:

@@ -69,10 +69,10 @@ def test_a_page_needs_nothing_from_outside(day: SkimView) -> None:
 def test_a_page_tells_times_and_reasons_of_every_pick(day: SkimView) -> None:
     page = skim_page(day)
     assert page.count('class="time"') == 12
-    assert "stands for 00:00–01:57; brings nothing of its own" in page
-    assert "played backwards; stands for" in page
+    assert "represents 00:00–01:57; covers no sound class of its own" in page
+    assert "played backwards; represents" in page
     assert "damaged at 15:45:00: broken frame" in page
-    assert "24 h (1 h 30 min missing) in 63 s" in page
+    assert "24 h (1 h 30 min missing) condensed to 63 s" in page
     assert ">0.912<" in page
 
 
@@ -97,8 +97,8 @@ def test_pages_without_clock_sound_measures_or_picks_are_made(day: SkimView) -> 
     )
     page = skim_page(bare)
     assert "<audio" not in page
-    assert "stands for" in page
-    assert describe_times(bare) == "24 h (1 h 30 min missing) in 63 s"
+    assert "represents" in page
+    assert describe_times(bare) == "24 h (1 h 30 min missing) condensed to 63 s"
     assert "1:00:00" in skim_picture(replace(bare, recording=replace(bare.recording, seconds=9e3)))
     empty = replace(bare, skim=replace(bare.skim, picks=()))
     assert 'class="time"' not in skim_page(empty)
@@ -129,10 +129,10 @@ def test_reasons_are_told_in_words(day: SkimView) -> None:
         "odd": 2.0,
     }
     assert describe_reasons(Pick(0.0, 8.0, why={**why, **more}), day.recording) == [
-        "stands for 00:00–00:15",
-        "brings 4.2 % of all classes of sound, which no other pick does",
-        "from the period at 00:15",
-        "the middle of 12 alike",
+        "represents 00:00–00:15",
+        "4.2 % of the sound classes are covered only by this pick",
+        "chosen from the period at 00:15",
+        "most typical of 12 similar blocks",
         "scarcity 3.2",
         "told: by hand",
         "odd 2",
@@ -145,7 +145,7 @@ def test_a_pick_may_stand_for_more_than_a_day(day: SkimView) -> None:
         describe_reasons(Pick(0.0, 8.0, why={"from": 0.0, "to": to}), long)
         for to in (86_400, 99_000)
     ]
-    assert told == [["stands for 00:00–00:00"], ["stands for 22 Jul, 00:00 – 23 Jul, 03:30"]]
+    assert told == [["represents 00:00–00:00"], ["represents 22 Jul, 00:00 – 23 Jul, 03:30"]]
     unknown = replace(long, began=None)
     assert (
         "27:30" in describe_reasons(Pick(0.0, 8.0, why={"from": 0.0, "to": 99_000.0}), unknown)[0]
@@ -157,8 +157,8 @@ def test_short_spans_are_told_to_the_second() -> None:
     spans = [(540.0, 555.0), (540.0, 659.0), (540.0, 660.0), (543.0, 543.0)]
     told = [describe_reasons(Pick(543.0, 8.0, why={"from": a, "to": b}), known) for a, b in spans]
     assert told == [
-        ["stands for 00:09:00–00:09:15"],
-        ["stands for 00:09:00–00:10:59"],
-        ["stands for 00:09–00:11"],
-        ["stands for itself"],
+        ["represents 00:09:00–00:09:15"],
+        ["represents 00:09:00–00:10:59"],
+        ["represents 00:09–00:11"],
+        ["represents itself"],
     ]

@@ -179,14 +179,14 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     assert sorted(told) == [
         (2, "start", 'must be a number, got "nine"'),
         (3, "seconds", 'must be above 0, got "0"'),
-        (3, "start", 'must not be before the recording, got "-1"'),
-        (3, "turned", 'must be yes, or empty, got "perhaps"'),
+        (3, "start", 'must not be before the start of the recording, got "-1"'),
+        (3, "turned", 'must be yes, no or empty, got "perhaps"'),
         (4, "seconds", 'must be a number, got "x"'),
-        (4, "start", 'is no time of day: "99:00:00"'),
+        (4, "start", 'is not a time of day: "99:00:00"'),
         (5, "start", "nothing was recorded at 08:30:00 (9000 s)"),
-        (6, "start", "only 4.000 s were recorded from 07:59:56 (7196 s) on"),
-        (7, "start", 'is not in the recording: "23:00:00"'),
-        (8, "start", "1e+09 s is not in the recording"),
+        (6, "start", "only 4.000 s without a gap from 07:59:56 (7196 s)"),
+        (7, "start", 'is outside the recording: "23:00:00"'),
+        (8, "start", "1e+09 s is outside the recording"),
         (9, "seconds", 'must be finite, got "inf"'),
         (9, "start", 'must be finite, got "nan"'),
     ]
@@ -198,7 +198,7 @@ def test_a_pick_may_go_over_the_end_of_a_file_if_nothing_is_missing(tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("begin\n1\n", "has no column start"), ("start\n", "has no pick in it"), ("", "is empty")],
+    [("begin\n1\n", 'no "start" column'), ("start\n", "contains no picks"), ("", "is empty")],
 )
 def test_a_table_without_picks_is_refused(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
@@ -207,13 +207,13 @@ def test_a_table_without_picks_is_refused(tmp_path: Path, text: str, told: str) 
 
 def test_a_time_of_day_needs_a_clock_and_seconds_do_not(tmp_path: Path) -> None:
     assert times(tmp_path, "start\n5\n", recording(None)) == [5.0]
-    with pytest.raises(InputError, match="nobody knows when the recording began"):
+    with pytest.raises(InputError, match="the start time of the recording is unknown"):
         times(tmp_path, "start\n06:00:00\n", recording(None))
 
 
 def test_a_time_that_comes_on_several_days_wants_its_date(tmp_path: Path) -> None:
     long = recording(seconds=50 * HOUR)
-    with pytest.raises(InputError, match=r"comes 2 times in the recording.*write the date"):
+    with pytest.raises(InputError, match=r"occurs 2 times in the recording.*add the date"):
         times(tmp_path, "start\n12:00\n", long)
     assert times(tmp_path, "start\n2025-07-23 12:00\n", long) == [30 * HOUR]
 
@@ -237,17 +237,17 @@ def test_an_hour_that_comes_twice_or_never_is_told(tmp_path: Path) -> None:
     zone = BEGAN.tzinfo
     twice = recording(datetime(2025, 10, 25, 23, 30, tzinfo=zone))
     never = recording(datetime(2025, 3, 29, 23, 30, tzinfo=zone))
-    with pytest.raises(InputError, match="comes 2 times in the recording"):
+    with pytest.raises(InputError, match="occurs 2 times in the recording"):
         times(tmp_path, "start\n02:45\n", twice)
     assert times(tmp_path, "start\n2025-10-26T02:45:00+01:00\n", twice) == [4.25 * HOUR]
-    with pytest.raises(InputError, match="is not in the recording"):
+    with pytest.raises(InputError, match="is outside the recording"):
         times(tmp_path, "start\n02:45\n", never)
 
 
 def test_a_recording_without_a_zone_reads_its_own_clock(tmp_path: Path) -> None:
     plain = recording(BEGAN.replace(tzinfo=None))
     assert times(tmp_path, "start\n07:30\n", plain) == [1.5 * HOUR]
-    with pytest.raises(InputError, match="has a zone, and the recording has none"):
+    with pytest.raises(InputError, match="has a time zone, but the recording has none"):
         times(tmp_path, "start\n2025-07-22T07:30:00Z\n", plain)
 
 

@@ -71,15 +71,15 @@ def test_every_pick_that_is_nowhere_is_told() -> None:
     assert picks(
         SkimContent(picks=[(-1.0, 8.0), (3596.0, 8.0), (5000.0, 8.0), (10800.0, 8.0)])
     ) == [
-        Fault("output.picks[0]", "-1 s is not in the recording, which has 10800 s"),
+        Fault("output.picks[0]", "-1 s is outside the recording, which lasts 10800 s"),
         Fault("output.picks[2]", "nothing was recorded at 5000 s"),
-        Fault("output.picks[3]", "10800 s is not in the recording, which has 10800 s"),
+        Fault("output.picks[3]", "10800 s is outside the recording, which lasts 10800 s"),
     ]
     assert picks(SkimContent(times=[5000.0]), MarkedRecording(RECORDING, hour_gap=5.0)) == [
         (5000.0, 8.0)
     ]
     assert picks(SkimContent(times=[490.0]), made(1, 60)) == [
-        Fault("output.times[0]", "490 s is not in the recording, which has 480 s")
+        Fault("output.times[0]", "490 s is outside the recording, which lasts 480 s")
     ]
 
 
@@ -99,11 +99,11 @@ def test_sound_that_is_mostly_of_something_else_is_refused(tmp_path: Path) -> No
     }
     [pick] = found["own"].skim.picks
     assert pick.start == pytest.approx(10, abs=0.02)
-    assert "of its 30 s are in the recording" in found["mixed"][0].message
-    assert found["mixed"][0].remedy == "is it a skim of this one?"
-    assert "there is no such file" in found["none"][0].message
-    assert "1.0 s are too short to be looked for" in found["short"][0].message
-    assert "has samples that are no numbers" in found["endless"][0].message
+    assert "of its 30 s were found in the recording" in found["mixed"][0].message
+    assert found["mixed"][0].remedy == "is it a skim of this recording?"
+    assert "does not exist" in found["none"][0].message
+    assert "too short to locate (1.0 s)" in found["short"][0].message
+    assert "has samples that are not numbers" in found["endless"][0].message
     paths = [tmp_path / f"{name}.wav" for name in names]
     assert locate_sounds(paths, of, nobody) == list(found.values())
 
@@ -178,9 +178,9 @@ def faults_of(found: Any) -> list[str]:
 def test_an_item_has_a_recording_or_blocks() -> None:
     assert faults_of(read_reference(SkimReferenceLine(item="a"), None)) == ["recording: missing"]
     both = SkimReferenceLine(item="a", recording="d", blocks="d.npz")
-    assert faults_of(read_reference(both, None)) == ["blocks: there is a recording, too"]
+    assert faults_of(read_reference(both, None)) == ["blocks: cannot be combined with recording"]
     timed = SkimReferenceLine(item="a", blocks="d.npz", start="x", hour_gap=5.0)
-    told = "not with blocks, which have their times"
+    told = "cannot be combined with blocks, which have their own times"
     assert faults_of(read_reference(timed, None)) == [f"start: {told}", f"hour_gap: {told}"]
 
 
@@ -208,12 +208,12 @@ def test_blocks_are_read_as_they_were_written(tmp_path: Path) -> None:
     ("other", "told"),
     [
         ({"classes": None, "starts": None}, "has no starts, classes"),
-        ({"starts": np.zeros((20, 1))}, "starts must be a row of numbers"),
-        ({"vectors": np.full((20, 3), "a")}, "starts must be a row of numbers"),
+        ({"starts": np.zeros((20, 1))}, "starts must be a 1-D array"),
+        ({"vectors": np.full((20, 3), "a")}, "starts must be a 1-D array"),
         ({"vectors": np.zeros((19, 3))}, "20 starts, 19 vectors and 20 classes"),
-        ({"seconds": 0.0}, "seconds must be one number over 0"),
-        ({"seconds": np.zeros(2)}, "seconds must be one number over 0"),
-        ({"starts": np.zeros(20)}, "starts must grow"),
+        ({"seconds": 0.0}, "seconds must be one number above 0"),
+        ({"seconds": np.zeros(2)}, "seconds must be one number above 0"),
+        ({"starts": np.zeros(20)}, "starts must increase"),
         ({"vectors": np.full((20, 3), np.nan)}, "numbers must be finite"),
         ({"classes": np.full((20, 3), 1.5)}, "classes must be from 0 to 1"),
     ],

@@ -278,7 +278,7 @@ def test_time_that_nobody_recorded_is_missing_and_hatched(tmp_path: Path) -> Non
     assert told(tmp_path / "skim.flac")["recording"]["missing"] == 100
     assert not any(196 < pick.start < 300 for pick in one.skim.picks)
     assert (tmp_path / "skim.svg").read_text().count("url(#missing)") == 1
-    assert any("passed over what is no sound: notes.txt" in note for note in found.notes)
+    assert any("skipped files that are not audio: notes.txt" in note for note in found.notes)
 
 
 def test_picks_by_ear_are_rendered_and_measured(day: Path, tmp_path: Path) -> None:
@@ -391,7 +391,9 @@ def test_blocks_in_which_somebody_speaks_are_played_backwards(
 
 def test_speech_everywhere_leaves_nothing_to_pick(day: Path, tmp_path: Path, detector: Any) -> None:
     detector(lambda _: True)
-    with pytest.raises(UsageError, match="speak in all of it — take --speech reverse"):
+    with pytest.raises(
+        UsageError, match="speech was detected in every block — use --speech reverse"
+    ):
         skim([day], tmp_path / "s.flac", bare(speech="avoid", cache=tmp_path / "cache"))
     assert not (tmp_path / "s.flac").exists()
 
@@ -538,8 +540,8 @@ def diversity(path: Path, starts: tuple[int, ...], folder: Path) -> float:
     times = path.with_suffix(".csv")
     times.write_text("start\n" + "\n".join(map(str, starts)))
     made = skim([path], folder, SkimOptions.of(times=times, without=EXTRAS[1:], period=12.0))
-    few = "36 blocks give 9 classes of sound, not 48: sd and coverage tell less"
-    assert made.notes == (f"short: {few} — a shorter --block has more",)
+    few = "36 blocks define only 9 sound classes, not 48: sd and coverage are less reliable"
+    assert made.notes == (f"short: {few} — use a shorter --block",)
     scored = score(folder / "outputs.jsonl", folder / "recordings.jsonl", period=12.0, draws=10)
     assert scored.notes[0] == few
     found = made.skims[0].measures["sd"]
@@ -560,7 +562,7 @@ def test_in_a_short_recording_wind_alone_is_less_diverse(tmp_path: Path) -> None
 def test_too_few_blocks_for_classes_are_undefined_and_told(tmp_path: Path) -> None:
     path, folder = write(tmp_path / "short.flac", end=60), tmp_path / "skims"
     found = skim([path], folder, bare())
-    assert found.notes[0].startswith("short: 15 blocks are too few for classes of sound: sd and")
+    assert found.notes[0].startswith("short: 15 blocks are too few to define sound classes: sd and")
     assert np.isnan([found.skims[0].measures[name] for name in ("sd", "coverage")]).all()
     assert found.skims[0].measures["tc"] > 0
     drawn = found.baselines["short", "random", 6]["sd"]
@@ -574,18 +576,17 @@ def test_scoring_otherwise_than_skims_were_made_is_told(day: Path, tmp_path: Pat
     folder = tmp_path / "skims"
     skim([day], folder, bare(sparse=True))
     lines = folder / "outputs.jsonl", folder / "recordings.jsonl"
-    sparse = "1 output was made with --sparse, which score does not know: numbers differ from those"
     assert list(score(*lines, draws=10).notes) == [
-        "60 blocks give 15 classes of sound, not 48: sd and coverage tell less",
-        f"{sparse} of skim",
-        "1 output was made with block 4, scored with 8 — give --block 4",
-        "1 output was made with period 20, scored with 900 — give --period 20",
+        "60 blocks define only 15 sound classes, not 48: sd and coverage are less reliable",
+        "1 output was made with --sparse, which score does not support: its numbers will differ",
+        "1 output was made with block 4 but scored with 8 — use --block 4",
+        "1 output was made with period 20 but scored with 900 — use --period 20",
     ]
     skim([day], folder, bare(again=True))
     assert not score(*lines, draws=10, block=BLOCK, period=[HOUR, 900.0]).notes
     other = score(*lines, draws=10, block=BLOCK, period=HOUR, embedder="log-mel").notes
-    made = "1 output was made with embedder codebook, scored with log-mel"
-    assert other == (f"{made} — give --embedder codebook",)
+    made = "1 output was made with embedder codebook but scored with log-mel"
+    assert other == (f"{made} — use --embedder codebook",)
 
 
 @pytest.mark.parametrize("method", ["pareto", "published", "downsampling", "random"])
@@ -654,19 +655,19 @@ def test_what_is_wrong_with_any_recording_is_told_at_once(tmp_path: Path) -> Non
     assert [one.message for one in caught.value.problems] == [
         "is empty",
         "cannot be opened: Format not recognised.",
-        "there is no sound",
+        "no audio files found",
     ]
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("s.flac", {"zs": (0.0, 1.0)}, "one file for 2 skims — name a folder"),
+    ("s.flac", {"zs": (0.0, 1.0)}, "cannot write 2 skims to one file — choose a folder"),
     ("s.flac", {"embedder": "yamnett"}, "yamnett"),
-    ("s.flca", {}, r'is ".flca" an ending\? — end a skim in .flac'),
-    ("s.m4a", {}, r"no skim is written as .m4a — end it in .flac"),
+    ("s.flca", {}, r'unknown audio format ".flca" — use .flac'),
+    ("s.m4a", {}, r"skims cannot be written as .m4a — use .flac"),
     ("there.txt/s.flac", {}, "there.txt is a file, not a folder"),
-    ("there.txt", {}, "is a file — end a skim in .flac"),
-    (NAMED, {}, "is the recording itself — name another file"),
-    ("s.flac", {"block": 1000.0, "overlap": 0.0, "period": 1000.0}, "only 480.0 s without a gap"),
+    ("there.txt", {}, "is a file without the extension of an audio file — use .flac"),
+    (NAMED, {}, "is the recording itself — choose another output file"),
+    ("s.flac", {"block": 1000.0, "overlap": 0.0, "period": 1000.0}, "longest passage: 480.0 s"),
     ("s.flac", {"speech": "avoid", "speech_model": Path("no.onnx")}, "no.onnx"),
     ("s.flac", {"zone": "Mars"}, "Mars"),
     ("s.flac", {"start": "today"}, "today"),
@@ -694,7 +695,9 @@ def test_what_cannot_be_done_is_told_before_any_work(
 def test_lines_of_somebody_else_are_not_lost(day: Path, tmp_path: Path) -> None:
     lines = tmp_path / "outputs.jsonl"
     lines.write_text('{"item": "a", "system": "s", "output": {"boundaries": []}}\n')
-    with pytest.raises(UsageError, match=r"outputs.jsonl: is there already, and has other lines"):
+    with pytest.raises(
+        UsageError, match=r"outputs.jsonl: already exists and has lines that are not skims"
+    ):
         skim([day], tmp_path, bare())
     assert "boundaries" in lines.read_text()
     lines.unlink()
@@ -705,7 +708,7 @@ def test_lines_of_somebody_else_are_not_lost(day: Path, tmp_path: Path) -> None:
 
 def test_recordings_of_one_name_are_refused(day: Path, tmp_path: Path) -> None:
     other = shutil.copy(day, tmp_path)
-    with pytest.raises(UsageError, match="several recordings are called 20250722_000000 — rename"):
+    with pytest.raises(UsageError, match="several recordings are named 20250722_000000 — rename"):
         skim([day, other], tmp_path / "skims", bare())
 
 
@@ -723,26 +726,28 @@ def test_skims_never_become_part_of_their_recording(day: Path, tmp_path: Path) -
     folder.mkdir()
     shutil.copy(day, folder)
     for output in (folder, folder / "skims", folder / "skim.flac"):
-        with pytest.raises(UsageError, match=r"lies in the recording .*site, which would then"):
+        with pytest.raises(
+            UsageError, match=r"is inside the folder of the recording .*site — choose"
+        ):
             skim([folder], output, bare())
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"zs": (1.5,)}, "z lies between 0"),
-        ({"zs": ()}, "z lies between 0"),
-        ({"picks": 0}, "at least one pick"),
-        ({"seed": -1}, "a seed must not be below 0, got -1"),
+        ({"zs": (1.5,)}, "z must be from 0"),
+        ({"zs": ()}, "z must be from 0"),
+        ({"picks": 0}, "picks must be at least 1"),
+        ({"seed": -1}, "seed must be 0 or greater, got -1"),
         ({"overlap": 2.5}, "half a block"),
-        ({"period": 1.0}, "at least a block"),
-        ({"hour_gap": 0.1}, "--hour-gap must be over 0.3 s"),
+        ({"period": 1.0}, "at least one block"),
+        ({"hour_gap": 0.1}, "--hour-gap must be more than 0.3 s"),
         ({"hour_gap": 3600.0}, "at most 60 s"),
-        ({"methods": ("manual",)}, "go together"),
-        ({"times": Path("t.csv"), "methods": ("pareto",)}, "go together"),
-        ({"speech_model": Path("m.onnx")}, "is for --speech avoid or reverse"),
-        ({"length": 60.0, "picks": 3}, "say the same"),
-        ({"length": 1.0, "picks": None}, "at least a block"),
+        ({"methods": ("manual",)}, "must be used together"),
+        ({"times": Path("t.csv"), "methods": ("pareto",)}, "must be used together"),
+        ({"speech_model": Path("m.onnx")}, "requires --speech avoid or --speech reverse"),
+        ({"length": 60.0, "picks": 3}, "cannot be combined"),
+        ({"length": 1.0, "picks": None}, "at least one block"),
     ],
 )
 def test_what_makes_no_sense_is_not_asked_for(wrong: dict[str, Any], message: str) -> None:

@@ -138,7 +138,7 @@ def test_items_with_fewer_than_three_z_are_undefined_and_counted(tmp_path: Path)
     for name, estimate in own.estimates.items():
         assert (estimate.n, estimate.undefined) == (1, 1)
         assert estimate.value == alone.estimates[name].value
-    assert not any("over z" in note for note in found.notes)
+    assert not any("trade-off" in note for note in found.notes)
     assert "1 + 1 undefined" in render(found)
 
 
@@ -184,7 +184,7 @@ def test_methods_are_told_from_names_of_systems_where_meta_has_none(tmp_path: Pa
     found = scored(tmp_path, lines)
     assert not found.part("courses").curves
     assert (
-        "no method has three z for an item, so that there is no curve over z"
+        "no method has three values of z for an item, so there are no trade-off curves"
         " — name the method in meta" in found.notes
     )
 
@@ -195,7 +195,7 @@ def test_a_z_that_is_none_is_told_and_left_out_of_the_course(tmp_path: Path, z: 
     bad = line("a", "ours", 0.75, [8.0, 80.0])
     bad["meta"]["z"] = z
     found = scored(tmp_path, [*lines, bad])
-    told = "1 output has a z in meta that is no number from 0 to 1: no curve over z has it"
+    told = "1 output has a z in meta that is not a number from 0 to 1: left out of trade-off curves"
     assert told in found.notes
     assert exactly(found) == exactly(scored(tmp_path, lines))
     assert found.systems["ours-z0.75"]["tc"].n == 1
@@ -223,8 +223,8 @@ def test_a_z_that_comes_twice_leaves_its_item_undefined(tmp_path: Path) -> None:
     assert (area.n, area.undefined) == (1, 1)
     assert area.value == course(scored(tmp_path, some("b", "ours")), "ours").estimates["area"].value
     assert (
-        'method "ours" has a z twice for 1 item, which has no curve — tell methods apart in meta'
-        in found.notes
+        'method "ours" has a z twice for 1 item, which has no trade-off curve'
+        " — use different method names in meta" in found.notes
     )
 
 
@@ -238,7 +238,7 @@ def test_a_method_without_one_defined_item_is_shown_as_undefined(tmp_path: Path)
         assert (estimate.n, estimate.undefined) == (0, 1)
         assert math.isnan(estimate.value)
     assert "0 + 1 undefined  – [–, –]" in render(found)
-    assert "z from TC to SD" in render(found, "html")
+    assert "Trade-off between TC and SD" in render(found, "html")
 
 
 def test_z_of_an_item_may_stand_in_different_blocks_of_lines(
@@ -274,7 +274,7 @@ def test_every_metric_has_its_own_courses(tmp_path: Path) -> None:
         assert one.family == f"skims(embedder=codebook,block=8.0,period={period})"
         (alone,) = scored(tmp_path, some("a", "ours"), period=period).part("courses").curves
         assert repr(one.estimates) == repr(alone.estimates)
-    assert render(found).count("z from tc to sd, skims(") == 2
+    assert render(found).count("trade-off between tc and sd, skims(") == 2
 
 
 def record(estimate: Estimate) -> dict[str, Any]:
@@ -309,7 +309,7 @@ def test_a_comparison_has_courses_too(tmp_path: Path) -> None:
     paths = tmp_path / "outputs.jsonl", tmp_path / "recordings.jsonl"
     found = compare(*paths, period=100.0, draws=50, permutations=20)
     assert exactly(found.scores) == exactly(scores)
-    assert "z from TC to SD" in render(found, "html")
+    assert "Trade-off between TC and SD" in render(found, "html")
 
 
 def test_other_tasks_have_no_courses_whatever_their_meta_says() -> None:

@@ -177,7 +177,7 @@ def slow_two_way(votes: Votes, a: int, b: int) -> tuple[float, float]:
 def test_without_common_items_means_are_compared_and_that_is_said(method: str) -> None:
     found = estimate_contrast(latin(), 2, 0, method).difference
     assert found.low < found.value < found.high
-    assert found.method == f"{method}, without a common item, by means: 10"
+    assert found.method == f"{method}, listeners without a common item, compared by means: 10"
     assert estimate_contrast(panel(), 2, 0, method).difference.method == method
 
 
@@ -195,9 +195,10 @@ def test_the_two_way_bootstrap_leaves_out_those_without_common_items() -> None:
     by = {method: estimate_contrast(some, 0, 1, method).difference for method in METHODS}
     assert by["two_way_bootstrap"].n == 8
     assert by["two_way_bootstrap"].undefined == 2
-    assert by["two_way_bootstrap"].method.endswith(", without a common item, left out: 2")
+    said = ", listeners without a common item"
+    assert by["two_way_bootstrap"].method.endswith(f"{said}, excluded: 2")
     assert by["cluster_t"].n == 10
-    assert by["cluster_t"].method == "cluster_t, without a common item, by means: 2"
+    assert by["cluster_t"].method == f"cluster_t{said}, compared by means: 2"
 
 
 @pytest.mark.parametrize("votes", [panel(), latin()], ids=["panel", "latin"])

@@ -122,7 +122,7 @@ def test_the_two_way_bootstrap_is_that_of_loops(votes: Votes) -> None:
         passed = sum(math.isnan(one) for one in column)
         assert same(found.value, fmean(values) if values else math.nan)
         assert same([found.low, found.high], [low, high] if enough else [math.nan] * 2)
-        said = f"two_way_bootstrap, draws passed over: {passed}" if passed else "two_way_bootstrap"
+        said = f"two_way_bootstrap, draws skipped: {passed}" if passed else "two_way_bootstrap"
         assert found.method == said
 
 

@@ -93,8 +93,8 @@ def test_a_panel_of_five_collapses_without_a_floor_and_does_not_with_it() -> Non
     assert held.floored == (one,)
     assert held.spread[one] == held.floor > 0.3
     assert held.warning == (
-        f"the inconsistency of 1 of 5 listeners went below {held.floor:.3g} and was held there: "
-        "the panel is too small to weigh them fully"
+        f"the inconsistency of 1 of 5 listeners was raised to the minimum of {held.floor:.3g}, "
+        "because the panel is too small to weight them fully"
     )
     assert np.abs(values(held.qualities) - table[:, one] + bias[one]).max() > 0.1
 

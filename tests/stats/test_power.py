@@ -171,7 +171,7 @@ def test_without_any_variance_every_difference_is_found() -> None:
 
 
 def test_an_unknown_method_is_refused() -> None:
-    with pytest.raises(ValueError, match="unknown method 'magic': one of cluster_t, mixed"):
+    with pytest.raises(ValueError, match="unknown method 'magic' — use one of cluster_t, mixed"):
         replace(PLAN, method="magic")
 
 

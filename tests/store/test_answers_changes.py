@@ -71,7 +71,7 @@ def test_nothing_is_kept_if_one_of_them_cannot_be(store: Store, address: str) ->
     store.add_answer(answer("1.1", 2), "a")
     tables = [f"SELECT * FROM {name} ORDER BY 1" for name in ("studies", "listeners", "answers")]
     before = [ask(address, one) for one in tables]
-    with pytest.raises(UsageError, match=r"page 1\.1: the answer could not be kept"):
+    with pytest.raises(UsageError, match=r"page 1\.1: the answer could not be stored"):
         change(store, AnswerChange(answer("1.1"), "b"), AnswerChange(answer("1.1", 2, ovrl=1), "c"))
     with pytest.raises(UsageError, match="has no answer 'x' to correct"):
         change(
@@ -91,5 +91,5 @@ def test_a_study_and_its_listeners_are_entered_if_they_are_not_there(store: Stor
 
 def test_of_who_has_withdrawn_nothing_is_kept(store: Store) -> None:
     store.withdraw(DIGEST, 1)
-    with pytest.raises(UsageError, match="could not be kept"):
+    with pytest.raises(UsageError, match="could not be stored"):
         change(store, AnswerChange(answer("1.1"), "b"))

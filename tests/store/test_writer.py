@@ -103,7 +103,7 @@ def test_a_job_under_which_the_database_fails_fails_alone(store: Store) -> None:
 
     with held(store):
         good, bad, more = given(store, 3), store.write(wrong), given(store, 3, first=3)
-    with pytest.raises(StoreError, match=r"the store failed: .*nowhere"):
+    with pytest.raises(StoreError, match=r"database error: .*nowhere"):
         bad.result()
     assert [one.result() for one in good + more] == [AnswerOutcome.STORED] * 6
     assert len(store.history(DIGEST)) == 6

@@ -55,7 +55,7 @@ def test_answers_of_the_browser_and_of_the_terminal_give_the_same_results(
         for listener in (2, 1):
             take(client, link(client, listener), Anyone(seed=listener))
     for listener in (1, 2):
-        with pytest.warns(match="the device page is passed over"):
+        with pytest.warns(match="device checks were skipped"):
             study_take(path, listener, file, respond=Anyone(seed=listener))
     run("study", "export", str(path), "--db", address, "-o", str(out))
     known = rating_records(study_ratings(path, file))
@@ -88,7 +88,7 @@ def test_results_are_printed_straight_from_the_store(folder: Path) -> None:
     for wrong in ([str(out)], [str(path), str(out)]):
         done = CliRunner().invoke(group, ["study", "analyse", *wrong, "--db", "x.db"])
         assert isinstance(done.exception, UsageError)
-        assert "name the study file and nothing else" in str(done.exception)
+        assert "name the study file and no other file" in str(done.exception)
 
 
 def test_links_are_made_once(folder: Path, address: str) -> None:
@@ -122,9 +122,9 @@ def test_some_are_invited_and_the_others_come_by_the_open_link(folder: Path, add
         assert site_of(client).store.count_free_places(site_of(client).digest) == 1
         join(client)
     done = CliRunner().invoke(group, [*command, "--first", "3"])
-    assert "the first 3 listeners, but there are 2" in str(done.exception)
+    assert "cannot invite 3 listeners, the study has 2" in str(done.exception)
     done = CliRunner().invoke(group, [*command, "--first", "1", "--take-back", "1"])
-    assert "one at a time" in str(done.exception)
+    assert "cannot be combined" in str(done.exception)
 
 
 def test_links_that_nobody_used_are_taken_back_for_the_open_link(
@@ -135,8 +135,8 @@ def test_links_that_nobody_used_are_taken_back_for_the_open_link(
     before = [one["link"] for one in rows(*command)]
     with served(path, address, open=2) as client:
         take(client, before[1], stop="1.1")
-    assert "took back the links of: 1\n" in run(*command, "--take-back", "2").stderr
-    assert "took back the links of: nobody" in run(*command, "--take-back", "2").stderr
+    assert "revoked links of listeners: 1\n" in run(*command, "--take-back", "2").stderr
+    assert "revoked links of listeners: none" in run(*command, "--take-back", "2").stderr
     with served(path, address, open=2) as client:
         assert client.get(before[0]).status_code == 404
         assert join(client) not in before
@@ -209,7 +209,7 @@ def test_who_did_not_hear_to_the_end_is_screened_out_of_the_store(
             take(client, link(client, listener))
     before = study_analyse((), study=path, db=address)
     figures = {one.figures for one in before.screened}
-    assert figures == {"0 of 12 sounds not heard to their end (at most 0)"}
+    assert figures == {"0 of 12 sounds not played to the end (maximum share 0)"}
     assert (before.left, [one for one in before.notes if "unheard" in one]) == ((), [])
     with Store.open(address) as store:  # the server itself takes no such answer
         digest = read_study(path).digest
@@ -220,21 +220,21 @@ def test_who_did_not_hear_to_the_end_is_screened_out_of_the_store(
     after = study_analyse((), study=path, db=address)
     assert after.left == (1,)
     told = {one.listener: one.figures for one in after.screened}
-    assert told[1] == "2 of 12 sounds not heard to their end (at most 0)"
-    assert told[2] == "0 of 9 sounds not heard to their end (at most 0)"
-    assert "unheard: plays of 1 answers were not recorded" in after.notes
+    assert told[1] == "2 of 12 sounds not played to the end (maximum share 0)"
+    assert told[2] == "0 of 9 sounds not played to the end (maximum share 0)"
+    assert "unheard: playback was not recorded for 1 answer" in after.notes
     rows = [
         f"{item},{system},{ord(item)}{system[1:]}\n" for item in "abcd" for system in ("C0", "C1")
     ]
     (folder / "scores.csv").write_text("item,system,m\n" + "".join(rows))
     beside = study_agree(folder / "scores.csv", study=path, db=address, draws=5, permutations=5)
     assert {one.raters for one in beside.scales} == {2}
-    assert "screening left 1 listener out" in beside.notes
-    assert "unheard: plays of 1 answers were not recorded" in beside.notes
+    assert "screening excluded 1 listener" in beside.notes
+    assert "unheard: playback was not recorded for 1 answer" in beside.notes
     out = folder / "out.jsonl"
     run("study", "export", str(path), "--db", address, "-o", str(out))
     from_file = study_analyse(out, study=path)  # which has no plays
-    assert "unheard: cannot be applied: plays were not recorded" in from_file.notes
+    assert "unheard: not applied: playback was not recorded" in from_file.notes
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -282,7 +282,7 @@ def test_a_store_that_links_made_is_told(folder: Path) -> None:
     path, db = study(folder, "acr", MORE), str(folder / "typo.db")
     for address in (db, f"sqlite:///{folder / 'other.db'}"):
         command = ("study", "links", str(path), "--db", address)
-        assert f"note: {address} was not there, and is a new store now\n" in run(*command).stderr
+        assert f"note: created database {address}\n" in run(*command).stderr
         assert run(*command).stderr == ""
     assert run("study", "links", str(path)).stderr == ""  # beside the study file, as expected
 
@@ -300,7 +300,7 @@ def test_what_was_answered_can_be_told_without_sounds(folder: Path, table: bool)
         sound.unlink()
     assert [run(*command).stdout for command in commands] == before
     assert all(before)
-    with pytest.raises(InputError, match=r"no file of \"C1\" is there"):
+    with pytest.raises(InputError, match=r"no audio file of system \"C1\" was found"):
         read_study(path)
 
 
@@ -308,7 +308,7 @@ def test_what_was_answered_can_be_told_without_sounds(folder: Path, table: bool)
 def test_a_store_that_is_not_there_is_not_made(folder: Path, verb: str) -> None:
     path = study(folder, "acr", MORE)
     done = CliRunner().invoke(group, ["study", verb, str(path)])
-    assert "there is no store" in str(done.exception)
+    assert "database does not exist" in str(done.exception)
     assert not (folder / "study.db").exists()
 
 
@@ -320,12 +320,14 @@ def test_a_study_that_has_changed_is_told(folder: Path, address: str, title: str
         take(client, own)
         count, digest = len(old.page_sequence(1).answerable), old.digest
     path.write_text(path.read_text().replace("Taking part", title) + "seed: 3\n")
-    what = "another form of this study" if title == "Taking part" else f'another study, "{title}"'
+    what = (
+        "another version of this study" if title == "Taking part" else f'another study, "{title}"'
+    )
     what = what.replace("Another title", "Taking part")
-    told = f"note: the store holds answers to {what} (digest {digest[:12]}…"
+    told = f"note: the database has answers to {what} (digest {digest[:12]}…"
     command = ["study", "status", str(path), "--db", address]
     done = CliRunner().invoke(group, command)
-    assert "has the study file changed since?" in str(done.exception)
+    assert "was the file edited after listeners started?" in str(done.exception)
     assert told in done.stderr
     with served(path, address) as client:
         got = client.get(f"{own}/state")
@@ -335,10 +337,10 @@ def test_a_study_that_has_changed_is_told(folder: Path, address: str, title: str
     for verb in ("status", "export", "links"):
         more = ["-o", str(kept)] if verb == "export" else []
         done = CliRunner().invoke(group, ["study", verb, str(path), "--db", address, *more])
-        assert ("nobody has answered" in str(done.exception)) is (verb == "export")
+        assert ("no answers to this version" in str(done.exception)) is (verb == "export")
         said = done.stderr
-        assert f"{told}, {count} answers of 1 listener, the last 20" in said
-        assert "put the study file back as it was, or keep this form in a store of its own" in said
+        assert f"{told}, {count} answers from 1 listener, last 20" in said
+        assert "restore the study file, or use a separate database for this version" in said
     assert kept.read_text() == "answers\n"
     with served(path, address) as client:
         take(client, link(client, 2))
@@ -366,5 +368,5 @@ def test_answers_to_other_trials_than_planned_are_refused(folder: Path) -> None:
         [first] = [one for one in store.history(digest) if one.answer.page == "1.1"]
         other: dict[str, Any] = {**(first.answer.heard or {}), "item": "zzz"}
         store.correct_answer(replace(first.answer, heard=other), "other", first.id)
-    with pytest.raises(InputError, match="was zzz as"):
+    with pytest.raises(InputError, match="zzz as"):
         study_analyse((), study=path, db=address)

@@ -163,7 +163,7 @@ def test_a_rule_that_leaves_nobody_keeps_everybody_and_says_so() -> None:
     votes = [replace(one, value=3.0) for one in ratings(taken(study))]
     found = results(study, votes, screening=["p808"])
     assert found.left == ()
-    assert any("nobody" in note for note in found.notes)
+    assert any("all listeners failed" in note for note in found.notes)
     assert found.scales[0].systems["C0"].mean.value == 3
 
 
@@ -334,7 +334,7 @@ def test_controls_do_not_compete_and_are_known_by_their_usual_names(tmp_path: Pa
     assert [(one.a, one.b) for one in found.scales[0].contrasts] == [("A", "B")]
     assert "controls=ref+anchor35+anchor70" in found.signature
     assert {one.rule for one in found.screened} == {"bs1534"}
-    with pytest.raises(UsageError, match='reference: nobody rated "reff"'):
+    with pytest.raises(UsageError, match='reference: no ratings of "reff"'):
         study_analyse(path, reference="reff")
 
 
@@ -342,8 +342,8 @@ def test_what_differs_from_the_plan_is_told_and_the_study_named(simulated: Simul
     study = simulated.design.study
     found = results(study, ratings(simulated), interval="naive_t", screening=["p808"])
     assert found.changed == (
-        "interval: cluster_t was planned, naive_t was done",
-        "screening: none was planned, p808 was done",
+        "interval: cluster_t was planned, naive_t was used",
+        "screening: none was planned, p808 was used",
     )
     assert found.study == study.digest
     assert results(study, ratings(simulated)).changed == ()
@@ -361,8 +361,8 @@ def test_few_votes_off_a_scale_of_five_points_are_named(tmp_path: Path) -> None:
     votes = [(f"i{n}", "A", who, "MOS", 1 + (n + who) % 5) for n in range(8) for who in range(5)]
     path.write_text(rows(*votes[:-1], (*votes[-1][:4], 7)))
     [scale] = study_analyse(path, draws=DRAWS).scales
-    assert "all but 1 of 40 from 1 to 5 (7); say --scale MOS=LOW:HIGH" in scale.notes[0]
-    with pytest.raises(InputError, match="7 is not on MOS"):
+    assert "(39 of 40 are 1 to 5; the others are 7); set --scale MOS=LOW:HIGH" in scale.notes[0]
+    with pytest.raises(InputError, match="7 is outside scale MOS"):
         study_analyse(path, scales=["MOS=1:5"])
 
 
@@ -370,7 +370,7 @@ def test_a_condition_without_any_vote_is_named_in_tables(tmp_path: Path) -> None
     path = tmp_path / "empty.csv"
     path.write_text(rows(("a", "A", "x", "MOS", 3), ("a", "C", "x", "MOS", "")))
     found = study_analyse(path, draws=DRAWS)
-    assert "nobody rated C: all its votes are missing" in found.notes
+    assert "no ratings of C: all its votes are missing" in found.notes
 
 
 def test_a_panel_too_small_for_the_subject_model_is_warned_of() -> None:
@@ -415,15 +415,15 @@ def test_all_that_is_wrong_with_a_table_is_told_at_once(
 def test_what_cannot_be_is_refused(tmp_path: Path, simulated: SimulatedStudy) -> None:
     study, votes = simulated.design.study, ratings(simulated)
     for how, said in (
-        ({"interval": "cluster"}, 'no interval "cluster"'),
-        ({"correction": "bonferroni"}, 'no correction "bonferroni"'),
-        ({"level": 95.0}, "level must lie between 0 and 1"),
-        ({"screening": ["p80"]}, 'no rule of screening "p80"'),
-        ({"scales": ["MOS"]}, "scale must be like"),
-        ({"contrasts": [("C1", "C9")]}, 'no system "C9"'),
-        ({"contrasts": [("C1", "C1")]}, "not compared with itself"),
-        ({"contrasts": [("C1", "C2"), ("C2", "C1")]}, "named twice"),
-        ({"draws": 0}, "draws must be 1 or more"),
+        ({"interval": "cluster"}, 'unknown interval "cluster"'),
+        ({"correction": "bonferroni"}, 'unknown correction "bonferroni"'),
+        ({"level": 95.0}, "level must be between 0 and 1"),
+        ({"screening": ["p80"]}, 'unknown screening rule "p80"'),
+        ({"scales": ["MOS"]}, "scale: write NAME=LOW:HIGH"),
+        ({"contrasts": [("C1", "C9")]}, 'unknown system "C9"'),
+        ({"contrasts": [("C1", "C1")]}, "compared with itself"),
+        ({"contrasts": [("C1", "C2"), ("C2", "C1")]}, "listed twice"),
+        ({"draws": 0}, "draws must be at least 1"),
     ):
         with pytest.raises(UsageError, match=said):
             results(study, votes, **how)
@@ -455,7 +455,7 @@ def test_the_command_analyses_answers_and_writes_a_folder(
     runner = CliRunner()
     shown = runner.invoke(group, ["study", "analyse", str(path), "--draws", "20", "--no-mixed"])
     assert shown.exit_code == 0, shown.output
-    assert "C4 leads on every scale" in shown.output
+    assert "C4 is significantly better than all other systems on every scale" in shown.output
     folder = tmp_path / "out"
     made = runner.invoke(
         group, ["study", "analyse", str(path), "--draws", "20", "--folder", str(folder)]

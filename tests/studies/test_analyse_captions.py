@@ -97,7 +97,7 @@ def test_blanks_of_answers_are_listed_and_the_policy_can_be_changed(file: Path) 
     zero = analysed(file, unfilled=True, blank="zero")
     counts = [sum(r.votes for r in x.scales[-1].systems.values()) for x in (dropped, zero)]
     assert counts == [2 * CLIPS * 6 - 1, 2 * CLIPS * 6]
-    assert zero.changed == ("blank: drop was planned, zero was done",)
+    assert zero.changed == ("blank: drop was planned, zero was used",)
 
 
 def test_answers_to_forms_divide_listeners(file: Path) -> None:
@@ -118,11 +118,11 @@ def test_simulated_studies_are_divided_by_forms_too(file: Path) -> None:
 @pytest.mark.parametrize(
     ("plan", "told"),
     [
-        ("{by: [datset]}", 'analysis.by[0]: neither clips nor listeners have "datset"'),
-        ("{by: [jury, jury]}", 'analysis.by[1]: "jury" comes twice'),
-        ("{margins: {totl: 0.5}}", 'analysis.margins.totl: no scale "totl"'),
+        ("{by: [datset]}", 'analysis.by[0]: neither clips nor listeners have a field "datset"'),
+        ("{by: [jury, jury]}", 'analysis.by[1]: duplicate "jury"'),
+        ("{margins: {totl: 0.5}}", 'analysis.margins.totl: unknown scale "totl"'),
         ("{margins: {total: 0}}", "analysis.margins.total: must be above 0"),
-        ("{margins: {total: -1}}", "analysis.margins.total: must be from 0 on"),
+        ("{margins: {total: -1}}", "analysis.margins.total: must be at least 0"),
     ],
 )
 def test_plans_that_cannot_be_are_refused_with_their_place(
@@ -138,9 +138,9 @@ def test_margins_of_the_study_are_tested_and_others_are_told(file: Path) -> None
     assert study.analysis.margins == {"total": 0.5}
     said = settings_of(study, margins=[("total", "0.2")], blank="zero", by=["jury"])
     assert plan_changes(study, said) == (
-        "by: dataset, jury was planned, jury was done",
-        "blank: drop was planned, zero was done",
-        "margins: total ±0.5 was planned, total ±0.2 was done",
+        "by: dataset, jury was planned, jury was used",
+        "blank: drop was planned, zero was used",
+        "margins: total ±0.5 was planned, total ±0.2 was used",
     )
 
 

@@ -80,7 +80,7 @@ def test_nothing_is_guessed_where_scales_are_named(tmp_path: Path) -> None:
 def test_a_table_that_lacks_a_dimension_is_no_table_by_the_rubric(tmp_path: Path) -> None:
     made = [{n: x for n, x in row.items() if n != "recall"} for row in rows()]
     assert analysed(tmp_path, table(made)).rubric is None
-    with pytest.raises(InputError, match="thumbs has recall, the table does not"):
+    with pytest.raises(InputError, match="recall: missing dimension of the rubric thumbs"):
         analysed(tmp_path, table(made), rubric="thumbs")
 
 
@@ -106,8 +106,8 @@ def test_numbers_off_their_scale_are_refused_all_at_once_with_line_and_remedy(
         analysed(tmp_path, table(off(rows())))
     told = [str(one) for one in error.value.problems]
     assert len(told) == 2
-    assert "ratings.csv:6: fluency: 0.5 is not on fluency" in told[0]
-    assert "ratings.csv:11: precision: 6 is not on precision" in told[1]
+    assert "ratings.csv:6: fluency: 0.5 is outside scale fluency" in told[0]
+    assert "ratings.csv:11: precision: 6 is outside scale precision" in told[1]
     assert all("--faults drop" in one for one in told)
 
 
@@ -134,7 +134,7 @@ def test_numbers_off_their_scale_may_be_taken_for_blanks_and_are_listed(tmp_path
     assert (positive.item, positive.system) == (made[4]["item"], made[4]["system"])
     assert (positive.listener, positive.scale) == (made[4]["listener"], "fluency")
     assert positive.where == "ratings.csv:6"
-    left = "taken for a blank; this rater is left out of the total of this caption"
+    left = "treated as blank; this rater is excluded from the total of this caption"
     assert positive.done == left
     votes = {name: _totals(one) for name, one in _by_blank(tmp_path, made).items()}
     assert votes["zero"] == votes["drop"]  # a number that was wrong is not 0
@@ -152,7 +152,7 @@ def test_blanks_are_listed_with_what_they_mean_for_the_total(tmp_path: Path) -> 
     dropped = analysed(tmp_path, text)
     (one,) = dropped.faults
     assert (one.kind, one.scale) == ("blank", "irrelevance")
-    assert "left out of the total of this caption, and of nothing else" in one.done
+    assert "excluded from the total of this caption only" in one.done
     (zero,) = analysed(tmp_path, text, blank="zero").faults
     assert zero.done == "counts as 0 in the total"
     counts = [sum(r.votes for r in s.systems.values()) for s in dropped.scales]
@@ -196,7 +196,7 @@ def test_totals_of_the_table_are_made_again_and_others_are_told(tmp_path: Path) 
     found = analysed(tmp_path, table(made))
     (one,) = found.faults
     assert one.kind == "other total"
-    assert "1 of 96 totals of the table are not those of the formula: it has 0.1" in one.told
+    assert "1 of 96 totals in the table deviate from the formula; the first is 0.1" in one.told
     assert votes(found, "total") == votes(analysed(tmp_path, table(rows())), "total")
 
 
@@ -210,7 +210,7 @@ def test_duplicate_captions_are_listed_and_differences_stand_without_them(tmp_pa
         ("duplicate", "clip3", "model"),
         ("duplicate", "clip5", "model"),
     ]
-    assert "also stands under clip5, model" in found.faults[0].told
+    assert "is also the caption of clip5, model" in found.faults[0].told
     assert found.rubric is not None
     one = next(one for one in found.rubric.without if one.value == "total")
     assert (one.items, one.rest_items) == (ITEMS, ITEMS - 2)
@@ -226,7 +226,10 @@ def test_duplicate_captions_are_listed_and_differences_stand_without_them(tmp_pa
 def test_the_same_words_of_two_systems_are_told_too(tmp_path: Path) -> None:
     made = [row | {"caption": "Birds."} if row["item"] == "clip1" else row for row in rows()]
     told = [one.told for one in analysed(tmp_path, table(made)).faults]
-    assert told == ["“Birds.” also stands under model", "“Birds.” also stands under person"]
+    assert told == [
+        "“Birds.” is also the caption of model",
+        "“Birds.” is also the caption of person",
+    ]
 
 
 def test_results_are_divided_by_columns_of_items_and_of_listeners(tmp_path: Path) -> None:
@@ -250,9 +253,9 @@ def test_results_are_divided_by_columns_of_items_and_of_listeners(tmp_path: Path
 def test_nobody_is_in_two_groups(tmp_path: Path) -> None:
     made = rows()
     made[1]["dataset"] = "street"
-    with pytest.raises(InputError, match=r'clip0 is "street" here and was "park" above') as error:
+    with pytest.raises(InputError, match=r'item clip0 is "street" here and "park" above') as error:
         analysed(tmp_path, table(made), by=("dataset",))
-    assert "an item, or a listener, is in one group" in str(error.value)
+    assert "assign each item, or each listener, to one group" in str(error.value)
     assert "ratings.csv:3" in str(error.value)
 
 
@@ -260,11 +263,11 @@ def test_fields_and_scales_that_are_not_there_are_told_with_the_nearest(tmp_path
     text = table(rows())
     with pytest.raises(InputError, match='did you mean "dataset"'):
         analysed(tmp_path, text, by=("datset",))
-    with pytest.raises(UsageError, match='no rating is on scale "totl"'):
+    with pytest.raises(UsageError, match='no ratings on scale "totl"'):
         analysed(tmp_path, text, margins=[("totl", "0.5")])
-    with pytest.raises(UsageError, match=r"margin must be like total=0\.5"):
+    with pytest.raises(UsageError, match="margin: write SCALE=NUMBER"):
         analysed(tmp_path, text, margins=[("total", "half")])
-    with pytest.raises(UsageError, match="margin of total must be above 0"):
+    with pytest.raises(UsageError, match="margin of total must be a finite number above 0"):
         analysed(tmp_path, text, margins=[("total", "-1")])
 
 
@@ -324,8 +327,8 @@ def test_votes_off_any_known_scale_may_be_dropped_and_are_listed(tmp_path: Path)
     found = analysed(tmp_path, table(made), faults="drop")
     (one,) = found.faults
     assert (one.kind, one.scale, one.where) == ("off scale", "OVRL", "ratings.csv:4")
-    assert "Faults found: 1 number off its scale." in methods_paragraph(found)
-    with pytest.raises(InputError, match="7 is not on OVRL"):
+    assert "Faults in the data: 1 value outside its scale." in methods_paragraph(found)
+    with pytest.raises(InputError, match="7 is outside scale OVRL"):
         analysed(tmp_path, table(made))
 
 
@@ -337,4 +340,4 @@ def test_choices_are_not_divided_and_that_is_said(tmp_path: Path) -> None:
         for w in range(3)
     ]
     found = analysed(tmp_path, table(made), by=("jury",))
-    assert "choices are not divided by jury" in found.scales[0].notes
+    assert "choices are not analysed by jury" in found.scales[0].notes

@@ -122,9 +122,9 @@ def test_cut_lines_are_told(tmp_path: Path) -> None:
     study_take(path, 1, answers, respond=Anyone())
     whole = study_ratings(path, answers)
     answers.write_bytes(answers.read_bytes()[:-40])
-    with pytest.warns(EarwitnessWarning, match=r"answers.jsonl:8: was cut short"):
+    with pytest.warns(EarwitnessWarning, match=r"answers.jsonl:8: truncated line ignored"):
         assert study_take(path, 1, answers, respond=Anyone()) == 1
-    with pytest.warns(EarwitnessWarning, match=r"answers.jsonl:8: was cut short"):
+    with pytest.warns(EarwitnessWarning, match=r"answers.jsonl:8: truncated line ignored"):
         assert study_ratings(path, answers) == whole
 
 
@@ -216,11 +216,11 @@ def test_a_kill_on_any_page_loses_and_doubles_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        (".", "answers cannot be added: it is a folder"),
-        ("no/a.jsonl", "answers cannot be added: there is no folder .*no"),
-        ("link.jsonl", "answers cannot be added: there is no folder"),
-        ("pipe", "answers cannot be added: it is no plain file"),
-        ("n" * 300, "answers cannot be added: File name too long"),
+        (".", "cannot add answers: is a folder"),
+        ("no/a.jsonl", "cannot add answers: folder .*no does not exist"),
+        ("link.jsonl", "cannot add answers: folder .* does not exist"),
+        ("pipe", "cannot add answers: is not a regular file"),
+        ("n" * 300, "cannot add answers: File name too long"),
     ],
 )
 def test_a_place_that_cannot_be_written_to_is_told_first(

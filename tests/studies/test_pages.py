@@ -23,14 +23,20 @@ def views(folder: Path, language: str, minutes: float = 5) -> dict[str, View]:
 
 TOLD = {
     "en": {
-        "training.0": "Try the page out: these answers do not count.",
-        "anchors.0": "Rate these sounds like the others. These answers do not count.",
-        "2.0": "Trials in this session: 2. Begin whenever you are ready.",
+        "training.0": "This is for practice. Your answers here do not count.",
+        "anchors.0": (
+            "These sounds show the range of what you will hear in this test. "
+            "Rate them like the others. Your answers here do not count."
+        ),
+        "2.0": "Number of trials in this session: 2. Start when you are ready.",
     },
     "fr": {
-        "training.0": "Faites connaissance avec la page : ces réponses ne comptent pas.",
-        "anchors.0": "Notez ces sons comme les autres. Ces réponses ne comptent pas.",
-        "2.0": "Nombre d'essais dans cette session : 2. Commencez quand vous voudrez.",
+        "training.0": "Ceci est un entraînement. Vos réponses ici ne comptent pas.",
+        "anchors.0": (
+            "Ces sons montrent l’étendue de ce que vous entendrez dans ce test. "
+            "Notez-les comme les autres. Vos réponses ici ne comptent pas."
+        ),
+        "2.0": "Nombre d’essais dans cette session\u00a0: 2. Commencez quand vous le souhaitez.",
     },
 }
 
@@ -39,7 +45,7 @@ TOLD = {
 def test_what_comes_next_is_told_before_it(tmp_path: Path, language: str) -> None:
     found = views(tmp_path, language)
     assert {name: found[name]["text"] for name in TOLD[language]} == TOLD[language]
-    assert found["anchors.0"]["title"].startswith({"en": "Sounds", "fr": "Des sons"}[language])
+    assert found["anchors.0"]["title"].startswith({"en": "Examples", "fr": "Exemples"}[language])
 
 
 RESTS = {

@@ -88,11 +88,11 @@ def test_qualities_may_be_said_by_system_and_scale() -> None:
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ({"bias": -1.0}, "bias must be a number from 0 on"),
+        ({"bias": -1.0}, "bias must be a number of at least 0"),
         ({"inconsistency": float("nan")}, "inconsistency must be a number"),
         ({"fatigue": 1.5}, "fatigue must be a number from -1 to 1"),
-        ({"careless": 40}, "only 16 listeners take part"),
-        ({"qualities": {("C9", ""): 0.5}}, 'there is no system "C9"'),
+        ({"careless": 40}, "careless must be at most 16"),
+        ({"qualities": {("C9", ""): 0.5}}, 'unknown system "C9"'),
     ],
 )
 def test_what_cannot_be_is_refused(more: dict[str, object], told: str) -> None:

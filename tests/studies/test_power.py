@@ -70,7 +70,7 @@ def test_pilots_give_their_own_variances(tmp_path: Path) -> None:
     path.write_bytes(b"".join(map(answer_line, found.answers)))
     made = study_power(study, pilot=[path], runs=1)
     assert made.components["listener_system"] == pytest.approx(0.6, rel=0.25)  # 0.15 of 4 points
-    assert "pilot answers.jsonl: 24 listeners" in made.source
+    assert "pilot answers.jsonl (24 listeners" in made.source
     said = study_power(study, pilot=[path], components={"listener_system": 0.1}, runs=1)
     assert said.rows[0].detectable < made.rows[0].detectable
 
@@ -91,13 +91,13 @@ def test_power_is_shown_in_every_form(form: str) -> None:
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"wanted": 1.0}, "power must lie between 0 and 1"),
-        ({"runs": 0}, "runs must be 1 or more"),
+        ({"wanted": 1.0}, "power must be between 0 and 1"),
+        ({"runs": 0}, "runs must be at least 1"),
         ({"differences": [0.0]}, "above 0"),
-        ({"listeners": [1]}, "2 listeners or more"),
+        ({"listeners": [1]}, "listeners must be at least 2"),
         ({"scale": "SIGG"}, 'did you mean "SIG"'),
         ({"components": {"residuel": 1.0}}, 'did you mean "residual"'),
-        ({"components": {"residual": -1.0}}, "from 0 on"),
+        ({"components": {"residual": -1.0}}, "at least 0"),
     ],
 )
 def test_what_cannot_be_is_refused(how: dict[str, Any], said: str) -> None:
@@ -106,5 +106,5 @@ def test_what_cannot_be_is_refused(how: dict[str, Any], said: str) -> None:
 
 
 def test_studies_of_pairs_only_have_no_power_here() -> None:
-    with pytest.raises(UsageError, match="pairs only"):
+    with pytest.raises(UsageError, match="this study compares pairs"):
         study_power(small(kind="ab"))

@@ -145,7 +145,7 @@ def test_what_is_no_formula_is_refused(text: str) -> None:
 
 
 def test_formulas_have_ends() -> None:
-    with pytest.raises(UsageError, match="nested more than"):
+    with pytest.raises(UsageError, match="more than 40 nested levels"):
         formula("(" * 100 + "a" + ")" * 100)
     with pytest.raises(UsageError, match="longer than"):
         formula("a+" * 1000 + "a")
@@ -169,7 +169,7 @@ def test_a_total_that_may_divide_by_nothing_is_refused() -> None:
 def test_a_total_speaks_of_known_dimensions() -> None:
     with pytest.raises(UsageError, match='did you mean "recall"'):
         replace(thumbs(), total="precision + recal")
-    with pytest.raises(UsageError, match="speaks of no dimension"):
+    with pytest.raises(UsageError, match="contains no dimension"):
         replace(thumbs(), total="1 + 1")
 
 
@@ -178,11 +178,11 @@ def test_a_total_speaks_of_known_dimensions() -> None:
     [
         ({"name": "two words"}, "must be a word"),
         ({"name": "total"}, "must be a word"),
-        ({"low": 5.0}, "from low up to high"),
-        ({"step": 0.0}, "from low up to high"),
-        ({"step": 0.3}, "5 is not on it"),
+        ({"low": 5.0}, "low must be below high"),
+        ({"step": 0.0}, "low must be below high"),
+        ({"step": 0.3}, "5 is not a valid value"),
         ({"role": "scroe"}, 'did you mean "score"'),
-        ({"role": "penalty"}, "must end at 0"),
+        ({"role": "penalty"}, "high must be 0"),
     ],
 )
 def test_dimensions_that_cannot_be_are_refused(changed: dict[str, object], told: str) -> None:
@@ -229,5 +229,5 @@ def test_languages_say_the_same_of_the_same_numbers() -> None:
 def test_unknown_rubrics_and_languages_are_told_the_nearest() -> None:
     with pytest.raises(UsageError, match='did you mean "thumbs"'):
         read_rubric("thumb")
-    with pytest.raises(UsageError, match='there is no language "de"'):
+    with pytest.raises(UsageError, match='unknown language "de"'):
         thumbs("de")

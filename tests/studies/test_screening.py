@@ -58,11 +58,11 @@ def test_p808_tells_figures_beside_limits() -> None:
     found = screen(rated(table, names=["ann", "bob", "cat", "eve", "zoe"]), [usual("p808")])
     # variance 10/3; the others of eve have (3g + 3) / 4, those of ann (2g + 6 − g + 3) / 4
     assert [one.figures for one in found.verdicts[::3]] == [
-        "variance 3.33 (at least 0.1), correlation 1 (at least 0.4)",
-        "variance 3.33 (at least 0.1), correlation -1 (at least 0.4)",
+        "variance 3.33 (minimum 0.1), correlation 1 (minimum 0.4)",
+        "variance 3.33 (minimum 0.1), correlation -1 (minimum 0.4)",
     ]
     assert found.verdicts[4].figures == (
-        "variance 0 (at least 0.1), correlation undefined (at least 0.4)"
+        "variance 0 (minimum 0.1), correlation undefined (minimum 0.4)"
     )
     assert found.left == ("eve", "zoe")
 
@@ -85,7 +85,7 @@ def test_limits_of_the_study_file_count() -> None:
 def test_a_listener_alone_cannot_be_judged_and_the_note_says_so() -> None:
     found = screen(rated(np.array([[1.0], [5], [3]])), [usual("p808")])
     assert found.left == ()
-    assert found.notes == ("p808: 1 kept with an undefined figure",)
+    assert found.notes == ("p808: a figure is undefined in 1 check; these exclude no listener",)
 
 
 def test_p808_leaves_scales_of_other_kinds_alone() -> None:
@@ -100,9 +100,7 @@ def test_comparisons_with_different_systems_are_different_stimuli() -> None:
         for other, value in (("B", 3.0), ("C", 0.0), ("D", -3.0))
     ]
     found = screen(ratings, [usual("p808")])
-    assert {one.figures.split(", ")[1] for one in found.verdicts} == {
-        "correlation 1 (at least 0.4)"
-    }
+    assert {one.figures.split(", ")[1] for one in found.verdicts} == {"correlation 1 (minimum 0.4)"}
 
 
 # --- BS.1534
@@ -154,7 +152,7 @@ def test_bs1534_tells_counts_beside_limits() -> None:
     found = screen(mushra({7: (4, 1)}, 20), [usual("bs1534")], reference="ref", anchor="anchor70")
     assert found.verdicts[0].figures == (
         "hidden reference below 90 in 4 of 20 items, middle anchor above 90 in 1 of 20 "
-        "(at most 0.15)"
+        "(maximum share 0.15)"
     )
 
 
@@ -162,7 +160,7 @@ def test_bs1534_without_an_anchor_says_that_half_of_it_was_not_applied() -> None
     found = screen(mushra({7: (4, 0)}, 20), [usual("bs1534")], reference="ref")
     assert found.left == (7,)
     assert found.notes == (
-        "bs1534: no ratings of the middle anchor on BASIC: that half is not applied",
+        "bs1534: no ratings of the middle anchor on BASIC: that condition is not applied",
     )
 
 
@@ -178,7 +176,7 @@ def test_bs1116_has_the_p_of_a_one_sided_t_test() -> None:
     found = screen(rated(table, "SDG"), [usual("bs1116")])
     for one, grades in zip(found.verdicts, table.T, strict=True):
         p = ttest_1samp(grades, 0, alternative="less").pvalue
-        assert one.figures == f"p {p:.3g} over 20 grades (at most 0.05)"
+        assert one.figures == f"p {p:.3g} over 20 grades (maximum 0.05)"
         assert one.kept == (p <= 0.05)
 
 
@@ -191,12 +189,12 @@ def test_bs1116_with_equal_grades_needs_no_test() -> None:
 def test_one_grade_cannot_be_tested() -> None:
     found = screen(rated(np.array([[-1.0]]), "SDG"), [usual("bs1116")])
     assert found.left == ()
-    assert found.notes == ("bs1116: 1 kept with one grade, which cannot be tested",)
+    assert found.notes == ("bs1116: 1 listener kept with a single grade, which cannot be tested",)
 
 
 def test_bs1116_without_difference_grades_says_so() -> None:
     found = screen(rated(np.ones((3, 2)), "IMPAIRMENT"), [usual("bs1116")])
-    assert found.notes == ("bs1116: no ratings on SDG: not applied",)
+    assert found.notes == ("bs1116: not applied: no ratings on SDG",)
 
 
 # --- BT.500 and unheard
@@ -208,7 +206,8 @@ def test_bt500_tells_counts_beside_limits() -> None:
     found = screen(rated(rows), [usual("bt500")])
     assert found.left == (13,)
     assert found.verdicts[-1].figures == (
-        "1 above and 1 below of 39: 0.0513 outside (at most 0.05), one-sidedness 0 (at least 0.3)"
+        "1 above and 1 below of 39 votes: share of outliers 0.0513 (maximum 0.05), imbalance 0 "
+        "(minimum 0.3)"
     )
     assert left(screen(rated(rows), [usual("bt500", outside=0.06)])) == set()
 
@@ -216,7 +215,7 @@ def test_bt500_tells_counts_beside_limits() -> None:
 def test_what_needs_plays_is_not_passed_over_in_silence() -> None:
     found = screen(rated(honest(np.random.default_rng(1), 9, 4)), [usual("unheard")])
     assert found.verdicts == ()
-    assert found.notes == ("unheard: cannot be applied: plays were not recorded",)
+    assert found.notes == ("unheard: not applied: playback was not recorded",)
 
 
 def test_who_did_not_hear_to_the_end_is_left_out_by_the_share() -> None:
@@ -228,12 +227,12 @@ def test_who_did_not_hear_to_the_end_is_left_out_by_the_share() -> None:
     lax = screen(ratings, [usual("unheard", share=0.15)], plays=plays)
     assert lax.left == (3,)  # 3 of 20 is not more than 15 %
     assert [one.figures for one in lax.verdicts if one.listener == 2] == [
-        "3 of 20 sounds not heard to their end (at most 0.15)"
+        "3 of 20 sounds not played to the end (maximum share 0.15)"
     ]
     assert {one.listener for one in lax.verdicts} == {1, 2, 3}
     assert lax.notes == (
-        "unheard: 1 kept whose plays were not recorded",
-        "unheard: plays of 11 answers were not recorded",
+        "unheard: 1 listener kept whose playback was not recorded",
+        "unheard: playback was not recorded for 11 answers",
     )
 
 

@@ -94,9 +94,9 @@ def test_answers_to_another_study_are_refused_and_left_alone(folder: Path) -> No
     study_take(path, 1, answers, respond=Anyone())
     before = answers.read_bytes()
     path.write_text(path.read_text().replace("title: Taking part", "title: Another"))
-    with pytest.raises(InputError, match="has the study file changed since"):
+    with pytest.raises(InputError, match="was the study file edited"):
         study_take(path, 1, answers, respond=Anyone())
-    with pytest.raises(InputError, match="has the study file changed since"):
+    with pytest.raises(InputError, match="was the study file edited"):
         study_ratings(path, answers)
     assert answers.read_bytes() == before
 
@@ -110,7 +110,7 @@ def test_answers_to_another_study_are_refused_and_left_alone(folder: Path) -> No
         (lambda one: {**one, "values": 6}, "values: must be an object"),
         (lambda one: {**one, "extra": 6}, "extra: unknown field"),
         (lambda one: {**one, "listener": "x"}, "listener: must be a whole number"),
-        (lambda one: {**one, "heard": {**one["heard"], "item": "z"}}, "heard: was z as C"),
+        (lambda one: {**one, "heard": {**one["heard"], "item": "z"}}, "heard: z as C"),
         (lambda one: {**one, "heard": {**one["heard"], "systems": []}}, "must not be empty"),
         (lambda one: {k: v for k, v in one.items() if k != "heard"}, "heard: missing"),
     ],
@@ -132,12 +132,12 @@ def test_a_page_that_was_answered_twice_is_named(folder: Path) -> None:
     study_take(path, 1, answers, respond=Anyone())
     text = answers.read_text()
     answers.write_text(text + text.splitlines()[0] + "\n")
-    with pytest.raises(InputError, match="was answered on line 1 already"):
+    with pytest.raises(InputError, match="already answered on line 1"):
         study_ratings(path, answers)
 
 
 def test_nobody_takes_part_without_agreeing(folder: Path) -> None:
-    with pytest.raises(BadAnswer, match="nobody takes part without agreeing"):
+    with pytest.raises(BadAnswer, match="consent is required to take part"):
         study_take(study(folder, "acr"), 1, folder / "a.jsonl", respond=lambda _: {"agree": False})
     assert not (folder / "a.jsonl").exists()
 
@@ -147,8 +147,8 @@ def test_nobody_takes_part_without_agreeing(folder: Path) -> None:
     [
         ({"age": "old", "ears": "two"}, "age must be a number, got 'old'"),
         ({"age": 3, "ears": "three"}, "ears must be one of two, one, got 'three'"),
-        ({"ears": "two"}, "age is not answered"),
-        ({"age": 3, "ears": "two", "nose": 1}, "nobody asked for 'nose'"),
+        ({"ears": "two"}, "age has no answer"),
+        ({"age": 3, "ears": "two", "nose": 1}, "unknown question 'nose'"),
     ],
 )
 def test_forms_are_checked(folder: Path, values: dict[str, Any], told: str) -> None:
@@ -160,7 +160,7 @@ def test_forms_are_checked(folder: Path, values: dict[str, Any], told: str) -> N
 
 
 def test_a_listener_who_is_not_planned_is_refused(folder: Path) -> None:
-    with pytest.raises(UsageError, match="there is no listener 3 — known: 1 to 2"):
+    with pytest.raises(UsageError, match="listener 3 is not part of the study — known: 1 to 2"):
         study_take(study(folder, "acr"), 3, folder / "a.jsonl", respond=Anyone())
 
 
@@ -189,9 +189,9 @@ def test_answers_to_another_plan_are_refused(folder: Path, monkeypatch: pytest.M
     before = answers.read_bytes()
     for module in (take, from_answers):
         monkeypatch.setattr(module, "study_design", lambda own: turned(study_design(own)))
-    with pytest.raises(InputError, match=r"this version plans .* — use earwitness 0.0.9"):
+    with pytest.raises(InputError, match=r"but the design has .* — use earwitness 0.0.9"):
         study_ratings(path, answers)
-    with pytest.raises(InputError, match=r"this version plans .* — use earwitness 0.0.9"):
+    with pytest.raises(InputError, match=r"but the design has .* — use earwitness 0.0.9"):
         study_take(path, 2, answers, respond=Anyone())
     assert answers.read_bytes() == before
 

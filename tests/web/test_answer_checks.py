@@ -15,7 +15,7 @@ from helpers.http_listener import answer, link, served, site_of, take
 from helpers.study_listener import Anyone, study
 
 MORE = "rest_minutes: 0\ndevice: [level, sides]\n"
-AGAIN = {"en": "Please look at this again: ", "fr": "Veuillez revoir cette réponse : "}
+AGAIN = {"en": "Please check this answer: ", "fr": "Veuillez vérifier cette réponse\u00a0: "}
 REFUSED: dict[str, dict[str, Any]] = {  # a page, and answers that it refuses
     "consent": {"agree": False},
     "before": {"age": "old", "ears": "two", "x": 1},

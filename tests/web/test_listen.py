@@ -111,16 +111,16 @@ def test_a_page_that_is_not_open_is_refused_and_the_open_one_told(
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"values": {}}, "SIG is not answered"),
+        ({"values": {}}, "SIG has no answer"),
         ({"values": {"SIG": 9, "BAK": 1, "OVRL": 1}}, "SIG must be from 1 to 5"),
-        ({"values": {"SIG": 1, "BAK": 1, "OVRL": 1, "x": 1}}, "nobody asked for 'x'"),
+        ({"values": {"SIG": 1, "BAK": 1, "OVRL": 1, "x": 1}}, "unknown question 'x'"),
         ({"values": [1]}, "values must be an object"),
         ({"id": "1"}, "id must be a UUID"),
         ({"id": None}, "id must be a UUID"),
         ({"page": 7}, "page must be the name of a page"),
         ({"meta": []}, "meta must be an object"),
         ({"at": "yesterday"}, "at must be a time"),
-        ({"meta": {}}, "sound 0 was not heard to its end for SIG"),
+        ({"meta": {}}, "sound 0 was not played to the end for SIG"),
         ({"meta": {"plays": 3}}, "plays must be a list of objects"),
     ],
 )
@@ -171,7 +171,7 @@ def test_a_play_that_was_clearly_too_short_is_not_believed(
         got = client.post(f"{own}/answers", json=sent)
         assert got.status_code == (200 if believed else 422)
         if not believed:
-            told = ["sound 0 was not heard to its end for QUALITY"]
+            told = ["sound 0 was not played to the end for QUALITY"]
             assert got.json()["error"]["details"] == told
             sent["meta"]["plays"] += [{**sent["meta"]["plays"][0], "seconds": 2}]
             assert client.post(f"{own}/answers", json=sent).status_code == 200

@@ -61,7 +61,8 @@ def test_an_error_of_the_program_has_them_too(
             got = client.get(f"{own}/state")
             assert got.status_code == status
             assert got.headers["x-content-type-options"] == "nosniff"
-            assert got.json()["error"]["remedy"] == "send it again, it will be known"
+            remedy = got.json()["error"]["remedy"]
+            assert remedy == "send the same request again; it is saved only once"
             assert "Kestrel" not in got.text
             shown = client.get(own, headers={"accept": "text/html"})
             assert (shown.status_code, "Something went wrong" in shown.text) == (status, True)
@@ -76,13 +77,16 @@ def test_links_that_are_none_look_like_any_other_address(folder: Path) -> None:
         }
         assert len(bodies) == 1
         error = client.get("/l/nobody/state").json()["error"]
-        assert (error["code"], "not be served now" in error["remedy"]) == ("not_here", True)
+        assert (error["code"], "not be served at the moment" in error["remedy"]) == (
+            "not_here",
+            True,
+        )
         assert client.post("/l/nobody/answers", json={}).status_code == 422
         sent = answer({"name": "1.1"}, {})
         assert client.post("/l/nobody-at-all/answers", json=sent).status_code == 404
         page = client.get("/l/nobody", headers={"accept": "text/html,*/*"})
         assert page.text.startswith("<!doctype html>")
-        assert "There is nothing at this address" in page.text
+        assert "There is no page at this address" in page.text
 
 
 def test_links_of_another_study_in_the_same_store_lead_nowhere(folder: Path) -> None:
@@ -199,16 +203,16 @@ def test_a_slash_at_the_end_leads_nowhere_else(folder: Path, root: str) -> None:
 
 def test_settings_that_cannot_be_are_refused(folder: Path) -> None:
     for root in ("listen", "/listen/"):
-        with pytest.raises(UsageError, match="a root path begins with /"):
+        with pytest.raises(UsageError, match="root path must start with /"):
             SiteSettings(root=root)
     for root in ("/l", "/join", "/static"):
-        with pytest.raises(UsageError, match=f'cannot be "{root}", which is an address of its own'):
+        with pytest.raises(UsageError, match=f'root path "{root}" is reserved for the server'):
             SiteSettings(root=root)
     with pytest.raises(UsageError, match="resume must be one of resume, session, block"):
         SiteSettings(resume="again")
     path = study(folder, "acr", NO_REST)
     with (
-        pytest.raises(UsageError, match="3 open places, but 2 listeners"),
+        pytest.raises(UsageError, match="3 open places, but only 2 listeners"),
         served(path, str(folder / "store.db"), open=3),
     ):
         pass
@@ -232,7 +236,7 @@ def test_open_places_go_to_whoever_comes_until_there_are_no_more(
             assert (got.headers["location"], "set-cookie" in got.headers) == (second, False)
         for again in (client.get, client.post):
             full = again("/join?PROLIFIC_PID=b")
-            assert (full.status_code, "All places are taken" in full.text) == (403, True)
+            assert (full.status_code, "All places in this test" in full.text) == (403, True)
             assert again("/join?PROLIFIC_PID=%00").status_code == 400
         assert take(client, first)["done"]
         site = site_of(client)

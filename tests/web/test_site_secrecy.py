@@ -155,7 +155,7 @@ def test_whoever_serves_sounds_that_can_be_told_apart_is_told(
     soundfile.write(file, np.zeros((800, channels)), rate, subtype=subtype)
     told = profile_sounds(read_study(path), birds)
     assert told.distinguishable == ("dunlin",)
-    assert "of 1 clip (dunlin) — convert them all to one sample rate" in told.warning
+    assert "for 1 clip (dunlin) — convert all files to one sample rate" in told.warning
 
 
 def test_sounds_of_the_page_and_the_next_trial_alone_are_heard(birds: Path) -> None:

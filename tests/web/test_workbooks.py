@@ -83,8 +83,8 @@ def test_links_go_to_a_folder_unless_an_address_is_served(tmp_path: Path) -> Non
         sheet = openpyxl.load_workbook(io.BytesIO(got.content))["Assessment"]
         assert sheet["B3"].hyperlink.target == f"clips\\{sheet['B3'].value}.wav"
         page = client.get(f"{own}/workbook").text
-        assert "folder called “clips”" in page
-    with pytest.raises(UsageError, match="clips: must begin with"):
+        assert "folder named “clips”" in page
+    with pytest.raises(UsageError, match="clips: must start with"):
         SiteSettings(clips="clips")
 
 
@@ -151,7 +151,7 @@ def test_a_workbook_may_be_sent_again_until_one_withdraws(tmp_path: Path) -> Non
         send(client, own, book_of(client))
         again = send(client, own, book_of(client, 1, anything(5)))
         assert again.json()["changed"] == CLIPS
-        assert "12 of 12 rows are filled in" in client.get(f"{own}/workbook").text
+        assert "Rows filled in: 12 of 12." in client.get(f"{own}/workbook").text
         client.post(f"{own}/withdraw", json={"confirm": True})
         before = kept(tmp_path)
         assert send(client, own, book_of(client)).status_code == 409
@@ -168,7 +168,7 @@ def test_what_a_browser_answered_otherwise_is_not_overwritten(tmp_path: Path) ->
         before = kept(tmp_path)
         done = send(client, own, book_of(client)).json()
         assert done["count"] == CLIPS // 2
-        assert done["faults"][0]["told"].endswith("was answered otherwise in a browser")
+        assert done["faults"][0]["told"].endswith("has a different answer from the browser")
         assert "--replace" not in json.dumps(done)
         assert kept(tmp_path) == before
 
@@ -178,8 +178,8 @@ def test_the_workbook_of_somebody_else_is_refused(tmp_path: Path) -> None:
     with open_study(tmp_path) as client:
         own = link(client)
         for data, told in (
-            (book_of(client, 2), "is the workbook of P2, and this is the link of P1"),
-            (filled(other, 1), "is of another study"),
+            (book_of(client, 2), "is the workbook of P2, but this is the link of P1"),
+            (filled(other, 1), "belongs to another study"),
         ):
             done = send(client, own, data)
             assert done.status_code == 422
@@ -208,14 +208,14 @@ def test_only_studies_of_captions_have_workbooks(folder: Path) -> None:
 def test_where_there_can_be_no_workbooks_it_is_said_why(tmp_path: Path) -> None:
     with open_study(tmp_path, resume="block") as client:
         assert client.get(f"{link(client)}/workbook").status_code == 404
-        assert "in one go" in site_of(client).no_workbooks
+        assert "in one visit" in site_of(client).no_workbooks
     table = tmp_path / "s" / "captions.csv"
     table.write_text(table.read_text().replace("as 1 hears", "as 0 hears"))
     with served(tmp_path / "s" / "study.yaml", str(tmp_path / "other.db")) as client:
         own = link(client)
         assert client.get(f"{own}/workbook.xlsx").status_code == 404
         assert "workbook" not in client.get(own).text.partition("<footer>")[2]
-        assert "have the same words" in site_of(client).no_workbooks
+        assert "have the same caption" in site_of(client).no_workbooks
 
 
 def test_the_page_of_a_listener_leads_to_the_workbook(tmp_path: Path) -> None:
@@ -257,8 +257,8 @@ def entities(name: str, text: bytes) -> bytes:
     ("data", "told"),
     [
         (BOMB.getvalue(), "unpacks to more than 2 MB"),
-        (b"%PDF-1.4", "is no .xlsx workbook"),
-        (b"", "is no .xlsx workbook"),
+        (b"%PDF-1.4", "is not an .xlsx workbook"),
+        (b"", "is not an .xlsx workbook"),
         (GOOD[:-200], "is a damaged workbook"),
         (b"\xd0\xcf\x11\xe0" + bytes(99), "is protected by a password"),
         (repacked(GOOD, entities), "declares entities"),
@@ -288,7 +288,7 @@ def test_formulas_are_refused_where_numbers_are_and_inert_elsewhere(tmp_path: Pa
         made.save(held)
         [fault] = send(client, own, held.getvalue()).json()["faults"]
         assert fault["place"] == "Assessment!E3"
-        assert 'is a formula, got "=WEBSERVICE(1)"' in fault["told"]
+        assert 'must be a number, got the formula "=WEBSERVICE(1)"' in fault["told"]
         links = {"xl/externalLinks/externalLink1.xml": b"<externalLink/>"}
         inert = repacked(book_of(client), lambda _, text: text, **links)
         assert send(client, own, inert).json()["changed"] == CLIPS

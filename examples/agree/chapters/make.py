@@ -1,7 +1,7 @@
-"""Writes chapters of seven systems, four annotators', and ratings: always the same bytes.
+"""Write chapters of seven systems and four annotators, and ratings; they are reproducible.
 
-Systems miss, move and invent boundaries, each in its own measure. Raters forgive small moves, mind
-invented chapters less than missed ones, and did not all see everything.
+Systems miss, shift and insert boundaries at different rates. Raters tolerate small shifts, and
+extra chapters more than missing ones. Not every rater rated everything.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ FOLDER = Path(__file__).parent
 MINUTES = {"acoustics": 48, "birds": 25, "cities": 31, "dialects": 40, "engines": 22, "films": 36}
 MINUTES |= {"gardens": 28, "harbours": 19, "islands": 33, "jazz": 44, "kitchens": 26, "looms": 30}
 RATERS = 8
-SEEN = 0.8  # of all chapterings, by a rater
+SEEN = 0.8  # share of the outputs that a rater rated
 
 
 class System(NamedTuple):
-    """How often it misses a chapter, how far it moves one (seconds), how many it invents."""
+    """A system: rate of missed chapters, shift in seconds, and number of extra chapters."""
 
     missed: float
     moved: float
@@ -28,7 +28,7 @@ class System(NamedTuple):
 
     @property
     def quality(self) -> float:
-        """As people see it, from 0 to 1."""
+        """Quality as perceived by raters, from 0 to 1."""
         return max(0.0, 1 - 0.9 * self.missed - 0.02 * self.moved - 0.4 * self.invented)
 
 
@@ -68,14 +68,14 @@ def main() -> None:
 
 
 def boundaries(rng: random.Random, seconds: float, chapters: int) -> list[float]:
-    """Chapters of uneven length."""
+    """Return chapters of uneven length."""
     weights = [rng.uniform(0.4, 2.0) for _ in range(chapters)]
     scale = seconds / sum(weights)
     return [round(scale * sum(weights[: n + 1]), 1) for n in range(chapters - 1)]
 
 
 def made(rng: random.Random, times: list[float], how: System) -> list[float]:
-    """What somebody makes of chapters."""
+    """Return the boundaries of a system or annotator."""
     found = [t + rng.gauss(0, how.moved) for t in times if rng.random() >= how.missed]
     more = sum(rng.random() < how.invented for _ in times)
     found += [rng.uniform(10, times[-1]) for _ in range(more)]
@@ -83,7 +83,7 @@ def made(rng: random.Random, times: list[float], how: System) -> list[float]:
 
 
 def write_ratings(quality: dict[tuple[str, str], float], rng: random.Random) -> None:
-    """From 1 to 5, a row a rating."""
+    """Write ratings from 1 to 5, one row per rating."""
     biases = [rng.gauss(0, 0.4) for _ in range(RATERS)]
     with (FOLDER / "ratings.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")

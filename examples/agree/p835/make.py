@@ -1,7 +1,7 @@
-"""Writes scores of metrics and P.835 ratings of the same sounds: always the same bytes.
+"""Write metric scores and P.835 ratings of the same audio files; they are reproducible.
 
-Twelve systems enhance twelve clips. Each keeps more or less of the speech and of the noise; metrics
-see some of that, people hear all of it.
+Twelve systems enhance twelve clips. They differ in how much speech and noise they keep; metrics
+measure part of that, listeners hear all of it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SYSTEMS, CLIPS, LISTENERS = 12, 12, 10
 
 
 class Sound(NamedTuple):
-    """How good speech and background of an output are, from 0 to 1."""
+    """Quality of speech and background of an output, from 0 to 1."""
 
     file: str
     speech: float
@@ -24,17 +24,17 @@ class Sound(NamedTuple):
 
     @property
     def overall(self) -> float:
-        """More like the worse of the two."""
+        """Overall quality, closer to the worse of the two."""
         low, high = sorted([self.speech, self.background])
         return 0.65 * low + 0.35 * high
 
 
 def sounds(rng: random.Random) -> list[Sound]:
-    """Every clip in every system; some clips are harder than others."""
+    """Return every clip of every system; some clips are harder than others."""
     hard = [rng.gauss(0, 0.07) for _ in range(CLIPS)]
     found = []
     for system in range(1, SYSTEMS + 1):
-        strength = system / SYSTEMS  # the more noise is taken away, the more speech is lost
+        strength = system / SYSTEMS  # removing more noise also removes more speech
         speech = 0.7 - 0.1 * strength + rng.gauss(0, 0.18)
         background = 0.25 + 0.5 * strength + rng.gauss(0, 0.08)
         for clip in range(1, CLIPS + 1):
@@ -45,7 +45,7 @@ def sounds(rng: random.Random) -> list[Sound]:
 
 
 def scores(sound: Sound, rng: random.Random) -> dict[str, Any]:
-    """What metrics say; of ``noise_left`` low is good, ``loudness`` knows nothing of quality."""
+    """Return metric scores; lower is better for ``noise_left``; ``loudness`` is unrelated."""
     even = (sound.speech + sound.background) / 2
     return {
         "file": sound.file,
@@ -58,7 +58,7 @@ def scores(sound: Sound, rng: random.Random) -> dict[str, Any]:
 
 
 def votes(sound: Sound, listener: int, bias: float, rng: random.Random) -> dict[str, Any]:
-    """What somebody says of it, from 1 to 5."""
+    """Return the ratings of a listener, from 1 to 5."""
     qualities = {"SIG": sound.speech, "BAK": sound.background, "OVRL": sound.overall}
     said = {
         name: min(5, max(1, round(1 + 4 * quality + bias + rng.gauss(0, 0.6))))

@@ -1,8 +1,8 @@
-"""Writes summaries of eight systems, four people's, and judges' ratings: always the same bytes.
+"""Write summaries of eight systems and four annotators, and ratings; they are reproducible.
 
-A word matters more or less (little words little). People and systems keep the words that matter
-most to them; the worse a system, the more it mistakes what matters. Judges rate how much of what
-matters was kept.
+Words differ in importance (short words are less important). Annotators and systems keep the words
+that are most important to them; worse systems make more mistakes. Judges rate how much of the
+important content was kept.
 """
 
 from __future__ import annotations
@@ -55,20 +55,20 @@ def main() -> None:
 
 
 def kept(matter: list[float], mistakes: float, rng: random.Random) -> list[int]:
-    """Positions of the words that matter most to somebody."""
+    """Return the positions of the words that are most important to an annotator."""
     size = max(1, round(SHARE * len(matter) + rng.choice([-1, 0, 0, 1])))
     own = [number + rng.gauss(0, mistakes) for number in matter]
     return sorted(sorted(range(1, len(own) + 1), key=lambda p: -own[p - 1])[:size])
 
 
 def share(matter: list[float], positions: list[int]) -> float:
-    """How much of what matters is there, of what as many words could hold."""
+    """Return the importance kept, relative to the maximum for as many words."""
     best = sorted(matter, reverse=True)[: len(positions)]
     return sum(matter[p - 1] for p in positions) / sum(best)
 
 
 def write_ratings(quality: dict[tuple[str, str], float], rng: random.Random) -> None:
-    """From 1 to 5; some judges are milder than others."""
+    """Write ratings from 1 to 5; some judges are more lenient than others."""
     biases = [rng.gauss(0, 0.4) for _ in range(JUDGES)]
     with (FOLDER / "ratings.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")

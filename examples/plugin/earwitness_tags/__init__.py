@@ -1,1 +1,1 @@
-"""Tags of recordings as a task of Earwitness, and trials of listening effort."""
+"""Earwitness plug-in: a task for tags of recordings, and listening effort trials."""

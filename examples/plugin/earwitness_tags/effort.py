@@ -1,4 +1,4 @@
-"""A kind of trials: one clip, and how much effort it takes to understand it."""
+"""A trial kind: one clip, rated by the effort needed to understand it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Effort(SingleKind):
     references = ("ITU-T P.800 (1996), annex B",)
 
     def questions(self, trial: Trial, words: Wording) -> list[dict[str, Any]]:
-        """The scale in words of this package: those of Earwitness have none for it."""
+        """Return the scale; its labels are in this package, not in Earwitness."""
         del words
         values = self.fixed[0].values
         options = [

@@ -1,7 +1,7 @@
-"""A task and its metric: tags of a recording against those that people gave it.
+"""Example task and metric: tags of a recording, compared with those of annotators.
 
-Whole and runnable; CONTRIBUTING.md explains it, and a test installs it, uses it and holds its
-metric to the contract of metrics.
+This example is complete; CONTRIBUTING.md explains it, and a test installs it, uses it and runs the
+contract tests of metrics.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ Tags = frozenset[str]
 
 @dataclass(frozen=True)
 class TagOverlap(PairMetric):
-    """Tags that an output shares with a reference, over the tags of all cases."""
+    """Precision, recall and F1 of tags, pooled over all cases."""
 
     task = "tags"
     name = "tag_overlap"
     title = "Shared tags"
     values = (
-        Value("tag_precision", "high", 0, 1, "tags of the output that the reference has too"),
-        Value("tag_recall", "high", 0, 1, "tags of the reference that the output has too"),
-        Value("tag_f1", "high", 0, 1, "their harmonic mean"),
+        Value("tag_precision", "high", 0, 1, "share of output tags that are in the reference"),
+        Value("tag_recall", "high", 0, 1, "share of reference tags that are in the output"),
+        Value("tag_f1", "high", 0, 1, "harmonic mean of precision and recall"),
     )
     headline = "tag_f1"
     empty_cells: ClassVar[dict[str, str]] = {
@@ -53,7 +53,7 @@ class TagOverlap(PairMetric):
         return CaseList.of(cases)
 
     def measure_pairs(self, pairs: CaseList) -> Floats:
-        """A row a pair: shared tags, tags of the output, tags of the reference."""
+        """Return shared tags, output tags and reference tags, one row per pair."""
         rows = [
             (len(case.output & reference), len(case.output), len(reference))
             for case in pairs
@@ -86,7 +86,7 @@ class TagOutputLine(OutputLine, forbid_unknown_fields=True, kw_only=True):
 
 
 class TagAnnotation(Struct, forbid_unknown_fields=True):
-    """The tags that one person gave."""
+    """The tags of one annotator."""
 
     tags: list[Name]
     annotator: Name | UnsetType = UNSET
@@ -102,13 +102,13 @@ class TagReferenceLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
 
 
 class TagReader(TaskReader):
-    """Lines of tags as cases."""
+    """Reads lines of tags as cases."""
 
     outputs = RecordType(TagOutputLine, output="output")
     references = RecordType(TagReferenceLine)
     failed = frozenset[str]()
     nothing: ClassVar[dict[str, Any]] = {"tags": []}
-    if_nothing = "write an empty list if it heard nothing"
+    if_nothing = "write an empty list if there are no tags"
     signature = ""
 
     def output(self, record: TagContent, cases: Cases, row: int) -> Tags:
@@ -145,20 +145,20 @@ class TagReader(TaskReader):
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
         del metrics
         if remarks["empty"]:
-            yield f"lists without any tag: {remarks['empty']:,}"
+            yield f"empty lists of tags: {remarks['empty']:,}"
 
 
 # --- Task ----------------------------------------------------------------------------------------
 
 
 def tag_reader(metrics: MetricSet, options: dict[str, str], folders: Folders) -> TagReader:
-    """A reader; tags need no options."""
+    """Return a reader; tags need no options."""
     del metrics, options, folders
     return TagReader()
 
 
 def sample_cases(rng: Random, references: int) -> list[Case]:
-    """Random cases with so many references, with which the contract test tries the metric."""
+    """Return random cases with ``references`` references each, for the contract tests."""
     names = ["bird", "rain", "speech", "bell", "engine"]
 
     def tags() -> Tags:

@@ -25,7 +25,7 @@ from earwitness.errors import UsageError
 
 
 class LibsndfileDecoder:
-    """libsndfile. After a fault it no longer finds anything, so the file is opened anew then."""
+    """Decoder based on libsndfile; it reopens the file after an error, which leaves it unusable."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._library = path, sound_library()
@@ -37,21 +37,21 @@ class LibsndfileDecoder:
         self._file = self._attempt(lambda: self._library.SoundFile(self._path))
 
     def seek(self, frame: int) -> None:
-        """Exactly there."""
+        """Seek exactly to a frame."""
         if self._file is None:
             self._open()
         self._attempt(lambda: self._file.seek(frame))
 
     def read(self, frames: int) -> Samples:
-        """As floats of 32 bits."""
+        """Return frames as 32-bit floats."""
         if self._file is None:
-            raise DecodingError("cannot be searched")
+            raise DecodingError("seeking failed")
         return np.asarray(
             self._attempt(lambda: self._file.read(frames, dtype="float32", always_2d=True))
         )
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
@@ -65,10 +65,10 @@ class LibsndfileDecoder:
 
 
 # --- Decoder selection ---------------------------------------------------------------------------
-# The content of a file counts, not its ending. libsndfile reads what is not compressed, and FLAC,
-# but believes any header and finds no way around what is broken. PyAV reads all else, and what
-# libsndfile gives up. Frames of MP3 are found by ``earwitness.audio.mp3``, and WAV files whose
-# header lies are read by ``earwitness.audio.wav``: FFmpeg would search all of them for a place.
+# The content of a file counts, not its extension. libsndfile reads uncompressed formats and FLAC,
+# but trusts any header and cannot skip damage. PyAV reads all other formats, and what libsndfile
+# cannot read. MP3 frames are found by ``earwitness.audio.mp3``, and WAV files with a wrong header
+# are read by ``earwitness.audio.wav``, since FFmpeg would scan the whole file to seek.
 
 
 LIBSNDFILE_MAGICS = (b"fLaC", b"FORM", b"caff", b".snd", b"riff")
@@ -76,9 +76,9 @@ MP3_MAGICS = (b"ID3", b"\xff")
 
 
 def decoder_of(path: Path, *, careful: bool = False) -> Decoder:
-    """What reads this file; ``DecodingError`` if nothing does.
+    """Return the decoder of a file; raises ``DecodingError`` if there is none.
 
-    A careful one finds the way around what is broken.
+    A careful decoder can skip damaged passages.
     """
     riff = riff_of(path)
     if riff is not None:
@@ -93,7 +93,7 @@ def _is_lie(riff: Riff) -> bool:
 
 
 def mp3_layout(path: Path) -> Mp3Layout | None:
-    """What the first frame of an MP3 file tells; None for any other file."""
+    """Return what the first frame of an MP3 file says; None for other files."""
     if not _read_magic(path).startswith(MP3_MAGICS) and path.suffix.lower() != ".mp3":
         return None
     try:
@@ -108,7 +108,7 @@ def _read_magic(path: Path) -> bytes:
 
 
 def _open_other(path: Path) -> Decoder:
-    """PyAV; what it does not know either is told as the ending of the file suggests."""
+    """Open a file with PyAV; errors are worded according to the file's extension."""
     ending = path.suffix.lower()[1:]
     try:
         return PyAvDecoder(path)
@@ -121,7 +121,7 @@ def _open_other(path: Path) -> Decoder:
 
 
 def decoder_name(path: Path) -> str:
-    """What decodes this file, with its version: another one may give other samples."""
+    """Return the decoder and its version, since another version may give other samples."""
     riff = riff_of(path)
     if riff is not None and _is_lie(riff):
         return "pcm"
@@ -131,7 +131,7 @@ def decoder_name(path: Path) -> str:
 
 
 def facts_of(path: Path) -> Facts:
-    """What a file says of itself, from its header alone if that can be believed."""
+    """Return the properties of a file, from its header alone if it is reliable."""
     layout = None if riff_of(path) else mp3_layout(path)
     if layout and layout.is_honest and av_library():
         return mp3_facts(layout)
@@ -141,7 +141,7 @@ def facts_of(path: Path) -> Facts:
 
 
 def open_decoder(path: Path, *, careful: bool = False) -> Decoder:
-    """What reads this file; an error that names the file if nothing does."""
+    """Return the decoder of a file; raises an error that names the file if there is none."""
     try:
         return decoder_of(path, careful=careful)
     except (DecodingError, OSError) as error:

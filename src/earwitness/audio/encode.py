@@ -1,7 +1,7 @@
 """Encoding to FLAC, WAV, MP3, Ogg Vorbis and Opus.
 
-Kinds that know only some sample rates get the next one above. A file is there whole or not at
-all: it is made beside its place and moved there when it is finished.
+Formats with a limited set of sample rates use the next higher one. Files are written completely or
+not at all: they are written under a temporary name and renamed when finished.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from earwitness.audio.signal import resample
 from earwitness.errors import UsageError, nearest
 
 Samples = NDArray[Any]
-ENCODE_BLOCK_FRAMES = 32_768  # frames that are encoded at once: libsndfile dies of long ones in Ogg
-FULL_SCALE_16_BIT = 32_767 / 32_768  # the loudest sample of 16 bits
+ENCODE_BLOCK_FRAMES = 32_768  # per call: libsndfile crashes on long Ogg writes
+FULL_SCALE_16_BIT = 32_767 / 32_768  # largest 16-bit sample
 MP3_RATES_HZ = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000)
 VORBIS_RATES_HZ = (8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000)
 
 
 class FileFormat(NamedTuple):
-    """What libsndfile calls it, what a browser calls it, and its sample rates, if not all."""
+    """Name in libsndfile, MIME type, and supported sample rates, if not all."""
 
     format: str
     subtype: str
@@ -45,7 +45,7 @@ FILE_FORMATS = {
 
 
 class EncodedSound(NamedTuple):
-    """A file's content, what a browser calls its kind, and what was done to the sound."""
+    """Content of an audio file, its MIME type, and notes on changes to the audio."""
 
     content: bytes
     mime: str
@@ -53,16 +53,16 @@ class EncodedSound(NamedTuple):
 
 
 def kind_of(ending: str) -> FileFormat:
-    """The kind of an ending such as ``.flac``."""
+    """Return the format of a file extension such as ``.flac``."""
     if ending.lower() not in FILE_FORMATS:
         raise UsageError(
-            f'no sound is written as "{ending}" — {nearest(ending.lower(), FILE_FORMATS)}'
+            f'audio cannot be written as "{ending}" — {nearest(ending.lower(), FILE_FORMATS)}'
         )
     return FILE_FORMATS[ending.lower()]
 
 
 def write_audio(path: str | Path, samples: Samples, rate: int) -> tuple[str, ...]:
-    """Sound as a file, in the kind of its ending; gives what was done to the sound, if anything."""
+    """Write audio in the format of the file's extension; return notes on changes to the audio."""
     path = Path(path)
     sound = encode(samples, rate, path.suffix)
     write_whole(path, sound.content)
@@ -70,7 +70,7 @@ def write_audio(path: str | Path, samples: Samples, rate: int) -> tuple[str, ...
 
 
 def encode(samples: Samples, rate: int, ending: str) -> EncodedSound:
-    """Sound as the content of a file: samples, or a column a channel."""
+    """Return audio as the content of a file; samples have one column per channel."""
     kind = kind_of(ending)
     _refuse_broken(samples)
     written = _written_rate(rate, kind)
@@ -86,12 +86,12 @@ def encode(samples: Samples, rate: int, ending: str) -> EncodedSound:
                 sound.write(portion)
     except sound_library().SoundFileError as error:
         message = f"{channels} channels at {written:,} Hz cannot be written as {ending}"
-        raise UsageError(f"{message} — take another ending, such as .wav") from error
+        raise UsageError(f"{message} — use another format, such as .wav") from error
     return EncodedSound(file.getvalue(), kind.mime, (*notes, *loud))
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """A file that is there whole or not at all; one that was there is replaced."""
+    """Write a file completely or not at all, replacing an existing one."""
     beside = path.with_name(f".{uuid4().hex}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,13 +111,13 @@ def _written_rate(rate: int, kind: FileFormat) -> int:
 
 
 def _prevent_clipping(samples: Samples) -> tuple[Samples, tuple[str, ...]]:
-    """All of it softer, if its loudest sample would clip."""
+    """Reduce the level if the loudest sample would clip."""
     peak = float(abs(samples).max(initial=0))
     if peak <= 1:
         return np.clip(samples, -1, FULL_SCALE_16_BIT), ()
     decibels = 20 * np.log10(peak / FULL_SCALE_16_BIT)
     return samples * (FULL_SCALE_16_BIT / peak), (
-        f"made softer by {decibels:.1f} dB, or it would clip",
+        f"level reduced by {decibels:.1f} dB to avoid clipping",
     )
 
 
@@ -128,6 +128,6 @@ def _iterate_portions(samples: Samples) -> Iterator[Samples]:
 
 def _refuse_broken(samples: Samples) -> None:
     if not len(samples):
-        raise UsageError("there is no sound to write")
+        raise UsageError("there is no audio to write")
     if not np.isfinite(samples).all():
-        raise UsageError("the sound has samples that are no numbers")
+        raise UsageError("the audio has samples that are not numbers")

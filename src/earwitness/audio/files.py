@@ -16,7 +16,7 @@ from earwitness.errors import MissingExtra, UsageError
 
 
 class Sound(NamedTuple):
-    """Samples (a column a channel), samples a second, and how they are stored."""
+    """Samples (one column per channel), sample rate, and sample format."""
 
     samples: NDArray[Any]
     rate: int
@@ -24,7 +24,7 @@ class Sound(NamedTuple):
 
 
 def read_sound(path: Path) -> Sound:
-    """All of a file."""
+    """Read a whole file."""
     soundfile = sound_library()
     try:
         samples, rate = soundfile.read(path, always_2d=True)
@@ -34,7 +34,7 @@ def read_sound(path: Path) -> Sound:
 
 
 def sound_rate(path: Path) -> int:
-    """Samples a second of a file."""
+    """Return the sample rate of a file in Hz."""
     soundfile = sound_library()
     try:
         return int(soundfile.info(path).samplerate)
@@ -43,9 +43,9 @@ def sound_rate(path: Path) -> int:
 
 
 def write_sound(path: Path, sound: Sound) -> None:
-    """As a WAV file, which must not be there yet; samples beyond full scale are refused."""
+    """Write a new WAV file; samples beyond full scale are refused."""
     if abs(sound.samples).max(initial=0) > 1 and not sound.subtype.startswith(("FLOAT", "DOUBLE")):
-        raise UsageError(f"{path}: would clip")
+        raise UsageError(f"{path}: samples exceed full scale and would clip")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
@@ -55,22 +55,22 @@ def write_sound(path: Path, sound: Sound) -> None:
 
 
 def write_wav(file: BinaryIO, sound: Sound) -> None:
-    """Into an open file, as WAV."""
+    """Write WAV into an open file."""
     sound_library().write(file, sound.samples, sound.rate, subtype=sound.subtype, format="WAV")
 
 
 def sound_library() -> Any:
-    """What decodes files, if it is installed."""
+    """Return soundfile, or raise an error if it is not installed."""
     if find_spec("soundfile") is None:
-        raise MissingExtra("soundfile", "audio", "reading sound")
+        raise MissingExtra("soundfile", "audio", "reading audio")
     import soundfile
 
     return soundfile
 
 
 # --- Decoder protocol ----------------------------------------------------------------------------
-# A decoder knows how many frames a file should have, seeks to a frame and reads on from there.
-# Where it cannot, it raises ``DecodingError``; what to do then is not its business.
+# A decoder knows how many frames a file should have, seeks to a frame and reads from there. If it
+# cannot, it raises ``DecodingError``; the caller decides what to do.
 
 
 Samples = NDArray[np.float32]
@@ -78,7 +78,7 @@ PYAV_FORMATS = re.split(" ", "opus m4a mp4 aac webm mka mkv wma ac3 3gp mov amr 
 
 
 class DecodingError(Exception):
-    """A file, or a place in it, that cannot be read; and the frame at which sound goes on."""
+    """An unreadable file or passage; ``resumes`` is the frame at which audio continues."""
 
     def __init__(self, message: str, resumes: int | None = None) -> None:
         super().__init__(message)
@@ -86,9 +86,9 @@ class DecodingError(Exception):
 
 
 class Facts(NamedTuple):
-    """What a file has by all that can be told without decoding it, and what is wrong with that.
+    """Properties of a file that are known without decoding it, and a note if they are wrong.
 
-    It is ``short`` if its end is known to be lost; then the note says so.
+    ``short`` means that the end of the file is lost; the note then says so.
     """
 
     rate: int
@@ -99,22 +99,22 @@ class Facts(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """How long it should be."""
+        """Expected duration in seconds."""
         return self.frames / self.rate
 
 
 class Decoder(Protocol):
-    """Reads a file from any frame on; a column a channel."""
+    """Reads a file from any frame; samples have one column per channel."""
 
     @property
     def facts(self) -> Facts:
-        """What the file says of itself."""
+        """Properties of the file."""
 
     def seek(self, frame: int) -> None:
-        """Go on from there."""
+        """Continue reading from a frame."""
 
     def read(self, frames: int) -> Samples:
-        """So many frames, or fewer where the file ends."""
+        """Return the next frames, fewer at the end of the file."""
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""

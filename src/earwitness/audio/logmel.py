@@ -1,13 +1,13 @@
 """Log-mel frames: 40 bands, 50 frames per second, one byte per band.
 
-A frame is 32 ms in a Hann window; its power is split into triangles that are evenly spaced in mel
-(O'Shaughnessy's formula, as in HTK) from 50 Hz to 16 kHz, or to half the rate where that is less.
-The power of a band is its share of the mean square of the samples, so a full-scale square wave has
-0 dB in all. Bytes count half decibels from −110 dB on: 0 is that or less, 220 is full scale, and
-255 stands for a frame that is not there (a damage, or sound that was passed over).
+A frame is 32 ms in a Hann window; its power is split into triangular bands that are evenly spaced
+in mel (O'Shaughnessy's formula, as in HTK) from 50 Hz to 16 kHz, or to half the sample rate if that
+is lower. The power of a band is its share of the mean square of the samples, so a full-scale square
+wave has a total of 0 dB. Bytes are half decibels above −110 dB: 0 is −110 dB or less, 220 is full
+scale, and 255 is an absent frame (damaged or skipped audio).
 
-Frame i starts with the sample nearest i / 50 s, whatever the rate; a frame at the end of a
-stream is filled up with zeros, and counts if its 20 ms are all there.
+Frame i starts at the sample nearest to i / 50 s at any sample rate. A frame at the end of a stream
+is zero-padded, and counts if its 20 ms are complete.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from earwitness.errors import UsageError
 
 MEL_BANDS = 40
 FRAMES_PER_SECOND = 50
-WINDOW_SECONDS = 0.032  # seconds of a frame
+WINDOW_SECONDS = 0.032  # length of a frame
 MIN_FREQUENCY_HZ, MAX_FREQUENCY_HZ = 50.0, 16_000.0
-FLOOR_DB = -110.0  # dB of the byte 0
-STEP_DB = 0.5  # dB a byte
+FLOOR_DB = -110.0  # level of byte 0
+STEP_DB = 0.5  # per byte step
 ABSENT_BYTE = 255
-# bands between two are summed up in one go: few weights are 0
+# bands between two edges are summed as one group, since few of its weights are 0
 BAND_GROUP_EDGES = (0, 24, 32, MEL_BANDS)
-BATCH_FRAMES = 64  # frames at a time: they stay in the fast memory of a core
-LOGMEL_FORMAT = "log-mel/1"  # changes when the bytes of the same sound do
+BATCH_FRAMES = 64  # per batch, to fit the CPU cache
+LOGMEL_FORMAT = "log-mel/1"  # change it when the bytes for the same audio change
 
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float32]
 
 
 class MelBandGroup(NamedTuple):
-    """Neighbouring bands, the part of a spectrum that they use, and its weights for each.
+    """Neighbouring bands, their part of the spectrum, and its weights for each band.
 
-    A spectrum is taken as real and imaginary parts in turn, so each weight is there twice.
+    Spectra are alternating real and imaginary parts, so each weight occurs twice.
     """
 
     bands: slice
@@ -51,7 +51,7 @@ class MelBandGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What frames of one rate need: window, size of the transform, triangles by groups of bands."""
+    """Window, transform size and band weights for one sample rate."""
 
     rate: int
     window: Floats
@@ -60,15 +60,15 @@ class Kernel:
 
     @property
     def reach(self) -> int:
-        """Samples of a frame."""
+        """Number of samples per frame."""
         return len(self.window)
 
 
 @cache
 def make_kernel(rate: int) -> Kernel:
-    """For sound at a rate."""
+    """Return the kernel for a sample rate."""
     if rate <= 2 * MIN_FREQUENCY_HZ:
-        raise UsageError(f"sound at {rate} Hz has no bands above {MIN_FREQUENCY_HZ:g} Hz")
+        raise UsageError(f"audio at {rate} Hz has no bands above {MIN_FREQUENCY_HZ:g} Hz")
     from scipy.fft import next_fast_len
     from scipy.signal.windows import hann
 
@@ -88,7 +88,7 @@ def _group_bands(triangles: NDArray[np.float64], bands: slice) -> MelBandGroup:
 
 
 def band_edges(rate: int) -> NDArray[np.float64]:
-    """Frequencies at which the bands begin, peak and end, in Hz: two more than there are bands."""
+    """Return the edges and peaks of the bands in Hz: two more than there are bands."""
     low, high = (
         2595 * np.log10(1 + f / 700) for f in (MIN_FREQUENCY_HZ, min(MAX_FREQUENCY_HZ, rate / 2))
     )
@@ -96,7 +96,7 @@ def band_edges(rate: int) -> NDArray[np.float64]:
 
 
 def _band_triangles(rate: int, size: int) -> NDArray[np.float64]:
-    """Weights, a row a bin of the transform and a column a band; each peaks at 1."""
+    """Return weights, one row per bin and one column per band; each band peaks at 1."""
     bins = np.arange(size // 2 + 1)[:, None] * rate / size
     low, peak, high = (band_edges(rate)[i : i + MEL_BANDS] for i in range(3))
     rising, falling = (bins - low) / (peak - low), (high - bins) / (high - peak)
@@ -104,22 +104,22 @@ def _band_triangles(rate: int, size: int) -> NDArray[np.float64]:
 
 
 def first_sample(frame: int, rate: int) -> int:
-    """Where a frame starts."""
+    """Return the first sample of a frame."""
     return (frame * rate + FRAMES_PER_SECOND // 2) // FRAMES_PER_SECOND
 
 
 def frames_within(samples: int, rate: int) -> int:
-    """Frames whose 20 ms are all within so many samples: the number of the first that is not."""
+    """Return the number of frames whose 20 ms are complete within ``samples`` samples."""
     return (FRAMES_PER_SECOND * samples + FRAMES_PER_SECOND // 2 - 1) // rate
 
 
 def log_mel(samples: Floats, rate: int) -> Bytes:
-    """Frames of sound that is at hand whole, a row a frame."""
+    """Return the frames of complete audio, one row per frame."""
     return frames_from(samples, rate, 0, frames_within(len(samples), rate))
 
 
 def frames_from(samples: Floats, rate: int, first: int, count: int) -> Bytes:
-    """So many frames of a stream whose samples at hand start with those of frame ``first``."""
+    """Return ``count`` frames of a stream whose samples start with those of frame ``first``."""
     mel_kernel = make_kernel(rate)
     powers = np.empty((count, MEL_BANDS), np.float32)
     if not count:
@@ -142,7 +142,7 @@ def frames_from(samples: Floats, rate: int, first: int, count: int) -> Bytes:
 
 
 def _put_powers(shaped: Floats, mel_kernel: Kernel, powers: Floats) -> None:
-    """Power of every band into a row for each window; in place where it can be, as room costs."""
+    """Write the power of every band into one row per window, in place to save memory."""
     from scipy.fft import rfft
 
     spectra = rfft(shaped, mel_kernel.size, axis=1, overwrite_x=True, workers=1)
@@ -153,25 +153,25 @@ def _put_powers(shaped: Floats, mel_kernel: Kernel, powers: Floats) -> None:
 
 
 def encode_powers(powers: Floats) -> Bytes:
-    """Powers as half decibels, which overwrite them; what is no number counts as the most."""
+    """Return powers as half decibels, overwriting them; NaN counts as the maximum."""
     steps = powers
     with np.errstate(divide="ignore"):
         np.log(powers, out=steps)
     steps *= np.float32(10 / np.log(10) / STEP_DB)
     steps -= np.float32(FLOOR_DB / STEP_DB)
     np.rint(steps, out=steps)
-    np.fmin(steps, np.float32(ABSENT_BYTE - 1), out=steps)  # of it and no number, it
+    np.fmin(steps, np.float32(ABSENT_BYTE - 1), out=steps)  # fmin ignores NaN
     np.maximum(steps, np.float32(0), out=steps)
     return steps.astype(np.uint8)
 
 
 def decode_decibels(frames: Bytes) -> Floats:
-    """Bytes as decibels below full scale; −110 for what is silent."""
+    """Return bytes as dB relative to full scale; −110 for silence."""
     return frames * np.float32(STEP_DB) + np.float32(FLOOR_DB)
 
 
 def frame_levels(frames: Bytes) -> Floats:
-    """Loudness of every frame in dB, all bands together; NaN for one that is not there."""
+    """Return the level of every frame in dB over all bands; NaN for absent frames."""
     powers = 10.0 ** ((np.arange(256) * STEP_DB + FLOOR_DB) / 10)
     powers[0] = 0
     summed = powers.astype(np.float32)[frames].sum(axis=1)

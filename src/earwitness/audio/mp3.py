@@ -17,9 +17,9 @@ from earwitness.audio.files import DecodingError, Facts, Samples
 from earwitness.audio.packets import PacketDecoder, Piece, av_library
 
 # --- MP3 frame headers ---------------------------------------------------------------------------
-# An MP3 file is a row of frames, each with a header of its own. Its length stands in a tag in the
-# first frame (Xing, Info), if anywhere: files without one, joined files and files that were cut
-# short say something else than they hold.
+# An MP3 file is a sequence of frames, each with its own header. The length of the file is given, if
+# at all, by a tag in the first frame (Xing, Info); in files without a tag, joined files and
+# truncated files, it is missing or wrong.
 
 
 BITRATES_KBPS = {
@@ -27,24 +27,24 @@ BITRATES_KBPS = {
     2: (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0),
 }
 SAMPLE_RATES_HZ = (44_100, 48_000, 32_000, 0)
-DECODER_DELAY_SAMPLES = 529  # samples by which every decoder is late
-TAG_SIZE_TOLERANCE = 0.01  # share by which the size in a tag may be off
+DECODER_DELAY_SAMPLES = 529  # delay of every decoder
+TAG_SIZE_TOLERANCE = 0.01  # relative error of the size in a tag
 HEADER_BYTES = 4
 Bytes = bytes | mmap.mmap
 
 
 class FrameFormat(NamedTuple):
-    """What all frames of a file share: the second byte, samples, rate, channels, and sizes."""
+    """Properties shared by all frames of a file: second byte, samples, rate, channels, sizes."""
 
     second: int
     samples: int
     rate: int
     channels: int
-    sizes: tuple[int, ...]  # of a frame, by its third byte; 0 where that cannot be
+    sizes: tuple[int, ...]  # frame size by third byte; 0 if invalid
 
 
 class XingTag(NamedTuple):
-    """What the first frame tells: frames and bytes, and samples to leave out at either end."""
+    """Contents of the tag: frames, bytes, and samples to skip at both ends."""
 
     frames: int
     size: int
@@ -53,16 +53,16 @@ class XingTag(NamedTuple):
 
 
 class FrameRun(NamedTuple):
-    """Frames without a gap: the number of the first in the file, how many, and where some are."""
+    """Frames without a gap: number of the first, frame count, and positions of some frames."""
 
     first: int
     frames: int
-    # of each frame whose number in the run is a multiple of FRAMES_PER_BOOKMARK
+    # position of each frame whose number in the run is a multiple of FRAMES_PER_BOOKMARK
     places: tuple[int, ...]
 
 
 class Mp3Layout(NamedTuple):
-    """A file: its first frame, what that tells, and all runs of frames (once walked)."""
+    """A file: its first frame, its tag, and all runs of frames (after the file was scanned)."""
 
     kind: FrameFormat
     start: int
@@ -72,31 +72,31 @@ class Mp3Layout(NamedTuple):
 
     @property
     def is_honest(self) -> bool:
-        """Whether a tag tells the size that the file has."""
+        """Whether the tag gives the actual size of the file."""
         if self.tag is None or not self.tag.frames:
             return False
         return abs(self.size - self.tag.size) <= max(TAG_SIZE_TOLERANCE * self.tag.size, 4096)
 
     @property
     def skipped(self) -> int:
-        """Samples before the first that counts: the frame of the tag, and what that says."""
+        """Samples before the first one that counts: the tag frame, and the delay in the tag."""
         return self.kind.samples + self.tag.skipped if self.tag else 0
 
     @property
     def stated_samples(self) -> int:
-        """Samples that the tag tells."""
+        """Number of samples according to the tag."""
         if self.tag is None:
             return 0
         return self.tag.frames * self.kind.samples - self.tag.skipped - self.tag.padding
 
     @property
     def counted(self) -> int:
-        """Frames that are there, with those that are lost between runs."""
+        """Number of frames, including those lost between runs."""
         return self.runs[-1].first + self.runs[-1].frames if self.runs else 0
 
 
 def kind_of(head: bytes) -> FrameFormat | None:
-    """What the header of a frame tells; None if it is none of layer III."""
+    """Return what a frame header says; None if it is not a layer III header."""
     if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE6 != 0xE2:
         return None
     version, place = head[1] >> 3 & 3, head[2] >> 2 & 3
@@ -109,14 +109,14 @@ def kind_of(head: bytes) -> FrameFormat | None:
 
 
 def _frame_bytes(byte: int, samples: int, rate: int, table: tuple[int, ...], place: int) -> int:
-    """Bytes of a frame by its third byte."""
+    """Return the size of a frame in bytes, by its third byte."""
     if byte >> 2 & 3 != place or not table[byte >> 4]:
         return 0
     return samples * 125 * table[byte >> 4] // rate + (byte >> 1 & 1)
 
 
 def layout_of(path: Path) -> Mp3Layout:
-    """What the first frame of a file tells; ``DecodingError`` if there is none."""
+    """Return what the first frame of a file says; ``DecodingError`` if there is none."""
     with path.open("rb") as file:
         total = os.fstat(file.fileno()).st_size
         start = _skip_id3(file.read(10))
@@ -127,11 +127,11 @@ def layout_of(path: Path) -> Mp3Layout:
         if kind and has_frames(head, place, kind, 2):
             frame = head[place : place + kind.sizes[head[place + 2]]]
             return Mp3Layout(kind, start + place, total - start - place, _read_tag(frame, kind))
-    raise DecodingError("there is no MP3 frame at its start")
+    raise DecodingError("no MP3 frame at the start of the file")
 
 
 def _skip_id3(head: bytes) -> int:
-    """Where sound begins: behind an ID3 tag, whose size has seven bits a byte."""
+    """Return the position after an ID3 tag, whose size has seven bits per byte."""
     if head[:3] != b"ID3" or len(head) < 10:
         return 0
     size = 0
@@ -141,7 +141,7 @@ def _skip_id3(head: bytes) -> int:
 
 
 def _read_tag(frame: bytes, kind: FrameFormat) -> XingTag | None:
-    """Xing or Info, with what LAME puts behind it."""
+    """Return the contents of a Xing or Info tag, with the LAME extension."""
     wide = kind.samples == 1152
     side = (17 if wide else 9) if kind.channels == 1 else (32 if wide else 17)
     content = frame[HEADER_BYTES + side :]
@@ -160,17 +160,17 @@ def _read_tag(frame: bytes, kind: FrameFormat) -> XingTag | None:
 
 
 # --- MP3 frame search ----------------------------------------------------------------------------
-# Where a frame ends only its header tells, so a file is walked through from frame to frame, without
-# decoding any. FFmpeg's own search takes noise for frames where two bytes look like a header, tells
-# no positions behind a seek, and takes several times as long.
+# Only the header of a frame says where it ends, so a file is scanned from frame to frame without
+# decoding. FFmpeg's own search takes noise for frames where two bytes look like a header, gives no
+# positions after a seek, and is several times slower.
 
 
-MIN_CONSECUTIVE_FRAMES = 4  # frames in a row that are no chance
-FRAMES_PER_BOOKMARK = 256  # frames from one remembered place to the next
+MIN_CONSECUTIVE_FRAMES = 4  # consecutive headers that rule out chance
+FRAMES_PER_BOOKMARK = 256  # between stored positions
 
 
 def walk_file(path: Path) -> Mp3Layout:
-    """The layout of a file with all of its runs; remembered while the file stays as it is."""
+    """Return the layout of a file with all its runs; cached while the file is unchanged."""
     status = path.stat()
     return _walk_version(path, status.st_size, status.st_mtime_ns)
 
@@ -179,7 +179,7 @@ def walk_file(path: Path) -> Mp3Layout:
 def _walk_version(path: Path, size: int, changed: int) -> Mp3Layout:  # noqa: ARG001 - part of the key
     layout = layout_of(path)
     runs: list[FrameRun] = []
-    holes: list[int] = []  # bytes before each run
+    holes: list[int] = []  # unreadable bytes before each run
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         end = layout.start
         while (place := _find_frames(data, end, layout.kind)) is not None:
@@ -190,13 +190,13 @@ def _walk_version(path: Path, size: int, changed: int) -> Mp3Layout:  # noqa: AR
 
 
 def _walk(data: Bytes, place: int, kind: FrameFormat) -> tuple[list[int], int, int]:
-    """Frames from a place on: where some are (see ``FrameRun``), how many, and where they end."""
+    """Return positions of some frames (see ``FrameRun``), the frame count, and the end."""
     second, sizes, last = kind.second, kind.sizes, len(data) - HEADER_BYTES
     places: list[int] = []
     count = 0
     while place <= last and data[place] == 0xFF and data[place + 1] == second:
         size = sizes[data[place + 2]]
-        if not size or place + size > len(data):  # the last frame may not be whole
+        if not size or place + size > len(data):  # the last frame may be incomplete
             break
         if not count % FRAMES_PER_BOOKMARK:
             places.append(place)
@@ -206,7 +206,7 @@ def _walk(data: Bytes, place: int, kind: FrameFormat) -> tuple[list[int], int, i
 
 
 def _find_frames(data: Bytes, place: int, kind: FrameFormat) -> int | None:
-    """The next place at which frames begin."""
+    """Return the next position at which frames start."""
     sync = bytes((0xFF, kind.second))
     place = data.find(sync, place)
     while place >= 0 and not has_frames(data, place, kind, MIN_CONSECUTIVE_FRAMES):
@@ -215,7 +215,7 @@ def _find_frames(data: Bytes, place: int, kind: FrameFormat) -> int | None:
 
 
 def has_frames(data: Bytes, place: int, kind: FrameFormat, count: int) -> bool:
-    """Whether so many frames stand in a row there, or as many as the end leaves."""
+    """Whether ``count`` consecutive frames start there, or as many as fit before the end."""
     for number in range(count):
         if place + HEADER_BYTES > len(data):
             return number > 1
@@ -230,10 +230,10 @@ def has_frames(data: Bytes, place: int, kind: FrameFormat, count: int) -> bool:
 def _number_runs(
     runs: list[FrameRun], holes: list[int], end: int, layout: Mp3Layout
 ) -> tuple[FrameRun, ...]:
-    """Runs with their first numbers: what is lost between them keeps its time.
+    """Return runs with the number of their first frame, so that lost frames keep their time.
 
-    If the tag tells all frames, and the file has all of its bytes, holes share what is missing;
-    else bytes tell it, by the mean of all frames.
+    If the tag gives the number of frames, and no bytes are missing, the missing frames are shared
+    among the holes; otherwise they are estimated from bytes and the mean frame size.
     """
     if not runs:
         return ()
@@ -248,21 +248,21 @@ def _number_runs(
 
 
 # --- MP3 decoder ---------------------------------------------------------------------------------
-# A frame needs bytes of those before it (the bit reservoir) and overlaps with the last, so some of
-# these are decoded, too, and thrown away. Behind a hole that takes the first frames; before it the
-# last frame is left out, since the hole begins somewhere in it.
+# A frame needs bytes of earlier frames (the bit reservoir) and overlaps with the previous one, so
+# some earlier frames are decoded and discarded. The first frames after a hole are lost, and so is
+# the last frame before it, since the hole starts somewhere in it.
 
 
-MP3_PREROLL_FRAMES = {1152: 12, 576: 28}  # by the samples of a frame
+MP3_PREROLL_FRAMES = {1152: 12, 576: 28}  # by samples per frame
 RESERVOIR_BYTES = 511  # 255 in MPEG-2
-FRAMES_PER_PIECE = 64  # that are decoded at once
-MAX_SIDE_BYTES = 38  # of a frame: header, checksum and side information
+FRAMES_PER_PIECE = 64  # decoded at once
+MAX_SIDE_BYTES = 38  # header, checksum and side information
 
 
 class Mp3Decoder(PacketDecoder):
-    """A decoder that knows where each frame is."""
+    """MP3 decoder that knows the position of each frame."""
 
-    hole = "there is no MP3 frame here"
+    hole = "MP3 frames are missing"
 
     def __init__(self, path: Path) -> None:
         self._av, self._layout = av_library(), walk_file(path)
@@ -270,7 +270,7 @@ class Mp3Decoder(PacketDecoder):
         super().__init__(mp3_facts(self._layout))
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
         if isinstance(self._data, mmap.mmap):
             self._data.close()
 
@@ -285,11 +285,11 @@ class Mp3Decoder(PacketDecoder):
                 yield from self._decode_run(run, start, count)
 
     def _decode_run(self, run: FrameRun, start: int, count: int) -> Iterator[Piece]:
-        """Frames of a run from one on, many at a time; what cannot be decoded is passed over."""
+        """Yield the frames of a run in pieces; frames that cannot be decoded are skipped."""
         kind, skipped = self._layout.kind, self._layout.skipped
         data, sizes, packet, fault = self._data, kind.sizes, self._av.Packet, self._av.FFmpegError
         decode = self._av.CodecContext.create("mp3float", "r").decode
-        steady = start > 0 or run is self._layout.runs[0]  # whether frames have what they need
+        steady = start > 0 or run is self._layout.runs[0]  # whether the bit reservoir is complete
         needed = RESERVOIR_BYTES
         batch: list[Any] = []
         place = run.places[start // FRAMES_PER_BOOKMARK]
@@ -315,7 +315,7 @@ class Mp3Decoder(PacketDecoder):
 
 
 def _join_frames(frames: list[Any], kind: FrameFormat) -> Samples:
-    """Samples of consecutive frames, a column a channel; the mean if channels differ in number."""
+    """Return samples of consecutive frames; mixed to mono if the number of channels varies."""
     rows = np.empty((kind.channels, len(frames) * kind.samples), np.float32)
     for number, frame in enumerate(frames):
         part = rows[:, number * kind.samples : (number + 1) * kind.samples]
@@ -335,7 +335,7 @@ def _map_file(path: Path) -> mmap.mmap:
 
 
 def mp3_facts(layout: Mp3Layout) -> Facts:
-    """What a file has, or should have if it was cut short; it is walked unless its tag tells it."""
+    """Return the properties of a file, or expected ones if truncated; scans it if necessary."""
     kind, stated_samples = layout.kind, layout.stated_samples
     if layout.is_honest:
         return Facts(kind.rate, kind.channels, stated_samples)
@@ -343,7 +343,7 @@ def mp3_facts(layout: Mp3Layout) -> Facts:
     note = ""
     if layout.tag and frames > stated_samples + kind.rate:
         note = (
-            f"its header tells {stated_samples / kind.rate:.1f} s, "
-            f"but the file has {frames / kind.rate:.1f} s, which are read"
+            f"the header gives {stated_samples / kind.rate:.1f} s, "
+            f"but the file has {frames / kind.rate:.1f} s; all of it is used"
         )
     return Facts(kind.rate, kind.channels, max(frames, stated_samples), note)

@@ -1,4 +1,4 @@
-"""Decoding packet by packet with PyAV: every sample where it was, and holes that tell their end."""
+"""Packet-wise decoding with PyAV: exact positions of samples, and holes with known ends."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from earwitness.errors import MissingExtra
 # --- Pieces of sound in their places -------------------------------------------------------------
 
 
-Piece = tuple[int, Samples]  # the place of the first sample in the file, and samples
+Piece = tuple[int, Samples]  # position of the first sample in the file, and samples
 
 
 class PacketDecoder(ABC):
-    """Reads on over packets: a decoder for pieces that know their place.
+    """Reads packets in sequence: a decoder for pieces with known positions.
 
-    A place at which the next piece begins later than the last one ended is a hole. ``read`` gives
-    what lies before it; the next call raises an error that tells where sound goes on, and the one
-    after that reads from there. So many samples behind a hole are lost, too, as ``settling`` says.
+    If a piece starts later than the previous one ended, there is a hole. ``read`` returns what is
+    before the hole; the next call raises an error that says where audio continues, and the call
+    after that reads from there. ``settling`` is the number of samples that are lost after a hole.
     """
 
     hole = "frames are missing"
@@ -35,13 +35,13 @@ class PacketDecoder(ABC):
         self.seek(0)
 
     def seek(self, frame: int) -> None:
-        """Exactly there; packets are decoded from a little before."""
+        """Seek exactly to a frame; packets are decoded from slightly before it."""
         self._position = frame
         self._pieces = self._pieces_before(frame)
         self._pending: Piece | None = None
 
     def read(self, frames: int) -> Samples:
-        """So many, of as many packets as it takes; fewer before a hole and at the end."""
+        """Return the next frames; fewer before a hole and at the end."""
         parts: list[Samples] = [np.zeros((0, self.facts.channels), np.float32)]
         needed = min(frames, self.facts.frames - self._position)
         while needed > 0 and (piece := self._pending or next(self._pieces, None)) is not None:
@@ -65,22 +65,22 @@ class PacketDecoder(ABC):
 
     @abstractmethod
     def _pieces_before(self, frame: int) -> Iterator[Piece]:
-        """Pieces in order, from one on that ends at a frame or before it."""
+        """Yield pieces in order, from one that ends at or before a frame."""
 
 
 def av_library() -> Any:
-    """PyAV, if it is installed; it lets nothing through of what FFmpeg writes to stderr."""
+    """Return PyAV, with FFmpeg's messages to stderr suppressed."""
     if find_spec("av") is None:
-        raise MissingExtra("av", "audio", "reading sound")
+        raise MissingExtra("av", "audio", "reading audio")
     import av
 
     return av
 
 
 def samples_of(frame: Any, channels: int) -> Samples:
-    """Samples of a decoded frame, a column a channel; whole numbers become floats from -1 to 1."""
+    """Return the samples of a decoded frame as floats from -1 to 1, one column per channel."""
     width = frame.layout.nb_channels
-    if frame.format.name == "fltp":  # by far the most frequent: without what makes it slow
+    if frame.format.name == "fltp":  # most frequent: fast path
         planes = [np.frombuffer(plane, np.float32, frame.samples) for plane in frame.planes]
         rows = planes[0][:, None] if width == 1 else np.stack(planes, axis=1)
     else:
@@ -90,32 +90,32 @@ def samples_of(frame: Any, channels: int) -> Samples:
             rows = (rows - 128.0) / 128
         elif rows.dtype.kind == "i":
             rows = rows / 2.0 ** (8 * rows.dtype.itemsize - 1)
-    if width != channels:  # files that were joined
+    if width != channels:  # joined files
         rows = np.repeat(rows.mean(axis=1, keepdims=True), channels, axis=1)
     return np.asarray(rows, np.float32)
 
 
-# --- Files with packets that tell their time -----------------------------------------------------
-# Packets of most files say when they are to be heard: to the sample, or (Matroska, WebM) to the
-# millisecond. A packet that follows the one before by less than half its length belongs there
-# exactly. Behind a seek the place of the first one is the nearest point of a grid if times are
-# coarse, since all packets but the first are of one length there.
+# --- Files with packet times ---------------------------------------------------------------------
+# Packets of most files have times: to the sample, or (Matroska, WebM) to the millisecond. A packet
+# within half its length of the end of the previous packet directly follows it. After a seek, the
+# first packet is placed at the nearest point of a grid if times are coarse, since all packets but
+# the first have the same length there.
 #
-# Streams of bare frames (AAC, AC-3, AMR) tell no times and no length: they are counted, and decoded
-# from the first on.
+# Streams of bare frames (AAC, AC-3, AMR) have no times and no length: packets are counted, and
+# decoded from the first.
 
 
 RAW_STREAM_FORMATS = {"aac", "ac3", "eac3", "amr"}
 LOSSLESS_CODECS = {"alac", "ape", "flac", "wavpack"}
-SETTLING_SECONDS = 0.25  # until other codecs have forgotten what was lost
-SEEK_PREROLLS_SECONDS = (1.0, 30.0)  # before the place that is wanted; more if that is not enough
-COARSE_TIME_SECONDS = 0.004  # by which times in milliseconds may be off
-# an Ogg stream that begins later than the first, but not the second, has lost its first pages
+SETTLING_SECONDS = 0.25  # until other codecs have recovered from a loss
+SEEK_PREROLLS_SECONDS = (1.0, 30.0)  # before the target; the second if needed
+COARSE_TIME_SECONDS = 0.004  # error of times in milliseconds
+# Ogg streams that start between these times have lost their first pages
 FIRST_TIME_SECONDS, LOST_START_SECONDS = 0.1, 60.0
 
 
 class PyAvDecoder(PacketDecoder):
-    """A decoder with PyAV."""
+    """Decoder based on PyAV."""
 
     def __init__(self, path: Path) -> None:
         self._av, self._path = av_library(), path
@@ -123,7 +123,7 @@ class PyAvDecoder(PacketDecoder):
         codec = self._stream.codec_context
         self._rate, self._channels = int(codec.sample_rate), int(codec.channels)
         if not self._rate or not self._channels:
-            raise DecodingError("there is no sound in it")
+            raise DecodingError("contains no audio")
         self._raw = self._container.format.name in RAW_STREAM_FORMATS
         self._is_ogg = self._container.format.name == "ogg"
         lossless = codec.name in LOSSLESS_CODECS or codec.name.startswith("pcm_")
@@ -133,7 +133,7 @@ class PyAvDecoder(PacketDecoder):
         super().__init__(Facts(self._rate, self._channels, self._count_frames()))
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
         self._container.close()
 
     def _open(self) -> None:
@@ -141,15 +141,15 @@ class PyAvDecoder(PacketDecoder):
             self._container = self._av.open(str(self._path), metadata_errors="replace")
             self._stream = self._container.streams.audio[0]
         except (self._av.error.FFmpegError, OSError, IndexError) as error:
-            raise DecodingError(str(error) or "there is no sound in it") from error
-        if self._stream.codec_context.name == "flac":  # FLAC has checksums: they are to be heeded
+            raise DecodingError(str(error) or "contains no audio") from error
+        if self._stream.codec_context.name == "flac":  # check the checksums of FLAC
             self._stream.codec_context.options = {"err_detect": "crccheck+explode"}
 
     def _find_grid(self) -> None:
-        """The tick at which the file begins, that of its second frame, and where that begins."""
+        """Find the time of the first frame, and time and position of the second."""
         frames = [frame for frame, _ in zip(self._iterate_frames(), range(2), strict=False)]
         if not frames or any(frame.pts is None for frame in frames):
-            raise DecodingError("there is no sound in it")
+            raise DecodingError("contains no audio")
         self._first_tick, self._grid_tick = frames[0].pts, frames[-1].pts
         self._grid_start = sum(int(frame.samples) for frame in frames[:-1])
         self._grid_step = int(frames[-1].samples)
@@ -158,11 +158,11 @@ class PyAvDecoder(PacketDecoder):
             self._first_tick = 0
 
     def _count_frames(self) -> int:
-        """As the stream tells it, or else the container; packets are counted if neither does."""
+        """Return the length given by stream or container, or else count packets."""
         if not self._raw and self._stream.duration is not None:
             ticks = self._stream.duration
             if self._is_ogg and self._stream.codec_context.name == "vorbis":
-                ticks += (self._stream.start_time or 0) - self._first_tick  # Opus counts from zero
+                ticks += (self._stream.start_time or 0) - self._first_tick  # Opus counts from 0
             return round(float(ticks * self._samples_per_tick))
         if not self._raw and self._container.duration is not None:
             return round(float(self._container.duration / self._av.time_base * self._rate))
@@ -176,13 +176,13 @@ class PyAvDecoder(PacketDecoder):
         return round(max(ends, default=0) * self._samples_per_tick)
 
     def _pieces_before(self, frame: int) -> Iterator[Piece]:
-        """From a second before, which the first packets need, or from the front."""
+        """Yield pieces from a second before, which the first packets need, or from the start."""
         for preroll in () if self._raw else SEEK_PREROLLS_SECONDS:
             start = frame - round(preroll * self._rate)
             if start <= 0 or not self._jump(start):
                 continue
             frames = self._iterate_frames()
-            next(frames, None)  # may be cut at its front
+            next(frames, None)  # its start may be cut
             pieces = self._place_frames(frames, None)
             first = next(pieces, None)
             if first is not None and first[0] <= frame:
@@ -194,7 +194,7 @@ class PyAvDecoder(PacketDecoder):
         yield from self._place_frames(self._iterate_frames(), 0)
 
     def _jump(self, start: int) -> bool:
-        """To a packet at a sample or before it, if the file lets itself be searched."""
+        """Seek to a packet at or before a sample, if the file allows seeking."""
         self._container.close()
         self._open()
         tick = self._first_tick + int(start / self._samples_per_tick)
@@ -205,9 +205,9 @@ class PyAvDecoder(PacketDecoder):
         return True
 
     def _place_frames(self, frames: Iterator[Any], end: int | None) -> Iterator[Piece]:
-        """Frames with their places; one after which time goes back had a wrong time.
+        """Yield frames with their positions; a frame followed by an earlier time had a wrong time.
 
-        ``end`` is where the first one is expected, if that is known.
+        ``end`` is the expected position of the first frame, if known.
         """
         held: Piece | None = None
         for frame in frames:
@@ -220,7 +220,7 @@ class PyAvDecoder(PacketDecoder):
             yield held
 
     def _place(self, frame: Any, end: int | None) -> int:
-        """The sample at which a frame begins: where the one before ended, or by its time."""
+        """Return the first sample of a frame: the end of the previous one, or by its time."""
         if frame.pts is None and end is not None:
             return end
         ticks = (frame.pts or 0) - self._first_tick
@@ -236,7 +236,7 @@ class PyAvDecoder(PacketDecoder):
         return self._grid_start + (steps * self._grid_step if on_grid else round(behind))
 
     def _iterate_frames(self) -> Iterator[Any]:
-        """Frames from where the file stands; packets that cannot be decoded are passed over."""
+        """Yield frames from the current position; packets that cannot be decoded are skipped."""
         for packet in self._iterate_packets():
             try:
                 yield from packet.decode()
@@ -244,7 +244,7 @@ class PyAvDecoder(PacketDecoder):
                 continue
 
     def _iterate_packets(self) -> Iterator[Any]:
-        """Packets up to the end, or to a place from which on none can be found."""
+        """Yield packets to the end, or until no more can be found."""
         packets = self._container.demux(self._stream)
         while True:
             try:

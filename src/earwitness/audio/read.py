@@ -19,11 +19,11 @@ from earwitness.audio.files import Decoder, DecodingError, Samples
 
 
 T = TypeVar("T")
-QUEUE_DEPTH = 3  # results that may wait
+QUEUE_DEPTH = 3  # results decoded ahead
 
 
 class _Ahead(Generic[T]):
-    """A thread that fills a short queue until all is done or nobody wants more."""
+    """A thread that fills a short queue until it is done or the consumer stops."""
 
     def __init__(self, make: Callable[[], Iterator[T]], depth: int) -> None:
         self.make = make
@@ -32,21 +32,21 @@ class _Ahead(Generic[T]):
         self.thread = threading.Thread(target=self.work, daemon=True, name="ahead")
 
     def work(self) -> None:
-        """Fill the queue; what is raised is raised again where the results are taken."""
+        """Fill the queue; exceptions are raised again in the consumer."""
         fault: BaseException | None = None
         results = self.make()
         try:
             for result in results:
                 if not self.put(result, None):
                     return
-        except BaseException as error:  # noqa: BLE001 - raised again by who takes the results
+        except BaseException as error:  # noqa: BLE001 - raised again in the consumer
             fault = error
         finally:
             results.close() if hasattr(results, "close") else None
         self.put(None, fault)
 
     def put(self, result: T | None, fault: BaseException | None) -> bool:
-        """Wait for room; False if nobody wants it any more."""
+        """Wait for room; return False if the consumer has stopped."""
         while not self.unwanted.is_set():
             try:
                 self.queue.put((result, fault), timeout=0.1)
@@ -57,7 +57,7 @@ class _Ahead(Generic[T]):
 
 
 def iterate_ahead(make: Callable[[], Iterator[T]], depth: int = QUEUE_DEPTH) -> Iterator[T]:
-    """What an iterator gives, made ahead in a thread that ends with this one.
+    """Yield from an iterator that runs ahead in a thread, which ends with this generator.
 
     >>> list(iterate_ahead(lambda: iter("abc")))
     ['a', 'b', 'c']
@@ -78,23 +78,23 @@ def iterate_ahead(make: Callable[[], Iterator[T]], depth: int = QUEUE_DEPTH) -> 
 
 
 # --- Chunked reading -----------------------------------------------------------------------------
-# A file is decoded in a thread of its own, a few chunks ahead, so that decoding and what is done
-# with the sound share the time. Where it is broken, a careful decoder tells where sound goes on;
-# what lies before that is told to ``broken``.
+# A file is decoded in its own thread, a few chunks ahead, so that decoding and processing overlap.
+# At damage, a careful decoder finds where audio continues; the damaged passage is reported to
+# ``broken``.
 #
-# Opening some files costs time (an MP3 file is walked through once), and so does starting in their
-# middle. Who wants a file in shards reads it once and divides it.
+# Opening some files takes time (an MP3 file is scanned once), and so does starting in the middle.
+# To process a file in shards, read it once and split it.
 
 
-CHUNK_SECONDS = 10.0  # seconds of a chunk
-END_TOLERANCE_SECONDS = 0.1  # seconds by which a file may end early without being called damaged
-MIN_SOUND_SECONDS = 0.5  # sound between two holes that is shorter is lost with them
+CHUNK_SECONDS = 10.0  # length of a chunk
+END_TOLERANCE_SECONDS = 0.1  # files may end this much early without being reported
+MIN_SOUND_SECONDS = 0.5  # shorter audio between two holes is dropped
 
 
 class Break(NamedTuple):
-    """So many seconds of a file from a position on that cannot be read.
+    """An unreadable passage of a file: position and duration in seconds.
 
-    Without a message it is no damage: the file only is a little shorter than its header says.
+    Without a message it is not damage: the file is only slightly shorter than its header says.
     """
 
     path: str
@@ -104,14 +104,14 @@ class Break(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Sound of a file from a position in seconds on: one channel, the mean of all."""
+    """Audio of a file from a position in seconds: one channel, the mean of all."""
 
     position: float
     samples: NDArray[np.float32]
 
 
 def ignore_break(_: Break) -> None:
-    """Nobody wants to know."""
+    """Do nothing."""
 
 
 def read_blocks(
@@ -122,10 +122,10 @@ def read_blocks(
     size: float = CHUNK_SECONDS,
     broken: Callable[[Break], object] = ignore_break,
 ) -> Iterator[Chunk]:
-    """A file from a position on, in order; so many seconds of it, or all.
+    """Yield chunks of a file from a position, for the given seconds or to the end.
 
-    Chunks follow each other without a gap but for breaks, which are told to ``broken`` before the
-    chunk behind them comes; a chunk is shorter than ``size`` at breaks and at the end.
+    Chunks are consecutive except for breaks, which are reported to ``broken`` before the chunk that
+    follows; chunks are shorter than ``size`` at breaks and at the end.
     """
     return iterate_ahead(lambda: _read_chunks(path, at, seconds, size, broken))
 
@@ -145,7 +145,7 @@ def _read_chunks(
 
 
 class Walk:
-    """The way through a file, around what is broken."""
+    """Reads a file in order, skipping damaged passages."""
 
     def __init__(
         self,
@@ -161,13 +161,13 @@ class Walk:
         self.careful = not isinstance(decoder, LibsndfileDecoder)
 
     def chunks(self, frame: int) -> Iterator[Chunk]:
-        """From a frame to the last."""
-        lost: tuple[int, str] | None = None  # where a hole began, and why
-        with suppress(DecodingError):  # reading tells it again
+        """Yield chunks from a frame to the last."""
+        lost: tuple[int, str] | None = None  # start of a hole, and its cause
+        with suppress(DecodingError):  # reading will raise it again
             self.decoder.seek(frame)
         while frame < self.last:
             samples, fault = self._read(frame)
-            # sound behind a hole must go on for a while, or the hole does
+            # audio after a hole must last a while, otherwise the hole continues
             least = min(round(MIN_SOUND_SECONDS * self.rate), self.last - frame) if lost else 1
             if len(samples) >= least:
                 if lost:
@@ -188,10 +188,12 @@ class Walk:
             self._report_break(*lost, self.last)
 
     def _read(self, frame: int) -> tuple[Samples, DecodingError]:
-        """What comes next, and why it is nothing if it is."""
+        """Return the next samples, or none and the reason."""
         size = max(self.size, round(MIN_SOUND_SECONDS * self.rate))
         try:
-            return self.decoder.read(min(size, self.last - frame)), DecodingError("ends here")
+            return self.decoder.read(min(size, self.last - frame)), DecodingError(
+                "unexpected end of file"
+            )
         except DecodingError as error:
             return np.zeros((0, 1), np.float32), error
 
@@ -201,7 +203,7 @@ class Walk:
             yield Chunk((frame + start) / self.rate, mix_to_mono(part))
 
     def _take_care(self, frame: int) -> None:
-        """Go on with a decoder that may well read where the first one could not."""
+        """Switch to a decoder that may read where the first one could not."""
         self.careful = True
         with suppress(DecodingError):
             decoder = decoder_of(self.path, careful=True)
@@ -210,7 +212,7 @@ class Walk:
             decoder.seek(frame)
 
     def _report_break(self, start: int, fault: str, end: int) -> None:
-        """Tell a hole; a file that ends a little early is not called damaged."""
+        """Report a damaged passage; a file that ends slightly early is not reported as damaged."""
         seconds = (end - start) / self.rate
         slight = end == self.last and seconds <= END_TOLERANCE_SECONDS
         extent = "to the end" if end == self.last else f"for {seconds:.1f} s"
@@ -219,7 +221,7 @@ class Walk:
 
 
 def mix_to_mono(samples: Samples) -> NDArray[np.float32]:
-    """The mean of all channels."""
+    """Return the mean of all channels."""
     if samples.shape[1] == 1:
         return samples[:, 0]
     return np.asarray(samples.mean(axis=1), np.float32)

@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from earwitness.errors import UsageError
 
 # --- Fades ---------------------------------------------------------------------------------------
-# Where two pieces overlap, one fades out along a cosine and the other in along a sine. Sounds that
-# have nothing to do with each other add in power, and the squares of sine and cosine add to one, so
-# a skim is as loud in its fades as beside them.
+# Where two pieces overlap, one fades out along a cosine and the other in along a sine. Unrelated
+# sounds add in power, and the squares of sine and cosine sum to 1, so the loudness stays the same
+# during a fade.
 
 
 Samples = NDArray[Any]
-EDGE_FADE_SECONDS = 0.01  # seconds in which sound comes and goes where nothing overlaps
+EDGE_FADE_SECONDS = 0.01  # fade at edges without overlap
 
 
 def starts_of(lengths: Sequence[float], overlap: float) -> list[float]:
-    """When each piece is first heard, if each lies over the end of the one before.
+    """Return when each piece starts, if each overlaps the end of the previous one.
 
     >>> starts_of([8, 8, 8], 3)
     [0.0, 5.0, 10.0]
@@ -34,13 +34,13 @@ def starts_of(lengths: Sequence[float], overlap: float) -> list[float]:
 
 
 def render(pieces: Sequence[Samples], rate: int, overlap: float) -> Samples:
-    """One sound of pieces: samples, or a column a channel, and as they are given.
+    """Return pieces joined into one sound; pieces have one column per channel.
 
-    Pieces overlap by so many seconds. The first fades in and the last fades out in 10 ms, and so
-    do all of them if nothing overlaps: there are no clicks. Pieces of mixed channels become mono.
+    Pieces overlap by ``overlap`` seconds. The first fades in and the last fades out in 10 ms; all
+    pieces do without overlap, to avoid clicks. Pieces of mono and stereo become mono.
     """
     if not pieces:
-        raise UsageError("there is no sound to put together")
+        raise UsageError("there is no audio to join")
     columns = _match_channels(pieces)
     shared = round(overlap * rate)
     _refuse_short(columns, shared, rate)
@@ -57,7 +57,7 @@ def render(pieces: Sequence[Samples], rate: int, overlap: float) -> Samples:
 
 
 def fade_gains(frames: int, rise: int, fall: int, rate: int) -> NDArray[np.float32]:
-    """How loud each frame of a piece is; no rise and no fall mean those of 10 ms."""
+    """Return the gain of each frame of a piece; a rise or fall of 0 becomes 10 ms."""
     edge = min(round(EDGE_FADE_SECONDS * rate), frames // 2)
     rise, fall = rise or min(edge, frames - fall), fall or min(edge, frames - rise)
     gain = np.ones(frames, np.float32)
@@ -67,7 +67,7 @@ def fade_gains(frames: int, rise: int, fall: int, rate: int) -> NDArray[np.float
 
 
 def _rising_gains(frames: int) -> NDArray[np.float32]:
-    """From silence to all of it; backwards it is what belongs to it: the cosine to the sine."""
+    """Return gains from 0 to 1 along a sine; reversed, they are the matching cosine."""
     return np.sin(np.pi / 2 * (np.arange(frames) + 0.5) / max(1, frames)).astype(np.float32)
 
 
@@ -79,15 +79,15 @@ def _match_channels(pieces: Sequence[Samples]) -> list[Samples]:
 
 
 def _refuse_short(pieces: Sequence[Samples], shared: int, rate: int) -> None:
-    """Never do more than two sound at once."""
+    """Refuse pieces so short that more than two would overlap."""
     if shared < 0:
-        raise UsageError("overlap: must not be below 0")
+        raise UsageError("overlap must be 0 or greater")
     for number, piece in enumerate(pieces):
         fades = shared * ((number > 0) + (number + 1 < len(pieces)))
         if len(piece) < max(1, fades):
             raise UsageError(
-                f"overlap: {shared / rate:g} s is too much for a piece of {len(piece) / rate:g} s"
-                " — give at most half of a block"
+                f"overlap of {shared / rate:g} s is too long for a piece of {len(piece) / rate:g} s"
+                " — use at most half a block"
             )
 
 
@@ -95,7 +95,7 @@ def _refuse_short(pieces: Sequence[Samples], shared: int, rate: int) -> None:
 
 
 def resample(samples: Samples, rate: int, wanted: int) -> Samples:
-    """Sound at another sample rate, without what that rate cannot hold; a column a channel."""
+    """Return samples at another sample rate, low-pass filtered; one column per channel."""
     if rate == wanted:
         return samples
     from scipy.signal import resample_poly
@@ -106,29 +106,29 @@ def resample(samples: Samples, rate: int, wanted: int) -> Samples:
 
 
 # --- Decimation to a low rate --------------------------------------------------------------------
-# A day at a thousand samples a second is small enough to be laid beside other sound everywhere.
-# Samples are taken as rows of a matrix, so that filtering a day is one product.
+# At about 1,000 samples per second, a day is small enough for cross-correlation. Samples are
+# arranged as rows of a matrix, so that filtering a day is one product.
 
 
 Floats = NDArray[np.float32]
-PASSBAND_FRACTION = 0.7  # of what a low rate can hold
-FILTER_SPAN_SAMPLES = 8  # low samples that a filter spans
+PASSBAND_FRACTION = 0.7  # of the Nyquist frequency at the low rate
+FILTER_SPAN_SAMPLES = 8  # length of the filter in low-rate samples
 
 
 class LowRateSound(NamedTuple):
-    """Sound at a low rate: ``start`` is the place of the first sample that went into it."""
+    """Audio at a low rate; ``start`` is the position of the first source sample."""
 
     start: int
     samples: Floats
 
 
 def decimation_factor(rate: int, low_rate: int) -> int:
-    """How many samples make one of about a low rate."""
+    """Return the number of samples per low-rate sample."""
     return max(1, round(rate / low_rate))
 
 
 def decimate(samples: NDArray[Any], factor: int) -> Floats:
-    """A low sample for every so many; as many fewer at the end as a filter reaches beyond."""
+    """Return low-rate samples, without those for which the filter exceeds the end."""
     count = len(samples) // factor
     if count < FILTER_SPAN_SAMPLES:
         return np.zeros(0, np.float32)
@@ -142,7 +142,7 @@ def decimate(samples: NDArray[Any], factor: int) -> Floats:
 
 
 def decimate_pieces(pieces: Iterable[tuple[int, Floats]], factor: int) -> Iterator[LowRateSound]:
-    """Sound that comes in pieces, each with its place; those that follow each other are one."""
+    """Yield decimated audio of pieces with their positions; consecutive pieces are joined."""
     remainder, place = np.zeros(0, np.float32), 0
     for at, samples in pieces:
         if at != place + len(remainder):
@@ -157,7 +157,7 @@ def decimate_pieces(pieces: Iterable[tuple[int, Floats]], factor: int) -> Iterat
 
 @lru_cache(8)
 def _make_decimation_taps(factor: int) -> Floats:
-    """A sinc in a Kaiser window; a column for each low sample that it spans."""
+    """Return a Kaiser-windowed sinc, one column per low-rate sample that it spans."""
     places = np.arange(FILTER_SPAN_SAMPLES * factor) - (FILTER_SPAN_SAMPLES * factor - 1) / 2
     cutoff = PASSBAND_FRACTION / factor
     taps = cutoff * np.sinc(cutoff * places) * np.kaiser(len(places), 6)
@@ -167,18 +167,19 @@ def _make_decimation_taps(factor: int) -> Floats:
 # --- Low-pass filters ----------------------------------------------------------------------------
 
 
-STOPBAND_DB = 60.0  # by which what is left out is down
-TRANSITION_HZ = 500.0  # Hz from what is kept whole to what is stopped
+STOPBAND_DB = 60.0  # stopband attenuation
+TRANSITION_HZ = 500.0  # width of the transition band
 
 
 def low_pass(samples: Samples, rate: int, cutoff: float) -> Samples:
-    """Sound without what lies above a frequency, a column a channel; as long as before.
+    """Return audio low-pass filtered at ``cutoff`` Hz, of the same length.
 
-    Up to the cutoff it is kept to 0.1 dB, from 500 Hz above it is down by 60 dB. The filter is
-    symmetric and its delay is taken out, so that sounds can be switched without a jump.
+    The passband is flat to 0.1 dB up to the cutoff; from 500 Hz above it, attenuation is 60 dB. The
+    filter is symmetric and its delay is compensated, so listeners can switch between versions
+    without a jump.
     """
     if not can_pass(rate, cutoff):
-        raise UsageError(f"sound at {rate} Hz has nothing above {cutoff:g} Hz to leave out")
+        raise UsageError(f"audio at {rate} Hz has no content above {cutoff:g} Hz to filter out")
     taps = _make_low_pass_taps(rate, cutoff)
     size = len(samples) + len(taps) - 1
     spectrum = np.fft.rfft(samples, size, axis=0)
@@ -190,12 +191,12 @@ def low_pass(samples: Samples, rate: int, cutoff: float) -> Samples:
 
 
 def can_pass(rate: int, cutoff: float) -> bool:
-    """Whether sound at a rate has anything above a frequency."""
+    """Whether audio at a sample rate has content above a frequency."""
     return rate / 2 > cutoff + TRANSITION_HZ
 
 
 def _make_low_pass_taps(rate: int, cutoff: float) -> Samples:
-    """A sinc in a Kaiser window, of odd length."""
+    """Return a Kaiser-windowed sinc of odd length."""
     width = 2 * np.pi * TRANSITION_HZ / rate
     half = int(np.ceil((STOPBAND_DB - 7.95) / (2.285 * width) / 2))
     middle = 2 * (cutoff + TRANSITION_HZ / 2) / rate

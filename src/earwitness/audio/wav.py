@@ -18,41 +18,41 @@ from earwitness.errors import UsageError
 # --- WAV headers and duration --------------------------------------------------------------------
 
 
-SIZE_IN_DS64 = 0xFFFFFFFF  # a size that stands in the chunk ds64 of a long file
-MIN_FORMAT_CHUNK_BYTES = 16  # bytes of a header
+SIZE_IN_DS64 = 0xFFFFFFFF  # the size is in the ds64 chunk
+MIN_FORMAT_CHUNK_BYTES = 16  # minimum
 
 
 class Head(NamedTuple):
-    """The header of a file, which says its format, and how many bytes of sound follow."""
+    """Header of a file with its format, and the number of bytes of audio."""
 
     header: bytes
     size: int
 
     @property
     def seconds(self) -> float:
-        """How long it lasts, by the bytes a second that the header tells."""
+        """Duration in seconds, by the byte rate in the header."""
         return self.size / int(struct.unpack_from("<8xI", self.header)[0])
 
 
 def wav_seconds(path: str | Path) -> float:
-    """Seconds of a RIFF or RF64 file, of any sample format."""
+    """Return the duration of a RIFF or RF64 file of any sample format."""
     return wav_head(path).seconds
 
 
 def wav_head(path: str | Path) -> Head:
-    """What a RIFF or RF64 file says of itself; its samples are not read."""
+    """Return the header of a RIFF or RF64 file; samples are not read."""
     with Path(path).open("rb") as file:
         head = file.read(12)
         if head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
             raise UsageError(f"{path}: not a WAV file")
         header, size = _find_sound_chunk(file, Path(path).stat().st_size)
     if len(header) < MIN_FORMAT_CHUNK_BYTES or not any(header[8:12]) or size is None:
-        raise UsageError(f"{path}: a WAV file without a header or without sound")
+        raise UsageError(f"{path}: WAV file without a format header or without audio")
     return Head(header, size)
 
 
 def split_wav(content: bytes) -> tuple[bytes, bytes]:
-    """The header of a WAV file, and its samples."""
+    """Return the header of a WAV file, and its samples."""
     file = io.BytesIO(content)
     head = file.read(12)
     if head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
@@ -65,14 +65,14 @@ def split_wav(content: bytes) -> tuple[bytes, bytes]:
         header = chunk if name == b"fmt " else header
         sound = chunk if name == b"data" else None
     if len(header) < MIN_FORMAT_CHUNK_BYTES or sound is None:
-        raise UsageError("a WAV file without a header or without sound")
+        raise UsageError("WAV file without a format header or without audio")
     return header, sound
 
 
 def build_wav(header: bytes, sound: bytes) -> bytes:
-    """A WAV file of a header and samples, and no other chunk.
+    """Return a WAV file with header and samples, and no other chunk.
 
-    Names, dates and programs that stand in other chunks would tell where a sound comes from.
+    Names, dates and programs in other chunks could reveal the origin of the audio.
     """
     chunks = b"".join(_encode_chunk(*chunk) for chunk in ((b"fmt ", header), (b"data", sound)))
     return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WAVE" + chunks
@@ -83,7 +83,7 @@ def _encode_chunk(name: bytes, content: bytes) -> bytes:
 
 
 def _find_sound_chunk(file: BinaryIO, total: int) -> tuple[bytes, int | None]:
-    """The header, and how many bytes of sound there are."""
+    """Return the header, and the number of bytes of audio."""
     header, long_size = b"", None
     while len(head := file.read(8)) == 8:
         name, size = struct.unpack("<4sI", head)
@@ -96,7 +96,7 @@ def _find_sound_chunk(file: BinaryIO, total: int) -> tuple[bytes, int | None]:
             if size == SIZE_IN_DS64 and long_size is not None:
                 size = long_size
             if SIZE_IN_DS64 > size > total - start:
-                raise UsageError(f"{file.name}: is cut short")
+                raise UsageError(f"{file.name}: is truncated")
             return header, min(size, total - start)
         file.seek(start + size + size % 2)
     return header, None
@@ -108,22 +108,21 @@ def _read_field(file: BinaryIO, form: str) -> int:
 
 
 # --- Sample formats ------------------------------------------------------------------------------
-# A listener who looks at what the browser gets could tell systems by sizes and headers alone, if
-# one wrote 16 bits a sample and another 24. So all are sent in the widest form that any of them
-# has: whole numbers get zeros below their last bit, or become floats that hold each of them
-# exactly.
+# If systems had different sample formats, a listener could identify them by the size or header of
+# the files sent to the browser. So all files are sent in the widest sample format of any of them:
+# integers get zeros below their last bit, or become floats that represent each of them exactly.
 
 
-PCM_TAG, FLOAT_TAG, EXTENSIBLE_TAG = 1, 3, 0xFFFE  # tags of WAV
+PCM_TAG, FLOAT_TAG, EXTENSIBLE_TAG = 1, 3, 0xFFFE  # WAV format tags
 # follows the tag in extensible headers
 EXTENSIBLE_GUID_TAIL = bytes.fromhex("000000001000800000aa00389b71")
 SUBTYPES = {"PCM_16": (PCM_TAG, 16), "PCM_24": (PCM_TAG, 24), "PCM_32": (PCM_TAG, 32)}
-# what can be read and written here
+# sample formats that can be read and written here
 CONVERTIBLE_SAMPLE_TYPES = {(PCM_TAG, 8), *SUBTYPES.values(), (FLOAT_TAG, 32)}
 
 
 class Form(NamedTuple):
-    """Tag and bits of a sample, channels, and samples a second."""
+    """Format tag, bits per sample, channels, and sample rate."""
 
     tag: int
     bits: int
@@ -132,12 +131,12 @@ class Form(NamedTuple):
 
     @property
     def sample(self) -> tuple[int, int]:
-        """Tag and bits."""
+        """Format tag and bits per sample."""
         return self.tag, self.bits
 
     @property
     def header(self) -> bytes:
-        """As WAV has it."""
+        """The format as a WAV header."""
         frame = self.channels * self.bits // 8
         bytes_a_second = frame * self.rate
         return struct.pack(
@@ -146,14 +145,14 @@ class Form(NamedTuple):
 
 
 class SoundProfile(NamedTuple):
-    """The form in which a file would be sent as it is, and how long it lasts."""
+    """The format in which a file would be sent unchanged, and its duration."""
 
     form: Form
     seconds: float
 
 
 def read_profile(path: Path) -> SoundProfile:
-    """What a file says of itself; its samples are not read."""
+    """Return the format and duration of a file; samples are not read."""
     if path.suffix.lower() != ".wav":
         return _decode_profile(path)
     head = wav_head(path)
@@ -172,9 +171,9 @@ def _decode_profile(path: Path) -> SoundProfile:
 
 
 def form_of(header: bytes) -> Form:
-    """What the header of a WAV file says; the tag of an extensible one is looked up in it.
+    """Return the format in a WAV header; extensible headers contain the actual tag.
 
-    Bits are those that a sample takes up: if fewer of them are used, these are at the top.
+    Bits are those of the container: if fewer are used, they are the most significant ones.
     """
     tag, channels, rate, frame = struct.unpack_from("<HHI4xH", header)
     if tag == EXTENSIBLE_TAG and channels <= 2 and header[26:40] == EXTENSIBLE_GUID_TAIL:
@@ -183,7 +182,7 @@ def form_of(header: bytes) -> Form:
 
 
 def widest_sample(samples: Iterable[tuple[int, int]]) -> tuple[int, int] | None:
-    """Tag and bits that hold samples of all these exactly; None if there are none such.
+    """Return the format that represents samples of all these formats exactly, or None.
 
     >>> widest_sample([(PCM_TAG, 16), (PCM_TAG, 24)])
     (1, 24)
@@ -202,9 +201,9 @@ def widest_sample(samples: Iterable[tuple[int, int]]) -> tuple[int, int] | None:
 
 
 def widen_wav(content: bytes, sample: tuple[int, int] | None) -> bytes:
-    """A WAV file with format and samples alone, its samples in a form that is as wide or wider.
+    """Return a WAV file with only format and samples, converted to a format at least as wide.
 
-    Without a form for all, each keeps its own; what is in no plain form is left as it is.
+    Without a common format, or if samples are compressed, the format is kept.
     """
     header, samples = split_wav(content)
     form = form_of(header)
@@ -219,7 +218,7 @@ def widen_wav(content: bytes, sample: tuple[int, int] | None) -> bytes:
 
 
 def _widen_integers(samples: bytes, bits: int) -> NDArray[np.int32]:
-    """Whole numbers of 32 bits, the given ones at the top; those of 8 bits have no sign."""
+    """Return 32-bit integers with the given bits at the top; 8-bit samples are unsigned."""
     sample_bytes = np.frombuffer(samples, np.uint8).reshape(-1, bits // 8)
     wide = np.zeros((len(sample_bytes), 4), np.uint8)
     wide[:, 4 - bits // 8 :] = sample_bytes
@@ -237,13 +236,13 @@ def _encode_samples(samples: NDArray[np.int32], sample: tuple[int, int]) -> byte
 
 
 # --- WAV files with wrong lengths ----------------------------------------------------------------
-# The size of the sound stands in a WAV header in 32 bits. Programs that stream write 0 or a huge
-# number there, recorders that lose power never come to write it, and beyond 4 GiB it starts from 0
-# again; libsndfile believes it and silently reads less than there is. So it is compared with the
-# size of the file, and where they do not agree the file tells the length.
+# A WAV header gives the size of the audio in 32 bits. Streaming programs write 0 or a huge number,
+# recorders that lose power never write it, and beyond 4 GiB it wraps around; libsndfile trusts it
+# and silently reads less than there is. So it is compared with the size of the file, which is used
+# if they differ.
 
 
-# as streams write it
+# sizes that streaming programs write
 PLACEHOLDER_SIZES = (range(1), range(0x7FFFF000, 1 << 31), range(0xFFFFFF00, 1 << 32))
 DECODABLE_SAMPLE_TYPES = {
     (PCM_TAG, 8),
@@ -256,7 +255,7 @@ DECODABLE_SAMPLE_TYPES = {
 
 
 class Riff(NamedTuple):
-    """The form of a WAV file, where its sound begins, bytes of it as told, and as they are."""
+    """Format of a WAV file, start of its audio, and its size in the header and in the file."""
 
     form: Form
     start: int
@@ -265,22 +264,22 @@ class Riff(NamedTuple):
 
     @property
     def frame(self) -> int:
-        """Bytes of a sample of all channels."""
+        """Bytes per sample of all channels."""
         return self.form.channels * self.form.bits // 8
 
     @property
     def is_honest(self) -> bool:
-        """Whether the header tells what is there; less than a sample does not count."""
+        """Whether the header gives the actual size, to within one sample."""
         return abs(self.stated_bytes - self.real) < max(2, self.frame)
 
     @property
     def is_plain(self) -> bool:
-        """Whether its samples are numbers as they are."""
+        """Whether samples are uncompressed."""
         return self.form.sample in DECODABLE_SAMPLE_TYPES and self.frame > 0 and self.form.rate > 0
 
 
 def riff_of(path: Path) -> Riff | None:
-    """What a WAV file tells of itself and what it has; None if it is none."""
+    """Return header and actual size of a WAV file; None for other files."""
     with path.open("rb") as file:
         head = file.read(12)
         if head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
@@ -305,7 +304,7 @@ def _read_riff(file: BinaryIO, total: int) -> Riff | None:
 
 
 def _iterate_chunks(file: BinaryIO, place: int) -> Iterator[tuple[bytes, int, int]]:
-    """Name, begin and size of each chunk; the file stands at its begin."""
+    """Yield name, start and size of each chunk; the file is positioned at its start."""
     while True:
         file.seek(place)
         if len(head := file.read(8)) < 8:
@@ -316,7 +315,7 @@ def _iterate_chunks(file: BinaryIO, place: int) -> Iterator[tuple[bytes, int, in
 
 
 def _is_end(file: BinaryIO, place: int, total: int) -> bool:
-    """Whether nothing but other chunks stands from a place to the end."""
+    """Whether there are only other chunks from a position to the end."""
     place += place % 2
     for name, start, size in _iterate_chunks(file, place):
         if not all(0x20 <= byte < 0x7F for byte in name) or start + size > total + 1:
@@ -326,7 +325,7 @@ def _is_end(file: BinaryIO, place: int, total: int) -> bool:
 
 
 def riff_facts(riff: Riff) -> Facts:
-    """What can be read, and what the header tells instead."""
+    """Return what can be read, with a note if the header is wrong."""
     frames = riff.real // riff.frame
     facts = Facts(riff.form.rate, riff.form.channels, frames)
     if riff.is_honest:
@@ -334,34 +333,34 @@ def riff_facts(riff: Riff) -> Facts:
     stated_seconds = riff.stated_bytes / riff.frame / riff.form.rate
     has = f"the file has {facts.seconds:.1f} s"
     if any(riff.stated_bytes in values for values in PLACEHOLDER_SIZES):
-        return facts._replace(note=f"its header tells no length, but {has}, which are read")
+        return facts._replace(note=f"the header gives no length, but {has}; all of it is used")
     if riff.real < riff.stated_bytes:
         return facts._replace(
-            note=f"was cut short: its header tells {stated_seconds:.1f} s, {has}", short=True
+            note=f"truncated: the header gives {stated_seconds:.1f} s, {has}", short=True
         )
     return facts._replace(
-        note=f"its header tells {stated_seconds:.1f} s, but {has}, which are read"
+        note=f"the header gives {stated_seconds:.1f} s, but {has}; all of it is used"
     )
 
 
 class PcmDecoder:
-    """A decoder of samples that are numbers as they are."""
+    """Decoder of uncompressed samples."""
 
     def __init__(self, path: Path, riff: Riff) -> None:
         if not riff.is_plain:
-            raise DecodingError("its header lies about its length, and its samples are packed")
+            raise DecodingError("the header has a wrong length, and samples are compressed")
         self._riff, self.facts = riff, riff_facts(riff)
         self._file = path.open("rb")
         self._frame = 0
         self.seek(0)
 
     def seek(self, frame: int) -> None:
-        """To the byte."""
+        """Seek to a frame."""
         self._frame = min(frame, self.facts.frames)
         self._file.seek(self._riff.start + self._frame * self._riff.frame)
 
     def read(self, frames: int) -> Samples:
-        """As floats of 32 bits; whole numbers from -1 to 1."""
+        """Return frames as 32-bit floats; integers are scaled to -1 to 1."""
         frames = min(frames, self.facts.frames - self._frame)
         data = self._file.read(frames * self._riff.frame)
         data = data[: len(data) - len(data) % self._riff.frame]
@@ -370,12 +369,13 @@ class PcmDecoder:
         return samples
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
         self._file.close()
 
 
 def decode_floats(data: bytes, form: Form) -> Samples:
-    """Numbers of a WAV file as floats of 32 bits; those of 8 bits have no sign."""
+    """Return the samples of a WAV file as 32-bit floats; 8-bit samples are unsigned."""
+
     if form.tag == FLOAT_TAG:
         return np.frombuffer(data, f"<f{form.bits // 8}").astype(np.float32)
     if form.bits == 8:

@@ -1,5 +1,5 @@
-"""Chapters: the task of cutting a long recording into parts.
+"""Chapters: the task of segmenting a long recording.
 
-Times are seconds from the start. A value is undefined (NaN, counted) where its definition says
-nothing; see each family's empty cells.
+Times are in seconds from the start. A value that is not defined for a case is NaN, and the case is
+counted as undefined; see the table of empty cells of each metric.
 """

@@ -11,20 +11,20 @@ from earwitness.errors import UsageError
 from earwitness.stats.arrays import Bools, Floats, Ints, Places, Ragged, bounds, row_sums
 
 # --- Grid of chunks ------------------------------------------------------------------------------
-# All cases of a batch lie one after the other on a single line of chunks, far enough apart that no
-# measure reaches from one into the next. So each kernel works on one sorted array of events, and
-# its cost depends on the number of boundaries, not on the duration.
+# All cases of a batch are placed on one axis of chunks, far enough apart that no measure reaches
+# from one case into the next. So each kernel works on one sorted array of events, and its cost
+# depends on the number of boundaries, not on the duration.
 
 
 MAX_CHUNKS = 2**40
 CASE_GAP_CHUNKS = 8
-# a line of chunks whose events, with a few bits of tags, fit into 32 bits
+# length of the axis up to which events with a few tag bits fit into 32 bits
 CHUNKS_IN_32_BITS = 2**27
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkGrid:
-    """How many chunks each case has, and where each case starts on the common line."""
+    """Number of chunks of each case, and its start on the common axis."""
 
     chunk_size: float
     end: Floats
@@ -33,23 +33,24 @@ class ChunkGrid:
 
     @classmethod
     def of(cls, duration: Floats, chunk_size: float) -> ChunkGrid:
-        """Whole chunks that fit into each duration; what is left over at the end is cut."""
+        """Return a grid of the complete chunks of each duration."""
         with np.errstate(invalid="ignore", over="ignore"):
             end = np.floor(duration / chunk_size) * chunk_size
             chunks = np.trunc(end / chunk_size)
         chunks = np.where(chunks > 0, chunks, 0)
         if (chunks > MAX_CHUNKS).any():
             raise UsageError(
-                f"a duration of {duration[chunks > MAX_CHUNKS][0]:g} s has too many chunks of"
-                f" {chunk_size:g} s — are durations in seconds? if so, choose a larger chunk_size"
+                f"a duration of {duration[chunks > MAX_CHUNKS][0]:g} s gives too many chunks of"
+                f" {chunk_size:g} s — check that durations are in seconds,"
+                " or use a larger chunk_size"
             )
         whole = chunks.astype(np.int64)
         line = bounds(whole + CASE_GAP_CHUNKS)
-        small = line[-1] < CHUNKS_IN_32_BITS  # half the bytes is almost half the time
+        small = line[-1] < CHUNKS_IN_32_BITS  # half the bytes take almost half the time
         return cls(chunk_size, end, whole, line[:-1].astype(np.int32 if small else np.int64))
 
     def place(self, boundaries: Ragged) -> tuple[Places, Ints]:
-        """Positions on the common line, sorted and each once, and how many each case has."""
+        """Return sorted unique positions on the common axis, and their number per case."""
         rows = boundaries.rows
         keep = (boundaries.values > 0) & (boundaries.values <= self.end[rows])
         keep &= self.chunks[rows] > 0
@@ -58,7 +59,7 @@ class ChunkGrid:
         last = (self.start + (self.chunks - 1)).astype(self.start.dtype)
         position = np.minimum(self.start[rows] + chunk, last[rows])
         if (np.diff(position) < 0).any():
-            position.sort()  # a case's events stay within its part of the line, so rows still fit
+            position.sort()  # events of a case stay in its part of the axis, so rows remain valid
         fresh = np.ones(len(position), np.bool_)
         np.not_equal(position[1:], position[:-1], out=fresh[1:])
         return position[fresh], np.bincount(rows[fresh], minlength=len(self.chunks))
@@ -66,7 +67,7 @@ class ChunkGrid:
 
 @dataclass(frozen=True, slots=True)
 class BoundaryEvents:
-    """Chunks that hold a boundary of the output, of the reference, or of both, in order."""
+    """Chunks with a boundary of the output, of the reference, or of both, in order."""
 
     position: Places
     in_output: Bools
@@ -77,7 +78,7 @@ class BoundaryEvents:
 
     @classmethod
     def of(cls, grid: ChunkGrid, output: Ragged, reference: Ragged) -> BoundaryEvents:
-        """Merge both sides."""
+        """Merge the boundaries of both sides."""
         out, n_output = grid.place(output)
         ref, n_reference = grid.place(reference)
         tagged = np.concatenate([out * 2, ref * 2 + 1])
@@ -102,7 +103,7 @@ class BoundaryEvents:
 
     @property
     def both(self) -> Ints:
-        """How many chunks of each case hold a boundary on both sides."""
+        """Number of chunks of each case with a boundary on both sides."""
         return self.n_output + self.n_reference - np.diff(self.offsets)
 
 
@@ -117,16 +118,16 @@ class BoundaryEvents:
 
 
 def window_size(grid: ChunkGrid, events: BoundaryEvents) -> Ints:
-    """Half the mean reference segment, in chunks, rounded half to even, at least 2."""
+    """Return half the mean reference segment in chunks, rounded half to even, at least 2."""
     segments = events.n_reference + 1
     half = np.rint((grid.chunks + 1) / (2 * segments)).astype(np.int64)
     return np.maximum(half, 2)
 
 
 def window_errors(grid: ChunkGrid, events: BoundaryEvents) -> tuple[Floats, Floats]:
-    """Share of windows that Pk and WindowDiff count as wrong, per case.
+    """Return Pk and WindowDiff of every case: the shares of wrong windows.
 
-    A case of a single chunk has no window: Pk is 0, WindowDiff 0 or 1 as the sides agree or not.
+    A case of a single chunk has no window: Pk is 0; WindowDiff is 0 if both sides agree, else 1.
     """
     width = window_size(grid, events)
     windows = grid.chunks + 1 - width
@@ -171,7 +172,7 @@ EditCosts = NDArray[np.int32]
 
 
 def edits(events: BoundaryEvents) -> tuple[Ints, Ints]:
-    """Additions and transpositions over one chunk that turn one side into the other."""
+    """Return the additions and the transpositions by one chunk between both sides."""
     single = events.in_output != events.in_reference
     position, side = events.position[single], events.in_output[single]
     swaps = _transpositions(position, side, bounds(row_sums(single, events.offsets)))
@@ -180,7 +181,7 @@ def edits(events: BoundaryEvents) -> tuple[Ints, Ints]:
 
 
 def boundary_similarity(events: BoundaryEvents) -> Floats:
-    """B: the share of pairs that need no edit; both sides empty gives 1, one side empty 0."""
+    """Return Fournier's B; 1 if both sides are empty, 0 if one side is."""
     additions, swaps = edits(events)
     total = additions + swaps + events.both
     good = events.both + swaps / 2
@@ -189,7 +190,7 @@ def boundary_similarity(events: BoundaryEvents) -> Floats:
 
 
 def _transpositions(position: Ints, side: Bools, offsets: Ints) -> Ints:
-    """Pairs in runs of adjacent chunks whose sides alternate, paired from the left."""
+    """Count pairs in runs of adjacent chunks with alternating sides, from the left."""
     if not len(position):
         return np.zeros(len(offsets) - 1, np.int64)
     starts = np.ones(len(position), np.bool_)
@@ -200,10 +201,10 @@ def _transpositions(position: Ints, side: Bools, offsets: Ints) -> Ints:
 
 
 def generalised_hamming(events: BoundaryEvents) -> Floats:
-    """Least cost of turning one side into the other: 2 to add or drop, 1 per chunk of a shift.
+    """Return the generalized Hamming distance: 2 per insertion or deletion, 1 per chunk of shift.
 
-    Boundaries further than three chunks from all others cost 2 if alone and 0 if both sides have
-    them; the rest falls into short clusters that are independent of each other.
+    A boundary more than three chunks from all others costs 2 if one side has it, and 0 if both
+    have it; all others form short clusters that are independent of each other.
     """
     if not len(events.position):
         return np.zeros(len(events.n_output))
@@ -213,7 +214,7 @@ def generalised_hamming(events: BoundaryEvents) -> Floats:
     length = np.diff(np.append(first, len(starts)))
     n_out = np.add.reduceat(events.in_output.astype(np.int64), first)
     n_ref = np.add.reduceat(events.in_reference.astype(np.int64), first)
-    cost = 2 * np.abs(n_out - n_ref)  # right where one side is empty or both are equal
+    cost = 2 * np.abs(n_out - n_ref)  # exact if one side is empty or both are equal
     both = n_out + n_ref - length
     hard = (n_out > 0) & (n_ref > 0) & (both < length)
     cost[hard] = _cluster_costs(events, first[hard], length[hard])
@@ -223,10 +224,10 @@ def generalised_hamming(events: BoundaryEvents) -> Floats:
 
 
 def _cluster_costs(events: BoundaryEvents, first: Ints, length: Ints) -> Ints:
-    """Solve all clusters in step, event by event, the longest cluster first.
+    """Solve all clusters in parallel, event by event, the longest cluster first.
 
-    The state is the balance: how many boundaries of one side (positive: the output's) still wait
-    for a partner. Waiting costs 1 per chunk and boundary, giving a boundary up costs 2.
+    The state is the balance: the number of unmatched boundaries of one side (positive: output).
+    Keeping one costs 1 per chunk, giving it up costs 2.
     """
     order = np.argsort(-length, kind="stable")
     first, length = first[order], length[order]
@@ -247,7 +248,7 @@ def _cluster_costs(events: BoundaryEvents, first: Ints, length: Ints) -> Ints:
 
 
 def _prices(events: BoundaryEvents) -> tuple[EditCosts, EditCosts, EditCosts]:
-    """What it costs, at every event, to keep the balance, to raise it and to lower it."""
+    """Return the costs of keeping, raising and lowering the balance at every event."""
     both = events.in_output & events.in_reference
     stay = np.where(both, 0, 2).astype(np.int32)
     raise_ = np.where(both, 2, np.where(events.in_output, 0, UNREACHABLE_COST)).astype(np.int32)
@@ -256,7 +257,7 @@ def _prices(events: BoundaryEvents) -> tuple[EditCosts, EditCosts, EditCosts]:
 
 
 def _advance(cost: EditCosts, stay: EditCosts, raise_: EditCosts, lower: EditCosts) -> EditCosts:
-    """One event in many clusters: the best cost of every balance after it."""
+    """Return the lowest cost of every balance after one event, in many clusters."""
     best: EditCosts = cost + stay
     np.minimum(best[1:], cost[:-1] + raise_, out=best[1:])
     np.minimum(best[:-1], cost[1:] + lower, out=best[:-1])

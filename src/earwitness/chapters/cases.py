@@ -12,16 +12,15 @@ from earwitness.core import Case, Cases, Chapters, Item, Key, Titles
 from earwitness.errors import UsageError
 from earwitness.stats.arrays import Floats, Ints, Ragged, all_others, bounds, pick
 
-Starts = tuple[float, ...]  # when sentences begin
+Starts = tuple[float, ...]  # start times of sentences
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChapterTexts:
-    """What is written, in lists beside the columns; None is what nobody gave.
+    """Texts of chapter cases; None if not given.
 
-    ``titles``, ``said`` and ``own_sentences`` have an entry an output, ``reference_titles`` an
-    entry a reference, ``transcripts`` and ``sentences`` an entry a case. Of sentences it is known
-    when they begin.
+    ``titles``, ``said`` and ``own_sentences`` have one entry per output, ``reference_titles`` one
+    per reference, ``transcripts`` and ``sentences`` one per case. Sentences are start times.
     """
 
     titles: Sequence[Titles | None]
@@ -38,7 +37,7 @@ class ChapterTexts:
         references: Sequence[Titles | None],
         items: Sequence[tuple[str | None, Starts | None]],
     ) -> ChapterTexts | None:
-        """What is written, if anything is: titles, words and sentences of outputs and items."""
+        """Return the texts of outputs, references and items, or None if there are no texts."""
         chapter_texts = cls(
             [titles for titles, _, _ in outputs],
             [said for _, said, _ in outputs],
@@ -53,7 +52,7 @@ class ChapterTexts:
         )
 
     def take(self, cases: Ints, references: Ints) -> ChapterTexts:
-        """Those of these cases, and of these references."""
+        """Return the texts of these cases and references."""
         chosen, rows = cases.tolist(), references.tolist()
         return ChapterTexts(
             [self.titles[i] for i in chosen],
@@ -67,7 +66,7 @@ class ChapterTexts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChapterCases(Cases):
-    """A sequence of cases; one that is asked for is made on the spot.
+    """A sequence of chapter cases as arrays; a single case is created when accessed.
 
     The references of case ``i`` are the rows ``spans[i]`` to ``spans[i + 1]`` of ``reference``;
     without ``spans`` every case has one.
@@ -83,7 +82,7 @@ class ChapterCases(Cases):
 
     @classmethod
     def of(cls, cases: Sequence[Case]) -> ChapterCases:
-        """Cases as columns; columns stay as they are."""
+        """Return cases as arrays; ChapterCases are returned unchanged."""
         if isinstance(cases, ChapterCases):
             return cases
         if not all(case.references for case in cases):
@@ -135,16 +134,16 @@ class ChapterCases(Cases):
 
     @property
     def counts(self) -> Ints:
-        """How many references every case has."""
+        """Number of references of every case."""
         return np.ones(len(self), np.int64) if self.spans is None else np.diff(self.spans)
 
     @property
     def several(self) -> bool:
-        """Whether there may be cases with more than one reference."""
+        """Whether cases may have more than one reference."""
         return self.spans is not None
 
     def each(self) -> ChapterCases:
-        """A case for every reference; where every case has one, the same cases."""
+        """Return one case per reference."""
         if self.spans is None:
             return self
         case = np.repeat(np.arange(len(self)), self.counts)
@@ -158,7 +157,7 @@ class ChapterCases(Cases):
         )
 
     def keep(self, rows: Ints, counts: Ints) -> ChapterCases:
-        """The same cases with some of their references: these rows of all, so many of a case."""
+        """Return the same cases with only some references: ``rows``, ``counts`` per case."""
         return replace(
             self,
             reference=self.reference.take(rows),
@@ -167,10 +166,10 @@ class ChapterCases(Cases):
         )
 
     def people(self) -> tuple[ChapterCases, Ints]:
-        """Every reference in turn as the output, against the other references of its case.
+        """Return cases with each reference in turn as the output, against the other references.
 
-        Only cases with two references and more are taken; the second answer has, for every new
-        case, the row of its output among the references.
+        Only cases with two or more references are used. The second array has, for every new case,
+        the row of its output among the references.
         """
         each = self.each()
         other, other_counts = all_others(self.counts)
@@ -181,7 +180,7 @@ class ChapterCases(Cases):
         return replace(turned, reference=self.reference.take(other), texts=texts), chosen
 
     def without_edges(self, edge: float) -> ChapterCases:
-        """Without boundaries at most ``edge`` from the start or the end; 0 changes nothing."""
+        """Return cases without boundaries within ``edge`` of the start or the end, unless 0."""
         if not edge:
             return self
 
@@ -194,14 +193,14 @@ class ChapterCases(Cases):
         return replace(self, output=output, reference=reference)
 
     def positive(self) -> tuple[Ragged, Ragged]:
-        """Output and reference without what lies at or before 0."""
+        """Return output and reference without boundaries at or before 0."""
         return (
             self.output.where(self.output.values > 0),
             self.reference.where(self.reference.values > 0),
         )
 
     def take(self, index: Ints) -> ChapterCases:
-        """The cases of ``index``, in its order."""
+        """Return the cases at ``index``, in this order."""
         references, spans = (index, None) if self.spans is None else pick(self.spans, index)
         return ChapterCases(
             [self.items[i] for i in index],
@@ -225,7 +224,7 @@ def _texts(cases: Sequence[Case]) -> ChapterTexts | None:
 def _peoples_texts(
     texts: ChapterTexts, each: ChapterCases, chosen: Ints, other: Ints
 ) -> ChapterTexts:
-    """References as outputs: their titles are theirs, and nobody said anything."""
+    """Return the texts of references as outputs, which have titles but no transcript."""
     assert each.texts is not None
     return ChapterTexts(
         [texts.reference_titles[i] for i in chosen.tolist()],
@@ -238,6 +237,6 @@ def _peoples_texts(
 
 
 def spans_of(counts: Sequence[int]) -> Ints | None:
-    """Spans for these numbers of references a case; none if each has one."""
+    """Return the spans for these numbers of references per case; None if each case has one."""
     numbers = np.array(counts, np.int64)
     return None if (numbers == 1).all() else bounds(numbers)

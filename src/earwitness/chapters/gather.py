@@ -1,4 +1,4 @@
-"""The verb gather: JSONL records from subtitles, chapter lists and CTM files."""
+"""The function gather: records from subtitles, chapter lists and CTM files."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from earwitness.text.transcripts import read_ctm
 
 CTM_SUFFIX = ".ctm"
 SUBTITLE_SUFFIXES = (".srt", ".vtt")
-SpeechByItem = dict[str, dict[str, Any]]  # items with subtitles or words
+SpeechByItem = dict[str, dict[str, Any]]  # subtitles or words by item
 
 
 def files_of(
     places: Iterable[str | PathLike[str]], endings: Iterable[str], passed: list[Path] | None = None
 ) -> Iterator[Path]:
-    """Files as they are; of folders those with these endings, or all if none is named.
+    """Yield files as given, and files of folders with these extensions (all if there are none).
 
-    Files of folders that are ``passed`` over are added there; hidden ones are not looked at.
+    Other files of folders are added to ``passed``; hidden files are ignored.
     """
     wanted = set(endings)
     for place in map(Path, places):
@@ -49,7 +49,7 @@ def files_of(
 
 
 def text_of(path: Path, problems: list[Problem]) -> str | None:
-    """The text of a file, if it can be read."""
+    """Return the text of a file, or None and a problem if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -61,7 +61,7 @@ def text_of(path: Path, problems: list[Problem]) -> str | None:
 
 
 def recordings(path: Path, problems: list[Problem]) -> dict[str, list[list[Any]]]:
-    """Words of a CTM file by recording; the channel is named where there are several."""
+    """Return the words of a CTM file by recording, and by channel if there are several."""
     words, flaws = read_ctm(text_of(path, problems) or "")
     for flaw in flaws:
         problems.append(Problem(str(path), flaw.line, "", flaw.message, flaw.remedy))
@@ -77,7 +77,7 @@ def recordings(path: Path, problems: list[Problem]) -> dict[str, list[list[Any]]
 
 
 def said_in(places: Iterable[str | PathLike[str]], problems: list[Problem]) -> SpeechByItem:
-    """What was said in every item: subtitles are called like it, CTM names it."""
+    """Return the subtitles or words of every item; subtitle files have the name of the item."""
     speech: SpeechByItem = {}
     for path in files_of(places, (*SUBTITLE_SUFFIXES, CTM_SUFFIX)):
         file_speech: SpeechByItem
@@ -92,7 +92,7 @@ def said_in(places: Iterable[str | PathLike[str]], problems: list[Problem]) -> S
             problems.append(Problem(str(path), 0, "", message))
             continue
         for item in file_speech.keys() & speech.keys():
-            message = f'what was said in "{item}" is in another file too'
+            message = f'another file also has the speech of "{item}"'
             problems.append(Problem(str(path), 0, "", message, "keep one"))
         speech |= file_speech
     return speech
@@ -107,7 +107,7 @@ def _subtitles(path: Path, problems: list[Problem]) -> str | None:
     return text
 
 
-# --- Verb gather ---------------------------------------------------------------------------------
+# --- Function gather -----------------------------------------------------------------------------
 
 
 PRESET_BY_SUFFIX = {
@@ -118,7 +118,7 @@ PRESET_BY_SUFFIX = {
     ".ffmetadata": "ffmetadata",
 }
 KNOWN_SUFFIXES = ", ".join([*PRESET_BY_SUFFIX, CTM_SUFFIX])
-MAX_NAMES_SEARCHED = 1000  # names among which a near one is looked for
+MAX_NAMES_SEARCHED = 1000  # number of names up to which the nearest one is suggested
 Paths = Sequence[str | PathLike[str]] | str | PathLike[str]
 
 
@@ -132,42 +132,85 @@ def gather(
     timestamp_format: str = "",
     spoken: Paths | None = None,
 ) -> list[dict[str, Any]]:
-    """Records of outputs, or with ``durations`` of references, from subtitles and chapter lists.
+    """Convert subtitles, chapter lists and CTM files to records of outputs or references.
 
-    An item is called like its file without the ending, a system like its folder unless it is named;
-    of references the folders are the annotators. ``durations`` has the seconds of every item, or is
-    a CSV file with the columns item and duration. The preset follows from the ending (.srt, .vtt,
-    .json, .ffmeta); of other files, and of files that are named one by one, it is ``preset``. Files
-    of folders that are passed over are told in a warning. A file that ends in .ctm has recognised
-    words of summaries, and an item for every recording in it. ``spoken`` are files with what was
-    said, for sentences: subtitles that are called like the item, or CTM; of outputs it is what was
-    recognised.
+    The name of an item is the file name without its extension. A CTM file (.ctm) has recognized
+    words, and gives one output of a summary per recording in it.
+
+    Parameters
+    ----------
+    files
+        Files or folders. Files of a folder with an unknown extension are skipped with a warning,
+        unless ``preset`` is set.
+    durations
+        Duration of every item in seconds, as a mapping or as a CSV file with the columns ``item``
+        and ``duration``. If given, records of references are returned, and the folder of a file is
+        the name of its annotator.
+    system
+        Name of the system. By default the name of the folder of a file.
+    preset
+        Chapter format of files that are listed individually or have an unknown extension. Other
+        formats follow from the extension (.srt, .vtt, .json, .ffmeta).
+    pattern
+        Regular expression for the presets ``"custom"`` and ``"custom_ts"``.
+    timestamp_format
+        Time format for the preset ``"custom_ts"``.
+    spoken
+        Subtitle files with the names of the items, or CTM files, with the spoken words of items
+        (references) or the words recognized by a system (outputs); used to score sentences.
+
+    Returns
+    -------
+    list of dict
+        Records for ``score``, one per output, or one per item with ``durations``.
+
+    Raises
+    ------
+    InputError
+        If files cannot be read or have invalid content.
+    UsageError
+        If an argument is invalid, or no files are found.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "talk.txt")
+    ...     _ = path.write_text("0:00 Start\\n1:00 Middle\\n", encoding="utf-8")
+    ...     records = gather(path, system="mine", preset="youtube")
+    >>> records[0]["item"], records[0]["system"]
+    ('talk', 'mine')
     """
     if durations is not None and system is not None:
-        raise UsageError("a system is named for outputs; durations are given for references")
+        message = "system is for outputs and durations are for references"
+        raise UsageError(f"{message} — set only one of them")
     if preset and preset not in PRESETS:
-        raise UsageError(f'there is no preset "{preset}" — {nearest(preset, PRESETS)}')
+        raise UsageError(f'unknown preset "{preset}" — {nearest(preset, PRESETS)}')
     passed: list[Path] = []
     paths = list(
         files_of(_listed(files), () if preset else {*PRESET_BY_SUFFIX, CTM_SUFFIX}, passed)
     )
     if passed:
-        message = f"{len(passed)} passed over, such as {passed[0]} — name a preset"
+        skipped = f"{len(passed)} file{'s' * (len(passed) != 1)} skipped, such as {passed[0]}"
+        message = f"{skipped} — set a preset to include them"
         warnings.warn(message, EarwitnessWarning, stacklevel=2)
     if not paths:
         raise UsageError(
-            f"no file to gather — for other endings than {KNOWN_SUFFIXES} name a preset"
+            f"no files found — for extensions other than {KNOWN_SUFFIXES}, set a preset"
         )
     recognised = [path for path in paths if path.suffix.lower() == CTM_SUFFIX and not preset]
     paths = [path for path in paths if path not in recognised]
     if recognised and paths:
         raise UsageError(
-            f"{recognised[0]}: summaries and chapters are scored apart: gather one kind"
+            f"{recognised[0]}: summaries and chapters are scored separately — gather one kind"
         )
     if recognised and spoken is not None:
-        raise UsageError(f"{recognised[0]}: what was said is added to chapters, not to summaries")
+        raise UsageError(
+            f"{recognised[0]}: spoken files can be added to chapters, not to summaries"
+        )
     if recognised and durations is not None:
-        raise UsageError(f"{recognised[0]}: recognised words are outputs, not references")
+        raise UsageError(f"{recognised[0]}: recognized words are outputs, not references")
     problems: list[Problem] = []
     options = PresetOptions(pattern, timestamp_format)
     options.check()
@@ -193,7 +236,7 @@ def _listed(files: Paths) -> Sequence[str | PathLike[str]]:
 
 
 def _words(path: Path, system: str | None, problems: list[Problem]) -> list[dict[str, Any]]:
-    """Outputs of a CTM file, one for every recording."""
+    """Return the outputs of a CTM file, one per recording."""
     named = system or path.resolve().parent.name
     return [
         {"item": item, "system": named, "output": {"words": words}}
@@ -202,23 +245,23 @@ def _words(path: Path, system: str | None, problems: list[Problem]) -> list[dict
 
 
 def _add_said(records: list[dict[str, Any]], said: SpeechByItem, problems: list[Problem]) -> None:
-    """Put what was said into outputs, or into the items of references."""
+    """Add subtitles or words to outputs, or to the items of references."""
     for record in records:
         item = record["item"]
         if item not in said:
             remedy = nearest(item, said) if len(said) < MAX_NAMES_SEARCHED else ""
-            problems.append(Problem("spoken", 0, "", f'nothing was said in "{item}"', remedy))
+            problems.append(Problem("spoken", 0, "", f'no spoken file for "{item}"', remedy))
         elif record.get("output", record) is not None:
             record.get("output", record).update(said[item])
 
 
 def _check_words(records: list[dict[str, Any]], problems: list[Problem]) -> None:
-    """Names that can be read again, each once."""
+    """Add a problem for each invalid or repeated name."""
     seen = set[tuple[str, str]]()
     for record in records:
         key = record["item"], record["system"]
         if key in seen or not all(map(is_name, key)):
-            message = "comes twice" if key in seen else "cannot be a name"
+            message = "is listed twice" if key in seen else "is not a valid name"
             problems.append(Problem(key[1], 0, "", f'"{key[0]}" {message}'))
         seen.add(key)
 
@@ -226,11 +269,11 @@ def _check_words(records: list[dict[str, Any]], problems: list[Problem]) -> None
 def _content(
     path: Path, named: str, other: str, options: PresetOptions, problems: list[Problem]
 ) -> dict[str, str] | None:
-    """By its own preset, else by its ending, else by that of others."""
+    """Return the content of a file, with its own preset, that of its extension, or ``other``."""
     preset = named or PRESET_BY_SUFFIX.get(path.suffix.lower(), other)
     if not preset:
-        remedy = f"name a preset: {', '.join(PRESETS)}"
-        problems.append(Problem(str(path), 0, "", "how are chapters marked in it?", remedy))
+        remedy = f"set a preset: {', '.join(PRESETS)}"
+        problems.append(Problem(str(path), 0, "", "unknown chapter format", remedy))
         return None
     text = text_of(path, problems)
     if text is None:
@@ -253,7 +296,14 @@ def _outputs(
             message = f'"{key[0]}" of system "{key[1]}" is also {first_paths[key]}'
             problems.append(Problem(str(path), 0, "", message, "keep one"))
         elif not all(map(is_name, key)):
-            problems.append(Problem(str(path), 0, "", "its name cannot name an item and a system"))
+            problems.append(
+                Problem(
+                    str(path),
+                    0,
+                    "",
+                    "cannot derive the names of item and system from the file name",
+                )
+            )
         first_paths.setdefault(key, path)
     pairs = zip(paths, contents, strict=True)
     return [
@@ -273,12 +323,12 @@ def _references(
         item, annotator = path.stem, path.resolve().parent.name
         if item not in seconds:
             remedy = f"add it — {nearest(item, seconds)}" if len(seconds) < 1000 else "add it"
-            problems.append(Problem(str(path), 0, "", f'no duration of "{item}"', remedy))
+            problems.append(Problem(str(path), 0, "", f'no duration for "{item}"', remedy))
             continue
         record = {"item": item, "duration": seconds[item], "references": []}
         references = by_item.setdefault(item, record)["references"]
         if annotator in [one["annotator"] for one in references]:
-            message = f'"{item}" of "{annotator}" comes twice'
+            message = f'duplicate reference of "{annotator}" for "{item}"'
             problems.append(Problem(str(path), 0, "", message, "keep one"))
         references.append({"annotator": annotator, **(content or {})})
     return list(by_item.values())
@@ -287,7 +337,7 @@ def _references(
 def _seconds(
     durations: str | PathLike[str] | Mapping[str, float], problems: list[Problem]
 ) -> dict[str, float]:
-    """How long every item is."""
+    """Return the duration of every item in seconds."""
     if isinstance(durations, Mapping):
         return dict(durations)
     source = str(durations)
@@ -297,7 +347,7 @@ def _seconds(
     except TABLE_ERRORS as error:
         raise UsageError(f"{source}: cannot be read: {error}") from error
     if not rows or not {"item", "duration"} <= set(columns):
-        message = "needs the columns item and duration"
+        message = 'the columns "item" and "duration" are required'
         raise InputError([Problem(source, 1, "", message)], done="gathered")
     seconds: dict[str, float] = {}
     for line, row in rows:

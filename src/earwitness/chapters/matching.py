@@ -20,16 +20,16 @@ PAIRS_IN_MEMORY = 4_000_000
 
 
 def greedy_matches(output: Ragged, reference: Ragged, collar: float) -> Ints:
-    """How many pairs each case gets when the closest are matched first.
+    """Return the number of matches of each case if the closest pairs are matched first.
 
-    A pair may match if it is at most ``collar`` apart. Equal distances go to the lower reference
-    index, then to the lower output index.
+    A pair can match if its distance is at most ``collar``. Of equal distances the lower reference
+    index is matched first, then the lower output index.
     """
     order, out = _sorted_rows(output)
     low, high = _reach(out, reference, collar)
     pairs_before = np.concatenate([[0], np.cumsum(high - low)])[reference.offsets]
     counts, start = np.zeros(len(output), np.int64), 0
-    while start < len(output):  # whole cases, as many as fit into memory
+    while start < len(output):  # as many whole cases as fit into memory
         stop = (
             int(np.searchsorted(pairs_before, pairs_before[start] + PAIRS_IN_MEMORY, "right")) - 1
         )
@@ -43,7 +43,7 @@ def greedy_matches(output: Ragged, reference: Ragged, collar: float) -> Ints:
 
 
 def _sorted_rows(boundaries: Ragged) -> tuple[Ints, Ragged]:
-    """The same with every row in order, and which value came from where."""
+    """Return the boundaries with sorted rows, and the original index of every value."""
     steps, rows = np.diff(boundaries.values), boundaries.rows
     if not ((steps < 0) & (rows[1:] == rows[:-1])).any():
         return np.arange(len(rows)), boundaries
@@ -52,11 +52,11 @@ def _sorted_rows(boundaries: Ragged) -> tuple[Ints, Ragged]:
 
 
 def _reach(out: Ragged, reference: Ragged, collar: float) -> tuple[Ints, Ints]:
-    """For every reference boundary the range of output boundaries within the collar."""
+    """Return the range of output boundaries within the collar of every reference boundary."""
     rows, time = reference.rows, reference.values
     middle = _behind(out, reference)
     start, stop = out.offsets[rows], out.offsets[rows + 1]
-    with np.errstate(invalid="ignore"):  # infinity less infinity is never within a collar
+    with np.errstate(invalid="ignore"):  # infinity minus infinity is never within a collar
         low = middle - _steps(
             middle - start, lambda k, at: time[at] - out.values[middle[at] - 1 - k] <= collar
         )
@@ -68,9 +68,9 @@ def _reach(out: Ragged, reference: Ragged, collar: float) -> tuple[Ints, Ints]:
 
 @lru_cache(maxsize=4)
 def _behind(out: Ragged, reference: Ragged) -> Ints:
-    """For every reference boundary the first output boundary that is not before it.
+    """Return the first output boundary that is not before every reference boundary.
 
-    Kept, since every collar starts from there.
+    Cached, since it is the same for every collar.
     """
     rows, time = reference.rows, reference.values
     start, stop = out.offsets[rows], out.offsets[rows + 1]
@@ -78,9 +78,9 @@ def _behind(out: Ragged, reference: Ragged) -> Ints:
 
 
 def _steps(most: Ints, test: Callable[[int, Ints], Bools]) -> Ints:
-    """How many steps pass a test that, once false, stays false; few are expected.
+    """Return the number of steps that pass a test that, once false, stays false.
 
-    ``test`` takes the number of steps done and the places that ask.
+    ``test`` takes the number of steps done and the indices that are still active.
     """
     steps = np.zeros(len(most), np.int64)
     going = np.flatnonzero(most > 0)
@@ -96,7 +96,7 @@ def _steps(most: Ints, test: Callable[[int, Ints], Bools]) -> Ints:
 def _match(
     out: Ragged, order: Ints, reference: Ragged, low: Ints, high: Ints, span: slice
 ) -> Bools:
-    """Which reference boundaries of the span find a partner."""
+    """Return which reference boundaries of the span are matched."""
     reach = high[span] - low[span]
     offsets = bounds(reach)
     ref = np.repeat(np.arange(len(reach)), reach)
@@ -112,7 +112,7 @@ def _match(
 
 
 def _take_closest(matched: Bools, ref: Ints, hyp: Ints, distance: Floats) -> None:
-    """Match the contested pairs one by one, the closest first."""
+    """Match pairs with several candidates one by one, the closest first."""
     ranked = np.lexsort((hyp, ref, distance))
     taken: set[int] = set()
     used: set[int] = set()
@@ -124,10 +124,10 @@ def _take_closest(matched: Bools, ref: Ints, hyp: Ints, distance: Floats) -> Non
 
 
 def optimal_matches(output: Ragged, reference: Ragged, collar: float) -> Ints:
-    """As many pairs as can be made, each at most ``collar`` apart.
+    """Return the largest possible number of matches with a distance of at most ``collar``.
 
-    On sorted lists it is enough to walk both at once: the two first boundaries are a pair, or the
-    earlier of them has no partner. All cases walk in step.
+    Both lists are sorted and traversed in parallel: the two first boundaries match, or the earlier
+    one has no match. All cases are traversed at the same time.
     """
     out, ref = _sorted_rows(output)[1], _sorted_rows(reference)[1]
     i, j = out.offsets[:-1].copy(), ref.offsets[:-1].copy()
@@ -145,7 +145,7 @@ def optimal_matches(output: Ragged, reference: Ragged, collar: float) -> Ints:
 
 
 def median_distance(of: Ragged, to: Ragged) -> Floats:
-    """For every case the median distance of its boundaries to the nearest one of the other side."""
+    """Return the median distance of boundaries to the nearest one of the other side, per case."""
     near = _sorted_rows(to)[1]
     rows, median = of.rows, np.full(len(of), np.nan)
     start, stop = near.offsets[rows], near.offsets[rows + 1]
@@ -161,7 +161,7 @@ def median_distance(of: Ragged, to: Ragged) -> Floats:
 
 
 def _medians(values: Floats, offsets: Ints, rows: Ints) -> Floats:
-    """The median of each of these rows; rows of about the same length are sorted together."""
+    """Return the median of each of these rows; rows of similar length are sorted together."""
     lengths = np.diff(offsets)[rows]
     sizes = np.ceil(np.log2(lengths)).astype(np.int64)
     medians = np.empty(len(rows))
@@ -189,7 +189,7 @@ Rule = Callable[[Titles, Titles, float, float], list[Pair]]
 
 
 def by_start(output: Titles, reference: Titles, tolerance: float, duration: float) -> list[Pair]:
-    """For each title of the reference the nearest free one of the output, if it starts in time.
+    """Match each reference title with the nearest free output title within the tolerance.
 
     >>> by_start((("a", 1.0), ("b", 9.0)), (("c", 0.0), ("d", 30.0)), 5.0, 60.0)
     [(0, 0)]
@@ -206,7 +206,7 @@ def by_start(output: Titles, reference: Titles, tolerance: float, duration: floa
 def by_start_and_end(
     output: Titles, reference: Titles, tolerance: float, duration: float
 ) -> list[Pair]:
-    """The same, if it also ends in time; a title ends where the next in the list starts."""
+    """Match titles whose start and end are within the tolerance; a title ends at the next start."""
     mine_ends, their_ends = _ends(output, duration), _ends(reference, duration)
 
     def distance(mine: int, theirs: int) -> float:
@@ -239,17 +239,17 @@ def _pair_nearest(
 
 
 # --- Partitions of time --------------------------------------------------------------------------
-# Between two neighbouring boundaries, whosever they are, both sides stay in one segment; and two
-# segments, one of each side, share at most one such piece. So pieces are the cells of the table of
-# common time, and every measure of partitions is a sum over pieces.
+# Between two neighbouring boundaries of any side, both sides stay in one segment; and two segments,
+# one of each side, share at most one such piece. So pieces are the cells of the contingency table,
+# and every measure of partitions is a sum over pieces.
 
 
-FrameCounts = NDArray[np.float64]  # whole numbers whose products may be large
+FrameCounts = NDArray[np.float64]  # whole numbers with large products
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Pieces of a batch: their case, their segment on either side, their seconds and frames."""
+    """Pieces of a batch: case, segment on either side, duration in seconds, and frames."""
 
     case: Ints
     of_output: Ints
@@ -260,7 +260,7 @@ class Partition:
 
     @classmethod
     def of(cls, cases: ChapterCases, frame: float) -> Partition:
-        """Cut every case at the boundaries of both sides."""
+        """Divide every case at the boundaries of both sides."""
         sides = [_inner(side, cases.duration) for side in (cases.output, cases.reference)]
         n = len(cases)
         row = np.concatenate([np.arange(n), *(side.rows for side in sides)])
@@ -285,11 +285,11 @@ class Partition:
         )
 
     def purity(self) -> tuple[Floats, Floats]:
-        """Share of time in the main partner, seen from output and from reference segments."""
+        """Return purity and coverage."""
         return self._main_share(self.of_output), self._main_share(self.of_reference)
 
     def homogeneity(self) -> tuple[Floats, Floats]:
-        """How much of the reference the output tells, and the other way round."""
+        """Return homogeneity and completeness."""
         total = self._per_case(self.frames)
         joint = self._entropy(self.frames, self.case, total)
         of_output = self._entropy(*self._grouped(self.of_output), total)
@@ -299,7 +299,7 @@ class Partition:
         )
 
     def pairs(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Pairs of frames together on both sides, in the output, in the reference, and all."""
+        """Return the pairs of frames joined on both sides, in output, in reference, and all."""
         joint = self._per_case(_count_pairs(self.frames))
         sums = []
         for side in (self.of_output, self.of_reference):
@@ -311,7 +311,7 @@ class Partition:
         return _sums(self.case, values, len(self.duration))
 
     def _grouped(self, segment: Ints) -> tuple[Floats, Ints]:
-        """Frames of every segment of a side, and its case."""
+        """Return the number of frames and the case of every segment of a side."""
         first = np.flatnonzero(np.diff(segment, prepend=-1))
         return _sums(segment, self.frames), self.case[first]
 
@@ -322,7 +322,7 @@ class Partition:
             main = np.maximum.reduceat(self.seconds, first)
             total = _sums(self.case[first], main, len(self.duration))
             np.divide(total, self.duration, out=share, where=self.duration > 0)
-        return np.asarray(np.minimum(share, 1), np.float64)  # rounding may go beyond
+        return np.asarray(np.minimum(share, 1), np.float64)  # rounding may exceed 1
 
     def _entropy(self, size: Floats, case: Ints, total: Floats) -> Floats:
         share = np.divide(size, total[case], out=np.ones_like(size), where=size > 0)
@@ -331,7 +331,7 @@ class Partition:
 
 
 def _sums(group: Ints, values: Floats, groups: int = 0) -> Floats:
-    """Sums of values by group."""
+    """Return sums of values by group."""
     return np.bincount(group, values, groups).astype(np.float64)
 
 
@@ -340,7 +340,7 @@ def _inner(side: Ragged, duration: Floats) -> Ragged:
 
 
 def _before(time: Floats, frame: float) -> FrameCounts:
-    """How many frames lie before a time: the first k with k · frame ≥ time."""
+    """Return the number of frames before a time: the first k with k · frame ≥ time."""
     guess = np.ceil(time / frame)
     guess -= (guess - 1) * frame >= time
     guess += guess * frame < time
@@ -352,6 +352,6 @@ def _count_pairs(count: Floats) -> Floats:
 
 
 def _explained_share(left: Floats, whole: Floats) -> Floats:
-    """What is not left open, as a share; all of nothing is told."""
+    """Return the explained share of the entropy; 1 if there is no entropy."""
     share = np.divide(left, whole, out=np.where(np.isnan(whole), np.nan, 0.0), where=whole > 0)
     return np.asarray(np.clip(1 - share, 0, 1), np.float64)

@@ -36,12 +36,19 @@ from earwitness.stats.arrays import Bools, Floats, Ints, same_rows
 # --- Base of chapter metrics ---------------------------------------------------------------------
 
 
-EDGE_OPTION = {"help": "boundaries this close to start or end count on neither side, in seconds"}
+EDGE_OPTION = {"help": "ignore boundaries within this distance of the start or the end, in seconds"}
 
 
 @dataclass(frozen=True)
 class ChapterMetric(PairMetric):
-    """A family of chapter values; an edge of 0 leaves every boundary where its metric wants it."""
+    """Base class of chapter metrics.
+
+    Parameters
+    ----------
+    edge
+        Boundaries within this many seconds of the start or the end are ignored on both sides; 0
+        ignores none.
+    """
 
     task = "chapters"
     edge: float = field(default=0.0, kw_only=True, metadata=EDGE_OPTION)
@@ -52,7 +59,7 @@ class ChapterMetric(PairMetric):
 
     @abstractmethod
     def measure_pairs(self, pairs: ChapterCases) -> Floats:
-        """Statistics of outputs, each beside one reference."""
+        """Compute the statistics of pairs of an output and one reference."""
 
     def columns(self, cases: Sequence[Case]) -> ChapterCases:
         return ChapterCases.of(cases)
@@ -66,11 +73,11 @@ class ChapterMetric(PairMetric):
 
 @dataclass(frozen=True)
 class ChapterMeans(ChapterMetric):
-    """Subclasses say what each value of a pair is; NaN leaves it out of that value's mean."""
+    """Base class of metrics whose values are means over cases; NaN is left out of the mean."""
 
     @abstractmethod
     def pair_values(self, pairs: ChapterCases) -> Floats:
-        """A row a pair, a column a value."""
+        """Return one row per pair and one column per value; NaN if undefined."""
 
     def measure_pairs(self, pairs: ChapterCases) -> Floats:
         return mean_statistics(self.pair_values(pairs))
@@ -86,12 +93,18 @@ class ChapterMeans(ChapterMetric):
 
 
 CHUNK_SIZE_OPTION = {"help": "length of a chunk, in seconds"}
-MIN_CHUNK_SECONDS = 0.001  # thirty years of such chunks can still be counted
+MIN_CHUNK_SECONDS = 0.001  # thirty years have few enough chunks of this length to count
 
 
 @dataclass(frozen=True)
 class ChunkedMetric(ChapterMetric):
-    """A family over chunks of time."""
+    """Base class of metrics on chunks of equal length.
+
+    Parameters
+    ----------
+    chunk_size
+        Length of a chunk in seconds.
+    """
 
     chunk_size: float = field(default=6.0, metadata=CHUNK_SIZE_OPTION)
 
@@ -105,35 +118,58 @@ class ChunkedMetric(ChapterMetric):
 # --- Chunks of time ------------------------------------------------------------------------------
 
 
-# statistics 1 … 10 are per-case values whose mean is wanted, in the order of `values`
+# statistics 1 … 10 are the values of single cases that are averaged, in the order of `values`
 MEAN_VALUE_COUNT = 10
 INF = float("inf")
 
 
 @dataclass(frozen=True)
 class Chunks(ChunkedMetric):
-    """Chapters in discretised time, as chunkseg counts them.
+    """Boundaries in discrete time, as in chunkseg.
 
-    Time is cut into chunks of equal length; a chunk is 1 if a boundary lies in it. What does not
-    fill a whole chunk at the end is cut off. Boundaries at or before 0 are no boundaries.
+    Time is divided into chunks of equal length; a chunk is positive if it contains a boundary. An
+    incomplete chunk at the end is dropped. Boundaries at or before 0 are ignored.
+
+    Parameters
+    ----------
+    chunk_size
+        Length of a chunk in seconds.
+    edge
+        Boundaries within this many seconds of the start or the end are ignored.
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    Examples
+    --------
+    >>> from earwitness import score
+    >>> scores = score([{"hypothesis": [61], "reference": [60], "duration": 180}], metrics="chunks")
+    >>> scores.systems["outputs"]["boundary_similarity"].value
+    1.0
+
+    References
+    ----------
+    Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering;
+    Beeferman, Berger and Lafferty (1999) for Pk; Pevzner and Hearst (2002) for WindowDiff; Fournier
+    (2013) for boundary similarity; Bookstein, Kulyukin and Raita (2002) for the generalized Hamming
+    distance.
     """
 
     name = "chunks"
-    title = "Chapters in discretised time"
+    title = "Boundaries in discrete time"
     values = (
-        Value("precision", "high", 0, 1, "boundary chunks of the output that the reference has"),
-        Value("recall", "high", 0, 1, "boundary chunks of the reference that the output has"),
-        Value("accuracy", "high", 0, 1, "chunks on which both sides agree"),
-        Value("specificity", "high", 0, 1, "chunks without reference boundary left alone"),
-        Value("pk", "low", 0, 1, "windows where exactly one side has a boundary"),
-        Value("window_diff", "low", 0, 1, "windows with different numbers of boundaries"),
-        Value("boundary_similarity", "high", 0, 1, "Fournier's B, near misses by one chunk"),
-        Value("ghd", "low", 0, INF, "generalised Hamming distance, add or drop 2, shift 1"),
-        Value("num_segments", "none", 0, INF, "boundary chunks of the output"),
-        Value("reference/num_segments", "none", 0, INF, "boundary chunks of the reference"),
+        Value("precision", "high", 0, 1, "share of output boundary chunks in the reference"),
+        Value("recall", "high", 0, 1, "share of reference boundary chunks in the output"),
+        Value("accuracy", "high", 0, 1, "share of chunks on which output and reference agree"),
+        Value("specificity", "high", 0, 1, "share of chunks without boundary that are correct"),
+        Value("pk", "low", 0, 1, "Pk: windows where only one side has a boundary"),
+        Value("window_diff", "low", 0, 1, "WindowDiff: windows with unequal boundary counts"),
+        Value("boundary_similarity", "high", 0, 1, "Fournier's B; near misses are one chunk off"),
+        Value("ghd", "low", 0, INF, "generalized Hamming distance; insertion, deletion 2, shift 1"),
+        Value("num_segments", "none", 0, INF, "number of boundary chunks in the output"),
+        Value("reference/num_segments", "none", 0, INF, "number of boundary chunks, reference"),
         Value("f1", "high", 0, 1, "harmonic mean of mean precision and mean recall"),
-        Value("f1_micro", "high", 0, 1, "F1 of the counts of all cases together"),
-        Value("f1_sample", "high", 0, 1, "mean of each case's own F1"),
+        Value("f1_micro", "high", 0, 1, "F1 of the counts summed over all cases"),
+        Value("f1_sample", "high", 0, 1, "mean of the F1 of each case"),
     )
     headline = "boundary_similarity"
     empty_cells: ClassVar[dict[str, str]] = {
@@ -192,16 +228,25 @@ class Chunks(ChunkedMetric):
 # --- Base of matching metrics --------------------------------------------------------------------
 
 
-COLLAR_OPTION = {"help": "largest distance of a match, in seconds"}
+COLLAR_OPTION = {"help": "largest distance between matched boundaries, in seconds"}
 MATCHING_OPTION = {
-    "help": "closest pairs first, or as many as possible",
+    "help": "matching: closest pairs first (greedy), or as many pairs as possible (optimal)",
     "choices": tuple(MATCHINGS),
 }
 
 
 @dataclass(frozen=True)
 class MatchedMetric(ChapterMeans):
-    """Values made of how many boundaries match, and how many there are on either side."""
+    """Base class of metrics from the numbers of matched, output and reference boundaries.
+
+    Parameters
+    ----------
+    collar
+        Largest distance between matched boundaries in seconds.
+    matching
+        ``"greedy"`` matches the closest pairs first; ``"optimal"`` matches as many pairs as
+        possible.
+    """
 
     collar: float = field(default=3.0, metadata=COLLAR_OPTION)
     matching: str = field(default="greedy", metadata=MATCHING_OPTION)
@@ -212,13 +257,13 @@ class MatchedMetric(ChapterMeans):
         one_of(MATCHINGS, "matching", self.matching)
 
     def counts(self, pairs: ChapterCases) -> tuple[Ints, Ints, Ints]:
-        """Matches, boundaries of the output, boundaries of the reference."""
+        """Return the numbers of matches, of output boundaries and of reference boundaries."""
         return _counts(pairs, self.collar, self.matching)
 
 
 @lru_cache(maxsize=16)
 def _counts(pairs: ChapterCases, collar: float, matching: str) -> tuple[Ints, Ints, Ints]:
-    """Kept, since several families ask the same of the same cases one after the other."""
+    """Return the counts; cached, since several metrics need the same counts in turn."""
     output, reference = pairs.positive()
     matches = MATCHINGS[matching](output, reference, collar)
     return matches, output.lengths, reference.lengths
@@ -229,26 +274,49 @@ def _counts(pairs: ChapterCases, collar: float, matching: str) -> tuple[Ints, In
 
 @dataclass(frozen=True)
 class Collar(MatchedMetric):
-    """Chapters in continuous time: boundaries matched one to one within a collar.
+    """Boundaries in continuous time, matched one to one within a collar.
 
-    Boundaries at or before 0 are no boundaries; repeated ones and ones past the duration count.
-    Greedy matching takes the closest pairs first, as chunkseg does; optimal matching makes as many
-    pairs as can be made, as mir_eval does.
+    Boundaries at or before 0 are ignored; repeated boundaries and boundaries after the end count.
+    Greedy matching takes the closest pairs first, as in chunkseg; optimal matching finds as many
+    pairs as possible, as in mir_eval.
+
+    Parameters
+    ----------
+    collar
+        Largest distance between matched boundaries in seconds.
+    matching
+        ``"greedy"`` or ``"optimal"``.
+    edge
+        Boundaries within this many seconds of the start or the end are ignored.
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    Examples
+    --------
+    >>> from earwitness import score
+    >>> scores = score([{"hypothesis": [61], "reference": [60], "duration": 180}], metrics="collar")
+    >>> scores.systems["outputs"]["collar_f1"].value
+    1.0
+
+    References
+    ----------
+    Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering; Raffel
+    et al. (2014), mir_eval: A Transparent Implementation of Common MIR Metrics.
     """
 
     name = "collar"
-    title = "Chapters in continuous time"
+    title = "Boundaries in continuous time"
     values = (
-        Value("collar_precision", "high", 0, 1, "boundaries of the output that find a partner"),
-        Value("collar_recall", "high", 0, 1, "boundaries of the reference that find a partner"),
-        Value("collar_f1", "high", 0, 1, "mean of each case's F1"),
+        Value("collar_precision", "high", 0, 1, "share of output boundaries that are matched"),
+        Value("collar_recall", "high", 0, 1, "share of reference boundaries that are matched"),
+        Value("collar_f1", "high", 0, 1, "mean of the F1 of each case"),
     )
     headline = "collar_f1"
     empty_cells: ClassVar[dict[str, str]] = {
         "both empty": "1, 1, 1",
         "output empty": "0, 0, 0",
         "reference empty": "0, 0, 0",
-        "shorter than one chunk": "defined: the collar does not look at the duration",
+        "shorter than one chunk": "defined: the duration is not used",
     }
     references = (
         "Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering",
@@ -268,17 +336,33 @@ class Collar(MatchedMetric):
 
 @dataclass(frozen=True)
 class RValue(MatchedMetric):
-    """The R-value: hits weighed against over-segmentation, which inflates recall.
+    """R-value: hit rate corrected for over-segmentation, which inflates recall.
 
-    With hit rate HR (the recall within the collar) and over-segmentation OS = outputs per reference
-    boundary − 1: R = 1 − (√((1 − HR)² + OS²) + |HR − 1 − OS| / √2) / 2.
+    With hit rate HR (the recall within the collar) and over-segmentation OS (number of output
+    boundaries per reference boundary − 1): R = 1 − (√((1 − HR)² + OS²) + |HR − 1 − OS| / √2) / 2.
+
+    Parameters
+    ----------
+    collar
+        Largest distance between matched boundaries in seconds.
+    matching
+        ``"greedy"`` or ``"optimal"``; see ``Collar``.
+    edge
+        Boundaries within this many seconds of the start or the end are ignored.
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    References
+    ----------
+    Räsänen, Laine and Altosaar (2009), An Improved Speech Segmentation Quality Measure: the
+    R-value.
     """
 
     name = "r_value"
-    title = "Hits against over-segmentation"
+    title = "R-value"
     values = (
-        Value("r_value", "high", -INF, 1, "1 if every boundary is hit and none is added"),
-        Value("over_segmentation", "none", -1, INF, "boundaries too many per reference boundary"),
+        Value("r_value", "high", -INF, 1, "1 if all boundaries are found and none is inserted"),
+        Value("over_segmentation", "none", -1, INF, "surplus boundaries per reference boundary"),
     )
     headline = "r_value"
     empty_cells: ClassVar[dict[str, str]] = {
@@ -305,17 +389,41 @@ class RValue(MatchedMetric):
 
 @dataclass(frozen=True)
 class Deviation(ChapterMeans):
-    """How far off boundaries are: median distances to the nearest boundary of the other side.
+    """Median distance of boundaries to the nearest boundary of the other side.
 
-    Boundaries at or before 0 are no boundaries. Without a boundary on either side there is no
-    distance.
+    Boundaries at or before 0 are ignored. If output or reference has no boundary, the distance is
+    undefined.
+
+    Parameters
+    ----------
+    edge
+        Boundaries within this many seconds of the start or the end are ignored.
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    References
+    ----------
+    Turnbull et al. (2007), A Supervised Approach for Detecting Boundaries in Music; Raffel et al.
+    (2014), mir_eval: A Transparent Implementation of Common MIR Metrics.
     """
 
     name = "deviation"
     title = "Distance to the nearest boundary"
     values = (
-        Value("deviation_of_reference", "low", 0, INF, "from reference boundaries, in seconds"),
-        Value("deviation_of_output", "low", 0, INF, "from output boundaries, in seconds"),
+        Value(
+            "deviation_of_reference",
+            "low",
+            0,
+            INF,
+            "median distance of reference boundaries to the nearest output boundary, in seconds",
+        ),
+        Value(
+            "deviation_of_output",
+            "low",
+            0,
+            INF,
+            "median distance of output boundaries to the nearest reference boundary, in seconds",
+        ),
     )
     headline = "deviation_of_reference"
     empty_cells: ClassVar[dict[str, str]] = {
@@ -340,21 +448,34 @@ class Deviation(ChapterMeans):
 
 @dataclass(frozen=True)
 class Similarity(ChapterMeans, ChunkedMetric):
-    """Segmentation similarity S: the share of places between units at which no edit is needed.
+    """Segmentation similarity S: the share of potential boundaries that need no edit.
 
-    Time is cut into chunks as for `chunks`; a boundary that is off by one chunk is half an edit.
+    Time is divided into chunks as in `chunks`; a boundary that is off by one chunk counts as half
+    an edit.
+
+    Parameters
+    ----------
+    chunk_size
+        Length of a chunk in seconds.
+    edge
+        Boundaries within this many seconds of the start or the end are ignored.
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    References
+    ----------
+    Fournier and Inkpen (2012), Segmentation Similarity and Agreement; Fournier (2013), Evaluating
+    Text Segmentation using Boundary Edit Distance.
     """
 
     name = "similarity"
     title = "Segmentation similarity"
-    values = (
-        Value("segmentation_similarity", "high", 0, 1, "chunks at which nothing must be edited"),
-    )
+    values = (Value("segmentation_similarity", "high", 0, 1, "share of chunks that need no edit"),)
     headline = "segmentation_similarity"
     empty_cells: ClassVar[dict[str, str]] = {
         "both empty": "1",
-        "output empty": "1 less the share of chunks with a reference boundary",
-        "reference empty": "1 less the share of chunks with an output boundary",
+        "output empty": "1 minus the share of chunks with a reference boundary",
+        "reference empty": "1 minus the share of chunks with an output boundary",
         "shorter than one chunk": "undefined, counted",
     }
     references = (
@@ -374,38 +495,53 @@ class Similarity(ChapterMeans, ChunkedMetric):
 
 @dataclass(frozen=True)
 class Segments(ChapterMeans):
-    """Chapters as partitions of time: which moments belong together.
+    """Chapters as partitions of time.
 
-    Boundaries strictly between 0 and the duration cut the recording into segments. Purity and
-    coverage weigh moments by time, exactly. V-measure, adjusted Rand index and pairs count frames,
-    points in time that lie `frame` apart; how many there are follows from the boundaries, so that
-    the duration costs nothing.
+    Boundaries strictly between 0 and the duration divide the recording into segments. Purity and
+    coverage are computed from exact durations. V-measure, adjusted Rand index and pairwise values
+    are computed from frames, which are `frame` seconds apart. The run time depends on the number of
+    boundaries, not on the duration.
+
+    Parameters
+    ----------
+    frame
+        Distance between frames in seconds.
+    edge
+        Boundaries within this many seconds of the start or the end are ignored.
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    References
+    ----------
+    Bredin (2017), pyannote.metrics: A Toolkit for Reproducible Evaluation; Rosenberg and Hirschberg
+    (2007), V-Measure; Hubert and Arabie (1985), Comparing Partitions; Levy and Sandler (2008),
+    Structural Segmentation of Musical Audio.
     """
 
-    frame: float = field(default=0.1, metadata={"help": "distance of frames, in seconds"})
+    frame: float = field(default=0.1, metadata={"help": "distance between frames, in seconds"})
 
     name = "segments"
     title = "Chapters as partitions of time"
     values = (
-        Value("purity", "high", 0, 1, "time in the main reference segment of an output segment"),
-        Value("coverage", "high", 0, 1, "time in the main output segment of a reference segment"),
-        Value("purity_coverage_f", "high", 0, 1, "harmonic mean of a case's purity and coverage"),
-        Value("homogeneity", "high", 0, 1, "how much of the reference the output tells"),
-        Value("completeness", "high", 0, 1, "how much of the output the reference tells"),
+        Value("purity", "high", 0, 1, "time in the main reference segment of output segments"),
+        Value("coverage", "high", 0, 1, "time in the main output segment of reference segments"),
+        Value("purity_coverage_f", "high", 0, 1, "harmonic mean of purity and coverage per case"),
+        Value("homogeneity", "high", 0, 1, "reference entropy explained by the output"),
+        Value("completeness", "high", 0, 1, "output entropy explained by the reference"),
         Value("v_measure", "high", 0, 1, "harmonic mean of homogeneity and completeness"),
-        Value("adjusted_rand", "high", -1, 1, "agreement of pairs of frames beyond chance"),
-        Value("pairwise_precision", "high", 0, 1, "pairs joined by the output that belong"),
-        Value("pairwise_recall", "high", 0, 1, "pairs that belong joined by the output"),
-        Value("pairwise_f", "high", 0, 1, "harmonic mean of a case's pairwise values"),
+        Value("adjusted_rand", "high", -1, 1, "chance-corrected agreement of pairs of frames"),
+        Value("pairwise_precision", "high", 0, 1, "share of the output's pairs that are correct"),
+        Value("pairwise_recall", "high", 0, 1, "share of the reference's pairs that are found"),
+        Value("pairwise_f", "high", 0, 1, "harmonic mean of pairwise values per case"),
     )
     headline = "v_measure"
     empty_cells: ClassVar[dict[str, str]] = {
         "both empty": "1: a single segment on both sides",
         "output empty": "completeness 1, adjusted_rand and homogeneity 0",
         "reference empty": "homogeneity 1, adjusted_rand and completeness 0",
-        "shorter than two frames": "pairs and adjusted_rand undefined",
-        "shorter than one frame": "homogeneity, completeness and v_measure undefined too",
-        "no pair of frames joined": "precision 1 if the output joins none, recall 1 likewise",
+        "shorter than two frames": "pairwise values and adjusted_rand undefined",
+        "shorter than one frame": "homogeneity, completeness and v_measure also undefined",
+        "no pair of frames joined": "precision 1 if the output joins no pair, recall 1 likewise",
         "no duration": "every value undefined",
     }
     references = (
@@ -427,7 +563,7 @@ class Segments(ChapterMeans):
         chance = ratio(of_output * of_reference, all_pairs, np.nan)
         most = (of_output + of_reference) / 2
         rand = ratio(both - chance, most - chance, 1.0)
-        defined = np.where(all_pairs > 0, 1.0, np.nan)  # who joins nothing joins nothing wrongly
+        defined = np.where(all_pairs > 0, 1.0, np.nan)  # no pair joined: no pair is wrong
         precision, recall = (ratio(both, of, 1.0) * defined for of in (of_output, of_reference))
         columns = [purity, coverage, harmonic(purity, coverage)]
         columns += [homogeneity, completeness, harmonic(homogeneity, completeness)]
@@ -441,26 +577,39 @@ class Segments(ChapterMeans):
 
 @dataclass(frozen=True)
 class Agreement(ChunkedMetric):
-    """Agreement beyond chance: boundary similarity of all cases together, less what chance gives.
+    """Chance-corrected agreement: boundary similarity of all cases, corrected for chance.
 
-    Time is cut into chunks as for `chunks`. The observed agreement A is Fournier's B over the edits
-    of all cases; chance puts a boundary into a chunk as often as both sides do on average, and two
-    of them into the same one with the square of that share, E. π = (A − E) / (1 − E) is Scott's π
-    for two and Fleiss' for several people, as segeval defines it; it is the usual agreement between
-    annotators.
+    Time is divided into chunks as in `chunks`. The observed agreement A is Fournier's B over the
+    edits of all cases. The expected agreement E is the square of the mean share of chunks with a
+    boundary. π = (A − E) / (1 − E) is Scott's π for two annotators and Fleiss' π for more, as
+    defined in segeval; it is the usual measure of inter-annotator agreement.
+
+    Parameters
+    ----------
+    chunk_size
+        Length of a chunk in seconds.
+    edge
+        Boundaries within this many seconds of the start or the end are ignored.
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    References
+    ----------
+    Fournier and Inkpen (2012), Segmentation Similarity and Agreement; Artstein and Poesio (2008),
+    Inter-Coder Agreement for Computational Linguistics.
     """
 
     name = "agreement"
-    title = "Agreement beyond chance"
+    title = "Chance-corrected agreement"
     values = (
-        Value("agreement", "high", 0, 1, "B over the edits of all cases together"),
-        Value("pi", "high", -INF, 1, "agreement beyond chance, 1 if perfect, 0 if by chance"),
+        Value("agreement", "high", 0, 1, "Fournier's B over the edits of all cases"),
+        Value("pi", "high", -INF, 1, "chance-corrected agreement: 1 perfect, 0 at chance level"),
     )
     headline = "pi"
     empty_cells: ClassVar[dict[str, str]] = {
-        "both empty": "undefined alone: there is nothing to agree on",
-        "output empty": "0, and below 0",
-        "reference empty": "0, and below 0",
+        "both empty": "undefined for a single case",
+        "output empty": "agreement 0, pi below 0",
+        "reference empty": "agreement 0, pi below 0",
         "shorter than one chunk": "undefined, counted",
     }
     references = (

@@ -33,31 +33,31 @@ MARKDOWN_HEADER_PATTERN = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$", re.MULTILINE
 TIME_FIRST_PATTERN = re.compile(rf"({TIME_PATTERN})(?:\s*[-–—:|.,;→]+\s*|\s+|$)(.*)", re.DOTALL)
 TIME_LAST_PATTERN = re.compile(rf"(.*?)\s*@\s*({TIME_PATTERN})", re.DOTALL)
 
-# where a heading begins and ends, its title and time
+# start and end of a heading, its title and time
 ChapterMark = tuple[int, int, str | None, float | None]
 
 
 @dataclass(frozen=True)
 class PresetOptions:
-    """What some presets need besides the text."""
+    """Options of the custom presets."""
 
     pattern: str = ""
     timestamp_format: str = ""
 
     def check(self) -> None:
-        """Refuse what is no expression and no form of time."""
+        """Raise UsageError if the regular expression or the time format is invalid."""
         compile_pattern(self.pattern, "pattern")
         TimestampFormat(self.timestamp_format)
 
 
 def read(text: str, preset: str, options: PresetOptions | None = None) -> Transcript:
-    """The sections of a transcript, and what is wrong with it."""
+    """Return the sections of a transcript, and its flaws."""
     if preset not in PRESETS:
-        raise UsageError(f'there is no preset "{preset}" — {nearest(preset, PRESETS)}')
+        raise UsageError(f'unknown preset "{preset}" — {nearest(preset, PRESETS)}')
     try:
         return PRESETS[preset](normalise_lines(text), options or PresetOptions())
     except PatternTimeout as error:
-        return Transcript((), (Flaw(1, str(error), "make the expression simpler"),))
+        return Transcript((), (Flaw(1, str(error), "simplify the expression"),))
 
 
 def _cstart(text: str, options: PresetOptions) -> Transcript:
@@ -90,7 +90,7 @@ def _cstart_marks(text: str) -> tuple[list[tuple[int, int, str]], list[Flaw]]:
                 Flaw(
                     line(match.start()),
                     f"{TITLE_START_TAG} without {TITLE_END_TAG}",
-                    "close the title",
+                    "add the closing tag",
                 )
             )
     closed = {end for _, end, _ in marks}
@@ -100,11 +100,11 @@ def _cstart_marks(text: str) -> tuple[list[tuple[int, int, str]], list[Flaw]]:
                 Flaw(
                     line(match.start()),
                     f"{TITLE_END_TAG} without {TITLE_START_TAG}",
-                    "open the title",
+                    "add the opening tag",
                 )
             )
     if not marks and not flaws:
-        flaws.append(Flaw(1, f"no {TITLE_START_TAG} in it", "is this another preset?"))
+        flaws.append(Flaw(1, f"no {TITLE_START_TAG} found", "check that the preset is right"))
     return marks, flaws
 
 
@@ -130,7 +130,7 @@ def _markdown_ts(text: str, options: PresetOptions) -> Transcript:
             flaws.append(_no_time(line(match.start()), heading))
         marks.append((match.start(), match.end(), title, time))
     if not marks:
-        flaws.append(Flaw(1, "no header (# …) in it", "is this another preset?"))
+        flaws.append(Flaw(1, "no heading (# …) found", "check that the preset is right"))
     return _cut(text, marks, flaws)
 
 
@@ -158,26 +158,26 @@ def _custom_ts(text: str, options: PresetOptions) -> Transcript:
     clock, marks, flaws = TimestampFormat(options.timestamp_format or "H:MM:SS"), [], []
     pattern = compile_pattern(options.pattern, "pattern")
     if options.pattern and "timestamp" not in pattern.groupindex:
-        raise UsageError("pattern needs a named group: (?P<timestamp>…)")
+        raise UsageError("pattern requires a named group: (?P<timestamp>…)")
     line = _lines(text)
     for match in _pattern_matches(text, options):
         groups = match.groupdict()
         time = clock.seconds(groups["timestamp"] or "")
         if time is None:
             where, form = line(match.start()), clock.form
-            message = f'"{groups["timestamp"] or ""}" is not of the form {form}'
-            flaws.append(Flaw(where, message, "name another timestamp_format"))
+            message = f'"{groups["timestamp"] or ""}" does not match the format {form}'
+            flaws.append(Flaw(where, message, "set another timestamp_format"))
         title = (groups["title"] or "").strip() if "title" in groups else None
         marks.append((match.start(), match.end(), title, time))
     if not marks:
-        flaws.append(Flaw(1, "the pattern is not found in it"))
+        flaws.append(Flaw(1, "no match for the pattern"))
     return _cut(text, marks, flaws)
 
 
 def _pattern_matches(text: str, options: PresetOptions) -> list[re.Match[str]]:
-    """All places of a user's pattern, found in bounded time."""
+    """Return all matches of a user's pattern, found in bounded time."""
     if not options.pattern:
-        raise UsageError("this preset needs a pattern")
+        raise UsageError("this preset requires a pattern")
     pattern = compile_pattern(options.pattern, "pattern")
     try:
         matches = list(pattern.finditer(text, timeout=PATTERN_TIMEOUT_SECONDS))
@@ -187,7 +187,7 @@ def _pattern_matches(text: str, options: PresetOptions) -> list[re.Match[str]]:
 
 
 def _time_first(heading: str) -> tuple[float | None, str]:
-    """The time at the start of a heading, and the rest."""
+    """Return the time at the start of a heading, and the rest."""
     match = TIME_FIRST_PATTERN.fullmatch(heading)
     if match is None:
         return None, heading
@@ -199,7 +199,7 @@ def _no_time(line: int, heading: str) -> Flaw:
 
 
 def _cut(text: str, marks: Sequence[ChapterMark], flaws: list[Flaw]) -> Transcript:
-    """Sections between headings; text before the first belongs to none."""
+    """Return the sections between headings; text before the first belongs to no section."""
     line = _lines(text)
     ends = [*(start for start, *_ in marks[1:]), len(text)] if marks else []
     sections = tuple(
@@ -211,7 +211,7 @@ def _cut(text: str, marks: Sequence[ChapterMark], flaws: list[Flaw]) -> Transcri
 
 
 def _lines(text: str) -> Callable[[int], int]:
-    """The line of a place."""
+    """Return a function that returns the line number of an index of the text."""
     breaks = [match.start() for match in re.finditer("\n", text)]
     return lambda place: bisect_left(breaks, place) + 1
 

@@ -1,4 +1,4 @@
-"""ChapterReader: lines of chapter files as cases, with notes about odd input."""
+"""ChapterReader: lines of chapter files as cases, with notes about unusual input."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ from earwitness.text.transcripts import Cue, Transcript, normalise_lines, parse_
 # --- Notes about odd input -----------------------------------------------------------------------
 
 
-TEXTS_BY_METRIC = {"titles": "titles", "wer": "transcripts"}  # what metrics of texts are made of
+TEXTS_BY_METRIC = {"titles": "titles", "wer": "transcripts"}  # texts that metrics need
 
 
 SINGLE_SENTENCE_REMARK, TIMED_SENTENCES_REMARK = "a single sentence", "sentences"
-UNDEFINED_METRICS = {  # metrics of texts without any, and what they need
+UNDEFINED_METRICS = {  # metrics that are undefined without texts, and the reason
     "wer": ("wer", "no case has both a transcript of the item and an output with text"),
     "sentences": (TIMED_SENTENCES_REMARK, "no item has sentences, subtitles or words with times"),
 }
 
 
 def boundary_remarks(cases: ChapterCases, *, references: bool) -> Counter[str]:
-    """Boundaries that look like another unit or a slip, of the references or of the outputs."""
+    """Count boundaries outside the recording, of the references or of the outputs."""
     side, duration = cases.output, cases.duration
     if references:
         side, duration = cases.reference, np.repeat(cases.duration, cases.counts)
@@ -66,7 +66,7 @@ def boundary_remarks(cases: ChapterCases, *, references: bool) -> Counter[str]:
 
 
 def text_remarks(cases: ChapterCases) -> Counter[str]:
-    """Texts that could be scored."""
+    """Count texts that can be scored."""
     if cases.texts is None:
         return Counter()
     title_lists = [titles for titles in cases.texts.reference_titles if titles is not None]
@@ -87,29 +87,30 @@ def text_remarks(cases: ChapterCases) -> Counter[str]:
 
 
 def chapter_notes(remarks: Counter[str], metrics: set[str]) -> Iterator[str]:
-    """Sentences about all that."""
+    """Yield the notes for these remarks."""
     if loose := remarks["loose"]:
         what = "line lies" if loose == 1 else "lines lie"
-        yield f"{loose:,} {what} outside of all chapters of their transcripts"
+        yield f"{loose:,} {what} outside all chapters of their transcript"
     for name in sorted(UNDEFINED_METRICS.keys() & metrics):
         remark, why = UNDEFINED_METRICS[name]
         if not remarks[remark]:
-            yield f"{name} is undefined for all: {why}"
+            yield f"{name} is undefined for all cases: {why}"
     if remarks[UNSPACED_REMARK] and "wer" in metrics:
-        message = "transcripts in a script without blanks between words"
+        message = "transcripts in a script without spaces between words"
         count = remarks[UNSPACED_REMARK]
-        yield f"{message} ({count:,}): wer takes what stands between blanks for one word"
+        yield f"{message} ({count:,}): wer counts the text between two spaces as one word"
     for name in sorted(TEXTS_BY_METRIC.keys() & (+remarks).keys() - metrics):
-        yield f"{TEXTS_BY_METRIC[name]} are given ({remarks[name]:,}): --metric {name} scores them"
+        message = f"{TEXTS_BY_METRIC[name]} are available ({remarks[name]:,})"
+        yield f"{message}; use --metric {name} to score them"
     if remarks[SINGLE_SENTENCE_REMARK] and "sentences" in metrics:
-        why = "words without punctuation cannot be cut into sentences"
+        why = "words without punctuation cannot be split into sentences"
         count = remarks[SINGLE_SENTENCE_REMARK]
-        message = f"cases with a single sentence, where no boundary can lie: {count:,}"
+        message = f"cases with a single sentence, in which no boundary is possible: {count:,}"
         yield f"{message} — {why}"
     for where in ("before 0", "past the duration"):
         if count := remarks[where]:
             what = "boundary lies" if count == 1 else "boundaries lie"
-            yield f"{count:,} {what} {where} — are all times in seconds?"
+            yield f"{count:,} {what} {where} — check that all times are in seconds"
 
 
 # --- Sentence start times ------------------------------------------------------------------------
@@ -120,22 +121,24 @@ SPEECH_KINDS = ("sentences", "subtitles", "words")
 
 
 def spoken(record: Any, path: str = "") -> Starts | list[Fault] | None:
-    """Starts of sentences, None if a record has none, or all that is wrong with what it has.
+    """Return the start times of sentences of a record, None if it has none, or all faults.
 
-    ``path`` is what stands before the names of its fields, as in ``output.words``.
+    ``path`` is the prefix of field names, as in ``output.words``.
     """
     return spoken_of({f"{path}{kind}": getattr(record, kind) for kind in SPEECH_KINDS})
 
 
 def spoken_of(fields: Mapping[str, Any]) -> Starts | list[Fault] | None:
-    """The same, of fields by name: sentences, subtitles and words, in this order."""
+    """Return the same for fields by name: sentences, subtitles and words, in this order."""
     pairs = zip(fields.items(), SPEECH_READERS, strict=True)
     fields_set = [(field, value, read) for (field, value), read in pairs if value is not UNSET]
     if not fields_set:
         return None
     (first, value, read), *more = fields_set
     if more:
-        return [Fault(field, f"sentences are also in {first}", "keep one") for field, _, _ in more]
+        return [
+            Fault(field, f"sentences are also given in {first}", "keep one") for field, _, _ in more
+        ]
     return read(value, first)
 
 
@@ -156,10 +159,10 @@ def _subtitles(text: str, field: str) -> Starts | list[Fault]:
 
 
 def _odd(all_cues: Sequence[Cue]) -> Iterator[tuple[int, str, str]]:
-    """Times of cues that cannot be."""
+    """Yield line, message and remedy of cues with invalid times."""
     for cue in all_cues:
         if cue.end is None:
-            yield cue.line, "has no end that is a time", "00:01:00.000 --> 00:01:02.000"
+            yield cue.line, "has no valid end time", "00:01:00.000 --> 00:01:02.000"
         elif cue.end < cue.start:
             yield cue.line, "ends before it begins", ""
     for before, cue in pairwise(all_cues):
@@ -181,11 +184,11 @@ def _odd_words(words: Sequence[Word], field: str) -> Iterator[Fault]:
         at = f"{field}[{index}]"
         if not is_name(word.word):
             message = f"must be printable text, got {show(word.word)}"
-            yield Fault(at, message, "no control characters, no blanks around")
+            yield Fault(at, message, "remove control characters and surrounding spaces")
         if word.end is not UNSET and word.end < word.start:
             yield Fault(at, "ends before it begins")
         if index and word.start < words[index - 1].start:
-            yield Fault(at, "begins before the word before it", "sort words by time")
+            yield Fault(at, "begins before the previous word", "sort words by time")
 
 
 def _starts(pieces: Sequence[SpokenPiece], *, cues: bool) -> Starts:
@@ -202,33 +205,33 @@ SPEECH_READERS: tuple[Callable[[Any, str], Starts | list[Fault]], ...] = (
 # --- Boundaries and titles of a record -----------------------------------------------------------
 
 
-# lists of titles, in which nobody says anything
+# presets of chapter lists, which have no transcript
 TITLE_LIST_PRESETS = {"srt", "webvtt", "youtube", "podcast", "ffmetadata"}
-NO_TIMES_MESSAGE = "has no times, and text cannot be aligned with sound yet"
+NO_TIMES_MESSAGE = "has no times, and aligning text with audio is not supported"
 NAN = float("nan")
 
 
 @dataclass(frozen=True)
 class ChapterOptions:
-    """How transcripts are read unless their line says otherwise."""
+    """Default preset of transcripts, and its options."""
 
     preset: str = ""
     options: PresetOptions = field(default_factory=PresetOptions)
 
     @property
     def signature(self) -> str:
-        """What was asked for, if anything was."""
+        """Preset and options after a ``|``, or empty."""
         options = {"preset": self.preset}
-        if self.preset in ("", "custom", "custom_ts"):  # lines may name a custom preset
+        if self.preset in ("", "custom", "custom_ts"):  # lines may set a custom preset
             options["pattern"] = self.options.pattern
             options["timestamp_format"] = self.options.timestamp_format
         return "".join(f"|{name}={value}" for name, value in options.items() if value)
 
 
 class ParsedChapters(NamedTuple):
-    """Boundaries, titles, words, and when sentences begin.
+    """Boundaries, titles, transcript, and start times of sentences.
 
-    ``loose`` are lines of the transcript in no chapter.
+    ``loose`` is the number of lines of the transcript outside all chapters.
     """
 
     boundaries: Sequence[float]
@@ -239,18 +242,18 @@ class ParsedChapters(NamedTuple):
 
     @property
     def texts(self) -> tuple[Titles | None, str | None, Starts | None]:
-        """All that is written."""
+        """Titles, transcript and start times of sentences."""
         return self.titles, self.said, self.sentences
 
 
-# an output that could not be read, or was not given
+# replacement of an output that is invalid or missing
 EMPTY_CHAPTERS = ParsedChapters((), (), "", ())
 
 
 def resolve(
     content: ChapterContent, reading: ChapterOptions, path: str
 ) -> ParsedChapters | list[Fault]:
-    """The chapters of a content, or all that is wrong with it; ``path`` is where it stands."""
+    """Return the chapters of a content, or all faults; ``path`` is its path in the record."""
     titles = given_titles(content.titles)
     if content.transcript is UNSET:
         if content.boundaries is UNSET:
@@ -261,8 +264,8 @@ def resolve(
         return ParsedChapters(boundaries, titles, "")
     preset = reading.preset if content.preset is UNSET else content.preset
     if preset not in PRESETS:
-        message = f'there is no preset "{preset}"' if preset else "how are chapters marked in it?"
-        remedy = nearest(preset, PRESETS) if preset else f"name a preset: {', '.join(PRESETS)}"
+        message = f'unknown preset "{preset}"' if preset else "unknown chapter format"
+        remedy = nearest(preset, PRESETS) if preset else f"set a preset: {', '.join(PRESETS)}"
         return [Fault(_at(path, "transcript"), message, remedy)]
     transcript = read(content.transcript, preset, reading.options)
     said = None if preset in TITLE_LIST_PRESETS else transcript.text
@@ -272,14 +275,14 @@ def resolve(
 def resolve_output(
     content: ChapterOutput, reading: ChapterOptions, path: str
 ) -> ParsedChapters | list[Fault]:
-    """The chapters of an output, and when the sentences begin that its system heard."""
+    """Return the chapters of an output, with the sentences of the system's own transcript."""
     return with_sentences(resolve(content, reading, path), spoken(content, f"{path}."))
 
 
 def with_sentences(
     chapters: ParsedChapters | list[Fault], starts: Starts | list[Fault] | None
 ) -> ParsedChapters | list[Fault]:
-    """Both together, or all that is wrong with either."""
+    """Return chapters with sentences, or the faults of both."""
     wrong = [part for part in (chapters, starts) if isinstance(part, list)]
     if isinstance(chapters, list) or isinstance(starts, list):
         return [fault for part in wrong for fault in part]
@@ -295,7 +298,9 @@ def _from_transcript(
     ]
     if transcript.flaws or far:
         faults = [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in transcript.flaws]
-        return faults + [Fault(field, f"line {s.line}: {s.time:g} s is no time") for s in far]
+        return faults + [
+            Fault(field, f"line {s.line}: {s.time:g} s is not a valid time") for s in far
+        ]
     titles = given_titles(content.titles)
     if titles is None and any(section.title is not None for section in transcript.sections):
         titles = tuple(
@@ -309,12 +314,12 @@ def _from_transcript(
 
 
 def given_text(text: str | UnsetType) -> str | None:
-    """A text of a line, if it has any."""
+    """Return a text, or None if it is unset."""
     return None if text is UNSET else text
 
 
 def given_titles(titles: TitleList | UnsetType) -> Titles | None:
-    """Titles of a line, if it has any."""
+    """Return titles, or None if they are unset."""
     return None if titles is UNSET else tuple(titles)
 
 
@@ -332,7 +337,7 @@ def parse_samples(
     by: tuple[Slicing, ...] = (),
     reading: ChapterOptions | None = None,
 ) -> ParsedBatch:
-    """Cases of chunkseg's lines, all of one system."""
+    """Return the cases of lines in chunkseg's format, all of one system."""
     refuse_other_files("samples", block, on_error)
     findings, taken, lines = Findings(on_error), list[_Taken](), list[int]()
     for line, record in SAMPLES.read(block):
@@ -358,7 +363,7 @@ def parse_samples(
         texts=ChapterTexts.of([output.texts for output in outputs], titles, said),
     )
     records = ((unset_to_empty(sample.meta), {"duration": sample.duration}) for sample in samples)
-    sounds = reversed(list(zip(items, samples, strict=True)))  # of a repeated id the first counts
+    sounds = reversed(list(zip(items, samples, strict=True)))  # the first of a repeated id counts
     audio = {item: sample.audio for item, sample in sounds if sample.audio is not UNSET}
     remarks = boundary_remarks(cases, references=False) + boundary_remarks(cases, references=True)
     remarks += text_remarks(cases)
@@ -375,7 +380,7 @@ def parse_samples(
 
 
 class _Taken(NamedTuple):
-    """A sample with its output, and when the sentences of the reference begin."""
+    """A sample with its output, and the start times of the sentences of the reference."""
 
     sample: ChunksegSample
     output: ParsedChapters
@@ -390,7 +395,7 @@ def _take(
     findings: Findings,
     reading: ChapterOptions,
 ) -> _Taken | None:
-    """A sample whose line is good, if its texts are good too."""
+    """Return a sample of a valid line, or None if its texts are invalid."""
     output = _output(sample, reading)
     heard, said = _spoken(sample, "hyp"), _spoken(sample, "reference")
     chapters = with_sentences(output, heard)
@@ -406,7 +411,7 @@ def _take(
 
 
 def _output(sample: ChunksegSample, reading: ChapterOptions) -> ParsedChapters | list[Fault]:
-    """The chapters of a sample, from its transcript if it is one."""
+    """Return the chapters of a sample, from its transcript if it has one."""
     if not isinstance(sample.hypothesis, str):
         return ParsedChapters(sample.hypothesis, given_titles(sample.hyp_titles))
     content = ChapterContent(UNSET, sample.hyp_titles, sample.hypothesis, sample.format)
@@ -426,7 +431,7 @@ def _spoken(sample: ChunksegSample, side: str) -> Starts | list[Fault] | None:
 def _mend(
     block: LineBlock, line: int, text: bytes, system: str, findings: Findings
 ) -> _Taken | None:
-    """What can be made of a bad line; it is noted."""
+    """Return a replacement for an invalid line, and add findings."""
     value, faults = SAMPLES.faults(text)
     key = Key(item_name(value.get("id"), line), system)
     mended = SAMPLES.without_output(value, faults, []) if findings.on_error == "empty" else None
@@ -444,7 +449,7 @@ def _mend(
 
 @dataclass(frozen=True)
 class ChapterReader(TaskReader):
-    """Lines of chapters, read as ``reading`` says."""
+    """Reader of chapter files, with the options ``reading``."""
 
     reading: ChapterOptions = field(default_factory=ChapterOptions)
 
@@ -465,7 +470,7 @@ class ChapterReader(TaskReader):
     def reference(
         self, record: ChapterReferenceLine, names: Sequence[str]
     ) -> tuple[list[ParsedChapters], list[Fault]]:
-        """What was said, then the chapters of each reference; and all that is wrong with them."""
+        """Return the sentences, then the chapters of each reference, and all faults."""
         del names
         said = with_sentences(ParsedChapters(()), spoken(record))
         resolved = [said] if isinstance(said, ParsedChapters) else []
@@ -475,7 +480,7 @@ class ChapterReader(TaskReader):
             blank = annotation.transcript is not UNSET and not annotation.transcript.strip()
             if annotation.boundaries is UNSET and blank:
                 remedy = "give boundaries, or a text"
-                chapters = [Fault(f"references[{n}].transcript", "is blank", remedy)]
+                chapters = [Fault(f"references[{n}].transcript", "is empty", remedy)]
             if isinstance(chapters, ParsedChapters):
                 resolved.append(chapters)
             else:
@@ -540,7 +545,7 @@ class ChapterReader(TaskReader):
         references: Mapping[str, Any],
         metrics: MetricSet,
     ) -> ExampleItem:
-        """With boundaries; they are close within the collar of the first metric that has one."""
+        """Return the item with boundaries; "close" is the collar of the first metric with one."""
         collars = [float(m.collar) for m in metrics.leading_metrics if hasattr(m, "collar")]
         return replace(
             super().example(item, cases, references, metrics),

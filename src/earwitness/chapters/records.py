@@ -14,7 +14,7 @@ TitleList = list[tuple[str, Moment]]
 
 
 class Word(Struct, array_like=True, forbid_unknown_fields=True):
-    """A word with its start, and maybe its end and how sure a recogniser was."""
+    """A word with its start, and optionally its end and the confidence of a recognizer."""
 
     word: str
     start: Moment
@@ -36,7 +36,7 @@ WordList = list[
 
 
 class ChunksegSample(Struct, forbid_unknown_fields=True):
-    """A line of chunkseg's: one output and its reference."""
+    """A line in chunkseg's format: one output and its reference."""
 
     hypothesis: list[Moment] | str
     reference: list[Moment]
@@ -60,7 +60,7 @@ CONTENT_WORDING = Meta(extra={"remedy": 'write {"boundaries": [61.5, 120]}'})
 
 
 class ChapterContent(Struct, forbid_unknown_fields=True):
-    """Chapters: boundaries, or a transcript that has them."""
+    """Chapters: boundaries, or a transcript with chapter marks."""
 
     boundaries: list[Moment] | UnsetType = UNSET
     titles: TitleList | UnsetType = UNSET
@@ -69,7 +69,7 @@ class ChapterContent(Struct, forbid_unknown_fields=True):
 
 
 class ChapterOutput(ChapterContent, forbid_unknown_fields=True):
-    """Chapters as a system gave them, and what it heard."""
+    """Chapters of a system, and its own transcript."""
 
     sentences: TitleList | UnsetType = UNSET
     subtitles: str | UnsetType = UNSET
@@ -77,7 +77,7 @@ class ChapterOutput(ChapterContent, forbid_unknown_fields=True):
 
 
 class ChapterAnnotation(ChapterContent, forbid_unknown_fields=True):
-    """Chapters as a person gave them."""
+    """Chapters of an annotator."""
 
     annotator: Name | UnsetType = UNSET
 

@@ -20,13 +20,13 @@ from earwitness.text.times import TIMESTAMP_FORMATS
 
 
 def chapter_reader(metrics: MetricSet, options: dict[str, str], folders: Folders) -> TaskReader:
-    """A reader of transcripts with these marks of chapters."""
+    """Return a reader with these options."""
     from earwitness.chapters.reader import ChapterOptions, ChapterReader
 
     del metrics, folders
     preset = options.pop("preset", "")
     if preset and preset not in PRESETS:
-        raise UsageError(f'there is no preset "{preset}" — {nearest(preset, PRESETS)}')
+        raise UsageError(f'unknown preset "{preset}" — {nearest(preset, PRESETS)}')
     marks = PresetOptions(options.pop("pattern", ""), options.pop("timestamp_format", ""))
     marks.check()
     return ChapterReader(ChapterOptions(preset, marks))
@@ -59,13 +59,14 @@ CHAPTERS = Task(
     options=(
         TaskOption(
             "preset",
-            "How transcripts mark their chapters, unless a line says it.",
+            "Chapter format of transcripts, unless a line sets its own.",
             tuple(PRESETS),
         ),
-        TaskOption("pattern", "Expression of the presets custom and custom_ts."),
+        TaskOption("pattern", "Regular expression for the presets custom and custom_ts."),
         TaskOption(
             "timestamp_format",
-            f"Of custom_ts: {', '.join(TIMESTAMP_FORMATS)}, or an expression with groups h, m, s.",
+            f"Time format for custom_ts: {', '.join(TIMESTAMP_FORMATS)}, or a regular expression"
+            " with groups h, m, s.",
         ),
     ),
 )

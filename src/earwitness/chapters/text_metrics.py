@@ -21,31 +21,46 @@ from earwitness.text.rouge import WORD_SPLITTERS, WORDS_OPTION, rouge_l
 
 
 OF_OPTION = {
-    "help": "whose sentences boundaries of the output are moved to first",
+    "help": "transcript whose sentences output boundaries are moved to first",
     "choices": ("reference", "output"),
 }
 SENTENCE_CHUNKS = Chunks(chunk_size=1.0)  # a sentence is a unit of time
-# values of ``SENTENCE_CHUNKS`` that are given
+# values of ``SENTENCE_CHUNKS`` that are used
 SENTENCE_VALUE_INDICES = [0, 1, *range(4, 8), *range(MEAN_VALUE_COUNT, MEAN_VALUE_COUNT + 3)]
 
 
 @dataclass(frozen=True)
 class Sentences(ChapterMetric):
-    """Chapters in text: boundaries as places between sentences, as text segmentation counts them.
+    """Boundaries between sentences, as in text segmentation.
 
-    A boundary lies before the sentence of the reference transcript whose start is nearest to it.
-    With `of` reference, boundaries of the output are put there directly; with `of` output they are
-    first moved to the nearest sentence of the system's own transcript, which shows what a
-    recognised transcript costs. Beside `chunks` this shows the effect of scoring in text. Needs
-    sentences with their start times, or subtitles or words with times to make them of: of the item,
-    and of the output for `of` output. The first sentence begins the first chapter and is no
-    boundary.
+    A boundary is placed before the sentence of the reference transcript with the nearest start.
+    With ``of="reference"``, output boundaries are placed directly; with ``of="output"`` they are
+    first moved to the nearest sentence of the system's own transcript, which shows the cost of a
+    recognized transcript. Compared with `chunks`, this metric shows the effect of scoring in text.
+
+    The item needs sentences with start times, or subtitles or words with times; for
+    ``of="output"`` the output needs them too. The start of the first sentence is not a boundary.
+
+    Parameters
+    ----------
+    of
+        Transcript whose sentences output boundaries are moved to first: ``"reference"`` or
+        ``"output"``.
+    edge
+        Boundaries within this many seconds of the start or the end are ignored.
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    References
+    ----------
+    Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering; Fournier
+    (2013), Evaluating Text Segmentation using Boundary Edit Distance.
     """
 
     of: str = field(default="reference", metadata=OF_OPTION)
 
     name = "sentences"
-    title = "Chapters in text"
+    title = "Boundaries between sentences"
     values = tuple(
         replace(value, name=f"sentence_{value.name}", doc=value.doc.replace("chunk", "sentence"))
         for value in (SENTENCE_CHUNKS.values[index] for index in SENTENCE_VALUE_INDICES)
@@ -56,7 +71,7 @@ class Sentences(ChapterMetric):
         "output empty": "as chunks",
         "reference empty": "as chunks",
         "no sentences": "every value undefined",
-        "a single sentence": "every value undefined: there is no place for a boundary",
+        "a single sentence": "every value undefined: no boundary is possible",
     }
     references = (
         "Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering",
@@ -68,7 +83,7 @@ class Sentences(ChapterMetric):
         one_of(OF_OPTION["choices"], "of", self.of)
 
     def measure_pairs(self, pairs: ChapterCases) -> Floats:
-        """Statistics of `chunks` on a line where every place between sentences is a unit."""
+        """Compute the statistics of `chunks`, with one unit per gap between sentences."""
         texts = pairs.texts
         starts = [None] * len(pairs) if texts is None else list(texts.sentences)
         output_starts = [None] * len(pairs) if texts is None else list(texts.own_sentences)
@@ -94,7 +109,7 @@ class Sentences(ChapterMetric):
 
 
 def _nearest(times: Ragged, grid: Ragged) -> Ints:
-    """For every time the index, in its row, of the nearest point; the first of equals."""
+    """Return the index of the nearest point in the row of every time; the first of equals."""
     places = np.zeros(len(times.values), np.int64)
     for row in range(len(times)):  # sorted points: the nearest is just before or just behind
         points, span = grid.row(row), slice(times.offsets[row], times.offsets[row + 1])
@@ -108,13 +123,13 @@ def _nearest(times: Ragged, grid: Ragged) -> Ints:
 
 
 def _places(times: Ragged, grid: Ragged) -> Ragged:
-    """Times as places between sentences: before sentence 1 is the first unit."""
+    """Return the gaps between sentences nearest to the times; unit 1 is before sentence 1."""
     places = _nearest(times, grid)
     return Ragged(places.astype(np.float64) - 0.5, times.offsets).where(places > 0)
 
 
 def _moved(times: Ragged, grid: Ragged) -> Ragged:
-    """Times moved to the nearest point; rows without points stay as they are."""
+    """Return the times moved to the nearest point; rows without points are unchanged."""
     places, rows = _nearest(times, grid), times.rows
     filled = grid.lengths[rows] > 0
     moved = times.values.copy()
@@ -125,14 +140,25 @@ def _moved(times: Ragged, grid: Ragged) -> Ragged:
 # --- Title overlap -------------------------------------------------------------------------------
 
 
-TOLERANCE_OPTION = {"help": "largest distance in time of titles that match, in seconds"}
-TM_RULE_OPTION = {"help": "what must lie within the tolerance", "choices": tuple(TM_RULES)}
+TOLERANCE_OPTION = {"help": "largest time difference between matched titles, in seconds"}
+TM_RULE_OPTION = {
+    "help": "times that must be within the tolerance: start, or start and end",
+    "choices": tuple(TM_RULES),
+}
 NAN = float("nan")
 
 
 @dataclass(frozen=True)
 class TitleMetric(ChapterMeans):
-    """What metrics of titles share: which titles are compared."""
+    """Base class of metrics that compare titles matched in time.
+
+    Parameters
+    ----------
+    tolerance
+        Largest time difference between matched titles in seconds.
+    tm_rule
+        Times that must be within the tolerance: ``"start"`` or ``"start_end"``.
+    """
 
     tolerance: float = field(default=5.0, metadata=TOLERANCE_OPTION)
     tm_rule: str = field(default="start", metadata=TM_RULE_OPTION)
@@ -146,21 +172,39 @@ class TitleMetric(ChapterMeans):
         return np.zeros(len(pairs), np.bool_)
 
     def matched(self, output: Titles, reference: Titles, duration: float) -> list[tuple[str, str]]:
-        """Texts of titles that belong together."""
+        """Return the texts of matched titles."""
         pairs = TM_RULES[self.tm_rule](output, reference, self.tolerance, duration)
         return [(output[mine][0], reference[theirs][0]) for mine, theirs in pairs]
 
 
 @dataclass(frozen=True)
 class TitleOverlap(TitleMetric):
-    """Titles of chapters, compared by ROUGE-L.
+    """ROUGE-L of chapter titles.
 
-    Temporally matched (tm): each title of the reference is paired with the nearest free title of
-    the output that starts within the tolerance (`start`), or starts and ends within it
-    (`start_end`, as chunkseg 0.4.0 does), and pairs are compared; `tm_rl_f1` is the mean over
-    pairs, `tm_rl_f1_all` counts titles of the reference without partner as 0. Global concatenation
-    (gc): all titles of either side are joined and compared as one text. An output without titles is
-    one that found none.
+    Temporally matched (tm): each reference title is paired with the nearest unmatched output title
+    that starts within the tolerance (`start`), or starts and ends within it (`start_end`, as in
+    chunkseg 0.4.0). `tm_rl_f1` is the mean over pairs; `tm_rl_f1_all` counts reference titles
+    without a match as 0. Global concatenation (gc): all titles of each side are joined and compared
+    as one text. An output without titles is scored as an output with no titles found.
+
+    Parameters
+    ----------
+    tolerance
+        Largest time difference between matched titles in seconds.
+    tm_rule
+        Times that must be within the tolerance: ``"start"`` or ``"start_end"``.
+    words
+        Tokenization: ``"latin"`` (letters and digits, as in rouge_score) or ``"unicode"`` (any
+        script).
+    edge
+        Boundaries within this many seconds of the start or the end are ignored.
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    References
+    ----------
+    Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering; Lin
+    (2004), ROUGE: A Package for Automatic Evaluation of Summaries.
     """
 
     words: str = field(default="latin", metadata=WORDS_OPTION)
@@ -168,14 +212,14 @@ class TitleOverlap(TitleMetric):
     name = "titles"
     title = "Titles by ROUGE-L"
     values = (
-        Value("tm_matched", "high", 0, 1, "titles of the reference that find a partner in time"),
-        Value("tm_rl_precision", "high", 0, 1, "words of matched titles that the reference has"),
-        Value("tm_rl_recall", "high", 0, 1, "words of matched reference titles that are found"),
-        Value("tm_rl_f1", "high", 0, 1, "mean of matched titles' F1"),
-        Value("tm_rl_f1_all", "high", 0, 1, "the same, titles without partner counting 0"),
-        Value("gc_rl_precision", "high", 0, 1, "words of all titles that the reference has"),
-        Value("gc_rl_recall", "high", 0, 1, "words of all reference titles that are found"),
-        Value("gc_rl_f1", "high", 0, 1, "F1 of all titles joined"),
+        Value("tm_matched", "high", 0, 1, "share of reference titles that are matched in time"),
+        Value("tm_rl_precision", "high", 0, 1, "mean ROUGE-L precision of matched titles"),
+        Value("tm_rl_recall", "high", 0, 1, "mean ROUGE-L recall of matched titles"),
+        Value("tm_rl_f1", "high", 0, 1, "mean ROUGE-L F1 of matched titles"),
+        Value("tm_rl_f1_all", "high", 0, 1, "mean ROUGE-L F1; titles without a match count as 0"),
+        Value("gc_rl_precision", "high", 0, 1, "ROUGE-L precision of all titles joined"),
+        Value("gc_rl_recall", "high", 0, 1, "ROUGE-L recall of all titles joined"),
+        Value("gc_rl_f1", "high", 0, 1, "ROUGE-L F1 of all titles joined"),
     )
     headline = "tm_rl_f1_all"
     empty_cells: ClassVar[dict[str, str]] = {
@@ -223,24 +267,44 @@ class TitleOverlap(TitleMetric):
 
 @dataclass(frozen=True)
 class TitleBertScore(EncodedMetric, TitleMetric):
-    """Titles of chapters, compared by BERTScore: close in meaning, not only in words.
+    """BERTScore of chapter titles, which compares meaning rather than wording.
 
-    Pairs and joined titles are those of `titles`. The model `minilm` comes as a package, needs no
-    download and knows English; any BERT-like model in a folder or in the Hugging Face cache may be
-    named instead, with its layer. Model, layer, hash of the weights and versions of the libraries
-    are in the signature. Needs the extra `bert`.
+    Titles are matched and joined as in `titles`. The model `minilm` is installed as a package,
+    needs no download and was trained on English; any BERT-like model in a folder or in the Hugging
+    Face cache can be used instead. The signature includes model, layer, hash of the weights and
+    versions of the libraries. Requires the extra `bert`.
+
+    Parameters
+    ----------
+    tolerance
+        Largest time difference between matched titles in seconds.
+    tm_rule
+        Times that must be within the tolerance: ``"start"`` or ``"start_end"``.
+    model
+        ``"minilm"``, a model folder, or a model name in the Hugging Face cache.
+    layer
+        Layer whose vectors are compared; 0 selects the layer published for the model.
+    edge
+        Boundaries within this many seconds of the start or the end are ignored.
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    References
+    ----------
+    Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT; Retkowski et al. (2026),
+    Beyond Transcripts: A Renewed Perspective on Audio Chaptering.
     """
 
     name = "title_bertscore"
     title = "Titles by BERTScore"
     values = (
-        Value("tm_bs_precision", "high", -1, 1, "matched titles, seen from the output's tokens"),
-        Value("tm_bs_recall", "high", -1, 1, "matched titles, seen from the reference's tokens"),
-        Value("tm_bs_f1", "high", -1, 1, "mean of matched titles' F1"),
-        Value("tm_bs_f1_all", "high", -1, 1, "the same, titles without partner counting 0"),
-        Value("gc_bs_precision", "high", -1, 1, "all titles joined, seen from the output's tokens"),
-        Value("gc_bs_recall", "high", -1, 1, "all titles joined, seen from the reference's tokens"),
-        Value("gc_bs_f1", "high", -1, 1, "F1 of all titles joined"),
+        Value("tm_bs_precision", "high", -1, 1, "mean BERTScore precision of matched titles"),
+        Value("tm_bs_recall", "high", -1, 1, "mean BERTScore recall of matched titles"),
+        Value("tm_bs_f1", "high", -1, 1, "mean BERTScore F1 of matched titles"),
+        Value("tm_bs_f1_all", "high", -1, 1, "mean F1; titles without a match count as 0"),
+        Value("gc_bs_precision", "high", -1, 1, "BERTScore precision of all titles joined"),
+        Value("gc_bs_recall", "high", -1, 1, "BERTScore recall of all titles joined"),
+        Value("gc_bs_f1", "high", -1, 1, "BERTScore F1 of all titles joined"),
     )
     headline = "tm_bs_f1_all"
     empty_cells: ClassVar[dict[str, str]] = {
@@ -275,7 +339,7 @@ class TitleBertScore(EncodedMetric, TitleMetric):
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is to be compared for one case: its pairs of titles, then its titles joined."""
+    """Texts to compare for one case: its pairs of titles, then all titles joined."""
 
     texts: list[tuple[str, str]]
     pairs: int
@@ -290,7 +354,7 @@ class _Plan:
         return cls([*matched, *joined], len(matched), len(reference), not output)
 
     def values(self, scores: Floats) -> list[float]:
-        """Means over pairs, with misses as 0, and of the joined titles."""
+        """Return the means over pairs, F1 with unmatched titles as 0, and joined scores."""
         means = scores[: self.pairs].mean(axis=0) if self.pairs else np.full(3, np.nan)
         share_times_f1 = self.pairs / self.wanted * means[2] if self.pairs else 0.0
         joined = np.full(3, 0.0 if self.empty else np.nan)
@@ -307,29 +371,45 @@ INF = float("inf")
 
 @dataclass(frozen=True)
 class WordErrorRate(ChapterMetric):
-    """Word error rate of transcripts, where output and item both have one.
+    """Word error rate of the output's transcript, if output and item both have one.
 
-    Texts are normalised as chunkseg does it (small letters, English contractions written out, what
-    stands in brackets removed; punctuation is kept). Rates are per word of the reference,
-    insertions too; a transcript that could not be read and was scored as empty has all its words
-    deleted.
+    Texts are normalized as in chunkseg: lower case, English contractions expanded, text in brackets
+    removed; punctuation is kept. All rates are per word of the reference. All words of an output
+    that was scored as empty count as deleted.
+
+    Parameters
+    ----------
+    edge
+        Not used by this metric.
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    Examples
+    --------
+    >>> from earwitness.text.alignment import word_errors
+    >>> word_errors("the cat sat", "the cat sat down").deletions
+    1
+
+    References
+    ----------
+    Morris, Maier and Green (2004), From WER and RIL to MER and WIL.
     """
 
     name = "wer"
     title = "Word error rate"
     values = (
         Value("wer", "low", 0, INF, "errors of all cases per word of all references"),
-        Value("wer_sample", "low", 0, INF, "mean of each case's errors per word"),
-        Value("wer_substitutions", "low", 0, INF, "words replaced, per word"),
-        Value("wer_deletions", "low", 0, INF, "words missing, per word"),
-        Value("wer_insertions", "low", 0, INF, "words too many, per word"),
+        Value("wer_sample", "low", 0, INF, "mean of the word error rates of cases"),
+        Value("wer_substitutions", "low", 0, INF, "substituted words per reference word"),
+        Value("wer_deletions", "low", 0, INF, "deleted words per reference word"),
+        Value("wer_insertions", "low", 0, INF, "inserted words per reference word"),
     )
     headline = "wer"
     aligns = True
     empty_cells: ClassVar[dict[str, str]] = {
         "both empty": "undefined",
-        "output empty": "1: every word is missing",
-        "reference empty": "undefined alone; in a corpus its insertions count",
+        "output empty": "1: every word is deleted",
+        "reference empty": "undefined for a single case; its insertions count in a corpus",
         "no transcript": "undefined",
     }
     references = (
@@ -338,7 +418,7 @@ class WordErrorRate(ChapterMetric):
     )
 
     def measure_pairs(self, pairs: ChapterCases) -> Floats:
-        """Substitutions, deletions, insertions, words; the case's own rate, and if it has one."""
+        """Return substitutions, deletions, insertions, words, rate, and 1 if it is defined."""
         table = np.zeros((len(pairs), 6))
         if pairs.texts is None:
             return table

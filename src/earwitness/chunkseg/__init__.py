@@ -1,12 +1,14 @@
 """Drop-in replacement for the chunkseg package.
 
-Same functions, keys, order and aggregation; under a seed of NumPy's global generator the same
-numbers to the last bit, a great deal faster. Where chunkseg 0.4.0 is wrong (windows of 256 chunks
-and more, single-chunk samples, titles of transcripts that do not begin at 0, the denominator of the
-batch's WER, transcripts without words left out of it) the right value is given. Headings that
-cannot be read are said in a warning and are no text; chunkseg takes them for text.
-``earwitness.score`` gives better intervals; this module exists so that published numbers can be
-reproduced.
+Functions, keys, order and aggregation are the same. With a seed of NumPy's global generator, the
+numbers are identical to the last bit, and computed much faster. In the cases where chunkseg 0.4.0
+is wrong, the correct value is returned: windows of 256 chunks or more, samples of a single chunk,
+titles of transcripts that do not start at 0, the denominator of the WER of a batch, and transcripts
+without words, which chunkseg leaves out of it. Headings that cannot be parsed cause a warning and
+are ignored; chunkseg treats them as text.
+
+Use ``earwitness.score`` for better confidence intervals; this module exists to reproduce published
+numbers.
 
 >>> evaluate([120.5, 300.0], [125.0, 310.0], 600.0)["collar_f1"]
 0.0
@@ -63,7 +65,49 @@ def evaluate(
     collar: float = 3.0,
     lang: str | None = None,
 ) -> dict[str, float]:
-    """The metrics of one sample; empty if it is shorter than one chunk."""
+    """Return the metrics of one sample; empty if it is shorter than one chunk.
+
+    Parameters
+    ----------
+    hypothesis
+        Boundaries in seconds, or a transcript with chapter marks.
+    reference
+        Boundaries in seconds.
+    duration
+        Duration in seconds.
+    chunk_size
+        Length of a chunk in seconds.
+    audio, src_lang, fa_backend
+        Accepted for compatibility; aligning text with audio is not supported.
+    format
+        Chapter format of a transcript; required if ``hypothesis`` is a text.
+    custom_pattern, timestamp_format
+        Options of the formats ``"custom"`` and ``"custom_ts"``.
+    tgt_lang, lang
+        Language of titles.
+    force_alignment
+        Whether to ignore times in the transcript; not supported.
+    reference_transcript
+        Transcript for the word error rate.
+    reference_titles, hyp_titles
+        Titles with start times.
+    tolerance
+        Largest time difference between matched titles in seconds.
+    collar
+        Largest distance between matched boundaries in seconds.
+
+    Returns
+    -------
+    dict
+        Values by chunkseg's keys.
+
+    Raises
+    ------
+    UsageError
+        If an argument is invalid.
+    MissingFeature
+        If the text would have to be aligned with the audio.
+    """
     del src_lang, fa_backend
     sample = {
         "hypothesis": hypothesis,
@@ -102,7 +146,33 @@ def evaluate_batch(
     collar: float = 3.0,
     lang: str | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Means over samples with chunkseg's own intervals, from NumPy's global generator."""
+    """Return means over samples with chunkseg's intervals, from NumPy's global generator.
+
+    Parameters
+    ----------
+    samples
+        Mappings with the arguments of ``evaluate`` as keys.
+    num_bootstrap
+        Number of bootstrap samples.
+    wer
+        Whether to compute word error rates.
+    titles
+        Whether to compare titles.
+
+    Other parameters are those of ``evaluate``.
+
+    Returns
+    -------
+    dict
+        Mean, standard deviation and interval by key.
+
+    Raises
+    ------
+    InputError
+        If samples are invalid.
+    UsageError
+        If an argument is invalid.
+    """
     del src_lang, fa_backend
     if num_bootstrap < 1:
         raise UsageError(f"num_bootstrap must be 1 or more, got {num_bootstrap}")
@@ -126,9 +196,9 @@ def compute_title_scores(
     tolerance: float = 5.0,
     lang: str = "en",
 ) -> dict[str, float]:
-    """Title metrics of one sample; with a duration as chunkseg 0.4.0, without as 0.3.4.
+    """Return the title metrics of one sample: as chunkseg 0.4.0 with a duration, else as 0.3.4.
 
-    The third argument by position is the duration, unless the fourth is a language, as in 0.3.4.
+    The third positional argument is the duration, unless the fourth is a language, as in 0.3.4.
     """
     if isinstance(tolerance, str):
         duration, tolerance, lang = None, 5.0 if duration is None else duration, tolerance
@@ -137,14 +207,14 @@ def compute_title_scores(
 
 
 def print_results(results: Mapping[str, Mapping[str, float]]) -> None:
-    """One line a key, in per cent except for the counts; then the model of the titles, if any."""
+    """Print one line per key, in per cent except for counts, and the model for titles, if any."""
     if not results:
         print("No results to display.")
     for name, value in results.items():
         scale = 1 if name in COUNT_KEYS else 100
         print(f"{name}: {round(value['mean'] * scale, 2)} ± {round(value['std'] * scale, 2)}")
     if isinstance(results, ChunksegResults) and results.model:
-        print(f"titles compared with: {results.model}")
+        print(f"model for titles: {results.model}")
 
 
 def _sample_rows(
@@ -156,7 +226,7 @@ def _sample_rows(
     wer: bool,
     titles: bool,
 ) -> tuple[list[dict[str, float]], str]:
-    """chunkseg's keys of every sample, none for a sample that is shorter than a chunk."""
+    """Return chunkseg's keys of every sample; none for a sample shorter than one chunk."""
     transcripts: list[Transcript | None] = [None] * len(samples)
     timed_samples = list(samples)
     for place, (sample, setting) in enumerate(zip(samples, settings, strict=True)):
@@ -180,7 +250,7 @@ def _sample_rows(
 
 def _word_error_row(text: str, reference: str) -> dict[str, float]:
     counts = word_errors(text, reference)
-    rate = counts.errors / counts.words if counts.words else float(counts.errors)  # as jiwer says
+    rate = counts.errors / counts.words if counts.words else float(counts.errors)  # as in jiwer
     return {"wer": rate, "_wer_errors": counts.errors, "_wer_words": counts.words}
 
 
@@ -190,7 +260,7 @@ def _add_titles(
     transcripts: Sequence[Transcript | None],
     settings: Sequence[TextSettings],
 ) -> str:
-    """Title keys for all samples that have titles to be compared with; the model's name."""
+    """Add title keys to all samples with reference titles, and return the name of the model."""
     compared = []
     for place, (row, sample) in enumerate(zip(rows, samples, strict=True)):
         if not row or sample.get("reference_titles") is None:
@@ -212,7 +282,7 @@ def _add_titles(
 
 
 def _collect_results(rows: list[dict[str, float]], draws: int, model: str) -> ChunksegResults:
-    """Values by key in the order in which keys appear; WER over all words together comes first."""
+    """Return values by key in order of appearance; the WER over all words comes first."""
     if not rows:
         return ChunksegResults()
     columns: dict[str, list[float]] = {}
@@ -255,5 +325,5 @@ def _drop_undefined(table: dict[str, Floats]) -> dict[str, Floats]:
 
 def _report_left_out(left_out: int, total: int, level: int = 3) -> None:
     if left_out:
-        message = f"{left_out:,} of {total:,} samples are shorter than one chunk: left out"
+        message = f"{left_out:,} of {total:,} samples are shorter than one chunk and were left out"
         warnings.warn(f"{message}, as chunkseg does", EarwitnessWarning, stacklevel=level)

@@ -16,13 +16,13 @@ from earwitness.stats.arrays import Floats, Ragged
 
 VALUES_CHUNKSEG_LACKS = ("f1", "f1_micro", "f1_sample")
 REQUIRED_FIELDS = ("hypothesis", "reference", "duration")
-SAMPLES_PER_KERNEL_CALL = 500  # what fits into a core's cache
+SAMPLES_PER_KERNEL_CALL = 500  # samples that fit into the cache of a core
 
 
 def boundary_table(
     samples: Sequence[Mapping[str, Any]], chunk_size: float, collar: float
 ) -> dict[str, Floats]:
-    """Values by name, one number a sample."""
+    """Return values by name, one number per sample."""
     cases = _chapter_cases(samples)
     metrics = (METRICS["chunks"](chunk_size), METRICS["collar"](collar))  # type: ignore[call-arg]
     starts = range(0, len(cases), SAMPLES_PER_KERNEL_CALL)
@@ -51,7 +51,7 @@ def _chapter_cases(samples: Sequence[Mapping[str, Any]]) -> Sequence[Case]:
 
 
 def _sample_error(samples: Sequence[Any], error: Exception) -> Exception:
-    """Every sample's faults in words."""
+    """Return an error with the faults of all samples."""
     problems = [
         Problem(f"sample {index}", 0, field, message)
         for index, sample in enumerate(samples)

@@ -14,13 +14,13 @@ PICKS_IN_MEMORY = 1_000_000  # at a time
 
 
 class ChunksegResults(dict[str, dict[str, float]]):
-    """Results by key; ``model`` is what titles were compared with, if they were."""
+    """Results by key; ``model`` is the model for titles, if titles were compared."""
 
     model: str = ""
 
 
 def aggregate(values: Mapping[str, Floats], draws: int) -> ChunksegResults:
-    """One entry a key, in the order of the keys, and f1 behind them."""
+    """Return one entry per key, in the order of the keys, followed by f1."""
     drawn = {
         name: _draw_means(column, draws)
         for name, column in values.items()
@@ -45,7 +45,7 @@ def aggregate(values: Mapping[str, Floats], draws: int) -> ChunksegResults:
 
 
 def _draw_means(values: Floats, draws: int) -> Floats:
-    """Means of draws with replacement, from the generator that chunkseg draws from."""
+    """Return means of bootstrap samples, from the generator that chunkseg uses."""
     n = len(values)
     rows = max(1, PICKS_IN_MEMORY // n)
     blocks = [min(rows, draws - done) for done in range(0, draws, rows)]
@@ -58,7 +58,7 @@ def _sigma_band(mean: float, std: float) -> dict[str, float]:
 
 
 def _f1_band(precision: Mapping[str, float], recall: Mapping[str, float]) -> dict[str, float]:
-    """F1 of the means, with one sigma by first-order propagation."""
+    """Return the F1 of the means, with one sigma by first-order propagation."""
     p, r = precision["mean"], recall["mean"]
     if p + r == 0:
         return _sigma_band(0.0, 0.0)

@@ -18,7 +18,7 @@ from earwitness.models.text_encoder import is_available
 from earwitness.text.transcripts import Transcript
 
 TitlePairs = Iterable[tuple[str, float]]
-MODEL_BY_LANGUAGE = {  # chunkseg's model for a language; all others share the last
+MODEL_BY_LANGUAGE = {  # chunkseg's model for a language; all other languages use the last
     "en": "roberta-large",
     "zh": "bert-base-chinese",
     "tr": "dbmdz/bert-base-turkish-cased",
@@ -39,7 +39,7 @@ TITLE_KEY_ORDER += [
 
 @dataclass(frozen=True)
 class TextSettings:
-    """How texts are read and compared."""
+    """Settings for reading and comparing texts."""
 
     format: str | None = None
     custom_pattern: str | None = None
@@ -49,7 +49,7 @@ class TextSettings:
     tolerance: float = 5.0
 
     def transcript(self, text: str, place: str) -> Transcript:
-        """The sections of a text; what is wrong with it is said, and the rest is used."""
+        """Return the sections of a text; flaws cause warnings, and the rest is used."""
         if self.format is None:
             raise UsageError("format is required when hypothesis is a string (transcript mode)")
         options = PresetOptions(self.custom_pattern or "", self.timestamp_format or "")
@@ -60,7 +60,7 @@ class TextSettings:
         return transcript
 
     def times(self, transcript: Transcript, audio: str | None) -> list[float]:
-        """Where sections begin; without times in the text they would have to be heard."""
+        """Return the start times of sections; without times in the text, raise an error."""
         if transcript.times and not self.force_alignment:
             return transcript.times
         if not transcript.sections:
@@ -69,15 +69,18 @@ class TextSettings:
             raise UsageError(
                 "audio path is required for transcript mode when timestamps are not in the text"
             )
-        raise MissingFeature("text cannot be aligned with sound yet — use a format with timestamps")
+        raise MissingFeature(
+            "aligning text with audio is not supported — use a format with timestamps"
+        )
 
 
 def title_scores(
     samples: Sequence[tuple[TitlePairs, TitlePairs, float | None]], tolerance: float, lang: str
 ) -> tuple[list[dict[str, float]], str]:
-    """chunkseg's title keys for every sample, all in one go, and the model.
+    """Return chunkseg's title keys for every sample, and the name of the model.
 
-    A duration means the rule of 0.4.0 (start and end within the tolerance), none that of 0.3.4.
+    With a duration, the rule of 0.4.0 is used (start and end within the tolerance), without one
+    that of 0.3.4.
     """
     model = _choose_model(lang)
     rows = []
@@ -114,14 +117,14 @@ def title_scores(
 
 
 def zero_title_scores() -> dict[str, float]:
-    """What chunkseg says where the reference has titles and the output has none."""
+    """Return chunkseg's values if the reference has titles and the output has none."""
     return {**dict.fromkeys(ZERO_TITLE_KEYS, 0.0), "tm_matched": 0.0}
 
 
 def _drop_missing_keys(
     row: dict[str, float], has_output: bool, has_reference: bool
 ) -> dict[str, float]:
-    """Keys that chunkseg leaves out where one side is empty are left out."""
+    """Return the row without the keys that chunkseg leaves out if one side is empty."""
     if has_output and has_reference:
         return row
     return {"tm_matched": 0.0}
@@ -137,13 +140,13 @@ def _title_case(output: Titles, reference: Titles, duration: float) -> Case:
 
 @cache
 def _choose_model(lang: str) -> str:
-    """chunkseg's model if it is on disk, else the packaged one, with a loud warning."""
+    """Return chunkseg's model if it is installed, else minilm with a warning."""
     wanted = MODEL_BY_LANGUAGE.get(lang, MODEL_BY_LANGUAGE[""])
     if is_available(wanted):
         return wanted
     warnings.warn(
-        f'BERTSCORE NUMBERS ARE NOT CHUNKSEG\'S: its model for "{lang}", {wanted}, is not on disk; '
-        "titles are compared with minilm (all-MiniLM-L6-v2) instead",
+        f'BERTSCORE VALUES DIFFER FROM CHUNKSEG\'S: its model for "{lang}", {wanted}, is not '
+        "installed; minilm (all-MiniLM-L6-v2) is used for titles instead",
         EarwitnessWarning,
         stacklevel=6,
     )
@@ -151,7 +154,7 @@ def _choose_model(lang: str) -> str:
 
 
 def output_titles(sample: Mapping[str, Any], transcript: Transcript | None) -> TitlePairs | None:
-    """Titles of the output: as given, else those of its transcript with their own times."""
+    """Return the titles of the output as given, else those of its transcript."""
     if sample.get("hyp_titles") is not None:
         titles: TitlePairs = sample["hyp_titles"]
         return titles

@@ -1,4 +1,4 @@
-"""The command agree."""
+"""The command agree: metrics compared with human ratings."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ import click
 from earwitness.cli.output import OutputTarget, progress_bar, warnings_as_notes
 from earwitness.cli.study_analyse import (
     ANCHOR_OPTION,
+    ANSWERS_DB_OPTION,
+    DRAWS_HELP,
     FILE_PATH,
+    FORMAT_OPTION,
+    OUTPUT_OPTION,
+    PATTERN_HELP,
     REFERENCE_OPTION,
     SCREEN_OPTION,
+    SEED_OPTION,
     parse_screening,
     split_pairs,
     split_study_file,
@@ -23,7 +29,6 @@ from earwitness.metaeval.mapping import MAPPING_ORDERS
 from earwitness.metaeval.resampling import RESAMPLED_AXES
 from earwitness.metaeval.settings import ADJUSTMENTS, AgreementSettings
 from earwitness.metaeval.significance import SWAP_UNITS
-from earwitness.output_formats import FORMS
 from earwitness.stats.significance import CORRECTIONS
 from earwitness.studies.ratings.collect import TableOptions
 
@@ -34,29 +39,80 @@ DEFAULT_SETTINGS = AgreementSettings()
 @click.argument("scores", type=FILE_PATH)
 @click.argument("ratings", nargs=-1, type=FILE_PATH)
 @click.option(
-    "--with", "more", multiple=True, type=FILE_PATH, help="More scores, of other metrics."
+    "--with",
+    "more",
+    multiple=True,
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Scores of further metrics (repeatable).",
 )
-@click.option("--db", help="A store that has the answers, instead of files of them.")
+@ANSWERS_DB_OPTION
 @click.option(
     "--scale",
     "scales",
     multiple=True,
     metavar="NAME[=LOW:HIGH]",
-    help="A scale to look at, and how far it goes.  [default: all]",
+    help="Rating scale, with its range if needed (repeatable).  [default: all]",
 )
 @click.option(
-    "--metric", "metrics", multiple=True, help="A column that is a metric.  [default: all]"
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column of SCORES that is a metric (repeatable).  [default: all]",
 )
-@click.option("--low", multiple=True, help="A metric of which low scores are good.")
-@click.option("--baseline", "baselines", multiple=True, help="A column that is only to be beaten.")
-@click.option("--outputs", type=FILE_PATH, help="Outputs, whose length is a baseline.")
-@click.option("--score-pattern", default="", help="How names of scored samples are made.")
-@click.option("--score-sample", default="", help="The column of scores that has names of samples.")
-@click.option("--score-column", "score_columns", multiple=True, metavar="NAME=COLUMN")
-@click.option("--pattern", default="", help="How names of rated samples are made.")
-@click.option("--sample", default="", help="The column of ratings that has names of samples.")
-@click.option("--column", "columns", multiple=True, metavar="NAME=COLUMN", help="Of ratings.")
-@click.option("--given", multiple=True, metavar="NAME=VALUE", help="What ratings do not say.")
+@click.option(
+    "--low",
+    multiple=True,
+    metavar="COLUMN",
+    help="Metric for which lower is better (repeatable).",
+)
+@click.option(
+    "--baseline",
+    "baselines",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column of SCORES that is a baseline, not a metric (repeatable).",
+)
+@click.option(
+    "--outputs",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="System outputs; adds their length as a baseline.",
+)
+@click.option(
+    "--score-pattern",
+    default="",
+    metavar="PATTERN",
+    help="Pattern of sample names in SCORES, e.g. {system}/{item}.wav",
+)
+@click.option(
+    "--score-sample", default="", metavar="COLUMN", help="Column of SCORES with sample names."
+)
+@click.option(
+    "--score-column",
+    "score_columns",
+    multiple=True,
+    metavar="NAME=COLUMN",
+    help="Rename a column of SCORES (repeatable).",
+)
+@click.option("--pattern", default="", metavar="PATTERN", help=f"{PATTERN_HELP} (ratings table).")
+@click.option(
+    "--sample", default="", metavar="COLUMN", help="Column of the ratings table with sample names."
+)
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="NAME=COLUMN",
+    help="Rename a column of the ratings table (repeatable).",
+)
+@click.option(
+    "--given",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Constant for a column the ratings table lacks, e.g. scale=MOS (repeatable).",
+)
 @SCREEN_OPTION
 @REFERENCE_OPTION
 @ANCHOR_OPTION
@@ -66,50 +122,66 @@ DEFAULT_SETTINGS = AgreementSettings()
     type=click.Choice(list(COEFFICIENTS)),
     default=DEFAULT_SETTINGS.coefficient,
     show_default=True,
-    help="The coefficient that ranks metrics.",
+    help="Correlation coefficient that ranks metrics.",
 )
-@click.option("--at", "levels", multiple=True, type=click.Choice(LEVELS), help="[default: all]")
+@click.option(
+    "--at",
+    "levels",
+    multiple=True,
+    type=click.Choice(LEVELS),
+    help="Level at which scores and ratings are compared (repeatable).  [default: all]",
+)
 @click.option(
     "--over",
     type=click.Choice(list(RESAMPLED_AXES)),
     default=DEFAULT_SETTINGS.over,
     show_default=True,
-    help="What intervals draw anew.",
+    help="Units that bootstrap intervals resample.",
 )
 @click.option(
     "--swap",
     type=click.Choice(SWAP_UNITS),
     default=DEFAULT_SETTINGS.swap,
     show_default=True,
-    help="What the deciding test between metrics swaps.",
+    help="Units that the permutation test between metrics swaps.",
 )
 @click.option(
     "--mapping",
     type=click.Choice(list(MAPPING_ORDERS)),
     default=DEFAULT_SETTINGS.mapping,
     show_default=True,
+    help="Mapping of scores to the rating scale before errors are computed.",
 )
 @click.option(
     "--adjust",
     type=click.Choice(ADJUSTMENTS),
     default=DEFAULT_SETTINGS.adjust,
     show_default=True,
-    help="What means of systems are adjusted for where systems have different items.",
+    help="Adjustment of system means if systems have different items.",
 )
 @click.option(
     "--correction",
     type=click.Choice(list(CORRECTIONS)),
     default=DEFAULT_SETTINGS.correction,
     show_default=True,
+    help="Correction for multiple comparisons.",
 )
 @click.option(
-    "--level", default=DEFAULT_SETTINGS.level, show_default=True, help="Level of intervals."
+    "--level",
+    default=DEFAULT_SETTINGS.level,
+    show_default=True,
+    help="Confidence level of intervals.",
 )
-@click.option("--draws", default=DEFAULT_SETTINGS.draws, show_default=True, help="Bootstrap draws.")
-@click.option("--permutations", default=DEFAULT_SETTINGS.permutations, show_default=True)
-@click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn.")
-@click.option("--to", type=click.Choice(FORMS), help="Form.  [default: what --output ends in]")
-@click.option("-o", "--output", type=FILE_PATH, help="Write here, not to stdout.")
+@click.option("--draws", default=DEFAULT_SETTINGS.draws, show_default=True, help=DRAWS_HELP)
+@click.option(
+    "--permutations",
+    default=DEFAULT_SETTINGS.permutations,
+    show_default=True,
+    help="Number of permutations.",
+)
+@SEED_OPTION
+@FORMAT_OPTION
+@OUTPUT_OPTION
 def agree_command(
     scores: Path,
     ratings: tuple[Path, ...],
@@ -117,10 +189,10 @@ def agree_command(
     output: Path | None,
     **options: Any,
 ) -> None:
-    """How far metrics agree with people, and which one to trust.
+    """Rank metrics by agreement with human ratings.
 
-    SCORES has what metrics say of outputs, a column each; RATINGS are a study file and answers to
-    it, or tables of ratings.
+    SCORES is a table of scores per output, with one column per metric. RATINGS are a study file and
+    its answers, or tables of ratings.
 
     \b
     earwitness agree scores.csv ratings.csv

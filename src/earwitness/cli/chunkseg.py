@@ -1,4 +1,4 @@
-"""The command chunkseg, with the flags and output of the chunkseg package."""
+"""The command chunkseg, with the options and output of the chunkseg package."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from earwitness.io.source import RecordSource
 @click.argument("input")
 @click.option("--chunk-size", default=6.0, show_default=True, help="Chunk size in seconds.")
 @click.option("--collar", default=3.0, show_default=True, help="Collar in seconds.")
-@click.option("--format", help="Preset of transcripts, such as cstart_ts.")
-@click.option("--custom-pattern", help="Pattern for custom presets.")
-@click.option("--timestamp-format", help="Time format for custom_ts.")
+@click.option("--format", metavar="NAME", help="Transcript format, such as cstart_ts.")
+@click.option("--custom-pattern", metavar="REGEX", help="Regular expression for custom formats.")
+@click.option("--timestamp-format", metavar="FORMAT", help="Time format for custom_ts.")
 @click.option("--src-lang", default="eng", show_default=True, help="Language of the audio.")
 @click.option("--tgt-lang", default="en", show_default=True, help="Language of the titles.")
 @click.option(
@@ -31,18 +31,37 @@ from earwitness.io.source import RecordSource
     type=click.Choice(["mms_fa", "alqalign"]),
     default="mms_fa",
     show_default=True,
-    help="Aligner (not used yet).",
+    help="Forced aligner (not supported; ignored).",
 )
-@click.option("--force-alignment", is_flag=True, help="Times from the audio (not used yet).")
-@click.option("--wer", is_flag=True, help="Word error rate; needs reference_transcript.")
-@click.option("--titles", is_flag=True, help="Title metrics; needs reference_titles.")
-@click.option("--tolerance", default=5.0, show_default=True, help="For title metrics.")
-@click.option("--output", type=click.Path(path_type=Path), help="Write JSON to this file.")
-@click.option("--num-bootstrap", default=100, show_default=True, help="Bootstrap draws.")
+@click.option(
+    "--force-alignment", is_flag=True, help="Align text to the audio (not supported; ignored)."
+)
+@click.option(
+    "--wer", is_flag=True, help="Compute word error rates; requires reference_transcript."
+)
+@click.option("--titles", is_flag=True, help="Compute title metrics; requires reference_titles.")
+@click.option(
+    "--tolerance",
+    default=5.0,
+    show_default=True,
+    help="Largest distance of matching titles in seconds.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Output file (JSON).  [default: text to standard output]",
+)
+@click.option("--num-bootstrap", default=100, show_default=True, help="Number of bootstrap draws.")
 def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
-    """Score INPUT.jsonl as the chunkseg package does.
+    """Score INPUT, a JSON Lines file, like the chunkseg package.
 
-    Same flags, keys, arithmetic and text; see `earwitness score` for better intervals and ids.
+    Options, results and output are those of chunkseg. `earwitness score` has better intervals and
+    names of samples.
+
+    \b
+    earwitness chunkseg samples.jsonl --collar 5
     """
     lines, samples = [], []
     for line, sample in _read_samples(RecordSource(input)):
@@ -67,7 +86,7 @@ def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
 
 
 def _locate_by_line(error: InputError, source: str, lines: list[int]) -> InputError:
-    """The same problems by line of the file, not by index of the sample."""
+    """Return the error with lines of the file instead of indices of samples."""
     indices = [int(problem.source.removeprefix("sample ")) for problem in error.problems]
     indexed = zip(indices, error.problems, strict=True)
     moved = [replace(problem, source=source, line=lines[index]) for index, problem in indexed]

@@ -20,30 +20,39 @@ from earwitness.version import __version__
 
 
 class Verb(NamedTuple):
-    """Where the command of a verb is, and what it does in a line."""
+    """The module of a command, and its one-line description."""
 
     module: str
     help: str
 
 
-COMMANDS = {
-    "agree": Verb("agree", "Say which metric agrees with people."),
-    "chunkseg": Verb("chunkseg", "Score as the chunkseg package does, with its flags."),
-    "compare": Verb("score", "Say which systems can be told apart."),
-    "gather": Verb("score", "Make JSON lines of subtitles and lists of chapters."),
-    "network": Verb("score", "Write the word network of manual summaries."),
-    "people": Verb("score", "Say how well annotators agree."),
-    "metrics": Verb("score", "List the metrics with their values and parameters."),
-    "serve": Verb("serve", "Serve a study to listeners, in their browsers."),
-    "skim": Verb("skim", "Make a minute that stands for a day."),
-    "study": Verb("study", "Plan a study with listeners."),
-    "soundscape": Verb("skim", "Make a day of sound whose sources are known."),
-    "score": Verb("score", "Score outputs against references."),
+COMMAND_SECTIONS = {
+    "Score outputs": {
+        "score": Verb("score", "Score system outputs against references."),
+        "compare": Verb("score", "Test which systems differ significantly."),
+        "people": Verb("score", "Measure inter-annotator agreement."),
+        "metrics": Verb("score", "List all metrics with their values and options."),
+        "gather": Verb("score", "Convert subtitles and chapter lists to JSON Lines."),
+        "network": Verb("score", "Show the word network of reference summaries."),
+        "chunkseg": Verb("chunkseg", "Score with the options of the chunkseg package."),
+    },
+    "Run listening tests": {
+        "study": Verb("study", "Plan, run and analyse a study with listeners."),
+        "serve": Verb("serve", "Serve a study to listeners in their browsers."),
+    },
+    "Check metrics against people": {
+        "agree": Verb("agree", "Rank metrics by agreement with human ratings."),
+    },
+    "Condense and synthesize recordings": {
+        "skim": Verb("skim", "Condense a day-long recording into about a minute."),
+        "soundscape": Verb("skim", "Synthesize a day-long recording with known sources."),
+    },
 }
+COMMANDS = {name: verb for verbs in COMMAND_SECTIONS.values() for name, verb in verbs.items()}
 
 
 class VerbGroup(click.Group):
-    """Knows the verbs by name and imports them late, so that help comes at once."""
+    """The commands by name, each imported when it is used, so that help starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -62,23 +71,28 @@ class VerbGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise click.UsageError(f'there is no verb "{args[0]}" — {nearest(args[0], COMMANDS)}')
+            raise click.UsageError(f'unknown command "{args[0]}" — {nearest(args[0], COMMANDS)}')
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx
-        with formatter.section("Verbs"):
-            formatter.write_dl([(name, verb.help) for name, verb in COMMANDS.items()])
+        width = max(map(len, COMMANDS))
+        for title, verbs in COMMAND_SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), verb.help) for name, verb in verbs.items()])
 
 
 @click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="earwitness")
 def group() -> None:
-    """Say how good an audio system is: scores with intervals, signatures and provenance."""
+    """Evaluate audio systems: score outputs, run listening tests, and check metrics against people.
+
+    Run `earwitness COMMAND --help` for the options of a command.
+    """
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; errors that are the set-up's fault end without a traceback."""
+    """Run a command; errors of input or set-up end without a traceback."""
     _prepare_process()
     try:
         run(list(sys.argv[1:] if arguments is None else arguments))
@@ -97,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (KeyboardInterrupt, click.Abort) as stop:
         click.echo(f"\nearwitness: interrupted; {_remaining_work(stop)}", err=True)
         sys.exit(130)
-    except BrokenPipeError:  # the reader, such as head, has seen enough
+    except BrokenPipeError:  # the reader, such as head, has stopped reading
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
@@ -107,23 +121,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _remaining_work(stop: BaseException) -> str:
-    """What is left of work that was stopped."""
+    """Return what an interrupted command has left."""
     return "; ".join(getattr(stop, "__notes__", ["nothing was written"]))
 
 
 def run(arguments: list[str]) -> None:
-    """Run a command and see to it that what it printed has left."""
+    """Run a command and flush its output."""
     with group.make_context("earwitness", arguments) as context:
         group.invoke(context)
         sys.stdout.flush()
 
 
 class Termination(BaseException):
-    """The process was asked to end."""
+    """The process received SIGTERM."""
 
 
 def _prepare_process() -> None:
-    """Standard output that takes any character, and an orderly end when asked for one."""
+    """Make standard output accept any character, and SIGTERM raise an exception."""
     if sys.stdout is None:
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):

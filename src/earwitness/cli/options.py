@@ -1,177 +1,372 @@
-"""Options shared by several commands, and options of metrics."""
+"""Options shared by several commands, options of metrics, and help in sections by task."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import entry_points
-from importlib.resources import files
+from collections.abc import Callable, Sequence
+from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import click
 
+from earwitness.cli.declarations import load_declarations
 from earwitness.core import Map, OnError
 from earwitness.errors import PluginError, nearest
 from earwitness.output_formats import FORMS
-from earwitness.plugins import METRIC_GROUP, TASK_GROUP, PluginTable, package
-
-if TYPE_CHECKING:
-    from earwitness.metric import Metric
-    from earwitness.task import Task
+from earwitness.plugins import package
 
 CommandFunction = Callable[..., Any]
 CommandOption = Callable[[CommandFunction], CommandFunction]
+FILE_PATH = click.Path(path_type=Path)
 
 
-# --- Declarations of metrics and tasks -----------------------------------------------------------
-# What click needs to know of built-in metrics and tasks is kept in a file that docs/generate.py
-# makes from them, so that help needs neither the metrics nor numpy. Only where plug-ins are
-# installed are the tables themselves imported.
+DECLARED = load_declarations()
 
 
-def declare(metrics: PluginTable[type[Metric]], tasks: PluginTable[Task]) -> dict[str, Any]:
-    """What the command line must know of metrics and tasks to show its help."""
-    usable = metrics.usable()
-    having = {name: kind for kind in metrics.built_in.values() for name in kind.parameters()}
-    for kind in usable.values():
-        for name in kind.parameters():
-            having.setdefault(name, kind)
-    return {
-        "metrics": list(metrics),
-        "defaults": "; ".join(f"{name}: {', '.join(t.defaults)}" for name, t in tasks.items()),
-        "baselines": list(dict.fromkeys(name for t in tasks.values() for name in t.baselines)),
-        "options": [option._asdict() for task in tasks.values() for option in task.options],
-        "parameters": [_parameter(name, kind, usable) for name, kind in having.items()],
-        "network": [
-            _parameter(name, metrics["sumaccy"], usable) for name in metrics["sumaccy"].parameters()
-        ],
-    }
+# --- Names and short descriptions of metric options ----------------------------------------------
 
 
-def _parameter(
-    name: str, kind: type[Metric], metrics: Mapping[str, type[Metric]]
-) -> dict[str, Any]:
-    return {
-        "name": name,
-        "metrics": [key for key, other in metrics.items() if name in other.parameters()],
-        "help": kind.help(name),
-        "default": kind.parameters()[name],
-        "choices": list(kind.choices(name) or ()),
-    }
+OPTION_NAMES = {  # clearer than the names of parameters
+    "match": "word-match",
+    "matching": "boundary-matching",
+    "tokenise": "tokenize",
+}
+ALL_TASKS, TEXT_TASK = "", "texts"
+SECTION_TITLES = {TEXT_TASK: "titles, captions and other texts"}
+# One line of `score --help` per option. `earwitness metrics` prints the full descriptions, and a
+# plug-in's option is described by the start of its own.
+BRIEF_HELP = {
+    ALL_TASKS: {
+        "against": "Several references: mean, or best match.",
+    },
+    "chapters": {
+        "preset": "Transcript format (list: gather --help).",
+        "pattern": "Regular expression for custom and custom_ts.",
+        "timestamp_format": "Time format for custom_ts, such as HH:MM:SS.",
+        "edge": "Ignore boundaries this near the ends (s).",
+        "chunk_size": "Chunk length in seconds.",
+        "collar": "Largest distance of a match in seconds.",
+        "matching": "greedy: nearest pairs; optimal: most.",
+        "frame": "Time between frames in seconds.",
+        "of": "Sentences that boundaries snap to.",
+        "tolerance": "Largest distance of titles in seconds.",
+        "tm_rule": "Titles match by start, or by start_end.",
+    },
+    TEXT_TASK: {
+        "words": "Characters in words: a-z, or any script.",
+        "model": "minilm, a folder or Hugging Face name.",
+        "layer": "Model layer; 0 is the recommended one.",
+        "smooth": "BLEU smoothing: none, exp, floor, add-k.",
+    },
+    "summaries": {
+        "tokenise": "Words: split at blanks, or japanese. [blanks]",
+        "objective": "Closest path by edits, or by accuracy.",
+        "arcs": "Word transitions of the network.",
+        "boundary": "Arcs at the ends: include or exclude.",
+        "match": "Equal words: by position, or surface.",
+        "longest": "Longest word strings, 2 to 100 words.",
+    },
+    "skims": {
+        "embedder": "codebook, log-mel, or a model's path.",
+        "block": "Block length in seconds.",
+        "period": "Period length in seconds.",
+    },
+}
+SECTION_OF = {name: section for section, texts in BRIEF_HELP.items() for name in texts}
 
 
-def _declared() -> dict[str, Any]:
-    if {METRIC_GROUP, TASK_GROUP} & set(entry_points().groups):
-        from earwitness.registry import METRICS, TASKS
+def option_flag(parameter: str) -> str:
+    """Return the option that sets a parameter of a metric.
 
-        return declare(METRICS, TASKS)
-    text = files("earwitness.cli").joinpath("metric_options.json").read_text(encoding="utf-8")
-    declared: dict[str, Any] = json.loads(text)
-    return declared
+    >>> option_flag("chunk_size"), option_flag("match")
+    ('--chunk-size', '--word-match')
+    """
+    return f"--{OPTION_NAMES.get(parameter, parameter.replace('_', '-'))}"
 
 
-DECLARED = _declared()
+def _flags(parameter: str) -> tuple[list[str], list[str]]:
+    """Return all flags of a parameter, and those among them that help does not show."""
+    old = [f"--{parameter}"] if parameter in OPTION_NAMES else []
+    return [option_flag(parameter), *old], old
+
+
+def _brief_help(parameter: str, text: str) -> str:
+    """Return a description that fits on one line."""
+    section = SECTION_OF.get(parameter)
+    if section is not None:
+        return BRIEF_HELP[section][parameter]
+    sentence = text[:1].upper() + text[1:]
+    return sentence if len(sentence) <= HELP_WIDTH else f"{sentence[: HELP_WIDTH - 1].rstrip()}…"
+
+
+# --- Help in sections by task --------------------------------------------------------------------
+
+
+FLAG_WIDTH = 26  # of the first column
+HELP_WIDTH = 40  # of a description, without its default
+CHOICE_METAVAR = "CHOICE"  # where choices do not fit; the description names them
+
+
+class SectionOption(click.Option):
+    """An option of a section of help, with a short description and names that help hides."""
+
+    def __init__(
+        self,
+        *arguments: Any,
+        section: str = ALL_TASKS,
+        brief: str = "",
+        hidden_names: Sequence[str] = (),
+        **settings: Any,
+    ) -> None:
+        super().__init__(*arguments, **settings)
+        self.section, self.brief = section, brief or self.help or ""
+        self.hidden_names = tuple(hidden_names)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the names and the description, without hidden names."""
+        if not self.hidden_names:
+            return super().get_help_record(ctx)
+        shown = copy(self)
+        shown.opts = self.shown_names
+        shown.hidden_names = ()
+        return shown.get_help_record(ctx)
+
+    @property
+    def shown_names(self) -> list[str]:
+        """The names that help shows."""
+        return [name for name in self.opts if name not in self.hidden_names]
+
+    def brief_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Return the names and the short description, one line each."""
+        names = ", ".join(self.shown_names)
+        if not self.is_flag:
+            metavar = self.make_metavar(ctx)
+            if isinstance(self.type, click.Choice) and len(f"{names} {metavar}") > FLAG_WIDTH:
+                metavar = CHOICE_METAVAR
+            names = f"{names} {metavar}"
+        default = self.show_default if isinstance(self.show_default, str) else ""
+        if self.show_default is True:
+            default = str(self.default)
+        return names, self.brief + f" [{default}]" * bool(default)
+
+
+class TaskCommand(click.Command):
+    """A command whose help shows options of all tasks first, then those of each task."""
+
+    default_metrics = "defaults"
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section per task, without blank lines between them."""
+        tasks = (*BRIEF_HELP, *DECLARED[self.default_metrics])  # those of plug-ins are last
+        sections: dict[str, list[SectionOption]] = {name: [] for name in tasks}
+        for parameter in self.get_params(ctx):
+            if isinstance(parameter, SectionOption) and not parameter.hidden:
+                sections.setdefault(parameter.section, []).append(parameter)
+        formatter.write_paragraph()
+        for section, options in sections.items():
+            title = self._section_title(section)
+            if not options:
+                formatter.write(f"No further options for {title}.\n")
+                continue
+            formatter.write_heading(f"Options for {title}")
+            rows = [option.brief_record(ctx) for option in sorted(options, key=_option_place)]
+            with formatter.indentation():
+                formatter.write_dl(
+                    [(names.ljust(FLAG_WIDTH), text) for names, text in rows], FLAG_WIDTH
+                )
+
+    def _section_title(self, section: str) -> str:
+        if section == ALL_TASKS:
+            return "all tasks (defaults in brackets)"
+        title, metrics = SECTION_TITLES.get(section, section), DECLARED[self.default_metrics]
+        names = metrics.get(section, ())
+        if not names:
+            return title
+        return f"{title} (default metric{'s' * (len(names) > 1)}: {', '.join(names)})"
+
+
+def _option_place(option: SectionOption) -> int:
+    """Return where help shows an option; options of plug-ins are last."""
+    known = option.name in ORDERED_NAMES
+    return ORDERED_NAMES.index(str(option.name)) if known else len(ORDERED_NAMES)
+
+
+class PeopleCommand(TaskCommand):
+    """A command that scores annotators against each other."""
+
+    default_metrics = "people"
+
+
+# --- Option types --------------------------------------------------------------------------------
+
+
+class NameChoice(click.Choice[str]):
+    """One of several names; the message about an unknown name suggests the nearest one."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        name = str(value)
+        if name not in self.choices:
+            self.fail(f'unknown name "{name}" — {nearest(name.lower(), self.choices)}', param, ctx)
+        return name
+
+
+class FloatList(click.ParamType[list[float]]):
+    """One number, or several separated by commas."""
+
+    name = "float,..."
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> list[float]:
+        try:
+            return [float(text) for text in str(value).split(",")]
+        except ValueError:
+            self.fail(f"{value!r} is not a number or a list such as 1,3,10", param, ctx)
+
+
+class IntegerList(click.ParamType[list[int]]):
+    """One whole number, or several separated by commas; none for an empty text."""
+
+    name = "integer,..."
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> list[int]:
+        if isinstance(value, list):
+            return value
+        try:
+            return [int(text) for text in str(value).split(",")] if value != "" else []
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number or a list such as 1,2,4", param, ctx)
+
+
+def _option_type(default: Any) -> Any:
+    if isinstance(default, str):
+        return str
+    return FloatList() if isinstance(default, float) else IntegerList()
 
 
 # --- Shared options ------------------------------------------------------------------------------
 
 
-class NameChoice(click.Choice[str]):
-    """One of several names; a slip is told the nearest one."""
+def section_option(*names: str, **settings: Any) -> CommandOption:
+    """Return a decorator that adds an option with a section of help."""
+    return click.option(*names, cls=SectionOption, **settings)
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        name = str(value)
-        if name not in self.choices:
-            self.fail(f'there is no "{name}" — {nearest(name.lower(), self.choices)}', param, ctx)
-        return name
+
+READING_METAVARS = {"pattern": "REGEX", "timestamp_format": "FORMAT"}
 
 
 def _reading_option(declared: dict[str, Any]) -> CommandOption:
-    """An option of how lines of a task are read."""
-    return click.option(
-        f"--{declared['name'].replace('_', '-')}",
-        declared["name"],
-        type=click.Choice(declared["choices"]) if declared["choices"] else None,
+    """Return an option that sets how the lines of a task are read."""
+    name, choices = declared["name"], declared["choices"]
+    flags, hidden_flags = _flags(name)
+    return section_option(
+        *flags,
+        name,
+        type=click.Choice(choices) if choices else None,
+        metavar=READING_METAVARS.get(name),
         help=declared["help"],
+        brief=_brief_help(name, declared["help"]),
+        section=SECTION_OF.get(name, declared["task"]),
+        hidden_names=hidden_flags,
     )
 
 
 SHARED_OPTIONS: dict[str, CommandOption] = {
-    "metric": click.option(
+    "metric": section_option(
         "--metric",
         "metrics",
         multiple=True,
+        metavar="NAME",
         type=NameChoice(DECLARED["metrics"]),
-        help=f"Which metrics; may be given several times.  [default: {DECLARED['defaults']}]",
+        help="Metric (repeatable); see earwitness metrics.",
     ),
-    "by": click.option(
+    "by": section_option(
         "--by",
         multiple=True,
-        metavar="FIELD[:CUT,…]",
-        help="Also by groups of a meta field, duration or annotator; numbers may be cut.",
+        metavar="FIELD[:CUT,...]",
+        help="Group by a meta field, duration or annotator.",
     ),
-    "worst": click.option(
+    "worst": section_option(
         "--worst",
         type=int,
-        metavar="N",
-        help="Also show the N worst samples.  [default: 5 with --worst-by, or on a page without "
-        "--show; else 0]",
+        help="Number of worst samples to show.",
+        show_default="0; HTML: 5",
     ),
-    "worst_by": click.option(
-        "--worst-by", help="Worst by which value.  [default: the first metric's headline]"
+    "worst_by": section_option(
+        "--worst-by",
+        metavar="NAME",
+        help="Value that ranks the worst.",
+        show_default="first shown",
     ),
-    "show": click.option(
+    "show": section_option(
         "--show",
         multiple=True,
         metavar="ITEM",
-        help="Also show this item, in time and in words.",
+        help="Item to show in detail (repeatable).",
     ),
     **{option["name"]: _reading_option(option) for option in DECLARED["options"]},
-    "baseline": click.option(
+    "baseline": section_option(
         "--baseline",
         "baselines",
         multiple=True,
+        metavar="NAME",
         type=click.Choice(DECLARED["baselines"]),
-        help="Also score this baseline (lead and random: summaries; all but lead: skims); may be "
-        "given several times.",
+        help=f"Baseline to add (repeatable): {', '.join(DECLARED['baselines'])}.",
     ),
-    "draws": click.option("--draws", default=1000, show_default=True, help="Bootstrap draws."),
-    "level": click.option(
-        "--level", default=0.95, show_default=True, help="Level of the intervals."
+    "draws": section_option(
+        "--draws", default=1000, show_default=True, help="Number of bootstrap draws."
     ),
-    "seed": click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn."),
-    "on_error": click.option(
+    "level": section_option(
+        "--level", default=0.95, show_default=True, help="Confidence level of intervals."
+    ),
+    "seed": section_option("--seed", default=0, show_default=True, help="Random seed."),
+    "on_error": section_option(
         "--on-error",
         type=click.Choice(get_args(OnError)),
         default="fail",
         show_default=True,
-        help="What to do with a bad sample: refuse the file, leave it out, score an empty output.",
+        help="Invalid samples: fail, skip, or empty.",
     ),
-    "to": click.option(
+    "to": section_option(
         "--to",
+        metavar="FORMAT",
         type=click.Choice(FORMS),
-        help="Form of the result.  [default: what --output ends in, else text]",
+        help=f"{', '.join(FORMS[:-1])} or {FORMS[-1]}.",
+        show_default="text",
     ),
-    "output": click.option(
-        "-o", "--output", type=click.Path(path_type=Path), help="Write here, not to stdout."
+    "output": section_option(
+        "-o",
+        "--output",
+        type=FILE_PATH,
+        metavar="FILE",
+        help="Output file; its ending sets the format.",
     ),
-    "jobs": click.option(
-        "--jobs",
-        default=1,
-        show_default=True,
-        help="Processes that share the work; metrics with a model need only one.",
+    "jobs": section_option(
+        "--jobs", default=1, show_default=True, help="Number of worker processes."
     ),
-    "quiet": click.option("--quiet", is_flag=True, help="No progress bar."),
+    "quiet": section_option("--quiet", is_flag=True, help="Hide the progress bar."),
 }
+SHARED_ORDER = (
+    *("metrics", "values", "against", "alpha", "permutations", "baselines", "by", "worst"),
+    *("worst_by", "show", "draws", "level", "seed", "on_error", "system", "samples", "alignments"),
+    *("fewer", "repeats", "jobs", "quiet", "to", "output"),
+)
+ORDERED_NAMES = list(dict.fromkeys((*SHARED_ORDER, *SECTION_OF)))
+SYSTEM_OPTIONS = {"baseline", "by", "worst", "worst_by", "show"}  # for commands that have systems
 
 
-# make no sense without systems
-SYSTEM_OPTIONS = {"baseline", "by", "worst", "worst_by", "show"}
+def value_option(default: str) -> CommandOption:
+    """Return the option that selects the values to show."""
+    return section_option(
+        "--value",
+        "values",
+        multiple=True,
+        metavar="NAME",
+        show_default=default,
+        help="Value to show (repeatable).",
+    )
 
 
 def shared_options(*, systems: bool = True) -> CommandOption:
-    """What every verb that scores takes."""
+    """Return a decorator that adds the options of all commands that score."""
 
     def decorate(function: CommandFunction) -> CommandFunction:
         for name, option in reversed(SHARED_OPTIONS.items()):
@@ -182,72 +377,56 @@ def shared_options(*, systems: bool = True) -> CommandOption:
     return decorate
 
 
-class NumberList(click.ParamType[list[float]]):
-    """One number, or several with commas between them."""
-
-    name = "float"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[float]:
-        try:
-            return [float(text) for text in str(value).split(",")]
-        except ValueError:
-            self.fail(f"{value!r} is no number, and no list such as 1,3,10", param, ctx)
-
-
-class CountList(click.ParamType[tuple[int, ...]]):
-    """Whole numbers with commas between them; none if nothing is said."""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
-        try:
-            return tuple(int(text) for text in str(value).split(",")) if value else ()
-        except ValueError:
-            self.fail(f"{value!r} is no list of whole numbers such as 1,2,4", param, ctx)
-
-
-def _option_type(default: Any) -> Any:
-    return str if isinstance(default, str) else NumberList()
-
-
 def metric_options(function: CommandFunction) -> CommandFunction:
-    """An option for every parameter of every metric; several values are scored side by side."""
-    taken = {parameter.name for parameter in getattr(function, "__click_params__", ())}
+    """Add an option for every parameter of every metric; several values are scored side by side."""
+    options = [*getattr(function, "__click_params__", ())]
+    taken = {option.name for option in options} | {flag for one in options for flag in one.opts}
     for declared in reversed(DECLARED["parameters"]):
         name, default, choices = declared["name"], declared["default"], declared["choices"]
-        if name in taken:
+        flags, hidden_flags = _flags(name)
+        if {name, *flags} & taken:
             raise _taken_name(name, declared["metrics"][0])
-        function = click.option(
-            f"--{name.replace('_', '-')}",
+        tasks = declared["tasks"]
+        function = section_option(
+            *flags,
             name,
             type=click.Choice(choices) if choices else _option_type(default),
+            metavar="NAME" if isinstance(default, str) and not choices else None,
             multiple=True,
-            help=f"{', '.join(declared['metrics'])}: {declared['help']}  [default: {default}]",
+            help=declared["help"],
+            brief=_brief_help(name, declared["help"]),
+            section=SECTION_OF.get(name, tasks[0] if len(tasks) == 1 else ALL_TASKS),
+            show_default=str(default),
+            hidden_names=hidden_flags,
         )(function)
     return function
 
 
 def _taken_name(parameter: str, metric: str) -> PluginError:
-    """What is said of a plug-in's parameter with the name of an option that verbs have."""
+    """Return the error about a plug-in's parameter that has the name of another option."""
     from earwitness.registry import METRICS
 
-    message = f'parameter "{parameter}" of "{metric}" has the name of an option of the command line'
-    return PluginError(package(METRICS.plugins[metric]), f"{message} — give it another name")
+    message = f'parameter "{parameter}" of "{metric}" has the name of a command-line option'
+    return PluginError(package(METRICS.plugins[metric]), f"{message} — rename the parameter")
 
 
 def network_options(function: CommandFunction) -> CommandFunction:
-    """An option for every parameter of the metric that looks at word networks."""
+    """Add an option for every parameter of the metric that uses word networks."""
     for declared in reversed(DECLARED["network"]):
-        function = click.option(
-            f"--{declared['name']}",
+        name, text = declared["name"], declared["help"]
+        flags, hidden_flags = _flags(name)
+        function = section_option(
+            *flags,
+            name,
             type=click.Choice(declared["choices"]),
-            help=f"{declared['help']}  [default: {declared['default']}]",
+            help=f"{text[:1].upper()}{text[1:]}  [default: {declared['default']}]",
+            hidden_names=hidden_flags,
         )(function)
     return function
 
 
 def drop_unset(options: dict[str, Any]) -> dict[str, Any]:
-    """Options that were given a value; lists of lists become one list."""
+    """Return the options that were set; lists of lists become one list."""
     return {
         name: _flatten_lists(value) for name, value in options.items() if value not in (None, ())
     }
@@ -260,12 +439,14 @@ def _flatten_lists(value: Any) -> Any:
 
 
 def choose_map(jobs: int, metrics: Sequence[str]) -> Map:
-    """Who does the work; metrics that do theirs in one process are told."""
+    """Return the map for this number of processes; note metrics that use one process only."""
     from earwitness.engines.local import in_process, processes
     from earwitness.registry import METRICS
 
     single_process = [name for name in metrics if METRICS[name].alone]
     if jobs > 1 and single_process:
-        reason = "its model uses all cores, and encodes every text once for all"
-        click.echo(f"--jobs does not apply to {', '.join(single_process)}: {reason}", err=True)
+        reason = "the model already uses all cores"
+        click.echo(
+            f"note: --jobs does not apply to {', '.join(single_process)}: {reason}", err=True
+        )
     return in_process if jobs == 1 else processes(jobs)

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 FORM_BY_SUFFIX = {"tex": "latex", "htm": "html", "txt": "text", "markdown": "md"}
-DEFAULT_WORST_CASES = 5  # timelines of a page that was not told what to show
+DEFAULT_WORST_CASES = 5  # on a page, unless the options select samples
 
 
 class OutputTarget:
-    """Where a result goes and in what form; bad places are refused before any work."""
+    """Path and format of a result; invalid paths are refused before any work."""
 
     def __init__(
         self,
@@ -44,13 +44,13 @@ class OutputTarget:
         check_results(inputs, (output, *others))
 
     def with_default_worst(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The options; a page shows some of the worst samples if it is not told how many."""
+        """Return the options; a page shows some of the worst samples by default."""
         page = self.form == "html" and "show" not in options
         wanted = (page or "worst_by" in options) and "worst" not in options
         return {**options, "worst": DEFAULT_WORST_CASES} if wanted else options
 
     def write(self, result: Result) -> None:
-        """Print or write the result."""
+        """Print the result, or write it to the file."""
         width = shutil.get_terminal_size((100, 24)).columns
         folder = None if self._output is None else self._output.parent
         text = render(result, self.form, width=width, folder=folder)
@@ -59,28 +59,46 @@ class OutputTarget:
             return
         with self._file as file:
             file.write(text)
-        scores: Any = getattr(result, "scores", result)  # a comparison has those of its scores
+        scores: Any = getattr(result, "scores", result)  # notes of a comparison
         for note in scores.notes:
             click.echo(f"note: {note}", err=True)
         click.echo(f"wrote {self._output}", err=True)
 
 
+class TextTarget:
+    """A text file, or standard output; invalid paths are refused before any work."""
+
+    def __init__(self, output: Path | None, inputs: Iterable[str | None] = ()) -> None:
+        self._output = output
+        self._file = None if output is None else AtomicFile(output)
+        check_results(inputs, [output])
+
+    def write(self, text: str) -> None:
+        """Print the text, or write it to the file."""
+        if self._file is None:
+            sys.stdout.write(text)
+            return
+        with self._file as file:
+            file.write(text)
+        click.echo(f"wrote {self._output}", err=True)
+
+
 def output_format(output: Path | None, forms: Sequence[str], endings: Mapping[str, str]) -> str:
-    """The form that a file's ending asks for."""
+    """Return the format that the ending of a file selects."""
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
     form = endings.get(ending, ending) or "text"
     if form not in forms:
         suffixes = ", ".join(f".{name}" for name in sorted({*forms, *endings}))
-        raise UsageError(f"{output}: which form is that? — end it in {suffixes}, or say --to")
+        raise UsageError(f"{output}: unknown output format — use {suffixes}, or set --to")
     return form
 
 
 def check_results(inputs: Iterable[str | None], results: Iterable[Path | None]) -> None:
-    """No file may be both read and written, or written twice."""
+    """Refuse a file that would be both read and written, or written twice."""
     used_paths = [Path(place).resolve() for place in inputs if place not in (None, "-")]
     for path in filter(None, results):
         if path.resolve() in used_paths and not path.is_char_device():
-            raise UsageError(f"{path} is named twice — results need files of their own")
+            raise UsageError(f"{path} is named twice — choose another file for the result")
         used_paths.append(path.resolve())
 
 
@@ -88,13 +106,13 @@ def check_results(inputs: Iterable[str | None], results: Iterable[Path | None]) 
 
 
 REFRESH_SECONDS = 1.0
-SOUND_UNIT = "s"  # seconds of sound
+SOUND_UNIT = "s"  # seconds of audio
 SOUND_BAR_FORMAT = "{percentage:3.0f}%|{bar}| {desc} [{elapsed}<{remaining}]"
 
 
 @contextmanager
 def progress_bar(*, quiet: bool = False, unit: str = "B") -> Iterator[Progress]:
-    """Shows what was read, rate, time left and cases, if standard error is a terminal."""
+    """Show progress, rate and time left if standard error is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield no_progress
         return
@@ -102,7 +120,7 @@ def progress_bar(*, quiet: bool = False, unit: str = "B") -> Iterator[Progress]:
 
     scale = {"unit": unit, "unit_scale": unit == "B", "unit_divisor": 1024}
     form = {"bar_format": SOUND_BAR_FORMAT} if unit == SOUND_UNIT else {}
-    columns, lines = shutil.get_terminal_size()  # also where a terminal does not know its own
+    columns, lines = shutil.get_terminal_size()  # works for terminals that do not report a size
     with tqdm(**scale, **form, leave=False, file=sys.stderr, ncols=columns, nrows=lines) as display:
 
         def progress(done: int, total: int | None, cases: int) -> None:
@@ -113,13 +131,13 @@ def progress_bar(*, quiet: bool = False, unit: str = "B") -> Iterator[Progress]:
                 display.desc = _sound_progress(done, total, display.format_dict["elapsed"])
             display.update(done - display.n)
 
-        # bytes are told often, by processes that must not be forked beside a thread
+        # bytes are reported often, by processes that must not be forked next to a thread
         with nullcontext() if unit == "B" else _refreshing(display.refresh):
             yield progress
 
 
 def _sound_progress(done: int, total: int | None, elapsed: float) -> str:
-    """How much sound, and how much faster than one hears it.
+    """Return how much audio was processed, and how much faster than real time.
 
     >>> _sound_progress(43200, 86400, 30.0)
     '12:00:00 of 24:00:00, 1,440 × real time'
@@ -133,7 +151,7 @@ def _sound_progress(done: int, total: int | None, elapsed: float) -> str:
 
 @contextmanager
 def _refreshing(refresh: Callable[[], object]) -> Iterator[None]:
-    """Shows the time that has passed once a second, also while nothing is told."""
+    """Refresh the elapsed time once per second, also while there is no progress."""
     stopped = Event()
 
     def tick() -> None:
@@ -154,7 +172,7 @@ def _refreshing(refresh: Callable[[], object]) -> Iterator[None]:
 
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
-    """While it lasts, warnings are notes."""
+    """Print warnings as notes on standard error."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", EarwitnessWarning)
         warnings.showwarning = lambda warning, *_: click.echo(f"note: {warning}", err=True)
@@ -163,7 +181,7 @@ def warnings_as_notes() -> Iterator[None]:
 
 @contextmanager
 def note_on_interruption(remark: str) -> Iterator[None]:
-    """While it lasts, whoever stops the work is told this, and not that nothing was written."""
+    """On interruption, print this remark instead of that nothing was written."""
     try:
         yield
     except BaseException as stop:

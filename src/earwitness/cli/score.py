@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -11,45 +10,53 @@ import click
 
 from earwitness import api
 from earwitness.cli.options import (
+    FILE_PATH,
     SHARED_OPTIONS,
-    CountList,
+    IntegerList,
+    PeopleCommand,
+    TaskCommand,
     choose_map,
     drop_unset,
     network_options,
+    option_flag,
+    section_option,
     shared_options,
+    value_option,
 )
-from earwitness.cli.output import OutputTarget, check_results, output_format, progress_bar
+from earwitness.cli.output import OutputTarget, TextTarget, output_format, progress_bar
 from earwitness.errors import EarwitnessWarning, PluginError
-from earwitness.io.atomic import AtomicFile
 
 # --- Command score -------------------------------------------------------------------------------
 
 
-@click.command("score")
+@click.command("score", cls=TaskCommand)
 @click.argument("outputs")
 @click.argument("references", required=False)
 @shared_options()
-@click.option("--system", help="Name of the system, where one file holds both sides.")
-@click.option(
+@value_option("all")
+@section_option("--system", metavar="NAME", help="System name (chunkseg's format only).")
+@section_option(
     "--samples",
-    type=click.Path(path_type=Path),
-    help="Also write every sample's values to this .csv or .jsonl file.",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Also write values per sample (.csv or .jsonl).",
 )
-@click.option(
+@section_option(
+    "--reference-counts",
     "--references",
     "fewer",
-    type=CountList(),
+    type=IntegerList(),
     default="",
-    metavar="N,…",
-    help="Also score against so many references of each item, drawn anew (for --samples).",
+    metavar="N,...",
+    help="Also score with N references (--samples).",
+    hidden_names=("--references",),
 )
-@click.option(
-    "--repeats", default=5, show_default=True, help="How often so many references are drawn."
-)
-@click.option(
+@section_option("--repeats", default=5, show_default=True, help="Random draws per reference count.")
+@section_option(
     "--alignments",
-    type=click.Path(path_type=Path),
-    help="Also write every sample's words to this text file, output below reference.",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Also write word alignments (text file).",
 )
 def score_command(
     outputs: str,
@@ -62,16 +69,13 @@ def score_command(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Score OUTPUTS against REFERENCES.
+    """Score system outputs against references.
 
-    OUTPUTS alone is a file of chunkseg's: JSON lines with hypothesis, reference and duration. With
-    REFERENCES both are JSON lines joined by item, and OUTPUTS may hold several systems. Either may
-    be - for standard input, and may end in .gz or .zst. A metric's option may have several
-    values: --collar 1,3 scores with both.
+    OUTPUTS and REFERENCES are JSON Lines files joined by item (- for stdin). Without REFERENCES,
+    OUTPUTS is in chunkseg's format.
 
     \b
-    earwitness score samples.jsonl
-    earwitness score outputs.jsonl references.jsonl --collar 5 --worst 3
+    earwitness score outputs.jsonl references.jsonl --collar 1,3 --worst 5
     """
     target = OutputTarget(to, output, (outputs, references), samples, alignments)
     files = {"samples": samples, "alignments": alignments}
@@ -90,18 +94,13 @@ def score_command(
 # --- Command compare -----------------------------------------------------------------------------
 
 
-@click.command("compare")
+@click.command("compare", cls=TaskCommand)
 @click.argument("outputs")
 @click.argument("references")
-@click.option(
-    "--value",
-    "values",
-    multiple=True,
-    help="Which values; may be given several times.  [default: each metric's headline]",
-)
-@click.option("--alpha", default=0.05, show_default=True, help="Below which p systems differ.")
-@click.option("--permutations", default=10_000, show_default=True, help="Of the test.")
 @shared_options()
+@value_option("one per metric")
+@section_option("--alpha", default=0.05, show_default=True, help="Significance level.")
+@section_option("--permutations", default=10_000, show_default=True, help="Number of permutations.")
 def compare_command(
     outputs: str,
     references: str,
@@ -111,15 +110,13 @@ def compare_command(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Say which systems in OUTPUTS can be told apart.
+    """Test which systems in OUTPUTS differ significantly.
 
-    All pairs of systems are compared on the items that every system answered: the difference with
-    an interval (paired bootstrap), p by swapping outputs item by item (permutation test), and p
-    corrected for all pairs (Holm).
+    Each pair of systems is compared on the items that all systems answered: the difference with a
+    paired bootstrap interval, and the p-value of a permutation test, Holm-corrected across pairs.
 
     \b
-    earwitness compare outputs.jsonl references.jsonl
-    earwitness compare outputs.jsonl references.jsonl --metric chunks --value pk --value f1
+    earwitness compare outputs.jsonl references.jsonl --metric chunks --value pk
     """
     target = OutputTarget(to, output, (outputs, references))
     with progress_bar(quiet=quiet) as progress:
@@ -136,16 +133,17 @@ def compare_command(
 # --- Command people ------------------------------------------------------------------------------
 
 
-@click.command("people")
+@click.command("people", cls=PeopleCommand)
 @click.argument("references")
 @shared_options(systems=False)
+@value_option("all")
 def people_command(
     references: str, to: str | None, output: Path | None, jobs: int, quiet: bool, **options: Any
 ) -> None:
-    """Say how well the annotators of REFERENCES agree.
+    """Measure the inter-annotator agreement of REFERENCES.
 
-    Each annotator in turn is scored against the others of the same item: by default for agreement
-    beyond chance, and by the metrics that systems are scored with, for which this is the ceiling.
+    Each annotator is scored against the other annotators of the same item: by default with
+    agreement beyond chance, and with the default metrics of systems, as an upper bound for them.
 
     \b
     earwitness people references.jsonl
@@ -162,7 +160,7 @@ def people_command(
 
 @click.command("metrics")
 def metrics_command() -> None:
-    """List the metrics with their values and parameters."""
+    """List all metrics with their values and options."""
     from earwitness.registry import METRICS
     from earwitness.report.numbers import ARROWS
 
@@ -174,7 +172,7 @@ def metrics_command() -> None:
             continue
         click.echo(f"{name} ({kind.task}): {kind.title}")
         for parameter, default in kind.parameters().items():
-            click.echo(f"  --{parameter.replace('_', '-')} {default}: {kind.help(parameter)}")
+            click.echo(f"  {option_flag(parameter)} {default}: {kind.help(parameter)}")
         for value in kind.values:
             click.echo(f"  {value.name} {ARROWS[value.best]}".rstrip() + f": {value.doc}")
 
@@ -187,27 +185,34 @@ def metrics_command() -> None:
 @click.option(
     "--durations",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Make references: a CSV file with the columns item and duration (in seconds).",
+    metavar="FILE",
+    help="CSV file with columns item and duration (in seconds); FILES are then references.",
 )
-@click.option("--system", help="Name of the system.  [default: a file's folder]")
+@click.option("--system", metavar="NAME", help="System name.  [default: folder of each file]")
 @click.option(
     "--spoken",
     multiple=True,
     type=click.Path(exists=True, path_type=Path),
-    help="Add what was said, for --metric sentences: files or folders of .srt, .vtt or .ctm.",
+    help="Transcript for --metric sentences: .srt, .vtt or .ctm file, or folder (repeatable).",
 )
 @SHARED_OPTIONS["preset"]
 @SHARED_OPTIONS["pattern"]
 @SHARED_OPTIONS["timestamp_format"]
-@SHARED_OPTIONS["output"]
+@click.option(
+    "-o",
+    "--output",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Output file (JSON Lines).  [default: standard output]",
+)
 def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any) -> None:
-    """Make JSON lines of FILES: subtitles and lists of chapters, a file an item.
+    """Convert subtitles and chapter lists to JSON Lines, one item per file.
 
-    Without --durations they are outputs, and their folder is the system; with it they are
-    references, and their folder is the annotator. A folder stands for the files in it that can be
-    read. The preset follows from the ending (.srt, .vtt, .json, .ffmeta); --preset is for others,
-    and for files that are named one by one. A .ctm file has recognised words of summaries, an item
-    for every recording.
+    FILES are files or folders. Without --durations they become outputs, and the folder name is the
+    system; with --durations they become references, and the folder name is the annotator. In a
+    folder, only files with a known ending are read. The format follows from the ending (.srt, .vtt,
+    .json, .ffmeta); set --preset for other endings. A .ctm file has the recognized words of
+    summaries, with one item per recording.
 
     \b
     earwitness gather careful/ eager/ > outputs.jsonl
@@ -216,22 +221,15 @@ def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any)
     """
     import msgspec
 
-    target = None if output is None else AtomicFile(output)
     read = [*files, *options["spoken"], *(path for path in [options.get("durations")] if path)]
-    check_results(map(str, read), (output,))
+    target = TextTarget(output, map(str, read))
     set_options = {name: value for name, value in options.items() if value not in (None, ())}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EarwitnessWarning)
         records = api.gather(files, **set_options)
     for warning in caught:
         click.echo(f"note: {warning.message}", err=True)
-    lines = [msgspec.json.encode(one).decode() + "\n" for one in records]
-    if target is None:
-        sys.stdout.writelines(lines)
-        return
-    with target as file:
-        file.writelines(lines)
-    click.echo(f"wrote {output}", err=True)
+    target.write("".join(msgspec.json.encode(record).decode() + "\n" for record in records))
 
 
 # --- Command network -----------------------------------------------------------------------------
@@ -244,19 +242,24 @@ NETWORK_FORM_BY_SUFFIX = {"gv": "dot", "txt": "text", "htm": "html"}
 @click.command("network")
 @click.argument("references")
 @click.argument("item")
-@click.option("--outputs", help="Also find the path that is closest to every system's output.")
+@click.option(
+    "--outputs", metavar="FILE", help="System outputs; adds the path closest to each of them."
+)
 @network_options
 @SHARED_OPTIONS["tokenise"]
 @click.option(
     "--to",
     type=click.Choice(NETWORK_FORMS),
-    help="Form of the network.  [default: what --output ends in, else text]",
+    help="Output format.  [default: from the ending of --output, else text]",
 )
 @SHARED_OPTIONS["output"]
 def network_command(
     references: str, item: str, to: str | None, output: Path | None, **options: Any
 ) -> None:
-    """Write the word network of an ITEM of REFERENCES: who went from which word to which.
+    """Show the word network of the reference summaries of ITEM.
+
+    The network has an arc from word to word for each transition in a reference summary, with the
+    number of annotators who made it.
 
     \b
     earwitness network references.jsonl news-7 --outputs outputs.jsonl
@@ -265,12 +268,5 @@ def network_command(
     from earwitness.word_networks import written_network
 
     form = to or output_format(output, NETWORK_FORMS, NETWORK_FORM_BY_SUFFIX)
-    target = None if output is None else AtomicFile(output)
-    check_results((references, options.get("outputs")), (output,))
-    text = written_network(api.network(references, item, **drop_unset(options)), form)
-    if target is None:
-        sys.stdout.write(text)
-        return
-    with target as file:
-        file.write(text)
-    click.echo(f"wrote {output}", err=True)
+    target = TextTarget(output, (references, options.get("outputs")))
+    target.write(written_network(api.network(references, item, **drop_unset(options)), form))

@@ -26,13 +26,13 @@ FILE_PATH = click.Path(path_type=Path)
 
 
 DEFAULT_OPTIONS = SkimOptions()
-INTERRUPTED_NOTE = "skims that were made and hours that were read are kept — run it again to go on"
+INTERRUPTED_NOTE = "finished skims and hours already read are kept — run it again to resume"
 
 
 class ZList(click.ParamType[tuple[float, ...]]):
-    """Numbers from 0 to 1, with commas between them."""
+    """Numbers from 0 to 1, separated by commas."""
 
-    name = "numbers"
+    name = "float,..."
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
         if isinstance(value, tuple):
@@ -40,9 +40,9 @@ class ZList(click.ParamType[tuple[float, ...]]):
         try:
             numbers = tuple(float(text) for text in str(value).split(","))
         except ValueError:
-            self.fail(f"{value!r} is no number, and no list such as 0,0.5,1", param, ctx)
+            self.fail(f"{value!r} is not a number or a list such as 0,0.5,1", param, ctx)
         if not all(0 <= one <= 1 for one in numbers):
-            self.fail(f"{value!r}: z lies between 0 (follow the day) and 1 (show all)", param, ctx)
+            self.fail(f"{value!r}: z must be between 0 and 1", param, ctx)
         return numbers
 
 
@@ -53,7 +53,8 @@ class ZList(click.ParamType[tuple[float, ...]]):
     "--output",
     required=True,
     type=FILE_PATH,
-    help=f"The skim ({', '.join(ENDINGS)}), or a folder for several.",
+    metavar="PATH",
+    help=f"Audio file of the skim ({', '.join(ENDINGS)}), or a folder for several skims.",
 )
 @click.option(
     "--z",
@@ -61,73 +62,115 @@ class ZList(click.ParamType[tuple[float, ...]]):
     type=ZList(),
     default="0.5",
     show_default=True,
-    help="From 0, follow the day, to 1, show all that occurs; several with commas.",
+    help="Balance from 0 (follow the course of the day) to 1 (cover all kinds of sound).",
 )
 @click.option(
     "--method",
     "methods",
     multiple=True,
     type=click.Choice(METHODS),
-    help="How blocks are picked; may be given several times.  [default: pareto]",
-)
-@click.option("--times", type=FILE_PATH, help="Of the method manual: a CSV with a column start.")
-@click.option("--length", type=float, help="Seconds of the skim, in place of --picks.")
-@click.option(
-    "--picks", type=click.IntRange(1), help=f"Blocks.  [default: {DEFAULT_OPTIONS.plan.picks}]"
+    help="Method that picks blocks (repeatable).  [default: pareto]",
 )
 @click.option(
-    "--block", default=DEFAULT_OPTIONS.plan.block, show_default=True, help="Seconds of a block."
+    "--times",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="CSV file with a column start, for the method manual.",
+)
+@click.option("--length", type=float, help="Length of the skim in seconds, instead of --picks.")
+@click.option(
+    "--picks",
+    type=click.IntRange(1),
+    metavar="INTEGER",
+    help=f"Number of blocks.  [default: {DEFAULT_OPTIONS.plan.picks}]",
+)
+@click.option(
+    "--block",
+    default=DEFAULT_OPTIONS.plan.block,
+    show_default=True,
+    help="Block length in seconds.",
 )
 @click.option(
     "--overlap",
     default=DEFAULT_OPTIONS.plan.overlap,
     show_default=True,
-    help="Seconds of a cross-fade.",
+    help="Length of cross-fades in seconds.",
 )
 @click.option(
-    "--period", default=DEFAULT_OPTIONS.plan.period, show_default=True, help="Seconds of a period."
+    "--period",
+    default=DEFAULT_OPTIONS.plan.period,
+    show_default=True,
+    help="Period length in seconds.",
 )
 @click.option(
     "--embedder",
     default=DEFAULT_OPTIONS.embedder,
     show_default=True,
-    help="codebook, log-mel, a YAMNet .tflite file, or a folder with a Hugging Face model.",
+    metavar="NAME|PATH",
+    help="Embedder: codebook, log-mel, a YAMNet .tflite file, or a Hugging Face model folder.",
 )
-@click.option("--start", help="When the first file began, whatever its name says (ISO 8601).")
-@click.option("--zone", help="The zone of names and --start: Europe/Paris, UTC, +02:00.")
-@click.option("--shown", help="The zone in which times are shown.  [default: that of --zone]")
 @click.option(
-    "--hour-gap", default=0.0, metavar="S", help="Silences of so many seconds that mark hours."
+    "--start",
+    metavar="TIME",
+    help="Start time of the first file (ISO 8601).  [default: from the file name]",
 )
-@click.option("--by-day", is_flag=True, help="A skim of every day, cut at midnight.")
+@click.option(
+    "--zone",
+    metavar="ZONE",
+    help="Time zone of file names and --start, e.g. Europe/Paris, UTC or +02:00.",
+)
+@click.option(
+    "--shown", metavar="ZONE", help="Time zone of displayed times.  [default: same as --zone]"
+)
+@click.option(
+    "--hour-gap",
+    default=0.0,
+    show_default=True,
+    help="Length of the silences that separate hours, in seconds (0: none).",
+)
+@click.option("--by-day", is_flag=True, help="Make one skim per day, divided at midnight.")
 @click.option(
     "--speech",
     type=click.Choice(SPEECH_CHOICES),
     default=DEFAULT_OPTIONS.speech,
     show_default=True,
-    help="What becomes of blocks in which somebody speaks.",
+    help="Handling of blocks with speech.",
 )
 @click.option(
-    "--speech-model", type=FILE_PATH, help="Silero's ONNX file, in place of the detector inside."
+    "--speech-model",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Silero ONNX file that replaces the built-in speech detector.",
 )
-@click.option("--sparse", is_flag=True, help="Look at 2 s of each 8 s only: faster.")
-@click.option("--ending", default=ENDINGS[0], type=click.Choice(ENDINGS), show_default=True)
+@click.option("--sparse", is_flag=True, help="Analyse only 2 s of every 8 s, which is faster.")
+@click.option(
+    "--ending",
+    default=ENDINGS[0],
+    type=click.Choice(ENDINGS),
+    show_default=True,
+    help="File format of skims in a folder.",
+)
 @click.option(
     "--without",
     multiple=True,
     type=click.Choice(EXTRAS),
-    help="Do not write this beside the sound; may be given several times.",
+    help="Additional file not to write (repeatable).",
 )
-@click.option("--cache", type=FILE_PATH, help="Folder for features.  [default: the user's cache]")
-@click.option("--again", is_flag=True, help="Make skims that are there already anew.")
-@click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn.")
-@click.option("--quiet", is_flag=True, help="No progress bar.")
+@click.option(
+    "--cache",
+    type=FILE_PATH,
+    metavar="FOLDER",
+    help="Folder for cached features.  [default: cache folder of the user]",
+)
+@click.option("--again", is_flag=True, help="Recreate skims that already exist.")
+@click.option("--seed", default=0, show_default=True, help="Random seed.")
+@click.option("--quiet", is_flag=True, help="Hide the progress bar.")
 def skim_command(recordings: tuple[Path, ...], output: Path, quiet: bool, **options: Any) -> None:
-    """Make a minute that stands for a day.
+    """Condense a day-long recording into about a minute.
 
-    RECORDING is a file or a folder of consecutive files; each RECORDING gets its own skim. Beside
-    the sound stand the picks (JSON, CSV, Audacity labels, Raven table), a picture and a page that
-    plays it.
+    RECORDING is an audio file, or a folder of consecutive files; each RECORDING gets its own skim.
+    Next to the audio file, the command writes the list of picks (JSON, CSV, Audacity labels, Raven
+    table), a picture, and a web page that plays the skim.
 
     \b
     earwitness skim day.flac -o skim.flac --z 0.5
@@ -146,19 +189,19 @@ def skim_command(recordings: tuple[Path, ...], output: Path, quiet: bool, **opti
 
 
 def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
-    """What was written: file by file for one skim, in short for many."""
+    """Yield the names of the files written for one skim, or a summary for several."""
     if run.kept:
-        kept = "1 skim is" if len(run.kept) == 1 else f"{len(run.kept):,} skims are"
-        yield f"note: {kept} there already, made in the same way — --again makes skims anew"
+        kept = "1 skim" if len(run.kept) == 1 else f"{len(run.kept):,} skims"
+        verb = "exists" if len(run.kept) == 1 else "exist"
+        yield f"note: {kept} with the same settings already {verb} — use --again to recreate"
     if not output.is_dir():
         yield from (f"wrote {path}" for path in run.written)
         return
     *skim_files, outputs, recordings = run.written
     if skim_files:
         skims = "1 skim" if len(skim_files) == 1 else f"{len(skim_files):,} skims"
-        each = "each " * (len(skim_files) > 1)
-        yield f"wrote {skims} into {output}, {each}with its sound, picks and more beside it"
-    yield f"wrote {outputs} and {recordings}, which earwitness score reads"
+        yield f"wrote {skims} into {output}, with audio, picks and further files"
+    yield f"wrote {outputs} and {recordings}, for earwitness score"
 
 
 # --- Command soundscape --------------------------------------------------------------------------
@@ -166,17 +209,36 @@ def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
 
 @click.command("soundscape")
 @click.argument("timetable", default=TIMETABLE_PRESETS[0])
-@click.option("-o", "--output", type=FILE_PATH, help=f"The sound: {', '.join(SOUND_FORMATS)}.")
-@click.option("--practice", type=FILE_PATH, help="A new folder: a day, and seven skims that teach.")
-@click.option("--show", is_flag=True, help="Print a preset, to begin a timetable with.")
-@click.option("--seed", type=int, help="Another seed, another day.  [default: the timetable's]")
-@click.option("--hours", default=24, show_default=True, help="How many; it begins at midnight.")
-@click.option("--rate", default=32_000, show_default=True, help="Samples a second.")
-@click.option("--clips", type=FILE_PATH, help="Sounds of your own: a folder for every source.")
 @click.option(
-    "--hour-gap", default=0.0, show_default=True, help="Seconds of silence between hours."
+    "-o",
+    "--output",
+    type=FILE_PATH,
+    metavar="FILE",
+    help=f"Audio file ({', '.join(SOUND_FORMATS)}).",
 )
-@click.option("--quiet", is_flag=True, help="No progress bar.")
+@click.option(
+    "--practice",
+    type=FILE_PATH,
+    metavar="FOLDER",
+    help="Folder to create with a day and seven example skims for raters.",
+)
+@click.option("--show", is_flag=True, help="Print a preset, as a start for your own timetable.")
+@click.option("--seed", type=int, help="Random seed.  [default: seed of the timetable]")
+@click.option("--hours", default=24, show_default=True, help="Length in hours, from midnight.")
+@click.option("--rate", default=32_000, show_default=True, help="Sampling rate in Hz.")
+@click.option(
+    "--clips",
+    type=FILE_PATH,
+    metavar="FOLDER",
+    help="Folder with your own sounds, one subfolder per source.",
+)
+@click.option(
+    "--hour-gap",
+    default=0.0,
+    show_default=True,
+    help="Length of silences between hours, in seconds.",
+)
+@click.option("--quiet", is_flag=True, help="Hide the progress bar.")
 def soundscape_command(
     timetable: str,
     output: Path | None,
@@ -189,15 +251,21 @@ def soundscape_command(
     hour_gap: float,
     quiet: bool,
 ) -> None:
-    """Make a day of sound by TIMETABLE: a file, or village, city or forest.
+    """Synthesize a day-long recording with known sources.
 
-    Labels (when each source sounds) and the truth about every hour are written beside the sound.
+    TIMETABLE is a YAML file, or a preset: village (default), city or forest. Next to the audio
+    file, the command writes labels (start and end of every sound) and the true content of each
+    hour.
+
+    \b
+    earwitness soundscape village -o day.flac
+    earwitness soundscape village --show > timetable.yaml
     """
     if show:
         _print_preset(timetable)
         return
     if (output is None) == (practice is None):
-        raise UsageError("say where the sound goes: -o day.flac, or --practice FOLDER")
+        raise UsageError("no output — set either --output FILE or --practice FOLDER")
     with warnings_as_notes():
         scene = soundscape(timetable, seed=seed, hours=hours, rate=rate, clips=clips)
     with progress_bar(quiet=quiet, unit="s") as progress:
@@ -207,14 +275,14 @@ def soundscape_command(
         else:
             assert practice is not None
             practice_write(scene, practice, progress=progress)
-            message = f"wrote a day and seven skims into {practice} — read reasons.md"
+            message = f"wrote a day and seven skims into {practice}; reasons.md explains them"
     click.echo(_scene_summary(scene), err=True)
     click.echo(message, err=True)
 
 
 def _print_preset(name: str) -> None:
     if name not in TIMETABLE_PRESETS:
-        raise UsageError(f"--show prints a preset: {', '.join(TIMETABLE_PRESETS)}")
+        raise UsageError(f"--show requires a preset: {', '.join(TIMETABLE_PRESETS)}")
     click.echo((PRESET_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), nl=False)
 
 

@@ -1,11 +1,11 @@
-"""The command group study: new, check, design, take, ratings, power and others."""
+"""The command group study: plan, run and analyse studies with listeners."""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import shutil
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +14,25 @@ from typing import Any
 import click
 
 from earwitness.cli.main import Termination
-from earwitness.cli.output import OutputTarget, progress_bar, warnings_as_notes
-from earwitness.cli.study_analyse import FILE_PATH, analyse
+from earwitness.cli.output import (
+    OutputTarget,
+    TextTarget,
+    output_format,
+    progress_bar,
+    warnings_as_notes,
+)
+from earwitness.cli.study_analyse import (
+    FILE_PATH,
+    FORMAT_OPTION,
+    NEW_FOLDER_OPTION,
+    OUTPUT_OPTION,
+    SEED_OPTION,
+    analyse,
+)
 from earwitness.cli.study_store import STUDY_ARGUMENT, export, links, status
 from earwitness.cli.study_take import Terminal, parse_player
 from earwitness.cli.study_workbooks import export_xlsx, import_xlsx
 from earwitness.errors import UsageError
-from earwitness.output_formats import FORMS
 from earwitness.studies.design.plan import max_clips
 from earwitness.studies.design.report import study_design, study_render, study_write
 from earwitness.studies.file.reader import read_study, with_digest
@@ -43,25 +55,41 @@ from earwitness.studies.wording import wording
     "--pilot",
     multiple=True,
     type=FILE_PATH,
-    help="Answers or a table that variances are taken from.",
+    metavar="FILE",
+    help="Answers or table of ratings to estimate variances from (repeatable).",
 )
 @click.option(
     "--sd",
     "components",
     multiple=True,
     metavar="NAME=POINTS",
-    help=f"Instead of what is assumed: {', '.join(COMPONENT_NAMES)}.",
+    help="Standard deviation in points of the scale, e.g. residual=0.7 (repeatable). Names: "
+    f"{', '.join(COMPONENT_NAMES)}.  [default: typical values]",
 )
-@click.option("--scale", default="", help="[default: the first of the study]")
 @click.option(
-    "--difference", "differences", multiple=True, type=float, help="In points of the scale."
+    "--scale",
+    default="",
+    metavar="NAME",
+    help="Scale.  [default: first scale of the study]",
 )
-@click.option("--listeners", multiple=True, type=int, help="[default: half to thrice the planned]")
-@click.option("--power", "wanted", default=0.8, show_default=True, help="That is wanted.")
-@click.option("--runs", default=2000, show_default=True, help="Simulated studies.")
-@click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn.")
-@click.option("--to", type=click.Choice(FORMS), help="Form.  [default: what --output ends in]")
-@click.option("-o", "--output", type=FILE_PATH, help="Write here, not to stdout.")
+@click.option(
+    "--difference",
+    "differences",
+    multiple=True,
+    type=float,
+    help="Difference between systems in points of the scale (repeatable).",
+)
+@click.option(
+    "--listeners",
+    multiple=True,
+    type=int,
+    help="Number of listeners (repeatable).  [default: 0.5 to 3 times the planned number]",
+)
+@click.option("--power", "wanted", default=0.8, show_default=True, help="Target power.")
+@click.option("--runs", default=2000, show_default=True, help="Number of simulated studies.")
+@SEED_OPTION
+@FORMAT_OPTION
+@OUTPUT_OPTION
 def power(
     study: Path,
     pilot: tuple[Path, ...],
@@ -70,7 +98,14 @@ def power(
     output: Path | None,
     **options: Any,
 ) -> None:
-    """Say which differences STUDY can find, with how many listeners, and what that costs."""
+    """Estimate which differences STUDY can detect.
+
+    The report also has the number of listeners needed and their time in hours.
+
+    \b
+    earwitness study power study.yaml
+    earwitness study power study.yaml --pilot answers.jsonl --difference 0.3
+    """
     target = OutputTarget(to, output, [str(study), *map(str, pilot)])
     standard_deviations = dict(_parse_component(one) for one in components)
     target.write(study_power(study, pilot=pilot, components=standard_deviations, **options))
@@ -81,25 +116,26 @@ def _parse_component(text: str) -> tuple[str, float]:
     try:
         return name, float(number)
     except ValueError:
-        raise UsageError(f'--sd must be like residual=0.7, got "{text}"') from None
+        message = f'--sd must be NAME=POINTS, got "{text}"'
+        raise UsageError(f"{message} — for example residual=0.7") from None
 
 
 # --- Command study simulate ----------------------------------------------------------------------
 
 
-SCALE_SHARE = "share of the scale"
+SCALE_SHARE = "as a fraction of the scale"
 POPULATION_HELP = {
-    "bias": f"Between listeners (SD, {SCALE_SHARE}).",
-    "taste": f"Of a listener for a system (SD, {SCALE_SHARE}).",
-    "items": f"Between items (SD, {SCALE_SHARE}).",
-    "mixture": f"Of an item with a system (SD, {SCALE_SHARE}).",
-    "inconsistency": f"Of a listener with themselves (SD, {SCALE_SHARE}).",
-    "fatigue": f"What is heard less at the end of a session ({SCALE_SHARE}).",
+    "bias": f"SD between listeners, {SCALE_SHARE}.",
+    "taste": f"SD of a listener's preference for a system, {SCALE_SHARE}.",
+    "items": f"SD between items, {SCALE_SHARE}.",
+    "mixture": f"SD of the interaction of item and system, {SCALE_SHARE}.",
+    "inconsistency": f"SD of repeated ratings by a listener, {SCALE_SHARE}.",
+    "fatigue": f"Loss of sensitivity by the end of a session, {SCALE_SHARE}.",
 }
 
 
 def population_options(function: Any) -> Any:
-    """An option for every number of a population."""
+    """Add an option for every number of a population."""
     for name, help_text in reversed(POPULATION_HELP.items()):
         default = getattr(Population(), name)
         option = click.option(f"--{name}", default=default, show_default=True, help=help_text)
@@ -109,23 +145,32 @@ def population_options(function: Any) -> Any:
 
 @click.command("simulate")
 @click.argument("study", type=FILE_PATH)
-@click.option("-o", "--output", type=FILE_PATH, required=True, help="A new folder.")
-@click.option("--seed", default=0, show_default=True, help="Another seed, other listeners.")
-@click.option("--careless", default=0, show_default=True, help="So many answer anything.")
+@NEW_FOLDER_OPTION
+@SEED_OPTION
+@click.option(
+    "--careless",
+    default=0,
+    show_default=True,
+    help="Number of listeners who answer at random.",
+)
 @click.option(
     "--quality",
     "qualities",
     multiple=True,
     metavar="SYSTEM[:SCALE]=Q",
-    help="From 0 to 1.  [default: evenly, the last system best]",
+    help="True quality from 0 to 1, per system or per system and scale (repeatable).  [default: "
+    "evenly spaced, last system best]",
 )
 @population_options
 def simulate(
     study: Path, output: Path, seed: int, qualities: tuple[str, ...], **numbers: Any
 ) -> None:
-    """Take STUDY with simulated listeners, and analyse what they answer.
+    """Simulate the listeners of STUDY and analyse their answers.
 
-    Answers, what is true, what the listeners are like, and all results go into a new folder.
+    The new folder has the answers, the true values, the simulated listeners and all results.
+
+    \b
+    earwitness study simulate study.yaml -o simulated --careless 2
     """
     population = Population(**numbers, qualities=_parse_qualities(qualities))
     written = simulated_write(study_simulate(study, population, seed=seed), output)
@@ -142,7 +187,8 @@ def _parse_qualities(texts: Sequence[str]) -> Qualities:
             if not (system and 0 <= quality <= 1):
                 raise ValueError
         except ValueError:
-            raise UsageError(f'quality must be like C1=0.6 or C1:SIG=0.6, got "{text}"') from None
+            message = f'--quality must be SYSTEM=Q or SYSTEM:SCALE=Q, Q from 0 to 1, got "{text}"'
+            raise UsageError(f"{message} — for example C1=0.6 or C1:SIG=0.6") from None
         qualities[system, scale] = quality
     return qualities
 
@@ -151,67 +197,126 @@ def _parse_qualities(texts: Sequence[str]) -> Qualities:
 
 
 MINUTES_OPTION = click.option(
-    "--minutes", type=float, help="Find the clips for so many minutes a listener."
+    "--minutes",
+    type=float,
+    help="Minutes per listener; sets the number of clips of the first block.",
 )
 
 
-@click.group("study")
+PLAN_FORMATS = ("text", "html")
+SECTIONS = {
+    "Plan": ("new", "check", "design", "power", "simulate", "anchors", "import"),
+    "Run": ("take", "links", "status"),
+    "Evaluate": ("export", "ratings", "analyse"),
+    "Use workbooks": ("export-xlsx", "import-xlsx"),
+}
+
+
+class StudyGroup(click.Group):
+    """The commands of a study in the order in which they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, by section."""
+        del ctx
+        return [name for names in SECTIONS.values() for name in names]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section per step of a study."""
+        del ctx
+        width = max(map(len, self.commands))
+        for title, names in SECTIONS.items():
+            rows = [
+                (name.ljust(width), self.commands[name].get_short_help_str(80)) for name in names
+            ]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+@click.group("study", cls=StudyGroup)
 def study_command() -> None:
-    """Plan a study with listeners, and take part in it."""
+    """Plan, run and analyse a study with listeners.
+
+    \b
+    earwitness study new --protocol p835 -o study.yaml
+    earwitness study check study.yaml
+    """
 
 
 @study_command.command("new")
 @click.option(
-    "--protocol", type=click.Choice(list(KINDS)), default="p835", show_default=True, help="Kind."
+    "--protocol",
+    type=click.Choice(list(KINDS)),
+    default="p835",
+    show_default=True,
+    help="Trial kind.",
 )
-def new(protocol: str) -> None:
-    """Write a commented study file to standard output.
+@OUTPUT_OPTION
+def new(protocol: str, output: Path | None) -> None:
+    """Write a commented study file to edit.
+
+    `earwitness study check` accepts the file as it is: it plans with example clips until the table
+    of clips exists.
 
     \b
-    earwitness study new --protocol p835 > study.yaml
+    earwitness study new --protocol p835 -o study.yaml
     """
-    sys.stdout.write(starting_file(protocol))
+    if output is not None and output.is_file():
+        raise UsageError(f"{output} already exists — choose another file")
+    TextTarget(output).write(starting_file(protocol))
 
 
 @study_command.command("check")
 @STUDY_ARGUMENT
 @MINUTES_OPTION
-@click.option("--to", type=click.Choice(["text", "html"]), default="text", help="Form.")
-def check(study: Path, minutes: float | None, to: str) -> None:
-    """Print the plan of STUDY, the minutes of a listener, and the proof of balance."""
-    plan = _read_plan(study, minutes)
+@click.option(
+    "--to",
+    type=click.Choice(PLAN_FORMATS),
+    help="Output format.  [default: from the ending of --output, else text]",
+)
+@OUTPUT_OPTION
+def check(study: Path, minutes: float | None, to: str | None, output: Path | None) -> None:
+    """Check STUDY and show its plan, time per listener and balance.
+
+    If the tables of clips or captions do not exist yet, the plan uses examples.
+
+    \b
+    earwitness study check study.yaml
+    earwitness study check study.yaml --minutes 60
+    """
+    form = to or output_format(output, PLAN_FORMATS, {"htm": "html", "txt": "text"})
+    target = TextTarget(output, [str(study)])
+    with warnings_as_notes():
+        plan = _read_plan(study, minutes, draft=True)
     width = shutil.get_terminal_size((100, 24)).columns
-    sys.stdout.write(study_render(study_design(plan), to, width=width))
+    target.write(study_render(study_design(plan), form, width=width))
 
 
-def _read_plan(study: Path, minutes: float | None) -> Study:
-    plan = read_study(study, practice=minutes is None)
+def _read_plan(study: Path, minutes: float | None, *, draft: bool = False) -> Study:
+    plan = read_study(study, practice=minutes is None, draft=draft)
     return plan if minutes is None else _fit_minutes(plan, minutes)
 
 
 def _fit_minutes(plan: Study, minutes: float) -> Study:
-    """With as many clips in the first block as fit into so many minutes."""
+    """Return the study with as many clips in the first block as fit into the time."""
     first, *others = plan.blocks
     if not 0 < minutes < 1e6:
-        raise UsageError(f"minutes must be a number above 0, got {minutes:g}")
+        raise UsageError(f"--minutes must be greater than 0, got {minutes:g}")
     if plan.plans:
-        raise UsageError("rows say what is heard — leave out --minutes")
+        raise UsageError("--minutes cannot be used with rows, which set the clips — omit --minutes")
     available_clips = min(
         len(plan.material) // plan.panels, len(plan.material) - _count_reserved_clips(plan)
     )
     clips = min(fitting_clips := max_clips(plan, minutes), available_clips)
     if fitting_clips > available_clips:
-        message = (
-            f"{fitting_clips} clips would fit, the material has {available_clips} for a listener"
-        )
-        click.echo(f"note: {message}", err=True)
+        message = f"{fitting_clips} clips per listener would fit"
+        click.echo(f"note: {message}, but only {available_clips} are available", err=True)
     if clips < first.sessions:
-        raise UsageError(f"{minutes:g} minutes: too short for {first.sessions} sessions")
+        raise UsageError(f"{minutes:g} minutes are too short for {first.sessions} sessions")
     return with_digest(replace(plan, blocks=(replace(first, clips=clips), *others)))
 
 
 def _count_reserved_clips(plan: Study) -> int:
-    """Clips that the first block leaves to others and to practice."""
+    """Return the number of clips reserved for practice and for other blocks."""
     if not plan.training:
         return 0
     first, *others = plan.blocks
@@ -221,28 +326,43 @@ def _count_reserved_clips(plan: Study) -> int:
 
 @study_command.command("design")
 @STUDY_ARGUMENT
-@click.option("-o", "--output", type=FILE_PATH, required=True, help="A new folder.")
+@NEW_FOLDER_OPTION
 @MINUTES_OPTION
 def design(study: Path, output: Path, minutes: float | None) -> None:
-    """Write what every listener of STUDY hears, and the proof of balance, into a new folder."""
+    """Write the playlist of each listener and the balance of the design.
+
+    \b
+    earwitness study design study.yaml -o design
+    """
     written = study_write(study_design(_read_plan(study, minutes)), output)
     click.echo(f"wrote {len(written)} files into {output}", err=True)
 
 
 @study_command.command("take")
 @STUDY_ARGUMENT
-@click.option("--listener", type=int, required=True, help="Whose trials; the first is 1.")
+@click.option("--listener", type=int, required=True, help="Number of the listener, from 1.")
 @click.option(
-    "-o", "--output", type=FILE_PATH, required=True, help="A file that answers are added to."
+    "-o",
+    "--output",
+    type=FILE_PATH,
+    metavar="FILE",
+    required=True,
+    help="JSON Lines file that answers are appended to.",
 )
 @click.option(
-    "--player", "player_command", default="", help="A command that plays a file, such as aplay."
+    "--player",
+    "player_command",
+    default="",
+    metavar="COMMAND",
+    help="Command that plays an audio file, such as aplay.  [default: no audio]",
 )
 def take(study: Path, listener: int, output: Path, player_command: str) -> None:
     """Take part in STUDY in this terminal.
 
-    Answers are JSON lines, each on disk before the next page; run it again to go on where one
-    stopped.
+    Each answer is saved before the next page is shown. Run the command again to resume.
+
+    \b
+    earwitness study take study.yaml --listener 1 -o answers.jsonl --player aplay
     """
     audio_player, plan = parse_player(player_command), read_study(study)
     words = wording(plan.language, plan.wordings)
@@ -274,7 +394,7 @@ def _run_pages(plan: Study, listener: int, output: Path, terminal: Terminal) -> 
 @study_command.command("anchors")
 @STUDY_ARGUMENT
 def anchors(study: Path) -> None:
-    """Make the low-pass anchors of a MUSHRA study of its references, where they are not there."""
+    """Create any missing low-pass anchors of a MUSHRA study from its references."""
     with progress_bar(unit="files") as progress:
         written = study_anchors(study, progress=progress)
     click.echo(f"wrote {len(written)} files", err=True)
@@ -282,11 +402,23 @@ def anchors(study: Path) -> None:
 
 @study_command.command("import")
 @click.argument("config", type=FILE_PATH)
-@click.option("-o", "--output", type=FILE_PATH, required=True, help="A new folder.")
-@click.option("--root", type=FILE_PATH, help="The folder that paths of CONFIG start from.")
-@click.option("--listeners", type=click.IntRange(1), default=20, show_default=True, help="Planned.")
+@NEW_FOLDER_OPTION
+@click.option(
+    "--root",
+    type=FILE_PATH,
+    metavar="FOLDER",
+    help="Folder that paths in CONFIG are relative to.  [default: folder of CONFIG]",
+)
+@click.option(
+    "--listeners",
+    type=click.IntRange(1),
+    metavar="INTEGER",
+    default=20,
+    show_default=True,
+    help="Planned number of listeners.",
+)
 def import_(config: Path, output: Path, root: Path | None, listeners: int) -> None:
-    """Write the trials of CONFIG, a YAML file of webMUSHRA, as a study into a new folder."""
+    """Convert CONFIG, a webMUSHRA configuration (YAML), to a study."""
     for note in study_import(config, output, root=root, listeners=listeners):
         click.echo(f"note: {note}", err=True)
     click.echo(f"wrote {output}", err=True)
@@ -295,19 +427,39 @@ def import_(config: Path, output: Path, root: Path | None, listeners: int) -> No
 @study_command.command("ratings")
 @STUDY_ARGUMENT
 @click.argument("answers", type=FILE_PATH)
-@click.option("--to", type=click.Choice(["jsonl", "csv"]), default="jsonl", help="Form.")
-def ratings(study: Path, answers: Path, to: str) -> None:
-    """Print the ratings that follow from ANSWERS to STUDY, a line each."""
+@click.option(
+    "--to",
+    type=click.Choice(["jsonl", "csv"]),
+    help="Output format.  [default: from the ending of --output, else jsonl]",
+)
+@OUTPUT_OPTION
+def ratings(study: Path, answers: Path, to: str | None, output: Path | None) -> None:
+    """Convert ANSWERS to STUDY to ratings, one line per rating.
+
+    \b
+    earwitness study ratings study.yaml answers.jsonl -o ratings.csv
+    """
     if not answers.exists():
-        raise UsageError(f"{answers}: there is no such file")
+        raise UsageError(f"{answers}: the file does not exist")
+    target = TextTarget(output, [str(study), str(answers)])
     with warnings_as_notes():
         records = rating_records(study_ratings(study, answers))
-    if to == "jsonl":
-        sys.stdout.writelines(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
-    elif records:
-        writer = csv.DictWriter(sys.stdout, list(records[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(records)
+    is_csv = to == "csv" or (to is None and output is not None and output.suffix == ".csv")
+    target.write(_table_text(records) if is_csv else _lines_text(records))
+
+
+def _lines_text(records: Sequence[dict[str, Any]]) -> str:
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def _table_text(records: Sequence[dict[str, Any]]) -> str:
+    if not records:
+        return ""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
 
 
 study_command.add_command(export_xlsx)

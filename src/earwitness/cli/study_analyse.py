@@ -26,74 +26,145 @@ SCREEN_OPTION = click.option(
     "screening",
     multiple=True,
     type=click.Choice([*SCREENS, "none"]),
-    help="A rule with its usual limits.  [default: as planned]",
+    help="Screening rule with its default limits, or none (repeatable).  [default: as planned]",
 )
-BY_HELP = "Divide results by a field of items or listeners, such as dataset or jury; or none."
+BY_HELP = (
+    "Report results by a field of items or listeners, such as dataset or jury, or none "
+    "(repeatable).  [default: as planned]"
+)
 RUBRIC_HELP = (
-    f"What captions were judged by: {', '.join(BUILT_IN_RUBRICS)}, or none.  [default: what fits]"
+    f"Rubric of the captions: {', '.join(BUILT_IN_RUBRICS)}, or none.  [default: from the columns]"
 )
 REFERENCE_OPTION = click.option(
-    "--reference", default="", help="The system that is the hidden reference."
+    "--reference",
+    default="",
+    metavar="NAME",
+    help="System that is the hidden reference.  [default: from the study]",
 )
-ANCHOR_OPTION = click.option("--anchor", default="", help="The system that is the middle anchor.")
+ANCHOR_OPTION = click.option(
+    "--anchor",
+    default="",
+    metavar="NAME",
+    help="System that is the middle anchor.  [default: from the study]",
+)
+ANSWERS_DB_OPTION = click.option(
+    "--db",
+    metavar="FILE|URL",
+    help="Database with the answers (SQLite file or postgresql://...), instead of answer files.",
+)
+SEED_OPTION = click.option("--seed", default=0, show_default=True, help="Random seed.")
+DRAWS_HELP = "Number of bootstrap draws."
+PATTERN_HELP = "Pattern of sample names, e.g. {system}/{item}.wav"
+FORMAT_OPTION = click.option(
+    "--to",
+    type=click.Choice(FORMS),
+    help="Output format.  [default: from the ending of --output, else text]",
+)
+OUTPUT_OPTION = click.option(
+    "-o",
+    "--output",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Output file.  [default: standard output]",
+)
+NEW_FOLDER_OPTION = click.option(
+    "-o",
+    "--output",
+    type=FILE_PATH,
+    metavar="FOLDER",
+    required=True,
+    help="Folder to create; must not exist.",
+)
 
 
 @click.command("analyse")
 @click.argument("files", nargs=-1, type=FILE_PATH, required=True)
-@click.option("--db", help="A store that has the answers, instead of files of them.")
-@click.option("--pattern", default="", help="How names of samples are made: {system}/{item}.wav")
-@click.option("--sample", default="", help="The column that has names of samples.")
+@ANSWERS_DB_OPTION
+@click.option("--pattern", default="", metavar="PATTERN", help=PATTERN_HELP)
+@click.option("--sample", default="", metavar="COLUMN", help="Column with sample names.")
 @click.option(
-    "--column", "columns", multiple=True, metavar="NAME=COLUMN", help="What a column is called."
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="NAME=COLUMN",
+    help="Rename a column of the table, e.g. listener=worker (repeatable).",
 )
 @click.option(
-    "--given", multiple=True, metavar="NAME=VALUE", help="What a table does not say: scale=MOS"
+    "--given",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Constant for a column the table lacks, e.g. scale=MOS (repeatable).",
 )
 @click.option(
-    "--scale", "scales", multiple=True, metavar="NAME=LOW:HIGH", help="How far a scale goes."
+    "--scale",
+    "scales",
+    multiple=True,
+    metavar="NAME=LOW:HIGH",
+    help="Range of a scale, e.g. MOS=1:5 (repeatable).",
 )
 @click.option(
-    "--interval", type=click.Choice(ANALYSIS_INTERVALS), help="[default: as planned, cluster_t]"
+    "--interval",
+    type=click.Choice(ANALYSIS_INTERVALS),
+    help="Method of confidence intervals.  [default: as planned, else cluster_t]",
 )
-@click.option("--level", type=float, help="Level of intervals.  [default: as planned, 0.95]")
 @click.option(
-    "--correction", type=click.Choice(ANALYSIS_CORRECTIONS), help="[default: as planned, holm]"
+    "--level",
+    type=float,
+    help="Confidence level of intervals.  [default: as planned, else 0.95]",
 )
-@click.option("--contrast", "contrasts", multiple=True, metavar="A:B", help="Else all pairs.")
+@click.option(
+    "--correction",
+    type=click.Choice(ANALYSIS_CORRECTIONS),
+    help="Correction for multiple comparisons.  [default: as planned, else holm]",
+)
+@click.option(
+    "--contrast",
+    "contrasts",
+    multiple=True,
+    metavar="A:B",
+    help="Pair of systems to compare (repeatable).  [default: as planned, else all pairs]",
+)
 @click.option("--by", multiple=True, metavar="FIELD", help=BY_HELP)
 @click.option(
     "--margin",
     "margins",
     multiple=True,
-    metavar="SCALE=NUMBER",
-    help="Test whether systems differ by less than this on a scale.",
+    metavar="SCALE=FLOAT",
+    help="Equivalence margin in points of a scale (repeatable).",
 )
 @click.option("--rubric", default="", metavar="NAME", help=RUBRIC_HELP)
 @click.option(
     "--blank",
     type=click.Choice(BLANK_POLICIES),
-    help="What a blank is in totals of a rubric.  [default: as planned, drop]",
+    help="Handling of blank cells in totals of a rubric.  [default: as planned, else drop]",
 )
 @click.option(
     "--faults",
     type=click.Choice(FAULT_POLICIES),
     default=FAULT_POLICIES[0],
     show_default=True,
-    help="Refuse votes that are off their scale, or take them for blanks and list them.",
+    help="Votes outside their scale: refuse the file, or treat them as blanks and list them.",
 )
 @SCREEN_OPTION
 @REFERENCE_OPTION
 @ANCHOR_OPTION
 @click.option(
-    "--doubled", type=click.Choice(REPEAT_RULES), default=REPEAT_RULES[0], show_default=True
+    "--doubled",
+    type=click.Choice(REPEAT_RULES),
+    default=REPEAT_RULES[0],
+    show_default=True,
+    help="Handling of repeated ratings of a sample by a listener.",
 )
-@click.option("--draws", default=2000, show_default=True, help="Bootstrap draws.")
-@click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn.")
+@click.option("--draws", default=2000, show_default=True, help=DRAWS_HELP)
+@SEED_OPTION
 @click.option("--mixed/--no-mixed", default=True, show_default=True, help="Fit mixed models.")
-@click.option("--to", type=click.Choice(FORMS), help="Form.  [default: what --output ends in]")
-@click.option("-o", "--output", type=FILE_PATH, help="Write here, not to stdout.")
+@FORMAT_OPTION
+@OUTPUT_OPTION
 @click.option(
-    "--folder", type=FILE_PATH, help="Write report, tables and methods into a new folder."
+    "--folder",
+    type=FILE_PATH,
+    metavar="FOLDER",
+    help="Folder to create for the report, tables and methods text.",
 )
 def analyse(
     files: tuple[Path, ...],
@@ -102,9 +173,10 @@ def analyse(
     folder: Path | None,
     **options: Any,
 ) -> None:
-    """Results of ratings: means, differences, agreement, screening.
+    """Analyse ratings: means, differences, agreement, screening.
 
-    FILES are a study file and answers to it, or tables of ratings.
+    FILES are a study file and its answers, or tables of ratings. With a study file, the analysis
+    planned in it is run.
 
     \b
     earwitness study analyse study.yaml answers.jsonl
@@ -146,32 +218,33 @@ def analyse(
 
 
 def split_study_file(files: Sequence[Path]) -> tuple[Path | None, list[Path]]:
-    """The study file, if one is named, and the others."""
+    """Return the study file, if there is one, and the other files."""
     studies = [path for path in files if path.suffix.lower() in STUDY_SUFFIXES]
     if len(studies) > 1:
-        raise UsageError(f"name one study file, got {', '.join(map(str, studies))}")
+        raise UsageError(f"only one study file is allowed, got {', '.join(map(str, studies))}")
     return (studies[0] if studies else None), [path for path in files if path not in studies]
 
 
 def split_pairs(texts: Sequence[str], mark: str) -> list[tuple[str, str]]:
+    """Split texts such as ``a=b`` at the mark."""
     pairs = []
     for text in texts:
         a, _, b = text.partition(mark)
         if not a or not b:
-            raise UsageError(f'"{text}": must have a "{mark}" between two names')
+            raise UsageError(f'"{text}": must be two names separated by "{mark}"')
         pairs.append((a, b))
     return pairs
 
 
 def check_rubric_name(name: str) -> str:
-    """A rubric that there is, nothing, or none."""
+    """Return the name of a rubric, ``none`` or an empty text; refuse unknown names."""
     if name and name not in (*BUILT_IN_RUBRICS, "none"):
         raise UsageError(
-            f'--rubric: there is no "{name}" — {nearest(name, [*BUILT_IN_RUBRICS, "none"])}'
+            f'--rubric: unknown rubric "{name}" — {nearest(name, [*BUILT_IN_RUBRICS, "none"])}'
         )
     return name
 
 
 def parse_screening(names: tuple[str, ...]) -> list[str] | None:
-    """Rules by name; ``none`` is no rule, nothing is what was planned."""
+    """Return names of rules: an empty list for ``none``, None for the planned rules."""
     return [name for name in names if name != "none"] if names else None

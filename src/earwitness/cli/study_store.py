@@ -1,13 +1,13 @@
 """The commands study links, status and export.
 
-What works on a store is imported where it is used: other verbs need no database.
+Modules that use a database are imported where they are needed, since other commands need none.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -15,41 +15,64 @@ from typing import Any
 
 import click
 
-from earwitness.cli.output import check_results, warnings_as_notes
-from earwitness.cli.study_analyse import FILE_PATH
+from earwitness.cli.output import TextTarget, output_format, warnings_as_notes
+from earwitness.cli.study_analyse import FILE_PATH, OUTPUT_OPTION
 from earwitness.errors import UsageError
-from earwitness.io.atomic import AtomicFile
 
 STUDY_ARGUMENT = click.argument("study", type=FILE_PATH)
-DB_OPTION = click.option("--db", help="Where answers are kept.  [default: study.db beside STUDY]")
+DB_OPTION = click.option(
+    "--db",
+    metavar="FILE|URL",
+    help="Database (SQLite file or postgresql://...).  [default: study.db next to STUDY]",
+)
+TABLE_FORMATS = ("text", "csv", "json")
 TO_OPTION = click.option(
-    "--to", type=click.Choice(["text", "csv", "json"]), default="text", help="Form."
+    "--to",
+    type=click.Choice(TABLE_FORMATS),
+    help="Output format.  [default: from the ending of --output, else text]",
 )
 
 
 @click.command("links")
 @STUDY_ARGUMENT
 @DB_OPTION
-@click.option("--base", default="", help="What links begin with: https://listen.example.org")
+@click.option(
+    "--base",
+    default="",
+    metavar="URL",
+    help="Start of the links, e.g. https://listen.example.org",
+)
 @click.option(
     "--first",
     type=click.IntRange(1),
     metavar="N",
-    help="Only for listeners 1 to N; the others are left for `serve --open`.",
+    help="Create links for listeners 1 to N only, and leave the others for `serve --open`.",
 )
 @click.option(
     "--take-back",
     type=click.IntRange(1),
     metavar="N",
-    help="Take back up to N links that nobody has used, the last ones first.",
+    help="Revoke up to N unused links, the last ones first.",
 )
-@click.option("--unblock", type=int, metavar="N", help="Let listener N come in once more.")
+@click.option("--unblock", type=int, metavar="N", help="Let listener N enter once more.")
 @TO_OPTION
-def links(study: Path, db: str | None, base: str, to: str, **which: int | None) -> None:
-    """Print a link for every listener of STUDY; they are made once and stay the same.
+@OUTPUT_OPTION
+def links(
+    study: Path,
+    db: str | None,
+    base: str,
+    to: str | None,
+    output: Path | None,
+    **which: int | None,
+) -> None:
+    """Create and list the personal links of listeners.
 
-    Who has a link can answer as that listener: send each to one person. Whoever has a link has no
-    open place, and the other way round.
+    Links do not change when the command is run again. Anyone with a link can answer as that
+    listener, so send each link to one person only. Invited listeners do not use up places at /join,
+    and vice versa.
+
+    \b
+    earwitness study links study.yaml --base https://listen.example.org -o links.csv
     """
     from earwitness.studies.admin import (
         has_store,
@@ -60,48 +83,58 @@ def links(study: Path, db: str | None, base: str, to: str, **which: int | None) 
     )
 
     address = store_address(study, db)
-    if len([one for one in which.values() if one is not None]) > 1:
-        raise UsageError("--first, --take-back and --unblock are said one at a time")
+    if len([number for number in which.values() if number is not None]) > 1:
+        raise UsageError("--first, --take-back and --unblock cannot be combined — use one of them")
+    table = TableTarget(to, output, [str(study), address])
     with warnings_as_notes():
         if (blocked := which["unblock"]) is not None:
             study_unblock(study, address, blocked)
-            click.echo(f"listener {blocked} may come in once more", err=True)
+            click.echo(f"listener {blocked} may enter once more", err=True)
         elif (max_links := which["take_back"]) is not None:
             numbers = study_uninvite(study, address, max_links)
-            taken_back = ", ".join(map(str, numbers)) or "nobody"
-            click.echo(f"took back the links of: {taken_back}", err=True)
+            revoked = ", ".join(map(str, numbers)) or "none"
+            click.echo(f"revoked links of listeners: {revoked}", err=True)
         else:
             new = not has_store(address)
-            _print_table(
-                study_links(study, address, base=base.rstrip("/"), first=which["first"]), to
-            )
+            table.write(study_links(study, address, base=base.rstrip("/"), first=which["first"]))
             if new and db is not None:
-                click.echo(f"note: {db} was not there, and is a new store now", err=True)
+                click.echo(f"note: created database {db}", err=True)
 
 
 @click.command("status")
 @STUDY_ARGUMENT
 @DB_OPTION
 @TO_OPTION
-def status(study: Path, db: str | None, to: str) -> None:
-    """Print who is where: pages answered of all, when last heard of, finished, withdrawn.
+@OUTPUT_OPTION
+def status(study: Path, db: str | None, to: str | None, output: Path | None) -> None:
+    """Show each listener's progress, last activity and status.
 
-    Beside it stand the id that another service gave, the completion code of who has finished, and
-    in studies of captions who has sent back a workbook, with how many rows and blanks.
+    The table also has the participant ID from the recruitment service and the completion code of
+    listeners who have finished. In caption studies it has the rows and blanks of each returned
+    workbook.
     """
     from earwitness.studies.admin import store_address, study_status
 
+    address = store_address(study, db)
+    table = TableTarget(to, output, [str(study), address])
     with warnings_as_notes():
-        _print_table(study_status(study, store_address(study, db)), to)
+        table.write(study_status(study, address))
 
 
 @click.command("export")
 @STUDY_ARGUMENT
 @DB_OPTION
-@click.option("-o", "--output", type=FILE_PATH, help="Write here, not to stdout.")
-@click.option("--all", "everything", is_flag=True, help="All that is kept: events, corrections, …")
+@OUTPUT_OPTION
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Export all records of the study, including events and corrections.",
+)
 def export(study: Path, db: str | None, output: Path | None, everything: bool) -> None:
-    """Write the answers to STUDY as JSON lines, as `study take` writes them.
+    """Export the answers to STUDY from the database as JSON Lines.
+
+    The format is that of `study take`.
 
     \b
     earwitness study export study.yaml -o answers.jsonl
@@ -110,20 +143,12 @@ def export(study: Path, db: str | None, output: Path | None, everything: bool) -
     from earwitness.studies.admin import store_address
 
     address = store_address(study, db)
-    target = None if output is None else AtomicFile(output)
-    check_results([str(study), address], [output])
+    target = TextTarget(output, [str(study), address])
     with warnings_as_notes():
         text = _record_lines(study, address) if everything else _answer_lines(study, address)
     if not text:
-        raise UsageError(
-            f"{address}: nobody has answered this form of the study; nothing was written"
-        )
-    if target is None:
-        sys.stdout.write(text)
-        return
-    with target as file:
-        file.write(text)
-    click.echo(f"wrote {text.count(chr(10))} lines to {output}", err=True)
+        raise UsageError(f"{address}: no answers to this version of the study; nothing was written")
+    target.write(text)
 
 
 def _answer_lines(study: Path, address: str) -> str:
@@ -139,21 +164,34 @@ def _record_lines(study: Path, address: str) -> str:
     return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
 
 
-def _print_table(records: Sequence[dict[str, Any]], to: str) -> None:
-    """A table: columns of one width, CSV, or a list of JSON."""
-    if not records:
-        click.echo("there is nobody yet — earwitness study links makes links", err=True)
-        return
-    if to == "json":
-        lines = (json.dumps(one, ensure_ascii=False, default=asdict) for one in records)
-        sys.stdout.write("[\n" + ",\n".join(lines) + "\n]\n")
-        return
+class TableTarget:
+    """Path and format of a table; invalid paths are refused before any work."""
+
+    def __init__(self, to: str | None, output: Path | None, inputs: Sequence[str]) -> None:
+        self._form = to or output_format(output, TABLE_FORMATS, {"txt": "text"})
+        self._target = TextTarget(output, inputs)
+
+    def write(self, records: Sequence[dict[str, Any]]) -> None:
+        """Print or write a table with aligned columns, CSV, or a JSON list."""
+        if not records:
+            click.echo("no listeners yet — create links with: earwitness study links", err=True)
+            return
+        self._target.write(_table_text(records, self._form))
+
+
+def _table_text(records: Sequence[dict[str, Any]], form: str) -> str:
+    if form == "json":
+        lines = (json.dumps(record, ensure_ascii=False, default=asdict) for record in records)
+        return "[\n" + ",\n".join(lines) + "\n]\n"
     cells = [list(records[0]), *(list(record.values()) for record in records)]
     rows = [["" if value is None else str(value) for value in row] for row in cells]
-    if to == "csv":
-        csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
-        return
+    if form == "csv":
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(rows)
+        return text.getvalue()
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        sys.stdout.write(line.rstrip() + "\n")
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+    return "\n".join(lines) + "\n"

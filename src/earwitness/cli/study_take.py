@@ -24,17 +24,17 @@ from earwitness.studies.wording import Wording
 
 @dataclass(frozen=True)
 class Player:
-    """Plays files with a command; without one nothing is played."""
+    """A command that plays audio files; without one nothing is played."""
 
     command: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """What the program is called."""
+        """The name of the program."""
         return Path(self.command[0]).name
 
     def play(self, path: Path) -> int:
-        """Play a file to its end; the exit status, which is 0 if all went well."""
+        """Play a file to its end and return the exit status."""
         if not self.command:
             return 0
         no_stream = subprocess.DEVNULL
@@ -49,13 +49,13 @@ class Player:
 
 
 def parse_player(text: str) -> Player:
-    """A player as written on the command line; its program must be there."""
+    """Return the player of a command line; refuse a program that does not exist."""
     try:
         command = tuple(shlex.split(text))
     except ValueError as error:
         raise UsageError(f"--player {text}: {str(error).lower()}") from None
     if command and shutil.which(command[0]) is None:
-        raise UsageError(f'--player {text}: there is no program "{command[0]}"')
+        raise UsageError(f'--player {text}: program "{command[0]}" not found')
     return Player(command)
 
 
@@ -67,13 +67,13 @@ RATING_TOLERANCE = 1e-6
 
 
 class NotAnAnswer(Exception):
-    """What was typed is no answer; says what would be."""
+    """The typed text is not a valid answer; the message says what is."""
 
 
 def answer_keys(question: View, sounds: list[View]) -> dict[str, View]:
-    """What can be typed for every option: its value if that is a number, else 1, 2, 3.
+    """Return the keys for the options: their values if these are integers, else 1, 2, 3.
 
-    Options that are called like sounds are numbered: whoever prefers A types 1, not -1.
+    Options named like sounds are numbered: the key for preferring A is 1, not -1.
     """
     options, labels = question["options"], {sound["label"] for sound in sounds}
     has_sound_names = any(one["label"] in labels for one in options)
@@ -82,7 +82,7 @@ def answer_keys(question: View, sounds: list[View]) -> dict[str, View]:
 
 
 def answer_lines(question: View, sounds: list[View], words: Wording) -> Iterator[str]:
-    """Lines that say what the answers are."""
+    """Yield lines that list the possible answers."""
     if question["answer"] == "choice":
         keys = answer_keys(question, sounds)
         width = max(map(len, keys))
@@ -93,7 +93,7 @@ def answer_lines(question: View, sounds: list[View], words: Wording) -> Iterator
 
 
 def parse_answer(question: View, typed: str, sounds: list[View], words: Wording) -> Any:
-    """The answer that was typed; none if it was passed over."""
+    """Return the typed answer, or None if the question was skipped."""
     if not typed:
         if question.get("needed", True):
             raise NotAnAnswer(words.page("needed"))
@@ -145,10 +145,10 @@ REPLAY_KEY, REFERENCE_KEY = "R", "REF"
 
 @dataclass
 class Terminal:
-    """Shows views in the words of a study, and plays sounds.
+    """Pages of a study in a terminal, in the language of the study.
 
-    ``files`` says which file an address stands for; nothing of it is ever shown. ``answered``
-    counts pages whose answers are on disk.
+    ``files`` has the path of each sound's address; paths are never shown. ``answered`` is the
+    number of pages whose answers are saved.
     """
 
     words: Wording
@@ -172,18 +172,18 @@ class Terminal:
         return values
 
     def refused(self, view: View, error: BadAnswer) -> None:
-        """Say that answers do not go together; each by itself was found to be right."""
-        del error  # says it in English
+        """Show that answers, though each is valid, contradict one another."""
+        del error  # its message is in English
         message_name = f"misfit_{view['kind']}"
         self._say(self.words.page(message_name if message_name in self.words.pages else "misfit"))
 
     def stored(self, view: View) -> None:
-        """Count a page whose answers are on disk."""
+        """Count a page whose answers are saved."""
         del view
         self.answered += 1
 
     def meanwhile(self, view: View) -> None:
-        """Say that another process was faster."""
+        """Show that another process has answered this page."""
         del view
         self._say(self.words.page("meanwhile"))
 
@@ -208,7 +208,7 @@ class Terminal:
             self._say(f"{part['label']}: {part['text']}", "")
 
     def _compare(self, row: View) -> None:
-        """What was answered in practice, and what was expected."""
+        """Show the answer of a practice question and the expected answer."""
         click.echo()
         self._say(row["prompt"], "")
         for name in ("given", "expected"):
@@ -216,14 +216,14 @@ class Terminal:
                 self._say(self.words.page(name, answer=row[name]))
 
     def _explain(self, dimension: View) -> None:
-        """What a dimension is about, and what its numbers stand for."""
+        """Show the description of a dimension and the meaning of its values."""
         click.echo()
         self._say(f"{dimension['title']}: {dimension['help']}", "")
         for anchor in dimension["anchors"]:
             self._say(f"{anchor['shown']}: {anchor['text']}")
 
     def _example(self, example: View) -> None:
-        """A caption that was judged already."""
+        """Show an example caption with its ratings."""
         click.echo()
         self._say(example["heard"], "")
         self._say(f"“{example['caption']}”")
@@ -231,7 +231,7 @@ class Terminal:
         self._say(example["comment"])
 
     def _introduce(self, question: View, view: View, *, again: bool) -> None:
-        """The question, before its sounds are heard; what was said already is not said again."""
+        """Show a question, play its sounds, and list the answers; do not repeat known text."""
         sounds = view.get("sounds", [])
         if not again:
             click.echo()
@@ -269,7 +269,7 @@ class Terminal:
         return f"{view['sounds'][question['sound']]['label']} ({low} – {high}) >".strip()
 
     def _replay(self, key: str, question: View, view: View) -> bool:
-        """Whether what was typed asks for a sound, which is then played if it may be."""
+        """Play a sound if the key asks for one; return whether it did."""
         if "sounds" not in view:
             return False
         if not view["switching"]:
@@ -283,7 +283,7 @@ class Terminal:
                 self._hear(sound, view["plays"])
 
     def _hear_all(self, view: View, question: View) -> bool:
-        """All sounds in order, so often for each question."""
+        """Play all sounds in order, unless the limit for this question is reached."""
         allowed = view["plays"]
         key = view["sounds"][0]["address"], question["name"]
         if allowed and self._played[key] >= allowed:
@@ -308,7 +308,7 @@ class Terminal:
         return True
 
     def _play_or_explain(self, path: Path) -> str:
-        """Play a file; why it was not heard, if so."""
+        """Play a file; return why it could not be played, or an empty text."""
         if self.player.command and not path.is_file():
             return self.words.page("missing")
         status = self.player.play(path)
@@ -321,7 +321,7 @@ class Terminal:
         return typed
 
     def _say(self, text: str, indent: str = "  ", *, bold: bool = False) -> None:
-        """Lines that fit; breaks of the text are kept."""
+        """Print text wrapped to the terminal; keep its line breaks."""
         width = min(MAX_LINE_CHARACTERS, shutil.get_terminal_size((80, 24)).columns - 1)
         for line in text.splitlines():
             wrapped = textwrap.fill(line, width, initial_indent=indent, subsequent_indent=indent)
@@ -329,7 +329,7 @@ class Terminal:
 
 
 def _sound_keys(sounds: list[View]) -> dict[str, View]:
-    """What can be typed for every sound: its letter, or R for one with a longer name."""
+    """Return the keys for the sounds: their letters, or R for a longer name."""
     letters = {sound["label"] for sound in sounds}
     reference_key = REFERENCE_KEY if REPLAY_KEY in letters else REPLAY_KEY
     return {one["label"] if len(one["label"]) == 1 else reference_key: one for one in sounds}

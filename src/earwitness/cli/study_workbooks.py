@@ -12,7 +12,7 @@ from typing import IO, Any
 import click
 
 from earwitness.cli.output import check_results, warnings_as_notes
-from earwitness.cli.study_analyse import FILE_PATH, split_study_file
+from earwitness.cli.study_analyse import FILE_PATH, NEW_FOLDER_OPTION, split_study_file
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile
 from earwitness.studies.rubric import BUILT_IN_RUBRICS
@@ -33,26 +33,43 @@ from earwitness.studies.workbooks.to_ratings import (
 )
 from earwitness.studies.workbooks.write import DEFAULT_FILE_PATTERN
 
-STUDY_OPTIONS = ("key", "blank", "rubric_name", "comments")  # options that a study answers
+STUDY_OPTIONS = ("key", "blank", "rubric_name", "comments")  # only without a study file
 
 
 @click.command("export-xlsx")
 @click.argument("study", type=FILE_PATH)
-@click.option("-o", "--output", type=FILE_PATH, required=True, help="A new folder.")
+@NEW_FOLDER_OPTION
 @click.option(
     "--local",
     default=DEFAULT_CLIPS_FOLDER,
     show_default=True,
-    help="The folder with clips; '' for no such files.",
+    metavar="FOLDER",
+    help="Folder with the clips for workbooks with local links; '' for no such workbooks.",
 )
-@click.option("--web", default="", help="Where clips are: https://example.org/{file}")
-@click.option("--pattern", default=DEFAULT_FILE_PATTERN, show_default=True, help="Names of files.")
-@click.option("--listeners", default="", metavar="1-16,20", help="Only for these.")
+@click.option(
+    "--web",
+    default="",
+    metavar="URL",
+    help="Address of the clips for workbooks with web links, e.g. https://example.org/{file}",
+)
+@click.option(
+    "--pattern",
+    default=DEFAULT_FILE_PATTERN,
+    show_default=True,
+    metavar="PATTERN",
+    help="Pattern of the workbooks' file names.",
+)
+@click.option(
+    "--listeners",
+    default="",
+    metavar="RANGES",
+    help="Numbers of listeners, e.g. 1-16,20.  [default: all]",
+)
 def export_xlsx(study: Path, output: Path, **how: str) -> None:
-    """Write a workbook for every rater of STUDY, which is about captions, into a new folder.
+    """Write a workbook for each rater of a caption study.
 
-    Two of them where --web is said: with links into a folder, and with links to an address. Clips
-    and captions stand as the design has them; nothing says who wrote what.
+    With --web there are two workbooks per rater, one with links to local files and one with web
+    links. Clips and captions are in the order of the design, without the names of systems.
 
     \b
     earwitness study export-xlsx study.yaml -o workbooks --web https://example.org/clips/{file}
@@ -66,38 +83,49 @@ def export_xlsx(study: Path, output: Path, **how: str) -> None:
 @click.command("import-xlsx")
 @click.argument("files", nargs=-1, required=True, type=FILE_PATH)
 @click.option(
-    "-o", "--output", type=FILE_PATH, help="Write ratings or answers here, not to stdout."
+    "-o",
+    "--output",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Output file for ratings or answers.  [default: standard output]",
 )
-@click.option("--db", help="With a study file: keep answers in this store.")
-@click.option("--replace", is_flag=True, help="Also replace what was answered in a browser.")
+@click.option(
+    "--db",
+    metavar="FILE|URL",
+    help="Database for answers (SQLite file or postgresql://...); requires a study file.",
+)
+@click.option("--replace", is_flag=True, help="Also replace answers given in a browser.")
 @click.option(
     "--key",
     type=FILE_PATH,
-    help="Whose every caption is: a table with item, caption (or hash) and system.",
+    metavar="FILE",
+    help="Table with the system of each caption: columns item, caption (or hash) and system.",
 )
 @click.option(
     "--blank",
     type=click.Choice(BLANK_POLICIES),
-    help="Leave a rater with a blank out of that total, take a blank penalty for 0, or refuse."
+    help="Blank cells: drop the rater's total, count a blank penalty as 0, or refuse the file."
     f"  [default: {BLANK_POLICIES[0]}]",
 )
 @click.option(
     "--rubric",
     "rubric_name",
     type=click.Choice(list(BUILT_IN_RUBRICS)),
-    help="What captions were judged by.  [default: thumbs]",
+    help="Rubric of the captions.  [default: thumbs]",
 )
-@click.option("--comments", type=FILE_PATH, help="Also write comments here, as JSON lines.")
+@click.option(
+    "--comments", type=FILE_PATH, metavar="FILE", help="Output file for comments (JSON Lines)."
+)
 def import_xlsx(
     files: tuple[Path, ...], output: Path | None, db: str | None, replace: bool, **how: Any
 ) -> None:
-    """Take back workbooks that raters filled in.
+    """Import completed rater workbooks.
 
-    They are those of `export-xlsx`, or have the original layout of such studies. With a study file
-    among FILES they become answers to it, in a store or as lines. Without one they become a table
-    of ratings: every dimension is a scale, and so is the total of every rater. All faults of all
-    files are told at once, by sheet and cell; then nothing is kept. The same file twice changes
-    nothing.
+    Workbooks are those of `export-xlsx`, or have the original layout of such studies. With a study
+    file among FILES they are converted to answers, in a database or as JSON Lines. Without one they
+    are converted to a table of ratings, in which each dimension and the total are scales. All
+    errors are reported at once, by sheet and cell, and nothing is imported. Importing the same file
+    again changes nothing.
 
     \b
     earwitness study import-xlsx study.yaml returned/*.xlsx --db study.db
@@ -109,12 +137,14 @@ def import_xlsx(
     set_options = {name: value for name, value in how.items() if value is not None}
     if study is None:
         if db is not None or replace:
-            raise UsageError("--db and --replace need the study file among FILES")
+            raise UsageError("--db and --replace require a study file — add it to FILES")
         _import_ratings(books, output, set_options)
     else:
         if refused := [name for name in STUDY_OPTIONS if name in set_options]:
             option = refused[0].partition("_")[0]
-            raise UsageError(f"the study says this itself — leave out --{option}")
+            raise UsageError(
+                f"--{option} cannot be used with a study file, which sets it — omit it"
+            )
         _import_answers(study, books, output, db, replace=replace)
 
 
@@ -125,11 +155,11 @@ def _path_text(path: Path | None) -> str | None:
 def _import_answers(
     study: Path, books: Sequence[Path], output: Path | None, db: str | None, *, replace: bool
 ) -> None:
-    """Keep answers in a store, or write them."""
+    """Save answers in a database, or write them."""
     if db is not None and output is not None:
-        raise UsageError("answers go to a store or to a file — say --db or -o")
+        raise UsageError("--db and --output cannot be combined — use one of them")
     if db is None and replace:
-        raise UsageError("only what is in a store can be replaced — say --db")
+        raise UsageError("--replace requires a database — set --db")
     target = None if output is None else AtomicFile(output)
     with warnings_as_notes():
         if db is not None:
@@ -148,15 +178,17 @@ def _import_answers(
 
 
 def _enter_in_store(study: Path, books: Sequence[Path], db: str, *, replace: bool) -> None:
-    from earwitness.studies.workbooks.to_answers import study_enter  # needs a database only here
+    from earwitness.studies.workbooks.to_answers import (
+        study_enter,
+    )  # only here is a database needed
 
     entered = study_enter(study, books, db, replace=replace)
     _print_matched(entered.matched)
     counts = (
-        f"{entered.new:,} new, {entered.corrected:,} corrected, {entered.unchanged:,} as they were"
+        f"{entered.new:,} new, {entered.corrected:,} corrected, {entered.unchanged:,} unchanged"
     )
     click.echo(f"pages: {counts}", err=True)
-    place = "…" if "://" in db else db  # there may be a password in it
+    place = "…" if "://" in db else db  # it may contain a password
     click.echo(f"next: earwitness study analyse {study} --db {place}", err=True)
 
 
@@ -165,12 +197,12 @@ def _print_matched(matched_answers: MatchedAnswers) -> None:
         click.echo(f"note: {note}", err=True)
     rows, raters = sum(len(one.rows) for one in matched_answers.pages), len(matched_answers.sources)
     click.echo(
-        f"{rows:,} rows of {raters:,} raters on {len(matched_answers.pages):,} pages", err=True
+        f"imported {rows:,} rows: {raters:,} raters, {len(matched_answers.pages):,} pages", err=True
     )
 
 
 def _import_ratings(books: Sequence[Path], output: Path | None, how: dict[str, Any]) -> None:
-    """Write a table of ratings, and comments if they are asked for."""
+    """Write a table of ratings, and comments if requested."""
     comments = how.pop("comments", None)
     targets = [None if one is None else AtomicFile(one) for one in (output, comments)]
     imported = study_import_xlsx(books, **how)
@@ -201,7 +233,7 @@ def _import_summary(
 ) -> Iterator[str]:
     raters = {one.rater for one in imported.rows}
     clips = {one.row.record for one in imported.rows}
-    yield f"{len(imported.rows):,} rows of {len(raters):,} raters on {len(clips):,} clips"
+    yield f"imported {len(imported.rows):,} rows: {len(raters):,} raters, {len(clips):,} clips"
     for path in (output, comments):
         if path is not None:
             yield f"wrote {path}"

@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 
 def in_process(function: Callable[[T], R], items: Iterable[T], /) -> Iterator[R]:
-    """Apply the function as results are asked for.
+    """Apply the function in this process, lazily.
 
     >>> list(in_process(abs, [-1, 2]))
     [1, 2]
@@ -35,12 +35,12 @@ def in_process(function: Callable[[T], R], items: Iterable[T], /) -> Iterator[R]
 # --- Worker processes ----------------------------------------------------------------------------
 
 
-ITEMS_AHEAD_PER_WORKER = 3  # items a worker that are handed out before the first result is taken
+ITEMS_AHEAD_PER_WORKER = 3  # items per worker submitted before the first result is taken
 _function: Callable[[Any], Any]
 
 
 def processes(jobs: int) -> Map:
-    """A map over ``jobs`` processes: results in order, few items in flight at any time."""
+    """Return a map over ``jobs`` processes, with results in order and few items in flight."""
     if jobs < 1:
         raise UsageError(f"jobs must be 1 or more, got {jobs}")
 
@@ -50,7 +50,7 @@ def processes(jobs: int) -> Map:
         try:
             yield from _iterate_results(pool, items, jobs * ITEMS_AHEAD_PER_WORKER)
         except BrokenProcessPool as error:
-            raise WorkerDied("a worker process died; is there enough memory?") from error
+            raise WorkerDied("a worker process died — check that there is enough memory") from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -72,9 +72,9 @@ def _iterate_results(
 
 @contextmanager
 def _hold_signals() -> Iterator[None]:
-    """Keep signals back for a moment, so that no worker is left half started.
+    """Block signals while workers start, so that no worker is left half started.
 
-    A worker that starts meanwhile never hears Ctrl-C; the parent hears it a moment later.
+    A worker that starts meanwhile never receives Ctrl-C; the parent receives it afterwards.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
@@ -87,7 +87,7 @@ def _hold_signals() -> Iterator[None]:
 
 
 def _start_worker(function: Callable[[Any], Any]) -> None:
-    """In a worker: take the function once, leave Ctrl-C to the parent, and end when it ends."""
+    """Initialize a worker: keep the function, ignore Ctrl-C, and end when the parent ends."""
     global _function
     threading.Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

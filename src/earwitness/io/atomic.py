@@ -13,17 +13,17 @@ from earwitness.errors import UsageError
 
 
 class AtomicFile:
-    """Text written beside its place and moved there at the end; gone if anything went wrong.
+    """Text file that is written to a temporary file and moved to its path on success.
 
-    A device or a pipe is written to as it is.
+    After an error, nothing remains. A device or a pipe is written to directly.
     """
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
         if self._path.is_dir():
-            raise UsageError(f"{self._path} is a folder — name a file")
+            raise UsageError(f"{self._path} is a folder — give a file name")
         if not self._path.parent.is_dir():
-            raise UsageError(f"{self._path}: there is no folder {self._path.parent}")
+            raise UsageError(f"{self._path}: the folder {self._path.parent} does not exist")
         self._in_place = self._path.exists() and not self._path.is_file()
         self._target = self._path if self._in_place else self._path.resolve()
 
@@ -72,7 +72,7 @@ class AtomicFile:
 
 
 class AtomicWriter:
-    """Something that writes a file bit by bit; the file appears at the end, if all went well."""
+    """Base class of writers of a file that appears only on success."""
 
     def __init__(self, path: Path) -> None:
         self._file = AtomicFile(path)
@@ -83,7 +83,7 @@ class AtomicWriter:
         return self
 
     def _begin(self) -> None:
-        """Write what stands at the top."""
+        """Write the start of the file."""
 
     def __exit__(
         self,
@@ -95,14 +95,14 @@ class AtomicWriter:
 
 
 class AtomicFolder:
-    """A new folder, filled beside its place and moved there at the end; gone if anything failed."""
+    """New folder that is filled in a temporary folder and moved to its path on success."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         if path.exists():
-            raise UsageError(f"{path} is there already — name a new folder")
+            raise UsageError(f"{path} already exists — choose another folder")
         if not path.resolve().parent.is_dir():
-            raise UsageError(f"{path}: there is no folder {path.resolve().parent}")
+            raise UsageError(f"{path}: the folder {path.resolve().parent} does not exist")
 
     def __enter__(self) -> Path:
         self._temporary = Path(
@@ -124,7 +124,7 @@ class AtomicFolder:
 
 
 def _apply_umask(mode: int) -> int:
-    """What somebody's new files and folders may be done with."""
+    """Return a mode with the user's umask applied."""
     mask = os.umask(0)
     os.umask(mask)
     return mode & ~mask

@@ -22,14 +22,14 @@ from earwitness.io.source import LineBlock
 
 
 Record = TypeVar("Record")
-STEP_ERRORS = (AttributeError, LookupError, TypeError, ValueError)  # a path that leads nowhere
+STEP_ERRORS = (AttributeError, LookupError, TypeError, ValueError)  # the path does not exist
 DECODE_ERRORS = (msgspec.MsgspecError, UnicodeError, RecursionError)
 SHOWN_FAULTS = 20
 
 
 @dataclass
 class Findings:
-    """What was wrong in some part of the input, and what became of it."""
+    """Problems of a part of the input, and the cases that were skipped or emptied."""
 
     on_error: OnError = "fail"
     problems: list[Problem] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Findings:
     def bad(
         self, source: str, line: int, key: Key, faults: list[Fault], *, skip: bool = True
     ) -> None:
-        """A record that cannot be taken as it is."""
+        """Add an invalid record."""
         problems = [Problem(source, line, *fault) for fault in faults]
         if self.on_error == "fail":
             for problem in problems:
@@ -53,13 +53,13 @@ class Findings:
         (self.skipped if skip else self.emptied).append(FaultyCase(key, line, "; ".join(reasons)))
 
     def add(self, problem: Problem) -> None:
-        """A problem; the first thousand are kept, all are counted."""
+        """Add a problem; the first thousand are kept, all are counted."""
         self.count += 1
         if len(self.problems) < SHOWN_PROBLEMS:
             self.problems.append(problem)
 
     def merge(self, other: Findings) -> None:
-        """Add what was found in the part that follows."""
+        """Add the findings of the following part."""
         self.count += other.count
         self.problems += other.problems[: SHOWN_PROBLEMS - len(self.problems)]
         self.skipped += other.skipped
@@ -67,10 +67,10 @@ class Findings:
 
 
 class RecordType(Generic[Record]):
-    """A kind of record, described by a struct: a fast decoder, and a check of what it refuses.
+    """A type of record, described by a struct: a fast decoder, and a check that finds all faults.
 
-    Both must accept the same lines; a test holds them to it. ``output`` names the field that may be
-    emptied where it is faulty.
+    Both accept the same lines, which a test verifies. ``output`` is the name of the field that may
+    be replaced by an empty output if it is invalid.
     """
 
     def __init__(self, struct: type[Record], output: str = "") -> None:
@@ -79,7 +79,7 @@ class RecordType(Generic[Record]):
         self._output = output
 
     def read(self, block: LineBlock) -> Iterator[tuple[int, Record | bytes]]:
-        """Line numbers with records, or with the text of a line that is not good."""
+        """Yield line numbers with records, or with the text of an invalid line."""
         for line, text in enumerate(block.lines, block.line):
             try:
                 yield line, self._decode(text)
@@ -88,7 +88,7 @@ class RecordType(Generic[Record]):
                     yield line, text
 
     def faults(self, text: bytes) -> tuple[dict[str, Any], list[Fault]]:
-        """The record as far as it can be read, and all that is wrong with it."""
+        """Return the record as far as it can be read, and all of its faults."""
         try:
             value = load_json_line(text)
         except BadLine as error:
@@ -97,7 +97,7 @@ class RecordType(Generic[Record]):
         return value if isinstance(value, dict) else {}, faults or self._refusal(text)
 
     def mended(self, value: dict[str, Any], faults: list[Fault]) -> Record | None:
-        """The record without its unknown fields, if nothing else is wrong; for further checks."""
+        """Return the record without unknown fields, if it has no other fault; else None."""
         cleaned = deepcopy(value)
         for fault in faults:
             if fault.message != UNKNOWN_FIELD:
@@ -110,7 +110,7 @@ class RecordType(Generic[Record]):
                         container[int(step)] if isinstance(container, list) else container[step]
                     )
                 del container[last]
-            except STEP_ERRORS:  # a name that is empty, cut short, or has dots or brackets in it
+            except STEP_ERRORS:  # a name that is empty, shortened, or has dots or brackets
                 return None
         try:
             return self._decode(msgspec.json.encode(cleaned))
@@ -120,7 +120,7 @@ class RecordType(Generic[Record]):
     def without_output(
         self, value: dict[str, Any], faults: list[Fault], empty: Any
     ) -> Record | None:
-        """The record with an empty output, if its output is all that is wrong with it."""
+        """Return the record with an empty output, if only its output is invalid; else None."""
         inside = (f"{self._output}.", f"{self._output}[")
         if not all(f.field == self._output or f.field.startswith(inside) for f in faults):
             return None
@@ -146,27 +146,27 @@ HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 def hash_names(names: list[str]) -> Hashes:
-    """Eight bytes for each name, the same on every machine."""
+    """Return a 64-bit hash of each name, the same on every machine."""
     digests = b"".join([blake2b(name.encode(), digest_size=8).digest() for name in names])
     return np.frombuffer(digests, "<u8").astype(np.uint64)
 
 
 def hash_keys(items: Hashes, systems: Hashes) -> Hashes:
-    """Eight bytes for each pair of item and system."""
+    """Return a 64-bit hash of each pair of item and system."""
     return items ^ (systems * HASH_MULTIPLIER)
 
 
 class KeyIndex:
-    """Remembers hashes in sorted runs that are merged as they grow, like a deck that is riffled.
+    """Index of hashes, in sorted runs that are merged as they grow.
 
-    Two names share a hash with a chance of 3 in 100 million among a million names.
+    Among a million names, the probability that two share a hash is 3 in 100 million.
     """
 
     def __init__(self) -> None:
         self._runs: list[tuple[Hashes, Ints]] = []
 
     def add(self, hashes: Hashes, lines: Ints) -> Ints:
-        """For every hash the line where it was first seen, or 0 if it is new."""
+        """Add hashes, and return the line where each was first seen, or 0 if it is new."""
         order = np.argsort(hashes, kind="stable")
         hashes, lines = hashes[order], lines[order]
         first = np.searchsorted(hashes, hashes)
@@ -192,33 +192,35 @@ class KeyIndex:
 # --- Hints for wrong files -----------------------------------------------------------------------
 
 
-JSON_ARRAY_MESSAGE = "is a JSON array — write one object a line"
+JSON_ARRAY_MESSAGE = "is a JSON array — write one object per line"
 GATHER_SUFFIXES = ("ctm", "srt", "vtt", "ffmeta")
-FILE_KIND_LINES = 5  # lines from which the kind of a file is told
+FILE_KIND_LINES = 5  # number of lines from which the kind of a file is detected
 FILE_KIND_FIELDS = {"samples": "hypothesis", "outputs": "output", "references": "references"}
-WRONG_FILE_MESSAGES = {  # expected file: telling field of another one, and what to do
+WRONG_FILE_MESSAGES = {  # by expected file: field of another kind of file, and message
     "samples": {
-        "output": "looks like an outputs file — name the references file behind it",
-        "references": "looks like a references file — name the outputs file before it",
+        "output": "looks like an outputs file — give the references file after it",
+        "references": "looks like a references file — give the outputs file before it",
     },
     "outputs": {
-        "hypothesis": "chunkseg's lines hold both sides — give this file alone",
+        "hypothesis": "has outputs and references, as in chunkseg — give only this file",
         "references": "looks like a references file — are the two files swapped?",
     },
     "references": {
-        "hypothesis": "chunkseg's lines hold both sides — give such a file alone",
+        "hypothesis": "has outputs and references, as in chunkseg — give only one file",
         "output": "looks like an outputs file — are the two files swapped?",
     },
 }
 
 
 def refuse_other_files(expected: str, block: LineBlock, on_error: OnError) -> None:
-    """Say in one sentence if all of the first lines show that this is another kind of file."""
+    """Raise InputError with one message if all first lines show another kind of file."""
     if block.line != 1 or on_error != "fail":
         return
     ending = block.source.lower().rpartition(".")[2]
     if ending in GATHER_SUFFIXES and block.lines and not block.lines[0].lstrip().startswith(b"{"):
-        message = f"is a {ending.upper()} file — `earwitness gather` makes JSON lines of it"
+        message = (
+            f"is a {ending.upper()} file — use `earwitness gather` to convert it to JSON Lines"
+        )
         raise InputError([Problem(block.source, 1, "", message)])
     messages = {
         _describe_wrong_file(expected, line)
@@ -232,7 +234,7 @@ def refuse_other_files(expected: str, block: LineBlock, on_error: OnError) -> No
 
 
 def _describe_wrong_file(expected: str, line: bytes) -> str:
-    """What the line looks like instead, or nothing."""
+    """Return a message about the actual kind of file, or an empty text."""
     try:
         value = msgspec.json.decode(line)
     except DECODE_ERRORS:

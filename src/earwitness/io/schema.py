@@ -17,17 +17,17 @@ from earwitness.errors import nearest
 
 
 UNKNOWN_FIELD = "unknown field"
-CUSTOM_FIELDS_HINT = " — what is your own goes under meta"
-MAX_DURATION_SECONDS = 1e9  # seconds, more than thirty years
-MAX_TIME_SECONDS = 1e12  # seconds from the start
-MAX_INTEGER_NAME = 2**62  # of whole numbers that name something
-MAX_WHOLE_NUMBER = 1_000_000  # of whole numbers that count something
-# no control characters, no blanks around; read alike by Python and by editors of JSON Schema
+CUSTOM_FIELDS_HINT = ' Put your own fields under "meta"'
+MAX_DURATION_SECONDS = 1e9  # more than thirty years
+MAX_TIME_SECONDS = 1e12  # largest time from the start
+MAX_INTEGER_NAME = 2**62  # largest whole number used as a name
+MAX_WHOLE_NUMBER = 1_000_000  # largest whole number used as a count
+# no control characters or surrounding spaces; the same in Python and in editors with JSON Schema
 NAME_PATTERN = r"^(?! )[^\x00-\x1f\x7f]+(?<! )(?![\s\S])"
 
 
 class Fault(NamedTuple):
-    """What is wrong with a value of a record."""
+    """A fault of a value of a record: its path, what is wrong, and what to do."""
 
     field: str
     message: str
@@ -38,14 +38,14 @@ Check = Callable[[Any, str], Iterator[Fault]]
 
 
 class Field(NamedTuple):
-    """How a field of a record is checked."""
+    """Check of a field of a record."""
 
     check: Check
     required: bool = False
 
 
 def load_json_line(line: bytes) -> Any:
-    """Parse a line, telling a broken one by its column."""
+    """Parse a line of JSON; raise BadLine with the column of a syntax error."""
     try:
         value = json.loads(line.decode())
         json.dumps(value, ensure_ascii=False).encode()
@@ -53,19 +53,21 @@ def load_json_line(line: bytes) -> Any:
         raise BadLine(Fault("", f"not UTF-8 at byte {error.start + 1}", "save as UTF-8")) from None
     except json.JSONDecodeError as error:
         where = f"at column {error.colno}: {error.msg}"
-        raise BadLine(Fault("", f"not JSON {where}", "write one JSON object a line")) from None
+        raise BadLine(Fault("", f"not JSON {where}", "write one JSON object per line")) from None
     except UnicodeEncodeError:
-        halves = Fault("", "half a character (a lone surrogate)", "write whole characters")
+        halves = Fault(
+            "", "contains an incomplete character (a lone surrogate)", "write complete characters"
+        )
         raise BadLine(halves) from None
     except RecursionError:
-        raise BadLine(Fault("", "not a record: nested too deeply")) from None
+        raise BadLine(Fault("", "nested too deeply")) from None
     except ValueError:  # Python's limit on digits
         raise BadLine(Fault("", "a number has too many digits")) from None
     return value
 
 
 class BadLine(Exception):
-    """The line is no record at all."""
+    """The line is not a JSON record."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
@@ -78,10 +80,10 @@ def check_record(
     misplaced: Mapping[str, str] | None = None,
     custom_hint: str = CUSTOM_FIELDS_HINT,
 ) -> Check:
-    """An object with these fields and no others.
+    """Return a check for an object with these fields and no others.
 
-    ``remedy`` is for what is no object; ``misplaced`` names fields that stand here by mistake, with
-    where they belong; ``custom_hint`` says where fields of one's own go, if anywhere.
+    ``remedy`` is for values that are not objects, ``misplaced`` has fields of other objects with
+    the path where they belong, and ``custom_hint`` says where to put custom fields, if anywhere.
     """
 
     def check(value: Any, path: str) -> Iterator[Fault]:
@@ -97,16 +99,17 @@ def check_record(
         for name in value:
             if name not in fields:
                 place = (misplaced or {}).get(name)
-                hint = (
-                    f"it belongs inside {place}" if place else nearest(name, fields) + custom_hint
-                )
-                yield Fault(_join(path, _shorten(name)), UNKNOWN_FIELD, hint)
+                remedy_text = f"it belongs inside {place}" if place else nearest(name, fields)
+                if not place and custom_hint:
+                    stop = "" if remedy_text.endswith("?") else "."
+                    remedy_text += stop + custom_hint
+                yield Fault(_join(path, _shorten(name)), UNKNOWN_FIELD, remedy_text)
 
     return check
 
 
 def check_list(inner: Check, *, least: int = 0) -> Check:
-    """A list whose every element passes a check."""
+    """Return a check for a list whose elements all pass a check."""
 
     def check(value: Any, path: str) -> Iterator[Fault]:
         if not isinstance(value, list):
@@ -121,7 +124,7 @@ def check_list(inner: Check, *, least: int = 0) -> Check:
 
 
 def check_number(value: Any, path: str) -> Iterator[Fault]:
-    """A finite number."""
+    """Check for a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         remedy = "write seconds" if isinstance(value, str) else ""
         yield Fault(path, f"must be a number, got {show(value)}", remedy)
@@ -130,20 +133,20 @@ def check_number(value: Any, path: str) -> Iterator[Fault]:
 
 
 def check_text(value: Any, path: str) -> Iterator[Fault]:
-    """Any text."""
+    """Check for text."""
     if not isinstance(value, str):
         yield Fault(path, f"must be text, got {show(value)}")
 
 
 def is_name(value: Any) -> bool:
-    """Whether a value can name something."""
+    """Whether a value is a valid name."""
     if isinstance(value, str):
         return re.search(NAME_PATTERN, value) is not None
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_INTEGER_NAME
 
 
 def check_mapping(value: Any, path: str) -> Iterator[Fault]:
-    """Any object."""
+    """Check for an object."""
     if not isinstance(value, dict):
         yield Fault(path, f"must be an object, got {show(value)}")
 
@@ -151,7 +154,7 @@ def check_mapping(value: Any, path: str) -> Iterator[Fault]:
 def check_row(
     parts: Sequence[Field], message: str = "must be a list of two", remedy: str = ""
 ) -> Check:
-    """A list with a place for each part, of which the last may be left out if not required."""
+    """Return a check for a list with one element per part; optional parts at the end may lack."""
     least = sum(part.required for part in parts)
 
     def check(value: Any, path: str) -> Iterator[Fault]:
@@ -165,7 +168,7 @@ def check_row(
 
 
 def show(value: Any) -> str:
-    """A value as JSON, cut to a readable length."""
+    """Return a value as JSON, shortened to a readable length."""
     return _shorten(json.dumps(value, ensure_ascii=False, default=str))
 
 
@@ -178,10 +181,9 @@ def _join(path: str, name: str) -> str:
 
 
 # --- Checks of structs ---------------------------------------------------------------------------
-# A record or a YAML file is described once, by its struct: names, types and bounds, and in the
-# ``extra`` of a type's ``Meta`` the wording of its faults where the usual one does not do:
-# ``message`` says what a value must be, ``remedy`` what to do, ``unit`` what the bounds are in,
-# ``noun`` and ``options`` which names may be chosen.
+# A record or a YAML file is described by its struct: names, types and bounds. The ``extra`` of a
+# type's ``Meta`` may have the wording of its faults: ``message`` says what a value must be,
+# ``remedy`` what to do, ``unit`` is the unit of bounds, ``noun`` and ``options`` are the choices.
 
 
 Wording = Mapping[str, Any]
@@ -197,9 +199,9 @@ JSON_TYPES: dict[type[inspect.Type], type | tuple[type, ...]] = {
 
 
 def derive_check(struct: type, *, hints: bool = True) -> Check:
-    """The check that a struct stands for: it accepts what msgspec accepts, and finds every fault.
+    """Return the check of a struct, which accepts what msgspec accepts and finds every fault.
 
-    With ``hints``, an unknown field is told where it belongs, or where fields of one's own go.
+    With ``hints``, the remedy for an unknown field says where it, or custom fields, belong.
 
     >>> from msgspec import Struct
     >>> class Song(Struct, forbid_unknown_fields=True):
@@ -215,7 +217,7 @@ def derive_check(struct: type, *, hints: bool = True) -> Check:
 
 
 def _derive(kind: inspect.Type, wording: Wording, hints: bool) -> Check:
-    """The check of a type."""
+    """Return the check of a type."""
     match kind:
         case inspect.Metadata():
             return _derive(kind.type, {**wording, **(kind.extra or {})}, hints)
@@ -262,7 +264,7 @@ def _without_metadata(kind: inspect.Type) -> inspect.Type:
 
 
 def _fields_inside(struct: inspect.StructType) -> dict[str, str]:
-    """Fields of the structs inside a struct, with where they are."""
+    """Return the fields of nested structs, with their paths."""
     places: dict[str, str] = {}
     for field in struct.fields:
         kind, place = _without_metadata(field.type), field.name
@@ -274,7 +276,7 @@ def _fields_inside(struct: inspect.StructType) -> dict[str, str]:
 
 
 def _check_list(kind: inspect.ListType, wording: Wording, item_check: Check) -> Check:
-    """A list; with a wording, its length is told by that."""
+    """Return a check for a list; a wording replaces the message about its length."""
     if "message" not in wording:
         return check_list(item_check, least=kind.min_length or 0)
 
@@ -288,7 +290,7 @@ def _check_list(kind: inspect.ListType, wording: Wording, item_check: Check) -> 
 
 
 def _check_mapping(key_check: Check, value_check: Check) -> Check:
-    """Any names that pass a check, each with a value that passes another."""
+    """Return a check for an object whose keys and values pass these checks."""
 
     def check(value: Any, path: str) -> Iterator[Fault]:
         if not isinstance(value, dict):
@@ -302,7 +304,7 @@ def _check_mapping(key_check: Check, value_check: Check) -> Check:
 
 
 def _check_union(checks: Sequence[tuple[tuple[type, ...], Check]], wording: Wording) -> Check:
-    """One of several types; without a wording, what is of none of them is taken for the first."""
+    """Return a check for one of several types; without a wording, others fail the first check."""
 
     def check(value: Any, path: str) -> Iterator[Fault]:
         if not wording:
@@ -315,7 +317,7 @@ def _check_union(checks: Sequence[tuple[tuple[type, ...], Check]], wording: Word
 
 
 def _json_types(kind: inspect.Type) -> tuple[type, ...]:
-    """The Python types of the JSON values that a type stands for."""
+    """Return the Python types of the JSON values of a type."""
     kind = _without_metadata(kind)
     if isinstance(kind, inspect.UnionType):
         return tuple(json_type for inner in kind.types for json_type in _json_types(inner))
@@ -326,7 +328,7 @@ def _json_types(kind: inspect.Type) -> tuple[type, ...]:
 
 
 def _check_bounds(kind: inspect.FloatType, wording: Wording) -> Check:
-    """A number within its bounds."""
+    """Return a check for a number within its bounds."""
     unit, remedy = wording.get("unit", ""), wording.get("remedy", "")
 
     def check(value: Any, path: str) -> Iterator[Fault]:
@@ -357,7 +359,7 @@ def _is_above(kind: inspect.FloatType | inspect.IntType, value: float) -> bool:
 
 
 def _check_integer(kind: inspect.IntType, wording: Wording) -> Check:
-    """A whole number within its bounds."""
+    """Return a check for a whole number within its bounds."""
     message = wording.get("message", "must be a whole number")
 
     def check(value: Any, path: str) -> Iterator[Fault]:
@@ -369,7 +371,7 @@ def _check_integer(kind: inspect.IntType, wording: Wording) -> Check:
 
 
 def _check_string(kind: inspect.StrType, wording: Wording) -> Check:
-    """Text that is long enough and of a pattern."""
+    """Return a check for text with a minimum length and a pattern."""
     message = wording.get("message", f"must match {kind.pattern}")
 
     def check(value: Any, path: str) -> Iterator[Fault]:
@@ -384,11 +386,11 @@ def _check_string(kind: inspect.StrType, wording: Wording) -> Check:
 
 
 def _check_choice(noun: str, options: Sequence[str]) -> Check:
-    """One of several names."""
+    """Return a check for one of several names."""
 
     def check(value: Any, path: str) -> Iterator[Fault]:
         if value not in options:
-            yield Fault(path, f"there is no {noun} {show(value)}", nearest(str(value), options))
+            yield Fault(path, f"unknown {noun} {show(value)}", nearest(str(value), options))
 
     return check
 
@@ -402,7 +404,7 @@ def _check_boolean(value: Any, path: str) -> Iterator[Fault]:
 
 
 def fill_defaults(value: Mapping[str, Any], struct: type) -> dict[str, Any]:
-    """A checked value with the defaults of what is left out, also in the structs inside.
+    """Return a checked value with the defaults of missing fields, also in nested structs.
 
     >>> from msgspec import defstruct
     >>> hall = defstruct("Hall", [("seats", int), ("name", str, "hall")])
@@ -440,7 +442,7 @@ Name = Annotated[
     Meta(
         extra={
             "message": "must be printable text or a whole number",
-            "remedy": "no control characters, no blanks around it",
+            "remedy": "remove control characters and surrounding spaces",
         }
     ),
 ]
@@ -449,7 +451,7 @@ Length = Annotated[
     Meta(
         ge=0,
         le=MAX_DURATION_SECONDS,
-        extra={"unit": " s", "remedy": "are these samples or milliseconds?"},
+        extra={"unit": " s", "remedy": "check that durations are in seconds"},
     ),
 ]
 Moment = Annotated[
@@ -459,7 +461,7 @@ Moment = Annotated[
         le=MAX_TIME_SECONDS,
         extra={
             "message": f"must be within {MAX_TIME_SECONDS:g} s of the start",
-            "remedy": "are these seconds?",
+            "remedy": "check that times are in seconds",
         },
     ),
 ]
@@ -467,19 +469,19 @@ Number = Annotated[float, Meta(ge=-1e300, le=1e300)]
 
 
 def whole_range(least: int, most: int = MAX_WHOLE_NUMBER) -> Meta:
-    """A whole number in a range."""
+    """Return the metadata of a whole number in a range."""
     message = f"must be a whole number from {least} to {most:,}"
     return Meta(ge=least, le=most, extra={"message": message})
 
 
 def number_range(least: float, most: float | None = None) -> Meta:
-    """A number in a range."""
-    limits = f"from {least:g} on" if most is None else f"from {least:g} to {most:g}"
+    """Return the metadata of a number in a range."""
+    limits = f"at least {least:g}" if most is None else f"from {least:g} to {most:g}"
     return Meta(ge=least, le=most, extra={"message": f"must be {limits}"})
 
 
 def choice_of(noun: str, options: Iterable[str]) -> Meta:
-    """One of several names."""
+    """Return the metadata of one of several names."""
     names = list(options)
     extra = {"noun": noun, "options": names}
     return Meta(extra=extra, extra_json_schema={"enum": names})

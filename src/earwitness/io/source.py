@@ -21,7 +21,7 @@ from earwitness.core import Input
 from earwitness.errors import InputError, MissingExtra, Problem, whole_characters
 
 READ_BLOCK_BYTES = 1 << 19
-FIRST_RECORD_SEARCH_LINES = 100  # lines among which a first record is looked for
+FIRST_RECORD_SEARCH_LINES = 100  # number of lines searched for a first record
 UTF8_BOM = b"\xef\xbb\xbf"
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -29,7 +29,7 @@ Records = Iterable[Mapping[str, Any]]
 
 
 class LineBlock(NamedTuple):
-    """Whole lines of a source, without their ends, and the number of the first."""
+    """Complete lines of a source without line endings, and the number of the first line."""
 
     source: str
     line: int
@@ -39,7 +39,7 @@ class LineBlock(NamedTuple):
 
 @dataclass
 class RecordSource:
-    """Where records come from: a path, ``-`` for standard input, or records in memory."""
+    """Source of records: a path, ``-`` for standard input, or records in memory."""
 
     place: str | PathLike[str] | Records
     name: str = ""
@@ -56,7 +56,7 @@ class RecordSource:
 
     @property
     def stem(self) -> str:
-        """The name without folders and endings.
+        """Name without folders and extensions.
 
         >>> RecordSource("runs/gpt-4.1.jsonl.gz").stem
         'gpt-4.1'
@@ -66,24 +66,24 @@ class RecordSource:
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the file, if it is one."""
+        """Folder of the file, or None if the source is not a file."""
         if isinstance(self.place, str | PathLike) and self.place != "-":
             return Path(self.place).parent
         return None
 
     @property
     def total(self) -> int | None:
-        """How many bytes there are to read, if that can be known."""
+        """Number of bytes to read, or None if unknown."""
         if isinstance(self.place, str | PathLike) and Path(self.place).is_file():
             return Path(self.place).stat().st_size
         return None
 
     def read(self) -> Input:
-        """What was read, once all blocks were taken."""
+        """Return name, hash and size of the input, after all blocks were read."""
         return Input(self.name, self._hash.hexdigest(), self._bytes_read)
 
     def first(self) -> dict[str, Any]:
-        """The first line that is a record, or an empty one; nothing is lost by looking."""
+        """Return the first record, or an empty one; ``blocks`` still has all lines."""
         if self._first_blocks is None:
             self._remaining = self._blocks()
             self._first_blocks = list(islice(self._remaining, 1))
@@ -99,7 +99,7 @@ class RecordSource:
         return {}
 
     def blocks(self) -> Iterator[LineBlock]:
-        """All lines in order."""
+        """Yield all lines in order."""
         if self._first_blocks is None:
             yield from self._blocks()
             return
@@ -108,12 +108,16 @@ class RecordSource:
         yield from self._remaining
 
     def _blocks(self) -> Iterator[LineBlock]:
-        """All lines in order; marks that do not belong at the start or end of lines are noted."""
+        """Yield all lines in order, and note byte-order marks and CRLF."""
         line, crlf_count = 1, 0
         for data in _split_at_lines(self._chunks()):
             if line == 1 and data.startswith(UTF8_BOM):
                 data = data[len(UTF8_BOM) :]
-                self._note(1, "starts with a byte-order mark", "save the file as plain UTF-8")
+                self._note(
+                    1,
+                    "starts with a byte-order mark",
+                    "save the file as UTF-8 without a byte-order mark",
+                )
             lines = data.split(b"\n")
             if not lines[-1]:
                 lines.pop()
@@ -127,7 +131,7 @@ class RecordSource:
             line += len(lines)
         if crlf_count:
             line_words = "line ends" if crlf_count == 1 else "lines end"
-            self._note(first, f"{crlf_count:,} {line_words} in CRLF", "save with LF line ends")
+            self._note(first, f"{crlf_count:,} {line_words} in CRLF", "save with LF line endings")
 
     def _note(self, line: int, message: str, remedy: str) -> None:
         self.problems.append(Problem(self.name, line, "", message, remedy))
@@ -159,7 +163,7 @@ class RecordSource:
 
 
 class _CountingReader(io.RawIOBase):
-    """A stream whose bytes are counted and hashed on their way."""
+    """A stream whose bytes are counted and hashed while read."""
 
     def __init__(self, file: Any, count: Any, *, close: bool) -> None:
         self._file, self._count, self._close = file, count, close
@@ -168,7 +172,9 @@ class _CountingReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._count(self._file.read1(len(buffer)))  # one system call: signals are heard
+        data = self._count(
+            self._file.read1(len(buffer))
+        )  # one system call, so that signals are handled
         buffer[: len(data)] = data
         return len(data)
 
@@ -194,7 +200,7 @@ def _read_chunks(file: Any, size: int) -> Iterator[bytes]:
 
 
 def _decompress_zstd(raw: BinaryIO) -> Iterator[bytes]:
-    """All frames of a zstd file; small bites, since a few bytes may unfold into very many."""
+    """Yield all frames of a zstd file, in small chunks, since few bytes may expand to many."""
     try:
         import zstandard
     except ImportError:
@@ -218,7 +224,7 @@ def _decompress_zstd(raw: BinaryIO) -> Iterator[bytes]:
 
 
 def _split_at_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes, cut only behind line ends; lines may be longer than a chunk."""
+    """Yield the same bytes, split only after line endings; lines may be longer than a chunk."""
     pending: list[bytes] = []
     pending_bytes = 0
     for chunk in chunks:
@@ -235,15 +241,15 @@ def _split_at_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _encode_line(record: Any) -> bytes:
-    """A record as a line; what JSON has no words for is left to the check to refuse."""
+    """Return a record as a line of JSON; values such as NaN are left to the check."""
     line = msgspec.json.encode(record, enc_hook=_plain_value)
-    if b"null" in line:  # perhaps a NaN
+    if b"null" in line:  # may be a NaN
         line = json.dumps(record, default=_plain_value).encode()
     return line + b"\n"
 
 
 def _plain_value(value: Any) -> Any:
-    """Arrays in records given from Python."""
+    """Convert arrays in records to lists."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"cannot be written as JSON: {type(value).__name__}")

@@ -21,73 +21,73 @@ from earwitness.io.schema import MAX_INTEGER_NAME, BadLine, Fault, load_json_lin
 from earwitness.io.source import RecordSource
 
 # --- Tables and their faults ---------------------------------------------------------------------
-# A cell is text, as it would stand in CSV; an empty one says nothing. Faults are kept with the
-# number of their line: up to a thousand of every look through the table, all are counted.
+# A cell is text, as in CSV; an empty cell is a missing value. Faults are kept with their line
+# numbers: up to a thousand per pass through the table; all are counted.
 
 
 READ_VERB = "read"
 
 
 class BadCell(NamedTuple):
-    """A value of JSON that cannot stand in its column, as it is written."""
+    """A JSON value that is invalid in its column, as text."""
 
     shown: str
 
 
-Cell = str | BadCell | Fault  # the last where a fault was told already
+Cell = str | BadCell | Fault  # a Fault if it was reported already
 
 
 @dataclass(frozen=True)
 class TableWording:
-    """What tables of one sort are called: their columns, rows and cells.
+    """Names of columns, rows and cells of a type of tables, for messages.
 
-    Where numbers may be ``undefined``, NaN is as good as nothing.
+    If numbers may be ``undefined``, NaN is treated as missing.
     """
 
     columns: str = "scales"
     row: str = "rating"
     cell: str = "vote"
     undefined: bool = False
-    remedy: str = "or say --column {role}=NAME or --given {role}=VALUE"
+    remedy: str = "or use --column {role}=NAME or --given {role}=VALUE"
 
 
 @dataclass
 class TableFaults:
-    """What is wrong with a file."""
+    """Faults of a file."""
 
     source: str
     problems: list[Problem] = field(default_factory=list)
     count: int = 0
 
     def add(self, faults: Iterable[tuple[int, Fault]]) -> None:
-        """Faults with their lines."""
+        """Add faults with their lines."""
         for number, (line, fault) in enumerate(faults):
             self.count += 1
             if number < SHOWN_PROBLEMS:
                 self.problems.append(Problem(self.source, line, *fault))
 
     def refuse(self) -> None:
-        """Raise all of it, if there is any."""
+        """Raise InputError if there are faults."""
         if self.count:
             raise InputError(self.problems, self.count, done=READ_VERB)
 
 
 @dataclass
 class InputTable(ABC):
-    """Columns by name, and the line of every row; ``partial`` are columns that some rows lack."""
+    """Columns by name, and the line of every row; some rows lack the columns in ``partial``."""
 
     wrong: TableFaults
     names: list[str] = field(default_factory=list)
     lines: Sequence[int] = ()
     partial: frozenset[str] = frozenset()
-    comma: bool = False  # may stand for the point in numbers
+    comma: bool = False  # numbers may have a decimal comma
 
     @abstractmethod
     def cells(self, name: str, *, numbers: bool = False) -> Sequence[Cell]:
-        """A column from top to bottom; one of ``numbers`` has no text in JSON."""
+        """Return the cells of a column; with ``numbers``, text in JSON is invalid."""
 
     def tell(self, line: int, *fault: str) -> None:
-        """One fault."""
+        """Add one fault."""
         self.wrong.add([(line, Fault(*fault))])
 
 
@@ -101,7 +101,7 @@ Row = tuple[str, ...]
 
 @dataclass
 class CsvTable(InputTable):
-    """Rows of text."""
+    """A table of text cells."""
 
     rows: list[Row] = field(default_factory=list)
 
@@ -118,7 +118,7 @@ class CsvTable(InputTable):
 
 
 def read_csv(text: str, wrong: TableFaults, wanted: Collection[str]) -> CsvTable:
-    """A table with the names of columns in its first row; empty rows are passed over."""
+    """Read a table with column names in the first row; empty rows are skipped."""
     delimiter = _find_delimiter(text, wanted)
     numbers, rows = _split_rows(text, delimiter, wrong)
     nonempty = [place for place, row in enumerate(rows) if any(row)]
@@ -127,7 +127,7 @@ def read_csv(text: str, wrong: TableFaults, wanted: Collection[str]) -> CsvTable
         table.names = [name.strip(BLANKS) for name in rows[nonempty[0]]]
     for name in dict.fromkeys(table.names):
         if name and table.names.count(name) > 1:
-            table.tell(numbers[nonempty[0]], show(name), "the column comes twice", "keep one")
+            table.tell(numbers[nonempty[0]], show(name), "duplicate column", "keep one")
     width = len(table.names)
     wrong.add(
         (numbers[n], _width_fault(len(rows[n]), width))
@@ -142,11 +142,11 @@ def read_csv(text: str, wrong: TableFaults, wanted: Collection[str]) -> CsvTable
 
 def _width_fault(fields: int, width: int) -> Fault:
     message = f"has {fields} fields, the first line has {width}"
-    return Fault("", message, "put quotes around what has a separator in it")
+    return Fault("", message, "put quotes around cells that contain a separator")
 
 
 def _find_delimiter(text: str, wanted: Collection[str]) -> str:
-    """What cuts the first line into most of the wanted names, then into most pieces."""
+    """Return the delimiter that gives most of the wanted names, then most fields."""
     first = text.lstrip("\r\n").partition("\n")[0].partition("\r")[0]
 
     def names(delimiter: str) -> tuple[int, int]:
@@ -157,7 +157,7 @@ def _find_delimiter(text: str, wanted: Collection[str]) -> str:
 
 
 def _split_rows(text: str, delimiter: str, wrong: TableFaults) -> tuple[Sequence[int], list[Row]]:
-    """Rows, and the line where each begins."""
+    """Return rows, and the line at which each starts."""
 
     def reader() -> Any:
         lines = io.StringIO(text, newline="")
@@ -165,7 +165,7 @@ def _split_rows(text: str, delimiter: str, wrong: TableFaults) -> tuple[Sequence
 
     fast_reader = reader()
     try:
-        rows: list[Row] = list(map(tuple, fast_reader))  # the collector passes over tuples of text
+        rows: list[Row] = list(map(tuple, fast_reader))  # garbage collection skips tuples of text
     except csv.Error:
         return _split_rows_carefully(reader(), wrong)
     if len(rows) == fast_reader.line_num:
@@ -174,7 +174,7 @@ def _split_rows(text: str, delimiter: str, wrong: TableFaults) -> tuple[Sequence
 
 
 def _split_rows_carefully(reader: Any, wrong: TableFaults) -> tuple[list[int], list[Row]]:
-    """The same where rows go over several lines, or are no rows."""
+    """Return rows and lines if rows span several lines or are invalid."""
     numbers, rows = list[int](), list[Row]()
     while True:
         line = reader.line_num + 1
@@ -183,14 +183,14 @@ def _split_rows_carefully(reader: Any, wrong: TableFaults) -> tuple[list[int], l
         except StopIteration:
             return numbers, rows
         except csv.Error as error:
-            wrong.add([(line, Fault("", f"not CSV: {error}", "are all quotes closed?"))])
+            wrong.add([(line, Fault("", f"not CSV: {error}", "check that all quotes are closed"))])
             continue
         numbers.append(line)
         rows.append(row)
 
 
 # --- JSON Lines tables ---------------------------------------------------------------------------
-# What stands in an object ``values`` counts as columns of their own.
+# The fields of an object ``values`` are treated as columns.
 
 
 NAME_CELL_TYPES = {str, int, NoneType}
@@ -198,7 +198,7 @@ NAME_CELL_TYPES = {str, int, NoneType}
 
 @dataclass
 class JsonTable(InputTable):
-    """Rows of values."""
+    """A table of JSON values."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
 
@@ -233,11 +233,11 @@ def _show_value(value: Any) -> str:
     try:
         return show(value)
     except (ValueError, RecursionError):  # Python's limits on digits and depth
-        return "what is too long to show"
+        return "a value too long to show"
 
 
 def read_json(lines: list[bytes], wrong: TableFaults) -> JsonTable:
-    """Objects, one a line."""
+    """Read one object per line."""
     numbers, rows = list[int](), list[dict[str, Any]]()
     decode = msgspec.json.Decoder(dict[str, Any]).decode
     for number, line in enumerate(lines, 1):
@@ -264,7 +264,7 @@ def _flatten_values(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _decode_slowly(line: bytes, number: int, wrong: TableFaults) -> Any:
-    """What the fast decoder refused: perhaps a NaN, to be told with its field."""
+    """Decode a line that the fast decoder rejected, which may have a NaN."""
     try:
         row = load_json_line(line)
     except BadLine as bad:
@@ -282,7 +282,7 @@ UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_table(source: RecordSource, wanted: Collection[str]) -> tuple[InputTable, Input]:
-    """All rows; ``wanted`` are names of columns from which the delimiter is told."""
+    """Read a table; ``wanted`` are column names from which the delimiter is detected."""
     try:
         lines = [line for block in source.blocks() for line in block.lines]
     except InputError as error:
@@ -328,9 +328,9 @@ TABLE_ERRORS = (OSError, UnicodeError, csv.Error)
 
 @contextmanager
 def open_csv(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, dict[str, Any]]]]]:
-    """The columns of a table with commas, and its rows with the number of their line.
+    """Yield the columns of a CSV file, and its rows with their line numbers.
 
-    A row that is too short has None as value, one that is too long has None as key.
+    Missing cells of a short row are None; surplus cells of a long row have the key None.
     """
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader: csv.DictReader[Any] = csv.DictReader(file)
@@ -339,9 +339,9 @@ def open_csv(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, dict[s
 
 @dataclass
 class RowTable:
-    """Rows of a file, each with the number of its line, and what is wrong with the file.
+    """Rows of a file with their line numbers, and problems of the file.
 
-    ``columns`` are those of a table with commas; JSON lines have none.
+    ``columns`` are those of a CSV file; None for JSON Lines.
     """
 
     columns: list[str] | None = None
@@ -350,9 +350,9 @@ class RowTable:
 
 
 def read_row_table(path: Path, remedy: str = "") -> RowTable:
-    """All rows of a table with commas, or of JSON lines if the file is called so.
+    """Read all rows of a CSV file, or of a JSON Lines file (.jsonl).
 
-    Rows are as in ``open_csv``. A file that cannot be read is a problem, with ``remedy``.
+    Rows are as in ``open_csv``. If the file cannot be read, the problem has ``remedy``.
     """
     table = RowTable()
     try:
@@ -369,7 +369,7 @@ def read_row_table(path: Path, remedy: str = "") -> RowTable:
 
 
 def _read_objects(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Objects with the number of their line; what is wrong with others goes to ``problems``."""
+    """Yield objects with their line numbers; faults of other lines are added to ``problems``."""
     for number, line in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         if not line.strip():
             continue

@@ -12,13 +12,13 @@ import yaml
 from earwitness.errors import InputError, Problem
 from earwitness.io.schema import Fault
 
-MAX_VALUES = 200_000  # values of a file
+MAX_VALUES = 200_000  # largest number of values of a file
 
 
 class _Loader(yaml.SafeLoader):
-    """Plain words are text unless they are true, false, null or a number as people write it.
+    """Loader in which plain words are text unless they are true, false, null or a number.
 
-    So `yes`, `010`, `12:30` and dates stay what they are.
+    So `yes`, `010`, `12:30` and dates are text.
     """
 
 
@@ -40,7 +40,7 @@ for _kind, (_shape, _first) in SCALAR_PATTERNS.items():
 
 @dataclass
 class YamlDocument:
-    """What a file says, on which line each value stands, and keys that come twice."""
+    """Value of a file, line number of each value, and problems with duplicate keys."""
 
     source: str
     value: Any = None
@@ -48,14 +48,14 @@ class YamlDocument:
     repeated: list[Problem] = field(default_factory=list)
 
     def problem(self, fault: Fault) -> Problem:
-        """A fault with its place."""
+        """Return the problem of a fault, with its line."""
         where = fault.field
         while where and where not in self.lines:
             where = where.rpartition("." if "." in where else "[")[0]
         return Problem(self.source, self.lines.get(where, 1), *fault)
 
     def take(self, node: yaml.Node, path: str = "") -> Any:
-        """The value of a node, remembering lines."""
+        """Return the value of a node, and store its line numbers."""
         if len(self.lines) > MAX_VALUES:
             raise ValueError(f"more than {MAX_VALUES:,} values (aliases of aliases?)")
         self.lines.setdefault(path, node.start_mark.line + 1)
@@ -70,14 +70,14 @@ class YamlDocument:
             self.lines[key_path] = line
             if name in mapping:
                 self.repeated.append(
-                    Problem(self.source, line, key_path, "comes twice", "keep one")
+                    Problem(self.source, line, key_path, "duplicate key", "keep one")
                 )
             mapping[name] = self.take(inner, key_path)
         return mapping
 
 
 def read_yaml(path: Path) -> YamlDocument:
-    """A file, or why it cannot be read."""
+    """Read a YAML file; raise InputError if it is invalid."""
     try:
         node = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=_Loader)
         document = YamlDocument(str(path))

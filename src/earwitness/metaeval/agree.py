@@ -1,4 +1,4 @@
-"""The verb agree, tables of scores, and output lengths as a baseline."""
+"""Agreement of metrics with ratings: ``study_agree``, score tables and output lengths."""
 
 from __future__ import annotations
 
@@ -47,16 +47,21 @@ TEXT_FIELDS = ("text", "transcript", "caption")
 
 
 def output_lengths(outputs: str | Records) -> tuple[list[Score], Input]:
-    """The length of every output of a file: its boundaries, positions, or words; and the file.
+    """Return the length of each output in a file, as scores, and the file.
 
-    A line that says no item, system and output is refused.
+    The length is the number of boundaries, positions, words, titles or sentences.
+
+    Raises
+    ------
+    InputError
+        If a line lacks an item, a system or an output with a list or a text.
     """
     source, scores, problems = RecordSource(outputs), list[Score](), list[Problem]()
     for number, line in enumerate(_read_lines(source), 1):
         try:
             scores += [_length_score(load_json_line(line))] if line.strip() else []
         except (BadLine, KeyError, TypeError, ValueError):
-            message = "has no item, system and output whose length can be told"
+            message = 'needs "item", "system" and "output" with a list or a text'
             problems.append(Problem(source.name, number, "", message))
     if problems:
         raise InputError(problems, len(problems), done="read")
@@ -88,12 +93,12 @@ def _output_length(output: Mapping[str, Any]) -> float:
 
 
 # --- Tables of scores ----------------------------------------------------------------------------
-# Scores are read as ratings are, with a metric in the place of a scale and nobody as the listener.
+# Scores are read like ratings, with a metric instead of a scale and no listener.
 
 
 COLUMN_REMEDY = (
-    "or say --score-column {role}=NAME, or --score-sample NAME for names of files, with "
-    "--score-pattern"
+    "or use --score-column {role}=NAME; if file names contain system and item, use "
+    "--score-sample NAME --score-pattern PATTERN"
 )
 SCORE_WORDING = TableWording("metrics", "score", "score", undefined=True, remedy=COLUMN_REMEDY)
 COLUMN_BY_ROLE = {"scale": "metric", "session": "references", "trial": "draw"}
@@ -105,7 +110,7 @@ SIGNATURE_COLUMN = "signature"
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Scores in the order of the file, also those that are undefined; how they came about."""
+    """Scores of a file, in file order and including undefined ones, with notes on the reading."""
 
     scores: list[Score]
     notes: tuple[str, ...]
@@ -115,7 +120,7 @@ class ScoreTable:
 
     @property
     def metrics(self) -> list[str]:
-        """Metrics in the order of the file."""
+        """Metrics in file order."""
         return list(dict.fromkeys(score.metric for score in self.scores))
 
 
@@ -128,13 +133,31 @@ def read_scores(
     metrics: Sequence[str] = (),
     several: bool = False,
 ) -> ScoreTable:
-    """Scores of a table; ``metrics`` are columns that are metrics, if not all that are numbers.
+    """Read the scores of a table.
 
-    Where this is one of ``several`` tables, what is said holds as far as the table has columns of
-    these names.
+    Parameters
+    ----------
+    path
+        CSV or JSON Lines file.
+    pattern, column, columns
+        How to find item and system, as for ratings. The role of the column with metric names is
+        ``metric``, that of the column with numbers ``value``.
+    metrics
+        Columns that are metrics. By default all numeric columns.
+    several
+        Whether other tables are read as well; then columns that this table lacks are ignored.
 
-    ``pattern``, ``column`` and ``columns`` are what they are for ratings; a metric's column is
-    called ``metric``, that of its numbers ``value``.
+    Returns
+    -------
+    ScoreTable
+        Scores, notes, signatures and the columns of the file.
+
+    Raises
+    ------
+    InputError
+        If a row is invalid or an output has two scores of the same metric.
+    UsageError
+        If ``columns`` has an unknown role.
     """
     options = ColumnOptions(
         pattern,
@@ -157,15 +180,15 @@ def read_scores(
     chosen = [score for score in scores if not metrics or score.metric in metrics]
     notes = [*rows.layout.notes, *_undefined_notes(chosen)]
     if not chosen:
-        notes.append(f"{rows.input.name} has none of the chosen metrics; passed over")
+        notes.append(f"{rows.input.name} has none of the chosen metrics and is ignored")
     return ScoreTable(chosen, tuple(notes), _read_signatures(rows), rows.input, columns_and_metrics)
 
 
 def _columns_by_role(column_by_role: Mapping[str, str]) -> dict[str, str]:
-    """Columns by what they would say of ratings."""
+    """Return the column names by their role in a table of ratings."""
     for role in column_by_role:
         if role not in SCORE_ROLES:
-            raise UsageError(f'columns: no "{role}" — {nearest(role, SCORE_ROLES)}')
+            raise UsageError(f'columns: unknown role "{role}" — {nearest(role, SCORE_ROLES)}')
     by_rating_role = {
         RATING_ROLE_BY_SCORE_ROLE.get(role, role): column for role, column in column_by_role.items()
     }
@@ -175,9 +198,9 @@ def _columns_by_role(column_by_role: Mapping[str, str]) -> dict[str, str]:
 def _fit_options(
     options: ColumnOptions, table: InputTable, *, metrics: Sequence[str], several: bool
 ) -> ColumnOptions:
-    """Options that hold for a table with such columns.
+    """Return the options that apply to a table with these columns.
 
-    Chosen metrics are columns, unless a row is a score. A column a metric leaves no place for two.
+    Chosen metrics are columns, unless each row holds one score.
     """
     names = table.names
     if several:
@@ -191,7 +214,7 @@ def _fit_options(
 
 
 def _options_for_columns(options: ColumnOptions, names: Sequence[str]) -> ColumnOptions:
-    """Without what is said of columns that this table does not have."""
+    """Return the options without references to columns that this table lacks."""
     usual = {**COLUMN_BY_ROLE, **dict.fromkeys(ABSENT_ROLES, "")}
     present = {
         role: column_name for role, column_name in options.columns.items() if column_name in names
@@ -208,7 +231,7 @@ def _options_for_columns(options: ColumnOptions, names: Sequence[str]) -> Column
 
 
 def _refuse_doubled(scores: Sequence[Score], rows: ParsedRatings) -> None:
-    """A metric gives an output one score; which of two counts, nobody knows."""
+    """Refuse two scores of the same metric for one output."""
     counts = Counter((score.key, score.metric, score.references, score.draw) for score in scores)
     doubled = {output for output, count in counts.items() if count > 1}
     if not doubled:
@@ -219,7 +242,8 @@ def _refuse_doubled(scores: Sequence[Score], rows: ParsedRatings) -> None:
         output = (score.key, score.metric, score.references, score.draw)
         if output in doubled and output in seen:
             message = (
-                f"{score.metric} of {score.key.system}, {score.key.item} stands here once more"
+                f"duplicate score: {score.metric} of system {score.key.system}, item "
+                f"{score.key.item}"
             )
             rows.table.wrong.add(
                 [(rows.table.lines[number // scores_per_line], Fault("", message, "keep one"))]
@@ -241,14 +265,25 @@ def _read_signatures(rows: ParsedRatings) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(cell) for cell in rows.table.cells(SIGNATURE_COLUMN) if cell))
 
 
-# --- Verb agree ----------------------------------------------------------------------------------
+# --- Agreement of metrics with ratings -----------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """What is said about scores: how tables are read, which metrics count, and which end is good.
+    """How score tables are read, and which metrics are used.
 
-    ``outputs`` is a file of outputs, whose lengths are a baseline.
+    Parameters
+    ----------
+    pattern, column, columns
+        How to find item and system; see ``read_scores``.
+    metrics
+        Metrics to use. By default all.
+    low
+        Metrics for which lower is better.
+    baselines
+        Metrics that are trivial baselines.
+    outputs
+        File of outputs whose lengths are added as a baseline.
     """
 
     pattern: str = ""
@@ -276,12 +311,44 @@ def study_agree(
     progress: Progress = no_progress,
     **how: Any,
 ) -> Concordance:
-    """How far metrics agree with people.
+    """Measure how well metrics agree with human ratings.
 
-    ``ratings`` are answers to a study, in files or in a store (``db``), or tables of ratings;
-    listeners are screened as the study plans, or as ``screening`` says. ``scales`` are those to
-    look at, else all; ``ends`` says how far scales go, such as ``MOS=0:100``. ``how`` has fields of
-    ``AgreementSettings``.
+    Parameters
+    ----------
+    scores
+        Tables of scores.
+    ratings
+        Answers to a study, or tables of ratings.
+    study
+        Study file, if ``ratings`` or ``db`` hold answers.
+    db
+        Database with answers.
+    scales
+        Rating scales to analyse. By default all.
+    ends
+        Ends of scales, such as ``MOS=0:100``.
+    scoring
+        How scores are read and which metrics are used.
+    reading
+        How tables of ratings are read.
+    screening
+        Screening rules. By default those of the study.
+    reference, anchor
+        Names of the hidden reference and the anchor; both are excluded from the comparison.
+    progress
+        Called with the steps done, their total and the steps done.
+    **how
+        Fields of ``AgreementSettings``.
+
+    Returns
+    -------
+    Concordance
+        Coefficients, rankings, tests, rater agreement and sample-size curves per scale.
+
+    Raises
+    ------
+    UsageError
+        If there are no ratings, or no output has both scores and ratings.
     """
     settings = AgreementSettings(version=__version__, **how)
     files = [Path(path) for path in _as_list(ratings)]
@@ -295,7 +362,7 @@ def study_agree(
         check_ratings(files, study)
         material = read_rating_set(files, plan, reading, analysis)
     if not material.ratings:
-        raise UsageError("there are no ratings")
+        raise UsageError("no ratings found")
     check_roles(material, roles)
     analysis = with_anchors(material.ratings, analysis)
     counted, doubled = resolve_repeats(
@@ -303,10 +370,10 @@ def study_agree(
     )
     kept, notes = _screen_ratings(counted, analysis, material)
     kept, controls = _drop_controls(kept, analysis.controls)
-    notes += [f"{len(doubled):,} votes were doubled; {analysis.doubled} counts"] if doubled else []
     notes += (
-        [f"hidden references and anchors are left out: {', '.join(controls)}"] if controls else []
+        [f"{len(doubled):,} votes were repeated; the {analysis.doubled} is used"] if doubled else []
     )
+    notes += [f"hidden references and anchors excluded: {', '.join(controls)}"] if controls else []
     _check_scales(scales, kept)
     inputs = _collect_scores(_as_list(scores), scoring, material, kept, notes)
     left = "+".join(controls) or "none"
@@ -316,7 +383,7 @@ def study_agree(
 
 
 def _listener_column(reading: TableOptions) -> str:
-    """The column of ratings that has listeners; nothing if they stand elsewhere."""
+    """Return the ratings column with listeners, or an empty string if they come from elsewhere."""
     elsewhere = "listener" in reading.constants or "{listener}" in reading.pattern
     return "" if elsewhere else reading.columns.get("listener", "listener")
 
@@ -324,7 +391,10 @@ def _listener_column(reading: TableOptions) -> str:
 def _drop_controls(
     ratings: Sequence[Rating], controls: Sequence[str]
 ) -> tuple[Sequence[Rating], list[str]]:
-    """Ratings of what competes, and controls that were rated: any metric can tell those."""
+    """Return the ratings without controls, and the controls that were rated.
+
+    Controls are dropped because every metric can distinguish them.
+    """
     rated_controls = [
         name for name in controls if any(rating.key.system == name for rating in ratings)
     ]
@@ -334,7 +404,7 @@ def _drop_controls(
 
 
 def _pattern_signature(scoring: ScoreOptions, reading: TableOptions) -> str:
-    """How names of samples were taken apart, if that was said."""
+    """Return the patterns of sample names, if any, for the signature."""
     patterns = {"scores": scoring.pattern, "ratings": reading.pattern}
     parts = [f"{name}={pattern}" for name, pattern in patterns.items() if pattern]
     return f"|patterns({','.join(parts)})" if parts else ""
@@ -347,15 +417,18 @@ def _as_list(places: StrPath | Sequence[StrPath]) -> list[StrPath]:
 def _screen_ratings(
     ratings: Sequence[Rating], analysis: AnalysisSettings, material: RatingSet
 ) -> tuple[Sequence[Rating], list[str]]:
-    """Ratings of listeners who are kept, and what is said of the others; never of nobody."""
+    """Return the ratings of listeners who pass the screening, and notes; never an empty list."""
     roles = {"reference": analysis.reference, "anchor": analysis.anchor}
     screened = screen(ratings, analysis.screening, **roles, plays=material.plays)
     excluded = {*screened.left}
     kept = [rating for rating in ratings if rating.listener not in excluded]
     if not kept:
-        return ratings, [*screened.notes, "screening would leave nobody: all listeners are kept"]
+        return ratings, [
+            *screened.notes,
+            "screening would exclude all listeners, so all listeners are kept",
+        ]
     notes = (
-        [f"screening left {len(excluded):,} listener{'s' * (len(excluded) != 1)} out"]
+        [f"screening excluded {len(excluded):,} listener{'s' * (len(excluded) != 1)}"]
         if excluded
         else []
     )
@@ -366,7 +439,7 @@ def _check_scales(names: Sequence[str], ratings: Iterable[Rating]) -> None:
     scales = {rating.scale for rating in ratings}
     for name in names:
         if name not in scales:
-            raise UsageError(f'no rating is on scale "{name}" — {nearest(name, scales)}')
+            raise UsageError(f'no ratings on scale "{name}" — {nearest(name, scales)}')
 
 
 def _collect_scores(
@@ -386,7 +459,11 @@ def _collect_scores(
     full, fewer = _split_by_references(scores)
     metrics, notes = metric_columns(full, scoring.low, scoring.baselines)
     low = [metric.name for metric in metrics if metric.low_is_good]
-    notes.append(f"low is taken as good of {', '.join(low) or 'no metric'}, high of all others")
+    notes.append(
+        f"lower is better for {', '.join(low)}, higher for all other metrics"
+        if low
+        else "higher is better for all metrics"
+    )
     return ScoresAndRatings(
         full,
         metrics,
@@ -406,7 +483,7 @@ def _collect_scores(
 
 
 def _read_tables(files: Sequence[StrPath], scoring: ScoreOptions) -> list[ScoreTable]:
-    """Tables of scores; of several, each need not have all that is named, but one must."""
+    """Read all score tables; each named column must be in at least one of them."""
     tables = [
         read_scores(
             path,
@@ -421,12 +498,12 @@ def _read_tables(files: Sequence[StrPath], scoring: ScoreOptions) -> list[ScoreT
     names = [name for table in tables for name in table.columns]
     for name in (*scoring.metrics, scoring.column, *dict(scoring.columns).values()):
         if name and name not in names:
-            raise UsageError(f'no file of scores has a column "{name}" — {nearest(name, names)}')
+            raise UsageError(f'no score file has a "{name}" column — {nearest(name, names)}')
     return tables
 
 
 def _split_by_references(scores: Sequence[Score]) -> tuple[list[Score], list[Score]]:
-    """Scores with the most references of their metric, and those with fewer."""
+    """Return the scores with the most references of their metric, and those with fewer."""
     max_references: dict[str, int] = {}
     for score in scores:
         max_references[score.metric] = max(max_references.get(score.metric, 0), score.references)

@@ -1,4 +1,4 @@
-"""Human ceiling: single raters and halves of the panel against one another."""
+"""Agreement among raters: single raters and random halves of the panel."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Votes
 
 # --- Agreement among raters ----------------------------------------------------------------------
-# Two ways. Every rater against the mean of the others, on the cells (items of systems) that both
-# have votes on: as well as one more person would do. And random halves of the raters against one
-# another, many times: as well as another panel of half the size would do. For Pearson the formula
-# of Spearman and Brown says what two whole panels would have; for other coefficients there is no
-# such formula, so it is done only where asked for, and kept apart.
+# Two measures. Each rater is compared with the mean of the other raters on the cells (items of
+# systems) on which both have votes: the agreement of one more rater. Random halves of the raters
+# are compared with each other, many times: the agreement of another panel of half the size. For
+# Pearson's r, the Spearman–Brown formula gives the agreement of two full panels; there is no such
+# formula for other coefficients.
 
 
-CELLS_IN_MEMORY = 2_000_000  # at a time
+CELLS_IN_MEMORY = 2_000_000  # number of cells processed at once
 
 
 @dataclass(frozen=True)
 class Ceiling:
-    """``values`` has one number a rater or a split, ``mean`` is that of the ``n`` defined ones.
+    """Agreement per rater or split (``values``), and the ``mean`` of the ``n`` defined values.
 
-    ``stepped`` is the mean by Spearman and Brown's formula; NaN where that was not asked for, and
-    where the mean is below 0: halves that disagree say nothing about the whole.
+    ``stepped`` is the mean after the Spearman–Brown formula. It is NaN if not requested, and if the
+    mean is below 0.
     """
 
     values: Floats
@@ -46,9 +46,9 @@ class Ceiling:
 def measure_ceilings(
     votes: Votes, level: str, names: Sequence[str], *, splits: int, seed: int
 ) -> list[tuple[Ceiling, Ceiling]]:
-    """Both ways for every coefficient at a level; Pearson's halves are stepped up.
+    """Return both measures for each coefficient at a level, with Spearman–Brown for Pearson's r.
 
-    Coefficients share tables and pairs, so this is much faster than one after the other.
+    Coefficients share tables and pairs, which is much faster than one coefficient at a time.
     """
     values_by_way = []
     for firsts in (np.eye(votes.size[2]), draw_halves(votes, splits, seed)):
@@ -66,7 +66,7 @@ def measure_ceilings(
 
 
 def draw_halves(votes: Votes, splits: int, seed: int) -> Floats:
-    """A row a split: 1 for raters of the first half, 0 for others."""
+    """Return one row per split: 1 for raters of the first half, 0 for others."""
     raters = np.unique(votes.listeners)
     rng = np.random.Generator(np.random.PCG64((seed, 0)))
     order = np.argsort(rng.random((splits, len(raters))), axis=1, kind="stable")
@@ -76,21 +76,21 @@ def draw_halves(votes: Votes, splits: int, seed: int) -> Floats:
 
 
 def step_up(ceiling: Ceiling) -> Ceiling:
-    """What two whole panels would have, by the formula of Spearman and Brown."""
+    """Add the agreement of two full panels by the Spearman–Brown formula."""
     if not ceiling.mean >= 0:
         return ceiling
     return replace(ceiling, stepped=2 * ceiling.mean / (1 + ceiling.mean))
 
 
 def summarise_values(values: Floats) -> Ceiling:
-    """Their mean; NaN are undefined."""
+    """Return the mean of defined values; NaN counts as undefined."""
     defined = values[~np.isnan(values)]
     mean = float(defined.mean()) if len(defined) else math.nan
     return Ceiling(values, mean, len(defined), len(values) - len(defined))
 
 
 def side_tables(votes: Votes, firsts: Floats) -> Iterator[tuple[Floats, Floats]]:
-    """Means of both sides in blocks, NaN where either has no vote."""
+    """Yield cell means of both sides in blocks, NaN where either side has no vote."""
     systems, items, _ = votes.size
     table = votes.table().T
     is_known = ~np.isnan(table)
@@ -108,18 +108,18 @@ def side_tables(votes: Votes, firsts: Floats) -> Iterator[tuple[Floats, Floats]]
 
 
 def _cell_means(weights: Floats, values: Parts, counts: Parts) -> Floats:
-    """Of each row's raters in each cell; NaN where none has a vote."""
+    """Return the mean vote of the raters of each row in each cell; NaN without a vote."""
     return ratio(weighted_sums(weights, values).sum(axis=0), weighted_sums(weights, counts)[0])
 
 
-# --- Human ceilings of a scale -------------------------------------------------------------------
+# --- Rater agreement on a scale ------------------------------------------------------------------
 
 
 MIN_RATERS_FOR_CEILING = 3
 
 
 def estimate_ceilings(comparison: ScaleComparison) -> list[HumanCeiling]:
-    """By every figure; none where votes of single raters are not known, or of too few."""
+    """Return rater agreement for each coefficient; empty with choices or too few raters."""
     settings = comparison.settings
     if (
         not isinstance(comparison.opinions, Votes)
@@ -148,7 +148,7 @@ def estimate_ceilings(comparison: ScaleComparison) -> list[HumanCeiling]:
 
 
 def _estimate(ceiling: Ceiling, level: float, method: str) -> Estimate:
-    """The mean; the range of most raters or splits."""
+    """Return the mean, with the percentile range of raters or splits."""
     low = high = math.nan
     if ceiling.n >= MIN_CASES_FOR_INTERVAL:
         ends = percentile_interval(ceiling.values[~np.isnan(ceiling.values)][:, None], level)

@@ -15,22 +15,20 @@ from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes
 
 # --- Weighted correlations -----------------------------------------------------------------------
-# Tables are as in ``count_pairs``: groups × rows × things, results groups × draws × metrics. A
-# thing with a whole weight counts as that many equal things: ranks are those of the sample that was
-# drawn.
+# Tables are as in ``count_pairs``: groups × rows × units, results groups × draws × metrics. A unit
+# with an integer weight counts as that many equal units: ranks are those within the drawn sample.
 #
-# The rank of a thing, twice over and from its middle, is what lies below it less what lies above;
-# ties share the mean of their ranks. A correlation is undefined where either side has fewer than
-# two different values.
+# Ranks are doubled and centred: the weight below a unit minus the weight above it; ties get the
+# mean of their ranks. A correlation is undefined if either side has fewer than two distinct values.
 
 
-MAX_THINGS_ALL_PAIRS = 64  # things in a group up to which all pairs are laid out
+MAX_THINGS_ALL_PAIRS = 64  # largest group whose pairs are all enumerated
 CANCELLATION = 1e-4  # share of a sum of squares below which their difference has lost digits
-SINGLE_PRECISION_LIMIT = 2.0**23  # whole sums below this are exact in single precision
+SINGLE_PRECISION_LIMIT = 2.0**23  # smaller integer sums are exact in single precision
 
 
 def compute_weighted_pearson(metrics: Floats, people: Floats, weights: Floats) -> Floats:
-    """From weighted sums; values are taken from their group's middle first, against rounding."""
+    """Return Pearson's r from weighted sums; values are centred first to limit rounding errors."""
     x, y = _centre_rows(metrics), _centre_rows(people)
     columns, squares = np.swapaxes(x, 1, 2), np.swapaxes(x * x, 1, 2)
     total_weight = weights.sum(axis=2)[:, :, None]
@@ -65,14 +63,14 @@ def _two_pass_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def _centre_rows(values: Floats) -> Floats:
-    """Of each row: from the middle of its range, in units of half its range."""
+    """Return each row relative to the middle of its range, in units of half its range."""
     high, low = values.max(axis=2, keepdims=True), values.min(axis=2, keepdims=True)
     half_range = (high - low) / 2
     return np.asarray((values - (high + low) / 2) / np.where(half_range > 0, half_range, 1))
 
 
 def _bounded_ratio(shared: Floats, spread_x: Floats, spread_y: Floats) -> Floats:
-    """NaN where there is no spread; rounding does not lead beyond 1."""
+    """Return the correlation, limited to −1 … 1; NaN without spread."""
     denominator = np.sqrt(np.maximum(spread_x, 0) * np.maximum(spread_y, 0))
     ratio = np.full(denominator.shape, np.nan)
     np.divide(
@@ -82,7 +80,7 @@ def _bounded_ratio(shared: Floats, spread_x: Floats, spread_y: Floats) -> Floats
 
 
 def compute_weighted_spearman(metrics: Floats, people: Floats, weights: Floats) -> Floats:
-    """The correlation of ranks."""
+    """Return Spearman's ρ, the correlation of ranks."""
     if metrics.shape[2] > MAX_THINGS_ALL_PAIRS:
         return _spearman_by_sorting(metrics, people, weights)
     groups, rows, _ = metrics.shape
@@ -107,7 +105,7 @@ def compute_weighted_spearman(metrics: Floats, people: Floats, weights: Floats) 
 
 
 def _rank_each_draw(values: Floats, weights: Floats) -> Floats:
-    """Ranks of values that differ from draw to draw."""
+    """Return ranks of values that differ between draws."""
     ranks = np.zeros(weights.shape)
     for thing in range(values.shape[2]):
         value = values[:, :, thing, None]
@@ -117,12 +115,12 @@ def _rank_each_draw(values: Floats, weights: Floats) -> Floats:
 
 
 def _pair_signs(values: Floats) -> Floats:
-    """1 where the one thing is above the other, −1 where below."""
+    """Return 1 where one unit is above the other, −1 where below."""
     return np.sign(values[..., :, None] - values[..., None, :])
 
 
 def _spearman_by_sorting(metrics: Floats, people: Floats, weights: Floats) -> Floats:
-    """One group and draw after the other; ranks from running sums of weights."""
+    """Return Spearman's ρ by group and draw, with ranks from cumulative weights."""
     groups, rows, _ = metrics.shape
     draws = weights.shape[1]
     correlations = np.empty((groups, draws, rows))
@@ -143,7 +141,7 @@ def _spearman_by_sorting(metrics: Floats, people: Floats, weights: Floats) -> Fl
 
 
 def _encode_values(values: Floats) -> tuple[Codes, int]:
-    """The number of each value among the different ones, and how many these are."""
+    """Return the index of each value among the distinct ones, and their number."""
     distinct, codes = np.unique(values, return_inverse=True)
     return codes.astype(np.int64), len(distinct)
 
@@ -156,7 +154,7 @@ def _weighted_ranks(codes: Codes, count: int, weights: Floats) -> Floats:
 
 
 def count_different_values(values: Floats, weights: Floats) -> Floats:
-    """How many different values have a weight: groups × draws × rows of values."""
+    """Return the number of distinct values with a weight: groups × draws × rows of values."""
     present = weights > 0
     ordered = np.sort(values, axis=2)
     is_untied = (ordered[:, :, 1:] > ordered[:, :, :-1]).all(axis=(0, 2))
@@ -171,14 +169,14 @@ def count_different_values(values: Floats, weights: Floats) -> Floats:
 
 
 def _count_first_occurrences(values: Floats, present: Bools) -> Floats:
-    """Things that no earlier one equals, of those that are there."""
+    """Count present units that no earlier present unit equals."""
     equal = np.triu(values[:, :, None] == values[:, None, :], 1).astype(np.float32)
     earlier = present.astype(np.float32) @ equal
     return np.asarray((present & (earlier == 0)).sum(axis=2, dtype=np.float64))
 
 
 def _count_present_codes(values: Floats, present: Bools) -> Floats:
-    """Numbers of values, and which of them are there."""
+    """Count distinct codes of present units."""
     counts = np.zeros(present.shape[:2])
     for group, row in enumerate(values):
         codes, count = _encode_values(row)
@@ -188,7 +186,7 @@ def _count_present_codes(values: Floats, present: Bools) -> Floats:
 
 
 def count_different_per_draw(values: Floats, weights: Floats) -> Floats:
-    """How many different values have a weight, where values too have a row a draw."""
+    """Return the number of distinct values with a weight, for values that differ between draws."""
     values, present = np.broadcast_arrays(values, weights > 0)
     ordered = np.sort(np.where(present, values, np.nan), axis=2)
     steps = (ordered[:, :, 1:] > ordered[:, :, :-1]).sum(axis=2)
@@ -196,8 +194,8 @@ def count_different_per_draw(values: Floats, weights: Floats) -> Floats:
 
 
 # --- Table of coefficients -----------------------------------------------------------------------
-# All are taken from one ``ScoreRatingSample``, which counts pairs once for all of them. NaN where
-# undefined.
+# All are computed from one ``ScoreRatingSample``, which counts pairs once for all of them.
+# Undefined coefficients are NaN.
 
 
 LEVELS = ("system", "item", "global")
@@ -205,13 +203,13 @@ LEVELS = ("system", "item", "global")
 
 @dataclass(frozen=True)
 class ScoreRatingSample:
-    """Scores (groups × metrics × things), people and weights (groups × draws × things).
+    """Scores (groups × metrics × units), ratings and weights (groups × draws × units).
 
-    People may have one row, which all draws share.
-
-    What is not known has no weight; its number does not matter, but must be one. ``margins`` is one
-    number, or groups × metrics: a difference of scores of at most this much is a tie. Only counts
-    of pairs know of it, so correlations do not.
+    Ratings may have one row, shared by all draws. Unknown units have weight 0; their value must be
+    a
+    number but has no effect. ``margins`` is one number, or groups × metrics: a score difference of
+    at
+    most this much is a tie. Margins affect only counts of pairs, not correlations.
     """
 
     scores: Floats
@@ -221,47 +219,47 @@ class ScoreRatingSample:
 
     @cached_property
     def pairs(self) -> PairCounts:
-        """The weights of pairs, by kind."""
+        """Weights of pairs by kind."""
         return count_pairs(self.scores, self.people, self.weights, self.margins)
 
     @cached_property
     def things(self) -> Floats:
-        """How many things have a weight: groups × draws."""
+        """Number of units with a weight: groups × draws."""
         return np.asarray((self.weights > 0).sum(axis=2, dtype=np.float64))
 
     @cached_property
     def different_values(self) -> Floats:
-        """The smaller number of different values, of the metric or of people."""
+        """The smaller number of distinct values, of scores or of ratings."""
         people = count_different_per_draw(self.people, self.weights)
         return np.minimum(count_different_values(self.scores, self.weights), people[:, :, None])
 
     @property
     def is_varied(self) -> Bools:
-        """Whether both the metric and people have two different values."""
+        """Whether scores and ratings both have two distinct values."""
         return self.different_values >= 2
 
 
 def pearson(sample: ScoreRatingSample) -> Floats:
-    """Pearson's r."""
+    """Return Pearson's r."""
     correlations = compute_weighted_pearson(sample.scores, sample.people, sample.weights)
     return np.where(sample.is_varied, correlations, np.nan)
 
 
 def spearman(sample: ScoreRatingSample) -> Floats:
-    """Pearson's r of midranks."""
+    """Return Spearman's ρ: Pearson's r of midranks."""
     correlations = compute_weighted_spearman(sample.scores, sample.people, sample.weights)
     return np.where(sample.is_varied, correlations, np.nan)
 
 
 def kendall_b(sample: ScoreRatingSample) -> Floats:
-    """(C − D) over the geometric mean of the pairs that either side tells apart."""
+    """Return Kendall's τ-b: (C − D) over the geometric mean of pairs untied on either side."""
     pairs = sample.pairs
     denominator = np.sqrt(pairs.apart_metric * pairs.apart_people)
     return ratio(pairs.concordant - pairs.discordant, denominator)
 
 
 def kendall_c(sample: ScoreRatingSample) -> Floats:
-    """Stuart's: 2 (C − D) / (n² (m − 1) / m), with m the smaller number of different values."""
+    """Return Stuart's τ-c: 2 (C − D) / (n² (m − 1) / m) for m, the fewer distinct values."""
     pairs, distinct = sample.pairs, sample.different_values
     n = sample.weights.sum(axis=2)[:, :, None]
     denominator = n**2 * np.maximum(distinct - 1, 0) / np.maximum(distinct, 1)
@@ -269,26 +267,26 @@ def kendall_c(sample: ScoreRatingSample) -> Floats:
 
 
 def acc_23(sample: ScoreRatingSample) -> Floats:
-    """(C + T_both) / all."""
+    """Return (C + T_both) / all pairs."""
     pairs = sample.pairs
     return ratio(pairs.concordant + pairs.tied_both, pairs.all)
 
 
 def tau_23(sample: ScoreRatingSample) -> Floats:
-    """(C + T_both − D − T_metric − T_people) / all."""
+    """Return (C + T_both − D − T_metric − T_people) / all pairs."""
     pairs = sample.pairs
     correct = pairs.concordant + pairs.tied_both
     return ratio(2 * correct - pairs.all, pairs.all)
 
 
 def pairwise_accuracy(sample: ScoreRatingSample) -> Floats:
-    """C / (C + D + T_metric)."""
+    """Return C / (C + D + T_metric)."""
     return ratio(sample.pairs.concordant, sample.pairs.apart_people)
 
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A coefficient, what it says, its range, and what a metric gets that knows nothing."""
+    """A coefficient with its description, range, value by chance and levels."""
 
     value: Callable[[ScoreRatingSample], Floats]
     says: str
@@ -299,48 +297,46 @@ class Coefficient:
 
 
 COEFFICIENTS: dict[str, Coefficient] = {
-    "pearson": Coefficient(
-        pearson, "How close people's values lie to a straight line over the metric.", -1, 1, 0
-    ),
+    "pearson": Coefficient(pearson, "Linear correlation of scores and ratings.", -1, 1, 0),
     "spearman": Coefficient(
-        spearman, "Pearson's correlation of ranks; ties share the mean of their ranks.", -1, 1, 0
+        spearman, "Pearson correlation of ranks; ties get the mean of their ranks.", -1, 1, 0
     ),
     "kendall_b": Coefficient(
         kendall_b,
-        "Pairs in the same order less pairs in the other, over the geometric mean of the pairs "
-        "that the metric and that people tell apart.",
+        "Concordant minus discordant pairs, over the geometric mean of the numbers of pairs not "
+        "tied by the metric and not tied by the ratings.",
         -1,
         1,
         0,
     ),
     "kendall_c": Coefficient(
         kendall_c,
-        "Pairs in the same order less pairs in the other, over the most that the smaller number of "
-        "different values allows (Stuart).",
+        "Concordant minus discordant pairs, over the maximum for the smaller number of distinct "
+        "values (Stuart).",
         -1,
         1,
         0,
     ),
     "tau_23": Coefficient(
         tau_23,
-        "The share of pairs that the metric orders or ties as people do, less the share of others; "
-        "chance is 0 only where nothing is tied.",
+        "Share of pairs that the metric orders or ties like the ratings, minus the share of other "
+        "pairs; the expected value by chance is 0 only without ties.",
         -1,
         1,
         0,
     ),
     "acc_23": Coefficient(
         acc_23,
-        "The share of pairs that the metric orders or ties as people do; chance is one half only "
-        "where nothing is tied.",
+        "Share of pairs that the metric orders or ties like the ratings; the expected value by "
+        "chance is one half only without ties.",
         0,
         1,
         0.5,
     ),
     "pairwise_accuracy": Coefficient(
         pairwise_accuracy,
-        "Of the pairs of systems that people tell apart, the share that the metric orders alike; a "
-        "tie of the metric is wrong.",
+        "Share of pairs of systems with different mean ratings that the metric puts in the same "
+        "order; a tie of the metric counts as wrong.",
         0,
         1,
         0.5,
@@ -350,12 +346,12 @@ COEFFICIENTS: dict[str, Coefficient] = {
 
 
 def coefficient_names(level: str) -> tuple[str, ...]:
-    """The coefficients that have a meaning at a level."""
+    """Return the coefficients that are defined at a level."""
     return tuple(name for name, coefficient in COEFFICIENTS.items() if level in coefficient.levels)
 
 
 def compute_coefficients(sample: ScoreRatingSample, names: Sequence[str]) -> Floats:
-    """Coefficients × groups × draws × metrics."""
+    """Return coefficients × groups × draws × metrics."""
     shape = *sample.weights.shape[:2], sample.scores.shape[1]
     coefficients = np.empty((len(names), *shape))
     for row, name in enumerate(names):

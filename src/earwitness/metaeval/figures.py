@@ -1,4 +1,4 @@
-"""All figures of one scale: coefficients, chance, differences and mapping errors."""
+"""Agreement on one scale: coefficients, chance, differences and mapping errors."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ MIN_SIZES_FOR_INTERVAL = {
 
 @dataclass(frozen=True)
 class ScaleComparison:
-    """Scores beside people, and how they are to be held against each other."""
+    """Scores and ratings on one scale, and the settings of their comparison."""
 
     table: ScoreRatingTable
     opinions: Votes | ChoiceAbilities
@@ -67,16 +67,16 @@ class ScaleComparison:
 
     @cached_property
     def grid(self) -> ScoreRatingGrid:
-        """Scores and means of people."""
+        """Scores and mean ratings."""
         return ScoreRatingGrid(self.table.scores, mean_opinions(self.opinions))
 
     def at_level(self, level: str) -> ScaleComparison:
-        """What is compared at a level: over systems, cells without what is due to their items."""
+        """Return the comparison at a level; at the system level, cells are adjusted for items."""
         return self._adjusted_for_items if level == "system" else self
 
     @property
     def is_adjustable(self) -> bool:
-        """Whether systems have different items, but hang together by those that they share."""
+        """Whether systems have different items but are connected by shared items."""
         people = ~np.isnan(self.grid.people)
         tables = [people, *(people & ~np.isnan(self.table.scores))]
         return not all(is_complete(is_known) for is_known in tables) and is_connected(people)
@@ -93,19 +93,19 @@ class ScaleComparison:
             self,
             table=replace(self.table, scores=scores),
             opinions=replace(opinions, values=opinions.values - effects[opinions.items]),
-            settings=replace(self.settings, adjust="none"),  # nothing is left to adjust
+            settings=replace(self.settings, adjust="none"),  # already adjusted
         )
 
     @property
     def levels(self) -> list[str]:
-        """Levels that ratings allow: choices between systems place systems alone."""
+        """Levels that the ratings allow; choices between systems allow only the system level."""
         return [
             level for level in self.settings.levels if level == "system" or not self.table.paired
         ]
 
     @property
     def is_resamplable(self) -> bool:
-        """Whether there are enough of all that is drawn anew to speak of a spread."""
+        """Whether there are enough of all resampled units for an interval."""
         raters = self.opinions.size[2]
         sizes = len(self.table.systems), len(self.table.items), raters
         return all(
@@ -119,7 +119,7 @@ class ScaleComparison:
         )
 
     def resampled(self, level: str) -> Floats:
-        """Coefficients × draws × metrics, of all coefficients at a level; drawn once."""
+        """Return all coefficients at a level as coefficients × draws × metrics; computed once."""
         if level not in self._resampled:
             self._resampled[level] = self.resample_with_margins(
                 level, self.settings.coefficient_names(level)
@@ -127,14 +127,14 @@ class ScaleComparison:
         return self._resampled[level]
 
     def resampled_figure(self, figure: Figure) -> Floats:
-        """Draws × metrics."""
+        """Return one coefficient as draws × metrics."""
         row = self.settings.coefficient_names(figure.level).index(figure.coefficient)
         return np.asarray(self.resampled(figure.level)[row])
 
     def resample_with_margins(
         self, level: str, names: list[str], margins: Floats | float = 0.0
     ) -> Floats:
-        """Coefficients × draws × metrics, where differences up to a margin are ties."""
+        """Return coefficients × draws × metrics, with differences up to a margin as ties."""
         settings, adjusted = self.settings, self.at_level(level)
         return resample_coefficients(
             adjusted.table.scores,
@@ -148,7 +148,7 @@ class ScaleComparison:
         )
 
     def coefficient_interval(self, points: Floats, draws: Floats, names: list[str]) -> Interval:
-        """Ends about values, unknown where too few were drawn from."""
+        """Return bootstrap intervals of coefficients, NaN if there are too few units."""
         level = self.settings.level
         return self._mask_if_too_few(
             bootstrap_interval(points, draws, names, level=level, count=self._resampled_count)
@@ -157,7 +157,7 @@ class ScaleComparison:
     def difference_interval(
         self, points: Floats, figure: Figure, pairs: Sequence[tuple[int, int]]
     ) -> Interval:
-        """The same of differences between two metrics."""
+        """Return bootstrap intervals of differences between two metrics."""
         settings, draws = self.settings, self.resampled_figure(figure)
         name, count = figure.coefficient, self._resampled_count
         return self._mask_if_too_few(
@@ -168,7 +168,7 @@ class ScaleComparison:
 
     @property
     def _resampled_count(self) -> int | None:
-        """Of how many things draws are, where one kind is drawn."""
+        """Number of resampled units if only one kind is resampled, else None."""
         sizes = len(self.table.systems), len(self.table.items), self.opinions.size[2]
         drawn_sizes = [
             size
@@ -187,20 +187,20 @@ class ScaleComparison:
 # --- Coefficients and chance ---------------------------------------------------------------------
 
 
-CHANCE_METRIC_COUNT = 1000  # metrics that know nothing
+CHANCE_METRIC_COUNT = 1000  # number of random permutations
 CHANCE_METHOD = "chance"
 
 
 @dataclass
 class FigureEstimates:
-    """Figures, and margins of calibrated ties by level, of one metric."""
+    """Coefficients of one metric, and margins of calibrated ties by level."""
 
     figures: dict[Figure, Estimate]
     margins: dict[str, float]
 
 
 def estimate_figures(comparison: ScaleComparison) -> list[FigureEstimates]:
-    """All figures of every metric."""
+    """Return all coefficients of each metric."""
     estimates = [FigureEstimates({}, {}) for _ in comparison.table.metrics]
     for level in comparison.levels:
         names, grid = comparison.settings.coefficient_names(level), comparison.at_level(level).grid
@@ -232,7 +232,7 @@ def _estimate(
 def _add_calibrated_accuracy(
     comparison: ScaleComparison, grid: ScoreRatingGrid, estimates: list[FigureEstimates]
 ) -> None:
-    """acc_23 where differences of scores up to a margin, chosen on other items, are ties."""
+    """Add acc_23 with tie thresholds that are cross-validated over items."""
     settings = comparison.settings
     calibration = calibrate_ties(grid, folds=settings.folds, seed=settings.seed)
     if calibration.reason:
@@ -249,12 +249,13 @@ def _add_calibrated_accuracy(
 
 
 def estimate_chance(comparison: ScaleComparison) -> dict[Figure, Estimate]:
-    """What metrics get that know nothing: their mean, and the range of most of them.
+    """Return the mean and range of each coefficient expected by chance.
 
-    They are the metrics themselves, whose systems (over all outputs at once: and items) were dealt
-    anew among those that people rated. So they favour systems, tie, and lack outputs just as much
-    as the metrics do. Noise that is new for every output would favour none, and its range over
-    items would be too narrow.
+    The scores of the metrics are kept, but systems (at the global level also items) are permuted
+    against the ratings. Permuted metrics favour systems, tie, and lack outputs just as the metrics
+    do. Independent noise for each output would favour no system, and its range over items would be
+    too
+    narrow.
     """
     estimates: dict[Figure, Estimate] = {}
     for level in comparison.levels:
@@ -281,8 +282,8 @@ def estimate_chance(comparison: ScaleComparison) -> dict[Figure, Estimate]:
 # --- Differences between metrics -----------------------------------------------------------------
 
 
-MAX_METRICS_ALL_PAIRS = 12  # metrics up to which all pairs are compared
-MIN_COVERAGE_SHARE = 0.5  # of what a value may rest on: with less, a metric has no place
+MAX_METRICS_ALL_PAIRS = 12  # number of metrics up to which all pairs are compared
+MIN_COVERAGE_SHARE = 0.5  # share of units that a value must be based on to be ranked
 LEVEL_UNITS = {"system": "systems", "item": "items", "global": "outputs"}
 MetricPair = tuple[int, int]
 
@@ -290,12 +291,14 @@ MetricPair = tuple[int, int]
 def metric_differences(
     comparison: ScaleComparison, figure: Figure
 ) -> tuple[list[MetricDifference], MetricRanking]:
-    """Metrics by a figure: who is told from whom, and groups.
+    """Test the differences between metrics and rank the metrics in groups.
 
-    Up to ``MAX_METRICS_ALL_PAIRS`` metrics all pairs are compared; beyond, the first of every group
-    with all that rank below it, and every metric with every baseline. p is corrected over all
-    comparisons of a metric with those that rank below it. Metrics whose value rests on too little
-    have no place.
+    With up to ``MAX_METRICS_ALL_PAIRS`` metrics all pairs are compared; with more, the best metric
+    of
+    each group with all metrics ranked below it, and each metric with each baseline. p is corrected
+    across all comparisons of a metric with the metrics ranked below it. Metrics whose value is
+    based on
+    too few units are not ranked.
     """
     comparison = comparison.at_level(figure.level)
     level_values = evaluate_grid(comparison.grid, figure.level, [figure.coefficient])
@@ -326,11 +329,12 @@ def metric_differences(
 def _unranked_metrics(
     comparison: ScaleComparison, figure: Figure, level_values: LevelValues
 ) -> dict[int, str]:
-    """Metrics without a place, by number, and why.
+    """Return the metrics that are not ranked, by number, with the reason.
 
-    A metric that says the same of all outputs of most items has a value on the few others alone,
-    which may be high by chance, or because these are easy. What a value could rest on is what that
-    of people beside themselves rests on.
+    A metric that is constant within most items has a value for the few others only, which may be
+    high
+    by chance, or because these items are easy. The largest possible number of units is that of the
+    ratings compared with themselves.
     """
     people = comparison.grid.people
     possible = evaluate_grid(
@@ -339,10 +343,11 @@ def _unranked_metrics(
     unranked = {}
     for metric, n in enumerate(level_values.n[0]):
         if isnan(level_values.value[0, metric]):
-            unranked[metric] = "it has no value"
+            unranked[metric] = "its value is undefined"
         elif n < MIN_COVERAGE_SHARE * possible:
             unranked[metric] = (
-                f"its value rests on {n:,.0f} of {possible:,.0f} {LEVEL_UNITS[figure.level]}"
+                f"its value is based on only {n:,.0f} of {possible:,.0f} "
+                f"{LEVEL_UNITS[figure.level]}"
             )
     return unranked
 
@@ -350,7 +355,7 @@ def _unranked_metrics(
 def _test_pairs(
     comparison: ScaleComparison, figure: Figure, values: Floats, pairs: Sequence[MetricPair]
 ) -> dict[MetricPair, MetricDifference]:
-    """Differences of pairs, the better metric first."""
+    """Return the differences of pairs, with the better metric first."""
     if not pairs:
         return {}
     settings, names = comparison.settings, [metric.name for metric in comparison.table.metrics]
@@ -413,7 +418,7 @@ def _permutation_p(
 def _correct_p(
     p: Floats, pairs: Sequence[MetricPair], correct: Callable[[Sequence[float]], list[float]]
 ) -> list[float]:
-    """Over all comparisons of a metric with those that rank below it."""
+    """Correct p across all comparisons of a metric with the metrics ranked below it."""
     corrected = [nan] * len(pairs)
     for first in dict.fromkeys(pair[0] for pair in pairs):
         positions = [n for n, pair in enumerate(pairs) if pair[0] == first]
@@ -423,7 +428,7 @@ def _correct_p(
 
 
 def _williams_p(grid: ScoreRatingGrid, pairs: Sequence[MetricPair]) -> Iterator[float]:
-    """Two-sided p of Williams' test on Pearson's correlations of systems' means."""
+    """Yield the two-sided p of Williams' test on Pearson correlations of system means."""
     for a, b in pairs:
         is_known = ~(np.isnan(grid.scores[a]) | np.isnan(grid.scores[b]) | np.isnan(grid.people))
         pair_scores = np.where(is_known, grid.scores[[a, b]], np.nan)
@@ -448,12 +453,12 @@ def _williams_p(grid: ScoreRatingGrid, pairs: Sequence[MetricPair]) -> Iterator[
 # --- Errors after a mapping ----------------------------------------------------------------------
 
 
-CURVE_POINTS = 41  # of the curve of a mapping
+CURVE_POINTS = 41  # points of a mapping curve
 MAPPING_NAMES = {order: name for name, order in MAPPING_ORDERS.items()}
 
 
 def mapping_errors(comparison: ScaleComparison) -> list[tuple[MappingErrors, ...]]:
-    """By metric: over systems, and over outputs where single ones were rated."""
+    """Return mapping errors by metric: across systems, and across outputs if these were rated."""
     if not isinstance(comparison.opinions, Votes):
         return [() for _ in comparison.table.metrics]
     errors: list[list[MappingErrors]] = [[] for _ in comparison.table.metrics]
@@ -484,7 +489,7 @@ def _metric_mapping_errors(
     people: Floats,
     widths: Floats,
 ) -> MappingErrors:
-    """Of scores as the metric gives them; the mapping must rise where high ones are good."""
+    """Return the errors of the metric's own scores; the mapping must rise if higher is better."""
     settings = comparison.settings
     sign = -1 if comparison.table.metrics[metric].low_is_good else 1
     accuracy = measure_accuracy(
@@ -508,7 +513,7 @@ def _metric_mapping_errors(
 
 
 def _mapping_name(fit: Fit | None) -> str:
-    """The mapping by name: flat where no curve beats the mean, mean where points are too few."""
+    """Return the name of the mapping: flat if no curve beats the mean, mean with too few points."""
     if fit is None:
         return "none"
     return MAPPING_NAMES[fit.order] if fit.order else "flat" if fit.flat else "mean"
@@ -522,11 +527,11 @@ def _mapping_curve(accuracy: Accuracy) -> tuple[tuple[float, float], ...]:
     return tuple(zip(x.tolist(), fit.map_scores(x).tolist(), strict=True))
 
 
-MappingPoints = tuple[Floats, Floats, Floats]  # metrics × points: scores, people, half widths
+MappingPoints = tuple[Floats, Floats, Floats]  # metrics × points: scores, ratings, half widths
 
 
 def _system_points(comparison: ScaleComparison, votes: Votes) -> MappingPoints:
-    """Means of systems over the cells that the metric knows, and intervals over listeners."""
+    """Return system means over the cells that the metric scores, with intervals over listeners."""
     people = comparison.grid.people
     is_known = ~np.isnan(comparison.table.scores) & ~np.isnan(people)
     count = is_known.sum(axis=2).astype(np.float64)
@@ -539,7 +544,7 @@ def _system_points(comparison: ScaleComparison, votes: Votes) -> MappingPoints:
 
 
 def _output_points(comparison: ScaleComparison, votes: Votes) -> MappingPoints:
-    """Every output with the t interval of its votes."""
+    """Return each output with the t interval of its votes."""
     table = votes.table().T
     moments = significance.column_moments(table)
     low, high = significance.mean_interval(moments, 0.95)

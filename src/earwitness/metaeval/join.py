@@ -1,4 +1,4 @@
-"""Scores joined with ratings by key, and hints when names do not match."""
+"""Scores joined with ratings by item and system, and hints when names do not match."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from earwitness.studies.analysis.choices import are_choices
 from earwitness.studies.analysis.prepare import code_ratings
 
 # --- Names that do not match ---------------------------------------------------------------------
-# Nothing is joined by guessing: two names that differ in anything are two names.
+# Names are never matched by guessing: two names that differ in anything are different names.
 
 
-SHOWN_EXAMPLES = 2  # examples in a message
+SHOWN_EXAMPLES = 2  # examples per message
 FILE_ENDING_PATTERN = re.compile(
     r"\.(wav|flac|mp3|ogg|opus|m4a|aac|aiff?|w64|raw|pcm|json|txt)$", re.IGNORECASE
 )
-RENAME_REMEDY = "write them alike in one of the files"
+RENAME_REMEDY = "use the same names in both files"
 
 
 def _without_ending(name: str) -> str:
@@ -45,7 +45,7 @@ def _without_zeros(name: str) -> str:
 
 CAUSES: dict[str, Callable[[str], str]] = {
     "case": str.casefold,
-    "ending": _without_ending,
+    "file ending": _without_ending,
     "folder": _without_folder,
     "zero padding": _without_zeros,
     "spaces": lambda name: "".join(name.split()),
@@ -54,14 +54,14 @@ CAUSES: dict[str, Callable[[str], str]] = {
 
 @dataclass(frozen=True)
 class Cause:
-    """How names differ: by what alone, and which are the same but for that (rated, scored)."""
+    """What names differ by, and the pairs of names (rated, scored) that differ by nothing else."""
 
     what: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
 
 
 def likely_cause(rated: Iterable[str], scored: Iterable[str]) -> Cause | None:
-    """What most names of the one side that the other lacks differ by, if it is one of these."""
+    """Return what most unmatched names differ by, if it is one of ``CAUSES``."""
     ours, theirs = {*rated}, {*scored}
     ours, theirs = ours - theirs, theirs - ours
     causes = [
@@ -76,7 +76,7 @@ def likely_cause(rated: Iterable[str], scored: Iterable[str]) -> Cause | None:
 def _matching_pairs(
     ours: set[str], theirs: set[str], what: tuple[str, ...]
 ) -> Iterator[tuple[str, str]]:
-    """Names that are the same but for what they may differ by; none that fits two others."""
+    """Yield names that are equal except for ``what``; ambiguous names are skipped."""
     sides = [_names_by_stem(names, what) for names in (ours, theirs)]
     for stem in sorted({*sides[0]} & {*sides[1]}):
         rated, scored = sides[0][stem], sides[1][stem]
@@ -95,7 +95,7 @@ def _names_by_stem(names: set[str], differences: tuple[str, ...]) -> dict[str, l
 
 
 def mismatch_hint(role: str, rated: Iterable[str], scored: Iterable[str]) -> str:
-    """A sentence about items or systems that look the same but are not; empty if none do."""
+    """Return a hint on items or systems whose names differ slightly, or an empty string."""
     cause = likely_cause(rated, scored)
     if cause is None:
         return ""
@@ -104,13 +104,13 @@ def mismatch_hint(role: str, rated: Iterable[str], scored: Iterable[str]) -> str
         for rated_name, scored_name in cause.pairs[:SHOWN_EXAMPLES]
     )
     more = ", …" * (len(cause.pairs) > SHOWN_EXAMPLES)
-    message = f"{role}s of ratings and scores differ only by {' and '.join(cause.what)}"
+    message = f"{role} names in ratings and scores differ only by {' and '.join(cause.what)}"
     return f"{message}: {pairs}{more} — {_mismatch_remedy(role, cause)}"
 
 
 def _mismatch_remedy(role: str, cause: Cause) -> str:
-    """Options that take away what names of one side have too much; else files must change."""
-    if not {*cause.what} <= {"ending", "folder"}:
+    """Return the options that make the names equal, or the advice to rename."""
+    if not {*cause.what} <= {"file ending", "folder"}:
         return RENAME_REMEDY
     lengths = {len(rated) > len(scored) for rated, scored in cause.pairs}
     if len(lengths) > 1:
@@ -121,11 +121,11 @@ def _mismatch_remedy(role: str, cause: Cause) -> str:
     if len(patterns) > 1 or any(_name_pattern(role, name) != f"{{{role}}}" for name in shorter):
         return RENAME_REMEDY
     score = "" if lengths == {True} else "score-"
-    return f"say --{score}sample {role} --{score}pattern '{patterns.pop()}', or {RENAME_REMEDY}"
+    return f"use --{score}sample {role} --{score}pattern '{patterns.pop()}', or {RENAME_REMEDY}"
 
 
 def _name_pattern(role: str, name: str) -> str:
-    """How a name is made: folders as stars, its own ending."""
+    """Return the pattern of a name: folders as stars, and its file ending."""
     folders = len(re.findall(r"[/\\]", name))
     ending = FILE_ENDING_PATTERN.search(name)
     return "*/" * folders + f"{{{role}}}" + (ending.group() if ending else "")
@@ -134,12 +134,12 @@ def _name_pattern(role: str, name: str) -> str:
 # --- Scores joined with ratings ------------------------------------------------------------------
 
 
-SHOWN_NAMES = 3  # names in a message
+SHOWN_NAMES = 3  # names per message
 
 
 @dataclass(frozen=True)
 class MetricColumn:
-    """A column of scores: what it is called, which end is good, whether it is a baseline."""
+    """Column of scores: its name, whether lower is better, and whether it is a baseline."""
 
     name: str
     low_is_good: bool = False
@@ -148,10 +148,12 @@ class MetricColumn:
 
 @dataclass(frozen=True)
 class ScoreRatingTable:
-    """Outputs that have both scores and ratings, on one scale.
+    """Outputs that have both scores and ratings on one scale.
 
-    ``scores`` are metrics × systems × items with high scores good, NaN where there is none;
-    ``paired`` are ratings that choose between two systems, in place of votes on one.
+    ``scores`` has shape metrics × systems × items, with signs changed so that higher is better, and
+    NaN for missing scores. If ``paired``, ratings are choices between two systems instead of votes
+    on
+    one.
     """
 
     scale: str
@@ -172,7 +174,7 @@ def join_scores_and_ratings(
     scale: str,
     systems: Sequence[str] = (),
 ) -> ScoreRatingTable:
-    """Scores and ratings of a scale with the same keys."""
+    """Return the scores and the ratings of a scale that have the same item and system."""
     scale_ratings = [rating for rating in ratings if rating.scale == scale]
     paired = are_choices(scale_ratings) or _has_several_opponents(scale_ratings)
     rated = {
@@ -185,7 +187,7 @@ def join_scores_and_ratings(
     shared = rated & scored
     if not shared:
         raise UsageError(
-            f"{scale}: no output has both scores and ratings — {_mismatch_message(rated, scored)}"
+            f"{scale}: no output has both a score and a rating — {_mismatch_message(rated, scored)}"
         )
     kept = [
         rating
@@ -210,7 +212,7 @@ def join_scores_and_ratings(
 
 
 def turn_baselines(table: ScoreRatingTable, people: Floats) -> ScoreRatingTable:
-    """Baselines that go against people are turned round: they have no good end of their own."""
+    """Reverse baselines that correlate negatively with ratings, since they have no better end."""
     correlations = evaluate_grid(
         ScoreRatingGrid(table.scores, people), "system", ["spearman"]
     ).value[0]
@@ -227,7 +229,7 @@ def turn_baselines(table: ScoreRatingTable, people: Floats) -> ScoreRatingTable:
 
 
 def _has_several_opponents(ratings: Sequence[Rating]) -> bool:
-    """Whether outputs are rated against different others."""
+    """Return whether outputs are rated against different other systems."""
     return len({rating.against.system for rating in ratings if rating.against}) > 1
 
 
@@ -242,7 +244,7 @@ def score_table(
     systems: Sequence[str],
     items: Sequence[str],
 ) -> Floats:
-    """Metrics × systems × items, high scores good."""
+    """Return scores as metrics × systems × items, with signs changed so that higher is better."""
     metric_index = {metric.name: n for n, metric in enumerate(metrics)}
     system_index = {name: n for n, name in enumerate(systems)}
     item_index = {name: n for n, name in enumerate(items)}
@@ -258,17 +260,17 @@ def score_table(
 
 
 def _mismatch_message(rated: set[Key], scored: set[Key]) -> str:
-    """What both sides are called, where they have nothing in common."""
+    """Return how systems or items are named on both sides if no name matches."""
     for name in ("system", "item"):
         ours = {getattr(key, name) for key in rated}
         theirs = {getattr(key, name) for key in scored}
         if not ours & theirs:
             message = (
-                f"{name}s are called {_example_names(ours)} in ratings, {_example_names(theirs)} "
+                f"{name}s are named {_example_names(ours)} in ratings, {_example_names(theirs)} "
                 "in scores"
             )
             return "; ".join(part for part in (message, mismatch_hint(name, ours, theirs)) if part)
-    return "items and systems are the same, but never together"
+    return "items and systems match, but no combination of item and system does"
 
 
 def _example_names(names: set[str]) -> str:
@@ -282,7 +284,7 @@ def _unmatched_notes(rated: set[Key], scored: set[Key], shared: set[Key]) -> tup
         unmatched = keys - shared
         if unmatched:
             systems = {key.system for key in unmatched} - {key.system for key in shared}
-            whole = f", among them all of {_example_names(systems)}" if systems else ""
+            whole = f", including all of {_example_names(systems)}" if systems else ""
             notes.append(
                 f"{len(unmatched):,} of {len(keys):,} {what} outputs have no {lack}{whole}"
             )
@@ -295,18 +297,18 @@ def _unmatched_notes(rated: set[Key], scored: set[Key], shared: set[Key]) -> tup
 # --- Metric columns ------------------------------------------------------------------------------
 
 
-TRIVIAL_COLUMNS = ("length", "duration", "words")  # columns that are baselines
+TRIVIAL_COLUMNS = ("length", "duration", "words")  # columns that are always baselines
 Column = dict[object, float]
 
 
 def metric_columns(
     scores: Sequence[Score], low: Collection[str] = (), baselines: Collection[str] = ()
 ) -> tuple[list[MetricColumn], list[str]]:
-    """Metrics, and what is said of columns that are left out."""
+    """Return the metrics, and notes on columns that are dropped."""
     columns = _scores_by_metric(scores)
     for name in (*low, *baselines):
         if name not in columns:
-            raise UsageError(f'there is no metric "{name}" — {nearest(name, list(columns))}')
+            raise UsageError(f'unknown metric "{name}" — {nearest(name, list(columns))}')
     redundant = dict(_redundant_columns(columns))
     metrics = [_metric_column(name, low, baselines) for name in columns if name not in redundant]
     return metrics, list(redundant.values())
@@ -317,25 +319,25 @@ def _scores_by_metric(scores: Sequence[Score]) -> dict[str, Column]:
     for score in scores:
         column = columns.setdefault(score.metric, {})
         if (score.key, score.draw) in column:
-            raise UsageError(f"{score.metric} stands in two files — keep one")
+            raise UsageError(f"metric {score.metric} is in two files — keep one")
         column[score.key, score.draw] = score.value
     return columns
 
 
 def _redundant_columns(columns: dict[str, Column]) -> Iterator[tuple[str, str]]:
-    """Columns that say nothing, or the same as an earlier one, but for rounding."""
+    """Yield columns that are constant, or equal to an earlier one except for rounding."""
     seen: dict[frozenset[tuple[object, str]], str] = {}
     for name, column in columns.items():
         rounded = frozenset((key, f"{value:.10g}") for key, value in column.items())
         if rounded in seen:
-            yield name, f"{name} says the same as {seen[rounded]} of every output; left out"
+            yield name, f"{name} is identical to {seen[rounded]} and is excluded"
         elif len({value for value in column.values() if not isnan(value)}) < 2:
-            yield name, f"{name} says the same of all outputs; left out"
+            yield name, f"{name} is the same for all outputs and is excluded"
         seen.setdefault(rounded, name)
 
 
 def _metric_column(name: str, low: Collection[str], baselines: Collection[str]) -> MetricColumn:
-    """The program's own values say which end is good; what has no good end is a baseline."""
+    """Return the column; built-in metrics without a better end are baselines."""
     builtin = _builtin_values().get(name.partition("@")[0].lower())
     best = "" if builtin is None else builtin.best
     is_baseline = name in baselines or name in TRIVIAL_COLUMNS or best == "none"
@@ -352,9 +354,9 @@ def _builtin_values() -> dict[str, Value]:
 
 @dataclass(frozen=True)
 class ChoiceAbilities:
-    """Choices between systems, from which abilities follow (Bradley–Terry); every item has these.
+    """Choices between systems and the Bradley–Terry abilities that follow, equal for all items.
 
-    Where some would not be finite, half a vote each way is added for every pair.
+    If an ability would not be finite, half a vote in each direction is added for every pair.
     """
 
     first: tuple[int, ...]
@@ -369,7 +371,7 @@ class ChoiceAbilities:
         return self.size[2]
 
     def resample(self, raters: Floats, items: Floats) -> Floats:
-        """Draws × systems × items, when raters and items count so often."""
+        """Return abilities as draws × systems × items, for given counts of raters and items."""
         rater_and_item = np.array(self.listeners), np.array(self.items)
         times = (raters[:, rater_and_item[0]] * items[:, rater_and_item[1]]).astype(np.int64)
         abilities = np.stack([self._fitted(row) for row in times])
@@ -387,13 +389,13 @@ class ChoiceAbilities:
             (self.size[0], self.size[2]),
         )
         abilities = fit_bradley_terry(votes).abilities
-        if not np.isfinite(abilities).all():  # somebody always won, or always lost
+        if not np.isfinite(abilities).all():  # a system always won or always lost
             abilities = fit_bradley_terry(_add_half_votes(votes)).abilities
         return np.where(np.isfinite(abilities), abilities, np.nan)
 
 
 def _add_half_votes(votes: Choices) -> Choices:
-    """With half a vote each way for every pair that was compared, so that nobody always wins."""
+    """Return choices with half a vote in each direction for every compared pair."""
     pairs = np.unique(np.stack([votes.first, votes.second]), axis=1)
     doubled = [np.concatenate([column, column]) for column in (votes.first, votes.second)]
     ones = np.ones(pairs.shape[1], np.int64)
@@ -407,7 +409,7 @@ def _add_half_votes(votes: Choices) -> Choices:
 
 
 def choice_abilities(table: ScoreRatingTable) -> ChoiceAbilities:
-    """Choices as numbers."""
+    """Return choices as numbers."""
     system_index = {name: n for n, name in enumerate(table.systems)}
     item_index = {name: n for n, name in enumerate(table.items)}
     raters = dict.fromkeys(rating.listener for rating in table.ratings)
@@ -423,12 +425,12 @@ def choice_abilities(table: ScoreRatingTable) -> ChoiceAbilities:
 
 
 def votes_or_abilities(table: ScoreRatingTable) -> Votes | ChoiceAbilities:
-    """Votes, or what stands for them."""
+    """Return votes, or choices if ratings are paired."""
     return choice_abilities(table) if table.paired else table.votes
 
 
 def mean_opinions(opinions: Votes | ChoiceAbilities) -> Floats:
-    """Systems × items."""
+    """Return mean votes or abilities as systems × items."""
     if isinstance(opinions, Votes):
         return np.asarray(cell_means(opinions)[0])
     _, items, raters = opinions.size

@@ -15,38 +15,39 @@ from earwitness.stats.significance import Moments, ratio
 from earwitness.stats.votes import Codes, Votes
 
 # --- System, item and global level ---------------------------------------------------------------
-# - ``system``: each system is one thing, with the means of its cells, the metric's and people's,
+# - ``system``: systems are compared by the means of their cells, of the metric and of the ratings,
 #   over the items for which both are known.
-# - ``item``: the systems are compared within each item, and the values of items are averaged;
-#   items without a defined value are counted, not averaged.
-# - ``global``: all cells (an item of a system) are compared with all others.
+# - ``item``: systems are compared within each item, and coefficients are averaged over items; items
+#   with an undefined coefficient are counted, not averaged.
+# - ``global``: all cells (an item of a system) are compared with each other.
 #
-# Means that rounding alone keeps apart are made equal, so that the order of sums breaks no tie.
+# Means that are equal except for rounding are made equal, so that the order of summation breaks no
+# tie.
 
 
-# means closer than this, beside the largest of what they are of, are equal
+# means within this tolerance, relative to the largest value, are equal
 RELATIVE_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
 class ScoreRatingGrid:
-    """Scores (metrics × systems × items), means of people (systems × items); NaN if unknown."""
+    """Scores (metrics × systems × items) and mean ratings (systems × items); NaN if unknown."""
 
     scores: Floats
     people: Floats
 
     def __post_init__(self) -> None:
         if np.isinf(self.scores).any() or np.isinf(self.people).any():
-            raise ValueError("scores and people's values must be finite, or NaN where unknown")
+            raise ValueError("scores and ratings must be finite, or NaN if unknown")
         if self.scores.shape[1:] != self.people.shape:
-            raise ValueError("scores and people must have the same systems and items")
+            raise ValueError("scores and ratings must have the same systems and items")
 
 
 class LevelValues(NamedTuple):
-    """Coefficients × metrics: the value, on how many systems, items or cells, and how many are not.
+    """Coefficients × metrics: the value, its number of units, and the number of undefined units.
 
-    ``n`` counts items with a defined value at the item level; elsewhere systems or cells for which
-    the metric and people are both known. ``undefined`` counts the others of the grid.
+    ``n`` counts items with a defined coefficient at the item level; elsewhere systems or cells with
+    both a score and a rating. ``undefined`` counts the others.
     """
 
     value: Floats
@@ -55,7 +56,7 @@ class LevelValues(NamedTuple):
 
 
 class StudyDraws(NamedTuple):
-    """Rows of weights, and people (draws × systems × items; one row if all draws share it)."""
+    """Weights of systems and items, and ratings (draws × systems × items; one row if shared)."""
 
     systems: Floats
     items: Floats
@@ -65,7 +66,7 @@ class StudyDraws(NamedTuple):
 def evaluate_grid(
     grid: ScoreRatingGrid, level: str, names: Sequence[str], margins: Floats | float = 0.0
 ) -> LevelValues:
-    """Coefficients of all metrics at a level; ``margins`` see ``evaluate_draws``."""
+    """Return the coefficients of all metrics at a level; for ``margins`` see ``evaluate_draws``."""
     _, systems, items = grid.scores.shape
     once = StudyDraws(np.ones((1, systems)), np.ones((1, items)), grid.people[None])
     coefficients, n = evaluate_draws(level, grid.scores, once, names, margins)
@@ -80,9 +81,9 @@ def evaluate_draws(
     names: Sequence[str],
     margins: Floats | float = 0.0,
 ) -> tuple[Floats, Floats]:
-    """Coefficients × draws × metrics: values, and on how many different things they rest.
+    """Return coefficients as coefficients × draws × metrics, and their numbers of distinct units.
 
-    ``margins`` is one number, one a metric, or (at the item level) metrics × items.
+    ``margins`` is one number, one per metric, or (at the item level) metrics × items.
     """
     shape = len(names), len(draws.systems), len(scores)
     coefficients, n = np.empty(shape), np.empty(shape)
@@ -100,7 +101,7 @@ def _margin_table(margins: Floats | float) -> Floats:
 
 
 def group_by_known_cells(scores: Floats) -> Iterator[tuple[Codes, Bools]]:
-    """Metrics whose scores are known for the same cells, and these cells."""
+    """Yield groups of metrics with scores for the same cells, and these cells."""
     is_known = ~np.isnan(scores)
     metrics_by_cells: dict[bytes, list[int]] = {}
     for metric, row in enumerate(is_known):
@@ -112,7 +113,7 @@ def group_by_known_cells(scores: Floats) -> Iterator[tuple[Codes, Bools]]:
 def evaluate_systems(
     scores: Floats, is_known: Bools, draws: StudyDraws, names: Sequence[str], margins: Floats
 ) -> tuple[Floats, Floats]:
-    """Every draw is a group of its own, since means differ from draw to draw."""
+    """Evaluate the system level; each draw is a group, since means differ between draws."""
     present = ~np.isnan(draws.people) & is_known
     cell_weights = present * draws.items[:, None, :]
     counts = cell_weights.sum(axis=2)
@@ -138,9 +139,9 @@ def evaluate_systems(
 def evaluate_items(
     scores: Floats, is_known: Bools, draws: StudyDraws, names: Sequence[str], margins: Floats
 ) -> tuple[Floats, Floats]:
-    """Every item is a group; its value counts as often as the item was drawn.
+    """Evaluate the item level; each item is a group, weighted by how often it was drawn.
 
-    Where only items are drawn, the values of items are found once for all draws.
+    If only items are resampled, coefficients of items are computed once for all draws.
     """
     present = ~np.isnan(draws.people) & is_known
     is_shared = len(draws.people) == 1 and bool((draws.systems == draws.systems[:1]).all())
@@ -165,7 +166,7 @@ def evaluate_items(
 def evaluate_cells(
     scores: Floats, is_known: Bools, draws: StudyDraws, names: Sequence[str], margins: Floats
 ) -> tuple[Floats, Floats]:
-    """All cells are one group; those without a score are left out."""
+    """Evaluate the global level; all cells with a score are one group."""
     cells = np.flatnonzero(is_known)
     people = draws.people.reshape(len(draws.people), -1)[:, cells]
     weights = draws.systems[:, :, None] * draws.items[:, None, :]
@@ -182,9 +183,11 @@ def evaluate_cells(
 def compare_paired_tables(
     first: Floats, second: Floats, level: str, names: Sequence[str]
 ) -> Floats:
-    """Coefficients × tables: each table (tables × systems × items) against the other of its number.
+    """Return coefficients × tables, comparing each table with the one of the same index.
 
-    Both of a number must be known for the same cells; at the system or the item level.
+    Tables are tables × systems × items, and both of a pair must have the same known cells. The
+    level is
+    ``system`` or ``item``.
     """
     present = ~np.isnan(first)
     tables, systems, items = first.shape
@@ -210,9 +213,9 @@ LEVEL_FUNCTIONS = {"system": evaluate_systems, "item": evaluate_items, "global":
 
 
 def tie_rounded_means(means: Floats, largest: Floats | float, axis: int = -1) -> Floats:
-    """Means that lie closer to the next than rounding can tell become the lowest of their run.
+    """Return means in which values that differ only by rounding are equal.
 
-    ``largest`` is the largest of what they are means of.
+    ``largest`` is the largest value that was averaged.
     """
     order = np.argsort(means, axis=axis)
     ordered = np.moveaxis(np.take_along_axis(means, order, axis), axis, 0)
@@ -225,14 +228,14 @@ def tie_rounded_means(means: Floats, largest: Floats | float, axis: int = -1) ->
 
 
 def _tie_systems(tables: Floats) -> Floats:
-    """Tables × systems × items, with ties among systems."""
+    """Return tables × systems × items, with ties among systems."""
     return tie_rounded_means(tables, float(np.nanmax(np.abs(tables), initial=0)), axis=1)
 
 
 def cell_means(votes: Votes, weights: Floats | None = None) -> Floats:
-    """The mean vote of each cell: draws × systems × items, NaN where nobody voted.
+    """Return the mean vote of each cell as draws × systems × items, NaN without a vote.
 
-    ``weights`` are draws × listeners; without them all listeners count once, in one row.
+    ``weights`` are draws × listeners; without them all listeners have weight 1, in one row.
     """
     table = votes.table()
     has_vote = ~np.isnan(table)
@@ -245,19 +248,19 @@ def cell_means(votes: Votes, weights: Floats | None = None) -> Floats:
 
 
 # --- System means over cells ---------------------------------------------------------------------
-# The mean of a cell is that of its votes, and each cell counts once, whoever voted on it. (A mean
-# of listeners' means is another number where listeners did not all vote on the same cells.) The
-# interval is over listeners: each moves the mean by the sum of what their votes are above it, as
-# much as they weigh, and Student's t is taken of these. Where all vote on all cells it is the t
-# interval of the means of listeners. Fewer than two listeners have none.
+# A system mean is the mean of its cell means, each cell counting once. (The mean of listener means
+# differs from it if listeners did not all vote on the same cells.) The interval is over listeners:
+# each listener's contribution is the weighted sum of their deviations from the mean, and Student's
+# t is applied to these contributions. If all listeners vote on all cells it is the t interval of
+# the listener means. With fewer than two listeners there is none.
 
 
 def system_means(votes: Votes, is_known: Bools | None = None) -> Moments:
-    """By system: the mean, the deviation of listeners and how many they are.
+    """Return mean, standard deviation over listeners and number of listeners by system.
 
-    ``is_known`` (systems × items) says which cells count; else all that have a vote do. The
-    standard error is the deviation over the root of the number, as ``significance.mean_interval``
-    takes it.
+    ``is_known`` (systems × items) selects cells; by default all cells with a vote. The standard
+    error
+    is the standard deviation over the root of the number, as in ``significance.mean_interval``.
     """
     systems, items, raters = votes.size
     table = votes.table().reshape(items, systems, raters)
@@ -274,28 +277,28 @@ def system_means(votes: Votes, is_known: Bools | None = None) -> Moments:
 
 
 def interval_half_widths(votes: Votes, is_known: Bools, level: float) -> Floats:
-    """Half the width of each system's interval."""
+    """Return half the width of each system's interval."""
     low, high = significance.mean_interval(system_means(votes, is_known), level)
     return np.asarray((high - low) / 2)
 
 
 # --- Adjustment for item effects -----------------------------------------------------------------
-# A system that was rated on easy items alone has a high mean whatever it is like. So each cell is
-# taken for the sum of an effect of its system and one of its item (least squares, each cell
-# counting once), and the effect of its item is taken off. The mean of what is left, over a system's
-# own cells, is its least-squares mean: what it would have on all items. Where all systems have all
-# items that is the plain mean.
+# A system that was rated only on easy items has a high mean. Each cell is therefore modelled as the
+# sum of a system effect and an item effect (least squares, each cell counting once), and the item
+# effect is subtracted. The mean over a system's own cells is then its least-squares mean: the
+# expected mean over all items. For complete data it equals the plain mean.
 #
-# Systems that share no items with others, not even through third ones, cannot be compared this way.
+# Systems that are not connected by shared items, directly or through other systems, cannot be
+# adjusted.
 
 
 def is_complete(is_known: Bools) -> bool:
-    """Whether all systems with a cell have the same items."""
+    """Return whether all systems with a cell have the same items."""
     return np.array_equal(is_known, np.outer(is_known.any(axis=1), is_known.any(axis=0)))
 
 
 def is_connected(is_known: Bools) -> bool:
-    """Whether all systems with a cell hang together by items that they share."""
+    """Return whether all systems with a cell are connected by shared items."""
     rated = is_known.any(axis=1)
     reached = np.zeros_like(rated)
     reached[rated.argmax()] = rated.any()
@@ -307,7 +310,9 @@ def is_connected(is_known: Bools) -> bool:
 
 
 def fit_item_effects(table: Floats) -> Floats:
-    """By item, from cells (systems × items, NaN if unknown); their mean is 0. 0 if not connected.
+    """Return item effects from cells (systems × items, NaN if unknown); their mean is 0.
+
+    Effects are 0 if systems are not connected.
 
     >>> fit_item_effects(np.array([[1.0, 5, np.nan], [np.nan, 4, 8]])).tolist()
     [-4.0, 0.0, 4.0]
@@ -317,7 +322,7 @@ def fit_item_effects(table: Floats) -> Floats:
         return np.zeros(table.shape[1])
     cells, weights = np.where(is_known, table, 0), is_known.astype(np.float64)
     of_item = np.maximum(weights.sum(axis=0), 1)
-    # Items are solved for first, which leaves as many equations as there are systems.
+    # Items are eliminated first, which leaves one equation per system.
     left = np.diag(weights.sum(axis=1)) - (weights / of_item) @ weights.T
     right = cells.sum(axis=1) - weights @ (cells.sum(axis=0) / of_item)
     systems = np.linalg.lstsq(left, right, rcond=None)[0]
@@ -327,7 +332,7 @@ def fit_item_effects(table: Floats) -> Floats:
 
 
 def subtract_item_effects(scores: Floats, people: Floats) -> Floats:
-    """Scores (metrics × systems × items) less effects of items, from cells that people rated."""
+    """Return scores (metrics × systems × items) minus item effects fitted on rated cells."""
     rated = ~np.isnan(people)
     effects = np.array(
         [fit_item_effects(np.where(rated, metric_scores, np.nan)) for metric_scores in scores]

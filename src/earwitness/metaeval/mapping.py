@@ -1,4 +1,4 @@
-"""Monotonic mapping of scores to the rating scale and errors after ITU-T P.1401."""
+"""Monotonic mapping of scores to the rating scale, and errors as defined in ITU-T P.1401."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.significance import binomial_share
 
 # --- Monotonic polynomials -----------------------------------------------------------------------
-# A metric need not use the scale of people, so ITU-T P.1401 compares after a mapping: first or
-# third order, least squares, monotonic over the range of the scores. Scores are scaled to −1 … 1
-# first.
+# A metric need not use the rating scale, so ITU-T P.1401 compares after a mapping: a first- or
+# third-order polynomial, fitted by least squares, monotonic over the range of the scores. Scores
+# are first scaled to −1 … 1.
 #
-# The cubic is found exactly, without a search. Its slope is a quadratic that must not change its
-# sign between −1 and 1. Among all such cubics the best is the best of those whose slope is 0 at the
-# same places, and there are few ways: nowhere, at −1, at 1, at both, twice at one place, or
-# everywhere. All but the fifth are plain least squares with fewer terms. The fifth is a·(u − t)³
-# with an unknown t, which is a root of a polynomial of fourth order. So a handful of candidates are
-# fitted, those that turn are left out, and the one that fits best is taken. Rising and falling are
-# both allowed, unless a direction is asked for.
+# The cubic is found exactly, without a search. Its slope is a quadratic that must not change sign
+# between −1 and 1. The best such cubic is the best among those whose slope is 0 at the same points,
+# and there are few cases: nowhere, at −1, at 1, at both, twice at one point, or everywhere. All but
+# the fifth are ordinary least squares with fewer terms. The fifth is a·(u − t)³ with an unknown t,
+# which is a root of a polynomial of fourth order. The candidates are fitted, those that are not
+# monotonic are discarded, and the best remaining one is used. Both increasing and decreasing
+# mappings are allowed unless a direction is requested.
 #
-# With few points there are fewer terms: a cubic needs 4 different scores and 5 points, a line 2
-# different scores and 3 points; what has less is mapped to the mean, and the result says so. Where
-# no curve of the allowed direction fits better than the mean, the mapping is the mean too: it is
-# flat, and one number was taken from the points, not four.
+# With few points there are fewer terms: a cubic needs 4 distinct scores and 5 points, a line 2
+# distinct scores and 3 points; otherwise scores are mapped to the mean, which the result reports.
+# If no curve of the allowed direction fits better than the mean, the mapping is flat, with one
+# parameter instead of four.
 
 
 POLYNOMIAL_ORDERS = (1, 3)
-# slopes of the wrong sign that are smaller than this, beside the terms, are 0
+# smaller slopes of the wrong sign, relative to the terms, are 0
 SLOPE_TOLERANCE = 1e-12
 
-# The slope is 0 at −1, at 1, at both: u, u² and u³ are taken in these proportions.
+# The slope is 0 at −1, at 1, or at both: coefficients of u, u² and u³.
 ZERO_SLOPE_BASES = (
     np.array([[1, 1 / 2, 0], [0, 1 / 2, 1 / 3]]),  # (1 + u)(a + bu)
     np.array([[1, -1 / 2, 0], [0, 1 / 2, -1 / 3]]),  # (1 − u)(a + bu)
@@ -46,12 +46,14 @@ ZERO_SLOPE_BASES = (
 
 @dataclass(frozen=True)
 class Fit:
-    """A polynomial of scores that are scaled from ``low`` … ``high`` to −1 … 1.
+    """Polynomial of scores that are scaled from ``low`` … ``high`` to −1 … 1.
 
-    ``asked_order`` was wanted, ``order`` the one that the points allow. ``direction``
-    is 1 if it rises, −1 if it falls, 0 if it is flat. ``bound`` says that plain least squares would
-    have turned; ``flat`` that points allow more than the mean, but nothing fits better. ``n``
-    counts the points, ``undefined`` those without a score or a value of people.
+    ``asked_order`` is the requested order, ``order`` the one that the points allow. ``direction``
+    is 1
+    if increasing, −1 if decreasing, 0 if flat. ``bound`` means that the unconstrained fit was not
+    monotonic; ``flat`` that the points allow a curve, but none fits better than the mean. ``n``
+    counts
+    the points, ``undefined`` those without a score or a rating.
     """
 
     terms: tuple[float, ...]
@@ -66,23 +68,46 @@ class Fit:
     flat: bool = False
 
     def map_scores(self, scores: Floats) -> Floats:
-        """Scores on the scale of people; NaN beyond the range of those that were fitted."""
+        """Return scores on the rating scale; NaN outside the fitted range."""
         inside = np.isfinite(scores) & (scores >= self.low) & (scores <= self.high)
         scaled = _scale_scores(np.where(inside, scores, self.low), self.low, self.high)
         return np.where(inside, polynomial.polyval(scaled, np.array(self.terms)), np.nan)
 
 
 def fit_mapping(scores: Floats, people: Floats, order: int, direction: int = 0) -> Fit:
-    """The best mapping of one metric's scores; ``direction`` 1 or −1 allows no other than that.
+    """Fit the best monotonic mapping of one metric's scores.
 
+    Parameters
+    ----------
+    scores, people
+        Scores and mean ratings; NaN if unknown.
+    order
+        1 for a line, 3 for a cubic.
+    direction
+        1 for increasing, −1 for decreasing, 0 for either.
+
+    Returns
+    -------
+    Fit
+        Fitted polynomial.
+
+    Raises
+    ------
+    ValueError
+        If ``order`` is not 1 or 3.
+
+    References
+    ----------
+    ITU-T P.1401.
+
+    Examples
+    --------
     >>> found = fit_mapping(np.array([0.0, 1, 2, 3, 4]), np.array([1.0, 1, 2, 3, 3]), 1)
     >>> found.map_scores(np.array([0.0, 4, 5])).round(3).tolist(), found.direction
     ([0.8, 3.2, nan], 1)
     """
     if order not in POLYNOMIAL_ORDERS:
-        raise ValueError(
-            f"mappings are of order {' or '.join(map(str, POLYNOMIAL_ORDERS))}, got {order}"
-        )
+        raise ValueError(f"order must be {' or '.join(map(str, POLYNOMIAL_ORDERS))}, got {order}")
     is_known = np.isfinite(scores) & np.isfinite(people)
     n, undefined = int(is_known.sum()), int((~is_known).sum())
     if n == 0:
@@ -101,7 +126,7 @@ def fit_mapping(scores: Floats, people: Floats, order: int, direction: int = 0) 
 
 
 def _allowed_order(order: int, n: int, different: int) -> int:
-    """The order that so many points allow."""
+    """Return the order that the number of points allows."""
     fits = (
         degree for degree in (3, 1) if degree <= order and different > degree and n > degree + 1
     )
@@ -114,7 +139,7 @@ def _scale_scores(scores: Floats, low: float, high: float) -> Floats:
 
 
 def _fit_slopes(u: Floats, y: Floats, order: int, direction: int) -> tuple[Floats, bool]:
-    """All terms but the constant, and whether plain least squares would have turned."""
+    """Return all terms but the constant, and whether the unconstrained fit was not monotonic."""
     powers = polynomial.polyvander(u, order)[:, 1:]
     powers = powers - powers.mean(axis=0)
     if order == 0:
@@ -132,25 +157,26 @@ def _fit_slopes(u: Floats, y: Floats, order: int, direction: int) -> tuple[Float
 
 
 def _least_squares(powers: Floats, y: Floats, proportions: Floats) -> Floats:
-    """Least squares with terms in these proportions."""
+    """Fit by least squares with terms in these proportions."""
     return np.asarray(np.linalg.lstsq(powers @ proportions.T, y, rcond=None)[0] @ proportions)
 
 
 def _boundary_cubics(powers: Floats, y: Floats) -> Iterator[Floats]:
-    """The best cubics of each way in which the slope may be 0 somewhere."""
+    """Yield the best cubic of each case in which the slope is 0 somewhere."""
     for proportions in ZERO_SLOPE_BASES:
         yield _least_squares(powers, y, proportions)
     for t in _saddle_points(powers, y):
         yield _least_squares(
             powers, y, np.array([[3 * t * t, -3 * t, 1]])
-        )  # (u − t)³, its constant apart
+        )  # (u − t)³ without its constant
 
 
 def _saddle_points(powers: Floats, y: Floats) -> Floats:
-    """All t at which (u − t)³ may fit best.
+    """Return all t at which (u − t)³ may fit best.
 
-    With A its product with people and B its square, both polynomials of t, A²/B is largest where
-    2A′B = AB′: the terms of fifth order cancel out.
+    With A its product with the ratings and B its square, both polynomials of t, A²/B is largest
+    where
+    2A′B = AB′; the terms of fifth order cancel.
     """
     gram, projections = powers.T @ powers, powers.T @ y
     above = np.array([projections[2], -3 * projections[1], 3 * projections[0]])
@@ -170,7 +196,7 @@ def _saddle_points(powers: Floats, y: Floats) -> Floats:
 
 
 def _slope_extremes(slopes: Floats) -> Floats:
-    """The slope at both ends, and at its own turning point where that is between them."""
+    """Return the slope at both ends, and at its extremum if that is between them."""
     slope = slopes * np.arange(1, len(slopes) + 1)
     places = [-1.0, 1.0]
     if len(slope) == 3 and abs(slope[1]) < 2 * abs(slope[2]):
@@ -179,7 +205,7 @@ def _slope_extremes(slopes: Floats) -> Floats:
 
 
 def _slope_signs(slopes: Floats) -> Bools:
-    """Whether it rises somewhere, and whether it falls somewhere."""
+    """Return whether the polynomial increases anywhere, and whether it decreases anywhere."""
     extremes, tiny = _slope_extremes(slopes), SLOPE_TOLERANCE * np.abs(slopes).sum()
     return np.array([(extremes > tiny).any(), (extremes < -tiny).any()])
 
@@ -195,28 +221,26 @@ def _slope_direction(slopes: Floats) -> int:
 
 
 # --- Errors after ITU-T P.1401 -------------------------------------------------------------------
-# Errors are values of people less mapped scores. Of N points and d numbers that the mapping took
-# from them, RMSE = √(Σe² / (N − d)): d is 4 for a cubic, 2 for a line, 1 for a mean and 1 without
-# any mapping. A mapping that fell back to fewer terms, or is flat, has the d of what was fitted.
-# (Programs differ: one that is much used has 1 for a line and 0 without a mapping, so its RMSE is a
-# little smaller.)
+# Errors are ratings minus mapped scores. For N points and d parameters of the mapping, RMSE = √(Σe²
+# / (N − d)): d is 4 for a cubic, 2 for a line, 1 for a mean and 1 without a mapping. A mapping with
+# fewer terms than requested, or a flat one, has the d of what was fitted. (Programs differ: a
+# widely used one has 1 for a line and 0 without a mapping, so its RMSE is slightly smaller.)
 #
-# People are not certain of their own means. With the half width of the 95 % interval of each mean,
-# RMSE* leaves out of every error what is within it, and the outlier ratio is the share of points
-# beyond it. Where a width is unknown neither is defined: such points are left out of both, and
-# counted.
+# Mean ratings are uncertain. Given the half width of the 95 % interval of each mean, RMSE* ignores
+# the part of each error within it, and the outlier ratio is the share of points beyond it. Points
+# with an unknown width are excluded from both, and counted.
 #
-# Intervals: Pearson by Fisher's z, RMSE by chi squared with N − d degrees of freedom, the outlier
-# ratio by Clopper and Pearson. None is offered for RMSE*.
+# Intervals: Fisher's z for Pearson's r, chi-squared with N − d degrees of freedom for RMSE,
+# Clopper–Pearson for the outlier ratio. RMSE* has none.
 
 
 MAPPING_ORDERS = {"none": 0, "linear": 1, "cubic": 3}
-SPREAD_TOLERANCE = 1e-13  # spreads smaller than this, beside the numbers, are of rounding alone
+SPREAD_TOLERANCE = 1e-13  # smaller spreads, relative to the values, are rounding
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """One metric against people. ``residuals`` has one number a point, NaN where unknown."""
+    """Accuracy of one metric after mapping; ``residuals`` has one value per point."""
 
     mapping: Fit | None
     d: int
@@ -236,14 +260,38 @@ def measure_accuracy(
     direction: int = 0,
     level: float = 0.95,
 ) -> Accuracy:
-    """Of one metric; ``widths`` are half widths of the intervals of the values of people.
+    """Measure the accuracy of one metric as defined in ITU-T P.1401.
 
-    ``direction`` −1 says that low scores are good. Errors are of scores as they are; without a
-    mapping the correlation is that of scores turned round, so that high is good for every metric.
-    A flat mapping has no correlation.
+    Parameters
+    ----------
+    scores, people
+        Scores and mean ratings.
+    widths
+        Half widths of the confidence intervals of the mean ratings.
+    mapping
+        ``none``, ``linear`` or ``cubic``.
+    direction
+        −1 if lower scores are better. Without a mapping the correlation is then that of negated
+        scores, so that higher is better for all metrics.
+    level
+        Confidence level.
+
+    Returns
+    -------
+    Accuracy
+        Pearson's r, RMSE, RMSE* and outlier ratio. With a flat mapping r is undefined.
+
+    Raises
+    ------
+    ValueError
+        If ``mapping`` is unknown.
+
+    References
+    ----------
+    ITU-T P.1401.
     """
     if mapping not in MAPPING_ORDERS:
-        raise ValueError(f"mapping: one of {', '.join(MAPPING_ORDERS)}, got {mapping}")
+        raise ValueError(f"mapping must be one of {', '.join(MAPPING_ORDERS)}, got {mapping}")
     mapping_fit = (
         fit_mapping(scores, people, MAPPING_ORDERS[mapping], direction)
         if mapping != "none"
@@ -268,7 +316,7 @@ def measure_accuracy(
 
 
 def pearson(first: Floats, second: Floats, level: float = 0.95) -> Estimate:
-    """The correlation with Fisher's interval; undefined where one side does not differ."""
+    """Return Pearson's r with Fisher's interval; undefined if either side is constant."""
     from scipy.special import ndtri
 
     is_known = np.isfinite(first) & np.isfinite(second)
@@ -292,7 +340,7 @@ def _correlation(x: Floats, y: Floats) -> float:
 
 
 def rmse(errors: Floats, d: int, level: float = 0.95) -> Estimate:
-    """The root of the mean squared error; undefined without more points than ``d``."""
+    """Return the root mean squared error; undefined unless there are more than ``d`` points."""
     from scipy.special import chdtri
 
     defined = errors[~np.isnan(errors)]
@@ -309,7 +357,7 @@ def rmse(errors: Floats, d: int, level: float = 0.95) -> Estimate:
 
 
 def rmse_star(errors: Floats, widths: Floats, d: int, level: float = 0.95) -> Estimate:
-    """The same of what is left of errors beyond the intervals of people."""
+    """Return the RMSE of the parts of errors beyond the intervals of the ratings."""
     beyond = np.maximum(0, np.abs(errors) - widths)
     defined = beyond[~np.isnan(beyond)]
     undefined = len(beyond) - len(defined)
@@ -319,7 +367,7 @@ def rmse_star(errors: Floats, widths: Floats, d: int, level: float = 0.95) -> Es
 
 
 def outlier_ratio(errors: Floats, widths: Floats, level: float = 0.95) -> Estimate:
-    """The share of points whose error is beyond the interval of people."""
+    """Return the share of points whose error is beyond the interval of the rating."""
     is_known = ~np.isnan(errors) & ~np.isnan(widths)
     outside = int((np.abs(errors[is_known]) > widths[is_known]).sum())
     return replace(

@@ -1,4 +1,4 @@
-"""Concordant, discordant and tied pairs, counted by methods for few or many things."""
+"""Counts of concordant, discordant and tied pairs, for few or many units."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from earwitness.stats.arrays import Floats
 from earwitness.stats.votes import Codes
 
 # --- Sums over ordered pairs ---------------------------------------------------------------------
-# A row is a sequence of places. Each has a rank (all of them different), a weight that it brings
-# and a weight with which it asks. Wanted is the sum, over all pairs of places, of what the earlier
-# brings times what the later asks, where the earlier has the lower rank.
+# A row is a sequence of positions. Each has a distinct rank and two weights, ``brings`` and
+# ``asks``. The result is the sum, over all pairs of positions in which the earlier has the lower
+# rank, of ``brings`` of the earlier times ``asks`` of the later.
 #
-# Laying out all pairs would take n² steps. Places are cut into short blocks by their order, and
-# again by their rank. Pairs in different blocks either way are counted from a table of blocks ×
-# blocks; only pairs within a block are gone through.
+# Enumerating all pairs would take n² steps. Positions are divided into short blocks by order, and
+# again by rank. Pairs in different blocks in both respects are counted from a table of blocks ×
+# blocks; only pairs within a block are enumerated.
 
 
-PLACES_IN_CACHE = 30_000  # places at a time: few enough for the cache
-SINGLE_PRECISION_LIMIT = 2.0**23  # whole sums below this are exact in single precision
+PLACES_IN_CACHE = 30_000  # number of positions processed at once; fits the cache
+SINGLE_PRECISION_LIMIT = 2.0**23  # smaller integer sums are exact in single precision
 
 
 def sum_ordered_pairs(ranks: Codes, brings: Floats, asks: Floats) -> Floats:
-    """One sum a row; tables are rows × places. Exact where weights are whole."""
+    """Return one sum per row of tables with rows × positions; exact for integer weights."""
     rows, places = ranks.shape
     rows_per_block = max(1, PLACES_IN_CACHE // max(1, places))
     sums = np.zeros(rows)
@@ -37,7 +37,7 @@ def sum_ordered_pairs(ranks: Codes, brings: Floats, asks: Floats) -> Floats:
 
 
 def _sum_padded_rows(ranks: Codes, brings: Floats, asks: Floats) -> Floats:
-    """Places are filled up to whole blocks with some that weigh nothing."""
+    """Return the sums after padding rows to whole blocks with weights of 0."""
     rows, places = ranks.shape
     size = max(2, round((20 * places) ** (1 / 3)))
     length = -(-places // size) * size
@@ -59,7 +59,7 @@ def _sum_padded_rows(ranks: Codes, brings: Floats, asks: Floats) -> Floats:
 
 
 def _exact_dtype(brings: Floats, size: int) -> Any:
-    """Single precision where sums within a block are exact in it."""
+    """Return single precision if sums within a block are exact in it, else double."""
     exact = brings.max(initial=0) * size < SINGLE_PRECISION_LIMIT and np.array_equal(
         brings, np.rint(brings)
     )
@@ -67,7 +67,7 @@ def _exact_dtype(brings: Floats, size: int) -> Any:
 
 
 def _sum_between_blocks(blocks: Codes, weights: Floats, size: int) -> Floats:
-    """Pairs in different blocks, by order and by rank."""
+    """Return the sum over pairs in different blocks, by order and by rank."""
     rows, length = blocks.shape
     count = length // size
     first_blocks = np.arange(rows)[:, None] * count + np.arange(length) // size
@@ -82,7 +82,7 @@ def _sum_between_blocks(blocks: Codes, weights: Floats, size: int) -> Floats:
 
 
 def _sum_within_blocks(keys: Codes, weights: Floats, size: int) -> Floats:
-    """Pairs within a block of the sequence whose earlier place has the lower key."""
+    """Return the sum over pairs within a block in which the earlier position has the lower key."""
     rows = len(keys)
     keys = np.ascontiguousarray(keys.reshape(rows, -1, size).transpose(2, 0, 1))
     parts = weights.reshape(2, rows, -1, size).transpose(0, 3, 1, 2)
@@ -95,16 +95,16 @@ def _sum_within_blocks(keys: Codes, weights: Floats, size: int) -> Floats:
 
 
 # --- Pairs counted by sorting --------------------------------------------------------------------
-# Without a margin, things are put into the order of the metric, and ranked by people; ties are put
-# the other way round, so that none of them counts as concordant. With a margin, ties are no longer
-# transitive: each thing then stands twice in the sequence, where it is *entered* and where it
-# *asks*, the place before which all others are lower by more than the margin.
+# Without a margin, units are sorted by the metric and ranked by the ratings; ties are in reverse
+# order, so that none counts as concordant. With a margin, ties are not transitive: each unit then
+# has two positions in the sequence, one where it *enters* and one where it *asks*, before which all
+# other units are lower by more than the margin.
 
 
 def count_pairs_by_sweep(
     metrics: Floats, people: Floats, weights: Floats, margins: Floats
 ) -> Floats:
-    """The five kinds of pairs of one group × draws × metrics; see ``PairCounts``."""
+    """Return the five kinds of pairs of one group × draws × metrics; see ``PairCounts``."""
     counts = np.zeros((5, len(weights), len(metrics)))
     without_margin = margins == 0
     codes = _encode_rows(metrics[without_margin])
@@ -122,24 +122,24 @@ def count_pairs_by_sweep(
 
 
 def _weight_of_pairs(weights: Floats) -> Floats:
-    """The weight of all pairs of each row."""
+    """Return the total weight of all pairs of each row."""
     return np.asarray((weights.sum(axis=-1) ** 2 - (weights**2).sum(axis=-1)) / 2)
 
 
 def _weight_tied_by_people(levels: Codes, weights: Floats) -> Floats:
-    """The weight of pairs that people tie: all pairs less those between different levels."""
+    """Return the weight of pairs tied in the ratings: all pairs minus those of different levels."""
     weight_by_level = np.bincount(levels, weights).astype(np.float64)
     return np.asarray(_weight_of_pairs(weights) - _weight_of_pairs(weight_by_level))
 
 
 def _encode_rows(metrics: Floats) -> Codes:
-    """Numbers in the order of values, equal where they are."""
+    """Return integer codes in the order of values; equal values have equal codes."""
     codes = [np.unique(row, return_inverse=True)[1].ravel() for row in metrics]
     return np.array(codes, np.int64).reshape(metrics.shape)
 
 
 def _count_exact_ties(weights: Floats, levels: Codes, codes: Codes) -> Floats:
-    """Counts of one draw where only equal values are tied."""
+    """Return the counts of one draw in which only equal values are tied."""
     rows, things = codes.shape
     count = int(levels.max(initial=0)) + 1
     keys = codes * count + (count - 1 - levels)
@@ -160,7 +160,7 @@ def _count_exact_ties(weights: Floats, levels: Codes, codes: Codes) -> Floats:
 
 
 def _weight_of_equal_keys(ordered: Codes, weights: Floats) -> Floats:
-    """The weight of pairs with equal keys; keys are sorted within rows."""
+    """Return the weight of pairs with equal keys; keys are sorted within rows."""
     rows, things = ordered.shape
     first = np.ones(ordered.shape, bool)
     first[:, 1:] = ordered[:, 1:] > ordered[:, :-1]
@@ -175,13 +175,13 @@ def _weight_of_equal_keys(ordered: Codes, weights: Floats) -> Floats:
 def _derive_kinds_from_concordant(
     whole: Floats, level: Floats, tied: Floats, both: Floats, concordant: Floats
 ) -> Floats:
-    """The five kinds, from all pairs, those tied by people, by the metric and by both."""
+    """Return the five kinds, from all pairs and those tied by the ratings, the metric and both."""
     discordant = whole - level - tied + both - concordant
     return np.stack([concordant, discordant, tied - both, level - both, both])
 
 
 def _margin_orders(metrics: Floats, margins: Floats) -> tuple[Codes, Codes]:
-    """Things by rising metric, and for each how many are lower by more than the margin."""
+    """Return units in ascending order, and how many are lower by more than the margin."""
     orders = np.argsort(metrics, axis=1, kind="stable")
     ordered = np.take_along_axis(metrics, orders, axis=1)
     bounds = [_margin_bounds(row, margin) for row, margin in zip(ordered, margins, strict=True)]
@@ -189,7 +189,7 @@ def _margin_orders(metrics: Floats, margins: Floats) -> tuple[Codes, Codes]:
 
 
 def _margin_bounds(ordered: Floats, margin: float) -> Codes:
-    """Differences decide, not sums: the guess is moved where rounding makes them disagree."""
+    """Return bounds by differences, not sums: guesses are corrected where rounding matters."""
     bounds = np.searchsorted(ordered, ordered - margin).astype(np.int64)
     while (more := ordered - ordered[np.minimum(bounds, len(ordered) - 1)] > margin).any():
         bounds += more
@@ -201,7 +201,7 @@ def _margin_bounds(ordered: Floats, margin: float) -> Codes:
 def _count_margin_ties(
     weights: Floats, present: Codes, levels: Codes, orders: Codes, bounds: Codes
 ) -> Floats:
-    """Counts of one draw where differences within a margin are ties."""
+    """Return the counts of one draw in which differences within a margin are ties."""
     rows, things = orders.shape
     people_levels = np.zeros(things, np.int64)
     people_levels[present] = levels
@@ -238,24 +238,25 @@ def _rank_rows(keys: Codes) -> Codes:
 
 
 # --- Pairs counted in tables ---------------------------------------------------------------------
-# A pair is two *different* things. A draw gives each thing a whole weight, how often it was picked,
-# and a pair then weighs the product of both; a thing that was picked twice makes no pair with
-# itself, and so is no tie with itself.
+# A pair consists of two *different* units. A draw gives each unit an integer weight, the number of
+# times it was drawn, and a pair has the product of both as its weight; a unit that was drawn twice
+# is not paired, and so not tied, with itself.
 #
-# Tables are groups × rows × things. A group is a set of things that are compared with each other
-# and with nothing else. Rows are metrics in the one table, and draws in those of people and of
-# weights (people may have one row, which all draws share). Counts are groups × draws × metrics, and
-# exact where weights are whole.
+# Tables are groups × rows × units. A group is a set of units that are compared only with each
+# other. Rows are metrics in the table of scores, and draws in those of ratings and of weights
+# (ratings may have one row, shared by all draws). Counts are groups × draws × metrics, and exact
+# for integer weights.
 #
-# A difference of a metric of at most its ``margin`` is a tie; people are tied only where equal.
+# A score difference of at most the ``margin`` of its metric is a tie; ratings are tied only if
+# equal.
 
 
-MAX_THINGS_ALL_PAIRS = 700  # things in a group up to which all its pairs are laid out
-NUMBERS_IN_MEMORY = 1_000_000  # numbers laid out at a time
+MAX_THINGS_ALL_PAIRS = 700  # largest group whose pairs are all enumerated
+NUMBERS_IN_MEMORY = 1_000_000  # numbers in memory at once
 
 
 class PairCounts(NamedTuple):
-    """Weights of pairs: both order them alike, the other way round, or tie them."""
+    """Weights of pairs by kind: concordant, discordant, or tied."""
 
     concordant: Floats
     discordant: Floats
@@ -270,19 +271,21 @@ class PairCounts(NamedTuple):
 
     @property
     def apart_people(self) -> Floats:
-        """Pairs that people tell apart."""
+        """Pairs with different ratings."""
         return self.concordant + self.discordant + self.tied_metric
 
     @property
     def apart_metric(self) -> Floats:
-        """Pairs that the metric tells apart."""
+        """Pairs with different scores."""
         return self.concordant + self.discordant + self.tied_people
 
 
 def count_pairs(
     metrics: Floats, people: Floats, weights: Floats, margins: Floats | float = 0.0
 ) -> PairCounts:
-    """Pairs of every group in every draw, for every metric; ``margins`` are groups × metrics.
+    """Count the pairs of each group in each draw, for each metric.
+
+    ``margins`` is one number, or groups × metrics.
 
     >>> metric, people = np.array([[[1.0, 2.0, 2.0]]]), np.array([[[3.0, 5.0, 4.0]]])
     >>> [int(count[0, 0, 0]) for count in count_pairs(metric, people, np.ones((1, 1, 3)))]
@@ -311,14 +314,14 @@ def count_pairs(
 
 
 def _draw_rows(table: Floats, draws: slice) -> Floats:
-    """The draws' rows, or the one that all share."""
+    """Return the rows of the draws, or the one that all draws share."""
     return table if table.shape[1] == 1 else table[:, draws]
 
 
 def _memory_portions(
     groups: int, draws: int, rows: int, things: int
 ) -> Iterator[tuple[slice, slice]]:
-    """Groups and draws whose pairs fit into memory."""
+    """Yield groups and draws whose pairs fit into memory."""
     pairs = max(1, things * (things - 1) // 2)
     groups_at_once = max(1, NUMBERS_IN_MEMORY // (pairs * max(1, draws, rows)))
     draws_at_once = max(1, NUMBERS_IN_MEMORY // pairs)
@@ -328,7 +331,7 @@ def _memory_portions(
 
 
 def _count_all_pairs(metrics: Floats, people: Floats, weights: Floats, margins: Floats) -> Floats:
-    """All pairs as columns; sums over them are products of matrices."""
+    """Count pairs as columns; sums over pairs are matrix products."""
     dtype: Any = np.float32 if _is_exact_in_single(weights) else np.float64
     ordered = _pair_signs(metrics, margins[:, :, None]).astype(dtype)
     people_signs = _pair_signs(people, np.zeros((1, 1, 1)))
@@ -347,7 +350,7 @@ def _count_all_pairs(metrics: Floats, people: Floats, weights: Floats, margins: 
 
 
 def _pair_columns(things: int) -> Iterator[tuple[int, slice]]:
-    """Each thing, and the columns of its pairs with all later ones."""
+    """Yield each unit, and the columns of its pairs with all later units."""
     start = 0
     for thing in range(things - 1):
         stop = start + things - 1 - thing
@@ -356,7 +359,7 @@ def _pair_columns(things: int) -> Iterator[tuple[int, slice]]:
 
 
 def _pair_signs(values: Floats, margins: Floats) -> NDArray[np.int8]:
-    """Of each pair: 1 if the later is above by more than the margin, −1 if below, 0 if tied."""
+    """Return 1 if the later unit is above by more than the margin, −1 if below, 0 if tied."""
     *rows, things = values.shape
     signs = np.empty((*rows, things * (things - 1) // 2), np.int8)
     for thing, columns in _pair_columns(things):
@@ -367,7 +370,7 @@ def _pair_signs(values: Floats, margins: Floats) -> NDArray[np.int8]:
 
 
 def _pair_weights(weights: Floats) -> Floats:
-    """The weight of each pair."""
+    """Return the weight of each pair."""
     *rows, things = weights.shape
     products = np.empty((*rows, things * (things - 1) // 2), weights.dtype)
     for thing, columns in _pair_columns(things):
@@ -380,9 +383,9 @@ def _pair_weights(weights: Floats) -> Floats:
 def _count_with_shared_people(
     metrics: Floats, people: Floats, weights: Floats, margins: Floats
 ) -> Floats:
-    """Of a group whose people are the same in all draws: sums over pairs are w′Kw / 2.
+    """Count pairs of a group with the same ratings in all draws: sums over pairs are w′Kw / 2.
 
-    Here metrics are rows × things, weights draws × things, people and margins one row each.
+    Metrics are rows × units, weights draws × units, ratings and margins one row each.
     """
     dtype: Any = np.float32 if _is_exact_in_single(weights) else np.float64
     draw_weights = weights.astype(dtype)
@@ -409,13 +412,13 @@ def _count_with_shared_people(
 
 
 def _sign_matrices(values: Floats, margins: Floats) -> Floats:
-    """1 where the one thing is above the other by more than the margin, −1 where below."""
+    """Return 1 where one unit is above the other by more than the margin, −1 where below."""
     differences, limits = values[:, :, None] - values[:, None, :], margins[:, None, None]
     return (differences > limits).astype(np.float64) - (differences < -limits)
 
 
 def _quadratic_forms(weights: Floats, pair_tables: Floats) -> Floats:
-    """The sum over pairs, for every row of weights and every table of pairs."""
+    """Return the sum over pairs, for each row of weights and each table of pairs."""
     tables, things, _ = pair_tables.shape
     wide = np.ascontiguousarray(pair_tables.transpose(1, 0, 2)).reshape(things, tables * things)
     rows = max(1, NUMBERS_IN_MEMORY // max(1, tables * things))
@@ -428,7 +431,7 @@ def _quadratic_forms(weights: Floats, pair_tables: Floats) -> Floats:
 
 
 def _is_exact_in_single(weights: Floats) -> bool:
-    """Whether sums over pairs are exact in single precision."""
+    """Return whether sums over pairs are exact in single precision."""
     largest_sum = float(weights.sum(axis=-1).max(initial=0)) ** 2
     return largest_sum < SINGLE_PRECISION_LIMIT and np.array_equal(weights, np.rint(weights))
 
@@ -440,7 +443,7 @@ def _total_weight(weights: Floats) -> Floats:
 def _derive_kinds_from_balance(
     whole: Floats, level: Floats, net: Floats, tied: Floats, both: Floats
 ) -> Floats:
-    """The five kinds, from all pairs, those tied in people, the balance, and ties of the metric."""
+    """Return the five kinds, from all pairs, ties, and concordant minus discordant pairs."""
     ordered_by_both = whole - level - tied + both
     concordant = (ordered_by_both + net) / 2
     return np.stack([concordant, ordered_by_both - concordant, tied - both, level - both, both])

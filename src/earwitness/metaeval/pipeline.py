@@ -1,4 +1,4 @@
-"""Agreement analysis scale by scale, with warnings and progress."""
+"""Agreement analysis per rating scale, with warnings and progress."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ Part = TypeVar("Part")
 
 @dataclass
 class Steps:
-    """Parts that are done, of all that there may be."""
+    """Number of completed steps, out of the total."""
 
     progress: Progress
     total: int
     done: int = 0
 
     def complete(self, part: Part) -> Part:
-        """The part itself, once it is done and told."""
+        """Report one more completed step and return its result."""
         self.reach(self.done + 1)
         return part
 
     def reach(self, done: int) -> None:
-        """Tell that so many are done, also if some were not needed."""
+        """Report that this many steps are done, including steps that were not needed."""
         self.done = done
         self.progress(done, self.total, done)
 
@@ -68,19 +68,19 @@ class Steps:
 
 MIN_SYSTEMS_WITHOUT_WARNING = 10
 MIN_RATERS_WITHOUT_WARNING = 3
-MIN_SYSTEMS_FOR_DIRECTION = 6  # systems from which on a metric may be said to be against people
-MAX_TIE_SHARE = 0.25  # of pairs of outputs of an item
+MIN_SYSTEMS_FOR_DIRECTION = 6  # systems needed to warn that a metric runs counter to the ratings
+MAX_TIE_SHARE = 0.25  # share of tied pairs of outputs within items
 
 
 def scale_warnings(comparison: ScaleComparison) -> Iterator[str]:
-    """Few systems, items or raters; ties; cells without a number; metrics that look turned."""
+    """Yield warnings: small samples, ties, missing values, and metrics that look reversed."""
     table, settings = comparison.table, comparison.settings
     systems, items = len(table.systems), len(table.items)
     raters = comparison.opinions.size[2]
     if systems < MIN_SYSTEMS_WITHOUT_WARNING and "system" in comparison.levels:
         yield (
-            f"{systems} systems are few: with them even a metric that knows nothing may seem to "
-            "agree at the system level (see the row of chance)"
+            f"With only {systems} system{'s' * (systems != 1)}, even a random metric may seem to "
+            "agree at the system level (see the row for chance)"
         )
     sizes = dict(zip(("systems", "items", "raters"), (systems, items, raters), strict=True))
     for (unit, count), is_drawn in zip(sizes.items(), RESAMPLED_AXES[settings.over], strict=True):
@@ -88,10 +88,13 @@ def scale_warnings(comparison: ScaleComparison) -> Iterator[str]:
             others = [
                 name for name in ("items", "raters") if sizes[name] >= MIN_SIZES_FOR_INTERVAL[name]
             ]
-            remedy = f" — say --over {others[0]}" if others else ""
-            yield f"{count} {unit} are too few to draw anew: there are no intervals{remedy}"
+            remedy = f" — use --over {others[0]}" if others else ""
+            yield (
+                f"Too few {unit} to resample ({count}), so there are no confidence "
+                f"intervals{remedy}"
+            )
     if isinstance(comparison.opinions, Votes) and raters < MIN_RATERS_WITHOUT_WARNING:
-        yield f"{raters} raters are too few to say how well people agree with people"
+        yield f"Too few raters to measure agreement among raters ({raters})"
     yield from _power_warning(comparison)
     yield from _balance_warnings(comparison)
     yield from _missing_value_warnings(comparison)
@@ -101,46 +104,45 @@ def scale_warnings(comparison: ScaleComparison) -> Iterator[str]:
 
 
 def _power_warning(comparison: ScaleComparison) -> Iterator[str]:
-    """Whether any two metrics could be told apart at all."""
+    """Yield a warning if no difference between metrics can reach significance."""
     settings, systems = comparison.settings, len(comparison.table.systems)
     smallest = smallest_p(systems, settings.swap, settings.permutations)
     compared = len(comparison.table.metrics) - 1
     if compared and smallest * (compared if settings.correction != "none" else 1) >= settings.alpha:
         has_few_swaps = settings.swap == "systems" and count_swaps(systems) <= settings.permutations
-        remedy = "name fewer metrics" if has_few_swaps else "raise --permutations"
-        yield f"the best metric cannot be told from others here, however good it is — {remedy}"
+        cause = "so few systems" if has_few_swaps else "so few permutations"
+        remedy = "compare fewer metrics" if has_few_swaps else "increase --permutations"
+        yield (f"With {cause} and so many metrics, no difference can reach significance — {remedy}")
 
 
 def _balance_warnings(comparison: ScaleComparison) -> Iterator[str]:
-    """Systems that were rated on other items, or by other people, than others."""
+    """Yield warnings if systems were rated on different items or by different raters."""
     if not isinstance(comparison.opinions, Votes):
         return
     is_known = ~np.isnan(comparison.opinions.table())
     by_item = is_known.reshape(comparison.opinions.size[1], comparison.opinions.size[0], -1)
     rated = np.asarray(by_item.any(axis=2), bool)
     if (rated != rated.any(axis=1, keepdims=True)).any():
-        yield (
-            f"systems were not all rated on the same items: {_item_adjustment_sentence(comparison)}"
-        )
+        yield (f"Systems were rated on different items, so {_item_adjustment_sentence(comparison)}")
     has_vote = by_item & rated[:, :, None]
     has_any_vote = by_item.any(axis=1, keepdims=True) & rated[:, :, None]
     if (has_vote != has_any_vote).any():
         yield (
-            "outputs of an item were not all rated by the same people: ratings differ by who gave "
-            "them, too"
+            "Different raters rated different outputs of an item, so ratings also reflect rater "
+            "differences"
         )
 
 
 def _item_adjustment_sentence(comparison: ScaleComparison) -> str:
-    """What becomes of means of systems that have different items."""
+    """Return how system means account for different items."""
     if comparison.at_level("system") is not comparison:
-        return "means of systems are adjusted for their items"
-    why = "" if comparison.is_adjustable else ", and some share none, so means cannot be adjusted"
-    return f"means of systems differ by their items, too{why} — the item level is safer"
+        return "system means are adjusted for items"
+    why = "" if comparison.is_adjustable else " and cannot be adjusted, as some share no items"
+    return f"system means also reflect item differences{why} — prefer the item level"
 
 
 def _constant_metric_warnings(comparison: ScaleComparison) -> Iterator[str]:
-    """Metrics that say the same of all that was rated, or of all outputs of some items."""
+    """Yield metrics that are constant across rated systems, or within some items."""
     for level, units in (("system", "systems"), ("item", "items")):
         if level not in comparison.levels:
             continue
@@ -153,11 +155,11 @@ def _constant_metric_warnings(comparison: ScaleComparison) -> Iterator[str]:
                 int(level_values.n[0, column] + level_values.undefined[0, column]),
             )
             if np.isnan(level_values.value[0, column]):
-                yield f"{metric.name} has no value over {units}: it says the same of all of them"
+                yield f"{metric.name} has no value across {units}: it is the same for all of them"
             elif level == "item" and n < whole:
                 yield (
-                    f"{metric.name} has a value on {n:,} of {whole:,} items only: on others it, or "
-                    "people, say the same of all systems, or it is undefined"
+                    f"{metric.name} has a value for only {n:,} of {whole:,} items: in the others "
+                    "its scores or the ratings are all tied, or scores are undefined"
                 )
 
 
@@ -165,12 +167,12 @@ def _missing_value_warnings(comparison: ScaleComparison) -> Iterator[str]:
     people = ~np.isnan(comparison.grid.people)
     empty = int((~people).sum())
     if empty and isinstance(comparison.opinions, Votes):
-        yield f"{empty:,} of {people.size:,} outputs have no vote; they are left out"
+        yield f"{empty:,} of {people.size:,} outputs have no vote and are excluded"
     gaps = np.isnan(comparison.table.scores) & people
     if (gaps != gaps[:1]).any():
         yield (
-            "metrics are undefined for different outputs, so their values rest on different ones; "
-            "tests between two metrics use those that both know"
+            "Metrics are undefined for different outputs, so their coefficients are based on "
+            "different outputs; tests between two metrics use the outputs that both score"
         )
     for metric, scores in zip(comparison.table.metrics, comparison.table.scores, strict=True):
         missing = int((np.isnan(scores) & people).sum())
@@ -184,11 +186,11 @@ def _missing_value_warnings(comparison: ScaleComparison) -> Iterator[str]:
         if not row.any() and not isinstance(comparison.opinions, Votes)
     ]
     if unknown:
-        yield f"choices leave {', '.join(unknown)} without a finite ability; left out"
+        yield f"Excluded because choices give no finite ability: {', '.join(unknown)}"
 
 
 def _tie_warning(comparison: ScaleComparison) -> Iterator[str]:
-    """How often people rate two outputs of an item alike."""
+    """Yield a warning if raters often tie two outputs of an item."""
     if "item" not in comparison.levels:
         return
     means = comparison.grid.people
@@ -200,21 +202,24 @@ def _tie_warning(comparison: ScaleComparison) -> Iterator[str]:
         tied += int((counts * (counts - 1) // 2).sum())
     if pairs and tied / pairs > MAX_TIE_SHARE:
         yield (
-            f"people rate {100 * tied / pairs:.0f} % of all pairs of outputs of an item alike: "
-            "coefficients differ in what they make of ties (tau_23 and acc_23 count them)"
+            f"{100 * tied / pairs:.0f} % of pairs of outputs of the same item have tied ratings; "
+            "coefficients treat ties differently (tau_23 and acc_23 count them)"
         )
 
 
 def _direction_warnings(comparison: ScaleComparison) -> Iterator[str]:
-    """Metrics that say the opposite of people."""
+    """Yield metrics whose better scores go with lower ratings."""
     if len(comparison.table.systems) < MIN_SYSTEMS_FOR_DIRECTION:
         return
     correlations = evaluate_grid(comparison.at_level("system").grid, "system", ["spearman"])
     for column, metric in enumerate(comparison.table.metrics):
         if correlations.value[0, column] < -0.5 and not metric.baseline:
-            end = "low" if metric.low_is_good else "high"
-            remedy = "" if metric.low_is_good else f" — say --low {metric.name} if low is good"
-            yield f"where {metric.name} is {end}, which is taken as good, people rate low{remedy}"
+            end = "lower" if metric.low_is_good else "higher"
+            remedy = "" if metric.low_is_good else f" — use --low {metric.name} if lower is better"
+            yield (
+                f"{metric.name} runs counter to the ratings: {end} scores, assumed to be better, "
+                f"go with lower ratings{remedy}"
+            )
 
 
 # --- Analysis of all scales ----------------------------------------------------------------------
@@ -222,10 +227,10 @@ def _direction_warnings(comparison: ScaleComparison) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class ScoresAndRatings:
-    """Scores and ratings, what they are called, and where they come from.
+    """Scores and ratings with their names and origin.
 
-    ``fewer`` are scores that rest on fewer references than others of the same outputs; ``kept``
-    says how ratings were chosen, for the signature.
+    ``fewer`` are scores computed with fewer references than others of the same outputs; ``kept``
+    describes the selection of ratings, for the signature.
     """
 
     scores: Sequence[Score]
@@ -242,7 +247,7 @@ class ScoresAndRatings:
 
     @property
     def signature(self) -> str:
-        """Which metrics were held against people, and how ratings were chosen."""
+        """Metrics that were compared, and how ratings were selected."""
         turned = [metric.name for metric in self.metrics if metric.low_is_good]
         trivial = [metric.name for metric in self.metrics if metric.baseline]
         parts = [f"metrics={'+'.join(metric.name for metric in self.metrics)}"]
@@ -258,9 +263,9 @@ def analyse_agreement(
     *,
     progress: Progress = no_progress,
 ) -> Concordance:
-    """How far metrics agree with people, on the named scales or on all."""
+    """Measure how well metrics agree with ratings, on the named scales or on all."""
     if not inputs.metrics:
-        raise UsageError("there is no metric")
+        raise UsageError("no metric found in the scores")
     chosen = names or list(dict.fromkeys(rating.scale for rating in inputs.ratings))
     steps_per_scale, scales = 3 + 2 * len(settings.ranked_figures), []
     steps = Steps(progress, len(chosen) * steps_per_scale)
@@ -327,7 +332,7 @@ def _analyse_scale(
 
 
 def _people_estimates(comparison: ScaleComparison) -> dict[str, Estimate]:
-    """The mean of every system over outputs, with an interval over listeners; or its ability."""
+    """Return the mean rating of each system with its interval over listeners, or its ability."""
     names, opinions = comparison.table.systems, comparison.opinions
     if isinstance(opinions, Votes):
         return _system_estimates(comparison, system_means(opinions), opinions.size[2], "cluster_t")
@@ -360,9 +365,10 @@ def _metric_figures(comparison: ScaleComparison) -> Iterator[MetricFigures]:
 
 
 def _metric_means(comparison: ScaleComparison, number: int, is_known: Bools) -> dict[str, Estimate]:
-    """The mean score of every system as the metric gives it, with an interval over items.
+    """Return the mean score of each system, in the metric's own direction, with a t interval over
+    items.
 
-    Of the outputs that people rated, as coefficients have it.
+    Only outputs that were rated count, as for the coefficients.
     """
     table = comparison.table
     sign = -1 if table.metrics[number].low_is_good else 1
@@ -373,7 +379,7 @@ def _metric_means(comparison: ScaleComparison, number: int, is_known: Bools) -> 
 
 
 def _people_on_known_outputs(comparison: ScaleComparison, is_known: Bools) -> dict[str, Estimate]:
-    """What people say of the outputs that a metric knows, where it does not know all."""
+    """Return mean ratings over the outputs that a metric scores, if it does not score all."""
     opinions = comparison.opinions
     if not isinstance(opinions, Votes) or (is_known == ~np.isnan(comparison.grid.people)).all():
         return {}
@@ -385,7 +391,7 @@ def _people_on_known_outputs(comparison: ScaleComparison, is_known: Bools) -> di
 def _system_estimates(
     comparison: ScaleComparison, moments: Moments, total: int, method: str
 ) -> dict[str, Estimate]:
-    """By system, with the t interval."""
+    """Return estimates by system, with t intervals."""
     level = comparison.settings.level
     low, high = significance.mean_interval(moments, level)
     return {

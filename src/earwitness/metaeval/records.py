@@ -31,7 +31,7 @@ Row = dict[str, Any]
 
 
 def scale_rows(scale: ScaleConcordance) -> Iterator[Row]:
-    """All numbers of a scale; what does not speak of a column leaves it out."""
+    """Yield all results of a scale as rows; columns that do not apply are omitted."""
     for metric in scale.metrics:
         yield from _figure_rows(scale, metric)
     for figure, estimate in scale.chance.items():
@@ -61,7 +61,7 @@ def _figure_columns(figure: Figure) -> Row:
 
 
 def _figure_rows(scale: ScaleConcordance, metric: MetricFigures) -> Iterator[Row]:
-    """Coefficients, with the group of a metric where it is ranked, and margins of ties."""
+    """Yield coefficients, with the group of a ranked metric, and margins of ties."""
     groups = {
         ranking.figure: number
         for ranking in scale.ranked
@@ -78,7 +78,7 @@ def _figure_rows(scale: ScaleConcordance, metric: MetricFigures) -> Iterator[Row
 
 
 def _difference_row(difference: MetricDifference) -> Row:
-    """A metric less another, with p of every test."""
+    """Return the difference of two metrics, with p of each test."""
     p = {f"p_{what}": value for what, value in difference.p.items()}
     tests = p | {"p_williams": difference.williams, "p_corrected": difference.corrected}
     return _estimate_row(
@@ -102,7 +102,7 @@ def _error_rows(metric: MetricFigures) -> Iterator[Row]:
 
 
 def _curve_rows(curve: SampleSizeCurve) -> Iterator[Row]:
-    """A point a count and a metric, and the least count that is enough (0: more than there are)."""
+    """Yield a row per count and metric, and the smallest sufficient count (0: more are needed)."""
     for count, row in curve.points:
         for name, estimate in row.items():
             yield _estimate_row(
@@ -114,7 +114,7 @@ def _curve_rows(curve: SampleSizeCurve) -> Iterator[Row]:
 
 
 def _mean_rows(scale: ScaleConcordance) -> Iterator[Row]:
-    """What people say of every system, and what metrics do."""
+    """Yield mean ratings and mean scores of each system."""
     for system, estimate in scale.people.items():
         yield _estimate_row("people", estimate, system=system)
     for metric in scale.metrics:
@@ -128,7 +128,7 @@ def _mean_rows(scale: ScaleConcordance) -> Iterator[Row]:
 
 
 def concordance_json(concordance: Concordance) -> str:
-    """All of it; figures are called by level and coefficient."""
+    """Return the result as JSON; keys of figures are level and coefficient."""
     return json_text(_to_plain(concordance))
 
 
@@ -145,7 +145,7 @@ def _to_plain(value: Any) -> Any:
 
 
 def concordance_csv(concordance: Concordance) -> str:
-    """A line a number; ``role`` says which."""
+    """Return the result as CSV, one line per number; ``role`` names its kind."""
     return csv_table(
         [*COLUMNS, "signature"],
         (

@@ -1,4 +1,4 @@
-"""Agreement report: summary, cautions and sentences to quote."""
+"""Agreement report: summary, cautions and sentences for a paper."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from earwitness.core import Estimate
 from earwitness.metaeval.report_tables import (
     COEFFICIENT_NAMES,
     LEVEL_PURPOSES,
+    LEVEL_TITLES,
+    RESAMPLED_UNITS,
     RESAMPLING_PHRASES,
     SWAP_PHRASES,
+    SWAPPED_UNITS,
     figure_phrase,
     figure_value,
     metric_label,
@@ -27,22 +30,23 @@ from earwitness.metaeval.results import (
 from earwitness.report.numbers import cell, interval, number
 from earwitness.report.parts import Lines, Quote, Report, Section
 from earwitness.report.sentences import join_names
+from earwitness.studies.report.wording import CORRECTION_WORDING
 
-# --- Summary in sentences ------------------------------------------------------------------------
+# --- Summary and cautions ------------------------------------------------------------------------
 
 
 def summary_sentences(concordance: Concordance) -> Iterator[str]:
-    """Which metric to trust, for what."""
+    """Yield the best metric per scale and level, and which metrics differ from it."""
     for scale in concordance.scales:
         for rank in scale.ranked:
             yield (
-                f"{scale.scale.name}, {LEVEL_PURPOSES[rank.figure.level]}: "
+                f"{scale.scale.name}, {LEVEL_TITLES[rank.figure.level]}: "
                 f"{_ranking_sentence(scale, rank)}"
             )
 
 
 def caution_parts(concordance: Concordance) -> Iterator[Lines]:
-    """How sure that is, scale by scale."""
+    """Yield the cautions of each scale: chance, baselines, raters, sample sizes and warnings."""
     for scale in concordance.scales:
         sentences = [
             sentence for rank in scale.ranked for sentence in _doubt_sentences(scale, rank)
@@ -57,25 +61,23 @@ def _ranking_sentence(scale: ScaleConcordance, rank: MetricRanking) -> str:
     value, figure = figure_value(rank.figure), rank.figure
     if not rank.groups:
         has_value = any(not isnan(metrics[name].figures[figure].value) for name in rank.aside)
-        return f"no metric has {'enough values to be ranked' if has_value else 'a value'}"
+        return f"no metric has {'enough values to be ranked' if has_value else 'a defined value'}"
     first = rank.groups[0]
     estimate = metrics[first[0]].figures[figure]
     chance = scale.chance.get(figure)
     if chance is not None and estimate.value <= chance.high:
-        return f"no metric does better than chance ({first[0]}: {cell(estimate, value)})"
-    sentence = (
-        f"{first[0]} agrees best ({COEFFICIENT_NAMES[figure.coefficient]} {cell(estimate, value)})"
-    )
-    if len(first) > 1:
-        sentence += f"; {join_names(first[1:])} cannot be told from it"
+        return f"no metric agrees better than chance (best: {first[0]}, {cell(estimate, value)})"
+    size = f"({COEFFICIENT_NAMES[figure.coefficient]} {cell(estimate, value)})"
     worse, lower = _later_metrics(scale, rank)
+    if not worse and (len(first) > 1 or lower):
+        return f"no other metric differs significantly from {first[0]}, which agrees best {size}"
+    sentence = f"{first[0]} agrees best {size}"
+    if len(first) > 1:
+        sentence += f"; not significantly different: {join_names(first[1:])}"
     if worse:
-        sentence += f"; {join_names(worse)} {'is' if len(worse) == 1 else 'are'} worse"
+        sentence += f"; significantly worse: {join_names(worse)}"
     if lower:
-        sentence += (
-            f"; {join_names(lower)} {'ranks' if len(lower) == 1 else 'rank'} lower, but no test "
-            "says so"
-        )
+        sentence += f"; lower, but not significantly: {join_names(lower)}"
     return sentence
 
 
@@ -85,11 +87,11 @@ def _doubt_sentences(scale: ScaleConcordance, rank: MetricRanking) -> Iterator[s
         yield from _baseline_sentences(scale, rank, metrics)
         yield from _rater_sentences(scale, rank, metrics[rank.groups[0][0]].figures[rank.figure])
     for name, reason in rank.aside.items():
-        yield f"{LEVEL_PURPOSES[rank.figure.level]}: {name} has no place: {reason}"
+        yield f"{LEVEL_TITLES[rank.figure.level]}: {name} is not ranked: {reason}"
 
 
 def _later_metrics(scale: ScaleConcordance, rank: MetricRanking) -> tuple[list[str], list[str]]:
-    """Metrics of later groups: those that are told from the first, and others."""
+    """Return the metrics of later groups: significantly worse than the best, and others."""
     best = rank.groups[0][0]
     names = [name for group in rank.groups[1:] for name in group]
     tests = [
@@ -106,9 +108,9 @@ def _later_metrics(scale: ScaleConcordance, rank: MetricRanking) -> tuple[list[s
 def _baseline_sentences(
     scale: ScaleConcordance, rank: MetricRanking, metrics: dict[str, MetricFigures]
 ) -> Iterator[str]:
-    """Metrics that are no better than what knows nothing, or than a baseline."""
+    """Yield metrics that are no better than chance or than a baseline."""
     chance = scale.chance.get(rank.figure)
-    where = LEVEL_PURPOSES[rank.figure.level]
+    where = LEVEL_TITLES[rank.figure.level]
     metric_names = [name for group in rank.groups for name in group if not metrics[name].baseline]
     if chance is not None:
         values = {name: metrics[name].figures[rank.figure].value for name in metric_names}
@@ -116,14 +118,17 @@ def _baseline_sentences(
         opposed = [name for name, x in values.items() if x < chance.low]
         low, high = (number(x, figure_value(rank.figure)) for x in (chance.low, chance.high))
         if chance_like:
-            range_phrase = f"metrics that know nothing lie between {low} and {high}"
+            verb = "is" if len(chance_like) == 1 else "are"
             yield (
-                f"{where}: {join_names(chance_like, len(chance_like))} could be chance "
-                f"({range_phrase})"
+                f"{where}: {join_names(chance_like, len(chance_like))} {verb} no better than "
+                f"chance (chance range {low} to {high})"
             )
         if opposed:
-            verb = "goes" if len(opposed) == 1 else "go"
-            yield f"{where}: {join_names(opposed, len(opposed))} {verb} against people"
+            verb = "agrees" if len(opposed) == 1 else "agree"
+            yield (
+                f"{where}: {join_names(opposed, len(opposed))} {verb} less than chance: better "
+                "scores go with lower ratings"
+            )
     better = {
         (difference.a, difference.b)
         for difference in scale.apart
@@ -132,12 +137,12 @@ def _baseline_sentences(
     for base in (name for group in rank.groups for name in group if metrics[name].baseline):
         unbeaten = [name for name in metric_names if (name, base) not in better]
         if unbeaten:
-            all_ = (
-                "no metric can"
+            subject = (
+                "no metric is"
                 if len(unbeaten) == len(metric_names)
-                else f"{join_names(unbeaten)} cannot"
+                else f"{join_names(unbeaten)} {'is' if len(unbeaten) == 1 else 'are'} not"
             )
-            yield f"{where}: {all_} be shown to beat {base}, a baseline"
+            yield f"{where}: {subject} significantly better than the baseline {base}"
 
 
 def _rater_sentences(scale: ScaleConcordance, rank: MetricRanking, best: Estimate) -> Iterator[str]:
@@ -148,41 +153,48 @@ def _rater_sentences(scale: ScaleConcordance, rank: MetricRanking, best: Estimat
             comparison = "better than" if ceiling.rater.value < best.low else comparison
             comparison = "less well than" if ceiling.rater.value > best.high else comparison
             yield (
-                f"{LEVEL_PURPOSES[rank.figure.level]}: the best metric agrees {comparison} "
-                f"one rater does with the others ({number(ceiling.rater.value, value)})"
+                f"{LEVEL_TITLES[rank.figure.level]}: the best metric agrees with the ratings "
+                f"{comparison} a single rater agrees with the other raters "
+                f"({number(ceiling.rater.value, value)})"
             )
 
 
 def _sample_size_sentences(curves: tuple[SampleSizeCurve, ...]) -> Iterator[str]:
-    """How many are enough for all metrics that agree better than chance."""
+    """Yield how many raters, items or references suffice for all metrics better than chance."""
     for curve in curves:
         needed = list(curve.enough.values())
         if not needed:
             continue
-        what, level = curve.what, LEVEL_PURPOSES[curve.figure.level]
+        purpose = LEVEL_PURPOSES[curve.figure.level]
         if all(needed):
-            available = (
-                f"an output has {curve.have}" if what == "raters" else f"{curve.have} are there"
-            )
-            yield f"{_sufficient_phrase(curve, max(needed))} {level} ({available})"
+            yield f"{_sufficient_phrase(curve, max(needed), purpose)} (available: {curve.have})"
         else:
             short = [name for name, count in curve.enough.items() if not count]
-            yield f"{level}, {curve.have} {what} are not shown to be enough for {join_names(short)}"
+            yield (
+                f"{_quantity(curve, curve.have)} may be too few {purpose} by "
+                f"{join_names(short, conjunction='or')}"
+            )
 
 
-def _sufficient_phrase(curve: SampleSizeCurve, count: int) -> str:
-    """So many are enough; of the least that was tried nobody knows whether fewer would do."""
-    quantity = f"{count} {curve.what}" if count > 1 else f"1 {curve.what.removesuffix('s')}"
+def _sufficient_phrase(curve: SampleSizeCurve, count: int, purpose: str) -> str:
+    """Return that this many are enough; the smallest count tested is only called as good."""
+    quantity = _quantity(curve, count)
     if count == curve.points[0][0]:
-        return f"even {quantity} {'give' if count > 1 else 'gives'} the same"
-    return f"{quantity} are enough"
+        verb = "give" if count > 1 else "gives"
+        return f"{purpose}, even {quantity} {verb} about the same agreement"
+    return f"{quantity} are enough {purpose}"
 
 
-# --- Sentences to quote --------------------------------------------------------------------------
+def _quantity(curve: SampleSizeCurve, count: int) -> str:
+    unit = curve.what if count > 1 else curve.what.removesuffix("s")
+    return f"{count} {unit}{' per output' * (curve.what == 'raters')}"
+
+
+# --- Sentences for a paper -----------------------------------------------------------------------
 
 
 def quotable_sentences(concordance: Concordance) -> Iterator[str]:
-    """Sentences for a paper, with all that they rest on."""
+    """Yield complete sentences for a paper, with sample sizes, methods and results."""
     for scale in concordance.scales:
         for rank in scale.ranked:
             if rank.groups:
@@ -201,35 +213,37 @@ def _quotable_sentence(
         f"({scale.votes:,} ratings on {scale.scale.name})"
     )
     sentence = (
-        f"On {sizes}, {first[0]} agreed best with people by {figure_phrase(figure)} (n = "
-        f"{estimate.n:,}): "
-        f"{number(estimate.value, value)}, {100 * concordance.level:g} % interval "
-        f"{interval(estimate, value)}, "
-        f"bootstrap over {concordance.over} (generalising to "
+        f"Across {sizes}, {first[0]} agreed best with the ratings: {figure_phrase(figure)} was "
+        f"{number(estimate.value, value)} (n = {estimate.n:,}, {100 * concordance.level:g} % "
+        f"bootstrap confidence interval {interval(estimate, value)}, generalizing to "
         f"{RESAMPLING_PHRASES[concordance.over]})."
     )
     worse, lower = _later_metrics(scale, rank)
     same = [*first[1:], *lower]
     if same:
-        sentence += f" It could not be told from {join_names(same)}"
-        sentence += f", but was better than {join_names(worse)}" if worse else ""
+        sentence += f" It did not differ significantly from {join_names(same)}"
+        sentence += f" but was significantly better than {join_names(worse)}" if worse else ""
         sentence += _test_phrase(concordance)
     elif worse:
-        sentence += f" It was better than {join_names(worse)}{_test_phrase(concordance)}"
+        sentence += (
+            f" It was significantly better than {join_names(worse)}{_test_phrase(concordance)}"
+        )
     chance = scale.chance.get(figure)
     if chance is not None:
+        units = "systems and items" if figure.level == "global" else "systems"
         sentence += (
-            f" Metrics that know nothing reach up to {number(chance.high, value)} here "
-            f"({100 * (1 + concordance.level) / 2:g} %)."
+            f" With {units} permuted at random, {COEFFICIENT_NAMES[figure.coefficient]} reaches "
+            f"{number(chance.high, value)} by chance "
+            f"({100 * (1 + concordance.level) / 2:g} % quantile)."
         )
     return sentence
 
 
 def _test_phrase(concordance: Concordance) -> str:
     return (
-        f" (permutation test that swaps {concordance.test}, generalising to "
-        f"{SWAP_PHRASES[concordance.test]}, "
-        f"corrected by {concordance.correction}, α = {concordance.alpha:.2g})."
+        f" (permutation test swapping {SWAPPED_UNITS[concordance.test]}, generalizing to "
+        f"{SWAP_PHRASES[concordance.test]}; p {CORRECTION_WORDING[concordance.correction]}; "
+        f"α = {concordance.alpha:.2g})."
     )
 
 
@@ -237,21 +251,18 @@ def _test_phrase(concordance: Concordance) -> str:
 
 
 FURTHER_OUTPUT_HINT = (
-    "more with -o report.html: scatter plots, all coefficients, errors after a mapping, people "
-    "against people, how many are enough, sentences to write"
+    "For scatter plots, all coefficients, mapping errors, agreement among raters, sample sizes "
+    "and sentences for a paper, use -o report.html."
 )
 
 
 def concordance_report(concordance: Concordance) -> Report:
-    """All of it, the answer first."""
+    """Return the report of an agreement analysis, starting with the summary."""
     metrics = dict.fromkeys(
         metric_label(metric) for scale in concordance.scales for metric in scale.metrics
     )
-    title = (
-        f"Which metric to trust: {concordance.title}"
-        if concordance.title
-        else "Which metric to trust"
-    )
+    title = "Agreement of metrics with ratings"
+    title = f"{title}: {concordance.title}" if concordance.title else title
     return Report(
         title,
         _counts_sentence(concordance),
@@ -263,19 +274,19 @@ def concordance_report(concordance: Concordance) -> Report:
 
 
 def _sections(concordance: Concordance) -> Iterator[Section]:
-    yield Section("In short", (Lines("", tuple(summary_sentences(concordance))),))
+    yield Section("Summary", (Lines("", tuple(summary_sentences(concordance))),))
     doubts = tuple(caution_parts(concordance))
     if doubts:
-        yield Section("To keep in mind", doubts)
+        yield Section("Cautions", doubts)
     yield from ranking_sections(concordance)
     yield from table_sections(concordance)
     quotes = tuple(Quote(sentence) for sentence in quotable_sentences(concordance))
     if quotes:
-        yield Section("What one may write", quotes, "To copy into a paper:", place="pages")
+        yield Section("Text for a paper", quotes, "Sentences to copy:", place="pages")
 
 
 def _counts_sentence(concordance: Concordance) -> str:
-    """What there is, once for all scales of which it is the same."""
+    """Return the sample sizes; scales with the same sizes share an entry."""
     names_by_counts: dict[str, list[str]] = {}
     for scale in concordance.scales:
         counts = (
@@ -287,7 +298,10 @@ def _counts_sentence(concordance: Concordance) -> str:
 
 
 def _provenance_lines(concordance: Concordance) -> Iterator[str]:
-    yield f"intervals: {100 * concordance.level:.4g} %, bootstrap over {concordance.over}"
+    yield (
+        f"confidence intervals: {100 * concordance.level:.4g} %, bootstrap over "
+        f"{RESAMPLED_UNITS[concordance.over]}"
+    )
     yield f"signature: {concordance.signature}"
     yield from (f"scores: {entry}" for entry in concordance.signatures)
     for entry in concordance.inputs:

@@ -32,25 +32,36 @@ from earwitness.studies.report.wording import CORRECTION_WORDING
 
 
 COEFFICIENT_NAMES = {
-    "pearson": "Pearson r",
-    "spearman": "Spearman ρ",
-    "kendall_b": "Kendall τ-b",
-    "kendall_c": "Kendall τ-c",
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's ρ",
+    "kendall_b": "Kendall's τ-b",
+    "kendall_c": "Kendall's τ-c",
     "tau_23": "τ₂₃",
     "acc_23": "acc₂₃",
-    "acc_23_calibrated": "acc₂₃ with calibrated ties",
+    "acc_23_calibrated": "acc₂₃ with tie calibration",
     "pairwise_accuracy": "pairwise accuracy",
 }
 SHARE_COEFFICIENTS = ("acc_23", "acc_23_calibrated", "pairwise_accuracy")
+LEVEL_TITLES = {
+    "system": "ranking of systems",
+    "item": "ranking of outputs within items",
+    "global": "ranking of all outputs",
+}
 LEVEL_PURPOSES = {
     "system": "to rank systems",
-    "item": "to rank outputs of one item",
-    "global": "over all outputs at once",
+    "item": "to rank outputs within items",
+    "global": "to rank all outputs",
 }
 LEVEL_PHRASES = {
-    "system": "over systems",
-    "item": "over the systems of each item, averaged over items",
-    "global": "over all outputs",
+    "system": "across systems",
+    "item": "across systems within each item (averaged over items)",
+    "global": "across all outputs",
+}
+RESAMPLED_UNITS = {
+    "systems": "systems",
+    "items": "items",
+    "raters": "raters",
+    "all": "systems, items and raters",
 }
 RESAMPLING_PHRASES = {
     "systems": "other systems",
@@ -58,20 +69,25 @@ RESAMPLING_PHRASES = {
     "raters": "other raters",
     "all": "other systems, items and raters",
 }
+SWAPPED_UNITS = {
+    "inputs": "the scores of whole items",
+    "systems": "the scores of whole systems",
+    "both": "the scores of single outputs",
+}
 SWAP_PHRASES = {
-    "inputs": "other items, of these very systems",
+    "inputs": "other items, but only for these systems",
     "systems": "other systems",
-    "both": "other outputs, if metrics err on each by itself",
+    "both": "other outputs, if the errors of a metric are independent across outputs",
 }
 
 
 def figure_phrase(figure: Figure) -> str:
-    """A figure in words."""
+    """Return the coefficient and its level in words."""
     return f"{COEFFICIENT_NAMES[figure.coefficient]} {LEVEL_PHRASES[figure.level]}"
 
 
 def figure_value(figure: Figure) -> Value:
-    """How a figure is read: its range, and that high is good."""
+    """Return the range of a coefficient; higher is better."""
     low = 0.0 if figure.coefficient in SHARE_COEFFICIENTS else -1.0
     return Value(
         COEFFICIENT_NAMES[figure.coefficient], "high", low, 1.0, LEVEL_PHRASES[figure.level]
@@ -87,7 +103,7 @@ HALVES_LABEL = "(half the raters)"
 
 
 def ranking_sections(concordance: Concordance) -> Iterator[Section]:
-    """A ranking for every question and scale, and the differences behind it."""
+    """Yield the ranking of metrics per level and scale, and the tests behind it."""
     ranks: list[Part] = [
         _ranking_intervals(concordance, scale, rank)
         for scale in concordance.scales
@@ -103,7 +119,10 @@ def ranking_sections(concordance: Concordance) -> Iterator[Section]:
     ]
     if any(isinstance(matrix, Matrix) and matrix.contrasts for matrix in matrices):
         yield Section(
-            "Which metric is better", tuple(matrices), _test_note(concordance), place="pages"
+            "Pairwise comparisons of metrics",
+            tuple(matrices),
+            _test_note(concordance),
+            place="pages",
         )
     swaps = [_test_table(scale) for scale in concordance.scales if scale.apart]
     if swaps:
@@ -111,7 +130,7 @@ def ranking_sections(concordance: Concordance) -> Iterator[Section]:
 
 
 def metric_label(metric: MetricFigures) -> str:
-    """A metric's name, marked if it is a baseline or low is good."""
+    """Return the name of a metric, marked if it is a baseline (baseline) or lower is better (↓)."""
     marks = [*(["baseline"] if metric.baseline else []), *(["↓"] if metric.low_is_good else [])]
     return f"{metric.metric} ({', '.join(marks)})" if marks else metric.metric
 
@@ -136,7 +155,7 @@ def _ranking_intervals(
         for ceiling in ceilings
         for row in ((RATER_LABEL, ceiling.rater), (HALVES_LABEL, ceiling.halves))
     ]
-    title = f"{scale.scale.name}, {LEVEL_PURPOSES[rank.figure.level]}: {value_title(value)}"
+    title = f"{scale.scale.name}, {LEVEL_TITLES[rank.figure.level]}: {value_title(value)}"
     all_rows = (*rows, *((name, {name: estimate}) for name, estimate in others))
     return Intervals(
         title, value, "metric", all_rows, _ranking_table(concordance, scale, rank, title)
@@ -180,21 +199,20 @@ def _ranking_table(
         if ceiling.figure == rank.figure:
             for name, estimate in ((RATER_LABEL, ceiling.rater), (HALVES_LABEL, ceiling.halves)):
                 rows.append((name, "", cell(estimate, value), f"{estimate.n:,}", ""))
-    heading = CORRECTED_P_HEADINGS.get(concordance.correction, "p").replace(
-        "p", "p against the first", 1
-    )
+    heading = CORRECTED_P_HEADINGS.get(concordance.correction, "p").replace("p", "p vs best", 1)
     return Table(title, ("metric", "group", "value", "n", heading), tuple(rows))
 
 
 def _ranking_note(concordance: Concordance) -> str:
+    percent = f"{100 * concordance.level:g} %"
     return (
-        f"Intervals generalise to {RESAMPLING_PHRASES[concordance.over]}. Metrics of a group "
-        "cannot be "
-        "told from its first; one without a group (–) has too few values to be ranked. "
-        f"{CHANCE_LABEL}: metrics that know nothing, and the range of {100 * concordance.level:g} "
-        "% of "
-        f"them; {RATER_LABEL}: each rater against the mean of the others, and how raters range; "
-        f"{HALVES_LABEL}: one half of the raters against the other."
+        f"Confidence intervals generalize to {RESAMPLING_PHRASES[concordance.over]}. Metrics in "
+        "the same group do not differ significantly from its best one; a metric without a group "
+        "(–) has too few values to be ranked. A metric within the range of "
+        f"{CHANCE_LABEL} is no better than random. {CHANCE_LABEL}: mean and {percent} range with "
+        f"systems permuted at random. {RATER_LABEL}: each rater compared with the mean of the "
+        f"other raters, with the {percent} range across raters. {HALVES_LABEL}: one random half "
+        f"of the raters compared with the other, with the {percent} range across splits."
     )
 
 
@@ -208,7 +226,7 @@ def _difference_matrix(
         for group in rank.groups
         for name in group
     }
-    title = f"{scale.scale.name}, {LEVEL_PURPOSES[rank.figure.level]}: {value_title(value)}"
+    title = f"{scale.scale.name}, {LEVEL_TITLES[rank.figure.level]}: {value_title(value)}"
     pairs = [difference for difference in scale.apart if difference.figure == rank.figure]
     contrasts = tuple(_contrast(concordance, difference, metrics) for difference in pairs)
     return Matrix(title, value, systems, contrasts, concordance.correction)
@@ -232,10 +250,10 @@ def _contrast(
 
 def _test_note(concordance: Concordance) -> str:
     corrected = concordance.correction != "none"
-    over = " over all comparisons of a metric with those below it" * corrected
+    over = " across all comparisons of a metric with the metrics ranked below it" * corrected
     return (
-        f"By permutation: scores of two metrics are swapped, which generalises to "
-        f"{SWAP_PHRASES[concordance.test]}; p is "
+        f"Permutation test: {SWAPPED_UNITS[concordance.test]} are swapped between two metrics, "
+        f"which generalizes to {SWAP_PHRASES[concordance.test]}; p is "
         f"{CORRECTION_WORDING[concordance.correction]}{over}."
     )
 
@@ -244,7 +262,7 @@ def _test_table(scale: ScaleConcordance) -> Table:
     rows = tuple(
         (
             f"{difference.a} – {difference.b}",
-            LEVEL_PURPOSES[difference.figure.level],
+            LEVEL_TITLES[difference.figure.level],
             cell(difference.difference, figure_value(difference.figure)),
             *(p_value(difference.p[unit]) for unit in SWAP_PHRASES),
             p_value(difference.williams),
@@ -253,7 +271,7 @@ def _test_table(scale: ScaleConcordance) -> Table:
     )
     header = (
         "metrics",
-        "",
+        "level",
         "difference",
         *(f"p, {unit} swapped" for unit in SWAP_PHRASES),
         "p, Williams",
@@ -263,29 +281,29 @@ def _test_table(scale: ScaleConcordance) -> Table:
 
 def _swap_note() -> str:
     sentence = "; ".join(
-        f"{unit} swapped: generalises to {population}" for unit, population in SWAP_PHRASES.items()
+        f"{unit} swapped: generalizes to {population}" for unit, population in SWAP_PHRASES.items()
     )
     return (
-        f"{sentence}. None of these is corrected. A metric that favours a system does so on all "
-        "its "
-        "outputs: tests that swap inputs or both do not know it, and raise many false alarms when "
-        "read as being about other systems. Williams' test is of Pearson's r over systems."
+        f"{sentence}. None of these p-values is corrected for multiple tests. If a metric favours "
+        "a system, its errors are correlated across that system's outputs. Tests that swap "
+        "inputs or both ignore this correlation, so they give too many false positives for "
+        "conclusions about other systems. Williams' test compares Pearson's r across systems."
     )
 
 
 # --- Tables and plots ----------------------------------------------------------------------------
 
 
-SCALE_POINTS_VALUE = Value("points of the scale", "low", 0.0, float("inf"), "points of the scale")
+SCALE_POINTS_VALUE = Value("scale points", "low", 0.0, float("inf"), "scale points")
 SHARE_VALUE = Value("share", "low", 0.0, 1.0, "share")
 CORRELATION_VALUE = Value("r", "high", -1.0, 1.0, "correlation")
 MAX_PLOTTED_METRICS = 12
 
 
 def table_sections(concordance: Concordance) -> Iterator[Section]:
-    """What the ranking rests on."""
+    """Yield the tables and plots behind the ranking."""
     scatters = tuple(_scatter_plots(scale) for scale in concordance.scales if scale.people)
-    yield Section("Metrics beside people", scatters, _scatter_note(), place="pages")
+    yield Section("Scores versus ratings", scatters, _scatter_note(), place="pages")
     coefficient_tables: list[Part] = [
         table for scale in concordance.scales for table in _coefficient_tables(scale)
     ]
@@ -299,15 +317,15 @@ def table_sections(concordance: Concordance) -> Iterator[Section]:
     errors = [table for scale in concordance.scales for table in _error_tables(scale)]
     if errors:
         yield Section(
-            "Errors after a mapping (P.1401)", tuple(errors), _mapping_note(), place="pages"
+            "Mapping errors (ITU-T P.1401)", tuple(errors), _mapping_note(), place="pages"
         )
     ceiling_tables = [_ceiling_table(scale) for scale in concordance.scales if scale.ceilings]
     if ceiling_tables:
-        note = "How well people agree with people, by the same coefficients."
-        yield Section("People against people", tuple(ceiling_tables), note, "pages", folded=True)
+        note = "How well raters agree with each other, measured by the same coefficients."
+        yield Section("Agreement among raters", tuple(ceiling_tables), note, "pages", folded=True)
     curves = [curve for scale in concordance.scales for curve in _curve_plots(scale)]
     if curves:
-        yield Section("How many are enough", tuple(curves), _curve_note(), place="pages")
+        yield Section("Sample sizes", tuple(curves), _curve_note(), place="pages")
 
 
 def _scatter_plots(scale: ScaleConcordance) -> Scatters:
@@ -324,7 +342,7 @@ def _scatter_plots(scale: ScaleConcordance) -> Scatters:
         plots.append(Scatter(metric_label(metric), caption, points, curves[0] if curves else ()))
     header = (
         "system",
-        f"people, {scale.scale.name}",
+        f"mean rating, {scale.scale.name}",
         *(metric_label(metric) for metric in scale.metrics),
     )
     rows = tuple(
@@ -335,7 +353,7 @@ def _scatter_plots(scale: ScaleConcordance) -> Scatters:
         )
         for system, people in scale.people.items()
     )
-    title = f"{scale.scale.name}: means of systems"
+    title = f"{scale.scale.name}: system means"
     return Scatters(title, scale.scale, tuple(plots), Table(title, header, rows))
 
 
@@ -346,10 +364,10 @@ def _mean_cell(estimate: object) -> str:
 
 def _scatter_note() -> str:
     return (
-        "Every dot is a system: the mean score across, the mean rating up, with its interval over "
-        "listeners. Means are over outputs that the metric and people both know, each output "
-        "counting once, adjusted for items where systems do not all have the same. The line is "
-        "the mapping of P.1401."
+        "Each dot is a system: its mean score (horizontal) and its mean rating (vertical) with "
+        "the confidence interval over listeners. Means are taken over outputs with both a score "
+        "and a rating, each output counting once; if systems were rated on different items, "
+        "means are adjusted for items. The line is the ITU-T P.1401 mapping."
     )
 
 
@@ -376,10 +394,11 @@ def _coefficient_tables(scale: ScaleConcordance) -> Iterator[Table]:
 
 def _coefficient_note() -> str:
     return (
-        "n counts systems, items or outputs. τ-b leaves pairs that either side ties out of its "
-        "denominator, τ-c does not; τ₂₃ and acc₂₃ count a pair that both tie as right. Calibrated: "
-        "differences of scores up to a margin are ties; the margin is chosen on other items. "
-        "Pairwise accuracy: of the pairs of systems that people tell apart, those in one order."
+        "n is the number of systems, items or outputs. Kendall's τ-b excludes tied pairs from "
+        "its denominator, τ-c does not; τ₂₃ and acc₂₃ count a pair tied on both sides as correct. "
+        "Tie calibration: score differences up to a threshold count as ties; the threshold is "
+        "cross-validated over items. Pairwise accuracy: the share of pairs of systems with "
+        "different mean ratings that the metric puts in the same order."
     )
 
 
@@ -402,8 +421,8 @@ def _error_tables(scale: ScaleConcordance) -> Iterator[Table]:
                     )
         if rows:
             what = "systems" if level == "system" else "outputs"
-            header = ("metric", "mapping", "n", "Pearson r", "RMSE", "RMSE*", "outlier ratio")
-            yield Table(f"{scale.scale.name}: errors over {what}", header, tuple(rows), names=2)
+            header = ("metric", "mapping", "n", "Pearson's r", "RMSE", "RMSE*", "outlier ratio")
+            yield Table(f"{scale.scale.name}: errors across {what}", header, tuple(rows), names=2)
 
 
 def _mapping_cell(errors: MappingErrors) -> str:
@@ -412,10 +431,11 @@ def _mapping_cell(errors: MappingErrors) -> str:
 
 def _mapping_note() -> str:
     return (
-        "Scores are mapped to the scale of people by the best curve that never falls (never rises, "
-        "where low scores are good). Flat: no such curve fits better than the mean, so there is no "
-        "correlation. RMSE is in points of the scale; RMSE* counts only what lies beyond the "
-        "95 % interval of people, the outlier ratio how many do."
+        "Scores are mapped to the rating scale by the best-fitting monotonic curve (increasing if "
+        "higher scores are better, else decreasing). Flat: no such curve fits better than the "
+        "mean, so the correlation is undefined. RMSE is in scale points; RMSE* counts only the "
+        "part of an error beyond the 95 % confidence interval of the mean rating; the outlier "
+        "ratio is the share of points beyond it."
     )
 
 
@@ -429,8 +449,13 @@ def _ceiling_table(scale: ScaleConcordance) -> Table:
         )
         for ceiling in scale.ceilings
     )
-    header = ("", "a rater against the others", "one half against the other", "two whole panels")
-    return Table(f"{scale.scale.name}: people against people", header, rows)
+    header = (
+        "coefficient",
+        "one rater vs the others",
+        "half vs half",
+        "two full panels (Spearman–Brown)",
+    )
+    return Table(f"{scale.scale.name}: agreement among raters", header, rows)
 
 
 def _curve_plots(scale: ScaleConcordance) -> Iterator[Curve]:
@@ -440,16 +465,15 @@ def _curve_plots(scale: ScaleConcordance) -> Iterator[Curve]:
             (float(count), {names[name]: estimate for name, estimate in row.items()})
             for count, row in curve.points
         )
-        title = (
-            f"{scale.scale.name}, {LEVEL_PURPOSES[curve.figure.level]}: by number of {curve.what}"
-        )
+        title = f"{scale.scale.name}, {LEVEL_TITLES[curve.figure.level]}: by number of {curve.what}"
         yield Curve(title, figure_value(curve.figure), curve.what, "", points)
 
 
 def _curve_note() -> str:
     return (
-        "With fewer raters of every output, or fewer items: draws of so many, others stay. With as "
-        "many as there are: the value itself. The last point is twice as many, read off a line "
-        "through half of them and all. The band is where most studies with so many would be. "
-        "References: scores with so many of them."
+        "For fewer raters per output, or fewer items, the curve shows the mean over random "
+        "subsets of that size; at the available number it shows the value itself. The last point "
+        "is an extrapolation to twice the available number, from half of the data and all of "
+        "it. The band is the range expected of studies of that size. For references, the curve "
+        "shows scores computed with that many references."
     )

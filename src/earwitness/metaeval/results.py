@@ -1,4 +1,4 @@
-"""Result types of an agreement analysis, by metric and rating scale."""
+"""Results of an agreement analysis, by metric and rating scale."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from earwitness.core import Estimate, Input, Value
 
 
 class Figure(NamedTuple):
-    """Where a number of concordance stands: the level, and the coefficient."""
+    """Key of a result: the level and the coefficient."""
 
     level: str
     coefficient: str
@@ -22,11 +22,13 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MappingErrors:
-    """Scores mapped to the scale of people, as P.1401 counts errors.
+    """Errors of scores after mapping to the rating scale, as defined in ITU-T P.1401.
 
-    ``curve`` has points of the mapping: the score as the metric gives it, and the value. ``asked``
-    is the mapping that was wanted, ``used`` the one that so few points allow, or ``flat`` where no
-    curve fits better than the mean.
+    ``curve`` has points of the mapping: the metric's own score, and the mapped value. ``asked`` is
+    the
+    requested mapping, ``used`` the one that the number of points allows, or ``flat`` if no curve
+    fits
+    better than the mean.
     """
 
     level: str
@@ -41,13 +43,13 @@ class MappingErrors:
 
 @dataclass(frozen=True, slots=True)
 class MetricFigures:
-    """One metric beside people.
+    """Agreement of one metric with the ratings.
 
-    ``low_is_good`` says that its scores were turned round before; ``baseline`` that it is no
-    metric but something trivial to be beaten. ``systems`` has mean scores over outputs that people
-    rated. ``margins`` has, by level, the difference of scores that counts as a tie after
-    calibration. ``people`` has people's means over the outputs that the metric knows, if it does
-    not know all.
+    ``low_is_good`` means that scores were negated before the analysis; ``baseline`` marks a trivial
+    metric for comparison. ``systems`` has mean scores over rated outputs. ``margins`` has, by
+    level,
+    the largest score difference that counts as a tie after calibration. ``people`` has mean ratings
+    over the outputs that the metric scores, if it does not score all.
     """
 
     metric: str
@@ -63,11 +65,13 @@ class MetricFigures:
 
 @dataclass(frozen=True, slots=True)
 class MetricDifference:
-    """Two metrics by one figure: the first less the second, and whether that may be chance.
+    """Difference between two metrics in one coefficient (first minus second), with tests.
 
-    ``p`` has p of permutation tests by what is swapped (inputs, systems, both), ``corrected`` that
-    of the deciding one over all pairs. ``williams`` is p of Williams' test where the figure is
-    Pearson's, which takes systems (or cells) for independent.
+    ``p`` has p of permutation tests by swapped unit (inputs, systems, both); ``corrected`` is that
+    of
+    the deciding test, corrected for multiple tests. ``williams`` is p of Williams' test for
+    Pearson's
+    r, which assumes independent systems (or cells).
     """
 
     a: str
@@ -81,16 +85,15 @@ class MetricDifference:
 
     @property
     def is_distinct(self) -> bool:
-        """Whether the two can be told apart."""
+        """Whether the two metrics differ significantly."""
         return self.corrected < self.alpha
 
 
 @dataclass(frozen=True, slots=True)
 class HumanCeiling:
-    """People against people by one figure: a rater against the others, a half against the other.
+    """Agreement among raters by one coefficient: one rater with the others, and half with half.
 
-    ``stepped`` is what two whole panels would reach, by the formula of Spearman and Brown, where
-    the figure is Pearson's.
+    ``stepped`` is the agreement of two full panels by the Spearman–Brown formula, for Pearson's r.
     """
 
     figure: Figure
@@ -101,11 +104,14 @@ class HumanCeiling:
 
 @dataclass(frozen=True, slots=True)
 class SampleSizeCurve:
-    """A figure of every metric with so many raters, items or references; ``have`` is what there is.
+    """A coefficient of each metric by number of raters, items or references.
 
-    ``enough`` is, by metric, the least number with which draws range by no more than ``spread`` to
-    both sides, and beyond which twice as many would gain less than ``gain``; 0 if it takes more.
-    Metrics that agree no better than chance are not in it. Raters are those of an output.
+    ``have`` is the available number. ``enough`` has, by metric, the smallest number with which
+    draws
+    range by at most ``spread`` to either side, and beyond which twice as many would gain less than
+    ``gain``; 0 if more are needed. Metrics no better than chance are not in it. Raters are counted
+    per
+    output.
     """
 
     what: str
@@ -119,11 +125,12 @@ class SampleSizeCurve:
 
 @dataclass(frozen=True, slots=True)
 class MetricRanking:
-    """Metrics by one figure, the best first; those of a group cannot be told from its first.
+    """Metrics ranked by one coefficient, in groups, the best first.
 
-    A group ends before the first metric that is told from the group's first. ``aside`` are metrics
-    without a place, and why: those that have no value, or one that rests on fewer than half of what
-    others may rest on.
+    Metrics in a group do not differ significantly from its best one; a metric that does starts the
+    next group. ``aside`` has metrics that are not ranked, with the reason: an undefined value, or
+    one
+    based on fewer than half of the possible units.
     """
 
     figure: Figure
@@ -133,10 +140,10 @@ class MetricRanking:
 
 @dataclass(frozen=True, slots=True)
 class ScaleConcordance:
-    """All metrics on one scale of people's ratings.
+    """Agreement of all metrics with the ratings on one scale.
 
-    ``people`` has the mean rating of every system; ``chance`` what a metric gets that knows
-    nothing, with the range of 95 % of such metrics.
+    ``people`` has the mean rating of each system; ``chance`` the agreement expected by chance, with
+    its range at the confidence level.
     """
 
     scale: Value
@@ -156,7 +163,7 @@ class ScaleConcordance:
 
 @dataclass(frozen=True, slots=True)
 class Concordance:
-    """Which metrics agree with people, scale by scale, and how sure that is."""
+    """Result of an agreement analysis, by rating scale."""
 
     title: str
     signature: str

@@ -29,21 +29,23 @@ from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes, Votes
 
 # --- Extrapolation to more raters or items -------------------------------------------------------
-# Noise in the means makes a correlation smaller: with k raters (or items) r² = ρ² k / (k + c), so
-# 1/r² is a line in 1/k. It is drawn through half of them and all of them, and read off further on.
-# Other coefficients are brought to the scale of r first, as if all were normal: r = sin(π τ / 2)
-# for Kendall's, 2 sin(π ρ / 6) for Spearman's. At most, where all is noise, r grows with √k. Those
-# that count ties as right or wrong do not follow this, since with more raters there are fewer ties:
-# they are a line in 1/k themselves, which is careful.
+# Noise in the means attenuates correlations: with k raters (or items) r² = ρ² k / (k + c), so 1/r²
+# is linear in 1/k. The line through half of them and all of them is extrapolated. Other
+# coefficients are first transformed to r, assuming normality: r = sin(π τ / 2) for Kendall's τ, 2
+# sin(π ρ / 6) for Spearman's ρ. At most, with pure noise, r grows with √k. Coefficients that count
+# ties as correct or wrong do not follow this, since more raters cause fewer ties: they are
+# extrapolated linearly in 1/k themselves, which is conservative.
 
 
-TIE_COEFFICIENTS = ("acc_23", "tau_23")  # that ties of people change, not noise alone
+TIE_COEFFICIENTS = ("acc_23", "tau_23")  # coefficients that depend on ties in the ratings
 
 
 def extrapolate_coefficient(
     with_fewer: Floats, with_all: Floats, name: str, counts: tuple[int, int, int]
 ) -> Floats:
-    """The value with more, from that with fewer and with all; ``counts`` are these three numbers.
+    """Return the value with more units, from the values with fewer and with all.
+
+    ``counts`` has these three numbers of units.
 
     >>> r = [np.array([np.sqrt(0.9 * k / (k + 2))]) for k in (2, 4, 8)]
     >>> bool(np.isclose(extrapolate_coefficient(r[0], r[1], "pearson", (2, 4, 8)), r[2])[0])
@@ -87,34 +89,35 @@ def _from_r(r: Floats, name: str) -> Floats:
 
 
 # --- Fewer raters or items -----------------------------------------------------------------------
-# With fewer: so many are drawn, each at most once, again and again, and the mean of the coefficient
-# over draws is what studies with so many would have on the average. (Drawn with replacement, who
-# counts twice brings the same noise twice, and the whole panel would seem half as large as it is.)
-# An output that has fewer votes than are asked for keeps all. With all there are: the value itself.
+# With fewer: random subsets of that size are drawn without replacement, and the mean of the
+# coefficient over draws is the expected value of studies of that size. (With replacement, a rater
+# drawn twice would contribute the same noise twice, and the panel would seem half as large as it
+# is.) An output with fewer votes than requested keeps all of them. With all units: the value
+# itself.
 #
-# With more: extrapolated from the values with half of them and with all (see
+# With more: extrapolated from the values with half of the units and with all (see
 # ``extrapolate_coefficient``).
 #
-# How far studies with k of them spread: draws of k of n without replacement spread too little by
-# √(1 − k / n), and are pulled apart by it; of all of them, and of more, it is that of half of them,
-# less by the root of the numbers.
+# Spread between studies with k units: subsets of k of n vary too little by √(1 − k / n), so their
+# deviations are divided by it; for all units, and for more, the spread is that of half of them,
+# scaled by the root of the numbers.
 
 
-NUMBERS_IN_MEMORY = 2_000_000  # numbers laid out at a time
+NUMBERS_IN_MEMORY = 2_000_000  # numbers in memory at once
 SAMPLE_UNITS = ("raters", "items")
 
 
 class CoefficientsAtCount(NamedTuple):
-    """With so many: the mean of a coefficient by metric, and draws × metrics about it."""
+    """Mean of a coefficient by metric for a number of units, and draws × metrics around it."""
 
     value: Floats
     draws: Floats
 
 
 def count_units(votes: Votes, what: str) -> int:
-    """Items; or raters of an output, in the middle of all outputs."""
+    """Return the number of items, or the median number of raters per output."""
     if what not in SAMPLE_UNITS:
-        raise ValueError(f"what: raters or items, got {what}")
+        raise ValueError(f"what must be raters or items, got {what}")
     if what == "items":
         return votes.size[1]
     counts = np.bincount(votes.stimuli)
@@ -131,9 +134,9 @@ def coefficients_at_counts(
     draws: int = 200,
     seed: int = 0,
 ) -> list[CoefficientsAtCount]:
-    """A coefficient of all metrics with each number of raters (of an output) or items.
+    """Return a coefficient of all metrics for each number of raters (per output) or items.
 
-    ``figure`` is its level and name. There must be two raters or items at least.
+    ``figure`` is its level and name. At least two raters or items are required.
     """
     level, name = figure
     total = count_units(votes, unit)
@@ -161,7 +164,7 @@ def coefficients_at_counts(
 
 
 def _centre_draws(middle: Floats, draws: Floats, share: float, name: str) -> CoefficientsAtCount:
-    """Draws brought to the middle, and their variance to a share, on the scale of intervals."""
+    """Return draws shifted to ``middle``, with their variance multiplied by ``share``."""
     coefficient, fisher = COEFFICIENTS[name], np.array(name == "pearson")
     centre, half_range = (
         (coefficient.high + coefficient.low) / 2,
@@ -177,7 +180,7 @@ def _centre_draws(middle: Floats, draws: Floats, share: float, name: str) -> Coe
 def _evaluate_subsets(
     scores: Floats, votes: Votes, figure: tuple[str, str], unit: str, orders: Codes, count: int
 ) -> Floats:
-    """Draws × metrics, each with the first raters (of every output) or items of its order."""
+    """Return draws × metrics, each with the first raters (of each output) or items of its order."""
     systems, items, _ = votes.size
     rows = max(1, NUMBERS_IN_MEMORY // max(1, items * systems * systems))
     people_means, blocks = cell_means(votes), []
@@ -194,7 +197,7 @@ def _evaluate_subsets(
 
 
 def _first_rater_means(votes: Votes, orders: Codes, count: int) -> Floats:
-    """Draws × systems × items: means of votes of each cell's first raters; NaN without any."""
+    """Return mean votes of the first raters of each cell: draws × systems × items."""
     systems, items, raters = votes.size
     cells = np.sort(votes.stimuli)
     kept = np.arange(len(cells)) - np.searchsorted(cells, cells) < count
@@ -211,7 +214,7 @@ def _first_rater_means(votes: Votes, orders: Codes, count: int) -> Floats:
 
 
 def mean_over_draws(draws: Floats) -> Floats:
-    """By metric, over draws with a value."""
+    """Return the mean over defined draws, by metric."""
     is_defined = ~np.isnan(draws)
     return ratio(
         np.where(is_defined, draws, 0).sum(axis=0), is_defined.sum(axis=0).astype(np.float64)
@@ -221,11 +224,13 @@ def mean_over_draws(draws: Floats) -> Floats:
 def sufficient_count(
     counts: Sequence[int], means: Floats, halves: Floats, gain: float, spread: float
 ) -> int:
-    """The least count that is enough; 0 if none is.
+    """Return the smallest count that is enough, or 0 if none is.
 
-    It is where twice as many would gain less than ``gain``, and half the range of draws is at most
-    ``spread``. ``means`` and ``halves`` (half ranges) are those with each count. Between counts
-    means are taken to change with the logarithm.
+    A count is enough if twice as many would gain less than ``gain``, and half the range of draws is
+    at
+    most ``spread``. ``means`` and ``halves`` (half ranges) are given per count. Means are
+    interpolated
+    on the logarithm of the count.
 
     >>> means, halves = np.array([0.5, 0.6, 0.63, 0.64]), np.array([0.3, 0.2, 0.1, 0.05])
     >>> sufficient_count([1, 2, 4, 8], means, halves, 0.02, 0.1)
@@ -256,10 +261,11 @@ def sample_size_curves(
     scores: Sequence[Score],
     chance: Mapping[Figure, Estimate],
 ) -> list[SampleSizeCurve]:
-    """By raters and items, and by references where scores say how many they rest on.
+    """Return curves by raters and items, and by references if scores have their number.
 
-    Of fewer than five there is no curve. What could be ``chance`` has a curve, but no number is
-    said to be enough for it.
+    With fewer than five units there is no curve. Metrics no better than ``chance`` have a curve,
+    but no
+    sufficient number.
     """
     rater_and_item_curves = []
     adjusted = comparison.at_level(figure.level)
@@ -288,7 +294,7 @@ def sample_size_curves(
 def _better_than_chance(
     comparison: ScaleComparison, figure: Figure, chance: Estimate | None
 ) -> set[str]:
-    """Metrics that agree better than chance."""
+    """Return the metrics that agree better than chance."""
     values = evaluate_grid(
         comparison.at_level(figure.level).grid, figure.level, [figure.coefficient]
     ).value[0]
@@ -301,7 +307,7 @@ def _better_than_chance(
 
 
 def _curve_counts(have: int) -> list[int]:
-    """Powers of two up to what there is, what there is, and twice as many."""
+    """Return powers of two below the available number, that number, and twice as many."""
     powers = [2**n for n in range(20) if 2**n < have]
     return [*powers, have, 2 * have]
 
@@ -314,7 +320,7 @@ def _sample_size_curve(
     by_count: Mapping[int, CoefficientsAtCount],
     names: Sequence[str] = (),
 ) -> SampleSizeCurve:
-    """A curve of the metrics that have one: those named, or all."""
+    """Return the curve of the named metrics, or of all."""
     points, means, halves = list[tuple[int, dict[str, Estimate]]](), [], []
     for count, at_count in by_count.items():
         estimates = {
@@ -336,7 +342,7 @@ def _sample_size_curve(
 
 
 def _estimate(at_count: CoefficientsAtCount, metric: int, level: float, count: int) -> Estimate:
-    """The value with so many, and the range of most draws about it."""
+    """Return the value for a number of units, with the percentile range of draws."""
     draws = at_count.draws[:, metric]
     defined = draws[~np.isnan(draws)]
     low, high = float("nan"), float("nan")
@@ -350,7 +356,7 @@ def _estimate(at_count: CoefficientsAtCount, metric: int, level: float, count: i
 def _reference_curves(
     comparison: ScaleComparison, figure: Figure, scores: Sequence[Score]
 ) -> list[SampleSizeCurve]:
-    """From scores with fewer references, each draw of these by itself."""
+    """Return curves from scores with fewer references, with each draw evaluated separately."""
     reference_counts: dict[str, set[int]] = {}
     for score in scores:
         if score.references:

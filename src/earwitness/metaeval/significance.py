@@ -1,4 +1,4 @@
-"""Permutation tests, Williams' test, and values expected by chance."""
+"""Permutation tests, Williams' test, and agreement expected by chance."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes
 
 # --- Permutation tests between metrics -----------------------------------------------------------
-# If two metrics were as good as each other, it would not matter which of them gave which score. So
-# both are brought to mean 0 and standard deviation 1, their scores are swapped for some inputs
-# (items) as a whole, for some systems as a whole, or (both) for some cells, each by itself, and the
-# difference of the coefficient is taken again. What is swapped says to what the answer generalises:
-# to other inputs, to other systems, to both.
+# Under the null hypothesis that two metrics are equally good, their scores are exchangeable. Both
+# metrics are standardized to mean 0 and standard deviation 1, and their scores are swapped for
+# random whole inputs (items), random whole systems, or (both) random cells; the difference of the
+# coefficient is then recomputed. The swapped unit determines the population to which the result
+# generalizes: other inputs, other systems, or both.
 #
-# Only swaps of systems keep to the chance of a false alarm where metrics have errors by system (one
-# likes what a system does, the other does not), as they mostly have: inputs and both take the
-# systems for granted, mix the errors of a system away, and find differences between metrics that
-# are equally good over systems far too often (of 8 systems in about 2 of 5 tests, of more systems
-# more often). They answer whether metrics differ on these very systems.
+# Only swaps of systems keep the nominal false positive rate if metrics have errors that are shared
+# by all outputs of a system, as they usually have. Swaps of inputs or both condition on the
+# systems, break up these errors, and are significant far too often for metrics that are equally
+# good across systems (with 8 systems in about 2 of 5 tests, with more systems more often). They
+# test whether metrics differ on these particular systems.
 #
-# p = (k + 1) / (n + 1) for k of n swaps with a difference at least as large, so it is never 0.
-# Where there are no more swaps of systems than are asked for, all of them are made, and p is the
-# share of those (that of none among them). A swap without a value counts as at least as large.
+# p = (k + 1) / (n + 1) for k of n swaps with a difference at least as large, so it is never 0. If
+# there are no more swaps of systems than requested, all of them are used, and p is their share
+# (including the identity). An undefined difference counts as at least as large.
 
 
 SWAP_UNITS = ("inputs", "systems", "both")
-WEIGHTS_IN_MEMORY = 4_000_000  # weights laid out at a time
-DIFFERENCE_TOLERANCE = 1e-12  # differences closer than this are equal
+WEIGHTS_IN_MEMORY = 4_000_000  # weights in memory at once
+DIFFERENCE_TOLERANCE = 1e-12  # differences within this tolerance are equal
 
 
 def standardise_scores(scores: Floats) -> Floats:
-    """Every metric with mean 0 and standard deviation 1 over its known scores; constants are 0."""
+    """Return scores with mean 0 and standard deviation 1 per metric; constant metrics are 0."""
     flat = scores.reshape(len(scores), -1)
     largest = np.nanmax(np.abs(flat), axis=1, initial=0, keepdims=True)
     flat = flat / np.where(largest > 0, largest, 1)
@@ -68,13 +68,36 @@ def permutation_p(
     permutations: int = 1000,
     seed: int = 0,
 ) -> Floats:
-    """Two-sided p for every pair of metrics (their numbers); NaN where there is no difference.
+    """Return the two-sided p of a permutation test for each pair of metrics.
 
-    ``scores`` are metrics × systems × items, ``people`` systems × items. Cells that either metric
-    has no score for are left out of both.
+    Parameters
+    ----------
+    scores
+        Scores (metrics × systems × items).
+    people
+        Mean ratings (systems × items).
+    pairs
+        Pairs of metrics, by index.
+    level, name
+        Level and coefficient.
+    what
+        Swapped unit: ``inputs``, ``systems`` or ``both``.
+    permutations, seed
+        Number of random swaps, and their seed.
+
+    Returns
+    -------
+    ndarray
+        p by pair, NaN if the difference is undefined. Cells without a score of either metric are
+        excluded for both.
+
+    Raises
+    ------
+    ValueError
+        If ``what`` is unknown.
     """
     if what not in SWAP_UNITS:
-        raise ValueError(f"what: one of {', '.join(SWAP_UNITS)}, got {what}")
+        raise ValueError(f"what must be one of {', '.join(SWAP_UNITS)}, got {what}")
     p_values = np.full(len(pairs), np.nan)
     pair_scores = standardise_scores(scores)[np.array(pairs, np.int64).reshape(-1, 2)]
     for numbers, is_known in group_by_known_cells(pair_scores.sum(axis=1)):
@@ -84,7 +107,7 @@ def permutation_p(
 
 
 class _MetricPairs(NamedTuple):
-    """Pairs of metrics (pairs × 2 × systems × items) that are known for the same cells."""
+    """Pairs of metrics (pairs × 2 × systems × items) with scores for the same cells."""
 
     both: Floats
     is_known: Bools
@@ -113,19 +136,19 @@ def _compute_swap_p(
 
 
 def count_swaps(systems: int) -> int:
-    """How many swaps of systems there are; to swap the others instead makes no difference."""
+    """Return the number of distinct swaps of systems; swapping the complement is equivalent."""
     return 1 << max(0, systems - 1)
 
 
 def smallest_p(systems: int, unit: str, permutations: int) -> float:
-    """The least p that a test can have."""
+    """Return the smallest p that a test can give."""
     if unit == "systems" and count_swaps(systems) <= permutations:
         return 1 / count_swaps(systems)
     return 1 / (permutations + 1)
 
 
 def _all_masks(systems: int) -> Iterator[Bools]:
-    """All swaps of systems, that of none among them."""
+    """Yield all swaps of systems, including the identity."""
     numbers = np.arange(count_swaps(systems))[:, None]
     yield (numbers >> np.arange(systems) & 1).astype(bool)[:, :, None]
 
@@ -137,7 +160,7 @@ def _absolute_difference(both: Floats) -> Floats:
 def _random_masks(
     shape: tuple[int, int], unit: str, permutations: int, seed: int
 ) -> Iterator[Bools]:
-    """Which cells are swapped: permutations × systems × items in blocks; 1 where all are alike."""
+    """Yield random swaps in blocks: permutations × systems × items, 1 where an axis is shared."""
     rng = np.random.Generator(np.random.PCG64((seed, SWAP_UNITS.index(unit))))
     rows = max(1, WEIGHTS_IN_MEMORY // max(1, 4 * shape[0] * shape[1]))
     size = {"inputs": (1, shape[1]), "systems": (shape[0], 1), "both": shape}[unit]
@@ -146,7 +169,7 @@ def _random_masks(
 
 
 def _evaluate_systems(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
-    """2 × permutations × pairs: coefficients of means of systems."""
+    """Return 2 × permutations × pairs: coefficients of system means."""
     count = metric_pairs.is_known.sum(axis=1).astype(np.float64)
     kept = count > 0
     cells = np.where(metric_pairs.is_known, metric_pairs.both, 0)
@@ -158,7 +181,9 @@ def _evaluate_systems(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
     largest = float(np.abs(cells).max(initial=0))
     if masks.shape[2] == 1:
         means = tie_rounded_means(totals / np.maximum(count, 1), largest)[None, ..., kept]
-        turned = np.broadcast_to(masks[:, :, 0], (len(masks), len(kept)))  # one item turns them all
+        turned = np.broadcast_to(
+            masks[:, :, 0], (len(masks), len(kept))
+        )  # one item swaps all systems
         return _evaluate_swaps(means, people[None], turned[None, :, kept], metric_pairs.name)[:, 0]
     turned = masks.swapaxes(0, 1).astype(np.float64)
     coefficients = []
@@ -173,7 +198,7 @@ def _evaluate_systems(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
 
 
 def _evaluate_items(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
-    """2 × permutations × pairs: means of items' coefficients."""
+    """Return 2 × permutations × pairs: coefficients averaged over items."""
     scores = np.where(metric_pairs.is_known, metric_pairs.both, 0).transpose(3, 0, 1, 2)
     people, is_known = (
         np.where(metric_pairs.is_known, metric_pairs.people, 0).T,
@@ -184,7 +209,7 @@ def _evaluate_items(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
         coefficients = _evaluate_swaps(scores, people, chosen, metric_pairs.name, is_known)
         defined = ~np.isnan(coefficients)
         return ratio(np.where(defined, coefficients, 0).sum(axis=1), defined.sum(axis=1) * 1.0)
-    # Whole items are swapped, and with them their values.
+    # Whole items are swapped, and with them their coefficients.
     coefficients = _evaluate_swaps(
         scores,
         people,
@@ -202,7 +227,7 @@ def _evaluate_items(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
 
 
 def _evaluate_cells(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
-    """2 × permutations × pairs: coefficients of all cells."""
+    """Return 2 × permutations × pairs: coefficients of all cells."""
     is_known = metric_pairs.is_known
     cells = np.broadcast_to(masks, (len(masks), *is_known.shape))[None, :, is_known]
     return _evaluate_swaps(
@@ -216,10 +241,10 @@ def _evaluate_cells(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
 def _evaluate_swaps(
     scores: Floats, people: Floats, masks: Bools, name: str, is_known: Bools | None = None
 ) -> Floats:
-    """2 × groups × permutations × pairs: coefficients of both metrics where things are swapped.
+    """Return 2 × groups × permutations × pairs: coefficients of both metrics after swapping.
 
-    ``scores`` are groups × pairs × 2 × things. Scores of both metrics are things, and a swap says
-    which of them weigh 1 and which nothing.
+    ``scores`` are groups × pairs × 2 × units. Scores of both metrics are separate units, and a swap
+    gives each of them weight 1 or 0.
     """
     groups, rows, _, things = scores.shape
     first = np.concatenate([~masks, masks], axis=2)
@@ -234,21 +259,21 @@ def _evaluate_swaps(
 
 
 # --- Tests of dependent correlations -------------------------------------------------------------
-# Two metrics on the same points share people, and often much of their error; so their correlations
-# with people are not independent. Williams' t (in Steiger's form, n − 3 degrees of freedom) allows
-# for that: it takes the two correlations with people and that of the metrics with one another.
+# The correlations of two metrics with the same ratings are dependent. Williams' t (in Steiger's
+# formulation, n − 3 degrees of freedom) accounts for this: it uses both correlations with the
+# ratings and the correlation between the metrics.
 #
-# All p are two-sided, and all arguments may be arrays that broadcast. What is undefined has NaN:
-# too few points, a correlation that is not between −1 and 1, three correlations that cannot hold
-# together (they may come of different points). Where nothing could differ, as with two metrics that
-# are the same, there is no statistic either, and p is 1 if they are alike.
+# All p are two-sided, and all arguments may be arrays that broadcast. The result is NaN if
+# undefined: too few points, a correlation outside −1 … 1, or three correlations that are not
+# positive semidefinite (as they may be based on different points). Without variance, as for two
+# identical metrics, the statistic is undefined, and p is 1 if the correlations are equal.
 
 
-ROUNDING_TOLERANCE = 1e-12  # differences and determinants smaller than this are of rounding alone
+ROUNDING_TOLERANCE = 1e-12  # smaller differences and determinants are rounding
 
 
 class Difference(NamedTuple):
-    """Statistics, above 0 where the first is the larger, and their two-sided p."""
+    """Test statistic, positive if the first is larger, and two-sided p."""
 
     statistic: Floats
     p: Floats
@@ -257,8 +282,29 @@ class Difference(NamedTuple):
 def williams_test(
     first: ArrayLike, second: ArrayLike, between: ArrayLike, n: ArrayLike
 ) -> Difference:
-    """Williams' t for two correlations with people, and the one ``between`` the metrics.
+    """Compute Williams' t for two dependent correlations.
 
+    Parameters
+    ----------
+    first, second
+        Correlations of two metrics with the ratings.
+    between
+        Correlation between the two metrics.
+    n
+        Number of points.
+
+    Returns
+    -------
+    Difference
+        t with n − 3 degrees of freedom, and two-sided p.
+
+    References
+    ----------
+    Williams (1959). The comparison of regression variables. JRSS B 21.
+    Steiger (1980). Tests for comparing elements of a correlation matrix. Psychological Bulletin 87.
+
+    Examples
+    --------
     >>> [round(float(x), 4) for x in williams_test(0.3, 0.4, 0.5, 100)]
     [-1.0767, 0.2843]
     """
@@ -277,7 +323,7 @@ def _broadcast_floats(*arrays: ArrayLike) -> list[Floats]:
 
 
 def _determinant(a: Floats, b: Floats, c: Floats) -> Floats:
-    """Of the three correlations; NaN where they cannot hold together."""
+    """Return the determinant of the correlation matrix; NaN if it is not positive semidefinite."""
     determinant = 1 - a * a - b * b - c * c + 2 * a * b * c
     possible = (determinant >= -ROUNDING_TOLERANCE) & (
         np.maximum(np.maximum(np.abs(a), np.abs(b)), np.abs(c)) <= 1
@@ -286,36 +332,35 @@ def _determinant(a: Floats, b: Floats, c: Floats) -> Floats:
 
 
 def _standardised_difference(difference: Floats, variance: Floats) -> Floats:
-    """The difference over its spread; NaN where nothing varies."""
+    """Return the difference over its standard error; NaN without variance."""
     return ratio(difference, np.sqrt(np.where(variance > ROUNDING_TOLERANCE, variance, 0)))
 
 
 def _mask_undefined_p(p: Floats, variance: Floats, first: Floats, second: Floats) -> Floats:
-    """1 where nothing varies and both are alike."""
+    """Return p, replaced by 1 if there is no variance and both correlations are equal."""
     still: Bools = (variance <= ROUNDING_TOLERANCE) & (np.abs(first - second) <= ROUNDING_TOLERANCE)
     return np.where(still, 1.0, p)
 
 
-# --- Values expected by chance -------------------------------------------------------------------
-# The systems of people are dealt anew: what people said of one system, on all items, is held
-# against what the metric said of another. Whatever a metric favours, and however scores of a system
-# hang together, it is then by chance alone that it agrees. (Noise that is new for every cell would
-# not do over items: metrics that favour systems agree, or disagree, with people in all items at
-# once.)
+# --- Agreement expected by chance ----------------------------------------------------------------
+# Systems are permuted in the ratings: the ratings of one system, on all items, are compared with
+# the scores of another. Any agreement is then due to chance, whatever a metric favours and however
+# its scores of a system are correlated. (Independent noise for each cell would not do at the item
+# level: metrics that favour systems agree, or disagree, with the ratings in all items at once.)
 #
-# Over all cells at once items are dealt anew, too: a metric that knows which items are hard agrees
-# with people there, and knows something.
+# At the global level items are permuted as well: a metric that predicts which items are hard agrees
+# with the ratings there, which is not chance.
 #
-# All metrics take turns, so that the values are those of metrics like these.
+# Draws alternate between all metrics, so that the distribution is that of metrics like these.
 
 
-NUMBERS_IN_MEMORY = 1_000_000  # numbers laid out at a time
+NUMBERS_IN_MEMORY = 1_000_000  # numbers in memory at once
 
 
 def chance_coefficients(
     grid: ScoreRatingGrid, level: str, names: Sequence[str], draws: int, seed: int
 ) -> Floats:
-    """Coefficients × draws."""
+    """Return coefficients of permuted ratings: coefficients × draws."""
     metrics, systems, items = grid.scores.shape
     rng = np.random.Generator(np.random.PCG64((seed, 9)))
     orders = np.argsort(rng.random((draws, systems)), axis=1, kind="stable")
@@ -342,7 +387,7 @@ def chance_coefficients(
 def _deal_cells(
     grid: ScoreRatingGrid, metric: int, orders: tuple[Codes, Codes], names: Sequence[str]
 ) -> Floats:
-    """Coefficients × draws over all cells: scores are dealt anew, so people are sorted but once."""
+    """Return coefficients × draws over all cells, with scores permuted."""
     _, systems, items = grid.scores.shape
     scores = grid.scores[metric][orders[0][:, :, None], orders[1][:, None, :]]
     once = StudyDraws(np.ones((1, systems)), np.ones((1, items)), grid.people[None])

@@ -1,14 +1,19 @@
-"""Tie calibration of metrics (Deutsch, Foster and Freitag 2023).
+"""Tie calibration of metrics.
 
-A metric with many decimals hardly ever ties, where people often do. So the margin is chosen that
-gives the highest acc_23, over all margins that make a difference, the smallest of equally good
-ones. A margin that is chosen and judged on the same items is too good: items are dealt into folds,
-and each fold is judged with the margin that the other folds choose.
+Metrics with many decimals rarely tie, whereas raters often do. Calibration chooses the margin with
+the highest acc_23 among all margins that change a pair; of equally good margins the smallest. A
+margin that is chosen and evaluated on the same items is biased upwards, so items are split into
+folds, and each fold is evaluated with the margin chosen on the other folds.
 
-The share is averaged over items. There is no calibration at other levels. The pairs of systems are
-too few, and each belongs to all others. Of all cells most pairs are of two items, which may lie in
-two folds: pairs within folds alone are another quantity than acc_23 of all pairs, so that the two
-could not be compared, and what is left when both folds are put aside is little to choose on.
+The accuracy is averaged over items. There is no calibration at other levels: pairs of systems are
+too few and depend on each other, and most pairs of cells belong to two items, which may lie in two
+folds. Accuracy over pairs within folds differs from acc_23 over all pairs, so the two could not be
+compared, and too little would be left to choose the margin on.
+
+References
+----------
+Deutsch, Foster and Freitag (2023). Ties matter: Meta-evaluating modern metrics with pairwise
+accuracy and tie calibration. EMNLP.
 """
 
 from __future__ import annotations
@@ -22,14 +27,15 @@ from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes
 
-SHARE_TOLERANCE = 1e-12  # shares closer than this are equal
+SHARE_TOLERANCE = 1e-12  # shares within this tolerance are equal
 FOLDS = 5
 
 
 class TieCalibration(NamedTuple):
-    """By metric: acc_23 with margins of other folds, margins (folds × metrics), that of all items.
+    """acc_23 by metric with cross-validated margins, margins (folds × metrics) and margins of all
+    items.
 
-    ``reason`` says why there is no value, if there is none for any metric.
+    If no metric has a value, ``reason`` explains why.
     """
 
     value: Floats
@@ -40,16 +46,16 @@ class TieCalibration(NamedTuple):
 
     @property
     def by_item(self) -> Floats:
-        """The margin with which each item is judged: metrics × items."""
+        """Margin with which each item is evaluated: metrics × items."""
         return self.margins[self.folds].T
 
 
 def calibrate_ties(grid: ScoreRatingGrid, *, folds: int = FOLDS, seed: int = 0) -> TieCalibration:
-    """acc_23 of all metrics over the systems of each item, with cross-validated margins."""
+    """Return acc_23 of all metrics within items, with cross-validated margins."""
     metrics, _, items = grid.scores.shape
     count = min(folds, items)
     if count < 2:
-        return _no_calibration(metrics, "one item is too few: a margin is chosen on others")
+        return _no_calibration(metrics, "tie calibration needs at least two items")
     rng = np.random.Generator(np.random.PCG64((seed, 0)))
     fold = rng.permutation(items) % count
     margins = np.empty((count + 1, metrics))
@@ -67,7 +73,7 @@ def _no_calibration(metrics: int, reason: str) -> TieCalibration:
 
 
 class _Pairs(NamedTuple):
-    """Cells of pairs (numbers in systems × items), and what each pair weighs."""
+    """Pairs of cells (indices into systems × items) and their weights."""
 
     first: Codes
     second: Codes
@@ -75,7 +81,7 @@ class _Pairs(NamedTuple):
 
 
 def _system_pairs(is_known: Bools) -> _Pairs:
-    """Pairs of systems within items; all items weigh the same."""
+    """Return pairs of systems within items; all items have the same weight."""
     systems, items = is_known.shape
     first, second = np.triu_indices(systems, 1)
     is_known = is_known[first] & is_known[second]
@@ -87,10 +93,11 @@ def _system_pairs(is_known: Bools) -> _Pairs:
 
 
 def _best_margins(scores: Floats, people: Floats, fold: Codes, count: int, pairs: _Pairs) -> Floats:
-    """The best margin without each fold, and the best of all; NaN where there is no pair."""
+    """Return the best margin without each fold, and the best of all; NaN if there is no pair."""
     differences = scores.ravel()[pairs.second] - scores.ravel()[pairs.first]
     people_differences = people.ravel()[pairs.second] - people.ravel()[pairs.first]
-    # As the margin reaches a pair, it becomes right if people tie it, and wrong if it was in order.
+    # When the margin reaches a pair, the pair becomes correct if the ratings tie it, and incorrect
+    # if it was in order.
     tied, in_order = people_differences == 0, differences * np.sign(people_differences) > 0
     gains = pairs.weight * (tied.astype(np.float64) - in_order)
     size = np.abs(differences)
@@ -104,7 +111,7 @@ def _best_margins(scores: Floats, people: Floats, fold: Codes, count: int, pairs
 
 
 def _best_margin(size: Floats, gains: Floats, kept: Bools) -> float:
-    """The smallest margin with the largest sum of gains up to it, among 0 and all differences."""
+    """Return the smallest margin with the largest cumulative gain, among 0 and all differences."""
     if not kept.any():
         return float("nan")
     size, sums = size[kept], np.cumsum(gains[kept])
@@ -116,7 +123,7 @@ def _best_margin(size: Floats, gains: Floats, kept: Bools) -> float:
 
 
 def _calibrated_accuracy(grid: ScoreRatingGrid, margins: Floats, fold: Codes) -> Floats:
-    """The mean over items, each with the margin of its fold."""
+    """Return the mean over items, each with the margin of its fold."""
     limits = margins[fold].T
     accuracies = evaluate_grid(grid, "item", ["acc_23"], np.nan_to_num(limits)).value[0]
     return np.where(np.isnan(margins).any(axis=0), np.nan, accuracies)

@@ -17,12 +17,12 @@ from earwitness.recordings.types import Recording
 
 
 Floats = NDArray[np.float32]
-COLUMNS_PER_PORTION = 16  # at a time: a week of blocks takes little room
-MIN_RELATIVE_SPREAD = 1e-6  # a spread that rounding makes
+COLUMNS_PER_PORTION = 16  # columns at a time, to save memory
+MIN_RELATIVE_SPREAD = 1e-6  # smaller spreads are rounding errors
 
 
 class BlockEmbeddings(NamedTuple):
-    """Rows of vectors; rows of classes from 0 to 1 and their names, or none of either."""
+    """Vectors, one row per block; and classes from 0 to 1 with their names, if any."""
 
     vectors: Floats
     classes: Floats | None = None
@@ -30,7 +30,7 @@ class BlockEmbeddings(NamedTuple):
 
 
 def standardise(vectors: Floats) -> None:
-    """Make columns with a mean of 0 and a spread of 1, in place; one that never changes is 0."""
+    """Scale columns to mean 0 and standard deviation 1, in place; constant columns become 0."""
     if not len(vectors):
         return
     for first in range(0, vectors.shape[1], COLUMNS_PER_PORTION):
@@ -46,7 +46,7 @@ def standardise(vectors: Floats) -> None:
 
 
 def unit_vectors(vectors: Floats) -> Floats:
-    """Each row divided by its length; a row of zeros stays as it is.
+    """Return rows divided by their norm; rows of zeros are unchanged.
 
     >>> unit_vectors(np.array([[3, 4], [0, 0]], np.float32)).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
@@ -56,17 +56,17 @@ def unit_vectors(vectors: Floats) -> Floats:
 
 
 # --- Grid of blocks ------------------------------------------------------------------------------
-# Blocks lie one behind the other from the begin of each stretch; what is left at its end is too
-# short to be one.
+# Blocks are consecutive from the start of each stretch; a remainder shorter than a block is left
+# out.
 
 
-STRETCH_TOLERANCE_SECONDS = 1e-6  # seconds that a stretch may lack
+STRETCH_TOLERANCE_SECONDS = 1e-6  # tolerance for the last block
 BLOCKS_PER_PORTION = 64
 
 
 @dataclass(frozen=True, slots=True)
 class BlockPlace:
-    """A block: on the clock of the recording, and in which file from which position on."""
+    """A block: its time on the clock of the recording, its file, and its position in the file."""
 
     start: float
     path: str
@@ -74,7 +74,7 @@ class BlockPlace:
 
 
 def block_places(recording: Recording, block: float) -> tuple[BlockPlace, ...]:
-    """Where the blocks of a recording are."""
+    """Return the positions of the blocks of a recording."""
     return tuple(
         BlockPlace(stretch.start + i * block, stretch.path, stretch.at + i * block)
         for stretch in recording.stretches
@@ -83,15 +83,15 @@ def block_places(recording: Recording, block: float) -> tuple[BlockPlace, ...]:
 
 
 def ignore_count(blocks: int) -> None:
-    """Nobody wants to know."""
+    """Do nothing."""
     del blocks
 
 
 @dataclass(frozen=True, slots=True)
 class FrameBlocks:
-    """Frames of every block: ``rows`` of them each, looked up when asked for.
+    """Frames of every block (``rows`` each), loaded on demand.
 
-    ``on_portion`` is told how many blocks were looked up when their portion is done with.
+    ``on_portion`` is called with the number of blocks after each portion.
     """
 
     places: tuple[BlockPlace, ...]
@@ -103,7 +103,7 @@ class FrameBlocks:
         return len(self.places)
 
     def portion(self, first: int, last: int) -> Bytes:
-        """Blocks from ``first`` up to ``last``: block × frame × band."""
+        """Return blocks from ``first`` up to ``last``: block × frame × band."""
         places = self.places[first:last]
         frames = np.empty((len(places), self.rows, MEL_BANDS), np.uint8)
         for row, place in zip(frames, places, strict=True):
@@ -112,13 +112,13 @@ class FrameBlocks:
         return frames
 
     def portions(self) -> Iterator[Bytes]:
-        """All blocks, a few at a time."""
+        """Yield all blocks in portions."""
         for first in range(0, len(self), BLOCKS_PER_PORTION):
             yield self.portion(first, first + BLOCKS_PER_PORTION)
             self.on_portion(min(BLOCKS_PER_PORTION, len(self) - first))
 
     def with_frames(self, needed: int) -> FrameBlocks:
-        """Those blocks of which so many frames are there."""
+        """Return the blocks that have at least ``needed`` frames."""
         has_frames = [
             count >= needed
             for portion in self.portions()

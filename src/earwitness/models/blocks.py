@@ -44,12 +44,12 @@ from earwitness.recordings.types import Damage, Recording, Stretch
 # --- Progress of reading and embedding -----------------------------------------------------------
 
 
-# of an embedder through all frames; who needs one more is told to be done before
+# passes of an embedder over all frames; embedders with more passes report completion early
 EMBEDDER_PASSES = 3
 
 
 def progress_share(progress: Progress, before: int, weight: int, rounds: int) -> Progress:
-    """Some rounds of several that are equally long, told as so much of all of them."""
+    """Return progress for some of several equal rounds, scaled to the whole."""
 
     def report(done: int, total: int | None, cases: int) -> None:
         scaled_total = None if total is None else rounds * total
@@ -60,7 +60,7 @@ def progress_share(progress: Progress, before: int, weight: int, rounds: int) ->
 
 @dataclass
 class EmbedderProgress:
-    """Tells how far an embedder is that goes through the frames of all blocks a few times."""
+    """Reports the progress of an embedder that makes several passes over all blocks."""
 
     blocks: int
     progress: Progress
@@ -73,11 +73,11 @@ class EmbedderProgress:
 
 
 # --- Hour marks found by frames ------------------------------------------------------------------
-# Frames are 20 ms apart, and 24 marks an hour apart would move the clock by half a second. So
-# frames only say where to look; there the sound itself is read.
+# Frames are 20 ms apart, and 24 hour marks would shift the clock by half a second. So frames only
+# show where to look; the audio itself is read there.
 
 
-MARK_MARGIN_SECONDS = 1.0  # seconds of sound around a silence that are read
+MARK_MARGIN_SECONDS = 1.0  # audio read on both sides of a silence
 MARK_PORTION_FRAMES = 600 * FRAMES_PER_SECOND
 
 
@@ -87,7 +87,7 @@ def without_hour_gaps(
     gap: float,
     read: StreamReader = read_blocks,
 ) -> Recording:
-    """The recording without silences of such a length that mark hours; a note if there are none."""
+    """Return the recording without hour marks of a given length; adds a note if there are none."""
     rough, exact = HourMarks(gap), HourMarks(gap)
     for stretch in recording.stretches:
         for first, last in _iterate_portions(stretch):
@@ -110,7 +110,7 @@ def _iterate_portions(stretch: Stretch) -> Iterator[tuple[int, int]]:
 def _feed_sound_around(
     marks: HourMarks, stretch: Stretch, mark: Silence, rate: int, read: StreamReader
 ) -> None:
-    """Sound of a stretch around a silence, if it has any of it."""
+    """Feed the audio of a stretch around a silence, if it overlaps the stretch."""
     low, high = (
         max(stretch.start, mark.start - MARK_MARGIN_SECONDS),
         min(stretch.end, mark.end + MARK_MARGIN_SECONDS),
@@ -123,18 +123,18 @@ def _feed_sound_around(
 
 
 # --- Blocks as sound -----------------------------------------------------------------------------
-# Some embedders want sound, at their own rate, a few blocks at a time. What they say is kept by the
-# hour of blocks, so that whoever is interrupted goes on where they were.
+# Some embedders take audio at their own sample rate, a few blocks at a time. Their results are
+# cached for each hour of blocks, so that an interrupted run resumes.
 
 
 Floats = NDArray[np.float32]
-BLOCKS_PER_BATCH = 16  # blocks that an embedder gets at a time
-BLOCKS_PER_CACHE_FILE = 450  # blocks that are kept together
+BLOCKS_PER_BATCH = 16  # blocks passed to an embedder at a time
+BLOCKS_PER_CACHE_FILE = 450  # blocks per cache file
 SOUND_BLOCKS_VERSION = 1
 
 
 class BlockCut(NamedTuple):
-    """How blocks are cut: seconds of each, and whether only the middle is wanted."""
+    """How blocks are cut: length in seconds, and whether only the middle is used."""
 
     block: float
     sparse: bool
@@ -148,7 +148,7 @@ def embed_sounds(
     cache: Cache,
     on_blocks: Callable[[int], None] = lambda _: None,
 ) -> BlockEmbeddings:
-    """A row a block; ``on_blocks`` is told how many are done."""
+    """Return one row per block; ``on_blocks`` is called with the number of finished blocks."""
     hours: list[BlockEmbeddings] = []
     for run in iterate_runs(places, cut.block):
         key_parts = [cut, run[0].at, len(run), embedder.signature, SOUND_BLOCKS_VERSION]
@@ -160,7 +160,7 @@ def embed_sounds(
 
 
 def iterate_runs(places: Sequence[BlockPlace], block: float) -> Iterator[Sequence[BlockPlace]]:
-    """Blocks that follow each other in a file, at most an hour of them."""
+    """Yield runs of consecutive blocks of a file, at most an hour each."""
     first = 0
     for number, place in enumerate(places):
         before = places[max(first, number - 1)]
@@ -193,7 +193,7 @@ def _embed_run(
 
 
 def join_embeddings(parts: Sequence[BlockEmbeddings]) -> BlockEmbeddings:
-    """Rows of several, one behind the other."""
+    """Concatenate rows of several embeddings."""
     if not parts:
         return BlockEmbeddings(np.zeros((0, 0), np.float32))
     vectors = np.concatenate([part.vectors for part in parts])
@@ -217,7 +217,7 @@ def _batch_sounds(sounds: Iterable[Floats]) -> Iterator[list[Floats]]:
 def _read_block_sounds(
     run: Sequence[BlockPlace], cut: BlockCut, source: FrameSource, rate: int
 ) -> Iterator[Floats]:
-    """Samples of every block of a run, at a rate."""
+    """Yield the samples of every block of a run at a sample rate."""
     kept_seconds = min(SPARSE_KEPT_SECONDS, cut.block) if cut.sparse else cut.block
     skipped_seconds = (cut.block - kept_seconds) / 2
     size = round(kept_seconds * source.rate)
@@ -234,7 +234,7 @@ def _read_block_sounds(
 def fill_blocks(
     chunks: Iterable[Chunk], begins: Sequence[int], size: int, rate: int
 ) -> Iterator[Floats]:
-    """So many samples from each begin on, in order; 0 where nothing came."""
+    """Yield ``samples`` samples from each start, in order; 0 where audio is missing."""
     waiting, sound = deque(begins), np.zeros(size, np.float32)
     for chunk in chunks:
         chunk_start = round(chunk.position * rate)
@@ -257,19 +257,19 @@ def fill_blocks(
 
 
 # --- Blocks of a recording -----------------------------------------------------------------------
-# Frames come first, then what an embedder makes of them. The blocks are kept in the cache under all
-# that made them, so that another skim of the same recording reads no sound.
+# Frames are read first, then embedded. Blocks are cached under everything they depend on, so that
+# another skim of the same recording does not read its audio.
 
 
-BLOCKS_VERSION = 2  # of what is kept
-READING_TIME_RATIO = 3  # how much longer frames take to be read than to be embedded, about
+BLOCKS_VERSION = 2  # of the cache format
+READING_TIME_RATIO = 3  # approximate time of reading relative to embedding
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingBlocks:
-    """When blocks start, how long each is, a row each of a vector and of classes from 0 to 1.
+    """Start times of blocks, their length, and one row each of vectors and classes (0 to 1).
 
-    Arrays that come from the cache can only be read.
+    Arrays from the cache are read-only.
     """
 
     starts: NDArray[np.float64]
@@ -284,13 +284,13 @@ class RecordingBlocks:
 
     @property
     def few_classes_note(self) -> str:
-        """What is said about classes that the recording itself has, if they are few."""
+        """A note if there are too few blocks to define all sound classes, else an empty string."""
         has_prototype_classes = all(name.startswith(CLASS_NAME_PREFIX) for name in self.class_names)
         return few_classes_note(len(self)) if has_prototype_classes else ""
 
 
 class BlockSettings(NamedTuple):
-    """How blocks are made."""
+    """Settings with which blocks are made."""
 
     block: float
     sparse: bool
@@ -311,14 +311,14 @@ def read_recording_blocks(
     read: StreamReader = read_blocks,
     progress: Progress = no_progress,
 ) -> tuple[RecordingBlocks, Recording]:
-    """Blocks, and the recording as it really was: what could not be read is missing from it.
+    """Return the blocks, and the recording without passages that cannot be read.
 
-    Blocks of which not all sound is there are left out; sparse, those without any frames. With an
-    ``hour_gap``, silences of so many seconds that mark hours are taken out of the clock.
+    Blocks with missing audio are left out (if sparse, blocks without frames). With ``hour_gap``,
+    silences of that many seconds that mark hours are removed from the clock.
     """
     if not block * FRAMES_PER_SECOND >= PATCH_FRAMES:
         raise UsageError(
-            f"a block must be at least {PATCH_FRAMES / FRAMES_PER_SECOND:g} s, got {block:g}"
+            f"block must be at least {PATCH_FRAMES / FRAMES_PER_SECOND:g} s, got {block:g}"
         )
     settings = BlockSettings(block, sparse, hour_gap, cache or find_cache(), read, progress)
     path = settings.cache.folder / "blocks" / f"{_blocks_key(recording, embedder, settings)}.sealed"
@@ -356,7 +356,7 @@ def _compute_blocks(
         progress=progress_share(settings.progress, 0, reading_rounds, rounds),
     )
     real = remove_breaks(recording, [gap for file in files.values() for gap in file.breaks])
-    if settings.hour_gap and settings.sparse:  # marks may lie where there are no frames
+    if settings.hour_gap and settings.sparse:  # marks may be where there are no frames
         real = remove_hour_marks(real, settings.hour_gap)
     elif settings.hour_gap:
         real = without_hour_gaps(real, files, settings.hour_gap, settings.read)
@@ -380,7 +380,7 @@ def _compute_blocks(
 def _embed_blocks(
     blocks: FrameBlocks, embedder: Embedder, rate: int, settings: BlockSettings
 ) -> tuple[Floats, Floats, tuple[str, ...]]:
-    """Vectors of the embedder, and its classes, or those of the codebook if it knows none."""
+    """Return the embedder's vectors, and its classes or, if it has none, those of the codebook."""
     if embedder.takes == "frames":
         embeddings = embedder.embed(blocks)
     else:

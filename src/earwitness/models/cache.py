@@ -1,8 +1,8 @@
-"""Folder of expensive arrays on disk, addressed by content and sealed by checksum.
+"""Folder of expensive arrays on disk, addressed by content and protected by checksums.
 
-A sealed file is a checksum, a header and arrays; one that was cut or changed is as if it were not
-there. Two processes may make the same file at once: they make the same bytes, and the later one
-takes the place of the earlier.
+A sealed file has a checksum, a header and arrays; a truncated or modified file is treated as
+missing. Two processes may write the same file at once: they write the same bytes, and the later one
+replaces the earlier.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 
 from earwitness.errors import UsageError
 
-CACHE_FOLDER_VARIABLE = "EARWITNESS_CACHE"  # names the folder
-SEAL_HEADER = struct.Struct("<8sII")  # mark, checksum of all that follows, bytes of the header
+CACHE_FOLDER_VARIABLE = "EARWITNESS_CACHE"  # environment variable with the folder
+SEAL_HEADER = struct.Struct("<8sII")  # magic, checksum of the rest, header size
 SEAL_MAGIC = b"EWSEAL1\n"
 
 
 class SealedFile(NamedTuple):
-    """What was written: facts, and arrays that are read from the disk when they are looked at."""
+    """Contents of a sealed file: metadata, and arrays that are read from disk on access."""
 
     facts: Mapping[str, Any]
     arrays: tuple[NDArray[Any], ...]
@@ -37,12 +37,12 @@ class SealedFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """Where things are kept."""
+    """A cache folder."""
 
     folder: Path
 
     def digest(self, path: Path) -> str:
-        """The hash of a file's content; remembered until its size or its time changes."""
+        """Return the hash of a file, cached until its size or modification time changes."""
         resolved = path.resolve()
         try:
             file_status = resolved.stat()
@@ -60,7 +60,7 @@ class Cache:
 
 
 def find_cache(folder: Path | str | None = None) -> Cache:
-    """A folder that was named, or that of the environment, or the usual place of caches."""
+    """Return the given folder, that of the environment variable, or the user's cache folder."""
     if folder is None:
         folder = os.environ.get(CACHE_FOLDER_VARIABLE) or None
     if folder is None:
@@ -70,12 +70,12 @@ def find_cache(folder: Path | str | None = None) -> Cache:
 
 
 def hash_text(text: str) -> str:
-    """A name for a file, from all that made its content."""
+    """Return a hash, used as the name of a cache file."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
 def write_sealed(path: Path, facts: Mapping[str, Any], arrays: Sequence[NDArray[Any]] = ()) -> None:
-    """Write a file, or replace it, in one go."""
+    """Write or replace a file atomically."""
     shapes = [(array.dtype.str, array.shape) for array in arrays]
     header = msgspec.json.encode({"facts": facts, "arrays": shapes})
     header += b" " * (-(SEAL_HEADER.size + len(header)) % 16)
@@ -101,14 +101,14 @@ def _write_atomically(path: Path, parts: Sequence[Any]) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        message = f"{path.parent}: nothing can be kept there: {error.strerror or error}"
+        message = f"{path.parent}: cannot write to the cache: {error.strerror or error}"
         raise UsageError(
-            f"{message} — name another folder, with --cache or {CACHE_FOLDER_VARIABLE}"
+            f"{message} — choose another folder with --cache or {CACHE_FOLDER_VARIABLE}"
         ) from error
 
 
 def open_sealed(path: Path) -> SealedFile | None:
-    """A file that is there and whole; None for any other."""
+    """Return an existing, intact file; None otherwise."""
     try:
         content = np.memmap(path, np.uint8, mode="r")
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Embedder without weights: k-means codes and prototypes learned from the recording."""
+"""Embedder without model file: k-means codes and prototypes learnt from the recording."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ VECTORS_PER_PORTION = 4096
 
 
 def fit_spherical_kmeans(vectors: Floats, count: int, rng: np.random.Generator) -> Floats:
-    """So many directions, or as many as there are vectors; the same generator, the same ones.
+    """Return ``count`` centres (unit vectors), or as many as there are vectors.
 
-    It starts with vectors drawn at random. A centre that no vector is nearest to moves to the
-    vector that is farthest from its own.
+    Starts from randomly drawn vectors. A centre without vectors moves to the vector that is
+    farthest from its own centre.
     """
     count = min(count, len(vectors))
     centres = vectors[np.sort(rng.choice(len(vectors), count, replace=False))]
@@ -45,7 +45,7 @@ def fit_spherical_kmeans(vectors: Floats, count: int, rng: np.random.Generator) 
 
 
 def assign_nearest(vectors: Floats, centres: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """Of every vector the nearest centre, and the cosine of the angle between them."""
+    """Return the nearest centre of every vector, and the cosine between them."""
     nearest = np.empty(len(vectors), np.intp)
     nearest_cosines = np.empty(len(vectors), np.float32)
     for first in range(0, len(vectors), VECTORS_PER_PORTION):
@@ -59,7 +59,7 @@ def assign_nearest(vectors: Floats, centres: Floats) -> tuple[NDArray[np.intp], 
 def _sum_by_centre(
     vectors: Floats, nearest: NDArray[np.intp], cosines: Floats, count: int
 ) -> Floats:
-    """The sum of the vectors of each centre; one without any gets a far vector."""
+    """Return the sum of the vectors of each centre; empty centres get a distant vector."""
     order = np.argsort(nearest, kind="stable")
     firsts = np.searchsorted(nearest[order], np.arange(count))
     sizes = np.bincount(nearest, minlength=count)
@@ -72,34 +72,34 @@ def _sum_by_centre(
 
 
 # --- Prototype classes ---------------------------------------------------------------------------
-# Prototypes are blocks that are as unlike each other as can be: the first is the one nearest to the
-# middle of all, and each that follows is the one that is farthest from those before it (Gonzalez
-# 1985). So what sounds once in a day has a prototype of its own, as what sounds all day has. A
-# block at a distance d from a prototype has exp(−(d/s)²) of its class, where s is somewhat more
-# than the distance from a block to the nearest prototype (the median over all blocks).
+# Prototypes are blocks that differ as much as possible: the first is nearest to the mean of all,
+# each further one is farthest from the previous ones (Gonzalez 1985). So a sound that occurs once a
+# day has a prototype, as a sound that lasts all day has. A block at distance d from a prototype has
+# the class value exp(−(d/s)²), where s is slightly more than the median distance of blocks from
+# their nearest prototype.
 #
-# There is no more than one prototype for every four blocks: if half of the blocks are prototypes,
-# that median is 0, every block is a class of its own, and all skims are equally diverse. With fewer
-# than four prototypes blocks have no classes, and what is made of them is undefined.
+# There is at most one prototype per four blocks: if half of the blocks were prototypes, that median
+# would be 0, every block would be a class of its own, and all skims would be equally diverse. With
+# fewer than four prototypes, there are no classes, and measures based on them are undefined.
 
 
 MAX_PROTOTYPES = 48
-MIN_BLOCKS_PER_PROTOTYPE = 4  # blocks for every prototype, or more
-MIN_PROTOTYPES = 4  # prototypes; fewer are no classes
-# blocks below which it is told that classes are few
+MIN_BLOCKS_PER_PROTOTYPE = 4  # at least this many blocks per prototype
+MIN_PROTOTYPES = 4  # with fewer, there are no classes
+# with fewer blocks, a note says that classes are few
 MIN_BLOCKS_WITHOUT_NOTE = MAX_PROTOTYPES * MIN_BLOCKS_PER_PROTOTYPE // 2
-REACH_FACTOR = 1.3  # of the median distance to the nearest prototype
+REACH_FACTOR = 1.3  # relative to the median distance to the nearest prototype
 
 
 class Prototypes(NamedTuple):
-    """Rows of the blocks that are prototypes, and how much of each class every block has."""
+    """Rows of the prototype blocks, and the class values of every block."""
 
     rows: tuple[int, ...]
     classes: Floats
 
 
 def prototype_count(blocks: int) -> int:
-    """Prototypes among so many blocks.
+    """Return the number of prototypes for a number of blocks.
 
     >>> prototype_count(10_800), prototype_count(100), prototype_count(16), prototype_count(15)
     (48, 25, 4, 0)
@@ -109,18 +109,18 @@ def prototype_count(blocks: int) -> int:
 
 
 def few_classes_note(blocks: int) -> str:
-    """What is said about classes that are few, or none; nothing if there are enough."""
+    """Return a note if there are few or no sound classes, else an empty string."""
     if blocks >= MIN_BLOCKS_WITHOUT_NOTE:
         return ""
     count = prototype_count(blocks)
     if not count:
-        return f"{blocks} blocks are too few for classes of sound: sd and coverage are undefined"
-    message = f"{blocks} blocks give {count} classes of sound, not {MAX_PROTOTYPES}"
-    return f"{message}: sd and coverage tell less"
+        return f"{blocks} blocks are too few to define sound classes: sd and coverage are undefined"
+    message = f"{blocks} blocks define only {count} sound classes, not {MAX_PROTOTYPES}"
+    return f"{message}: sd and coverage are less reliable"
 
 
 def find_prototypes(vectors: Floats, count: int) -> Prototypes:
-    """So many prototypes; fewer if no more blocks differ."""
+    """Return ``count`` prototypes; fewer if there are fewer distinct blocks."""
     squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
     rows: list[int] = []
     columns: list[NDArray[np.float64]] = []
@@ -130,7 +130,7 @@ def find_prototypes(vectors: Floats, count: int) -> Prototypes:
     while len(rows) < min(count, len(vectors)):
         row = int(np.argmax(nearest_squares) if rows else np.argmin(nearest_squares))
         if rows and nearest_squares[row] <= 1e-6 * squares.max():
-            break  # all that are left are like one of them
+            break  # all other blocks are identical to a prototype
         rows.append(row)
         columns.append(_squared_distances(vectors, squares, vectors[row]))
         nearest_squares = np.minimum(nearest_squares, columns[-1]) if len(rows) > 1 else columns[-1]
@@ -146,42 +146,42 @@ def find_prototypes(vectors: Floats, count: int) -> Prototypes:
 def _squared_distances(
     vectors: Floats, squares: NDArray[np.float64], vector: Floats
 ) -> NDArray[np.float64]:
-    """Squares of distances to one vector; its own is 0."""
+    """Return squared distances to one vector; exactly 0 for itself."""
     vector_square = float(np.einsum("i,i->", vector, vector, dtype=np.float64))
     distances = np.maximum(squares + vector_square - 2 * (vectors @ vector).astype(np.float64), 0.0)
     return np.asarray(np.where(distances < 1e-6 * (squares + vector_square), 0.0, distances))
 
 
 # --- Codebook embedder ---------------------------------------------------------------------------
-# Patches of 16 frames (0.32 s), their mean taken off so that loudness does not count, are whitened
-# down to 60 dimensions and gathered around 400 directions, the codes. A block has of each code the
-# mean and the most of max(0, cosine − 0.1) over its patches; both, standardised over the recording
-# and the most at half its weight, are its vector. Classes are prototypes among the blocks. After
-# Coates and Ng (2012), Learning feature representations with k-means.
+# Patches of 16 frames (0.32 s), with their mean subtracted to ignore loudness, are whitened to 60
+# dimensions and clustered around 400 directions, the codes. For each code, a block has the mean and
+# the maximum of max(0, cosine − 0.1) over its patches; both, standardized over the recording, with
+# the maximum at half weight, are its vector. Classes are prototypes among the blocks. After Coates
+# and Ng (2012), Learning feature representations with k-means.
 
 
 PATCH_FRAMES = 16
-STRIDE_FRAMES = 8  # frames from patch to patch: half of one
-TRAINING_PATCHES = 20_000  # patches to learn from
+STRIDE_FRAMES = 8  # half a patch
+TRAINING_PATCHES = 20_000  # training patches
 WHITENED_DIMENSIONS = 60
 DEFAULT_CODES = 400
-CLASS_NAME_PREFIX = "like"  # the first word of the name of a class: like the block of that time
-MIN_PATCHES_PER_CODE = 10  # patches a code: short recordings have fewer codes
+CLASS_NAME_PREFIX = "like"  # class names: like the block at that time
+MIN_PATCHES_PER_CODE = 10  # short recordings have fewer codes
 CODE_THRESHOLD = np.float32(0.1)
-MAXIMUM_WEIGHT = np.float32(0.5)  # weight of the most beside the mean
-MIN_RELATIVE_VARIANCE = 1e-5  # variance of a dimension beside that of the first, and in all
+MAXIMUM_WEIGHT = np.float32(0.5)  # weight of the maximum relative to the mean
+MIN_RELATIVE_VARIANCE = 1e-5  # smallest relative variance of a dimension
 
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """What was learnt: the way from a patch to its dimensions, and the directions there."""
+    """Learnt projection from patches to whitened dimensions, and the codes."""
 
-    half_projections: Floats  # half a patch × dimensions for it as the first and as the second half
+    half_projections: Floats  # half patch × (dimensions as first half, as second half)
     projected_mean: Floats
     directions: Floats
 
     def pool(self, portion: Bytes) -> tuple[Floats, Floats]:
-        """Mean and most of every code, a row a block."""
+        """Return mean and maximum of every code, one row per block."""
         is_whole = find_whole_patches(portion)
         all_patches = self.whiten(portion).reshape(is_whole.size, -1) if is_whole.all() else None
         patches = self._whiten_present(portion, is_whole) if all_patches is None else all_patches
@@ -195,7 +195,7 @@ class Codes:
         return means / np.maximum(1, counts).astype(np.float32)[:, None], maxima
 
     def _whiten_present(self, portion: Bytes, is_whole: NDArray[np.bool_]) -> Floats:
-        """Only patches that are there, in their dimensions, a row each."""
+        """Return only the complete patches, whitened, one row each."""
         halves, size = _half_patches(portion), len(self.projected_mean)
         first, second = (
             part[is_whole].astype(np.float32) for part in (halves[:, :-1], halves[:, 1:])
@@ -208,9 +208,9 @@ class Codes:
         return np.asarray(whitened, np.float32)
 
     def whiten(self, portion: Bytes) -> Floats:
-        """Every patch in its dimensions: block × patch × dimension.
+        """Return all patches, whitened: block × patch × dimension.
 
-        Patches overlap by half, so each half is carried over once, for both of its patches.
+        Patches overlap by half, so each half is projected once, for both of its patches.
         """
         halves = _half_patches(portion).astype(np.float32) @ self.half_projections
         size = len(self.projected_mean)
@@ -219,7 +219,7 @@ class Codes:
 
 @dataclass(frozen=True, slots=True)
 class Codebook:
-    """The embedder; the seed is for the patches it learns from and for where K-means starts."""
+    """The codebook embedder; the seed sets the training patches and the start of k-means."""
 
     seed: int = 0
     codes: int = DEFAULT_CODES
@@ -229,7 +229,7 @@ class Codebook:
 
     @property
     def signature(self) -> str:
-        """All that the result depends on."""
+        """All settings that determine the result."""
         return (
             f"codebook/3,{LOGMEL_FORMAT},patch={PATCH_FRAMES},stride={STRIDE_FRAMES},patches={TRAINING_PATCHES},"
             f"dimensions={WHITENED_DIMENSIONS},codes={self.codes},threshold={CODE_THRESHOLD:g},most={MAXIMUM_WEIGHT:g},"
@@ -237,7 +237,7 @@ class Codebook:
         )
 
     def embed(self, day: FrameBlocks) -> BlockEmbeddings:
-        """Learn from the blocks and describe them."""
+        """Learn codes from the blocks and embed them."""
         vectors = self.encode(day)
         standardise(vectors)
         vectors[:, vectors.shape[1] // 2 :] *= MAXIMUM_WEIGHT
@@ -248,7 +248,7 @@ class Codebook:
         return BlockEmbeddings(vectors, prototypes.classes, names)
 
     def encode(self, day: FrameBlocks) -> Floats:
-        """Mean of every code, then the most of every code, a row a block."""
+        """Return the mean of every code, then the maximum of every code, one row per block."""
         codes = learn_codes(day, self.codes, np.random.default_rng(self.seed))
         width = len(codes.directions)
         vectors = np.zeros((len(day), 2 * width), np.float32)
@@ -259,7 +259,7 @@ class Codebook:
 
 
 def learn_codes(day: FrameBlocks, codes: int, rng: np.random.Generator) -> Codes:
-    """Codes of a recording, from some of its patches; none without any."""
+    """Learn the codes of a recording from some of its patches; no codes without patches."""
     patches = draw_patches(day, rng)
     patches -= patches.mean(axis=1, keepdims=True)
     mean_patch = (
@@ -270,7 +270,7 @@ def learn_codes(day: FrameBlocks, codes: int, rng: np.random.Generator) -> Codes
     count = min(codes, -(-len(patches) // MIN_PATCHES_PER_CODE))
     directions = fit_spherical_kmeans(unit_vectors(patches @ whitening), count, rng)
     half = len(whitening) // 2
-    # so that whitening also takes the mean of a patch off
+    # so that whitening also subtracts the mean of a patch
     centred_whitening = whitening - whitening.mean(axis=0)
     return Codes(
         np.concatenate([centred_whitening[:half], centred_whitening[half:]], axis=1),
@@ -280,7 +280,7 @@ def learn_codes(day: FrameBlocks, codes: int, rng: np.random.Generator) -> Codes
 
 
 def _fit_whitening(centred: Floats) -> Floats:
-    """The way from patches to their main dimensions, each with a variance of 1."""
+    """Return the projection of patches to principal dimensions of variance 1."""
     variances, axes = np.linalg.eigh(centred.T @ centred / np.float32(max(1, len(centred))))
     variances, axes = variances[::-1][:WHITENED_DIMENSIONS], axes[:, ::-1][:, :WHITENED_DIMENSIONS]
     is_kept = variances > MIN_RELATIVE_VARIANCE * max(1.0, float(variances[0]))
@@ -288,7 +288,7 @@ def _fit_whitening(centred: Floats) -> Floats:
 
 
 def draw_patches(day: FrameBlocks, rng: np.random.Generator) -> Floats:
-    """Patches drawn at random from all that are whole, in their order, a row each."""
+    """Return randomly drawn complete patches in order, one row each."""
     no_places = np.zeros((0, 2), np.intp)
     portion_places = (
         np.add(np.argwhere(is_whole), (first_block, 0))
@@ -313,7 +313,7 @@ def _iterate_whole_patches(day: FrameBlocks) -> Iterator[tuple[int, NDArray[np.b
 
 
 def find_whole_patches(portion: Bytes) -> NDArray[np.bool_]:
-    """Which patches have all of their frames: block × patch."""
+    """Return which patches have all their frames: block × patch."""
     halves = portion[:, : portion.shape[1] // STRIDE_FRAMES * STRIDE_FRAMES, 0].reshape(
         len(portion), -1, STRIDE_FRAMES
     )
@@ -322,7 +322,7 @@ def find_whole_patches(portion: Bytes) -> NDArray[np.bool_]:
 
 
 def _half_patches(portion: Bytes) -> Bytes:
-    """Half patches in a row each: block × half × values."""
+    """Return half patches, one row each: block × half × values."""
     frames = portion.shape[1] // STRIDE_FRAMES * STRIDE_FRAMES
     return np.ascontiguousarray(portion[:, :frames]).reshape(
         len(portion), -1, STRIDE_FRAMES * MEL_BANDS

@@ -18,13 +18,13 @@ from earwitness.models.huggingface import AudioModel
 from earwitness.models.yamnet import YamNet
 
 # --- Log-mel statistics --------------------------------------------------------------------------
-# The simplest embedder: mean and spread of every band over a block, standardised. It has no classes
-# of its own.
+# The simplest embedder: mean and standard deviation of every band over a block, standardized. It
+# has no classes of its own.
 
 
 @dataclass(frozen=True, slots=True)
 class LogMel:
-    """The embedder; it has no parameters."""
+    """The log-mel statistics embedder; it has no parameters."""
 
     name: ClassVar[str] = "log-mel"
     takes: ClassVar[Literal["frames"]] = "frames"
@@ -32,11 +32,11 @@ class LogMel:
 
     @property
     def signature(self) -> str:
-        """All that the result depends on."""
+        """All settings that determine the result."""
         return f"log-mel-statistics/1,{LOGMEL_FORMAT}"
 
     def embed(self, day: FrameBlocks) -> BlockEmbeddings:
-        """Describe blocks."""
+        """Embed blocks."""
         rows = [describe_blocks(portion) for portion in day.portions()]
         vectors = np.concatenate([np.zeros((0, 2 * MEL_BANDS), np.float32), *rows])
         standardise(vectors)
@@ -44,7 +44,7 @@ class LogMel:
 
 
 def describe_blocks(portion: Bytes) -> NDArray[np.float32]:
-    """Mean and spread of the decibels of every band over frames that are there, a row a block."""
+    """Return mean and standard deviation of every band over present frames, one row per block."""
     is_present = (portion[:, :, :1] != ABSENT_BYTE).astype(np.float32)
     decibels = decode_decibels(portion)
     counts = np.maximum(1, is_present.sum(axis=1))
@@ -54,19 +54,19 @@ def describe_blocks(portion: Bytes) -> NDArray[np.float32]:
 
 
 # --- Embedders by name ---------------------------------------------------------------------------
-# An embedder takes frames (all blocks at once, as it may learn from them) or sound (a few blocks at
-# a time, at its own rate). Whoever has no classes gets those of the codebook.
+# An embedder takes frames (all blocks at once, since it may learn from them) or audio (a few blocks
+# at a time, at its own sample rate). Embedders without classes get those of the codebook.
 
 
 class FrameEmbedder(Protocol):
-    """Takes log-mel frames."""
+    """An embedder of log-mel frames."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def signature(self) -> str:
-        """All parameters in one line: whatever has another signature has other results."""
+        """All parameters in one line; it changes whenever results change."""
 
     @property
     def takes(self) -> Literal["frames"]: ...
@@ -75,11 +75,11 @@ class FrameEmbedder(Protocol):
     def rate(self) -> None: ...
 
     def embed(self, day: FrameBlocks, /) -> BlockEmbeddings:
-        """A row a block."""
+        """Return one row per block."""
 
 
 class SoundEmbedder(Protocol):
-    """Takes sound."""
+    """An embedder of audio."""
 
     @property
     def name(self) -> str: ...
@@ -93,12 +93,12 @@ class SoundEmbedder(Protocol):
 
     @property
     def rate(self) -> int:
-        """Samples a second that it wants."""
+        """Required sample rate in Hz."""
 
     def embed(self, sounds: NDArray[np.float32], /) -> BlockEmbeddings:
-        """A row a block; a row of samples is a block, or the middle of it where it is sparse.
+        """Return one row per block; each row of samples is a block, or its middle if sparse.
 
-        It must not matter which blocks come together.
+        The result for a block must not depend on the other blocks of the call.
         """
 
 
@@ -110,7 +110,7 @@ EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {"codebook": Codebook, "log-me
 
 
 def find_embedder(name: str = DEFAULT_EMBEDDER) -> Embedder:
-    """An embedder by its name, a file of YAMNet's (``.tflite``), or a folder with a model."""
+    """Return an embedder by name, YAMNet file (``.tflite``), or folder with a model."""
     if name in EMBEDDERS:
         return EMBEDDERS[name]()
     path = Path(name.removeprefix(YAMNET_PREFIX))
@@ -118,5 +118,5 @@ def find_embedder(name: str = DEFAULT_EMBEDDER) -> Embedder:
         return YamNet(path)
     if path.is_dir():
         return AudioModel(path)
-    remedy = f"{nearest(name, EMBEDDERS)}, or name a .tflite file or a folder with a model"
-    raise UsageError(f'there is no embedder "{name}" — {remedy}')
+    remedy = f"{nearest(name, EMBEDDERS)}, or give a .tflite file or a folder with a model"
+    raise UsageError(f'unknown embedder "{name}" — {remedy}')

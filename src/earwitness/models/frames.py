@@ -31,13 +31,13 @@ from earwitness.recordings.cut import FilePiece, read_pieces
 from earwitness.recordings.types import Recording
 
 # --- Frames of a stream --------------------------------------------------------------------------
-# Every frame stands at its own place in the file, whatever the chunks; those in a hole are absent.
+# Every frame keeps its position in the file, whatever the chunks; frames in a hole are absent.
 
 
 def iterate_frames(
     chunks: Iterable[Chunk], rate: int, first: int = 0
 ) -> Generator[Bytes, None, None]:
-    """Frames from ``first`` on, in order and without a gap, a few seconds of them at a time."""
+    """Yield consecutive frames from ``first``, a few seconds at a time."""
     pending = PendingSamples(rate, first)
     for chunk in chunks:
         yield from pending.take(round(chunk.position * rate), chunk.samples)
@@ -45,7 +45,7 @@ def iterate_frames(
 
 
 class PendingSamples:
-    """Samples that wait for those behind them, and the frame that comes next."""
+    """Samples that wait for the following ones, and the next frame."""
 
     def __init__(self, rate: int, first: int) -> None:
         self.rate = rate
@@ -54,11 +54,11 @@ class PendingSamples:
 
     @property
     def begin(self) -> int:
-        """The sample at which the held ones begin: that of the next frame."""
+        """Position of the first pending sample: the start of the next frame."""
         return first_sample(self.next, self.rate)
 
     def take(self, at: int, samples: Floats) -> Iterator[Bytes]:
-        """Samples from a place in the file on; those that were there before are passed over."""
+        """Add samples at a position in the file; samples that were added before are skipped."""
         if at > self.begin + len(self.samples):
             yield self.finish()
             yield self._skip_frames(frames_within(at - 1, self.rate) + 1 - self.next)
@@ -68,7 +68,7 @@ class PendingSamples:
         yield self._take_frames(frames_within(last_complete, self.rate) + 1)
 
     def finish(self) -> Bytes:
-        """Frames of what is held, as nothing follows it."""
+        """Return the frames of the pending samples, at the end of the file."""
         frames = self._take_frames(frames_within(self.begin + len(self.samples), self.rate))
         self.samples = self.samples[:0]
         return frames
@@ -86,19 +86,19 @@ class PendingSamples:
 
 
 # --- Frames of a file ----------------------------------------------------------------------------
-# A file of 24 hours has 173 MB of frames; they are looked at where they lie. Whoever is interrupted
-# finds the hours that were done. Sparse frames are those of 2 s in the middle of each 8 s; all
-# others count as absent, like those of sound that cannot be read.
+# A file of 24 hours has 173 MB of frames, which are memory-mapped. After an interruption, finished
+# hours are reused. Sparse frames are those of 2 s in the middle of each 8 s; all others are absent,
+# like those of audio that cannot be read.
 
 
 SHARD_FRAMES = 3600 * FRAMES_PER_SECOND
-# sparse frames keep the middle of each period
+# sparse frames are those in the middle of each period
 SPARSE_PERIOD_SECONDS, SPARSE_KEPT_SECONDS = 8.0, 2.0
 SecondsCallback = Callable[[float], None]
 
 
 class StreamReader(Protocol):
-    """Reads a file from a position on, in order; what it must pass over it tells to ``broken``."""
+    """Reads a file from a position, in order; reports skipped passages to ``broken``."""
 
     def __call__(
         self,
@@ -112,7 +112,7 @@ class StreamReader(Protocol):
 
 
 class PieceReader(Protocol):
-    """Reads pieces of a file one after another, up to the first that begins behind its end."""
+    """Reads pieces of a file in order, up to the first that starts after its end."""
 
     def __call__(
         self,
@@ -125,7 +125,7 @@ class PieceReader(Protocol):
 
 
 class FrameSource(NamedTuple):
-    """A file: where, its rate, and who reads it."""
+    """A file: path, sample rate, and readers."""
 
     path: Path
     rate: int
@@ -135,7 +135,7 @@ class FrameSource(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FrameFile:
-    """All frames of a file, in shards of an hour, and what of it could not be read."""
+    """All frames of a file, in shards of an hour, and its unreadable passages."""
 
     shards: tuple[Bytes, ...]
     breaks: tuple[Break, ...] = ()
@@ -144,7 +144,7 @@ class FrameFile:
         return sum(len(shard) for shard in self.shards)
 
     def rows(self, first: int, last: int) -> Bytes:
-        """Frames from ``first`` up to ``last``; absent ones before the begin and after the end."""
+        """Return frames from ``first`` up to ``last``; absent outside the file."""
         frames = np.full((last - first, MEL_BANDS), ABSENT_BYTE, np.uint8)
         for number in range(
             max(0, first // SHARD_FRAMES), min(len(self.shards), -(-last // SHARD_FRAMES))
@@ -156,7 +156,7 @@ class FrameFile:
         return frames
 
     def present(self, first: int, last: int) -> NDArray[np.bool_]:
-        """Which frames from ``first`` up to ``last`` are there."""
+        """Return which frames from ``first`` up to ``last`` are present."""
         step = 60 * FRAMES_PER_SECOND
         parts = [self.rows(at, min(last, at + step))[:, 0] for at in range(first, last, step)]
         return np.asarray(np.concatenate([np.zeros(0, np.uint8), *parts]) != ABSENT_BYTE)
@@ -169,9 +169,9 @@ def load_frame_file(
     sparse: bool = False,
     on_seconds: SecondsCallback = lambda _: None,
 ) -> FrameFile:
-    """Frames of a file: those that are kept, and the rest made.
+    """Return the frames of a file, from the cache as far as possible.
 
-    ``on_seconds`` is told how many seconds have been read.
+    ``on_seconds`` is called with the number of seconds read.
     """
     form = f"{LOGMEL_FORMAT.replace('/', '-')}{'-sparse' * sparse}"
     folder = cache.folder / "frames" / f"{form}-{sound_digest(source.path, cache)}"
@@ -190,7 +190,7 @@ def load_frame_file(
 
 
 def sound_digest(path: Path, cache: Cache) -> str:
-    """A name for the samples of a file: what decodes it, and its content."""
+    """Return a hash of the samples of a file: its decoder and its content."""
     content = cache.digest(path)
     return f"{decoder_name(path)}-{content}"
 
@@ -202,7 +202,7 @@ def _shard_path(folder: Path, number: int) -> Path:
 def _write_shards(
     source: FrameSource, folder: Path, number: int, sparse: bool, on_seconds: SecondsCallback
 ) -> None:
-    """Shards from a number on, up to one that is there."""
+    """Write shards from a number up to the next existing one."""
     begin = number * SHARD_FRAMES / FRAMES_PER_SECOND
     breaks: list[Break] = []
     stream = _stream_frames(source, number * SHARD_FRAMES, sparse, breaks)
@@ -212,7 +212,7 @@ def _write_shards(
         number += 1
         end = number * SHARD_FRAMES / FRAMES_PER_SECOND
         shard_breaks = [gap for gap in breaks if last or gap.at < end]
-        del breaks[: len(shard_breaks)]  # in one step: the reader's thread may add to it
+        del breaks[: len(shard_breaks)]  # atomic, since the reader's thread may append
         facts = {"last": last, "breaks": [gap[1:] for gap in shard_breaks]}
         write_sealed(_shard_path(folder, number - 1), facts, [shard])
         if not last and open_sealed(_shard_path(folder, number)) is not None:
@@ -223,7 +223,7 @@ def _write_shards(
 def _split_into_shards(
     stream: Iterator[Bytes], on_frames: SecondsCallback
 ) -> Iterator[tuple[Bytes, bool]]:
-    """Frames by the hour, and whether it is the last."""
+    """Yield the frames of each hour, and whether it is the last."""
     pending: list[Bytes] = []
     count = done = 0
     for frames in stream:
@@ -241,7 +241,7 @@ def _split_into_shards(
 def _stream_frames(
     source: FrameSource, first: int, sparse: bool, breaks: list[Break]
 ) -> Generator[Bytes, None, None]:
-    """Frames of a file from one on; breaks come to the list in their order."""
+    """Yield frames of a file from a frame onwards; breaks are appended to the list in order."""
     at, path = first / FRAMES_PER_SECOND, source.path
     if sparse:
         chunks = source.pieces(path, _iterate_sparse_pieces(at), broken=breaks.append)
@@ -251,7 +251,7 @@ def _stream_frames(
 
 
 def _iterate_sparse_pieces(at: float) -> Iterator[FilePiece]:
-    """Where the sound of sparse frames lies, from a position on, without an end."""
+    """Yield, without end, the positions of the audio of sparse frames."""
     number = round(at / SPARSE_PERIOD_SECONDS)
     while True:
         yield FilePiece(
@@ -272,7 +272,7 @@ def load_frame_files(
     read: StreamReader = read_blocks,
     progress: Progress = no_progress,
 ) -> dict[str, FrameFile]:
-    """Frames of every file of a recording, by its path; progress is in bytes, and in files."""
+    """Return the frames of every file of a recording, by path; progress is in bytes and files."""
     cache = cache or find_cache()
     ends: dict[str, float] = {}
     for stretch in recording.stretches:
@@ -292,7 +292,7 @@ def load_frame_files(
 def _seconds_callback(
     progress: Progress, before: int, size: int, total: int, files: int, end: float
 ) -> Callable[[float], None]:
-    """Seconds of a file as bytes of all."""
+    """Return a callback that converts seconds of a file to bytes of all files."""
 
     def report(seconds: float) -> None:
         share = min(1.0, seconds / end) if end else 1.0
@@ -302,7 +302,7 @@ def _seconds_callback(
 
 
 # --- Spectrogram columns -------------------------------------------------------------------------
-# A column has of every band the loudest frame and the mean of all, so that a sound of a tenth of a
+# A column has the maximum and the mean of its frames per band, so that a sound of a tenth of a
 # second stays visible in a picture of a day. Columns in which nothing was recorded are absent.
 
 
@@ -310,7 +310,7 @@ COLUMN_PORTION_FRAMES = 600 * FRAMES_PER_SECOND
 
 
 class SpectrogramColumns(NamedTuple):
-    """Band × column, in bytes as frames are; 255 where there is none."""
+    """Band × column, in bytes as in frames; 255 is absent."""
 
     loudest: Bytes
     mean: Bytes
@@ -319,7 +319,7 @@ class SpectrogramColumns(NamedTuple):
 def make_spectrogram_columns(
     recording: Recording, files: Mapping[str, FrameFile], count: int
 ) -> SpectrogramColumns:
-    """So many columns over all of the clock of a recording."""
+    """Return ``count`` columns over the whole clock of a recording."""
     loudest = np.zeros((count, MEL_BANDS), np.uint8)
     sums, counts = np.zeros((count, MEL_BANDS)), np.zeros(count, np.int64)
     for rows, times in _iterate_present_frames(recording, files):
@@ -336,7 +336,7 @@ def make_spectrogram_columns(
 def _iterate_present_frames(
     recording: Recording, files: Mapping[str, FrameFile]
 ) -> Iterator[tuple[Bytes, NDArray[np.float64]]]:
-    """Frames that are there and their times on the clock, some at a time."""
+    """Yield present frames with their times on the clock, in portions."""
     for stretch in recording.stretches:
         first = round(stretch.at * FRAMES_PER_SECOND)
         last = round((stretch.at + stretch.seconds) * FRAMES_PER_SECOND)

@@ -22,30 +22,30 @@ from earwitness.models.base import BlockEmbeddings, unit_vectors
 
 
 MULTI_LABEL_PROBLEM = "multi_label_classification"
-AUDIOSET_CLASS_COUNTS = (521, 527)  # sizes of its sets of classes, of which several sound at a time
-UNUSED_WEIGHTS = ("masked_spec_embed", "pooler.", "position_ids")  # weights that nothing here needs
+AUDIOSET_CLASS_COUNTS = (521, 527)  # numbers of classes (multi-label)
+UNUSED_WEIGHTS = ("masked_spec_embed", "pooler.", "position_ids")  # weights not needed here
 
 
 class ModelKind(NamedTuple):
-    """Its name, the class that loads it, seconds of a piece, and what makes vectors and logits."""
+    """A kind of model: name, loader class, piece length, and function for vectors and logits."""
 
     name: str
     loader: str
     piece: float
     run: Callable[[Any, Any], tuple[Any, Any]]
     classes: bool = False
-    weight_prefix: str = ""  # how names of weights that matter begin
+    weight_prefix: str = ""  # prefix of the weights that are needed
 
 
 class LoadedModel(NamedTuple):
-    """A model with what makes its input."""
+    """A model with its feature extractor."""
 
     extractor: Any
     model: Any
 
 
 def find_model_kind(config: Mapping[str, Any]) -> ModelKind:
-    """By the type that a model says it has, and by its head."""
+    """Return the kind of a model, by its type and head in config.json."""
     if config.get("model_type") == "clap":
         return ModelKind("clap", "ClapModel", 1.0, _run_clap, weight_prefix="audio_")
     heads = ("ForAudioClassification", "ForSequenceClassification")
@@ -57,7 +57,7 @@ def find_model_kind(config: Mapping[str, Any]) -> ModelKind:
 
 
 def load_model(folder: Path, kind: ModelKind) -> LoadedModel:
-    """From the folder alone; weights that are missing are named, never drawn at random."""
+    """Load a model from its folder only; missing weights are an error."""
     import transformers
 
     library: Any = transformers
@@ -71,7 +71,9 @@ def load_model(folder: Path, kind: ModelKind) -> LoadedModel:
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         raise UsageError(f"{folder}: cannot be loaded as an audio model: {error}") from error
     if not hasattr(extractor, "sampling_rate"):
-        raise UsageError(f"{folder}: takes no sound: {type(extractor).__name__} has no rate")
+        raise UsageError(
+            f"{folder}: is not an audio model: {type(extractor).__name__} has no sampling rate"
+        )
     _refuse_missing_weights(
         folder, [name for name in loading_info["missing_keys"] if _is_needed_weight(name, kind)]
     )
@@ -79,10 +81,10 @@ def load_model(folder: Path, kind: ModelKind) -> LoadedModel:
 
 
 def probabilities(config: Any, logits: Any, rows: int) -> Any:
-    """Of each class by itself where several may sound at a time, else of one among all.
+    """Return probabilities: of each class on its own if multi-label, otherwise of one among all.
 
-    That is what ``problem_type`` says; where it says nothing, sets of classes of AudioSet are taken
-    for the former, and others for the latter.
+    ``problem_type`` decides; if it is missing, AudioSet class sets count as multi-label, others as
+    single-label.
     """
     import torch
 
@@ -104,11 +106,11 @@ def _refuse_missing_weights(folder: Path, missing: list[str]) -> None:
     if missing:
         more = f" and {len(missing) - 5} more" * (len(missing) > 5)
         message = f"{folder}: weights are missing: {', '.join(sorted(missing)[:5])}{more}"
-        raise UsageError(f"{message} — they do not belong to this config.json")
+        raise UsageError(f"{message} — the weights do not match config.json")
 
 
 def _run_clap(model: Any, inputs: Any) -> tuple[Any, None]:
-    """No piece is longer than the model hears, though its processor calls one so by lot."""
+    """Run CLAP; its processor marks pieces as longer at random, although none is."""
     features = inputs["input_features"]
     if "is_longer" in inputs:
         inputs["is_longer"] = inputs["is_longer"].new_zeros(inputs["is_longer"].shape)
@@ -124,42 +126,42 @@ def _run_classifier(model: Any, inputs: Any) -> tuple[Any, Any]:
 
 
 def _run_encoder(model: Any, inputs: Any) -> tuple[Any, None]:
-    """Of a model that also writes, only what listens."""
+    """Run only the encoder of a model that also has a decoder."""
     listener = model.get_encoder() if model.config.is_encoder_decoder else model
     return listener(**inputs).last_hidden_state.flatten(1, -2).mean(dim=1), None
 
 
 # --- Audio model embedder ------------------------------------------------------------------------
-# Three kinds, told apart by ``config.json``. CLAP: pieces of 1 s, each as the model's own processor
-# makes it, mean of their vectors (512 numbers for LAION's). A classifier: pieces of 8 s, mean of
-# the last hidden states, and classes by the function that the model was trained with. Any other:
-# mean of the last hidden states, no classes. Longer blocks are the mean, and for classes the
-# maximum, over pieces; the last piece ends with the block.
+# Three kinds, distinguished by ``config.json``. CLAP: pieces of 1 s, prepared by the model's own
+# processor; the vector is the mean over pieces (512 numbers for LAION's). A classifier: pieces of
+# 8 s, the mean of the last hidden states, and classes by the model's activation function. Other
+# models: the mean of the last hidden states, no classes. For longer blocks, vectors are the mean
+# and classes the maximum over pieces; the last piece ends with the block.
 
 
 Floats = NDArray[np.float32]
 CONFIG_FILE = "config.json"
 EXTRACTOR_FILES = ("preprocessor_config.json", "processor_config.json")
 WEIGHT_PATTERNS = ("*.safetensors", "pytorch_model*.bin")
-MIN_INPUT_SECONDS = 1.0  # seconds; zeros behind what is shorter
-BATCH_PIECES = 8  # pieces that the model sees at a time
+MIN_INPUT_SECONDS = 1.0  # shorter audio is zero-padded
+BATCH_PIECES = 8  # pieces per batch
 
 
 @dataclass(frozen=True)
 class AudioModel:
-    """An embedder of sound; the model is loaded when first needed."""
+    """An embedder of audio; the model is loaded when first needed."""
 
     folder: Path
     takes: ClassVar[Literal["sound"]] = "sound"
 
     @property
     def name(self) -> str:
-        """As one asks for it."""
+        """Name, as in the option --embedder."""
         return str(self.folder)
 
     @cached_property
     def signature(self) -> str:
-        """The model by its content, how pieces become a block, and the libraries."""
+        """Hash of the model, piece length, and library versions."""
         digest = hashlib.sha256()
         for path in _find_model_files(self.folder):
             with path.open("rb") as file:
@@ -170,19 +172,19 @@ class AudioModel:
 
     @property
     def rate(self) -> int:
-        """Samples a second that the model wants."""
+        """Sample rate of the model in Hz."""
         return int(self._loaded.extractor.sampling_rate)
 
     @property
     def class_names(self) -> tuple[str, ...]:
-        """Of a classifier; others have none."""
+        """Class names of a classifier; empty for other models."""
         if not self._kind.classes:
             return ()
         labels = self._loaded.model.config.id2label
         return tuple(str(labels[number]) for number in range(len(labels)))
 
     def embed(self, blocks: Iterable[Floats], /) -> BlockEmbeddings:
-        """Vectors of length 1, and classes from 0 to 1; a row a block."""
+        """Return unit vectors, and classes from 0 to 1; one row per block."""
         results = [self._embed_pieces(block) for block in blocks]
         names = self.class_names
         classes = [scores.max(axis=0) for _, scores in results] or [np.zeros((0, len(names)))]
@@ -193,7 +195,7 @@ class AudioModel:
         )
 
     def _embed_pieces(self, block: Floats) -> tuple[Floats, Floats]:
-        """Vectors and classes of a block, a row a piece."""
+        """Return vectors and classes of a block, one row per piece."""
         parts = cut_pieces(block, self.rate, self._kind.piece)
         results = [
             self._run(parts[start : start + BATCH_PIECES])
@@ -221,12 +223,12 @@ class AudioModel:
     def _loaded(self) -> LoadedModel:
         for library in ("torch", "transformers"):
             if find_spec(library) is None:
-                raise MissingExtra(library, "bert", "a model of Hugging Face")
+                raise MissingExtra(library, "bert", "a Hugging Face model")
         return load_model(self.folder, self._kind)
 
 
 def cut_pieces(block: Floats, rate: int, seconds: float) -> Floats:
-    """A row a piece: one after another, and the last ends with the block."""
+    """Return consecutive pieces, one row each; the last ends with the block."""
     missing = max(0, round(MIN_INPUT_SECONDS * rate) - len(block))
     samples = np.pad(block, (0, missing)).astype(np.float32, copy=False)
     size = min(len(samples), round(seconds * rate))
@@ -239,16 +241,16 @@ def _read_config(folder: Path) -> dict[str, Any]:
     try:
         config = json.loads(path.read_bytes())
     except ValueError as error:
-        raise UsageError(f"{path}: is not JSON: {error}") from error
+        raise UsageError(f"{path}: is not valid JSON: {error}") from error
     if not isinstance(config, dict):
-        raise UsageError(f"{path}: must be an object")
+        raise UsageError(f"{path}: must contain a JSON object")
     return config
 
 
 def _find_model_files(folder: Path) -> list[Path]:
-    """All files that make a model; says which are missing."""
+    """Return all files of a model, or report which are missing."""
     if not folder.is_dir():
-        raise UsageError(f"{folder}: there is no such folder — name one with an audio model")
+        raise UsageError(f"{folder}: folder does not exist — give a folder with an audio model")
     weights = sorted(path for pattern in WEIGHT_PATTERNS for path in folder.glob(pattern))
     config = [folder / CONFIG_FILE] * (folder / CONFIG_FILE).is_file()
     extractors = [folder / name for name in EXTRACTOR_FILES if (folder / name).is_file()]

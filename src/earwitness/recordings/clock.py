@@ -1,4 +1,4 @@
-"""Start time of every file, from recorder names, from the user and from time zones."""
+"""Start times of files, from file names, options and time zones."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import NamedTuple
 from earwitness.errors import InputError, Problem, UsageError
 
 # --- Start times in file names -------------------------------------------------------------------
-# Recorders that are left outside name each file after its first second: AudioMoth
-# ``20250722_063000.WAV`` (with a ``T`` behind it if it was triggered, and before 2020 the seconds
-# since 1970 as eight hexadecimal digits), Song Meter ``SITE_0+1_20250722_063000.wav``, many others
-# ``NAME_YYYYMMDD_HHMMSS``. Some add a fraction, ``Z`` or how far the clock is from UTC.
+# Autonomous recorders name each file after its start time: AudioMoth ``20250722_063000.WAV`` (with
+# a ``T`` at the end if it was triggered; before 2020 the seconds since 1970 as eight hexadecimal
+# digits), Song Meter ``SITE_0+1_20250722_063000.wav``, many others ``NAME_YYYYMMDD_HHMMSS``. Some
+# add a fraction, ``Z`` or an offset from UTC.
 
 
 TIMESTAMP_PATTERN = re.compile(
@@ -22,14 +22,14 @@ TIMESTAMP_PATTERN = re.compile(
     r"(?P<time>\d\d:?\d\d:?\d\d|\d\d[-_.]\d\d[-_.]\d\d)(?!\d)(?P<fraction>[.,]\d{1,6}(?!\d))?"
     r"(?P<zone>Z(?![A-Za-z])|[+-]\d\d:?\d\d(?!\d))?"
 )
-HEX_SECONDS_PATTERN = re.compile(r"[0-9A-Fa-f]{8}")  # the whole name of an old AudioMoth file
-EARLIEST_RECORDING = datetime(2000, 1, 1, tzinfo=UTC)  # no recorder of this kind is older
+HEX_SECONDS_PATTERN = re.compile(r"[0-9A-Fa-f]{8}")  # name of an old AudioMoth file
+EARLIEST_RECORDING = datetime(2000, 1, 1, tzinfo=UTC)  # no such recorder is older
 
 
 def start_from_name(name: str) -> datetime | None:
-    """The moment in the name of a file; of two the last, and None if there is none.
+    """Return the start time in a file name (the last one, if there are two), or None.
 
-    It knows its zone only if the name tells it.
+    It has a time zone only if the name has one.
 
     >>> start_from_name("SITE_0+1_20250722_063000.wav")
     datetime.datetime(2025, 7, 22, 6, 30)
@@ -47,7 +47,7 @@ def start_from_name(name: str) -> datetime | None:
 
 
 def has_timestamp(name: str) -> bool:
-    """Whether a name has digits as for a date and time.
+    """Whether a name contains digits in the form of a date and time.
 
     >>> has_timestamp("ABC_20251345_063000.wav"), has_timestamp("day.flac")
     (True, False)
@@ -56,12 +56,12 @@ def has_timestamp(name: str) -> bool:
 
 
 def _name_stem(name: str) -> str:
-    """Without folders and without an ending, which holds a letter: ``.123`` is a fraction."""
+    """Return the name without folders and extension (``.123`` is a fraction, not an extension)."""
     return re.sub(r"\.(?=[^.]*[A-Za-z])[A-Za-z0-9]+$", "", re.split(r"[/\\]", name)[-1])
 
 
 def _parse_hex_seconds(digits: str) -> datetime | None:
-    """Seconds since 1970 in hexadecimal digits, unless they are a plain date or too early."""
+    """Return seconds since 1970 in hexadecimal digits, unless they are a date or too early."""
     moment = datetime.fromtimestamp(int(digits, 16), UTC)
     return moment if moment >= EARLIEST_RECORDING and not _is_date(digits) else None
 
@@ -74,7 +74,7 @@ def _is_date(digits: str) -> bool:
 
 
 def _moments_in_name(stem: str) -> Iterator[tuple[int, datetime]]:
-    """Each possible moment with its place in the name."""
+    """Yield each possible start time with its position in the name."""
     for match in TIMESTAMP_PATTERN.finditer(stem):
         digits = re.sub(r"\D", "", match["date"] + match["time"])
         fraction = (match["fraction"] or ".0")[1:].ljust(6, "0")
@@ -96,16 +96,16 @@ def _parse_name_zone(text: str | None) -> timezone | None:
 
 
 # --- Time zones ----------------------------------------------------------------------------------
-# When clocks go back an hour comes twice: of files in order each takes the first of the two that is
-# not before the end of the last. When they go forward an hour is left out, and no file can have
-# begun in it.
+# When clocks go back, an hour occurs twice: each file takes the earlier of the two that does not
+# precede the end of the previous file. When they go forward, an hour is skipped, and no file can
+# have started in it.
 
 
 UTC_OFFSET_PATTERN = re.compile(r"(?:UTC)?([+-])(\d\d?)(?::?(\d\d))?")
 
 
 def parse_zone(name: str) -> tzinfo:
-    """A zone by its name (``Europe/Paris``), ``UTC``, or how far it is from there (``+02:00``).
+    """Return a time zone by name (``Europe/Paris``), ``UTC``, or offset (``+02:00``).
 
     >>> parse_zone("+02:00").utcoffset(None)
     datetime.timedelta(seconds=7200)
@@ -122,12 +122,12 @@ def parse_zone(name: str) -> tzinfo:
         return ZoneInfo(name)
     except (ValueError, OSError, LookupError) as error:
         raise UsageError(
-            f'no zone is called "{name}" — write one such as Europe/Paris, UTC or +02:00'
+            f'unknown time zone "{name}" — use, for example, Europe/Paris, UTC or +02:00'
         ) from error
 
 
 def is_valid_wall_time(wall_time: datetime, zone: tzinfo) -> bool:
-    """Whether a clock on a wall of that zone ever shows this.
+    """Whether a clock in that zone ever shows this time.
 
     >>> is_valid_wall_time(datetime(2025, 3, 30, 2, 30), parse_zone("Europe/Paris"))
     False
@@ -139,7 +139,7 @@ def is_valid_wall_time(wall_time: datetime, zone: tzinfo) -> bool:
 def resolve_wall_time(
     wall_time: datetime, zone: tzinfo, after: datetime | None, slack: float
 ) -> datetime:
-    """The moment at which a clock on a wall shows this, not before another if it can be.
+    """Return the moment at which a clock shows this time, not before another if possible.
 
     >>> autumn, paris = datetime(2025, 10, 26, 2, 30), parse_zone("Europe/Paris")
     >>> first = resolve_wall_time(autumn, paris, None, 0)
@@ -154,12 +154,12 @@ def resolve_wall_time(
 # --- Start times of files ------------------------------------------------------------------------
 
 
-# seconds by which the clock of a recorder may be off from file to file
+# overlap of consecutive files that is attributed to clock drift, in seconds
 MAX_CLOCK_DRIFT_SECONDS = 2.0
 
 
 class RecordingClock(NamedTuple):
-    """When the first file began, if anybody knows, and each file's seconds after that."""
+    """Start time of the first file, if known, and the start of each file in seconds after it."""
 
     began: datetime | None
     starts: tuple[float, ...]
@@ -167,7 +167,7 @@ class RecordingClock(NamedTuple):
 
 
 class DatedFile(NamedTuple):
-    """A file, how long it is, and the moment in its name."""
+    """A file, its duration, and the start time in its name."""
 
     path: Path
     seconds: float
@@ -175,14 +175,15 @@ class DatedFile(NamedTuple):
 
 
 def date_file(path: Path, seconds: float) -> DatedFile:
-    """With the moment in its name."""
+    """Return a file with the start time in its name."""
     return DatedFile(path, seconds, start_from_name(path.name))
 
 
 def sort_by_start(files: Sequence[Path], zone: str | None) -> tuple[Path, ...]:
-    """By their names' moments; as they are where not all have one, or if they are in order.
+    """Sort files by the start times in their names.
 
-    Files that run twice through the hour at which clocks go back are in order only as given.
+    The order is kept if not all names have a start time, or if files are already in order: only the
+    given order is right for files recorded twice in the hour in which clocks go back.
     """
     dated_files = [date_file(path, 0.0) for path in files]
     moments_in_names = [one.named for one in dated_files if one.named is not None]
@@ -201,10 +202,11 @@ def sort_by_start(files: Sequence[Path], zone: str | None) -> tuple[Path, ...]:
 def make_clock(
     files: Sequence[DatedFile], *, start: str | None, zone: str | None
 ) -> RecordingClock:
-    """The clock of files in their order.
+    """Return the clock of files in the given order.
 
-    Names tell it, if all of them do; then a start that is given moves all of them. If none does
-    they follow each other without a gap. If only some do, each of the others is a problem.
+    If all names have a start time, they set the clock, and ``start`` shifts all of them. If no name
+    has one, files follow each other without a gap. If only some have one, the others are reported
+    as problems.
     """
     time_zone = parse_zone(zone) if zone else None
     given_start = _parse_start(start, time_zone) if start else None
@@ -227,20 +229,18 @@ def make_clock(
 
 
 def _moved_start_note(named_start: datetime, given_start: datetime | None) -> tuple[str, ...]:
-    """What is to be said where names tell another time than what was given."""
+    """Return a note if file names have another start time than the option."""
     if given_start is None or given_start.replace(tzinfo=None) == named_start.replace(tzinfo=None):
         return ()
-    return (f"the first name says {named_start.isoformat()}; the start that was given counts",)
+    return (f"the first file name says {named_start.isoformat()}; the given start time is used",)
 
 
 def _undated_note(files: Sequence[DatedFile], given_start: datetime | None) -> tuple[str, ...]:
-    """What is to be said where a name looks like a time that never was."""
+    """Return a note if a name looks like a start time that does not exist."""
     dated_names = [file.path.name for file in files if has_timestamp(file.path.name)]
     if not dated_names or given_start is not None:
         return ()
-    return (
-        f"{dated_names[0]}: its name has digits like a date and time, but there is no such time",
-    )
+    return (f"{dated_names[0]}: the date and time in its name do not exist",)
 
 
 def _consecutive_starts(files: Sequence[DatedFile]) -> tuple[float, ...]:
@@ -255,32 +255,33 @@ def _parse_start(text: str, zone: tzinfo | None) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise UsageError(
-            f'"{text}" is no date and time — write it such as 2025-07-22T06:30:00'
+            f'"{text}" is not a date and time — write it as 2025-07-22T06:30:00'
         ) from error
     if moment.tzinfo is not None or zone is None:
         return moment
     if not is_valid_wall_time(moment, zone):
-        raise UsageError(f"{text}: clocks went forward, so that this time never was")
+        message = f"{text}: this time was skipped when clocks went forward"
+        raise UsageError(f"{message} — choose another time, or add a UTC offset")
     return moment.replace(tzinfo=zone)
 
 
 def _undated_problem(file: DatedFile) -> Problem:
-    remedy = "name it as the others are (NAME_YYYYMMDD_HHMMSS), or leave it out"
-    return Problem(str(file.path), 0, "", "the name does not tell when it began", remedy)
+    remedy = "rename it like the others (NAME_YYYYMMDD_HHMMSS), or leave it out"
+    return Problem(str(file.path), 0, "", "the file name has no start time", remedy)
 
 
 def _find_impossible_times(files: Sequence[DatedFile], zone: tzinfo | None) -> list[Problem]:
-    """Names that tell no zone among those that do, and times that never were."""
+    """Return problems of names without a zone among others with one, and of skipped times."""
     problems = []
     any_zone = any(file.named is not None and file.named.tzinfo for file in files)
     for file in files:
         if file.named is None or file.named.tzinfo is not None:
             continue
         if zone is None and any_zone:
-            message, remedy = "the name does not tell the zone, as others do", "give the zone"
+            message, remedy = "the file name has no time zone, but others do", "set the zone"
         elif zone is not None and not is_valid_wall_time(file.named, zone):
-            message = f"{file.named}: clocks went forward in {zone}, so that this time never was"
-            remedy = "give the zone in which the recorder's clock ran, such as UTC"
+            message = f"{file.named} was skipped when clocks went forward in {zone}"
+            remedy = "set the zone to that of the recorder's clock, such as UTC"
         else:
             continue
         problems.append(Problem(str(file.path), 0, "", message, remedy))
@@ -288,7 +289,7 @@ def _find_impossible_times(files: Sequence[DatedFile], zone: tzinfo | None) -> l
 
 
 def _resolve_moments(files: Sequence[DatedFile], zone: tzinfo | None) -> list[datetime]:
-    """Moments that can be subtracted: all in UTC, or all on the same unknown clock."""
+    """Return comparable moments: all in UTC, or all in the same unknown zone."""
     moments: list[datetime] = []
     end: datetime | None = None
     for path, seconds, named in files:
@@ -303,7 +304,7 @@ def _resolve_moments(files: Sequence[DatedFile], zone: tzinfo | None) -> list[da
 
 
 def _in_local_zone(moment: datetime, first: DatedFile, zone: tzinfo | None) -> datetime:
-    """In the zone that was given, or else in that of the first name."""
+    """Return a moment in the given zone, or else in that of the first name."""
     if moment.tzinfo is None:
         return moment
     return moment.astimezone(zone or (first.named.tzinfo if first.named else None))

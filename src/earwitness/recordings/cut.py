@@ -1,4 +1,4 @@
-"""Exact cuts and pieces out of a recording, without decoding the rest."""
+"""Exact cuts and pieces of a recording, without decoding the rest."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_recording(
     size: float = CHUNK_SECONDS,
     broken: Callable[[Break], object] = ignore_break,
 ) -> Iterator[tuple[float, Chunk]]:
-    """A recording from a time on, in order: chunks with their times on its clock."""
+    """Yield chunks of a recording from a time onwards, with their times on its clock."""
     end = recording.seconds if seconds is None else start + seconds
     for stretch in recording.stretches:
         low, high = max(start, stretch.start), min(end, stretch.end)
@@ -49,9 +49,25 @@ def read_recording(
 
 
 def cut(recording: Recording, start: float, seconds: float) -> Samples:
-    """Exactly these samples of a recording, a column a channel; all of them, or an error.
+    """Return exactly these samples of a recording, one column per channel.
 
-    They may come from several stretches if these follow each other without a gap.
+    Parameters
+    ----------
+    recording
+        The recording.
+    start, seconds
+        Start on the clock of the recording, and duration. The samples may come from several
+        stretches if these follow each other without a gap.
+
+    Returns
+    -------
+    numpy.ndarray
+        Samples as 32-bit floats.
+
+    Raises
+    ------
+    UsageError
+        If not all of this time was recorded and can be read.
     """
     first, frame_count = round(start * recording.rate), round(seconds * recording.rate)
     pieces: list[Samples] = []
@@ -67,7 +83,7 @@ def cut(recording: Recording, start: float, seconds: float) -> Samples:
         pieces.append(_read_exactly(stretch, recording, skipped, count))
     if sum(map(len, pieces)) < frame_count:
         raise UsageError(
-            f"{recording.name}: not all of {seconds:g} s from {start:g} s on was recorded"
+            f"{recording.name}: {start:g} s to {start + seconds:g} s was not recorded completely"
         )
     return np.concatenate([np.zeros((0, recording.channels), np.float32), *pieces])
 
@@ -86,7 +102,9 @@ def _read_exactly(stretch: Stretch, recording: Recording, skipped: int, count: i
         samples = np.concatenate(list(_read_frames(decoder, count)))
     except DecodingError as error:
         position = frame / recording.rate
-        raise UsageError(f"{path}: cannot be read from {position:.1f} s on: {error}") from error
+        raise UsageError(
+            f"{path}: cannot be read from {position:.1f} s onwards: {error}"
+        ) from error
     finally:
         decoder.close()
     if recording.channels == 1 and samples.shape[1] > 1:
@@ -95,11 +113,11 @@ def _read_exactly(stretch: Stretch, recording: Recording, skipped: int, count: i
 
 
 def _read_frames(decoder: Decoder, count: int) -> Iterator[Samples]:
-    """So many frames, however few come at once."""
+    """Yield ``count`` frames in portions of any size."""
     while count > 0:
         samples = decoder.read(count)
         if not len(samples):
-            raise DecodingError("ends here")
+            raise DecodingError("unexpected end of file")
         count -= len(samples)
         yield samples
 
@@ -108,7 +126,7 @@ def _read_frames(decoder: Decoder, count: int) -> Iterator[Samples]:
 
 
 class FilePiece(NamedTuple):
-    """So many seconds from a position on."""
+    """A piece of a file: position and duration in seconds."""
 
     at: float
     seconds: float
@@ -117,10 +135,10 @@ class FilePiece(NamedTuple):
 def read_pieces(
     path: Path, pieces: Iterator[FilePiece], *, broken: Callable[[Break], object] = ignore_break
 ) -> Iterator[Chunk]:
-    """Pieces up to the first that begins behind the end of the file, decoded ahead in a thread.
+    """Yield pieces of a file up to its end, decoded ahead in a thread.
 
-    Those that cannot be read are left out and told to ``broken``: what lies from the first of them
-    up to the next that can be read counts as one break.
+    Pieces that cannot be read are left out and reported to ``broken``; from the first unreadable
+    piece to the next readable one counts as one break.
     """
     return iterate_ahead(lambda: _read_readable_pieces(path, pieces, broken), depth=16)
 
@@ -145,7 +163,7 @@ def _read_readable_pieces(
 def _try_pieces(
     path: Path, pieces: Iterator[FilePiece]
 ) -> Iterator[tuple[FilePiece, tuple[Samples, str], float]]:
-    """Pieces from a whole sample on, what was read of each or why not, and when the file ends."""
+    """Yield pieces with their samples or the reason for failure, and the end of the file."""
     try:
         decoder = decoder_of(path)
     except DecodingError as error:
@@ -168,13 +186,13 @@ def _make_break(path: Path, at: float, fault: str, end: float) -> Break:
 
 
 def _read_piece(decoder: Decoder, begin: int, count: int) -> tuple[Samples, str]:
-    """Frames of a piece, however few come at once; or none and why."""
+    """Return the frames of a piece; or none, and the reason."""
     try:
         decoder.seek(begin)
         samples = chunk = decoder.read(count)
         while len(chunk) and len(samples) < count:
             chunk = decoder.read(count - len(samples))
             samples = np.concatenate([samples, chunk])
-        return samples, "ends here"
+        return samples, "unexpected end of file"
     except DecodingError as error:
         return np.zeros((0, 1), np.float32), str(error)

@@ -19,15 +19,14 @@ from earwitness.recordings.types import Damage, Recording, Stretch
 # --- Spacing of hour marks -----------------------------------------------------------------------
 
 
-HOUR_TOLERANCE_SECONDS = 1.0  # seconds by which an hour may be off, each time
-MIN_EVEN_SHARE = 2 / 3  # share of the steps that are alike
+HOUR_TOLERANCE_SECONDS = 1.0  # tolerance per hour
+MIN_EVEN_SHARE = 2 / 3  # of the steps must be equal
 
 
 def find_spacing(starts: Sequence[float], gap: float) -> float | None:
-    """Seconds of sound between evenly spaced silences; None if there is no such spacing.
+    """Return the seconds of sound between evenly spaced silences, or None.
 
-    The recording itself begins an hour before the first of them, if it begins with an hour: so two
-    silences are enough, and else three.
+    Two silences are enough if the recording starts on the hour, otherwise three are needed.
 
     >>> find_spacing([600, 1205, 1810], 5), find_spacing([100, 705, 1310], 5)
     (600.0, 600.0)
@@ -46,14 +45,13 @@ def find_spacing(starts: Sequence[float], gap: float) -> float | None:
 
 
 # --- Silences between hours ----------------------------------------------------------------------
-# Some recordings of a day are 24 files of an hour in a row, with a few seconds of silence between
-# them. That silence is no sound of the place: it is no block to pick, and each of them would move
-# the clock. A silence marks an hour if it is as long as was said (within 0.3 s), and if others lie
-# whole hours of sound from it; one that lies elsewhere is sound like any other. Made days may have
-# short hours: where more silences are evenly spaced than lie whole hours apart, these are the
-# marks.
+# Some day-long recordings are 24 files of an hour, joined with a few seconds of silence. That
+# silence does not belong to the site: it must not be picked, and each silence would shift the
+# clock. A silence marks an hour if it has the given length (within 0.3 s) and if others are at
+# multiples of an hour of sound from it; any other silence is normal audio. Synthetic days may have
+# short hours: if more silences are evenly spaced than lie hours apart, these are the marks.
 #
-# The levels of short frames are all that is needed, so any pass through the files can feed them::
+# Only levels of short frames are needed, so any pass over the files can provide them::
 #
 #     marks = HourMarks(5.0)
 #     for stretch in recording.stretches:
@@ -64,32 +62,32 @@ def find_spacing(starts: Sequence[float], gap: float) -> float | None:
 
 HOUR_SECONDS = 3600.0
 SILENCE_FRAME_SECONDS = 0.02
-# the loudest sample that still is silence: coding leaves a little
+# loudest sample that counts as silence; lossy coding leaves some noise
 MAX_SILENCE_AMPLITUDE = 10 ** (-75 / 20)
-MARK_LENGTH_TOLERANCE_SECONDS = 0.3  # seconds by which a silence may be longer or shorter
+MARK_LENGTH_TOLERANCE_SECONDS = 0.3  # tolerance of the length of a silence
 
 
 class Silence(NamedTuple):
-    """From when to when there is none, on the clock."""
+    """A silence: start and end on the clock."""
 
     start: float
     end: float
 
 
 class HourMarks:
-    """Silences of a length, from sound or from the levels of frames, fed in the order of time."""
+    """Finds silences of a given length in audio or frame levels, fed in chronological order."""
 
     def __init__(self, gap: float, *, hour: float = HOUR_SECONDS) -> None:
         if gap <= MARK_LENGTH_TOLERANCE_SECONDS:
             raise UsageError(
-                f"a silence that marks hours must be longer than {MARK_LENGTH_TOLERANCE_SECONDS} s"
+                f"hour marks must be longer than {MARK_LENGTH_TOLERANCE_SECONDS} s of silence"
             )
         self.gap, self.hour = gap, hour
         self._open: Silence | None = None
         self._closed: list[Silence] = []
 
     def feed(self, start: float, samples: NDArray[np.float32], rate: int) -> None:
-        """Sound from a time on the clock on; edges are found to the sample."""
+        """Add audio from a time on the clock; edges are found to the sample."""
         if not len(samples):
             return
         quiet = np.abs(samples) <= MAX_SILENCE_AMPLITUDE
@@ -98,13 +96,13 @@ class HourMarks:
         self._settle(start + (len(samples) - 0.5) / rate)
 
     def feed_levels(self, start: float, peaks: NDArray[np.floating], frame: float) -> None:
-        """Peaks (1 is full scale) of frames of so many seconds from a time on."""
+        """Add peaks (1 is full scale) of frames of ``frame`` seconds from a time onwards."""
         for low, high in _true_runs(np.asarray(peaks) <= MAX_SILENCE_AMPLITUDE):
             self._add(Silence(start + low * frame, start + high * frame), frame / 2)
         self._settle(start + (len(peaks) - 0.5) * frame)
 
     def _add(self, silence: Silence, slack: float) -> None:
-        """Joined to the last one, if it goes on from there."""
+        """Add a silence, joined to the last one if it continues it."""
         last = self._open
         if last is not None and silence.start - last.end <= slack:
             silence = Silence(last.start, silence.end)
@@ -113,7 +111,7 @@ class HourMarks:
         self._open = silence
 
     def _settle(self, time: float) -> None:
-        """Sound was there by now: what was silent before has ended."""
+        """Close silences that ended before this time."""
         if self._open is not None and self._open.end < time:
             self._close(self._open)
             self._open = None
@@ -124,13 +122,13 @@ class HourMarks:
 
     @property
     def candidates(self) -> tuple[Silence, ...]:
-        """All of the right length that have ended, wherever they lie."""
+        """Return all silences of the right length that have ended."""
         return tuple(self._closed)
 
     def marks(self) -> tuple[Silence, ...]:
-        """Those that mark hours, in order: the longest row of them at whole hours of sound.
+        """Return the silences that mark hours: the longest series at multiples of an hour of sound.
 
-        Of hours of another length, which even spacing tells, the row must be longer.
+        A series with another, even spacing is used only if it is longer.
         """
         self._settle(float("inf"))
         hourly = _find_spaced_silences(self._closed, self.hour + self.gap, self.hour)
@@ -141,19 +139,19 @@ class HourMarks:
         return max(hourly, evenly_spaced, key=len)
 
     def learn_hour(self) -> float | None:
-        """How long hours are, by silences that have ended."""
+        """Return the length of an hour, from silences that have ended."""
         return find_spacing([one.start for one in self._closed], self.gap)
 
 
 def _true_runs(values: NDArray[np.bool_]) -> list[list[int]]:
-    """From where to where values are true."""
+    """Return the start and end of each run of true values."""
     padded = np.concatenate([[False], values, [False]])
     runs: list[list[int]] = np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2).tolist()
     return runs
 
 
 def _quiet_spans(quiet: NDArray[np.bool_], size: int) -> list[tuple[int, int]]:
-    """Where whole frames are quiet, with what is around them; and both ends, however short."""
+    """Return quiet spans: runs of quiet frames, and quiet samples at both ends."""
     count = len(quiet)
     spans = [(0, _count_quiet_end(quiet[::-1]))]
     for low, high in _true_runs(np.logical_and.reduceat(quiet, np.arange(0, count, size))):
@@ -166,7 +164,7 @@ def _quiet_spans(quiet: NDArray[np.bool_], size: int) -> list[tuple[int, int]]:
 
 
 def _count_quiet_end(quiet: NDArray[np.bool_]) -> int:
-    """How many of the last are true without a break."""
+    """Return the number of true values at the end."""
     loud = np.flatnonzero(~quiet)
     return len(quiet) - 1 - int(loud[-1]) if len(loud) else len(quiet)
 
@@ -174,9 +172,9 @@ def _count_quiet_end(quiet: NDArray[np.bool_]) -> int:
 def _find_spaced_silences(
     silences: Sequence[Silence], step: float, hour: float
 ) -> tuple[Silence, ...]:
-    """The largest set of silences of which neighbours lie a whole number of steps apart.
+    """Return the largest set of silences whose neighbours are whole numbers of steps apart.
 
-    One alone marks an hour only if it lies an hour of sound behind the start.
+    A single silence marks an hour only if it lies one hour of sound after the start.
     """
     rows: list[list[Silence]] = []
     for silence in silences:
@@ -191,18 +189,18 @@ def _find_spaced_silences(
 
 
 def _is_whole_steps(first: float, second: float, step: float) -> bool:
-    """Whether a whole number of steps lies between two times, one at least."""
+    """Whether two times are a whole number of steps apart, at least one."""
     count = round((second - first) / step)
     return count >= 1 and abs(second - first - count * step) <= HOUR_TOLERANCE_SECONDS * count
 
 
 def remove_marks(recording: Recording, marks: Sequence[Silence], *, gap: float = 0.0) -> Recording:
-    """The recording without silences that mark hours: what they parted joins on the clock.
+    """Return the recording without the silences that mark hours; the clock closes the gaps.
 
-    If there are none although a gap was asked for, a note says so.
+    If ``gap`` is given and there are no marks, a note is added.
     """
     if not marks:
-        note = f"no silences of {gap:g} s were found that mark hours"
+        note = f"no hour marks (silences of {gap:g} s) were found"
         return replace(recording, notes=(*recording.notes, note)) if gap else recording
     pieces = [piece for stretch in recording.stretches for piece in _split_at_marks(stretch, marks)]
     stretches = [
@@ -219,7 +217,7 @@ def remove_marks(recording: Recording, marks: Sequence[Silence], *, gap: float =
 
 
 def _split_at_marks(stretch: Stretch, marks: Sequence[Silence]) -> list[Stretch]:
-    """What a stretch has before, between and behind marks, not yet moved."""
+    """Return what a stretch has before, between and after marks, not yet shifted."""
     pieces, start = [], stretch.start
     for low, high in [*marks, (stretch.end, stretch.end)]:
         end = min(max(low, start), stretch.end)
@@ -231,7 +229,7 @@ def _split_at_marks(stretch: Stretch, marks: Sequence[Silence]) -> list[Stretch]
 
 
 def _mark_seconds_before(time: float, marks: Sequence[Silence]) -> float:
-    """Seconds of marks before a time."""
+    """Return the seconds of marks before a time."""
     count = bisect_right(marks, (time, time))
     total = sum(one.end - one.start for one in marks[:count])
     return total - max(0.0, marks[count - 1].end - time) if count else total
@@ -242,25 +240,25 @@ def _move_damage(damage: Damage, marks: Sequence[Silence]) -> Damage:
 
 
 # --- Hour marks from few reads -------------------------------------------------------------------
-# The first two hours are read. Each silence of the right length in them may be a mark: if it is,
-# there are others at whole hours of sound behind it, and only these places are looked at. So a day
-# costs an hour. If none is, hours may be short: then silences are evenly spaced. The clock is right
-# as soon as the recording is there, whatever is then done with it.
+# The first two hours are read. Each silence of the right length in them may be a mark: if so, there
+# are others at multiples of an hour of sound, and only these positions are read. So reading
+# an hour is usually enough for a day. If no silence is a mark, hours may be short: then silences
+# are evenly spaced. The clock is correct as soon as the recording is opened.
 
 
-SEARCH_MARGIN_SECONDS = 2.0  # seconds that are read on both sides of a silence
-MIN_MARKED_SHARE = 0.5  # share of the places at which a mark must be
+SEARCH_MARGIN_SECONDS = 2.0  # read on both sides of a silence
+MIN_MARKED_SHARE = 0.5  # of the expected positions must have a mark
 
 
 def remove_hour_marks(recording: Recording, gap: float, *, hour: float = HOUR_SECONDS) -> Recording:
-    """The recording without its silences of ``gap`` seconds that mark hours; a note if none do."""
+    """Return the recording without hour marks of ``gap`` seconds; adds a note if there are none."""
     return remove_marks(recording, find_hour_marks(recording, gap, hour=hour), gap=gap)
 
 
 def find_hour_marks(
     recording: Recording, gap: float, *, hour: float = HOUR_SECONDS
 ) -> tuple[Silence, ...]:
-    """Where they are; none unless one is in the first two hours and half of the others follow."""
+    """Return hour marks; none unless one is in the first two hours and half of the rest follow."""
     marks, tried_count = HourMarks(gap, hour=hour), 0
     reach = 2 * (hour + gap) + gap + SEARCH_MARGIN_SECONDS
     for time, chunk in read_recording(recording, seconds=reach):
@@ -281,7 +279,7 @@ def find_hour_marks(
 def _follow_hourly_silences(
     recording: Recording, first: Silence, gap: float, hour: float
 ) -> tuple[Silence, ...]:
-    """A silence with those at whole hours behind it, if it is a mark."""
+    """Return a silence and those whole hours after it, if it is a mark."""
     row, step = [first], hour + gap
     tried_places, place = 0, first.start + step
     while place + gap + SEARCH_MARGIN_SECONDS < recording.seconds:
@@ -297,7 +295,7 @@ def _follow_hourly_silences(
 def _find_silence_near(
     recording: Recording, place: float, gap: float, hour: float
 ) -> Silence | None:
-    """A silence of the right length that begins about there."""
+    """Return a silence of the right length that starts near a time."""
     marks, slack = HourMarks(gap, hour=hour), HOUR_TOLERANCE_SECONDS + SEARCH_MARGIN_SECONDS
     window = read_recording(recording, start=place - slack, seconds=gap + 2 * slack)
     for time, chunk in window:

@@ -1,4 +1,4 @@
-"""Sound files of hours and days as one recording, with gaps, damage and days."""
+"""Audio files of hours and days as one recording, with gaps, damage and days."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ SOUND_ENDINGS = frozenset(f".{one}" for one in LIBSNDFILE_FORMATS + PYAV_FORMATS
 
 
 def sound_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Files in order, those of folders with all below them; and a note on what was passed over."""
+    """Return audio files in order, including subfolders, and notes on skipped files."""
     files: list[Path] = []
     notes: list[str] = []
     for path in paths:
         if not path.exists():
-            raise UsageError(f"{path}: there is no such file or folder")
+            raise UsageError(f"{path}: file or folder does not exist")
         if not path.is_dir():
             files.append(path)
             continue
@@ -51,12 +51,12 @@ def sound_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...
         sounds = [one for one in folder_files if one.suffix.lower() in SOUND_ENDINGS]
         files += sounds
         if others := [one for one in folder_files if one.suffix.lower() not in SOUND_ENDINGS]:
-            notes.append(f"{path}: passed over what is no sound: {_name_files(others)}")
+            notes.append(f"{path}: skipped files that are not audio: {_name_files(others)}")
     return tuple(files), tuple(notes)
 
 
 def natural_sort_key(path: Path) -> tuple[tuple[tuple[int, str], ...], ...]:
-    """A key by which ``a10`` comes behind ``a9``.
+    """Return a sort key that puts ``a10`` after ``a9``.
 
     >>> [path.name for path in sorted([Path("a10.wav"), Path("a9.wav")], key=natural_sort_key)]
     ['a9.wav', 'a10.wav']
@@ -75,9 +75,9 @@ def _name_files(paths: list[Path], max_names: int = 3) -> str:
 
 
 # --- Recordings from files -----------------------------------------------------------------------
-# Little but headers is read here, so that a week is there at once. What a header says may be wrong,
-# and only reading shows it: ``earwitness.audio.read`` tells each break that it meets, and
-# ``remove_breaks`` gives the recording as it really is::
+# Only headers are read here, so that even a week opens at once. A header may be wrong, which shows
+# only when the file is read: ``earwitness.audio.read`` reports each unreadable passage, and
+# ``remove_breaks`` returns the recording without them::
 #
 #     recording = open_recording([Path("day")])
 #     breaks = []
@@ -89,7 +89,7 @@ def _name_files(paths: list[Path], max_names: int = 3) -> str:
 
 
 class FileHeader(NamedTuple):
-    """A file, and what its header says or why it cannot be opened."""
+    """A file with its header, or the reason why it cannot be opened."""
 
     path: Path
     facts: Facts | None
@@ -97,7 +97,7 @@ class FileHeader(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Its length, or none."""
+        """Duration in seconds, or 0."""
         return self.facts.seconds if self.facts else 0.0
 
 
@@ -111,17 +111,41 @@ def open_recording(
     hour_gap: float = 0.0,
     progress: Progress = no_progress,
 ) -> Recording:
-    """The recording that files and folders of consecutive files make.
+    """Open a recording from files and folders of consecutive files.
 
-    Names tell when each file began, in ``zone`` if the names themselves do not say it; else
-    ``start`` tells it for the first, and the others follow. ``shown`` is the zone in which times
-    are told afterwards. What nobody recorded between files stays missing. Silences of ``hour_gap``
-    seconds that mark hours are looked for and taken out of the clock, if that is more than none.
+    Parameters
+    ----------
+    paths
+        Audio files and folders, in order.
+    name
+        Name of the recording; by default that of the first path.
+    start
+        Start time of the first file (ISO 8601). By default, file names give the start times.
+    zone
+        Time zone of file names and ``start``, if they have none.
+    shown
+        Time zone in which times are displayed; by default ``zone``.
+    hour_gap
+        Length of silences that mark hours and are removed from the clock, in seconds; 0 for none.
+    progress
+        Callback for progress reports.
+
+    Returns
+    -------
+    Recording
+        The recording; gaps between files are kept as missing time.
+
+    Raises
+    ------
+    InputError
+        If files cannot be opened or do not fit together; all problems are reported at once.
+    UsageError
+        If a time or a time zone is invalid.
     """
     files, notes = sound_files(paths)
     if not files:
-        remedy = "sound is known by its ending: .wav, .flac, .mp3, …"
-        problem = Problem(", ".join(map(str, paths)), 0, "", "there is no sound", remedy)
+        remedy = "use .wav, .flac, .mp3 or another audio format"
+        problem = Problem(", ".join(map(str, paths)), 0, "", "no audio files found", remedy)
         raise InputError([problem], done="read")
     headers = _read_headers(sort_by_start(files, zone), progress)
     rate, channels = _common_format(headers)
@@ -132,8 +156,8 @@ def open_recording(
     began = clock.began
     if shown:
         if began is None or began.tzinfo is None:
-            message = "times can be shown in a zone only if the recording's own is known"
-            raise UsageError(f"{message} — say it, too (--zone UTC)")
+            message = "cannot show times in another time zone: that of the recording is unknown"
+            raise UsageError(f"{message} — set --zone, for example --zone UTC")
         began = began.astimezone(parse_zone(shown))
     header_notes = [
         f"{path}: {facts.note}"
@@ -148,7 +172,7 @@ def open_recording(
 
 
 def _is_misleading_header(facts: Facts) -> bool:
-    """Whether a header lies without anything being lost, which would be a damage."""
+    """Whether the header is wrong although no audio is lost."""
     return bool(facts.note) and not facts.short
 
 
@@ -164,7 +188,7 @@ def _read_headers(files: Sequence[Path], progress: Progress) -> list[FileHeader]
 
 
 def _opening_fault(path: Path, error: str) -> str:
-    """Why a file cannot be opened, without its name, which libsndfile and others repeat."""
+    """Return why a file cannot be opened, without its name, which libraries repeat."""
     if path.is_file() and not path.stat().st_size:
         return "is empty"
     opening = f"Error opening {str(path)!r}: "
@@ -172,7 +196,7 @@ def _opening_fault(path: Path, error: str) -> str:
 
 
 def _common_format(headers: Sequence[FileHeader]) -> tuple[int, int]:
-    """Rate of all, and channels: one if they differ, since the mean is taken then."""
+    """Return the sample rate of all files, and the channels (1 if they differ)."""
     readable = [
         (header.path, header.facts) for header in headers if header.facts and header.facts.frames
     ]
@@ -182,8 +206,8 @@ def _common_format(headers: Sequence[FileHeader]) -> tuple[int, int]:
     first, facts = readable[0]
     problems = [
         Problem(
-            str(path), 0, "", f"has {other.rate} Hz, but {first.name} has {facts.rate} Hz",
-            "give files of one rate",
+            str(path), 0, "", f"sample rate {other.rate} Hz, but {first.name} has {facts.rate} Hz",
+            "use files with the same sample rate",
         )
         for path, other in readable
         if other.rate != facts.rate
@@ -195,7 +219,7 @@ def _common_format(headers: Sequence[FileHeader]) -> tuple[int, int]:
 
 
 class RecordingLayout(NamedTuple):
-    """Files on the clock: what sounds, what is broken, and what is to be said."""
+    """Files on the clock: stretches, damage and notes."""
 
     stretches: tuple[Stretch, ...]
     damages: tuple[Damage, ...]
@@ -203,7 +227,7 @@ class RecordingLayout(NamedTuple):
 
 
 def _lay_out(headers: Sequence[FileHeader], starts: Sequence[float]) -> RecordingLayout:
-    """Each file from its start on; one that begins before the last ended is cut at the front."""
+    """Place each file at its start; a file that overlaps the previous one is trimmed."""
     stretches: list[Stretch] = []
     damages: list[Damage] = []
     problems: list[Problem] = []
@@ -232,8 +256,8 @@ def _lay_out(headers: Sequence[FileHeader], starts: Sequence[float]) -> Recordin
 
 
 def _overlap_problem(path: Path, overlap: float) -> Problem:
-    message = f"begins {overlap:.1f} s before the last file ended"
-    return Problem(str(path), 0, "", message, "leave one of them out, or mend the names")
+    message = f"starts {overlap:.1f} s before the end of the previous file"
+    return Problem(str(path), 0, "", message, "leave one of them out, or correct the file names")
 
 
 def _overlap_notes(cuts: Sequence[tuple[float, Path]]) -> tuple[str, ...]:
@@ -241,17 +265,17 @@ def _overlap_notes(cuts: Sequence[tuple[float, Path]]) -> tuple[str, ...]:
         return ()
     max_overlap, path = max(cuts)
     is_single = len(cuts) == 1
-    files = "1 file begins" if is_single else f"{len(cuts)} files begin"
-    cut = "is cut at its front" if is_single else "are cut at their fronts"
+    files = "1 file starts" if is_single else f"{len(cuts)} files start"
+    cut = "is trimmed" if is_single else "are trimmed"
     largest = f"at most {max_overlap:.2f} s, in {path.name}"
-    return (f"{files} before the last one ended, and {cut}: {largest}",)
+    return (f"{files} before the previous one ended and {cut}: {largest}",)
 
 
 # --- Recordings after read errors ----------------------------------------------------------------
 
 
 def remove_breaks(recording: Recording, breaks: Iterable[Break]) -> Recording:
-    """The recording without what could not be read, each damage named with its time."""
+    """Return the recording without unreadable passages, which become its damages."""
     stretches = list(recording.stretches)
     damages = set(recording.damages)
     for gap in breaks:
@@ -280,7 +304,7 @@ def _damage_from_break(stretch: Stretch, gap: Break) -> Damage:
 
 
 def _cut_around_break(stretch: Stretch, gap: Break) -> list[Stretch]:
-    """What is left of a stretch before and behind a break."""
+    """Return what is left of a stretch before and after a break."""
     end = stretch.at + stretch.seconds
     spans = [(stretch.at, min(gap.at, end)), (max(stretch.at, gap.at + gap.seconds), end)]
     return [
@@ -293,19 +317,19 @@ def _cut_around_break(stretch: Stretch, gap: Break) -> list[Stretch]:
 # --- Days cut at midnight ------------------------------------------------------------------------
 
 
-MIN_STRETCH_SECONDS = 1e-6  # seconds that are worth a stretch
+MIN_STRETCH_SECONDS = 1e-6  # shorter stretches are dropped
 
 
 def split_days(recording: Recording) -> list[Recording]:
-    """One recording a day on which anything was recorded, named by its date.
+    """Return one recording per day on which anything was recorded, named by date.
 
-    Midnight is that of the zone in which the recording began, so that a day on which clocks change
-    has 23 or 25 hours. The first and the last day may be short.
+    Midnight is that of the recording's time zone, so a day on which clocks change has 23 or
+    25 hours. The first and the last day may be incomplete.
     """
     if recording.began is None:
         raise UsageError(
-            f"{recording.name}: nobody knows when it began, so it has no days"
-            " — say it (--start 2025-07-22T06:30:00), or name files as recorders do"
+            f"{recording.name}: the start time is unknown, so it cannot be split into days"
+            " — set --start 2025-07-22T06:30:00, or name files as recorders do"
         )
     cuts = [0.0, *_find_midnights(recording, recording.began), recording.seconds]
     days = [_cut_recording(recording, low, high) for low, high in pairwise(cuts)]
@@ -313,7 +337,7 @@ def split_days(recording: Recording) -> list[Recording]:
 
 
 def _find_midnights(recording: Recording, began: datetime) -> list[float]:
-    """All midnights within a recording, on its clock."""
+    """Return all midnights within a recording, on its clock."""
     midnights: list[float] = []
     date = began.date()
     while True:
@@ -329,7 +353,7 @@ def _find_midnights(recording: Recording, began: datetime) -> list[float]:
 
 
 def _cut_recording(recording: Recording, low: float, high: float) -> Recording | None:
-    """What was recorded from one time to another; none if that is nothing."""
+    """Return what was recorded between two times, or None."""
     pieces = [_cut_stretch(stretch, low, high) for stretch in recording.stretches]
     pieces = [piece for piece in pieces if piece.seconds > MIN_STRETCH_SECONDS]
     began = recording.clock(low + pieces[0].start) if pieces else None
@@ -353,7 +377,7 @@ def _cut_recording(recording: Recording, low: float, high: float) -> Recording |
 
 
 def _cut_stretch(stretch: Stretch, low: float, high: float) -> Stretch:
-    """What of a stretch lies between two times, on the clock that starts at the first."""
+    """Return the part of a stretch between two times, on a clock starting at the first."""
     start, end = max(stretch.start, low), min(stretch.end, high)
     at = stretch.at + (start - stretch.start)
     return Stretch(stretch.path, at, start - low, end - start)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Sound without a gap: so many seconds of a file from the position ``at`` on."""
+    """A passage without a gap: ``seconds`` of a file from the position ``at``."""
 
     path: str
     at: float
@@ -17,13 +17,13 @@ class Stretch:
 
     @property
     def end(self) -> float:
-        """When it ends, on the clock of the recording."""
+        """End on the clock of the recording."""
         return self.start + self.seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Where a file is broken: the position in it, the time on the clock, and what is wrong."""
+    """A damaged passage: file, position in it, time on the clock, and what is wrong."""
 
     path: str
     at: float
@@ -33,10 +33,10 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Stretches in the order of time, none over another.
+    """Stretches in chronological order, without overlaps.
 
-    ``seconds`` last from the begin of the first to the end of the last, with all that is missing
-    between them. ``began`` is when that was, and knows its zone if anybody said it.
+    ``seconds`` is the time from the start of the first to the end of the last, including gaps.
+    ``began`` is the start time, with a time zone if it is known.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Recording:
     notes: tuple[str, ...] = ()
 
     def clock(self, time: float) -> datetime | None:
-        """The date and time of day at a time, in the zone in which it began."""
+        """Return the date and time of day at a time, in the recording's time zone."""
         if self.began is None:
             return None
         if self.began.tzinfo is None:
@@ -58,5 +58,6 @@ class Recording:
         return datetime.fromtimestamp(moment, self.began.tzinfo)
 
     def find(self, time: float) -> Stretch | None:
-        """The stretch that holds a time, if any does."""
+        """Return the stretch that contains a time, or None."""
+
         return next((one for one in self.stretches if one.start <= time < one.end), None)

@@ -1,1 +1,1 @@
-"""Report library: parts of a report, rendered in every output medium."""
+"""Report library: parts of a report, rendered in all output formats."""

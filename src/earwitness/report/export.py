@@ -11,14 +11,14 @@ from typing import Any
 
 
 def json_text(record: Any) -> str:
-    """JSON in which undefined numbers are null."""
+    """Return a record as JSON, with undefined numbers as null."""
     return (
         json.dumps(_replace_undefined(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     )
 
 
 def csv_table(header: list[str], rows: Iterable[list[Any]]) -> str:
-    """Lines with a header; undefined numbers are empty."""
+    """Return a CSV table with a header; undefined numbers are empty."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(header)

@@ -1,4 +1,4 @@
-"""Reports as LaTeX tables with booktabs."""
+"""Reports as LaTeX tables (booktabs)."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ LATEX_ESCAPES = {char: f"\\{char}" for char in "#$%&_{}"} | {
     "√": r"$\surd$",
 }
 PACKAGES_COMMENT = (
-    "% needs \\usepackage{booktabs}, \\usepackage{graphicx} and \\usepackage[T1]{fontenc}"
+    "% requires \\usepackage{booktabs}, \\usepackage{graphicx} and \\usepackage[T1]{fontenc}"
 )
-LIGATURES = ("--", ",,", "``", "''", "?`", "!`")  # pairs that would become another character
-# A table is never wider than a line.
+LIGATURES = ("--", ",,", "``", "''", "?`", "!`")  # pairs that LaTeX would join
+# Tables are scaled down to the line width.
 SHRINK_TO_LINE = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%"
 MINUS = re.compile(r"(?<![\w.−-])-(?=\d)")
 
 
 def render_latex(report: Report) -> str:
-    """Tables to include in a document, with their provenance."""
+    """Return the tables to include in a document, with their provenance."""
     notes = [f"{report.title}: {report.about}", *report.provenance]
     parts = ["\n".join([PACKAGES_COMMENT, *(f"% {' '.join(note.split())}" for note in notes)])]
     sections = [section for section in report.sections if section.place != "pictures"]
@@ -70,7 +70,7 @@ def _section_parts(section: Section) -> list[str]:
 
 
 def _typewriter_line(line: str) -> str:
-    """A line whose blanks stay."""
+    """Return a line with its spaces preserved."""
     return "{}" + "".join("~" if char == " " else LATEX_ESCAPES.get(char, char) for char in line)
 
 
@@ -105,13 +105,13 @@ def _table_row(cells: tuple[str, ...]) -> str:
 
 
 def _table_cell(text: str) -> str:
-    """A cell; some beginnings would be taken for an option of the line before."""
+    """Return a cell; a leading bracket or star must not become an option of the previous row."""
     escaped = MINUS.sub("$-$", escape(text))
     return "{}" + escaped if text.startswith(("[", "*")) else escaped
 
 
 def escape(text: str) -> str:
-    """Text that LaTeX leaves alone.
+    """Return text with LaTeX characters escaped.
 
     >>> escape("100 % of a_b ↑")
     '100 \\\\% of a\\\\_b $\\\\uparrow$'
@@ -123,7 +123,7 @@ def escape(text: str) -> str:
 
 
 def _escape_breakable(text: str) -> str:
-    """Long signatures may be broken behind commas and bars."""
+    """Return escaped text; long signatures may break after commas, bars and equals signs."""
     escaped = escape(text)
     for mark in (",", r"\textbar{}", "="):
         escaped = escaped.replace(mark, f"{mark}\\allowbreak{{}}")

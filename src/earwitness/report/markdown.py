@@ -9,7 +9,7 @@ from earwitness.report.tables import part_tables
 
 
 def render_markdown(report: Report) -> str:
-    """Tables with their provenance."""
+    """Return the report as Markdown, with tables and provenance."""
     parts = [f"# {escape(report.title)}", escape(report.about)]
     sections = [section for section in report.sections if section.place != "pictures"]
     parts += [part for section in sections for part in _section_texts(section)]
@@ -34,13 +34,13 @@ def _part_text(part: Part) -> str:
 
 
 def _provenance_section(lines: tuple[str, ...]) -> str:
-    """Where the numbers come from, to copy."""
+    """Return the provenance as a list."""
     items = [f"- {escape(line)}" if "`" in line else f"- `{line}`" for line in lines]
     return "\n".join(["## Provenance", "", *items])
 
 
 def escape(text: str) -> str:
-    """Text that Markdown leaves alone.
+    """Return text with Markdown characters escaped.
 
     >>> print(escape("a|b_c"))
     a\\|b\\_c
@@ -52,7 +52,7 @@ def escape(text: str) -> str:
 
 
 def table_text(table: Table) -> str:
-    """A table with its heading."""
+    """Return a table with its heading."""
     lines = [f"### {escape(table.title)}", "", _table_line(table.header)]
     lines.append(
         _table_line([":--"] * table.names + ["--:"] * (len(table.header) - table.names), raw=True)

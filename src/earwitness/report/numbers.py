@@ -1,4 +1,4 @@
-"""Number formatting shared by all output media."""
+"""Formatting of numbers, shared by all output formats."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from math import inf, isfinite, isnan
 
 from earwitness.core import Estimate, Value
 
-COMPONENT_LABELS = {  # of differences between votes, in words
-    "listener": "between listeners",
-    "item": "between items",
-    "listener_system": "of a listener for a system",
-    "item_system": "of an item with a system",
-    "residual": "of a vote, given again",
+COMPONENT_LABELS = {  # variance components of votes
+    "listener": "listener",
+    "item": "item",
+    "listener_system": "listener × system",
+    "item_system": "item × system",
+    "residual": "residual",
 }
 ARROWS = {"high": "↑", "low": "↓", "none": ""}
-WIDE_RANGE_FROM = 50  # a range from which on one place is enough
+WIDE_RANGE_FROM = 50  # ranges from this width on have one decimal place
 CORRECTED_P_HEADINGS = {"holm": "p (Holm)", "bh": "p (BH)"}
 
 
 def value_title(value: Value) -> str:
-    """A value's name, and which end is good."""
+    """Return the name of a value, with an arrow towards its better end."""
     return f"{value.name} {ARROWS[value.best]}".rstrip()
 
 
 def number(x: float, value: Value) -> str:
-    """Three places for a share, two for a count, one where the range is wide; – is undefined."""
+    """Format with three decimals for shares, one for wide ranges, else two; "–" if undefined."""
     if not isfinite(x):
         return "–" if isnan(x) else "∞" if x > 0 else "-∞"
     is_wide = WIDE_RANGE_FROM <= value.high - value.low < inf
@@ -33,22 +33,22 @@ def number(x: float, value: Value) -> str:
 
 
 def interval(estimate: Estimate, value: Value) -> str:
-    """Both ends."""
+    """Format both ends of an interval."""
     return f"[{number(estimate.low, value)}, {number(estimate.high, value)}]"
 
 
 def cell(estimate: Estimate, value: Value) -> str:
-    """A number with its interval."""
+    """Format a number with its interval."""
     return f"{number(estimate.value, value)} {interval(estimate, value)}"
 
 
 def p_value(p: float) -> str:
-    """Four places."""
+    """Format p with four decimals."""
     return "–" if isnan(p) else f"{p:.4f}" if p >= 0.00005 else "<0.0001"
 
 
 def percent(estimate: Estimate | None) -> str:
-    """A share in percent with its interval."""
+    """Format a share in percent with its interval."""
     if estimate is None or isnan(estimate.value):
         return "–"
     low, high = (("–" if isnan(x) else f"{100 * x:.0f}") for x in (estimate.low, estimate.high))
@@ -56,24 +56,24 @@ def percent(estimate: Estimate | None) -> str:
 
 
 def label_with_unit(name: str, unit: str) -> str:
-    """A name with its unit, if it has one."""
+    """Return a name with its unit, if any."""
     return f"{name} ({unit})" if unit else name
 
 
 def count_text(estimate: Estimate) -> str:
-    """n, and of how many cases where some are undefined."""
+    """Return n, and the number of all cases if some are undefined."""
     total = f" of {estimate.n + estimate.undefined:,}" * bool(estimate.undefined)
     return f"n {estimate.n:,}{total}"
 
 
 def count_with_undefined(estimate: Estimate) -> str:
-    """How many cases, and how many more have no value."""
+    """Return the number of defined cases, and that of undefined ones if any."""
     n, undefined = estimate.n, estimate.undefined
     return f"{n:,}" + f" + {undefined:,} undefined" * bool(undefined)
 
 
 def clock(seconds: float) -> str:
-    """A time as people write it.
+    """Format a duration as minutes and seconds, with hours if needed.
 
     >>> clock(75), clock(3675)
     ('1:15', '1:01:15')

@@ -1,7 +1,6 @@
 """Parts of a report: sections, tables, plots, matrices, timelines and quotes.
 
-Whatever is measured, a report is sections of these parts; every medium knows how to show each of
-them, or shows its table instead.
+All reports are built from these parts. Each output format renders a part, or its table.
 """
 
 from __future__ import annotations
@@ -13,17 +12,20 @@ from typing import Literal
 from earwitness.core import Alignment, Contrast, Estimate, ExampleItem, Value, WordNetwork
 from earwitness.text.alignment import format_alignments
 
-ABOUT_ARCS = "Arcs are the thicker the more people went that way; coloured: a closest path."
-PEOPLE_SERIES = "(people)"  # a series that is no system
+ABOUT_ARCS = (
+    "The width of an arc shows how many people chose it. Coloured: a path closest to the output "
+    "of the selected system."
+)
+PEOPLE_SERIES = "(people)"  # series of human annotators
 
 # --- Parts of a section --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Column names and rows; the first ``names`` columns are names, the others are numbers.
+    """Table with a header; the first ``names`` columns are names, the others numbers.
 
-    Where it is too wide, columns that ``may_miss`` are left out, others go below.
+    If it is too wide, columns are omitted if ``may_miss``, else continued below.
     """
 
     title: str
@@ -33,14 +35,14 @@ class Table:
     may_miss: bool = False
 
     def columns(self, chosen: Sequence[int]) -> Table:
-        """The same table with these columns only."""
+        """Return the table with only these columns."""
         header, *rows = [tuple(row[i] for i in chosen) for row in (self.header, *self.rows)]
         return replace(self, header=header, rows=tuple(rows))
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """A list of texts."""
+    """List of texts."""
 
     title: str
     lines: tuple[str, ...]
@@ -48,10 +50,11 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Estimates of one value, in rows, by series (such as systems).
+    """Estimates of one value in rows, by series (such as systems).
 
-    ``table`` says more than the one that would be made of the estimates. Where a number is
-    ``marked``, a line is drawn there, and the axis holds the estimates instead of the whole scale.
+    ``table`` replaces the default table of the estimates. If ``marked`` is set, a line is drawn
+    there,
+    and the axis covers the estimates instead of the whole scale.
     """
 
     title: str
@@ -64,7 +67,7 @@ class Intervals:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Estimates of one value over the numbers of a parameter, by series."""
+    """Estimates of one value by the values of a parameter and by series."""
 
     title: str
     value: Value
@@ -75,9 +78,9 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class ValueSpread:
-    """How the values of single cases lie, by series; ``cases`` are all that there are.
+    """Distribution of the values of single cases by series; ``cases`` is the number of all cases.
 
-    ``unit`` says what a case is.
+    ``unit`` names the cases.
     """
 
     title: str
@@ -91,9 +94,9 @@ class ValueSpread:
 
 @dataclass(frozen=True, slots=True)
 class VoteCounts:
-    """How votes divide over the values of a scale: a row a system, counts by value.
+    """Distribution of votes over the values of a scale: one row per system, counts by value.
 
-    ``notes`` are said beside the rows; ``table`` has the numbers.
+    ``notes`` are shown next to the rows; ``table`` has the numbers.
     """
 
     title: str
@@ -105,7 +108,7 @@ class VoteCounts:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One listener: the mean of each system, a remark, and whether they were left out."""
+    """One listener: the mean of each system, a remark, and whether the listener was excluded."""
 
     name: str
     means: Mapping[str, float]
@@ -115,7 +118,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """A small picture a listener, each beside the means of all; ``table`` has the numbers."""
+    """One small plot per listener, with the means of all listeners; ``table`` has the numbers."""
 
     title: str
     value: Value
@@ -126,7 +129,7 @@ class Panels:
 
 @dataclass(frozen=True, slots=True)
 class ScatterPoint:
-    """A system beside people: the score, and the mean rating with its interval."""
+    """One system: its mean score, and its mean rating with the interval."""
 
     name: str
     x: float
@@ -135,7 +138,7 @@ class ScatterPoint:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """One metric beside people; ``told`` is said beside its name, ``curve`` is a mapping."""
+    """Scores of one metric versus ratings; ``caption`` follows its name, ``curve`` is a mapping."""
 
     name: str
     caption: str
@@ -145,7 +148,7 @@ class Scatter:
 
 @dataclass(frozen=True, slots=True)
 class Scatters:
-    """A small picture a metric, all with the same axis of people; ``table`` has the numbers."""
+    """One small plot per metric, all with the same rating axis; ``table`` has the numbers."""
 
     title: str
     value: Value
@@ -155,10 +158,10 @@ class Scatters:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Who is better than whom by one value; ``correction`` is that of p for many pairs.
+    """Pairwise comparison of systems by one value; ``correction`` is that of p for multiple tests.
 
-    Systems that were only rated against others have no estimate of their own; ``controls`` are
-    rated but do not compete.
+    Systems that were only rated relative to others have no estimate of their own; ``controls`` are
+    rated but excluded from the ranking.
     """
 
     title: str
@@ -176,7 +179,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """A coloured square of numbers, a row and a column a name; ``table`` has all numbers."""
+    """Coloured square of numbers, one row and one column per name; ``table`` has the numbers."""
 
     title: str
     value: Value
@@ -187,7 +190,7 @@ class Heat:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Boundaries of people and systems over time, and the systems' values."""
+    """Boundaries of annotators and systems over time, and the values of systems."""
 
     title: str
     shown: ExampleItem
@@ -196,7 +199,7 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class CategoryShares:
-    """How a whole and its parts divide into categories: a row each, counts by category."""
+    """Composition by category: one row for the whole and per part, counts by category."""
 
     title: str
     rows: tuple[tuple[str, Mapping[str, float]], ...]
@@ -204,7 +207,7 @@ class CategoryShares:
 
 @dataclass(frozen=True, slots=True)
 class NetworkPart:
-    """A word network; ``number`` tells it from others, ``picked`` is whose path stands out."""
+    """Word network; ``number`` identifies it on the page, ``picked`` is the highlighted system."""
 
     title: str
     network: WordNetwork
@@ -215,14 +218,14 @@ class NetworkPart:
 
 @dataclass(frozen=True, slots=True)
 class WordBlock:
-    """Words of an output beside what was wanted."""
+    """Words of an output aligned with the reference."""
 
     title: str
     alignments: tuple[Alignment, ...]
 
     @property
     def text(self) -> str:
-        """With columns that are to stay below each other."""
+        """Alignment as text in columns."""
         return format_alignments(self.alignments)
 
 
@@ -236,7 +239,7 @@ class Quote:
 # --- Sections and reports ------------------------------------------------------------------------
 
 
-# pictures of one value, with a table
+# plots of one value, with a table
 ValuePlot = Intervals | Curve | ValueSpread | VoteCounts | Panels | Scatters | Heat
 Part = (
     Table | Lines | Quote | ValuePlot | Matrix | Timeline | NetworkPart | CategoryShares | WordBlock
@@ -246,10 +249,11 @@ Place = Literal["everywhere", "pages", "pictures"]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Parts under a heading; ``text`` says what is to be seen.
+    """Parts under a heading; ``text`` explains them.
 
-    Some are for pages (not for the terminal), some only for media that draw. Folded ones open on
-    demand.
+    ``place`` limits a section to pages (not the terminal), or to formats with pictures. Folded
+    sections
+    open on demand.
     """
 
     title: str
@@ -261,9 +265,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A title, what it is about in a line, sections, and where the numbers come from.
+    """Report with a title, a one-line description, sections and provenance.
 
-    ``more`` says, where only a part is shown, how to see the rest.
+    ``more`` is a hint where to find the parts that are not shown.
     """
 
     title: str

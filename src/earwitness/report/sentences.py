@@ -1,4 +1,4 @@
-"""Sentences that summarize a matrix of pairwise comparisons."""
+"""Sentences that summarize pairwise comparisons."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from earwitness.report.numbers import number
 from earwitness.report.parts import Matrix
 from earwitness.report.tables import verdict
 
-MAX_NAMES_IN_SENTENCE = 4  # names that a sentence holds
+MAX_NAMES_IN_SENTENCE = 4  # number of names listed in a sentence
 MEAN_TOLERANCE = 1e-9  # means that differ by less are equal
 
 
 def competing_values(matrix: Matrix) -> dict[str, float]:
-    """Estimates that are known, without those of controls."""
+    """Return the defined estimates by system, without controls."""
     return {
         name: estimate.value
         for name, estimate in matrix.systems.items()
@@ -23,7 +23,7 @@ def competing_values(matrix: Matrix) -> dict[str, float]:
 
 
 def leaders(matrix: Matrix) -> list[str]:
-    """Systems with the best estimate; nobody where there is nobody else, or all are equal."""
+    """Return the systems with the best estimate; empty for a single system or if all are equal."""
     values, sign = competing_values(matrix), {"high": 1, "low": -1, "none": 0}[matrix.value.best]
     if len(values) < 2 or not sign:
         return []
@@ -35,9 +35,9 @@ def leaders(matrix: Matrix) -> list[str]:
 
 
 def comparison_sentences(matrix: Matrix, where: str = "on the same items") -> Iterator[str]:
-    """Who leads, whom that can be said of, and where the controls lie.
+    """Yield the leader, the systems that differ significantly from it, and the controls.
 
-    ``where`` says what both of two systems have in common that were compared.
+    ``where`` names what both systems of a compared pair have in common.
     """
     values = competing_values(matrix)
     lead = leaders(matrix)
@@ -62,30 +62,37 @@ def _leader_sentence(matrix: Matrix, lead: list[str], values: dict[str, float], 
         name for name in others if "untested" in verdicts[name] and name not in (*worse, *level)
     ]
     uncompared = [name for name in others if verdicts[name] == {None}]
+    if all(pair_verdicts == {"same"} for pair_verdicts in verdicts.values()):
+        formatted = number(values[lead[0]], matrix.value)
+        verb = "leads" if len(lead) == 1 else "lead"
+        return (
+            f"no other system differs significantly from {join_names(lead)}, which {verb} "
+            f"({formatted})"
+        )
     sentence = _lead_phrase(matrix, lead, values, mean=bool(worse or uncompared))
     if worse:
         sentence += (
-            f", but {'is' if len(lead) == 1 else 'are'} worse than {join_names(worse)} {where}"
+            f", but {'is' if len(lead) == 1 else 'are'} significantly worse than "
+            f"{join_names(worse)} {where}"
         )
     if beaten:
-        sentence += f"{';' if worse else ','} better than {join_names(beaten)}"
+        sentence += f"{';' if worse else ','} significantly better than {join_names(beaten)}"
     if level:
-        sentence += f"; cannot be told apart from {join_names(level)}"
+        sentence += f"; not significantly different from {join_names(level)}"
     if untested:
-        it = "it" if len(lead) == 1 else "them"
-        sentence += f"; {join_names(untested)} cannot be tested against {it}"
+        sentence += f"; not testable against {join_names(untested)}"
     return f"{sentence}; not compared with {join_names(uncompared)}" if uncompared else sentence
 
 
 def _lead_phrase(matrix: Matrix, lead: list[str], values: dict[str, float], *, mean: bool) -> str:
-    """Who leads, and whether ``mean`` alone says so."""
+    """Return the leaders and their value; ``mean`` adds that only the mean is compared."""
     verb = "leads" if len(lead) == 1 else "lead"
     formatted = number(values[lead[0]], matrix.value)
     return f"{join_names(lead)} {verb}{' by mean' * mean} ({formatted})"
 
 
 def lead_sentences(matrix: Matrix) -> Iterator[str]:
-    """Who leads, where nothing can be told apart."""
+    """Yield the leader by mean, without significance tests."""
     lead, values = leaders(matrix), competing_values(matrix)
     if lead:
         yield f"{matrix.value.name}: {_lead_phrase(matrix, lead, values, mean=True)}"
@@ -101,33 +108,36 @@ def _controls_phrase(matrix: Matrix) -> str:
 
 
 def better_sentences(matrix: Matrix) -> Iterator[str]:
-    """Who is better than whom, where systems were only rated against others."""
+    """Yield which systems are better, if systems were only rated relative to others."""
     clauses = []
     for system in matrix.systems:
         beaten = [name for name in matrix.systems if verdict(matrix, system, name) == "better"]
         if beaten and system in matrix.controls:
             clauses.append(
-                f"{join_names(beaten)} {'is' if len(beaten) == 1 else 'are'} worse than {system}"
+                f"{join_names(beaten)} {'is' if len(beaten) == 1 else 'are'} significantly worse "
+                f"than {system}"
             )
         elif beaten:
-            clauses.append(f"{system} is better than {join_names(beaten)}")
-    clauses += _undecided_phrases(matrix, "same", "cannot be told apart")
-    clauses += _undecided_phrases(matrix, "untested", "cannot be tested")
+            clauses.append(f"{system} is significantly better than {join_names(beaten)}")
+    clauses += _undecided_phrases(matrix, "same", "not significantly different")
+    clauses += _undecided_phrases(matrix, "untested", "not testable")
     if clauses:
         yield f"{matrix.value.name}: {'; '.join(clauses)}"
 
 
-def _undecided_phrases(matrix: Matrix, wanted: str, predicate: str) -> list[str]:
+def _undecided_phrases(matrix: Matrix, wanted: str, label: str) -> list[str]:
     pairs = [
-        f"{contrast.a} – {contrast.b}"
+        f"{contrast.a}–{contrast.b}"
         for contrast in matrix.contrasts
         if verdict(matrix, contrast.a, contrast.b) == wanted
     ]
-    return [f"{join_names(pairs)} {predicate}"] if pairs else []
+    return [f"{label}: {join_names(pairs)}"] if pairs else []
 
 
-def join_names(names: Sequence[str], limit: int = MAX_NAMES_IN_SENTENCE) -> str:
-    """Names in a sentence, the first few if they are many.
+def join_names(
+    names: Sequence[str], limit: int = MAX_NAMES_IN_SENTENCE, conjunction: str = "and"
+) -> str:
+    """Join names for a sentence; at most ``limit`` of them are listed.
 
     >>> join_names(["a", "b", "c"]), join_names(["a", "b", "c"], 1)
     ('a, b and c', 'a and 2 more')
@@ -135,4 +145,4 @@ def join_names(names: Sequence[str], limit: int = MAX_NAMES_IN_SENTENCE) -> str:
     shown = list(names)
     if len(shown) > limit:
         shown = [*shown[:limit], f"{len(shown) - limit} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {conjunction} {shown[-1]}"

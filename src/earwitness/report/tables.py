@@ -34,7 +34,7 @@ EFFECT_SIZE = Value("effect size", "none", float("-inf"), float("inf"), "in stan
 
 
 def part_tables(part: Part) -> list[Table]:
-    """The tables that say what a part shows; some only add a picture and have none."""
+    """Return the tables of a part; empty for parts that are only pictures or text."""
     match part:
         case Table():
             return [part]
@@ -84,7 +84,7 @@ def _curve_table(part: Curve) -> Table:
 def _estimate_cells(
     row: Mapping[str, Estimate], series: Sequence[str], part: Intervals | Curve, n: int
 ) -> list[str]:
-    """Estimates of a row; an n that differs from the row's is added."""
+    """Return the estimates of a row; n is added where it differs from the row's."""
     texts = []
     for name in series:
         estimate = row.get(name)
@@ -100,15 +100,14 @@ def _timeline_table(part: Timeline) -> Table:
 
 
 def find_contrast(part: Matrix, a: str, b: str) -> Contrast | None:
-    """What is known of two systems; nothing where they were not compared."""
+    """Return the contrast of two systems, or None if they were not compared."""
     return next(
         (contrast for contrast in part.contrasts if {contrast.a, contrast.b} == {a, b}), None
     )
 
 
 def verdict(part: Matrix, a: str, b: str) -> Verdict | None:
-    """Whether a is better than b or worse, or the same as far as can be told; nothing where they
-    were not compared."""
+    """Return whether a is significantly better or worse than b; None if they were not compared."""
     contrast = find_contrast(part, a, b)
     if contrast is None:
         return None
@@ -118,12 +117,12 @@ def verdict(part: Matrix, a: str, b: str) -> Verdict | None:
 
 
 def is_tested(contrast: Contrast) -> bool:
-    """Whether there is a p: differences without any spread, or of nobody, have none."""
+    """Return whether p is defined; it is not without spread or listeners."""
     return not isnan(contrast.p)
 
 
 def better_system(contrast: Contrast) -> str:
-    """The better one, a dot where they cannot be told apart."""
+    """Return the better system, or "·" if they do not differ significantly."""
     return contrast.better or ("·" if is_tested(contrast) else "not tested")
 
 
@@ -134,11 +133,11 @@ def _matrix_table(part: Matrix) -> Table:
     )
     estimate_heading = ("estimate",) * part.estimated
     header = ("", *estimate_heading, *(f"vs {system}" for system in part.systems))
-    return Table(f"{part.title}: who is better", header, rows)
+    return Table(f"{part.title}: pairwise comparison", header, rows)
 
 
 def _estimate_cell(part: Matrix, system: str) -> list[str]:
-    """That of a system, if any system has one."""
+    """Return the estimate of a system, if any system has one."""
     estimate = part.systems[system]
     text = "–" if estimate is None else cell(estimate, part.value)
     return [text] * part.estimated
@@ -150,7 +149,7 @@ def _verdict_mark(part: Matrix, a: str, b: str) -> str:
 
 
 def _contrast_table(part: Matrix) -> Table:
-    """Differences with p, corrected p if it is, and effect sizes if there are any."""
+    """Return differences with p, corrected p and effect sizes, as far as available."""
     corrected = CORRECTED_P_HEADINGS.get(part.correction)
     has_effects = any(contrast.effect is not None for contrast in part.contrasts)
     header = ("first", "second", "first − second", "n", "p", *([corrected] if corrected else []))

@@ -10,11 +10,11 @@ from earwitness.report.parts import Lines, Quote, Report, Section, Table, WordBl
 from earwitness.report.tables import part_tables
 from earwitness.text.alignment import display_width, pad_text
 
-SHOWN_LINES = 20  # lines of a list
+SHOWN_LINES = 20  # number of lines shown per list
 
 
 def render_text(report: Report, width: int = 100) -> str:
-    """Tables that fit the width, then where the numbers come from, and how to see more."""
+    """Return the report as text: tables that fit the width, provenance, and a hint for more."""
     sections = [section for section in report.sections if section.place == "everywhere"]
     parts = [part for section in sections for part in _section_texts(section, width)]
     more = [fill(report.more, width)] if report.more else []
@@ -41,7 +41,7 @@ def _section_texts(section: Section, width: int) -> Iterator[str]:
 
 
 def draw_table(table: Table) -> str:
-    """A table in columns: names to the left, numbers to the right."""
+    """Return a table as text, with names left-aligned and numbers right-aligned."""
     rows = [table.header, *table.rows]
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     lines = [
@@ -55,14 +55,14 @@ def draw_table(table: Table) -> str:
 
 
 def _fit_columns(table: Table, width: int) -> Iterator[Table]:
-    """The table, or parts of it one below the other, each with the names and as much as fits."""
+    """Yield the table, or parts of it that fit the width, each with the name columns."""
     names = list(range(table.names))
     chosen = list(names)
     for column in range(table.names, len(table.header)):
         lines = draw_table(table.columns([*chosen, column])).splitlines()[1:]
         if len(chosen) > len(names) and max(map(display_width, lines)) > width:
             if table.may_miss:
-                title = f"{table.title} (more columns with --to md)"
+                title = f"{table.title} (use --to md for all columns)"
                 yield replace(table.columns(chosen), title=title)
                 return
             yield table.columns(chosen)
@@ -75,5 +75,5 @@ def _list_text(part: Lines) -> str:
     title = [part.title] if part.title else []
     lines = [*title, *(f"  {line}" for line in part.lines[:SHOWN_LINES])]
     if len(part.lines) > SHOWN_LINES:
-        lines.append(f"  … and {len(part.lines) - SHOWN_LINES:,} more; --to json lists all")
+        lines.append(f"  … and {len(part.lines) - SHOWN_LINES:,} more (use --to json for all)")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""A run put together: what is asked for, the collectors it needs, and their results as scores."""
+"""Assembly of a run: the request, the collectors it needs, and their results as scores."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from earwitness.task import Collector, CollectorSettings, Slicing, TaskCollector
 
 @dataclass(kw_only=True)
 class RunCollectors:
-    """The collectors of a run by what they give; those of the task, and of files, behind."""
+    """The collectors of a run by result, followed by those of the task and of files."""
 
     overall: OverallScores
     groups: GroupScores
@@ -44,13 +44,13 @@ class RunCollectors:
     def __iter__(self) -> Iterator[Collector]:
         yield from self.task
         yield from (self.overall, self.groups, self.left_out, self.spread)
-        yield from (self.worst, self.gallery)  # the gallery keeps what is among the worst
+        yield from (self.worst, self.gallery)  # in this order: the gallery uses the worst cases
         yield from self.files
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is asked of a run."""
+    """The arguments of a run."""
 
     setup: Setup
     draws: int
@@ -65,21 +65,21 @@ class Request:
 
     def __post_init__(self) -> None:
         if self.worst_by is not None and not self.worst:
-            raise UsageError("worst_by needs worst, the number of samples to show")
+            raise UsageError("worst_by requires worst, the number of samples to show")
         fields = [slicing.field for slicing in self.by]
         if any(slicing.cuts for slicing in self.by if slicing.field == ANNOTATOR_FIELD):
             raise UsageError("by annotator: names cannot be cut into ranges")
         if len(set(fields)) < len(fields):
-            raise UsageError(f"by: a field was named twice: {', '.join(fields)}")
+            raise UsageError(f"by: a field is listed twice: {', '.join(fields)}")
 
     @property
     def collector_settings(self) -> CollectorSettings:
-        """The metrics, and the bootstrap of all estimates."""
+        """The metrics, and the settings of the bootstrap."""
         limit = MULTINOMIAL_UP_TO if self.limit is None else self.limit
         return CollectorSettings(self.setup.metrics, self.draws, self.seed, limit)
 
     def collectors(self, items: RecordSource) -> RunCollectors:
-        """Those that every run has, and those of the task; ``items`` says where sound is."""
+        """Return the collectors of every run and of the task; audio is next to ``items``."""
         settings, metrics = self.collector_settings, self.setup.metrics
         worst = WorstCases(metrics, self.worst, self.worst_by or metrics.leading[0])
         return RunCollectors(
@@ -99,7 +99,7 @@ class Request:
         subsets: ReferenceSubsets | None = None,
         align: bool = False,
     ) -> ScoringRun:
-        """A run into these collectors."""
+        """Return a run that fills these collectors."""
         settings = RunSettings(
             metrics=self.setup.metrics,
             reader=self.setup.reader,
@@ -116,12 +116,12 @@ class Request:
 
 
 def slicings_of(by: Sequence[str] | str) -> tuple[Slicing, ...]:
-    """Fields by which cases are grouped."""
+    """Return the fields by which cases are grouped."""
     return tuple(Slicing.of(text) for text in listed(by))
 
 
 def listed(names: Sequence[str] | str) -> list[str]:
-    """One name, or several."""
+    """Return names as a list."""
     return [names] if isinstance(names, str) else list(names)
 
 
@@ -129,7 +129,7 @@ def listed(names: Sequence[str] | str) -> list[str]:
 
 
 def assemble_scores(run: ScoringRun, collectors: RunCollectors, level: float) -> Scores:
-    """What was collected, with intervals of this level."""
+    """Return the scores from all collectors, with intervals of this level."""
     settings, metrics = run.settings, run.settings.metrics
     shown = collectors.gallery.result(level)
     systems = collectors.overall.result(level)

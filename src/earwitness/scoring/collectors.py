@@ -34,11 +34,11 @@ class OverallScores(Collector):
 
     @property
     def systems(self) -> dict[str, SystemScores]:
-        """All that is kept of each system."""
+        """Statistics of each system."""
         return self._tally.systems
 
     def add(self, batch: ScoredBatch) -> None:
-        """Take cases."""
+        """Add the cases of a batch."""
         measured = batch.measured
         self._tally.add(
             batch.systems, batch.codes, measured.hashes, measured.statistics, batch.values
@@ -49,19 +49,19 @@ class OverallScores(Collector):
         return {**self._tally.estimates(level)}
 
     def notes(self) -> Iterator[str]:
-        """Whether systems can be compared."""
+        """Yield a note if systems were scored on different items."""
         if len({(scores.bootstrap.count, scores.items) for scores in self.systems.values()}) > 1:
             yield "not all systems were scored on the same items — compare them with care"
 
 
 class LeftOutScores(Collector):
-    """Estimates over cases with several references, as if each of these in turn did not exist."""
+    """Estimates over cases with several references, with each reference left out in turn."""
 
     def __init__(self, settings: CollectorSettings) -> None:
         self._tally = Tally(settings)
 
     def add(self, batch: ScoredBatch) -> None:
-        """Take cases that have several references."""
+        """Add the cases of a batch that have several references."""
         measured, left_out = batch.measured, batch.measured.left_out
         if left_out is not None:
             codes, hashes = batch.codes[left_out.case], measured.hashes[left_out.case]
@@ -80,12 +80,12 @@ ANNOTATOR_FIELD = "annotator"
 
 
 def by_meta(slicings: Sequence[Slicing]) -> tuple[Slicing, ...]:
-    """Slices by what records say of themselves."""
+    """Return the slicings by fields of records."""
     return tuple(slicing for slicing in slicings if slicing.field != ANNOTATOR_FIELD)
 
 
 def by_annotator(slicings: Sequence[Slicing]) -> Slicing | None:
-    """The slice by who made the reference, if it is wanted."""
+    """Return the slicing by annotator, if requested."""
     return next((slicing for slicing in slicings if slicing.field == ANNOTATOR_FIELD), None)
 
 
@@ -101,7 +101,7 @@ class GroupScores(Collector):
         self._groups: dict[Slicing, dict[str, Tally]] = {slicing: {} for slicing in self.by}
 
     def add(self, batch: ScoredBatch) -> None:
-        """Take cases by the labels of their groups, and references by their annotators."""
+        """Add cases to their groups, and references to the groups of their annotators."""
         measured, codes = batch.measured, batch.codes
         self.field_names |= measured.labels.field_names
         columns = zip(by_meta(self.by), measured.labels.columns, strict=False)
@@ -127,17 +127,17 @@ class GroupScores(Collector):
         return groups[label]
 
     def sorted_groups(self) -> list[tuple[str, list[tuple[str, Tally]]]]:
-        """For every field its groups in order; refused if no case has the field."""
+        """Return the sorted groups of every field; raise UsageError if no case has the field."""
         fields = []
         for slicing, groups in self._groups.items():
             filled = {label: tally for label, tally in groups.items() if tally.systems}
             if not filled or filled.keys() == {MISSING_GROUP}:
                 if slicing.field == ANNOTATOR_FIELD:
-                    raise UsageError("by annotator: needs a references file")
+                    raise UsageError("by annotator: requires a references file")
                 remedy = nearest(slicing.field, {*self.field_names, ANNOTATOR_FIELD})
                 raise UsageError(f'by: no case has a field "{slicing.field}" — {remedy}')
             if filled.keys() <= {MISSING_GROUP, NO_NUMBER_GROUP}:
-                raise UsageError(f'by: no case has a number in "{slicing.field}" to cut')
+                raise UsageError(f'by: no case has a number in "{slicing.field}"')
             ordered = sorted(filled.items(), key=lambda pair: slicing.order(pair[0]))
             fields.append((slicing.field, ordered))
         return fields
@@ -151,7 +151,7 @@ class GroupScores(Collector):
 
 
 def _members(slicing: Slicing, labels: Sequence[str], codes: Ints) -> Iterator[tuple[str, Ints]]:
-    """For every label that counts the codes of its cases, and -1 for all others."""
+    """Yield every label with the codes of its cases, and -1 for all other cases."""
     distinct = sorted(set(labels), key=slicing.order)
     place = {label: index for index, label in enumerate(distinct)}
     places = np.array([place[label] for label in labels], np.int64)
@@ -170,34 +170,34 @@ class WorstCases(Collector):
     def __init__(self, metrics: MetricSet, count: int, by: str) -> None:
         values = {value.name: (column, value) for column, value in enumerate(metrics.values)}
         if by not in values:
-            raise UsageError(f'there is no value "{by}" — {nearest(by, values)}')
+            raise UsageError(f'unknown value "{by}" — {nearest(by, values)}')
         self._column, value = values[by]
         if value.best == "none":
-            raise UsageError(f'"{by}" is neither good nor bad when high — choose another value')
+            raise UsageError(f'"{by}" has no better direction (high or low) — choose another value')
         self._sign = 1 if value.best == "high" else -1
         self._names, self.count, self.by = list(values), count, by
         self._kept: list[tuple[float, Key, Floats]] = []
 
     def add(self, batch: ScoredBatch) -> None:
-        """Keep those of the cases that are among the worst; among equals the first by name."""
+        """Keep the cases that are among the worst; equal cases are sorted by name."""
         if not self.count or batch.is_baseline:
             return
         values = batch.values[batch.counted]
         goodness = self._sign * values[:, self._column]
         if np.isnan(goodness).all():
             return
-        last = np.sort(goodness)[: self.count]  # NaN comes behind all numbers
+        last = np.sort(goodness)[: self.count]  # NaN is sorted last
         chosen = np.flatnonzero(goodness <= np.nanmax(last)).tolist()
         self._kept += [(float(goodness[i]), batch.keys[i], values[i]) for i in chosen]
         self._kept = sorted(self._kept, key=lambda kept: kept[:2])[: self.count]
 
     @property
     def items(self) -> list[str]:
-        """The items of the worst cases, each once, the worst first."""
+        """Return the items of the worst cases without repetition, worst first."""
         return list(dict.fromkeys(key.item for _, key, _ in self._kept))
 
     def reasons(self) -> dict[str, str]:
-        """Why each of these items is to be looked at."""
+        """Return the reason for showing each of these items."""
         systems: dict[str, list[str]] = {}
         for _, key, _ in self._kept:
             systems.setdefault(key.item, []).append(key.system)
@@ -207,7 +207,7 @@ class WorstCases(Collector):
         }
 
     def result(self, level: float) -> tuple[CaseValues, ...]:
-        """The worst first."""
+        """Return the worst cases, worst first."""
         del level
         return tuple(
             CaseValues(key, dict(zip(self._names, row.tolist(), strict=True)))
@@ -220,7 +220,7 @@ class WorstCases(Collector):
 
 @dataclass
 class SampleRows(Collector):
-    """Writes every case's values into the table of samples."""
+    """Writer of the values of every case to the table of samples."""
 
     table: SampleTable
 
@@ -236,7 +236,7 @@ class SampleRows(Collector):
 
 @dataclass
 class AlignmentRows(Collector):
-    """Writes every case's words into the file of alignments."""
+    """Writer of the word alignment of every case to the file of alignments."""
 
     file: AlignmentFile
 

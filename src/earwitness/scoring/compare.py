@@ -1,4 +1,4 @@
-"""The verb compare: paired differences between systems, with intervals and tests."""
+"""The function compare: paired differences between systems, with intervals and tests."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from earwitness.stats.significance import compute_permutation_p_values, holm, pe
 # --- Paired differences on common items ----------------------------------------------------------
 
 
-MAX_PAIRED_ITEMS = 1_000_000  # items that are kept: differences need them all at once
+MAX_PAIRED_ITEMS = 1_000_000  # items kept in memory: a difference needs all of them at once
 
 
 @dataclass(frozen=True)
 class DifferenceSettings:
-    """How differences are judged."""
+    """Settings of the comparison of systems."""
 
     families: MetricSet
     chosen: list[Value]
@@ -43,14 +43,14 @@ class DifferenceSettings:
     permutations: int
 
     def score(self, statistics: Floats, cuts: list[int]) -> Floats:
-        """The chosen values from summed statistics of all metrics side by side."""
+        """Return the chosen values, from summed statistics of all metrics in one array."""
         values = self.families.score(np.split(statistics, cuts, axis=-1))
         names = [value.name for value in self.families.values]
         return values[..., [names.index(value.name) for value in self.chosen]]
 
 
 class PairedSystemScores:
-    """Systems on their common items; each value on the items where both sides have it."""
+    """Scores of systems on their common items; each value on the items where it is defined."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class PairedSystemScores:
         self._drawn: dict[tuple[str, bytes], tuple[Floats, Floats]] = {}
 
     def estimates(self) -> dict[str, dict[str, Estimate]]:
-        """Every system's values on the common items."""
+        """Return the estimates of every system on the common items."""
         by_system: dict[str, dict[str, Estimate]] = {}
         for name, defined in self._defined.items():
             total, draws = self._resample(name, np.ones(self.items, np.bool_))
@@ -91,12 +91,12 @@ class PairedSystemScores:
         return self._drawn[key]
 
     def pair(self, a: str, b: str) -> tuple[list[Estimate], Floats]:
-        """Differences and p-values; values that share their defined items are tested together."""
+        """Return differences and p-values of two systems."""
         both = self._defined[a] & self._defined[b]
         plan, wide = self._plan, len(self._plan.chosen)
         observed, p = np.full(wide, np.nan), np.full(wide, np.nan)
         draws = np.full((plan.draws, wide), np.nan)
-        for items in np.unique(both, axis=1).T:
+        for items in np.unique(both, axis=1).T:  # values defined on the same items: one test
             columns = (both == items[:, None]).all(axis=0)
             if not items.any():
                 continue
@@ -121,7 +121,7 @@ class PairedSystemScores:
         ]
 
 
-# --- Verb compare --------------------------------------------------------------------------------
+# --- Function compare ----------------------------------------------------------------------------
 
 
 def compare(
@@ -145,12 +145,72 @@ def compare(
     progress: Progress = no_progress,
     **parameters: Any,
 ) -> Comparison:
-    """Differences between all pairs of systems, with intervals and tests.
+    """Compare all pairs of systems on the items that every system has an output for.
 
-    Intervals come from a bootstrap in which both systems see the same items; p-values from swapping
-    the systems' outputs item by item; for every value, p is corrected for all pairs by Holm's
-    method. ``values`` are the headlines of the metrics unless others are named. ``by`` compares
-    within every group of a field too; p is then corrected for all pairs and groups of the field.
+    Confidence intervals are from a paired bootstrap over items. p-values are from a paired
+    permutation test, which swaps the outputs of two systems item by item. For every value, p is
+    Holm-corrected across pairs of systems.
+
+    Parameters
+    ----------
+    outputs
+        Path, ``"-"`` for standard input, or records of two or more systems.
+    references
+        Path, ``"-"`` or records with references, joined with the outputs by ``item``.
+    values
+        Names of the values to compare. By default the main value of every metric.
+    metrics
+        Name of a metric, a ``Metric``, or a list of these. By default the metrics of the task.
+    alpha
+        Significance level.
+    permutations
+        Number of permutations.
+    draws
+        Number of bootstrap samples.
+    level
+        Level of the confidence intervals.
+    seed
+        Seed of the random numbers.
+    on_error
+        Handling of invalid or missing samples: ``"fail"``, ``"skip"`` or ``"empty"``; see
+        ``score``.
+    worst, worst_by, show, baselines
+        As for ``score``.
+    by
+        Fields by which items are grouped, as for ``score``. Systems are also compared within every
+        group; p is then corrected across all pairs and all groups of the field.
+    map
+        Function that distributes the work.
+    progress
+        Function that is called with bytes read, total bytes and cases so far.
+    **parameters
+        Parameters of the metrics and options of the task, as for ``score``.
+
+    Returns
+    -------
+    Comparison
+        Contrasts of all pairs of systems, and the scores of every system.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or has invalid lines.
+    UsageError
+        If an argument is invalid, or if there are fewer than two systems or no common items.
+
+    Examples
+    --------
+    >>> references = [
+    ...     {"item": name, "duration": 180, "references": [{"boundaries": [60]}]} for name in "abc"
+    ... ]
+    >>> outputs = [
+    ...     {"item": name, "system": system, "output": {"boundaries": [time]}}
+    ...     for name in "abc"
+    ...     for system, time in (("good", 61), ("poor", 90))
+    ... ]
+    >>> comparison = compare(outputs, references, metrics="collar")
+    >>> comparison.contrasts[0].difference.value
+    1.0
     """
     check(
         draws=draws,
@@ -161,7 +221,7 @@ def compare(
         worst=worst,
     )
     if not 0 < alpha < 1:
-        raise UsageError(f"alpha must lie between 0 and 1, such as 0.05, got {alpha}")
+        raise UsageError(f"alpha must be between 0 and 1, such as 0.05, got {alpha}")
     source, other = sources(outputs, references)
     setup = set_up(source, other, metrics, parameters)
     chosen = _chosen(setup.metrics, values)
@@ -183,15 +243,17 @@ def compare(
     systems = collectors.overall.systems
     if any(system.bootstrap.count > MAX_PAIRED_ITEMS for system in systems.values()):
         raise UsageError(
-            f"differences need all items in memory: at most {MAX_PAIRED_ITEMS:,} of a system"
+            f"a comparison keeps all items in memory: at most {MAX_PAIRED_ITEMS:,} per system"
         )
     scores = assemble_scores(run, collectors, level)
     if len(systems) < 2:
-        raise UsageError(f"there is one system only, {next(iter(systems))}: nothing to compare")
+        raise UsageError(
+            f"only one system, {next(iter(systems))} — a comparison needs at least two"
+        )
     plan = DifferenceSettings(setup.metrics, chosen, draws, level, seed, permutations)
     paired = PairedSystemScores(plan, systems)
     if not paired.items:
-        raise UsageError("no item was answered by all systems: nothing to compare")
+        raise UsageError("no item has outputs of all systems: nothing to compare")
     return Comparison(
         signature=f"{scores.signature}|permutation(permutations={permutations},alpha={alpha})|holm",
         scores=scores,
@@ -207,7 +269,7 @@ def compare(
 def _groups(
     plan: DifferenceSettings, fields: GroupScores, common: Hashes, alpha: float
 ) -> Iterator[GroupContrasts]:
-    """Contrasts within the groups of every field, on items that every system answered."""
+    """Yield contrasts within the groups of every field, on the common items of all systems."""
     for name, groups in fields.sorted_groups():
         comparable = [
             (label, PairedSystemScores(plan, tally.systems, common)) for label, tally in groups
@@ -223,9 +285,9 @@ def _groups(
 def _corrected(
     groups: list[PairedSystemScores], chosen: list[Value], alpha: float
 ) -> list[tuple[Contrast, ...]]:
-    """Contrasts of each, value by value; p is corrected over all of them together.
+    """Return contrasts per group, with p corrected across all of them for every value.
 
-    Contrasts of so few items that no outcome could tell the systems apart do not count.
+    Contrasts with too few items for any difference to be significant do not count.
     """
     answers: list[list[Contrast]] = [[] for _ in groups]
     tested = [
@@ -249,20 +311,22 @@ def _chosen(families: MetricSet, names: Sequence[str] | str | None) -> list[Valu
     names = [full for name in names or () for full in _variants(name, by_name)]
     for name in names:
         if name not in by_name:
-            raise UsageError(f'there is no value "{name}" — {nearest(name, by_name)}')
+            raise UsageError(f'unknown value "{name}" — {nearest(name, by_name)}')
         if by_name[name].best == "none":
-            raise UsageError(f'"{name}" is neither good nor bad when high — choose another value')
+            raise UsageError(
+                f'"{name}" has no better direction (high or low) — choose another value'
+            )
     return [by_name[name] for name in dict.fromkeys(names or families.headlines)]
 
 
 def _variants(name: str, names: Iterable[str]) -> list[str]:
-    """A value that was scored with several parameters stands for all of them."""
+    """Return all variants of a value that was scored with several parameters."""
     variants = [full for full in names if full.partition("@")[0] == name]
     return variants or [name]
 
 
 def _countable(difference: Estimate, p: float, alpha: float) -> float:
-    """p, or NaN where even the least p that so many items can give is not below alpha."""
+    """Return p, or NaN if there are too few items for any p below alpha."""
     return p if 2.0 ** (1 - difference.n) < alpha else float("nan")
 
 

@@ -19,12 +19,12 @@ from earwitness.task import Collector, ScoredBatch, TaskReader
 # --- Spread of values ----------------------------------------------------------------------------
 
 
-MAX_PLOTTED_CASES = 2000  # cases of a system whose values are kept: those with the smallest hashes
+MAX_PLOTTED_CASES = 2000  # kept cases per system: those with the smallest hashes
 
 
 @dataclass
 class CaseValueSpread(Collector):
-    """Values of some cases: all, or as many as are drawn, the same items for everyone."""
+    """Values of single cases for plots; if there are many, the same sample for all systems."""
 
     metrics: MetricSet
     _kept: dict[str, tuple[Hashes, Floats]] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class CaseValueSpread(Collector):
             self._kept[name] = joined[order], table[order]
 
     def result(self, level: float) -> dict[str, dict[str, tuple[float, ...]]]:
-        """By system and name of the value, without what is undefined."""
+        """Return the defined values by system and value name."""
         del level
         names = [value.name for value in self.metrics.values]
         return {
@@ -56,28 +56,28 @@ class CaseValueSpread(Collector):
 # --- Items to look at ----------------------------------------------------------------------------
 
 
-MAX_HELD_CASES = 20_000  # cases that are held in case one of them is wanted later
+MAX_HELD_CASES = 20_000  # cases kept in memory because they may be shown later
 
 
 class HeldCases(NamedTuple):
-    """Cases with their values, and the names of those who made their references."""
+    """Cases with their values, and the names of their annotators."""
 
     cases: Cases
     values: Floats
     annotators: list[list[str]]
 
     def take(self, index: Ints) -> HeldCases:
-        """Those at these places."""
+        """Return the cases at these indices."""
         annotators = [self.annotators[place] for place in index.tolist()]
         return HeldCases(self.cases.take(index), self.values[index], annotators)
 
 
 @dataclass
 class Gallery(Collector):
-    """Cases of items that may be shown: all while there are few, then only what is wanted.
+    """Cases of items that may be shown: all if there are few, else only those to be shown.
 
-    Wanted are the items of ``show`` and those of the worst cases, which must be collected before.
-    Sound is looked for in ``folder``.
+    The items to be shown are those of ``show`` and of the worst cases, which must be collected
+    before. Audio files are searched in ``folder``.
     """
 
     metrics: MetricSet
@@ -91,11 +91,11 @@ class Gallery(Collector):
 
     @property
     def wanted(self) -> list[str]:
-        """Items that are to be shown, in order."""
+        """Return the items to be shown, in order."""
         return list(dict.fromkeys([*self.show, *self.worst.items]))
 
     def add(self, batch: ScoredBatch) -> None:
-        """Hold cases, and forget what nobody wants now, if it has become too much."""
+        """Keep cases; if there are too many, drop those that are not to be shown."""
         measured = batch.measured
         if measured.cases is None:
             return
@@ -116,7 +116,7 @@ class Gallery(Collector):
         self._audio = {item: path for item, path in self._audio.items() if item in wanted}
 
     def result(self, level: float) -> tuple[ExampleItem, ...]:
-        """The items in order, with every system's output that is held."""
+        """Return the items in order, with the kept outputs of every system."""
         del level
         items = {item for held in self._held for item in held.cases.items}
         for item in self.show:
@@ -141,7 +141,7 @@ class Gallery(Collector):
         )
 
     def _example(self, item: str, places: list[tuple[HeldCases, int]], why: str) -> ExampleItem:
-        """An item with the outputs of all systems, as its task draws them."""
+        """Return an item with the outputs of all systems, as shown by its task."""
         cases, values = {}, {}
         names = [value.name for value in self.metrics.values]
         for held, index in places:
@@ -162,16 +162,16 @@ class Gallery(Collector):
         return self.reader.example(example, dict(sorted(cases.items())), references, self.metrics)
 
     def notes(self) -> Iterator[str]:
-        """What may be missing; only the sound of items that were shown is looked for."""
+        """Yield notes about missing outputs and missing audio files of shown items."""
         if self._pruned:
-            yield "timelines of so many cases may lack the outputs of some systems"
+            yield "with this many cases, timelines may lack the outputs of some systems"
         for item, audio in sorted(self._audio.items()):
             if not is_address(audio) and not _is_file(Path(audio)):
-                yield f'the sound of "{item}" is not there: {audio}'
+                yield f'the audio file of "{item}" does not exist: {audio}'
 
 
 def find_sound(folder: Path | None, audio: str) -> str:
-    """Where sound is: beside the file that names it, or as it says."""
+    """Return the path of an audio file in the folder of the file that names it, or as given."""
     if folder is None or is_address(audio) or not _is_file(folder / audio):
         return audio
     return str(folder / audio)
@@ -180,5 +180,5 @@ def find_sound(folder: Path | None, audio: str) -> str:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # a name that no file can have
+    except (OSError, ValueError):  # not a valid file name
         return False

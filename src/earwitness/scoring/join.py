@@ -30,10 +30,10 @@ from earwitness.task import (
 
 @dataclass(kw_only=True)
 class References:
-    """References by item: ``cases`` are those of nobody, with empty outputs.
+    """References by item; ``cases`` have empty outputs and no system.
 
-    ``annotators`` names the references of every case; ``metas`` are the items' metas if slices are
-    wanted; ``bad`` are the items whose references cannot be used.
+    ``annotators`` are the names of the annotators of every case, ``metas`` the meta fields of items
+    (only for grouping), and ``bad`` the items with invalid references, with the reasons.
     """
 
     reader: TaskReader
@@ -48,7 +48,7 @@ class References:
     remarks: Counter[str]
 
     def join(self, items: list[str], systems: list[str], outputs: list[Any]) -> ParsedBatch:
-        """Cases of outputs for these items."""
+        """Return the cases of outputs for these items."""
         rows = np.array([self.rows[item] for item in items], np.int64)
         cases = self.reader.join(self.cases.take(rows), systems, outputs)
         answered = list(zip(systems, rows.tolist(), strict=True))
@@ -57,11 +57,11 @@ class References:
         return ParsedBatch(cases, lines, self.hashes[rows], Findings(), remarks, answered)
 
     def names(self, items: Iterable[str]) -> list[str]:
-        """Who made each of the references of these items."""
+        """Return the annotator of each reference of these items."""
         return [name for item in items for name in self.annotators[self.rows[item]]]
 
     def labels(self, parsed: ParsedBatch, metas: list[dict[str, Any]]) -> GroupLabels:
-        """Groups of cases: the item's meta decides, then the output's."""
+        """Return the groups of cases, by the meta fields of the item, then of the output."""
         if not self.by:
             return GroupLabels()
         rows = [row for _, row in parsed.answered]
@@ -73,7 +73,7 @@ class References:
 def read_references(
     source: RecordSource, reader: TaskReader, on_error: OnError, by: tuple[Slicing, ...] = ()
 ) -> tuple[References, Findings]:
-    """A whole references file; it must fit into memory."""
+    """Read a whole references file, which must fit into memory."""
     findings, seen = Findings(on_error), KeyIndex()
     bad: dict[str, str] = {}
     kept: list[ParsedReference] = []
@@ -95,12 +95,12 @@ def read_references(
             else:
                 kept.append(good)
     if not kept and not bad:
-        raise InputError([Problem(source.name, 0, "", "no reference in it")])
+        raise InputError([Problem(source.name, 0, "", "contains no references")])
     return _columns(kept, bad, by, reader), findings
 
 
 class ParsedReference(NamedTuple):
-    """A reference record with what each of its references is, and who made it."""
+    """A record of references with its parsed references and their annotators."""
 
     record: Any
     resolved: list[Any]
@@ -134,7 +134,7 @@ def _has_audio(record: Any) -> bool:
 
 
 def _annotators(reference: Any) -> list[str]:
-    """Who made each reference of an item; who is not named is numbered."""
+    """Return the annotator of each reference of an item, or its number without a name."""
     names = [one.annotator for one in reference.references]
     return [f"reference {n}" if a is UNSET else str(a) for n, a in enumerate(names, 1)]
 
@@ -169,7 +169,7 @@ def _good(
 
 def _repeated(names: list[str]) -> list[Fault]:
     return [
-        Fault(f"references[{n}].annotator", f'"{name}" is also references[{names.index(name)}]')
+        Fault(f"references[{n}].annotator", f'"{name}" also made references[{names.index(name)}]')
         for n, name in enumerate(names)
         if names.index(name) < n
     ]
@@ -178,11 +178,11 @@ def _repeated(names: list[str]) -> list[Fault]:
 # --- Outputs joined by item ----------------------------------------------------------------------
 
 
-MAX_NAMES_SEARCHED = 1000  # names among which a near one is looked for
+MAX_NAMES_SEARCHED = 1000  # number of names up to which the nearest one is suggested
 
 
 def parse_outputs(block: LineBlock, references: References, on_error: OnError) -> ParsedBatch:
-    """Cases of an outputs file, joined with their references by item."""
+    """Return the cases of an outputs file, joined with their references by item."""
     reader = references.reader
     refuse_other_files("outputs", block, on_error)
     findings, taken, lines = Findings(on_error), list[Any](), list[int]()
@@ -215,12 +215,12 @@ def parse_outputs(block: LineBlock, references: References, on_error: OnError) -
 
 
 def _is_known(record: Any, references: References) -> bool:
-    """Whether a line could be read and has references."""
+    """Whether a line is valid and has references."""
     return not isinstance(record, bytes) and str(record.item) in references.rows
 
 
 def _resolve_known(read: list[Any], references: References) -> list[Any]:
-    """What outputs are, of the lines for which that can be said."""
+    """Return the parsed outputs of the lines that are valid and have references."""
     records = [record for record in read if _is_known(record, references)]
     rows = [references.rows[str(record.item)] for record in records]
     outputs = [record.output for record in records]
@@ -236,7 +236,7 @@ def _resolved(
     findings: Findings,
     answered: list[tuple[str, int]],
 ) -> Any | None:
-    """What an output was found to be; what is wrong with it is noted."""
+    """Return the parsed output, or None and findings if it is invalid."""
     reader, row = references.reader, references.rows[str(output.item)]
     if not isinstance(resolved, list):
         return resolved
@@ -256,7 +256,7 @@ def _mend(
     findings: Findings,
     answered: list[tuple[str, int]],
 ) -> Any | None:
-    """What can be made of a line that is bad or has no reference; it is noted."""
+    """Return a replacement for a line that is invalid or has no reference, and add findings."""
     reader = references.reader
     value: dict[str, Any]
     if isinstance(record, bytes):
@@ -291,12 +291,12 @@ def _no_reference(item: str, references: References, on_error: OnError) -> list[
         remedy = remedy if remedy.startswith("did") else "add one, or leave the item out"
         return [Fault("item", f'no reference for "{item}"', remedy)]
     if on_error == "fail":
-        return []  # the references file has been blamed already
-    return [Fault("item", f"its reference is bad: {reason}")]
+        return []  # the problem of the references file is reported already
+    return [Fault("item", f"its reference is invalid: {reason}")]
 
 
 def empty_outputs(references: References, items: list[str], system: str) -> ParsedBatch:
-    """Cases for items that a system said nothing about."""
+    """Return cases with empty outputs for items that a system has no output for."""
     failed = [references.reader.failed] * len(items)
     parsed = references.join(items, [system] * len(items), failed)
     parsed.labels = references.labels(parsed, [{} for _ in items])

@@ -29,9 +29,9 @@ from earwitness.text.alignment import format_alignments
 
 @dataclass(frozen=True)
 class ReferenceSubsets:
-    """How many references of an item count, how often they are drawn, and from which seed.
+    """Numbers of references to score with, number of draws of each, and seed.
 
-    ``most`` is how many an item has at most.
+    ``most`` is the largest number of references of an item.
     """
 
     counts: tuple[int, ...] = ()
@@ -40,11 +40,11 @@ class ReferenceSubsets:
     most: int = 1
 
     def among(self, have: Ints) -> ReferenceSubsets:
-        """The same, of items with so many references."""
+        """Return the same settings for items with these numbers of references."""
         return replace(self, most=int(have.max(initial=1)))
 
     def values(self, metrics: MetricSet, cases: Cases, hashes: Hashes) -> Iterator[ReferenceDraw]:
-        """Cases measured once more with every draw; as many as there are, or more, are no draw."""
+        """Yield the values of cases for every draw of fewer references than an item has."""
         counts = cases.counts
         for count in self.counts:
             for draw in range(1, self.repeats + 1) if count < self.most else ():
@@ -54,32 +54,35 @@ class ReferenceSubsets:
 
     @property
     def signature(self) -> str:
-        """With a bar before it; nothing if nothing is drawn."""
+        """Settings after a ``|``; empty if nothing is drawn."""
         counts = "+".join(map(str, self.counts))
         how = f"fewer(references={counts},repeats={self.repeats},seed={self.seed})"
         return f"|{how}" if self.counts else ""
 
     def notes(self, have: Ints) -> Iterator[str]:
-        """What could not be drawn."""
+        """Yield notes about numbers of references that items do not have."""
         for count in self.counts:
             short = int((have < count).sum())
             if count > self.most:
-                yield f"no item has {count} references: there are no scores with so many"
+                yield f"no item has {count} references, so there are no scores with {count}"
             elif short:
                 items = "item has" if short == 1 else "items have"
-                yield f"{short:,} {items} fewer than {count} references; all of these count"
+                message = f"{short:,} {items} fewer than {count} references"
+                yield f"{message}; all of their references are used"
 
 
 def fewer_of(
     counts: Sequence[int] | int, repeats: int, seed: int, *, joined: bool
 ) -> ReferenceSubsets:
-    """What is asked for, in order; refused if it cannot be drawn or has nowhere to go."""
+    """Return the numbers of references in order; raise UsageError if they are invalid."""
     numbers = [counts] if isinstance(counts, int) else list(counts)
     for count in numbers:
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise UsageError(f"fewer references: a whole number from 1 on, got {count!r}")
+            raise UsageError(
+                f"fewer references: must be a whole number of at least 1, got {count!r}"
+            )
     if numbers and not joined:
-        raise UsageError("fewer references need a references file")
+        raise UsageError("fewer references: requires a references file")
     return ReferenceSubsets(tuple(sorted({*numbers})), repeats, seed)
 
 
@@ -88,10 +91,10 @@ def fewer_of(
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureBlock:
-    """Parse, check, join and measure a block; sent to the workers once.
+    """Parse, check, join and measure a block of lines; sent to each worker once.
 
-    ``by`` are the slices of a file that holds both sides; references know theirs. ``keep_cases``
-    keeps the cases themselves, ``align`` their words side by side.
+    ``by`` are the slicings of a file with outputs and references; otherwise ``references`` has
+    them. ``keep_cases`` returns the cases themselves, ``align`` their word alignments.
     """
 
     metrics: MetricSet
@@ -113,7 +116,7 @@ class MeasureBlock:
         return self.measure(parsed, block.done)
 
     def measure(self, parsed: ParsedBatch, done: int = 0) -> MeasuredBatch:
-        """Measure cases that were parsed."""
+        """Measure parsed cases."""
         cases, each, left_out = parsed.cases, None, None
         if not cases.several and not self.by_annotator:
             statistics = self.metrics.measure(cases)
@@ -151,13 +154,13 @@ class MeasureBlock:
         )
 
     def _annotators(self, cases: Cases) -> list[list[str]]:
-        """Who made the references of each case; without a name there is one alone."""
+        """Return the annotators of each case; one without a name if there are no references."""
         if self.references is None:
             return [["reference"] for _ in cases.items]
         return [self.references.names([item]) for item in cases.items]
 
     def _audio(self, parsed: ParsedBatch) -> dict[str, str]:
-        """Where the sound of items is, by what the references say if there are any."""
+        """Return the audio of items, as given in the references if there are any."""
         if self.references is None:
             return parsed.audio
         audio = self.references.audio

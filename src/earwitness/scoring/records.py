@@ -27,12 +27,12 @@ TEST_COLUMNS = ("p", "p_corrected", "better")
 
 
 def to_json(scores: Scores) -> str:
-    """All of a result; undefined numbers are null."""
+    """Return scores as JSON; undefined numbers are null."""
     return json_text(scores_record(scores))
 
 
 def scores_record(scores: Scores) -> dict[str, Any]:
-    """All of a result."""
+    """Return scores as a record."""
     return {
         "signature": scores.signature,
         "provenance": asdict(scores.provenance),
@@ -56,13 +56,13 @@ def scores_record(scores: Scores) -> dict[str, Any]:
 
 
 def _task_parts(scores: Scores) -> dict[str, Any]:
-    """Parts of the task of the run; those of other built-in tasks are there, and empty."""
+    """Return the parts of the task of the run; parts of other built-in tasks are empty."""
     empty: dict[str, Any] = {name: [] for task in TASKS.built_in.values() for name in task.parts}
     return empty | {part.name: part.record() for part in scores.parts}
 
 
 def comparison_json(comparison: Comparison) -> str:
-    """All of it; undefined numbers are null."""
+    """Return a comparison as JSON; undefined numbers are null."""
     return json_text(
         {
             "signature": comparison.signature,
@@ -80,12 +80,12 @@ def comparison_json(comparison: Comparison) -> str:
 
 
 def _contrast(contrast: Contrast) -> dict[str, Any]:
-    """Without the size of an effect, which comparisons do not have."""
+    """Return a contrast without its effect size, which comparisons do not have."""
     return {name: value for name, value in asdict(contrast).items() if name != "effect"}
 
 
 def to_csv(scores: Scores) -> str:
-    """A line an estimate, each with signature and provenance; undefined numbers are empty."""
+    """Return one line per estimate, with signature and provenance; undefined numbers are empty."""
     provenance = json.dumps(asdict(scores.provenance), ensure_ascii=False)
     return csv_table(
         [*ESTIMATE_COLUMNS, "field", "group", "signature", "provenance"],
@@ -99,7 +99,7 @@ def to_csv(scores: Scores) -> str:
 
 
 def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]:
-    """All estimates: the whole, groups, parts of the task, and people beside systems."""
+    """Yield all estimates: overall, groups, parts of the task, and annotators with systems."""
     yield "", "", scores.systems
     for slicing in scores.slices:
         for group, systems in slicing.groups.items():
@@ -113,7 +113,7 @@ def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]
 
 
 def comparison_csv(comparison: Comparison) -> str:
-    """A line a contrast; undefined numbers are empty."""
+    """Return one line per contrast; undefined numbers are empty."""
     whole = GroupContrasts("", "", comparison.items, comparison.contrasts)
     return csv_table(
         [
@@ -179,9 +179,10 @@ REFERENCE_COLUMNS = ("references", "draw")
 
 
 class SampleTable(AtomicWriter):
-    """Rows ``item, system, value …, signature`` as .csv or .jsonl; undefined is empty or null.
+    """Writer of rows ``item, system, value …, signature`` as .csv or .jsonl.
 
-    If some cases are ``drawn``, rows also say how many references they rest on, and which draw.
+    Undefined values are empty or null. If references are ``drawn``, rows also have the number of
+    references and the number of the draw.
     """
 
     def __init__(
@@ -190,7 +191,9 @@ class SampleTable(AtomicWriter):
         self._path, self._names, self._signature = Path(path), tuple(names), signature
         self._more = REFERENCE_COLUMNS if drawn else ()
         if self._path.suffix not in SAMPLE_TABLE_SUFFIXES:
-            raise UsageError(f"{self._path}: a sample table ends in .csv or .jsonl")
+            raise UsageError(
+                f"{self._path}: unknown format of the sample table — use .csv or .jsonl"
+            )
         super().__init__(self._path)
 
     def _begin(self) -> None:
@@ -204,7 +207,7 @@ class SampleTable(AtomicWriter):
         values: Sequence[Sequence[float]],
         references: tuple[int, int] = (0, 0),
     ) -> None:
-        """Cases with their values in the order of the names, and the references they rest on."""
+        """Write cases with their values, and the number of references and of the draw."""
         more = dict(zip(self._more, references, strict=False))
         rows = zip(keys, values, strict=True)
         if self._path.suffix == ".csv":
@@ -234,9 +237,9 @@ class SampleTable(AtomicWriter):
 
 
 class AlignmentFile(AtomicWriter):
-    """A heading a case, its alignment below, a blank line behind."""
+    """Writer of alignments: one heading per case, its alignment, and a blank line."""
 
     def write(self, keys: Sequence[Key], alignments: Sequence[str]) -> None:
-        """Cases with their alignments; where there is none it is said."""
+        """Write cases with their alignments, or "(no words)"."""
         for key, text in zip(keys, alignments, strict=True):
             self._stream.write(f"## {key.item}, {key.system}\n\n{text or '(no words)'}\n\n")

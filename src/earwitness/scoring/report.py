@@ -35,7 +35,7 @@ MIN_ITEMS_PER_GROUP = 10  # items below which a group is small
 
 
 def scores_report(scores: Scores) -> Report:
-    """All of it."""
+    """Return the report of scores."""
     shown = scores.headlines
     return Report(
         "Scores",
@@ -47,7 +47,7 @@ def scores_report(scores: Scores) -> Report:
 
 
 def about(scores: Scores) -> str:
-    """What was scored, in a line."""
+    """Return one line about the numbers of systems, cases and references, and the input files."""
     systems = len(scores.systems)
     what = f"{systems:,} system{'s' * (systems != 1)}, {scores.provenance.cases:,} cases"
     if not systems and scores.people is not None:
@@ -55,11 +55,11 @@ def about(scores: Scores) -> str:
     least, most = scores.provenance.references
     each = _range(least, most)
     names = ", ".join(i.name for i in scores.provenance.inputs)
-    return f"{what}, {each} reference{'s' * (most > 1)} an item; {names}"
+    return f"{what}, {each} reference{'s' * (most > 1)} per item; {names}"
 
 
 def result_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
-    """What the systems reach: overall, over parameters, beside people, by group."""
+    """Yield the sections with results: overall, per parameter, of annotators, and per group."""
     if scores.systems:
         yield Section("Results", tuple(_leading(scores, shown)), place="pictures")
         yield Section("All values", tuple(score_tables(scores)), folded=len(scores.families) > 1)
@@ -76,9 +76,9 @@ def result_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
 
 
 def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
-    """Single cases: how they spread, the worst, those to look at, those left out."""
+    """Yield the sections about single cases: spread, worst cases, examples, and omitted cases."""
     if scores.spread:
-        yield Section("Spread over cases", tuple(_spread(scores, shown)), place="pictures")
+        yield Section("Distribution over cases", tuple(_spread(scores, shown)), place="pictures")
     if scores.worst:
         yield Section("Worst cases", (worst_table(scores, shown),))
     drawn = [example for example in scores.shown if example.outputs]
@@ -104,11 +104,11 @@ def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
         pairs = any(
             a.pairs for example in scores.shown for a in chain(*example.alignments.values())
         )
-        text = "S replaced, D missing, I too much." if pairs else ""
+        text = "S substituted, D deleted, I inserted." if pairs else ""
         if networks:
             text += (
-                " A word with a question mark was not said. Below, how many people went to this "
-                "word from the one before it on the path."
+                " A word with a question mark was not said. The number below a word is the number "
+                "of people who went to it from the previous word of the path."
             )
         yield Section("Words", tuple(_alignments(scores)), text)
     for what, left in (("skipped", scores.skipped), ("scored as empty", scores.emptied)):
@@ -117,7 +117,7 @@ def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
 
 
 def _picked(network: WordNetwork, worst: Mapping[str, str]) -> str:
-    """Whose path stands out: the worst system's, else the first."""
+    """Return the system whose path is highlighted: the worst, else the first."""
     first = next((s for s in network.targets if not s.startswith("(")), "")
     return worst.get(network.item, first)
 
@@ -130,7 +130,7 @@ def _leading(scores: Scores, shown: Sequence[str]) -> Iterator[Intervals]:
 
 
 def score_tables(scores: Scores) -> list[Table]:
-    """A table a family: a row a value, a column a system."""
+    """Return one table per metric, with one row per value and one column per system."""
     return [
         Table(
             family,
@@ -148,7 +148,7 @@ def score_tables(scores: Scores) -> list[Table]:
 
 
 def _ceiling_tables(scores: Scores, people: AnnotatorScores) -> Iterator[Table]:
-    """What people reach, where there are no systems: a row a value, a column a person."""
+    """Yield one table per metric without systems: one row per value, one column per annotator."""
     columns = {PEOPLE_SERIES: people.ceiling, **people.annotators}
     for family, values in scores.families.items():
         counts = ("n", *(count_with_undefined(own[values[0].name]) for own in columns.values()))
@@ -177,7 +177,7 @@ def _curves(scores: Scores) -> Iterator[Curve]:
 
 
 def _people(scores: Scores, people: AnnotatorScores, shown: Sequence[str]) -> Section:
-    """The ceiling, and who is far from the others."""
+    """Return the section with the human ceiling and the scores of each annotator."""
     parts = []
     for name in shown if scores.systems else ():
         value = scores.values[name]
@@ -189,21 +189,22 @@ def _people(scores: Scores, people: AnnotatorScores, shown: Sequence[str]) -> Se
         rows = [(who, {PEOPLE_SERIES: own[name]}) for who, own in people.annotators.items()]
         title = f"{value_title(value)}: each annotator against the others"
         parts.append(Intervals(title, value, "annotator", tuple(rows)))
+    which = "item" if people.items == 1 else "items"
     text = (
-        f"Of items with several references, {people.items:,} in all, each annotator in turn is "
-        "scored against the others."
+        f"Each annotator in turn is scored against the others, on the {people.items:,} {which} "
+        "with several references."
     )
     done = {e.n + e.undefined for own in people.annotators.values() for e in own.values()}
     if done - {people.items}:
-        text += " Every item weighs the same for people, but not everyone did all items."
+        text += " Every item has the same weight, but not every annotator annotated all items."
     if not scores.systems:
         return Section("People", tuple(parts), text, "pictures")
-    text += " Systems are scored on the same items, as far as they answered them, against as many"
-    return Section("People", tuple(parts), f"{text} references.")
+    text += " Systems are scored on the same items, if they have outputs for them, against the same"
+    return Section("People", tuple(parts), f"{text} number of references.")
 
 
 def _few(slicing: Slice) -> str:
-    """A warning where groups are small."""
+    """Return a warning if groups are small, else an empty text."""
     counts = [
         max(estimate.n for own in systems.values() for estimate in own.values())
         for systems in slicing.groups.values()
@@ -213,7 +214,7 @@ def _few(slicing: Slice) -> str:
         return ""
     what = "group has" if few == 1 else "groups have"
     message = f"{few} of {len(counts)} {what} fewer than {MIN_ITEMS_PER_GROUP} items"
-    return f"{message}: read them with care."
+    return f"{message}: interpret them with caution."
 
 
 def _groups(scores: Scores, slicing: Slice, shown: Sequence[str]) -> Iterator[Intervals]:
@@ -242,7 +243,7 @@ def _alignments(scores: Scores) -> Iterator[WordBlock]:
 
 
 def worst_table(scores: Scores, shown: Sequence[str]) -> Table:
-    """The worst cases by the value that chose them, its family's others, and what else is shown."""
+    """Return the table of the worst cases, with the values of the same metric and the headlines."""
     family = next(f for f in scores.families.values() if scores.worst_by in {v.name for v in f})
     kin = [value.name for value in family if value.best != "none"]
     values = [scores.values[n] for n in dict.fromkeys([scores.worst_by, *shown, *kin])]
@@ -259,7 +260,7 @@ def worst_table(scores: Scores, shown: Sequence[str]) -> Table:
 
 
 def left_lines(what: str, left: Sequence[FaultyCase]) -> Lines:
-    """Cases that were left out or emptied, and why."""
+    """Return one line per case that was skipped or scored as empty, with the reason."""
     lines = tuple(f"{o.key.item} ({o.key.system or 'no system'}): {o.reason}" for o in left)
     return Lines(f"{len(left):,} {what}", lines)
 
@@ -269,7 +270,7 @@ def _range(least: int, most: int) -> str:
 
 
 def provenance(scores: Scores, signature: str = "") -> list[str]:
-    """Signature, provenance and notes, a line each."""
+    """Return signature, provenance and notes, one line each."""
     source = scores.provenance
     ceiling = [scores.people.ceiling] if scores.people is not None else []
     level = next(e.level for own in (*scores.systems.values(), *ceiling) for e in own.values())
@@ -277,13 +278,13 @@ def provenance(scores: Scores, signature: str = "") -> list[str]:
         f"{source.cases:,} scored, {source.skipped:,} skipped, {source.emptied:,} scored as empty"
     )
     lines = [
-        f"intervals: {100 * level:.4g} %; ↑ high is good, ↓ low is good",
+        f"confidence intervals: {100 * level:.4g} %; ↑ higher is better, ↓ lower is better",
         f"signature: {signature or scores.signature}",
         f"made with: earwitness {source.version}, numpy {source.numpy}, seed {source.seed}",
         f"cases: {counts}",
     ]
     if source.references != (1, 1):
-        lines.append(f"references: {_range(*source.references)} of an item")
+        lines.append(f"references: {_range(*source.references)} per item")
     lines += [f"input: {i.name} ({i.bytes:,} bytes, sha256 {i.sha256})" for i in source.inputs]
     return lines + [f"note: {note}" for note in scores.notes]
 
@@ -295,12 +296,12 @@ MAX_PLOTTED_VALUES = 6  # values that are all drawn
 
 
 def comparison_report(comparison: Comparison) -> Report:
-    """Who is better, then the scores themselves."""
+    """Return the report of a comparison: differences between systems, then their scores."""
     scores = comparison.scores
     matrices = tuple(_matrices(comparison))
-    sections = [Section("In short", (_short(matrices),), place="pages")]
+    sections = [Section("Summary", (_short(matrices),), place="pages")]
     sections += [
-        Section("Who is better", matrices, _comparison_text(comparison)),
+        Section("Differences between systems", matrices, _comparison_text(comparison)),
         *_by_group(comparison),
     ]
     shown = comparison.values if len(comparison.values) <= MAX_PLOTTED_VALUES else scores.headlines
@@ -319,10 +320,12 @@ def comparison_report(comparison: Comparison) -> Report:
 
 def _comparison_text(comparison: Comparison) -> str:
     untested = ", ? cannot be tested" * (not all(map(is_tested, comparison.contrasts)))
+    differ = any(contrast.better for contrast in comparison.contrasts)
     return (
-        f"Items that every system answered: {comparison.items:,}; · cannot be told apart at "
-        f"alpha {comparison.alpha:g}{untested}. p is corrected for all pairs by Holm's method, "
-        "but not for looking at several values; intervals are not corrected."
+        f"{'' if differ else 'No two systems differ significantly. '}"
+        f"Items with outputs of all systems: {comparison.items:,}; · not significantly different "
+        f"at alpha {comparison.alpha:g}{untested}. p is Holm-corrected across pairs of systems, "
+        "not across metrics; intervals are not corrected."
     )
 
 
@@ -335,22 +338,22 @@ def _matrices(comparison: Comparison) -> Iterator[Matrix]:
 
 
 def _short(matrices: tuple[Matrix, ...]) -> Lines:
-    """A sentence a value."""
+    """Return the findings, one sentence per value."""
     return Lines("", tuple(sentence for one in matrices for sentence in comparison_sentences(one)))
 
 
 def _by_group(comparison: Comparison) -> Iterator[Section]:
-    """Differences within groups, a table a value."""
+    """Yield the differences within groups, one table per value."""
     fields = dict.fromkeys(group.field for group in comparison.groups)
     for field in fields:
         groups = [group for group in comparison.groups if group.field == field]
         parts = tuple(_group_table(comparison, name, field, groups) for name in comparison.values)
         text = (
-            f"p is corrected for all pairs and all groups of {field} by Holm's method; groups of "
-            "so few items that no outcome could tell systems apart do not count. Intervals are not "
-            "corrected."
+            f"p is Holm-corrected across all pairs of systems and all groups of {field}; groups "
+            "with too few items for any difference to be significant do not count. Intervals are "
+            "not corrected."
         )
-        yield Section(f"Who is better by {field}", parts, text, folded=True)
+        yield Section(f"Differences between systems by {field}", parts, text, folded=True)
 
 
 def _group_table(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from earwitness.core import (
@@ -16,6 +16,7 @@ from earwitness.core import (
     Provenance,
     Value,
 )
+from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import Sweep
 from earwitness.task import ResultPart
 
@@ -24,7 +25,15 @@ from earwitness.task import ResultPart
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Estimates by group and system, for the groups that a field of ``meta`` makes."""
+    """Estimates per group and system, for the groups of one field.
+
+    Attributes
+    ----------
+    field
+        Name of the field: a field of ``meta``, ``duration`` or ``annotator``.
+    groups
+        Estimates by group, system and value name.
+    """
 
     field: str
     groups: Mapping[str, Mapping[str, Estimates]]
@@ -32,10 +41,18 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorScores:
-    """How well people do: each annotator in turn against the others of the item.
+    """Scores of annotators: each annotator in turn against the others of the same item.
 
-    ``systems`` are scored on the same items against as many references. ``annotators`` has
-    everyone by name; it is empty if there are too many to list.
+    Attributes
+    ----------
+    items
+        Number of items with two or more references.
+    ceiling
+        Estimates of the mean annotator, by value name (the human ceiling).
+    systems
+        Estimates of every system on the same items, against the same number of references.
+    annotators
+        Estimates of every annotator; empty if there are too many annotators to list.
     """
 
     items: int
@@ -46,10 +63,40 @@ class AnnotatorScores:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Estimates by system and value name, with everything that is needed to make them again.
+    """Result of ``score`` and ``people``: estimates by system and value name, with provenance.
 
-    ``spread`` has, by system and value, the values of the cases, or of a fixed choice of them where
-    there are very many. ``parts`` are those that only the task of the run has.
+    Attributes
+    ----------
+    signature
+        Version, metrics with all parameters, and settings that determine the numbers.
+    provenance
+        Versions, seed, input files with hashes, and numbers of cases and references.
+    families
+        Values of every metric, by the signature of the metric.
+    headlines
+        Names of the main value of every metric.
+    systems
+        Estimates by system and value name.
+    slices
+        Estimates per group, one ``Slice`` per field of ``by``.
+    people
+        Scores of annotators, or None if no item has several references.
+    sweeps
+        Values over a range of a parameter, such as ``collar=[1, 3, 5]``.
+    parts
+        Parts of the result that only the task of the run has.
+    spread
+        Values of single cases by system and value name; a fixed sample of cases if there are many.
+    shown
+        Example items: those of ``show``, and those of the worst cases.
+    skipped, emptied
+        Cases that were skipped, or scored with an empty output, with the reason.
+    worst
+        The worst cases by the value ``worst_by``, worst first.
+    worst_by
+        Name of the value by which the worst cases were chosen.
+    notes
+        Remarks about the input and the result.
     """
 
     signature: str
@@ -71,11 +118,11 @@ class Scores:
 
     @property
     def values(self) -> dict[str, Value]:
-        """All values by name."""
+        """All values of the metrics, by name."""
         return {value.name: value for values in self.families.values() for value in values}
 
     def part(self, name: str) -> Any:
-        """The part of the task that has this name in JSON; None where the task has none."""
+        """Return the part of the result with this name in JSON, or None."""
         return next((part for part in self.parts if part.name == name), None)
 
 
@@ -84,7 +131,17 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class GroupContrasts:
-    """Contrasts on the items of one group of a slice; p is corrected over all groups and pairs."""
+    """Contrasts on the items of one group; p is corrected across all groups and pairs.
+
+    Attributes
+    ----------
+    field, group
+        Field and group, such as ``"snr"`` and ``"0 to 10"``.
+    items
+        Number of items of the group that every system has an output for.
+    contrasts
+        One contrast per value and pair of systems.
+    """
 
     field: str
     group: str
@@ -94,9 +151,26 @@ class GroupContrasts:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Contrasts of all pairs of systems; ``systems`` has their values on the common items.
+    """Result of ``compare``: contrasts of all pairs of systems on their common items.
 
-    ``scores`` are those of every system on all items that it answered.
+    Attributes
+    ----------
+    signature
+        Signature of the scores, with the settings of the test.
+    scores
+        Scores of every system on all items that it has an output for.
+    items
+        Number of items that every system has an output for.
+    alpha
+        Significance level.
+    values
+        Names of the compared values.
+    systems
+        Estimates by system and value name, on the common items.
+    contrasts
+        One contrast per value and pair of systems.
+    groups
+        Contrasts within the groups of the fields of ``by``.
     """
 
     signature: str
@@ -107,3 +181,103 @@ class Comparison:
     systems: Mapping[str, Mapping[str, Estimate]]
     contrasts: tuple[Contrast, ...]
     groups: tuple[GroupContrasts, ...] = ()
+
+
+# --- Selection of values -------------------------------------------------------------------------
+
+
+def find_values(values: Sequence[Value], names: Sequence[str] | str | None) -> list[str]:
+    """Return the full names of values.
+
+    Parameters
+    ----------
+    values
+        All values of a run.
+    names
+        Names of values. A value that was computed with several parameters, such as
+        ``collar_f1@1.0`` and ``collar_f1@3.0``, is selected by its full name, or by ``collar_f1``
+        together with its variants.
+
+    Returns
+    -------
+    list of str
+        Each selected value once; empty if there are no names.
+
+    Raises
+    ------
+    UsageError
+        If there is no value of this name.
+    """
+    known = [value.name for value in values]
+    selected: list[str] = []
+    for name in [names] if isinstance(names, str) else names or ():
+        variants = [full for full in known if name in (full, full.partition("@")[0])]
+        if not variants:
+            raise UsageError(f'unknown value "{name}" — {nearest(name, known)}')
+        selected += variants
+    return list(dict.fromkeys(selected))
+
+
+def first_ranked(values: Sequence[Value], names: Sequence[str]) -> str | None:
+    """Return the first of these values that has a better end, or None."""
+    ranked = {value.name for value in values if value.best != "none"}
+    return next((name for name in names if name in ranked), None)
+
+
+def select_values(scores: Scores, names: Sequence[str]) -> Scores:
+    """Return scores with only these values.
+
+    Parameters
+    ----------
+    scores
+        Scores with all values.
+    names
+        Full names of values; if there are none, all values are kept. The value that ranks the
+        worst samples is kept as well.
+
+    Returns
+    -------
+    Scores
+        The same scores, without the other values. Parts of a task are not changed.
+    """
+    if not names:
+        return scores
+    kept = {*names, *([scores.worst_by] if scores.worst else [])}
+    families = {
+        signature: tuple(value for value in values if value.name in kept)
+        for signature, values in scores.families.items()
+    }
+    return replace(
+        scores,
+        families={signature: values for signature, values in families.items() if values},
+        headlines=tuple(names),
+        systems=_select(scores.systems, kept),
+        slices=tuple(
+            replace(part, groups={group: _select(own, kept) for group, own in part.groups.items()})
+            for part in scores.slices
+        ),
+        people=None if scores.people is None else _select_people(scores.people, kept),
+        sweeps=tuple(
+            sweep for sweep in scores.sweeps if all(name in kept for _, name in sweep.points)
+        ),
+        worst=tuple(
+            replace(case, values={n: value for n, value in case.values.items() if n in kept})
+            for case in scores.worst
+        ),
+    )
+
+
+def _select(systems: Mapping[str, Estimates], kept: set[str]) -> dict[str, Estimates]:
+    return {
+        system: {name: estimate for name, estimate in estimates.items() if name in kept}
+        for system, estimates in systems.items()
+    }
+
+
+def _select_people(people: AnnotatorScores, kept: set[str]) -> AnnotatorScores:
+    return replace(
+        people,
+        ceiling=_select({"": people.ceiling}, kept)[""],
+        systems=_select(people.systems, kept),
+        annotators=_select(people.annotators, kept),
+    )

@@ -1,4 +1,4 @@
-"""One scoring run: blocks out to workers, measured batches into collectors."""
+"""One scoring run: blocks of lines go to workers, and measured batches to collectors."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from earwitness.version import __version__
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """What is measured and how lines are read.
+    """Metrics, reader and settings of a run.
 
-    ``by`` are the slices by what records say, ``keep_cases`` and ``align`` what collectors need
-    beside statistics: the cases themselves, and their words side by side.
+    ``by`` are the slicings by fields of records. ``keep_cases`` and ``align`` are set if collectors
+    need the cases themselves, and their word alignments.
     """
 
     metrics: MetricSet
@@ -54,7 +54,7 @@ class RunSettings:
 
 
 class ScoringRun:
-    """Reads, measures and collects all outputs; what it gathers besides is about the input."""
+    """A run that reads, measures and collects all outputs, and the facts about the input."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class ScoringRun:
         self.baselines = tuple(dict.fromkeys(settings.baselines))
         for name in self.baselines:
             if name not in settings.reader.baselines:
-                settings.reader.baseline(name, CaseList([]), 0)  # refuses it
+                settings.reader.baseline(name, CaseList([]), 0)  # raises UsageError
         self.findings = Findings(settings.on_error)
         self.remarks: Counter[str] = Counter()
         self.sources: list[RecordSource] = []
@@ -76,7 +76,7 @@ class ScoringRun:
         self.cases = 0
         self._subsets = settings.subsets
         self._seen = KeyIndex()
-        # rows of references that lines of a system spoke of, good or bad
+        # rows of references that a system has lines for, valid or not
         self._answered: dict[str, array[int]] = defaultdict(lambda: array("q"))
 
     # --- Reading ---------------------------------------------------------------------------------
@@ -89,9 +89,9 @@ class ScoringRun:
         map_: Map,
         progress: Progress,
     ) -> None:
-        """Take all of the input in; raise if it is not good."""
+        """Read all input; raise InputError if it is invalid."""
         if references is not None and system is not None:
-            raise UsageError("a system is named only where outputs and references are one file")
+            raise UsageError("system can be set only if outputs and references are in one file")
         if system is not None and not is_name(system):
             raise UsageError(f"system must be printable text, got {system!r}")
         settings, map_ = self.settings, self._engine(map_)
@@ -124,17 +124,19 @@ class ScoringRun:
         self._refuse(outputs.name)
 
     def read_people(self, references: RecordSource, map_: Map) -> None:
-        """Take a references file alone."""
+        """Read a references file without outputs."""
         self._read_references(references)
         assert self.references is not None
         if self.findings.count:
             raise InputError(self.findings.problems, self.findings.count)
         self.people.read(self.references, self._engine(map_))
         if not self.people.ceiling.systems:
-            raise UsageError(f"{references.name}: no item has two references: nobody to agree with")
+            raise UsageError(
+                f"{references.name}: no item has two references: agreement cannot be measured"
+            )
 
     def _engine(self, map_: Map) -> Map:
-        """How work is shared; a model does all of it here, where it knows what it has encoded."""
+        """Return the map function; metrics with a model run in this process and cache texts."""
         return in_process if self.settings.metrics.alone else map_
 
     def _read_references(self, source: RecordSource, by: tuple[Slicing, ...] = ()) -> None:
@@ -145,14 +147,14 @@ class ScoringRun:
     def _note_source(self, source: RecordSource, findings: Findings) -> None:
         self.sources.append(source)
         self.findings.merge(findings)
-        if self.settings.on_error == "fail":  # marks at the ends of lines harm no sample
+        if self.settings.on_error == "fail":  # byte-order marks and CRLF affect no sample
             for problem in source.problems:
                 self.findings.add(problem)
 
     # --- Collecting ------------------------------------------------------------------------------
 
     def _take(self, measured: MeasuredBatch, source: str) -> None:
-        """Cases that are new, in the order of their lines."""
+        """Collect the new cases, in the order of their lines."""
         self.remarks.update(measured.remarks)
         for system, row in measured.answered:
             self._answered[system].append(row)
@@ -187,7 +189,7 @@ class ScoringRun:
         lines = measured.lines[earlier > 0].tolist()
         if not lines:
             return
-        findings = measured.findings  # a line that is not scored was not scored as empty either
+        findings = measured.findings  # a line that is not scored is not counted as emptied
         findings.emptied = [left for left in findings.emptied if left.line not in {*lines}]
         for index in np.flatnonzero(earlier):
             key = Key(measured.items[index], measured.systems[index])
@@ -196,12 +198,12 @@ class ScoringRun:
             findings.bad(source, int(measured.lines[index]), key, [fault])
 
     def _add_baseline(self, name: str, worker: MeasureBlock) -> None:
-        """Score a system that is none, on all items."""
+        """Score a baseline on all items."""
         if self.references is None:
-            raise UsageError("baselines need a references file")
+            raise UsageError("baselines require a references file")
         system, items = f"({name})", list(self.references.rows)
         if system in self.systems:
-            raise UsageError(f'a system is called "{system}", like the baseline')
+            raise UsageError(f'a system has the name of a baseline, "{system}" — rename it')
         settings = self.settings
         outputs = settings.reader.baseline(name, self.references.cases, settings.seed)
         parsed = self.references.join(items, [system] * len(items), outputs)
@@ -211,7 +213,7 @@ class ScoringRun:
         self._collect(worker.measure(parsed), [system], codes, is_baseline=True)
 
     def _add_missing(self, joined: References, source: str, worker: MeasureBlock) -> None:
-        """Items that a system gave nothing for."""
+        """Handle the items that a system has no output for."""
         items, on_error = list(joined.rows), self.settings.on_error
         remedy = self.settings.reader.if_nothing
         for name in sorted(self._answered):
@@ -233,14 +235,14 @@ class ScoringRun:
             left = ""
             if skipped:
                 first = self.findings.skipped[0].reason
-                left = f"; all {skipped:,} were skipped, the first because of {first}"
-            raise InputError([Problem(source, 0, "", f"no sample to score{left}")])
+                left = f"; all {skipped:,} were skipped (first reason: {first})"
+            raise InputError([Problem(source, 0, "", f"no samples to score{left}")])
 
-    # --- What is said about the input ------------------------------------------------------------
+    # --- Facts about the input -------------------------------------------------------------------
 
     @property
     def provenance(self) -> Provenance:
-        """Where the numbers come from."""
+        """Return the provenance of the numbers."""
         counts = np.ones(1, np.int64) if self.references is None else self.references.cases.counts
         return Provenance(
             version=__version__,
@@ -254,10 +256,10 @@ class ScoringRun:
         )
 
     def notes(self) -> Iterator[str]:
-        """What is odd about the input, and what collectors say."""
+        """Yield the notes about the input and those of collectors."""
         lost = {left.key.system for left in self.findings.skipped} - {"", *self.systems}
         for name in sorted(lost):
-            yield f'system "{name}" is not in the tables: all of its cases were skipped'
+            yield f'system "{name}" is not in the tables because all of its cases were skipped'
         yield from self.settings.reader.notes(self.remarks, self.settings.metrics.metrics)
         if self.references is not None:
             yield from self._subsets.notes(self.references.cases.counts)
@@ -266,4 +268,4 @@ class ScoringRun:
         if self.settings.on_error != "fail":
             for source in self.sources:
                 for problem in source.problems:
-                    yield f"{problem} (read all the same)"
+                    yield f"{problem} (read anyway)"

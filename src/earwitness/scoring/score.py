@@ -1,4 +1,4 @@
-"""The verbs score and people."""
+"""The functions score and people."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from earwitness.scoring.assembly import Request, assemble_scores, listed, slicin
 from earwitness.scoring.collectors import AlignmentRows, SampleRows
 from earwitness.scoring.measure import fewer_of
 from earwitness.scoring.records import AlignmentFile, SampleTable
-from earwitness.scoring.results import Scores
+from earwitness.scoring.results import Scores, find_values, first_ranked, select_values
 from earwitness.scoring.setup import set_up
 
-# --- Verb score ----------------------------------------------------------------------------------
+# --- Function score ------------------------------------------------------------------------------
 
 
 Place = str | PathLike[str] | Records
@@ -32,6 +32,7 @@ def score(
     references: Place | None = None,
     *,
     metrics: MetricChoice | None = None,
+    values: Sequence[str] | str | None = None,
     system: str | None = None,
     draws: int = 1000,
     level: float = 0.95,
@@ -50,24 +51,80 @@ def score(
     progress: Progress = no_progress,
     **parameters: Any,
 ) -> Scores:
-    """Estimates for every system in ``outputs``, with intervals and provenance.
+    """Score the outputs of one or more systems, with confidence intervals.
 
-    ``outputs`` alone holds chunkseg's records (output and reference together); with ``references``
-    the two are joined by item. Either is a path, ``-`` for standard input, or records in memory.
-    Nothing is returned or written unless all of the input is good, or ``on_error`` says what to do.
-    ``samples`` is a file for every case's values, ``alignments`` one for every case's words.
-    ``fewer`` scores every case also against so many references of its item, ``repeats`` times, each
-    time against others; this is for the file of ``samples``. ``worst`` keeps that many of the worst
-    samples, by the first metric's headline value or by ``worst_by``; ``show`` names items whose
-    boundaries the report draws, beside the worst. ``by`` names fields of ``meta`` (or ``duration``,
-    ``annotator``) that split the cases into groups;
-    numbers are cut as in ``"snr:0,10"``. ``baselines`` are scored beside the systems. The task is
-    that of the metrics, or is told from the first lines. ``parameters`` are those of the metrics,
-    such as ``chunk_size=6.0``, or a list of values to score with each, such as ``collar=[1, 3,
-    5]``; and options of how the task's lines are read, such as ``preset`` or ``tokenise``. ``map``
-    shares the work; metrics with a model do theirs in this process, where every distinct text is
-    encoded once.
+    The task (chapters, summaries, …) is that of ``metrics``, or is detected from the first lines of
+    the files.
 
+    Parameters
+    ----------
+    outputs
+        Path, ``"-"`` for standard input, or records in memory. Without ``references``, records must
+        be in chunkseg's format, which has output and reference in one line.
+    references
+        Path, ``"-"`` or records with references, joined with the outputs by ``item``.
+    metrics
+        Name of a metric, a ``Metric``, or a list of these. By default the metrics of the task.
+    values
+        Names of the values to keep in the result. By default all values of the metrics.
+    system
+        Name of the system if outputs and references are in one file. By default the file name.
+    draws
+        Number of bootstrap samples.
+    level
+        Level of the confidence intervals.
+    seed
+        Seed of the random numbers.
+    on_error
+        Handling of invalid or missing samples: ``"fail"`` raises an error, ``"skip"`` leaves them
+        out, ``"empty"`` scores them with an empty output.
+    samples
+        File (.csv or .jsonl) for the values of every case.
+    alignments
+        File for the word alignment of every case.
+    fewer
+        Numbers of references. Every case is scored again with that many references of its item;
+        these scores are written to ``samples``.
+    repeats
+        Number of random draws of references for each number of ``fewer``.
+    worst
+        Number of worst cases to keep.
+    worst_by
+        Value by which the worst cases are chosen. By default the main value of the first metric.
+    by
+        Fields of ``meta``, or ``"duration"`` or ``"annotator"``, by which cases are grouped.
+        Numbers are cut into ranges as in ``"snr:0,10"``.
+    show
+        Items that the report shows in detail, in addition to the worst cases.
+    baselines
+        Names of baselines that are scored in addition to the systems.
+    map
+        Function that distributes the work, such as ``earwitness.engines.local.processes(4)``.
+        Metrics with a text encoder always run in this process.
+    progress
+        Function that is called with bytes read, total bytes and cases so far.
+    **parameters
+        Parameters of the metrics, such as ``chunk_size=6.0``, or a list of values to score with
+        each of them, such as ``collar=[1, 3, 5]``; and options of the task, such as ``preset`` or
+        ``tokenise``.
+
+    Returns
+    -------
+    Scores
+        Estimates by system and value name.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or has invalid lines. All problems are reported at once, and
+        nothing is scored or written.
+    UsageError
+        If an argument is invalid.
+    MissingExtra
+        If a metric requires a library that is not installed.
+
+    Examples
+    --------
     >>> scores = score([{"hypothesis": [61, 120], "reference": [60], "duration": 180}])
     >>> scores.systems["outputs"]["collar_f1"].value
     0.6666666666666666
@@ -75,16 +132,17 @@ def score(
     check(level=level, seed=seed, on_error=on_error, draws=draws, worst=worst, repeats=repeats)
     source, other = sources(outputs, references)
     setup = set_up(source, other, metrics, parameters)
+    selected = find_values(setup.metrics.values, values)
     if alignments is not None and not setup.metrics.aligns:
         having = [name for name, kind in METRICS.items() if kind.aligns]
-        raise UsageError(f"alignments need a metric of words: {', '.join(having)}")
+        raise UsageError(f"alignments require a metric that aligns words: {', '.join(having)}")
     request = Request(
         setup=setup,
         draws=draws,
         seed=seed,
         on_error=on_error,
         worst=worst,
-        worst_by=worst_by,
+        worst_by=worst_by or (first_ranked(setup.metrics.values, selected) if worst else None),
         by=slicings_of(by),
         show=tuple(dict.fromkeys(listed(show))),
         baselines=tuple(listed(baselines)),
@@ -93,7 +151,7 @@ def score(
     subsets = fewer_of(fewer, repeats, seed, joined=other is not None)
     if subsets.counts and samples is None:
         raise UsageError(
-            "fewer references are for the table of samples — name its file (--samples)"
+            "scores with fewer references go to the table of samples only — set samples (--samples)"
         )
     with ExitStack() as files:
         if samples is not None:
@@ -107,13 +165,13 @@ def score(
             collectors.files.append(AlignmentRows(words))
         run = request.run(collectors, subsets=subsets, align=alignments is not None)
         run.read(source, other, system, map, progress)
-        return assemble_scores(run, collectors, level)
+        return select_values(assemble_scores(run, collectors, level), selected)
 
 
 def sources(outputs: Place, references: Place | None) -> tuple[RecordSource, RecordSource | None]:
-    """Where both sides come from."""
+    """Return the sources of outputs and references."""
     if outputs == references == "-":
-        raise UsageError("standard input can be the outputs or the references, not both")
+        raise UsageError("standard input can be used for outputs or references, not for both")
     if references is None:
         return RecordSource(outputs), None
     name = str(references) if isinstance(references, str | PathLike) else "references"
@@ -121,7 +179,7 @@ def sources(outputs: Place, references: Place | None) -> tuple[RecordSource, Rec
 
 
 def check(*, level: float, seed: int, on_error: str, **counts: int) -> None:
-    """Refuse arguments that make no sense; counts are whole numbers from 1 on, worst from 0."""
+    """Raise UsageError for invalid arguments; counts must be at least 1, ``worst`` at least 0."""
     for name, number in {"seed": seed, **counts}.items():
         if isinstance(number, bool) or not isinstance(number, int):
             raise UsageError(f"{name} must be a whole number, got {number!r}")
@@ -130,20 +188,21 @@ def check(*, level: float, seed: int, on_error: str, **counts: int) -> None:
         if number < least:
             raise UsageError(f"{name} must be {least} or more, got {number}")
     if not 0 < level < 1:
-        raise UsageError(f"level must lie between 0 and 1, such as 0.95, got {level}")
+        raise UsageError(f"level must be between 0 and 1, such as 0.95, got {level}")
     if not 0 <= seed < 2**64:
         raise UsageError(f"seed must be a whole number from 0 to 2^64 - 1, got {seed}")
     if on_error not in get_args(OnError):
         raise UsageError(f"on_error must be one of fail, skip, empty, got {on_error!r}")
 
 
-# --- Verb people ---------------------------------------------------------------------------------
+# --- Function people -----------------------------------------------------------------------------
 
 
 def people(
     references: Place,
     *,
     metrics: MetricChoice | None = None,
+    values: Sequence[str] | str | None = None,
     draws: int = 1000,
     level: float = 0.95,
     seed: int = 0,
@@ -152,8 +211,47 @@ def people(
     progress: Progress = no_progress,
     **parameters: Any,
 ) -> Scores:
-    """Every annotator against the others of the same item; the result has no systems.
+    """Measure agreement between annotators: each against the others of the same item.
 
+    Parameters
+    ----------
+    references
+        Path, ``"-"`` for standard input, or records with references. At least one item must have
+        two references.
+    metrics
+        Name of a metric, a ``Metric``, or a list of these. By default the metrics of the task.
+    values
+        Names of the values to keep in the result. By default all values of the metrics.
+    draws
+        Number of bootstrap samples.
+    level
+        Level of the confidence intervals.
+    seed
+        Seed of the random numbers.
+    on_error
+        Handling of invalid references: ``"fail"`` raises an error, ``"skip"`` and ``"empty"`` leave
+        them out.
+    map
+        Function that distributes the work.
+    progress
+        Function that is called with bytes read, total bytes and cases so far.
+    **parameters
+        Parameters of the metrics and options of the task, as for ``score``.
+
+    Returns
+    -------
+    Scores
+        Scores of annotators in ``people``; ``systems`` is empty.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or has invalid lines.
+    UsageError
+        If an argument is invalid, or no item has two references.
+
+    Examples
+    --------
     >>> both = [{"boundaries": [60]}, {"boundaries": [61, 120]}]
     >>> scores = people([{"item": "a", "duration": 180, "references": both}], metrics="collar")
     >>> round(scores.people.ceiling["collar_f1"].value, 3)
@@ -162,9 +260,10 @@ def people(
     check(level=level, seed=seed, on_error=on_error, draws=draws)
     source = RecordSource(references, "" if isinstance(references, str) else "references")
     setup = set_up(None, source, metrics, parameters)
+    selected = find_values(setup.metrics.values, values)
     request = Request(setup=setup, draws=draws, seed=seed, on_error=on_error)
     collectors = request.collectors(source)
     run = request.run(collectors)
     run.read_people(source, map)
     progress(source.read().bytes, source.total, 0)
-    return assemble_scores(run, collectors, level)
+    return select_values(assemble_scores(run, collectors, level), selected)

@@ -13,7 +13,7 @@ from earwitness.task import FirstLines, Folders, Task, TaskReader
 
 
 class Setup(NamedTuple):
-    """The task of a run, its metrics, and how its lines are read."""
+    """Task, metrics and reader of a run."""
 
     task: Task
     metrics: MetricSet
@@ -21,7 +21,7 @@ class Setup(NamedTuple):
 
 
 def first_lines(outputs: RecordSource | None, references: RecordSource | None) -> FirstLines:
-    """The fields of the first line of each file that there is."""
+    """Return the field names of the first line of each file."""
     return FirstLines.of(
         {} if outputs is None else outputs.first(),
         {} if references is None else references.first(),
@@ -29,9 +29,9 @@ def first_lines(outputs: RecordSource | None, references: RecordSource | None) -
 
 
 def find_task(lines: FirstLines) -> Task | None:
-    """The task that first lines tell; nothing where they fit no task, or several alike.
+    """Return the task that fits the first lines, or None if no task or several tasks fit.
 
-    Tasks of plug-ins are asked only where no built-in task fits.
+    Tasks of plug-ins are tried only if no built-in task fits.
     """
     fitting = _leading(TASKS.built_in.values(), lines)
     if not fitting:
@@ -41,7 +41,7 @@ def find_task(lines: FirstLines) -> Task | None:
 
 
 def _leading(tasks: Iterable[Task], lines: FirstLines) -> list[Task]:
-    """Tasks that fit, of the greatest precedence among them."""
+    """Return the fitting tasks with the highest precedence."""
     fitting = [task for task in tasks if task.fields.fit(lines)]
     greatest = max((task.fields.precedence for task in fitting), default=0)
     return [task for task in fitting if task.fields.precedence == greatest]
@@ -53,9 +53,9 @@ def set_up(
     metrics: MetricChoice | None,
     parameters: dict[str, Any],
 ) -> Setup:
-    """Metrics, those of the task if none are named, and how its lines are read.
+    """Return task, metrics and reader; without ``metrics``, the default metrics of the task.
 
-    ``parameters`` are those of the metrics, and options of how lines are read.
+    ``parameters`` are parameters of the metrics and options of the reader.
     """
     lines = first_lines(outputs, references)
     task = find_task(lines)
@@ -66,16 +66,18 @@ def set_up(
     chosen = MetricSet.of(metrics, metric_parameters, METRICS)
     if task is not None and task.subject != chosen.task and not _fits_plugin(chosen.task, lines):
         names = ", ".join(name for name, kind in METRICS.items() if kind.task == task.subject)
-        message = f"{chosen.metrics[0].name} is for {chosen.task}, but these are {task.subject}"
-        raise UsageError(f"{message} — choose among {names}")
+        message = (
+            f"{chosen.metrics[0].name} scores {chosen.task}, but the files contain {task.subject}"
+        )
+        raise UsageError(f"{message} — use one of {names}")
     if chosen.task not in TASKS:
-        raise UsageError(f'there is no task "{chosen.task}" — {nearest(chosen.task, TASKS)}')
+        raise UsageError(f'unknown task "{chosen.task}" — {nearest(chosen.task, TASKS)}')
     task = TASKS[chosen.task]
     return Setup(task, chosen, _reader(task, chosen, options, outputs, references))
 
 
 def _split(parameters: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Options of readers, and parameters of metrics."""
+    """Return options of readers, and parameters of metrics."""
     if not parameters:
         return {}, {}
     names = {option.name for task in TASKS.values() for option in task.options}
@@ -84,7 +86,7 @@ def _split(parameters: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _fits_plugin(name: str, lines: FirstLines) -> bool:
-    """Whether lines that look like a built-in task's also fit the plug-in's task of this name."""
+    """Whether lines that fit a built-in task also fit the task of a plug-in with this name."""
     return name in TASKS.plugins and TASKS[name].fields.fit(lines)
 
 
@@ -100,8 +102,10 @@ def _reader(
         None if outputs is None else outputs.folder,
         None if references is None else references.folder,
     )
-    reader = task.reader(metrics, left, folders)  # takes its options out
+    reader = task.reader(metrics, left, folders)  # removes the options it uses
     if left:
         names = ", ".join(sorted(left))
-        raise UsageError(f"{names}: not for {task.subject}, which the chosen metrics score")
+        raise UsageError(
+            f"{names}: not available for {task.subject}, the task of the chosen metrics"
+        )
     return reader

@@ -21,7 +21,7 @@ from earwitness.task import CollectorSettings
 
 @dataclass
 class SystemScores:
-    """All that is kept of one system's cases."""
+    """Statistics of the cases of one system."""
 
     metrics: MetricSet
     bootstrap: Bootstrap
@@ -30,14 +30,14 @@ class SystemScores:
     items: int = 0
 
     def add(self, hashes: Hashes, statistics: Sequence[Floats], values: Floats) -> None:
-        """Cases with their statistics and their own values."""
+        """Add cases with their statistics and values."""
         self.cuts = np.cumsum([table.shape[1] for table in statistics])[:-1].tolist()
         self.bootstrap.add(hashes, np.concatenate(statistics, axis=1))
         self.items ^= int(np.bitwise_xor.reduce(hashes))  # the same for the same set of items
         self.undefined += np.isnan(values).sum(axis=0)
 
     def estimates(self, level: float) -> dict[str, Estimate]:
-        """An estimate for every value."""
+        """Return an estimate for every value."""
         resampled = self.bootstrap.finish()
         total = self.metrics.score(np.split(resampled.total, self.cuts))
         draws = self.metrics.score(np.split(resampled.draws, self.cuts, axis=1))
@@ -48,7 +48,7 @@ class SystemScores:
 
 @dataclass
 class Tally:
-    """Systems with all that is kept of their cases."""
+    """Statistics of the cases of all systems."""
 
     settings: CollectorSettings
     systems: dict[str, SystemScores] = field(default_factory=dict)
@@ -61,9 +61,9 @@ class Tally:
         statistics: Sequence[Floats],
         values: Floats | None = None,
     ) -> None:
-        """Cases whose code is the index of their system's name; -1 is left out.
+        """Add cases; a code is the index of a system in ``names``, or -1 to leave out the case.
 
-        ``values`` are those of the statistics, where they are known already.
+        ``values`` are the values of the statistics, if already known.
         """
         settings = self.settings
         if values is None:
@@ -80,24 +80,24 @@ class Tally:
             self.systems[name].add(hashes[index], rows, values[index])
 
     def estimates(self, level: float) -> dict[str, dict[str, Estimate]]:
-        """Estimates of every system, by name."""
+        """Return the estimates of every system, by name."""
         return {name: self.systems[name].estimates(level) for name in sorted(self.systems)}
 
     @property
     def items(self) -> int:
-        """Of the system that has most."""
+        """Number of items of the system that has most."""
         return max(system.bootstrap.count for system in self.systems.values())
 
 
 # --- Annotators against one another --------------------------------------------------------------
 
 
-ITEMS_PER_JOB = 500  # items that a worker takes at a time
-MAX_LISTED_ANNOTATORS = 50  # annotators that are listed by name
+ITEMS_PER_JOB = 500  # items per job of a worker
+MAX_LISTED_ANNOTATORS = 50  # number of annotators up to which they are listed by name
 
 
 class AnnotatedItems(NamedTuple):
-    """Items with several references, and who made these."""
+    """Items with several references, and the names of their annotators."""
 
     cases: Cases
     hashes: Hashes
@@ -105,7 +105,7 @@ class AnnotatedItems(NamedTuple):
 
 
 class AnnotatorStatistics(NamedTuple):
-    """Statistics of items, each the mean over its annotators, and of every annotator."""
+    """Statistics of items (means over annotators) and of every annotator."""
 
     hashes: Hashes
     items: list[Floats]
@@ -133,7 +133,7 @@ class MeasurePeople:
 
 @dataclass
 class PeopleTally:
-    """Collects how well people do."""
+    """Scores of annotators against the other annotators of the same item."""
 
     ceiling: Tally
     annotators: Tally
@@ -159,7 +159,7 @@ class PeopleTally:
             self.annotators.systems.clear()
 
     def estimates(self, level: float) -> dict[str, Estimate]:
-        """The ceiling."""
+        """Return the estimates of the human ceiling."""
         return self.ceiling.estimates(level)["people"]
 
 

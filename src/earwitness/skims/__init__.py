@@ -1,1 +1,1 @@
-"""Skims: the task of choosing a minute that stands for a day."""
+"""Skims: condensing a day-long recording into about a minute."""

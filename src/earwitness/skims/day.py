@@ -1,4 +1,4 @@
-"""A day in blocks and periods, and dynamic time warping."""
+"""Blocks and periods of a day, and dynamic time warping."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 # --- Blocks and periods --------------------------------------------------------------------------
-# A day has a vector and classes for every block. Means of periods and maxima of classes are those
-# of all blocks, also of those that may not be picked, since these were heard in the day.
+# Each block has a vector and sound classes. Period means and class maxima use all blocks, including
+# those that may not be picked, because they are part of the day.
 
 
 Doubles = NDArray[np.float64]
@@ -18,15 +18,15 @@ Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 PERIOD_SECONDS = 900.0
-PERIOD_TOLERANCE = 1e-6  # of a period: times that are so close to the next one belong to it
+PERIOD_TOLERANCE = 1e-6  # share of a period: times this close to the next one belong to it
 
 
 @dataclass(frozen=True, eq=False)
 class Day:
-    """Blocks in the order of time: when each begins, its vector, its classes from 0 to 1.
+    """Blocks in chronological order: start times, vectors, and classes from 0 to 1.
 
-    Every block has so many ``seconds``, the whole of it ``length``, with missing time. ``allowed``
-    are the blocks that may be picked.
+    Every block lasts ``seconds``; ``length`` is the duration of the day, including missing time.
+    ``allowed`` marks the blocks that may be picked.
     """
 
     starts: Doubles
@@ -38,14 +38,14 @@ class Day:
 
     def __post_init__(self) -> None:
         sizes = {len(self.starts), len(self.vectors), len(self.classes), len(self.allowed)}
-        assert len(sizes) == 1, "a row a block"
-        assert bool(np.all(np.diff(self.starts) > 0)), "blocks in the order of time"
+        assert len(sizes) == 1, "arrays must have one row per block"
+        assert bool(np.all(np.diff(self.starts) > 0)), "blocks must be in chronological order"
 
     @classmethod
     def of(
         cls, starts: Any, seconds: float, vectors: Any, classes: Any, length: float | None = None
     ) -> Day:
-        """A day of which every block may be picked; without a length it ends with the last."""
+        """Return a day whose blocks may all be picked; by default it ends with the last block."""
         begins = np.asarray(starts, np.float64)
         end = float(begins[-1]) + seconds if len(begins) else 0.0
         return cls(
@@ -62,10 +62,10 @@ class Day:
 
 
 class Periods(NamedTuple):
-    """Periods that have blocks: when each begins, the mean of its vectors, and its blocks.
+    """Periods that contain blocks: start times, mean vectors, and their blocks.
 
-    ``of`` has the place of every block's period, ``first`` the first block of every period, and
-    behind them the number of blocks.
+    ``of`` is the index of each block's period; ``first`` is the index of each period's first block,
+    followed by the number of blocks.
     """
 
     starts: Doubles
@@ -75,7 +75,7 @@ class Periods(NamedTuple):
 
 
 def split_periods(day: Day, seconds: float = PERIOD_SECONDS) -> Periods:
-    """Periods of so many seconds; a block belongs to the one in which it begins."""
+    """Return periods of the given length; a block belongs to the period in which it starts."""
     number = np.floor(day.starts / seconds + PERIOD_TOLERANCE).astype(np.int64)
     kept, first, of = np.unique(number, return_index=True, return_inverse=True)
     means = np.zeros((len(kept), day.vectors.shape[1]))
@@ -86,14 +86,14 @@ def split_periods(day: Day, seconds: float = PERIOD_SECONDS) -> Periods:
 
 
 class BlockContent(NamedTuple):
-    """What is heard in picks, in their order: a vector and classes for each."""
+    """Vectors and classes of picks, one row per pick in playing order."""
 
     vectors: Doubles
     classes: Doubles
 
 
 def hear_rows(day: Day, rows: Any) -> BlockContent:
-    """Picks that are blocks of the day."""
+    """Return the content of picks given as rows (block indices) of the day."""
     index = np.asarray(rows, np.int64)
     return BlockContent(
         day.vectors[index].astype(np.float64), day.classes[index].astype(np.float64)
@@ -101,11 +101,11 @@ def hear_rows(day: Day, rows: Any) -> BlockContent:
 
 
 def hear_picks(day: Day, picks: Any) -> BlockContent | None:
-    """Picks by start and seconds, which need not begin where blocks do; None if there is no sound.
+    """Return the content of picks given as (start, seconds), or None if none has any sound.
 
-    A pick has the mean of the blocks that it overlaps, each by its share of the pick, so that a
-    pick that is a block has exactly the block's. Of a pick longer than a block, classes are the
-    highest in its parts of a block's length.
+    Picks need not start where blocks do. A pick has the mean of the blocks that it overlaps,
+    weighted by overlap, so a pick that is a block has exactly the values of the block. If a pick is
+    longer than a block, its classes are the maxima over parts of one block length.
     """
     vectors, classes = [], []
     for start, seconds in picks:
@@ -128,7 +128,7 @@ def _split_pick(start: float, seconds: float, block: float) -> list[tuple[float,
 
 
 def _hear_part(day: Day, start: float, seconds: float) -> tuple[Doubles, Doubles] | None:
-    """What is heard in a part: the blocks that it overlaps, or one that it touches nearly."""
+    """Return the weighted mean of overlapping blocks, or of the nearest block if none overlaps."""
     first = int(np.searchsorted(day.starts, start - day.seconds, side="right"))
     last = int(np.searchsorted(day.starts, start + seconds, side="left"))
     begins = day.starts[first:last]
@@ -141,7 +141,7 @@ def _hear_part(day: Day, start: float, seconds: float) -> tuple[Doubles, Doubles
 
 
 def _hear_nearest(day: Day, start: float, seconds: float) -> tuple[Doubles, Doubles] | None:
-    """The nearest block, for a part in a remainder that was too short to be a block."""
+    """Return the nearest block, for a part in a remainder that was too short to be a block."""
     if not len(day):
         return None
     apart = np.maximum(day.starts - start - seconds, start - day.starts - day.seconds)
@@ -152,12 +152,12 @@ def _hear_nearest(day: Day, start: float, seconds: float) -> tuple[Doubles, Doub
 
 
 # --- Dynamic time warping ------------------------------------------------------------------------
-# Every step goes on in the one, in the other or in both; the distance is the sum over all steps of
-# the Euclidean distance of what stands beside each other, from both first ones to both last ones.
+# Every step advances in one sequence, the other, or both. The distance is the sum, over all steps
+# from the first pair to the last, of the Euclidean distances between paired vectors.
 
 
 def euclidean_distances(first: Doubles, second: Doubles) -> Doubles:
-    """Euclidean distances, a row for every row of the first; what is equal is exactly 0 apart."""
+    """Return Euclidean distances (rows: first, columns: second); exactly 0 for equal vectors."""
     result = np.zeros((len(first), len(second)))
     for column, vector in enumerate(second):
         result[:, column] = np.sqrt(((first - vector) ** 2).sum(axis=1))
@@ -165,7 +165,7 @@ def euclidean_distances(first: Doubles, second: Doubles) -> Doubles:
 
 
 def warp_cost(costs: Doubles) -> float:
-    """The least sum of costs from corner to corner; diagonal by diagonal."""
+    """Return the smallest sum of costs from corner to corner, computed by diagonals."""
     rows, columns = costs.shape
     if not rows or not columns:
         return float("nan")
@@ -182,5 +182,5 @@ def warp_cost(costs: Doubles) -> float:
 
 
 def dtw(means: Doubles, picks: Doubles) -> float:
-    """How far picks lie from the course of means; NaN if there are none of either."""
+    """Return the DTW distance of picks from the period means; NaN if either is empty."""
     return warp_cost(euclidean_distances(means, picks))

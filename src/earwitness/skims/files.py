@@ -1,4 +1,4 @@
-"""Files of one skim, and the JSONL lines that the verb score reads."""
+"""Files of one skim, and the JSON Lines files that ``earwitness score`` reads."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from earwitness.skims.view import CurvePoint, SkimMeasure, SkimView, Spectrogram
 
 DRAWINGS = {"picture": (".svg", skim_picture), "page": (".html", skim_page)}
 MEASURE_DOCS = {
-    "tc": ("Temporal consistency", "1 is as close to the day's course as its calibration"),
-    "sd": ("Source diversity", "1 is as many classes as its calibration has"),
-    "coverage": ("Coverage", "of the classes of the whole recording"),
+    "tc": ("Temporal consistency", "1 = follows the day as closely as the calibration"),
+    "sd": ("Source diversity", "1 = as many sound classes as the calibration"),
+    "coverage": ("Coverage", "share of the recording's sound classes"),
 }
 
 
 @dataclass(frozen=True)
 class SkimFiles:
-    """What was written, and what was done to the sound."""
+    """Paths of the written files, and notes on changes to the audio."""
 
     paths: tuple[Path, ...]
     notes: tuple[str, ...]
 
 
 def render_skim(recording: Recording, skim: Skim) -> Any:
-    """The samples of a skim; those that are no numbers are silent."""
+    """Return the samples of a skim; samples that are not numbers become silence."""
     pieces = [
         np.nan_to_num(cut(recording, pick.start, pick.seconds), copy=False, posinf=0, neginf=0)
         for pick in skim.picks
@@ -55,7 +55,7 @@ def render_skim(recording: Recording, skim: Skim) -> Any:
 
 
 def name_skim_files(path: Path, options: SkimOptions) -> dict[str, Path]:
-    """Where each of the files of a skim goes, by name."""
+    """Return the path of each file of a skim, by name."""
     endings = {name: ending for name, (ending, _) in {**PICK_LISTS, **DRAWINGS}.items()}
     return {
         "sound": path,
@@ -70,9 +70,9 @@ def write_skim(
     spectrogram: Spectrogram,
     options: SkimOptions,
 ) -> SkimFiles:
-    """All files of one skim, the sound first and the JSON last: what has its JSON is whole.
+    """Write all files of one skim: audio first, JSON last, so a skim with JSON is complete.
 
-    ``others`` are the skims of the same recording, for the curve over z.
+    ``others`` are the skims of the same recording, for the trade-off curve.
     """
     sound = encode(render_skim(result.recording, result.skim), result.recording.rate, path.suffix)
     view = _make_view(result, others, spectrogram, sound)
@@ -90,7 +90,7 @@ def write_skim(
 
 
 def is_made(path: Path, result: SkimResult, options: SkimOptions) -> bool:
-    """Whether a skim is there as it would be made, with all its files."""
+    """Whether the same skim already exists with all its files."""
     places = name_skim_files(path, options)
     if "json" not in places or not all(place.is_file() for place in places.values()):
         return False
@@ -150,7 +150,7 @@ OUTPUTS_FILE, RECORDINGS_FILE = "outputs.jsonl", "recordings.jsonl"
 def write_lines(
     folder: Path, skims: Sequence[SkimResult], wholes: Mapping[str, Recording], options: SkimOptions
 ) -> tuple[Path, Path]:
-    """Both files, in a folder; ``wholes`` are the recordings that were given, by those skimmed."""
+    """Write both files; ``wholes`` maps each skimmed recording to the recording it is part of."""
     recordings = {result.recording.name: result.recording for result in skims}
     outputs, references = folder / OUTPUTS_FILE, folder / RECORDINGS_FILE
     write_whole(outputs, _encode_lines(_output_record(result, options) for result in skims))
@@ -187,12 +187,12 @@ def _output_record(result: SkimResult, options: SkimOptions) -> dict[str, Any]:
 def _recording_record(
     recording: Recording, whole: Recording, folder: Path, options: SkimOptions
 ) -> dict[str, Any]:
-    """The recording by its files, and what was said about its clock.
+    """Return the recording's files and clock settings.
 
-    A day has its own files, if names alone tell their times; else all of them, from the first on.
+    A day lists its own files if file names give their times; otherwise all files of the recording.
     """
     start, zone = options.start, options.zone
-    if options.by_day and options.shown and whole.began:  # midnight in the zone that is shown
+    if options.by_day and options.shown and whole.began:  # midnight in the displayed time zone
         start, zone = whole.began.isoformat(), options.shown
     source = whole if start or options.hour_gap else recording
     paths = dict.fromkeys(_relative_path(stretch.path, folder) for stretch in source.stretches)

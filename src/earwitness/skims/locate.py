@@ -1,11 +1,11 @@
-"""Skims given as sound, found in their recording by cross-correlation at a low rate.
+"""Location of audio skims in their recording by cross-correlation at a low sample rate.
 
-A skim is cut into parts of half a block. Each part is laid along the whole recording: both are
-decimated and whitened by one filter, and products are FFTs of overlapping blocks (overlap-save).
-The product over the root of both energies is the likeness: 1 for the same sound, near 0 for any
-other. Of each part the best places are kept, and parts whose places follow each other are one
-pick. The recording is read once for all skims, and again for those of which something is missing:
-it may be played backwards.
+A skim is cut into parts of half a block. Each part is compared with the whole recording: both are
+decimated and whitened by the same filter, and cross-correlated by FFT (overlap-save). The
+correlation, normalized by both energies, is the similarity: 1 for the same sound, near 0 for
+other sound. The best positions of each part are kept, and parts at consecutive positions form one
+pick. The recording is read once for all skims, and once more for skims that were not found
+completely, since picks may be played backwards.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ from earwitness.skims.types import Pick, Skim
 
 MIN_SKIM_SECONDS = 2.1
 MIN_PART_SECONDS, MAX_PART_SECONDS = 1.0, 4.0
-MIN_LIKENESS = 0.45  # tones may reach 0.4 with others, and noise 0.2 somewhere in a day
-SAME_LIKENESS_RATIO = 0.95  # to the best place, from which on another may be the right one
-DISTINCT_PLACE_SECONDS = 0.25  # between two places of a part
-OFFSET_TOLERANCE_SECONDS = 0.005  # between parts of one pick
-SILENCE_LEVEL = 1e-5  # of full scale, root of the mean square
-MIN_FREQUENCY_HZ = 50.0  # rumble below is alike everywhere
-SPECTRUM_FLOOR = 1e-4  # of the highest power, so that empty bands are not raised
+MIN_LIKENESS = 0.45  # unrelated tones reach 0.4, and noise 0.2, somewhere in a day
+SAME_LIKENESS_RATIO = 0.95  # of the best: another position may then be the right one
+DISTINCT_PLACE_SECONDS = 0.25  # between two positions of a part
+OFFSET_TOLERANCE_SECONDS = 0.005  # between parts of the same pick
+SILENCE_LEVEL = 1e-5  # RMS, relative to full scale
+MIN_FREQUENCY_HZ = 50.0  # rumble below this is similar everywhere
+SPECTRUM_FLOOR = 1e-4  # of the highest power; avoids amplifying empty bands
 WHITENING_TAPS = 256
-PLACES_PER_PART = 3  # two of a fade, and one that tells whether either comes again
-PEAKS_PER_BLOCK = 4  # that are measured of each part
-MAX_PEAK_LOSS = 0.8  # of a peak that lies between samples
-PEAK_MARGIN, PEAK_STEPS = 8, 10  # samples beside a peak, and steps in a sample
+PLACES_PER_PART = 3  # two in a fade, and one to detect repetition
+PEAKS_PER_BLOCK = 4  # peaks measured per part
+MAX_PEAK_LOSS = 0.8  # largest loss at a peak between samples
+PEAK_MARGIN, PEAK_STEPS = 8, 10  # samples around a peak, and steps per sample
 PEAK_SAMPLES = 2 * PEAK_MARGIN + 1
-LOW_RATES_HZ = (1_000, 2_000, 4_000, 8_000)  # of which the lowest that will do is taken
-MIN_POWER_SHARE = 1e-3  # of a skim that is left at a low rate; less if rumble was filtered out
+LOW_RATES_HZ = (1_000, 2_000, 4_000, 8_000)  # the lowest sufficient rate is used
+MIN_POWER_SHARE = 1e-3  # power share a skim must keep at a low rate
 FFT_SECONDS = 65.536
 READ_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class LocatedSkim:
-    """Picks in the order in which they are heard, and from when on each is, in seconds.
+    """Picks in playing order, and the time in the skim at which each starts, in seconds.
 
-    ``doubtful`` are the numbers of picks that may come from elsewhere.
+    ``doubtful`` has the indices of picks that may come from another time of the recording.
     """
 
     skim: Skim
@@ -61,7 +61,7 @@ class LocatedSkim:
 
 
 class _Place(NamedTuple):
-    """A place of a part: its distance from the part, and its sound with half a part around it."""
+    """A candidate position of a part: similarity, offset, and the audio around it."""
 
     likeness: float
     offset: float
@@ -69,7 +69,7 @@ class _Place(NamedTuple):
 
 
 class _HeardPick(NamedTuple):
-    """From where to where in the skim a pick is heard, and where it is from."""
+    """The extent of a pick in the skim, and its start in the recording (in low-rate samples)."""
 
     first: int
     last: int
@@ -81,7 +81,22 @@ class _HeardPick(NamedTuple):
 def locate_skims(
     sounds: Sequence[Floats], recording: Recording, *, block: float = 8.0
 ) -> list[LocatedSkim]:
-    """Find skims of one channel and of the recording's rate; ``block`` are seconds of a pick."""
+    """Locate skims in their recording.
+
+    Parameters
+    ----------
+    sounds
+        Skims, each with one channel and the sample rate of the recording.
+    recording
+        The recording to search.
+    block
+        Length of the skims' picks in seconds.
+
+    Returns
+    -------
+    list of LocatedSkim
+        One per skim, with notes on parts that were not found or are ambiguous.
+    """
     factor = _choose_factor(sounds, recording.rate)
     rate = recording.rate / factor
     length = round(min(max(block / 2, MIN_PART_SECONDS), MAX_PART_SECONDS) * rate)
@@ -107,7 +122,7 @@ def locate_skims(
 
 
 def _choose_factor(sounds: Sequence[Floats], rate: int) -> int:
-    """That of the lowest rate at which all skims keep enough of their power."""
+    """Return the decimation factor of the lowest rate at which all skims keep enough power."""
     powers = [float(np.square(sound, dtype=np.float64).mean()) for sound in sounds if len(sound)]
     for low_rate in LOW_RATES_HZ:
         factor = decimation_factor(rate, low_rate)
@@ -125,7 +140,7 @@ def _choose_factor(sounds: Sequence[Floats], rate: int) -> int:
 def _search(
     skims: Sequence[Floats], recording: Recording, factor: int, length: int
 ) -> list[list[_HeardPick]]:
-    """Picks of all skims, in one pass over the recording."""
+    """Return the picks of all skims, found in one pass over the recording."""
     from scipy.fft import rfft
 
     rate = recording.rate / factor
@@ -142,7 +157,7 @@ def _search(
 def _read_overlapping(
     recording: Recording, factor: int, size: int, overlap: int
 ) -> Iterator[tuple[float, Floats]]:
-    """Starts and blocks of the recording at a low rate; zeros stand around sound without a gap."""
+    """Yield overlapping low-rate blocks with their starts; gapless passages are zero-padded."""
     chunks = read_recording(recording, size=READ_SECONDS)
     pieces = ((round(time * recording.rate), chunk.samples) for time, chunk in chunks)
     zeros, step = np.zeros(size, np.float32), size - overlap
@@ -164,7 +179,7 @@ def _read_overlapping(
 
 
 class _SkimSearch:
-    """The parts of one skim, and their best places so far; all times are low samples."""
+    """Search for one skim: its parts and their best positions so far, in low-rate samples."""
 
     def __init__(self, skim: Floats, length: int, rate: float, fft_samples: int) -> None:
         from scipy.fft import rfft
@@ -174,11 +189,11 @@ class _SkimSearch:
         self._fft_samples = fft_samples
         skim = np.pad(skim, (0, max(0, length - len(skim))))
         taps = _make_whitening_taps(skim, rate)
-        self._skim = np.pad(oaconvolve(skim, taps, "same"), self._reach)  # room at both ends
+        self._skim = np.pad(oaconvolve(skim, taps, "same"), self._reach)  # padding at both ends
         firsts = np.array([*range(0, len(skim) - length, length), len(skim) - length])
         rows = np.stack([self._skim[first + self._reach :][:length] for first in firsts])
         levels = np.sqrt(np.square(rows).sum(axis=1))
-        loud = np.median(np.abs(rows), axis=1) > SILENCE_LEVEL  # in most of a part
+        loud = np.median(np.abs(rows), axis=1) > SILENCE_LEVEL  # in at least half of a part
         self.firsts: list[int] = firsts[loud].tolist()
         self._spectra = np.conj(rfft(rows[loud] / levels[loud, None], fft_samples))
         self._filter = rfft(
@@ -187,7 +202,7 @@ class _SkimSearch:
         self._places: list[list[_Place]] = [[] for _ in self.firsts]
 
     def compare_block(self, start: float, spectrum: NDArray[np.complex64]) -> None:
-        """Lay all parts along a block of the recording that begins at ``start``."""
+        """Compare all parts with a block of the recording that starts at ``start``."""
         from scipy.fft import irfft
 
         spectrum = spectrum * self._filter
@@ -221,7 +236,7 @@ class _SkimSearch:
                 ][:PLACES_PER_PART]
 
     def collect_picks(self) -> list[_HeardPick]:
-        """Parts in a row whose places agree are one pick, heard while it is half as alike."""
+        """Return picks: consecutive parts at matching positions, extended to half similarity."""
         groups: list[list[tuple[int, _Place, bool]]] = []
         for seed in self._find_seeds():
             for group in groups:
@@ -240,7 +255,7 @@ class _SkimSearch:
         return [pick for pick in picks if not self._is_chance(pick, picks)]
 
     def _is_chance(self, pick: _HeardPick, picks: Sequence[_HeardPick]) -> bool:
-        """Whether a pick is a moment of a fade that other picks explain, and is like elsewhere."""
+        """Whether a pick is a chance match inside a fade that other picks already explain."""
         middle = (pick.first + pick.last) / 2
         others = (other for other in picks if other is not pick)
         return pick.last - pick.first < self._reach and any(
@@ -248,12 +263,12 @@ class _SkimSearch:
         )
 
     def _find_seeds(self) -> Iterator[tuple[int, _Place, bool]]:
-        """Parts with their places, and whether these are doubtful.
+        """Yield parts with their positions, and whether these are doubtful.
 
-        A part may lie over two picks, or their fade. With likenesses a and b to two places that
-        are alike by r, the second adds (b - ra) / sqrt(1 - r²), by least squares; if that is
-        enough, it is a place, too. If it adds nothing but is nearly as good, the recording repeats
-        itself; then that place is taken which continues the part before.
+        A part may span two picks or their fade. If its similarities to two positions are a and b,
+        and the two positions have a similarity of r, the second adds (b - ra) / sqrt(1 - r²) by
+        least squares; if that is enough, it counts as well. If it adds nothing but is almost as
+        good, the recording repeats itself; the position that continues the previous part is used.
         """
         before: list[float] = []
         for part, places in enumerate(self._places):
@@ -272,7 +287,7 @@ class _SkimSearch:
             yield from ((part, *seed) for seed in kept)
 
     def _compare(self, place: _Place, other: _Place) -> float:
-        """How alike the sound at two places is."""
+        """Return the similarity of the audio at two positions."""
         first, second = (x.sound[self._reach :][: self._length] for x in (place, other))
         energies = (first @ first) * (second @ second)
         return abs(float(first @ second)) / float(np.sqrt(energies) + 1e-20)
@@ -281,7 +296,7 @@ class _SkimSearch:
         return abs(offset - other) <= OFFSET_TOLERANCE_SECONDS * self._rate
 
     def _measure_extent(self, part: int, place: _Place) -> tuple[int, int]:
-        """From where to where in the skim a place is heard, around where it is most alike."""
+        """Return where in the skim a position is heard, around its point of highest similarity."""
         from scipy.ndimage import uniform_filter1d
 
         first = self.firsts[part]
@@ -302,7 +317,7 @@ class _SkimSearch:
 
 
 def _make_whitening_taps(skim: Floats, rate: float) -> Floats:
-    """A filter of zero phase that flattens the mean spectrum of a skim and keeps its level."""
+    """Return a zero-phase filter that flattens the mean spectrum of a skim and keeps its level."""
     from scipy.signal import welch
 
     frequencies, powers = welch(skim, rate, nperseg=WHITENING_TAPS)
@@ -315,14 +330,14 @@ def _make_whitening_taps(skim: Floats, rate: float) -> Floats:
 
 @lru_cache(1)
 def _make_peak_table() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Steps around a sample, and a windowed sinc for each."""
+    """Return steps around a sample, and a windowed sinc for each."""
     steps = np.arange(-PEAK_STEPS // 2, PEAK_STEPS // 2 + 1) / PEAK_STEPS
     away = np.arange(-PEAK_MARGIN, PEAK_MARGIN + 1)[:, None] - steps
     return steps, np.sinc(away) * np.cos(np.pi / 2 * away / (PEAK_MARGIN + 1)) ** 2
 
 
 def _interpolate_peak(products: Floats) -> tuple[float, float]:
-    """Where products around a peak are highest between samples, and how high."""
+    """Return the position and height of a peak, interpolated between samples."""
     steps, table = _make_peak_table()
     heights = np.abs(products @ table)
     best = int(heights.argmax())
@@ -330,7 +345,7 @@ def _interpolate_peak(products: Floats) -> tuple[float, float]:
 
 
 def _find_holes(picks: Sequence[_HeardPick], size: int, shortest: int) -> list[tuple[int, int]]:
-    """From where to where nothing of a skim was found, if that is longer than ``shortest``."""
+    """Return the passages of a skim longer than ``shortest`` that were not found."""
     holes, end = [], 0
     for first, last in [*sorted((pick.first, pick.last) for pick in picks), (size, size)]:
         if first - end > shortest:
@@ -342,9 +357,9 @@ def _find_holes(picks: Sequence[_HeardPick], size: int, shortest: int) -> list[t
 def _describe(
     picks: Sequence[_HeardPick], size: int, shortest_hole: int, rate: float
 ) -> LocatedSkim:
-    """Picks in seconds, with notes about what was not found or is doubtful."""
+    """Return picks in seconds, with notes on passages that were not found or are ambiguous."""
     notes = [
-        f"from {first / rate:.0f} to {last / rate:.0f} s of it, nothing was found"
+        f"{first / rate:.0f} to {last / rate:.0f} s: not found in the recording"
         for first, last in _find_holes(picks, size, shortest_hole)
     ]
     doubtful = tuple(number for number, pick in enumerate(picks) if pick.doubtful)
@@ -352,8 +367,8 @@ def _describe(
         starts = ", ".join(f"{picks[number].first / rate:.0f}" for number in doubtful)
         sounds, they = ("sounds", "it") if len(doubtful) == 1 else ("sound", "they")
         notes.append(
-            f"{len(doubtful)} of its {len(picks)} parts (from {starts} s on) {sounds} the same at"
-            f" other times of the recording; {they} may come from there"
+            f"{len(doubtful)} of {len(picks)} picks (at {starts} s) {sounds} the same at other"
+            f" times of the recording; {they} may come from there"
         )
     times = [
         (max(0.0, round(pick.start / rate, 3)), round((pick.last - pick.first) / rate, 3))

@@ -1,4 +1,4 @@
-"""Skims of one recording: picks and numbers, archive cache, spectrogram, speech."""
+"""Skims of one recording: picks, measures, archive cache, spectrogram and speech."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from earwitness.version import __version__
 
 
 class SpeechBlocks(NamedTuple):
-    """In which blocks somebody speaks, and what told it."""
+    """Blocks that contain speech, and the signature of the detector."""
 
     rows: Bools
     signature: str
@@ -58,7 +58,7 @@ def find_speech(
     model: Path | None = None,
     progress: Progress = no_progress,
 ) -> SpeechBlocks:
-    """Of all blocks of a recording; who listens hears all of it, once, as it is kept."""
+    """Detect speech in all blocks of a recording; each block is read once and the result cached."""
     class_scores = None if model else speech_class_scores(blocks.class_names, blocks.classes)
     if class_scores is not None:
         return SpeechBlocks(np.asarray(class_scores >= MIN_SPEECH_CLASS_SCORE), "classes")
@@ -77,7 +77,7 @@ def find_speech(
 
 @dataclass(frozen=True)
 class SpeechEmbedder:
-    """A detector as an embedder: its only number is the share of speech in a block."""
+    """A speech detector used as an embedder: its only value is the share of speech in a block."""
 
     detector: SpeechDetector
     rate: int
@@ -85,30 +85,30 @@ class SpeechEmbedder:
 
     @property
     def name(self) -> str:
-        """That of the detector."""
+        """Name of the detector."""
         return self.detector.name
 
     @property
     def signature(self) -> str:
-        """That of the detector."""
+        """Signature of the detector."""
         return f"speech:{self.detector.signature}"
 
     def embed(self, sounds: Iterable[NDArray[np.float32]], /) -> BlockEmbeddings:
-        """A share a block."""
+        """Return the share of speech, one row per block."""
         shares = [[self.detector.share(sound, self.rate)] for sound in sounds]
         vectors = np.array(shares, np.float32).reshape(-1, 1)
         return BlockEmbeddings(vectors, np.clip(vectors, 0, 1), ("speech",))
 
 
 # --- Cache of archives ---------------------------------------------------------------------------
-# An archive is kept under the numbers that it was made of, whatever they came from.
+# An archive is cached under a hash of the numbers that it was computed from.
 
 
-ARCHIVE_VERSION = 1  # of the way from numbers to an archive: a new one, and all are made anew
+ARCHIVE_VERSION = 1  # increase it to recompute all cached archives
 
 
 def load_archive(day: Day, plan: SkimPlan, cache: Cache) -> SkimArchive:
-    """The archive of a day: that which is kept, or a new one."""
+    """Return the archive of a day, from the cache if possible."""
     place = cache.folder / "archives" / f"{_archive_key(day, plan)}.sealed"
     sealed = open_sealed(place)
     if sealed is not None:
@@ -130,7 +130,7 @@ def _archive_key(day: Day, plan: SkimPlan) -> str:
 # --- Skims of one recording ----------------------------------------------------------------------
 
 
-BASELINE_DRAWS = 20  # of each baseline
+BASELINE_DRAWS = 20  # random draws per baseline
 MEASURES = ("tc", "sd", "coverage")
 BASELINES = ("downsampling", "random")
 CALIBRATIONS = {"calibration of tc": calibration_tc, "calibration of sd": calibration_sd}
@@ -138,10 +138,10 @@ CALIBRATIONS = {"calibration of tc": calibration_tc, "calibration of sd": calibr
 
 @dataclass(frozen=True)
 class SkimMaker:
-    """Makes all skims of a recording; what does not depend on method and z is done once.
+    """Makes all skims of a recording; work that does not depend on method and z is done once.
 
-    ``spoken`` are the blocks in which somebody speaks, if that matters; ``sound`` is a name for
-    what is heard in the recording. With a ``cache``, what does not depend on z is kept there.
+    ``spoken`` are the blocks with speech, if needed; ``sound`` identifies the audio of the
+    recording. Results that do not depend on z are kept in ``cache``, if given.
     """
 
     recording: Recording
@@ -152,12 +152,12 @@ class SkimMaker:
     cache: Cache | None = None
 
     def make_skims(self) -> Iterator[SkimResult]:
-        """All that were asked for."""
+        """Yield all requested skims."""
         for method, z in self.options.method_and_z_pairs:
             yield self.make_skim(method, z)
 
     def make_skim(self, method: str, z: float | None) -> SkimResult:
-        """One of them."""
+        """Return one skim."""
         picks, terms, notes = (
             self._read_picks() if method == MANUAL_METHOD else self._pick_blocks(method, z)
         )
@@ -174,16 +174,16 @@ class SkimMaker:
         )
 
     def measure_picks(self, picks: tuple[Pick, ...]) -> dict[str, float]:
-        """TC, SD and coverage."""
+        """Return TC, SD and coverage of picks."""
         content = hear_picks(self._day, [(pick.start, pick.seconds) for pick in picks])
         if content is None:
             return dict.fromkeys(MEASURES, float("nan"))
         return {name: float(getattr(self._day_measures, name)(content)) for name in MEASURES}
 
     def estimate_baselines(self, picks: int) -> dict[str, dict[str, Estimate]]:
-        """What picks without a thought are worth, over so many draws; and the calibrations.
+        """Return mean measures of the random baselines over several draws, and the calibrations.
 
-        They have as many picks as the skims beside which they stand.
+        They have as many picks as the skims that they are compared with.
         """
         drawn = {name: self._estimate_baseline(name, picks) for name in BASELINES}
         calibrated = {name: find(self._day, picks) for name, find in CALIBRATIONS.items()}
@@ -195,14 +195,15 @@ class SkimMaker:
     def _day(self) -> Day:
         blocks = self.blocks
         if not len(blocks):
-            raise UsageError(f"{self.recording.name}: not one block of {blocks.seconds:g} s in it")
+            message = f"too short for one block of {blocks.seconds:g} s"
+            raise UsageError(f"{self.recording.name}: {message}")
         length = self.recording.seconds
         day = Day.of(blocks.starts, blocks.seconds, blocks.vectors, blocks.classes, length)
         if self.spoken is None or self.options.speech != "avoid":
             return day
         if self.spoken.rows.all():
-            message = f"{self.recording.name}: somebody seems to speak in all of it"
-            raise UsageError(f"{message} — take --speech reverse, or a better --speech-model")
+            message = f"{self.recording.name}: speech was detected in every block"
+            raise UsageError(f"{message} — use --speech reverse, or another --speech-model")
         return replace(day, allowed=~self.spoken.rows)
 
     @cached_property
@@ -232,7 +233,7 @@ class SkimMaker:
         return tuple(self._reverse_speech(pick) for pick in picks), terms, selection.notes
 
     def _reverse_speech(self, pick: Pick) -> Pick:
-        """Played backwards, if somebody speaks in it and that was asked for."""
+        """Return the pick, reversed if it contains speech and speech is to be reversed."""
         if self.spoken is None or self.options.speech != "reverse":
             return pick
         starts = self._day.starts
@@ -252,7 +253,7 @@ class SkimMaker:
 
 
 def _estimate_means(rows: list[dict[str, float]], level: float = 0.95) -> dict[str, Estimate]:
-    """Means over draws, with t intervals."""
+    """Return means over draws, with t intervals."""
     moments = column_moments(np.array([[row[name] for name in MEASURES] for row in rows]))
     low, high = mean_interval(moments, level)
     return {
@@ -270,7 +271,7 @@ def _estimate_means(rows: list[dict[str, float]], level: float = 0.95) -> dict[s
 
 
 def tradeoff_curves(skims: tuple[SkimResult, ...]) -> Iterator[TradeoffCurve]:
-    """Curves over z, where a method has three z and more."""
+    """Yield trade-off curves of methods with three or more values of z."""
     groups: dict[tuple[str, str], list[tuple[float, SkimResult]]] = {}
     for result in skims:
         if result.z is not None:
@@ -283,16 +284,16 @@ def tradeoff_curves(skims: tuple[SkimResult, ...]) -> Iterator[TradeoffCurve]:
 
 
 # --- Spectrogram of a recording ------------------------------------------------------------------
-# A column is halfway between the mean and the loudest of its frames: a mean alone would lose a call
-# of a tenth of a second in the minute that a column stands for, and the loudest alone would make
-# every windy day look full.
+# A column is halfway between the mean and the maximum of its frames: the mean alone would lose a
+# call of a tenth of a second in a column of a minute, and the maximum alone would make every windy
+# day look full.
 
 
-MAX_COLUMNS = 1_200  # of a spectrogram
+MAX_COLUMNS = 1_200  # columns of a spectrogram
 
 
 def make_spectrogram(recording: Recording, cache: Cache, *, sparse: bool = False) -> Spectrogram:
-    """Levels of all bands over the time of a recording."""
+    """Return the levels of all bands over the time of a recording."""
     frequencies = band_edges(recording.rate)
     bands = (float(frequencies[0]), float(frequencies[-1]))
     key = hash_text(f"{LOGMEL_FORMAT}|{sparse}|{sound_key(recording, cache)}")
@@ -310,7 +311,7 @@ def make_spectrogram(recording: Recording, cache: Cache, *, sparse: bool = False
 
 
 def sound_key(recording: Recording, cache: Cache) -> str:
-    """A name for what is heard in a recording and when, whatever its files are called."""
+    """Return a hash of the audio of a recording and its times, independent of file names."""
     spans = [
         (cache.digest(Path(stretch.path)), stretch.at, stretch.start, stretch.seconds)
         for stretch in recording.stretches

@@ -1,4 +1,4 @@
-"""Temporal consistency, source diversity and coverage of picks, and the best course."""
+"""Temporal consistency, source diversity and coverage of picks, and optimal picks for TC."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from earwitness.skims.day import (
 )
 
 # --- TC, SD and coverage -------------------------------------------------------------------------
-# TC is the distance of the calibration to the day's course over that of the skim, SD the agreement
-# of the skim's classes with the day's over that of its calibration. A calibration is no optimum, so
-# both may be over 1. It has as many picks as the skim.
+# TC is the distance of the calibration from the course of the day, divided by that of the skim. SD
+# is the agreement of the skim's classes with the day's, divided by that of the calibration. A
+# calibration has as many picks as the skim; it is not an optimum, so both may exceed 1.
 
 
 CLASS_THRESHOLDS = np.arange(1, 100) / 100
 
 
 def split_runs(rows: Ints, count: int) -> list[Ints]:
-    """Equal parts of a day: blocks in so many runs of as equal length as can be, none empty."""
+    """Split blocks into ``count`` consecutive runs of nearly equal length, none of them empty."""
     return [run for run in np.array_split(rows, count) if len(run)]
 
 
 def calibration_tc(day: Day, picks: int) -> Ints:
-    """For each of so many equal parts of the day the block that is nearest to the part's mean."""
+    """Return, for each equal part of the day, the block nearest to the mean of the part."""
     chosen = []
     for run in split_runs(np.arange(len(day)), picks):
         vectors = day.vectors[run].astype(np.float64)
@@ -44,7 +44,7 @@ def calibration_tc(day: Day, picks: int) -> Ints:
 
 
 def calibration_sd(day: Day, picks: int) -> Ints:
-    """The blocks that hold the highest class maxima, in the order of time."""
+    """Return the blocks with the highest class maxima, in chronological order."""
     if not len(day):
         return np.zeros(0, np.int64)
     order = np.argsort(-day.classes.max(axis=0), kind="stable")
@@ -54,14 +54,14 @@ def calibration_sd(day: Day, picks: int) -> Ints:
 
 
 def class_maxima(day: Day) -> Doubles:
-    """The highest of every class in the day."""
+    """Return the maximum of every class over the day."""
     return np.asarray(day.classes.max(axis=0), np.float64)
 
 
 def msiou(skim: Doubles, day: Doubles) -> float:
-    """Agreement of the classes above a threshold, shared over all, mean over thresholds.
+    """Return the mean IoU of the classes above a threshold, over all thresholds.
 
-    Thresholds above which neither has a class say nothing and do not count; NaN if all are such.
+    Thresholds above which neither has a class are left out; NaN if none remains.
     """
     mine, theirs = skim[None] > CLASS_THRESHOLDS[:, None], day[None] > CLASS_THRESHOLDS[:, None]
     both, either = (mine & theirs).sum(axis=1), (mine | theirs).sum(axis=1)
@@ -70,25 +70,25 @@ def msiou(skim: Doubles, day: Doubles) -> float:
 
 
 def coverage(skim: Doubles, day: Doubles) -> float:
-    """What the skim reaches of the maxima of all classes; NaN if the day has none."""
+    """Return the skim's share of the sum of class maxima; NaN if the day has no classes."""
     whole = float(day.sum())
     return float(skim.sum()) / whole if whole > 0 else float("nan")
 
 
 def divide_or_nan(top: float, bottom: float) -> float:
-    """A quotient; 1 if both are 0, which is the same course, and NaN if only the bottom is."""
+    """Return a quotient: 1 if both numbers are 0 (identical), NaN if only the divisor is 0."""
     if bottom == 0:
         return 1.0 if top == 0 else float("nan")
     return top / bottom
 
 
 def _skim_maxima(skim: BlockContent) -> Doubles:
-    """Of every class in a skim."""
+    """Return the maximum of every class in a skim."""
     return np.asarray(skim.classes.max(axis=0, initial=0.0), np.float64)
 
 
 class DayMeasures:
-    """Everything about skims of one day, with what belongs to the day alone computed once."""
+    """Measures of skims of one day; what depends only on the day is computed once."""
 
     def __init__(self, day: Day, period: float = PERIOD_SECONDS) -> None:
         self.day = day
@@ -97,15 +97,15 @@ class DayMeasures:
         self._calibrations: dict[int, tuple[float, float]] = {}
 
     def distance(self, skim: BlockContent) -> float:
-        """From the course of the day."""
+        """Return the distance of a skim from the course of the day (DTW)."""
         return dtw(self.periods.means, skim.vectors)
 
     def agreement(self, skim: BlockContent) -> float:
-        """Of classes with those of the day."""
+        """Return the agreement of a skim's classes with those of the day (msIoU)."""
         return msiou(_skim_maxima(skim), self.maxima)
 
     def calibrations(self, picks: int) -> tuple[float, float]:
-        """The distance and the agreement of the calibrations of so many picks."""
+        """Return distance and agreement of the calibrations with ``picks`` picks."""
         if picks not in self._calibrations:
             course = hear_rows(self.day, calibration_tc(self.day, picks))
             classes = hear_rows(self.day, calibration_sd(self.day, picks))
@@ -113,41 +113,41 @@ class DayMeasures:
         return self._calibrations[picks]
 
     def tc(self, skim: BlockContent) -> float:
-        """Temporal consistency: DTW(calibration) / DTW(skim); 0 of nothing, which is far away."""
+        """Temporal consistency: DTW(calibration) / DTW(skim); 0 for an empty skim."""
         if not len(skim.vectors):
             return 0.0 if len(self.day) else float("nan")
         return divide_or_nan(self.calibrations(len(skim.vectors))[0], self.distance(skim))
 
     def sd(self, skim: BlockContent) -> float:
-        """Source diversity: msIoU(skim) / msIoU(calibration); 0 of nothing."""
+        """Source diversity: msIoU(skim) / msIoU(calibration); 0 for an empty skim."""
         if not len(skim.classes):
             return 0.0 if len(self.day) else float("nan")
         return divide_or_nan(self.agreement(skim), self.calibrations(len(skim.classes))[1])
 
     def coverage(self, skim: BlockContent) -> float:
-        """Of class maxima."""
+        """Coverage of class maxima."""
         return coverage(_skim_maxima(skim), self.maxima)
 
 
 def tc(day: Day, skim: BlockContent, period: float = PERIOD_SECONDS) -> float:
-    """Temporal consistency of one skim."""
+    """Return the temporal consistency of one skim."""
     return DayMeasures(day, period).tc(skim)
 
 
 def sd(day: Day, skim: BlockContent) -> float:
-    """Source diversity of one skim."""
+    """Return the source diversity of one skim."""
     return DayMeasures(day).sd(skim)
 
 
 # --- Course of a day -----------------------------------------------------------------------------
-# Every pick stands for a run of periods that holds the period in which it lies, so that runs follow
-# each other without a gap; the cost is the sum of the distances of the periods' means to the picks
-# that stand for them. Between two picks the best place to go over from one to the other is taken.
-# The cheapest picks of all are found by Bellman's recursion over runs.
+# Every pick represents a run of periods that includes its own period; runs follow each other
+# without a gap. The cost is the sum of the distances between the period means and the picks that
+# represent them. Between two picks, the best point of transition is used. The picks with the lowest
+# cost are found by Bellman's recursion over runs.
 
 
 def prefix_sums(vectors: Doubles | Singles, means: Doubles) -> Doubles:
-    """Sums of distances to the means before each period and to all, a row for every vector."""
+    """Return cumulative distances to the period means, one row per vector."""
     exact = np.asarray(vectors, np.float64)
     squares = (exact**2).sum(axis=1)[:, None] + (means**2).sum(axis=1)[None]
     apart = np.sqrt(np.maximum(squares - 2 * exact @ means.T, 0.0))
@@ -157,17 +157,17 @@ def prefix_sums(vectors: Doubles | Singles, means: Doubles) -> Doubles:
 
 
 class PickCourse(NamedTuple):
-    """What picks cost, and the first period that each stands for, with the number of all behind."""
+    """Cost of picks, and the first period that each represents, followed by the period count."""
 
     cost: float
     first: Ints
 
 
 def find_course(sums: Doubles, lies: Ints) -> PickCourse:
-    """Picks in the order of time, with their sums of distances and the periods in which they lie.
+    """Return the cost of picks in chronological order, given distance sums and their periods.
 
-    Of picks in one period the nearest stands for it, the first for what comes before it and the
-    last for what follows.
+    If several picks lie in one period, the nearest represents it, the first represents what comes
+    before and the last what follows.
     """
     count = sums.shape[1] - 1
     cost = float(sums[0, lies[0]]) + float(sums[-1, count] - sums[-1, lies[-1] + 1])
@@ -188,10 +188,10 @@ def find_course(sums: Doubles, lies: Ints) -> PickCourse:
 
 
 def run_costs(day: Day, day_periods: Periods) -> Singles:
-    """What the best block within each run of periods costs: from a row's to a column's, both in.
+    """Return the cost of the best block for each run of periods (row: first, column: last).
 
-    Infinite where no block may be picked. In single precision, which halves the time of long
-    recordings: what is cheapest is so up to a ten millionth.
+    Infinite where no block may be picked. Single precision halves the time for long recordings;
+    costs are correct to about 1e-7.
     """
     count = len(day_periods.means)
     costs = np.full((count, count), np.inf, np.float32)
@@ -211,10 +211,10 @@ def run_costs(day: Day, day_periods: Periods) -> Singles:
 
 
 def _find_undominated(before: Singles, behind: Singles) -> list[int]:
-    """Blocks of a period without those that are never better than one of its best.
+    """Return the blocks of a period that are not dominated by another block.
 
-    A block's cost in a run is the sum of one number for where the run begins and one for where it
-    ends; who has no lower one of either than another can be left out.
+    The cost of a block in a run is the sum of one number for the start of the run and one for its
+    end; a block with no lower number than another for either can be left out.
     """
     if not len(before):
         return []
@@ -236,13 +236,13 @@ def _allowed_rows(day: Day, day_periods: Periods, first: int, last: int) -> Ints
 
 
 def find_cheapest_picks(day: Day, day_periods: Periods, picks: int) -> Ints:
-    """The rows of so many picks, no two in one period, that stand for the course at least cost."""
+    """Return the rows of the picks, at most one per period, with the lowest cost."""
     costs = run_costs(day, day_periods)
     count = len(costs)
-    best = np.concatenate([[0.0], np.full(count, np.inf)])  # of the periods before each
+    best = np.concatenate([[0.0], np.full(count, np.inf)])  # lowest cost of all periods before each
     cuts = np.zeros((picks, count + 1), np.int64)
     for pick in range(picks):
-        total = best[:-1, None] + costs  # run from a row's period to a column's
+        total = best[:-1, None] + costs  # runs from the row's period to the column's
         cuts[pick, 1:] = np.argmin(total, axis=0)
         best = np.concatenate([[np.inf], total.min(axis=0)])
     chosen, end = [], count
@@ -254,9 +254,9 @@ def find_cheapest_picks(day: Day, day_periods: Periods, picks: int) -> Ints:
 
 
 def _find_representative(day: Day, day_periods: Periods, start: int, end: int) -> int:
-    """The block within a run that stands for it at least cost.
+    """Return the block that represents a run of periods at the lowest cost.
 
-    One period's blocks at a time: a run may hold most of a week.
+    Blocks are processed one period at a time, since a run may cover most of a week.
     """
     best, chosen = np.inf, -1
     for period in range(start, end):

@@ -21,15 +21,15 @@ from earwitness.skims.types import Skim
 from earwitness.stats.arrays import Floats
 
 # --- Days for the metric -------------------------------------------------------------------------
-# Recordings are long, so what was made of the last few is kept; what an embedder makes of a
-# recording is also in the cache on disk, where skimming finds it, too.
+# Recordings are long, so the results for the last few are kept in memory. Embeddings are also in
+# the cache on disk, which ``earwitness skim`` shares.
 
 
 DAYS_IN_MEMORY = 4
 
 
 class MarkedRecording(NamedTuple):
-    """A recording, and the seconds of the silences in it that mark hours (0: there are none)."""
+    """A recording, and the length of the silences in it that mark hours (0: no such silences)."""
 
     recording: Recording
     hour_gap: float = 0.0
@@ -39,14 +39,14 @@ SkimReference = MarkedRecording | Day
 
 
 class EmbeddedDay(NamedTuple):
-    """The blocks of a recording, and the recording as it really was, on its true clock."""
+    """The blocks of a recording, and the recording after reading, with its true clock."""
 
     day: Day
     real: Recording
 
 
 def embed_recording(reference: MarkedRecording, embedder: str, block: float) -> EmbeddedDay:
-    """A recording through an embedder."""
+    """Return a recording embedded in blocks."""
     from earwitness.models.blocks import read_recording_blocks
     from earwitness.models.embedders import find_embedder
 
@@ -62,7 +62,7 @@ def embed_recording(reference: MarkedRecording, embedder: str, block: float) -> 
 
 
 def embed_day(reference: SkimReference, embedder: str, block: float) -> Day:
-    """The blocks of a recording; a day has its own."""
+    """Return the blocks of a recording; a Day is returned unchanged."""
     if isinstance(reference, Day):
         return reference
     return embed_recording(reference, embedder, block).day
@@ -72,30 +72,32 @@ def embed_day(reference: SkimReference, embedder: str, block: float) -> Day:
 def measure_day(
     reference: SkimReference, embedder: str, block: float, period: float
 ) -> DayMeasures:
-    """A day with what belongs to it alone."""
+    """Return a day's measures; what depends only on the day is computed once."""
     return DayMeasures(embed_day(reference, embedder, block), period)
 
 
 # --- Skim metric ---------------------------------------------------------------------------------
 
 
-EMBEDDER_OPTION = {"help": "codebook, log-mel, a .tflite file of YAMNet, or a folder of a model"}
-BLOCK_OPTION = {"help": "length of the blocks that are embedded, in seconds"}
-PERIOD_OPTION = {"help": "length of the periods whose course a skim should follow, in seconds"}
+EMBEDDER_OPTION = {
+    "help": "codebook, log-mel, a YAMNet .tflite file, or a folder with a Hugging Face model"
+}
+BLOCK_OPTION = {"help": "length of the blocks to embed, in seconds"}
+PERIOD_OPTION = {"help": "length of the periods that a skim should follow, in seconds"}
 
 
 @dataclass(frozen=True)
 class SkimMeasures(Metric):
-    """TC and SD of skims as published, coverage, and what the ratios are made of.
+    """Temporal consistency (TC), source diversity (SD) and class coverage of skims.
 
-    A recording is cut into blocks, and an embedder gives each a vector and classes of sound.
-    Temporal consistency is the distance (DTW) of a calibration to the means of the day's periods
-    over that of the skim; the calibration has as many picks, in each equal part of the day the
-    block nearest to its mean. Source diversity is the agreement (msIoU) of the skim's highest
-    classes with the day's over that of the blocks which hold the highest classes. No calibration is
-    an optimum: both may be over 1. Picks count in the order in which they are heard. A pick that is
-    no block of the grid has the mean of those that it overlaps. Of several recordings of an item,
-    values are their mean.
+    A recording is cut into blocks, and an embedder gives each block a vector and sound classes.
+    TC is DTW(calibration) / DTW(skim), where DTW is the distance from the means of the day's
+    periods; its calibration is the block nearest to the mean of each equal part of the day. SD is
+    msIoU(skim) / msIoU(calibration), the agreement of the highest classes with those of the day;
+    its calibration is the blocks with the highest class values. Calibrations have as many picks as
+    the skim. They are not optimal, so TC and SD may exceed 1. Picks count in playing order. A pick
+    that is not a block of the grid has the mean of the blocks it overlaps. If an item has several
+    recordings, values are averaged over them.
     """
 
     task = "skims"
@@ -104,7 +106,7 @@ class SkimMeasures(Metric):
     values = (
         Value("tc", "high", 0, inf, "temporal consistency: DTW(calibration) / DTW(skim)"),
         Value("sd", "high", 0, inf, "source diversity: msIoU(skim) / msIoU(calibration)"),
-        Value("class_coverage", "high", 0, 1, "what the skim reaches of the day's class maxima"),
+        Value("class_coverage", "high", 0, 1, "share of the day's class maxima in the skim"),
         Value("dtw", "low", 0, inf, "DTW(skim): distance from the course of the day"),
         Value("msiou", "high", 0, 1, "msIoU(skim): agreement of its classes with the day's"),
     )
@@ -114,8 +116,8 @@ class SkimMeasures(Metric):
     empty_cells: ClassVar[dict[str, str]] = {
         "both empty": "undefined",
         "output empty": "tc, sd, class_coverage and msiou 0; dtw undefined",
-        "reference empty": "undefined: a recording shorter than a block",
-        "pick without sound": "undefined: it lies where nothing was recorded",
+        "reference empty": "undefined: the recording is shorter than one block",
+        "pick without sound": "undefined: nothing was recorded at that time",
     }
     references = (
         "Tailleur, Lagrange, Aumond and Tourre (2025), audio summaries of day-long recordings",
@@ -127,7 +129,7 @@ class SkimMeasures(Metric):
 
     def __post_init__(self) -> None:
         if not isinstance(self.embedder, str) or not self.embedder:
-            message = "embedder must be one of codebook, log-mel, a .tflite file, a folder"
+            message = "embedder must be codebook, log-mel, a .tflite file or a folder"
             raise UsageError(f"{message}, got {self.embedder!r}")
         object.__setattr__(self, "block", at_least(0.32, "block", self.block))
         object.__setattr__(self, "period", at_least(self.block, "period", self.period))
@@ -139,13 +141,13 @@ class SkimMeasures(Metric):
         order: dict[Any, list[int]] = {}
         for row, (_, reference) in enumerate(rows):
             order.setdefault(reference, []).append(row)
-        for reference, places in order.items():  # a day at a time
+        for reference, places in order.items():  # one day at a time
             for row in places:
                 table[row] = self.measure_skim(rows[row][0], reference)
         return self.pool(mean_statistics(table), case_list.counts)
 
     def measure_skim(self, skim: Skim, reference: SkimReference) -> tuple[float, ...]:
-        """Values of a skim of one recording."""
+        """Return the values of a skim of one recording."""
         day = measure_day(reference, self.embedder, self.block, self.period)
         picks = [(pick.start, pick.seconds) for pick in skim.picks]
         content = hear_picks(day.day, picks) if len(day.day) else None

@@ -1,4 +1,4 @@
-"""SkimOptions: methods, z, plan, speech and files asked of a run of skims."""
+"""SkimOptions: methods, z, plan, speech handling and output files of a run."""
 
 from __future__ import annotations
 
@@ -16,18 +16,56 @@ from earwitness.skims.picks import PICK_LISTS
 
 MANUAL_METHOD = "manual"
 METHODS = (*PICKING_METHODS, MANUAL_METHOD)
-METHODS_WITH_Z = ("pareto", "published")  # methods to which z matters
+METHODS_WITH_Z = ("pareto", "published")  # methods that use z
 SPEECH_CHOICES = ("keep", "avoid", "reverse")
 ENDINGS = tuple(FILE_FORMATS)
-# seconds by which a skim may be longer or shorter than was asked for
+# difference between requested and actual length of a skim that is not reported, in seconds
 LENGTH_TOLERANCE_SECONDS = 0.05
-MAX_HOUR_GAP_SECONDS = 60.0  # seconds between hours
+MAX_HOUR_GAP_SECONDS = 60.0  # longest silence between hours
 EXTRAS = (*PICK_LISTS, "picture", "page")
 
 
 @dataclass(frozen=True)
 class SkimOptions:
-    """Which skims, of what, and what is written beside their sound."""
+    """Settings of ``skim``.
+
+    Parameters
+    ----------
+    methods
+        Methods that pick blocks.
+    zs
+        Values of z, from 0 (follow the day) to 1 (most diverse sources).
+    plan
+        Number and length of picks, overlap, period and seed.
+    embedder
+        codebook, log-mel, a YAMNet .tflite file, or a folder with a Hugging Face model.
+    times
+        CSV file of times, for the method manual.
+    start, zone
+        Start time of the first file (ISO 8601), and time zone of file names and ``start``.
+    shown
+        Time zone in which times are displayed; by default ``zone``.
+    hour_gap
+        Length of silences that mark hours, in seconds; 0 if there are none.
+    by_day
+        Whether to make one skim per day, split at midnight.
+    speech
+        Blocks with speech: keep, avoid or reverse them.
+    speech_model
+        Silero's ONNX file, instead of the built-in speech detector.
+    sparse
+        Whether to use only 2 s of each 8 s, which is faster.
+    ending
+        File extension of skims that are written to a folder.
+    without
+        Files not to write next to the audio.
+    cache
+        Folder for features; by default the user's cache folder.
+    again
+        Whether to recreate skims that already exist.
+    length
+        Requested length of skims in seconds.
+    """
 
     methods: tuple[str, ...] = ("pareto",)
     zs: tuple[float, ...] = (0.5,)
@@ -50,18 +88,19 @@ class SkimOptions:
 
     def __post_init__(self) -> None:
         if (self.times is not None) != (MANUAL_METHOD in self.methods):
-            raise UsageError("the method manual and a table of times (--times) go together")
+            raise UsageError("--times and --method manual must be used together")
         if self.speech_model is not None and self.speech == SPEECH_CHOICES[0]:
-            raise UsageError("--speech-model is for --speech avoid or reverse")
+            raise UsageError("--speech-model requires --speech avoid or --speech reverse")
         if not self.zs or not all(0 <= z <= 1 for z in self.zs):
-            raise UsageError(f"z lies between 0 (follow the day) and 1 (show all), got {self.zs}")
+            message = "z must be from 0 (follow the day) to 1 (most diverse sources)"
+            raise UsageError(f"{message}, got {self.zs}")
         if (
             self.hour_gap
             and not MARK_LENGTH_TOLERANCE_SECONDS < self.hour_gap <= MAX_HOUR_GAP_SECONDS
         ):
             least, most = MARK_LENGTH_TOLERANCE_SECONDS, MAX_HOUR_GAP_SECONDS
-            message = f"--hour-gap must be over {least:g} s and at most {most:g} s"
-            raise UsageError(f"{message}, or 0 for none, got {self.hour_gap:g}")
+            message = f"--hour-gap must be more than {least:g} s and at most {most:g} s"
+            raise UsageError(f"{message}, or 0 to turn it off, got {self.hour_gap:g}")
 
     @classmethod
     def of(
@@ -77,16 +116,19 @@ class SkimOptions:
         seed: int = 0,
         **settings: Any,
     ) -> SkimOptions:
-        """As the command has it: a length in place of a number of picks, manual if there are times.
+        """Return options as the command line has them.
+
+        A length replaces the number of picks, and a table of times selects the method manual.
 
         >>> SkimOptions.of(length=63.0).plan.picks
         12
         """
         if length is not None and picks is not None:
-            raise UsageError("--length and --picks say the same — give one of them")
+            raise UsageError("--length and --picks cannot be combined — use one of them")
         if length is not None:
             if not block <= length < 1e9:
-                raise UsageError(f"--length: at least a block ({block:g} s), got {length:g}")
+                message = f"--length must be at least one block ({block:g} s)"
+                raise UsageError(f"{message}, got {length:g}")
             picks = max(1, round((length - overlap) / max(block - overlap, 1e-9)))
         count = SkimPlan().picks if picks is None else picks
         plan = SkimPlan(count, block, overlap, period, seed)
@@ -96,22 +138,22 @@ class SkimOptions:
 
     @property
     def other_length(self) -> str:
-        """What is said if whole picks cannot be as long as was asked for.
+        """Note on the actual length, if whole picks cannot have the requested length.
 
         >>> SkimOptions.of(length=30, block=5, overlap=1).other_length
-        '--length 30: 7 picks of 5 s that overlap by 1 s last 29 s'
+        '--length 30: the skim lasts 29 s (7 picks of 5 s with an overlap of 1 s)'
         """
         plan = self.plan
         seconds = plan.picks * plan.block - (plan.picks - 1) * plan.overlap
         if self.length is None or abs(seconds - self.length) < LENGTH_TOLERANCE_SECONDS:
             return ""
         picks = "1 pick" if plan.picks == 1 else f"{plan.picks} picks"
-        message = f"{picks} of {plan.block:g} s that overlap by {plan.overlap:g} s"
-        return f"--length {self.length:g}: {message} last {seconds:g} s"
+        message = f"{picks} of {plan.block:g} s with an overlap of {plan.overlap:g} s"
+        return f"--length {self.length:g}: the skim lasts {seconds:g} s ({message})"
 
     @property
     def method_and_z_pairs(self) -> tuple[tuple[str, float | None], ...]:
-        """Methods with z where it matters."""
+        """Methods, each with every z if the method uses z."""
         zs = tuple(dict.fromkeys(self.zs))
         return tuple(
             pair
@@ -122,7 +164,7 @@ class SkimOptions:
         )
 
     def signature(self, embedder: str, spoken: str, method: str, z: float | None) -> str:
-        """All that decides what a skim is."""
+        """Return all settings that determine a skim, in one line."""
         dial = "" if z is None else f",z={z:g}"
         plan = self.plan
         picks = "" if method == MANUAL_METHOD else f",picks={plan.picks}"

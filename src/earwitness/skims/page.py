@@ -35,12 +35,12 @@ from earwitness.skims.view import (
 # --- Trade-off curve -----------------------------------------------------------------------------
 
 
-LABEL_SPACING_PERCENT = 6.0  # percent within which a second name would lie over the first
-LABEL_BEFORE_FROM_PERCENT = 80.0  # percent from which on names stand before their dots
+LABEL_SPACING_PERCENT = 6.0  # labels closer than this would overlap
+LABEL_BEFORE_FROM_PERCENT = 80.0  # labels beyond this are left of their dots
 
 
 def curve_figure(points: Sequence[CurvePoint], z: float | None) -> Html:
-    """A picture, and its numbers as a table."""
+    """Return the trade-off curve with a table of its values."""
     finite = sorted((p for p in points if isfinite(p.tc) and isfinite(p.sd)), key=lambda p: p.z)
     across, up = fit_axis([p.tc for p in finite]), fit_axis([p.sd for p in finite])
     line = " ".join(f"{across.place(p.tc):.2f},{_svg_y(p.sd, up):.2f}" for p in finite)
@@ -54,7 +54,7 @@ def curve_figure(points: Sequence[CurvePoint], z: float | None) -> Html:
         aria_hidden="true",
     )
     marks = _curve_marks(finite, z, across, up)
-    label = "Temporal consistency and source diversity for several z; the table has the numbers"
+    label = "Temporal consistency and source diversity by z; the table has the values"
     plot = element(
         "div",
         element("div", *_tick_elements(up, "bottom"), class_="y", aria_hidden="true"),
@@ -65,8 +65,8 @@ def curve_figure(points: Sequence[CurvePoint], z: float | None) -> Html:
         role="img",
         aria_label=label,
     )
-    small = element("small", " source diversity (SD) ↑; the full dot is this skim")
-    caption = element("figcaption", "What other z would give", small)
+    small = element("small", " source diversity (SD) ↑; the filled dot is this skim")
+    caption = element("figcaption", "Trade-off curve: other values of z", small)
     return element("figure", caption, plot, _curve_table(points), class_="tradeoff")
 
 
@@ -81,7 +81,7 @@ def _tick_elements(axis: Axis, side: str) -> list[Html]:
 def _curve_marks(
     points: Sequence[CurvePoint], z: float | None, across: Axis, up: Axis
 ) -> list[Html]:
-    """Dots, and names where there is room for them; this skim's always has its name."""
+    """Return dots with labels where there is room; this skim is always labelled."""
     marks: list[Html] = []
     named: list[tuple[float, float]] = []
     for point in sorted(points, key=lambda p: p.z != z):
@@ -119,18 +119,18 @@ def _curve_table(points: Sequence[CurvePoint]) -> Html:
 # --- Player page ---------------------------------------------------------------------------------
 
 
-NUMBER_SPACING_PERCENT = 7.6  # percent between numbers of picks: as wide as one is on a phone
-MAX_PICKS_WITH_LARGE_NUMBERS = 13  # picks from which on their numbers are small
-MAX_TICKS_ON_PHONE = 5  # ticks of time from which on a phone shows every other one
+NUMBER_SPACING_PERCENT = 7.6  # width of a pick number on a phone
+MAX_PICKS_WITH_LARGE_NUMBERS = 13  # more picks than this get small numbers
+MAX_TICKS_ON_PHONE = 5  # with more, phones show every other time tick
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "media-src data:; img-src data:"
 )
-KEYS_HINT = "Space plays and stops, ← and → go from pick to pick."
+KEYS_HINT = "Space: play or pause. ← and →: previous and next pick."
 
 
 def skim_page(view: SkimView) -> str:
-    """The whole page, which needs nothing from outside; its sound is in it."""
+    """Return the page, which includes its audio and loads nothing else."""
     title = view.recording.name or "Skim"
     head = element(
         "head",
@@ -138,7 +138,7 @@ def skim_page(view: SkimView) -> str:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", http_equiv="Content-Security-Policy", content=CONTENT_SECURITY_POLICY),
         element("meta", name="generator", content="earwitness"),
-        element("title", f"{title}: {format_duration(view.recording.seconds)} in short"),
+        element("title", f"{title}: skim of {format_duration(view.recording.seconds)}"),
         element(
             "style",
             Html(_read_static("report.html", "report.css") + _read_static("skims", "skim.css")),
@@ -166,7 +166,7 @@ def _read_static(package: str, name: str) -> str:
 
 
 def _picks_data(view: SkimView) -> str:
-    """Times for the script; ``<`` cannot end the element that holds them."""
+    """Return the times for the script; ``<`` is escaped so that it cannot end the element."""
     recording, skim = view.recording, view.skim
     heard = starts_of([pick.seconds for pick in skim.picks], skim.overlap)
     picks = []
@@ -187,7 +187,7 @@ def _format_date(moment: datetime) -> str:
 
 
 def _player_section(view: SkimView) -> Html:
-    """Clock and button, the day, and the way through the skim."""
+    """Return the clock, the play button, the spectrogram and the position slider."""
     audio = base64.b64encode(view.audio).decode()
     address = f"data:{view.mime};base64,{audio}"
     sound = element("audio", controls=True, preload="auto", src=address) if audio else None
@@ -207,14 +207,14 @@ def _clock_face(view: SkimView) -> Html:
     sign = element("span", aria_hidden="true")
     play = element("button", sign, class_="play", aria_label="Play", type="button")
     time = element("span", format_time(view.recording, first), class_="clock", role="timer")
-    day = _format_date(moment) if moment else "after the start"
+    day = _format_date(moment) if moment else "after the start of the recording"
     which = element("span", class_="which")
     below = element("span", element("span", day, class_="date"), which, class_="below")
     return element("div", play, element("div", time, below, class_="now"), class_="face")
 
 
 def _day_figure(view: SkimView) -> Html:
-    """The spectrogram with marks; the list below says the same to those who do not see it."""
+    """Return the spectrogram with marks; the list of picks is its accessible equivalent."""
     spectrogram, whole = view.spectrogram, view.recording.seconds or 1.0
     kilohertz = [
         element("span", tick.text, style=f"bottom:{tick.place}%")
@@ -263,7 +263,7 @@ def _shaft_element(place: float) -> Html:
 
 
 def _pick_marks(view: SkimView, places: list[float]) -> list[Html]:
-    """Numbers that do not lie over each other, and a line from each to its time."""
+    """Return pick numbers that do not overlap, and a line from each to its time."""
     marks = spread_places(
         places, NUMBER_SPACING_PERCENT, NUMBER_SPACING_PERCENT / 2, 100 - NUMBER_SPACING_PERCENT / 2
     )
@@ -288,7 +288,7 @@ def _pick_marks(view: SkimView, places: list[float]) -> list[Html]:
 
 
 def _position_slider(view: SkimView) -> Html:
-    """A slider over the skim, and how far it is."""
+    """Return a slider over the skim, with the current position."""
     slider = element(
         "input",
         type="range",
@@ -346,7 +346,7 @@ def _measures_section(view: SkimView) -> Html | None:
     ]
     return element(
         "section",
-        element("h2", "How well it stands for the whole"),
+        element("h2", "How well the skim represents the recording"),
         element("div", *cards, class_="measures") if cards else None,
         curve_figure(view.curve, view.z) if len(view.curve) > 1 else None,
     )

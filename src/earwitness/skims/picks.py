@@ -1,4 +1,4 @@
-"""Lists of picks, written as JSON, CSV, Audacity and Raven, and read from CSV."""
+"""Lists of picks: JSON, CSV, Audacity and Raven files, and reading times from CSV."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from earwitness.recordings.types import Damage, Recording, Stretch
 from earwitness.skims.types import Pick, Skim
 
 # --- Lists of picks, written ---------------------------------------------------------------------
-# JSON has all that is known; CSV a row a pick. Labels for Audacity and selection tables for Raven
-# count either in the skim, or in the files of the recording one behind the other: so these programs
-# show them, and they know nothing of missing time or of silences that were taken out of the clock.
+# JSON has all fields; CSV has one row per pick. Audacity labels and Raven selection tables use
+# times either in the skim or in the concatenated files of the recording, since these programs show
+# files end to end and know nothing of gaps or of removed silences.
 
 
 TimeBase = Literal["skim", "files"]
@@ -47,8 +47,8 @@ RAVEN_COLUMNS = (
 class PickRow:
     """A pick with all its times.
 
-    It starts at ``start`` on the clock of the recording, at ``at`` in its file and at ``joined``
-    in all files one behind the other; it is ``heard`` so many seconds after the skim starts.
+    It starts at ``start`` on the clock of the recording, at ``at`` in its file and at ``joined`` in
+    all files end to end. In the skim, it starts after ``heard`` seconds.
     """
 
     number: int
@@ -61,7 +61,7 @@ class PickRow:
 
 
 def list_pick_rows(recording: Recording, skim: Skim) -> tuple[PickRow, ...]:
-    """All picks in the order in which they are heard."""
+    """Return all picks in playing order."""
     heard = starts_of([pick.seconds for pick in skim.picks], skim.overlap)
     before = _sum_files_before(recording)
     return tuple(
@@ -83,7 +83,7 @@ def _pick_row(
 
 
 def _sum_files_before(recording: Recording) -> dict[str, float]:
-    """How many seconds lie in the files before each file."""
+    """Return the total duration of the files before each file, in seconds."""
     ends: dict[str, float] = {}
     for stretch in recording.stretches:
         ends[stretch.path] = max(ends.get(stretch.path, 0.0), stretch.at + stretch.seconds)
@@ -95,7 +95,7 @@ def _sum_files_before(recording: Recording) -> dict[str, float]:
 
 
 def picks_json(recording: Recording, skim: Skim, fields: Mapping[str, Any] | None = None) -> str:
-    """All that is known; ``fields`` are those of the caller that come first: method, measures, …"""
+    """Return picks as JSON with all fields; ``fields`` (method, measures, …) come first."""
     content = {
         **(fields or {}),
         "recording": _recording_fields(recording),
@@ -109,7 +109,7 @@ def picks_json(recording: Recording, skim: Skim, fields: Mapping[str, Any] | Non
 
 
 def picks_csv(recording: Recording, skim: Skim) -> str:
-    """A row a pick, with a column for every reason; it can be read again as times."""
+    """Return one row per pick, one column per reason; readable again as a table of times."""
     rows = list_pick_rows(recording, skim)
     reasons = list(dict.fromkeys(name for row in rows for name in row.pick.why))
     file = io.StringIO()
@@ -122,7 +122,7 @@ def picks_csv(recording: Recording, skim: Skim) -> str:
 
 
 def picks_labels(recording: Recording, skim: Skim, where: TimeBase = "skim") -> str:
-    """Labels for Audacity: start, end and text, with tabs between them."""
+    """Return Audacity labels: start, end and text, separated by tabs."""
     lines = []
     for row in list_pick_rows(recording, skim):
         start, end = _row_span(row, where)
@@ -132,7 +132,7 @@ def picks_labels(recording: Recording, skim: Skim, where: TimeBase = "skim") -> 
 
 
 def picks_raven(recording: Recording, skim: Skim, where: TimeBase = "files") -> str:
-    """A selection table for Raven, whose selections reach over all frequencies."""
+    """Return a Raven selection table; selections span all frequencies."""
     lines = ["\t".join(RAVEN_COLUMNS)]
     for row in list_pick_rows(recording, skim):
         start, end = _row_span(row, where)
@@ -154,7 +154,7 @@ def picks_raven(recording: Recording, skim: Skim, where: TimeBase = "files") -> 
 
 
 PicksWriter = Callable[[Recording, Skim], str]
-PICK_LISTS: dict[str, tuple[str, PicksWriter]] = {  # name: ending of the file, and what it says
+PICK_LISTS: dict[str, tuple[str, PicksWriter]] = {  # name: file extension and writer
     "json": (".json", picks_json),
     "csv": (".csv", picks_csv),
     "labels": (".labels.txt", picks_labels),
@@ -207,7 +207,7 @@ def _row_span(row: PickRow, where: TimeBase) -> tuple[float, float]:
 
 
 def _format_row_time(row: PickRow) -> str:
-    """Time of day; else seconds after the recording began."""
+    """Return the time of day, or seconds after the start of the recording if it is unknown."""
     return row.time[11:19] or f"{row.pick.start:.1f} s"
 
 
@@ -218,14 +218,14 @@ def _plain_cell(value: object) -> object:
 
 
 def _round_seconds(seconds: float) -> float:
-    """To the microsecond, which no sample rate needs."""
+    """Round to the microsecond, which is finer than any sample rate."""
     return round(float(seconds), 6) + 0.0
 
 
 # --- Times of picks, read ------------------------------------------------------------------------
-# ``start`` is seconds after the recording began, or a time of day (06:15:08), or a date and time
-# (2025-07-22 06:15:08) on the clock of the recording. ``seconds`` says how long, ``turned`` whether
-# it is played backwards. Tables that Earwitness writes itself are read with these columns, too.
+# ``start`` is in seconds after the start of the recording, a time of day (06:15:08), or a date and
+# time (2025-07-22 06:15:08) on the clock of the recording. ``seconds`` is the duration; ``turned``
+# plays a pick backwards. CSV files written by Earwitness have these columns, too.
 
 
 START_COLUMN, SECONDS_COLUMN, TURNED_COLUMN = "start", "seconds", "turned"
@@ -233,31 +233,48 @@ TIMES_COLUMNS = (START_COLUMN, SECONDS_COLUMN, TURNED_COLUMN)
 DAYTIME_PATTERN = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d(?:[.,]\d+)?))?\Z", re.ASCII)
 DATE_TIME_PATTERN = re.compile(r"\d{4}-\d\d-\d\d[T ]\d", re.ASCII)
 TRUE_WORDS, FALSE_WORDS = ("yes", "true", "1"), ("", "no", "false", "0")
-TIME_TOLERANCE_SECONDS = 1e-6  # seconds: times are written to the microsecond
+TIME_TOLERANCE_SECONDS = 1e-6  # times are written to the microsecond
 START_REMEDY = "write seconds, 06:15:08, or 2025-07-22 06:15:08"
 
 
 class _CellError(Exception):
-    """What is wrong with a cell, and what to do about it."""
+    """An invalid cell: what is wrong, and what to do."""
 
 
 def read_times(
     path: str | PathLike[str], recording: Recording, *, block: float = 8.0
 ) -> tuple[Pick, ...]:
-    """Picks of a table, in its order; each lies in sound that was recorded.
+    """Read picks from a table, in its order.
 
-    Rows without ``seconds`` get those of a block. All that is wrong is told at once.
+    Parameters
+    ----------
+    path
+        CSV file with a column ``start`` and optional columns ``seconds`` and ``turned``.
+    recording
+        The recording of the picks.
+    block
+        Duration in seconds of picks without ``seconds``.
+
+    Returns
+    -------
+    tuple of Pick
+        Picks, each without a gap in the recording.
+
+    Raises
+    ------
+    InputError
+        If the table is invalid; all problems are reported at once.
     """
     table, _ = read_table(RecordSource(path), TIMES_COLUMNS)
     if START_COLUMN not in table.names:
         table.tell(
             1,
             "",
-            f"has no column {START_COLUMN}",
-            f"its first line names: {', '.join(TIMES_COLUMNS)}",
+            f'no "{START_COLUMN}" column',
+            f"add it; optional columns: {', '.join(TIMES_COLUMNS[1:])}",
         )
     elif not table.lines and not table.wrong.count:
-        table.tell(1, "", "has no pick in it")
+        table.tell(1, "", "contains no picks")
     if START_COLUMN not in table.names or not table.lines:
         table.wrong.refuse()
     picks = [_parse_pick(table, line, row, recording, block) for line, row in _iterate_rows(table)]
@@ -301,12 +318,12 @@ def _parse_start(cell: str, recording: Recording, comma: bool) -> float:
         return _parse_time_of_day(cell, match, recording)
     start = _parse_number(cell, comma, START_REMEDY)
     if start < 0:
-        raise _CellError(f"must not be before the recording, got {show(cell)}")
+        raise _CellError(f"must not be before the start of the recording, got {show(cell)}")
     return start
 
 
 def _parse_seconds(cell: str, comma: bool) -> float:
-    seconds = _parse_number(cell, comma, "leave it empty for a whole block")
+    seconds = _parse_number(cell, comma, "leave it empty for one block")
     if seconds <= 0:
         raise _CellError(f"must be above 0, got {show(cell)}")
     return seconds
@@ -325,12 +342,13 @@ def _parse_number(cell: str, comma: bool, remedy: str) -> float:
 def _parse_turned(cell: str) -> bool:
     if cell.lower() in TRUE_WORDS or cell.lower() in FALSE_WORDS:
         return cell.lower() in TRUE_WORDS
-    raise _CellError(f"must be yes, or empty, got {show(cell)}")
+    raise _CellError(f"must be yes, no or empty, got {show(cell)}")
 
 
 def _require_began(recording: Recording) -> datetime:
     if recording.began is None:
-        raise _CellError("nobody knows when the recording began", "write seconds, or say --start")
+        message = "the start time of the recording is unknown"
+        raise _CellError(message, "write seconds, or set --start")
     return recording.began
 
 
@@ -339,9 +357,10 @@ def _parse_date_time(cell: str, recording: Recording) -> float:
     try:
         moment = datetime.fromisoformat(cell)
     except ValueError:
-        raise _CellError(f"is no date and time: {show(cell)}", START_REMEDY) from None
+        raise _CellError(f"is not a date and time: {show(cell)}", START_REMEDY) from None
     if moment.tzinfo is not None and began.tzinfo is None:
-        raise _CellError(f"has a zone, and the recording has none: {show(cell)}", "say --zone")
+        message = f"has a time zone, but the recording has none: {show(cell)}"
+        raise _CellError(message, "set --zone")
     candidates = [moment] if moment.tzinfo else _resolve_folds(moment, began.tzinfo)
     return _choose_start(
         [_seconds_since(began, candidate) for candidate in candidates], cell, recording
@@ -353,7 +372,7 @@ def _parse_time_of_day(cell: str, match: re.Match[str], recording: Recording) ->
     hours, minutes = int(match[1]), int(match[2])
     seconds = float((match[3] or "0").replace(",", "."))
     if hours > 23 or minutes > 59 or seconds >= 60:
-        raise _CellError(f"is no time of day: {show(cell)}", START_REMEDY)
+        raise _CellError(f"is not a time of day: {show(cell)}", START_REMEDY)
     whole = time(hours, minutes, int(seconds), round(seconds % 1 * 1e6) % 1_000_000)
     days = int(recording.seconds // 86_400) + 3
     dates = [(began + timedelta(days=day - 1)).date() for day in range(days)]
@@ -366,7 +385,7 @@ def _parse_time_of_day(cell: str, match: re.Match[str], recording: Recording) ->
 
 
 def _resolve_folds(moment: datetime, zone: tzinfo | None) -> list[datetime]:
-    """What the clock may have meant: twice in the hour that is repeated, never in one left out."""
+    """Return the possible moments: two in a repeated hour, none in a skipped hour."""
     if zone is None:
         return [moment]
     candidates = [moment.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
@@ -379,30 +398,30 @@ def _resolve_folds(moment: datetime, zone: tzinfo | None) -> list[datetime]:
 
 
 def _seconds_since(began: datetime, moment: datetime) -> float:
-    """Seconds that went by; clocks that were changed between do not matter."""
+    """Return elapsed seconds, regardless of clock changes in between."""
     if began.tzinfo is None:
         return (moment - began).total_seconds()
     return moment.timestamp() - began.timestamp()
 
 
 def _choose_start(starts: list[float], cell: str, recording: Recording) -> float:
-    """The one of these times that is in the recording."""
+    """Return the only one of these times that is in the recording."""
     within = [start for start in starts if -TIME_TOLERANCE_SECONDS <= start < recording.seconds]
     if len(within) == 1:
         return max(0.0, within[0])
     if within:
         raise _CellError(
-            f"comes {len(within)} times in the recording: {show(cell)}", "write the date"
+            f"occurs {len(within)} times in the recording: {show(cell)}", "add the date"
         )
-    raise _CellError(f"is not in the recording: {show(cell)}", _duration_text(recording))
+    raise _CellError(f"is outside the recording: {show(cell)}", _duration_text(recording))
 
 
 def _find_pick_faults(pick: Pick, recording: Recording) -> Iterator[Fault]:
-    """All of a pick must have been recorded, without a gap."""
+    """Yield faults of a pick that was not recorded completely and without a gap."""
     stretch = recording.find(pick.start)
     if pick.start >= recording.seconds:
         yield Fault(
-            START_COLUMN, f"{pick.start:g} s is not in the recording", _duration_text(recording)
+            START_COLUMN, f"{pick.start:g} s is outside the recording", _duration_text(recording)
         )
     elif stretch is None:
         yield Fault(START_COLUMN, f"nothing was recorded at {_format_start(pick.start, recording)}")
@@ -410,12 +429,12 @@ def _find_pick_faults(pick: Pick, recording: Recording) -> Iterator[Fault]:
         left = f"{_find_gapless_end(stretch, recording) - pick.start:.3f} s"
         yield Fault(
             START_COLUMN,
-            f"only {left} were recorded from {_format_start(pick.start, recording)} on",
+            f"only {left} without a gap from {_format_start(pick.start, recording)}",
         )
 
 
 def _find_gapless_end(stretch: Stretch, recording: Recording) -> float:
-    """When sound ends that goes on without a gap, be it in another file."""
+    """Return the end of gapless sound, which may be in another file."""
     end = stretch.end
     for other in recording.stretches:
         if abs(other.start - end) <= TIME_TOLERANCE_SECONDS:
@@ -431,5 +450,6 @@ def _format_start(start: float, recording: Recording) -> str:
 def _duration_text(recording: Recording) -> str:
     end = recording.clock(recording.seconds)
     if recording.began is None or end is None:
-        return f"it lasts {recording.seconds:g} s"
-    return f"it lasts from {recording.began:%Y-%m-%d %H:%M:%S} to {end:%Y-%m-%d %H:%M:%S}"
+        return f"the recording lasts {recording.seconds:g} s"
+    began, form = recording.began, "%Y-%m-%d %H:%M:%S"
+    return f"the recording lasts from {began:{form}} to {end:{form}}"

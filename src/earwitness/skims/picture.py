@@ -1,4 +1,4 @@
-"""SVG spectrogram of a day with its picks, its axis ticks and PNG raster."""
+"""SVG spectrogram of a day with its picks, axis ticks and PNG raster."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ OCTAVES_HZ = (500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 
 
 class AxisTick(NamedTuple):
-    """A mark on an axis, in percent of its length, and what stands beside it."""
+    """A tick of an axis: its position in percent of the length, and its label."""
 
     place: float
     text: str
 
 
 def time_ticks(recording: Recording) -> list[AxisTick]:
-    """Round times of day, and the date where a day begins; without a clock, round times."""
+    """Return round times of day, with the date where a day begins; or round elapsed times."""
     whole = recording.seconds or 1.0
     step = _choose_step(whole)
     if recording.began is None:
@@ -86,7 +86,7 @@ def _choose_step(seconds: float) -> int:
 
 
 def _list_multiples(begin: float, step: float, length: float) -> list[float]:
-    """Times after a begin at which a clock that shows the begin then shows multiples of a step."""
+    """Return the times at which a clock that starts at ``begin`` shows multiples of a step."""
     first = -begin % step
     return [first + n * step for n in range(int((length - first) // step) + 1)]
 
@@ -100,7 +100,7 @@ def _seconds_of_day(recording: Recording, time: float) -> float:
 
 
 def frequency_ticks(low: float, high: float) -> list[AxisTick]:
-    """Octaves in kHz, from below; those near the ends are left out."""
+    """Return octaves in kHz, lowest first, except those near the ends."""
     ticks = []
     for hertz in OCTAVES_HZ:
         place = 100 * (_to_mel(hertz) - _to_mel(low)) / (_to_mel(high) - _to_mel(low))
@@ -114,7 +114,7 @@ def _to_mel(hertz: float) -> float:
 
 
 def find_gaps(missing: Sequence[bool]) -> list[tuple[float, float]]:
-    """Runs of missing columns: from where to where, in percent.
+    """Return runs of missing columns as start and end in percent.
 
     >>> find_gaps([False, True, True, False])
     [(25.0, 75.0)]
@@ -131,7 +131,7 @@ def find_gaps(missing: Sequence[bool]) -> list[tuple[float, float]]:
 
 
 def spread_places(places: Sequence[float], apart: float, low: float, high: float) -> list[float]:
-    """Places moved as little as can be (in squares), so that all are this far apart or farther.
+    """Move places apart to a minimum distance, with the least squared displacement.
 
     >>> spread_places([10, 50, 50], 4, 0, 100)
     [10.0, 48.0, 52.0]
@@ -139,7 +139,7 @@ def spread_places(places: Sequence[float], apart: float, low: float, high: float
     apart = min(apart, (high - low) / max(1, len(places) - 1))
     order = sorted(range(len(places)), key=lambda n: places[n])
     top = high - apart * (len(places) - 1)
-    runs: list[list[float]] = []  # sum and count of places that are pushed together
+    runs: list[list[float]] = []  # sum and count of each group of touching places
     for rank, n in enumerate(order):
         runs.append([places[n] - apart * rank, 1])
         while len(runs) > 1 and runs[-2][0] / runs[-2][1] >= runs[-1][0] / runs[-1][1]:
@@ -157,17 +157,16 @@ def _to_percent(part: float, whole: float) -> float:
 
 
 # --- PNG spectrogram -----------------------------------------------------------------------------
-# Lightness rises evenly from night blue over teal to pale yellow, so that the picture says the same
-# in grey, on paper and to people who see few colours. Missing time is transparent: what lies below
-# shows through.
+# Lightness rises evenly from dark blue over teal to pale yellow, so that the spectrogram reads the
+# same in greyscale, in print and with colour vision deficiency. Missing time is transparent.
 
 
-# of what was recorded: these get the ends of the colours
+# percentiles of the recorded levels at the ends of the colour scale
 SOFTEST_PERCENTILE, LOUDEST_PERCENTILE = 5.0, 99.7
-MIN_LEVEL_RANGE = 24  # steps between the ends: silence shall not look like a storm
-LIGHTNESS_RANGE = (0.17, 0.97)  # lightness in OKLab
+MIN_LEVEL_RANGE = 24  # steps; keeps silence from looking like a storm
+LIGHTNESS_RANGE = (0.17, 0.97)  # in OKLab
 HUE_RANGE_DEGREES = (285.0, 100.0)
-MAX_CHROMA = 0.125  # chroma in the middle
+MAX_CHROMA = 0.125  # at mid lightness
 OKLAB_TO_LMS = np.array(
     [
         [1, 0.3963377774, 0.2158037573],
@@ -185,19 +184,19 @@ LMS_TO_LINEAR_RGB = np.array(
 
 
 def data_address(spectrogram: Spectrogram) -> str:
-    """The picture as an address that holds all of it."""
+    """Return the spectrogram as a data URL."""
     return f"data:image/png;base64,{base64.b64encode(spectrogram_png(spectrogram)).decode()}"
 
 
 def spectrogram_png(spectrogram: Spectrogram) -> bytes:
-    """The picture, with the highest band on top."""
+    """Return the spectrogram as PNG, with the highest band on top."""
     shaded = shade_levels(spectrogram)[::-1]
     colours = np.vstack([np.zeros((1, 3), np.uint8), colour_map(255)])
     return encode_png(shaded, colours, clear=0)
 
 
 def shade_levels(spectrogram: Spectrogram) -> NDArray[np.uint8]:
-    """From 1, the softest, to 255; 0 is missing."""
+    """Return shades from 1 (quietest) to 255 (loudest); 0 is missing."""
     levels, recorded = spectrogram.levels, ~spectrogram.missing
     if not recorded.any():
         return np.zeros(levels.shape, np.uint8)
@@ -209,7 +208,7 @@ def shade_levels(spectrogram: Spectrogram) -> NDArray[np.uint8]:
 
 @cache
 def colour_map(count: int) -> NDArray[np.uint8]:
-    """Red, green and blue of so many colours from soft to loud."""
+    """Return RGB values of ``count`` colours from quiet to loud."""
     share = np.linspace(0, 1, count)
     light = LIGHTNESS_RANGE[0] + (LIGHTNESS_RANGE[1] - LIGHTNESS_RANGE[0]) * share
     angle = np.radians(HUE_RANGE_DEGREES[0] + (HUE_RANGE_DEGREES[1] - HUE_RANGE_DEGREES[0]) * share)
@@ -223,9 +222,9 @@ def colour_map(count: int) -> NDArray[np.uint8]:
 def encode_png(
     places: NDArray[np.uint8], colours: NDArray[np.uint8], clear: int | None = None
 ) -> bytes:
-    """A PNG file of places in a table of colours; one of them may be transparent."""
+    """Return a PNG file of palette indices; one of them may be transparent."""
     height, width = places.shape
-    rows = np.zeros((height, width + 1), np.uint8)  # each row starts with its filter: none
+    rows = np.zeros((height, width + 1), np.uint8)  # each row starts with filter type 0
     rows[:, 1:] = places
     chunks = [
         (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
@@ -246,7 +245,7 @@ def _encode_chunk(name: bytes, content: bytes) -> bytes:
 
 
 PICTURE_WIDTH, LEFT_MARGIN, RIGHT_MARGIN = 1_200.0, 52.0, 16.0
-# heights of the parts, from above
+# heights of the parts, top to bottom
 TITLE_HEIGHT, MARKS_HEIGHT, PLOT_HEIGHT, FOOT_HEIGHT = 40.0, 50.0, 280.0, 34.0
 MARK_RADIUS = 11.0
 INK_COLOR, SOFT_COLOR, LINE_COLOR, PAPER_COLOR, ACCENT_COLOR = (
@@ -262,7 +261,7 @@ PLOT_TOP = TITLE_HEIGHT + MARKS_HEIGHT
 
 
 def skim_picture(view: SkimView) -> str:
-    """The whole picture, which needs nothing from outside."""
+    """Return the whole SVG picture, which loads nothing else."""
     size = {"width": PICTURE_WIDTH, "height": PLOT_TOP + PLOT_HEIGHT + FOOT_HEIGHT}
     parts = [
         _hatching_pattern(),
@@ -289,18 +288,17 @@ def skim_picture(view: SkimView) -> str:
 
 
 def describe_picture(view: SkimView) -> str:
-    """The picture in words."""
+    """Return a text alternative of the picture."""
     name = view.recording.name or "the recording"
     return f"Spectrogram of {name}, {describe_times(view)}, with {len(view.skim.picks)} picks"
 
 
 def describe_times(view: SkimView) -> str:
-    """When it was, how long it lasts, and in how long it is heard."""
+    """Return when the recording was made, its length, and the length of the skim."""
     began, end = view.recording.began, view.recording.clock(view.recording.seconds)
     gone = f" ({format_duration(view.missing)} missing)" if view.missing >= 1 else ""
-    length = (
-        f"{format_duration(view.recording.seconds)}{gone} in {format_duration(view.skim.seconds)}"
-    )
+    duration, short = view.recording.seconds, view.skim.seconds
+    length = f"{format_duration(duration)}{gone} condensed to {format_duration(short)}"
     if began is None or end is None:
         return length
     same = began.date() == end.date()
@@ -338,7 +336,7 @@ def _hatching_pattern() -> Html:
 
 
 def _background_elements(view: SkimView) -> list[Html]:
-    """Missing time below, and the spectrogram, which is clear there, over it."""
+    """Return the hatching for missing time, and the spectrogram above it."""
     box = {"y": PLOT_TOP, "height": PLOT_HEIGHT}
     missing = find_gaps(view.spectrogram.missing.tolist())
     hatched = [
@@ -399,7 +397,7 @@ def _pick_marks(view: SkimView) -> list[Html]:
 
 
 def _pick_mark(number: int, tick: AxisTick, mark: float) -> Html:
-    """A number above, and a line from it down through the spectrogram."""
+    """Return a number, and a line from it down through the spectrogram."""
     x, over, y = _plot_x(tick.place), _plot_x(mark), TITLE_HEIGHT + MARK_RADIUS + 3
     size = 12.0 if number < 100 else 9.0
     shaft = {"x1": x, "x2": x, "y1": PLOT_TOP, "y2": PLOT_TOP + PLOT_HEIGHT}

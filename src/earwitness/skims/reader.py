@@ -1,4 +1,4 @@
-"""SkimReader: skims given as picks or as sound, joined with their recordings."""
+"""SkimReader: skims given as picks or as audio, joined with their recordings."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 
 
 DEFAULT_BLOCK_SECONDS = 8.0
-MIN_FOUND_SHARE = 0.5  # of a skim that is given as sound must be in its recording
-SKIMS_PER_PASS = 32  # skims that are looked for in one pass over a recording
+MIN_FOUND_SHARE = 0.5  # smallest share of an audio skim to be found
+SKIMS_PER_PASS = 32  # skims located in one pass over a recording
 
 
 class ParsedSkim(NamedTuple):
-    """A skim, and what was said when it was found in the recording."""
+    """A skim, and notes from locating it in the recording."""
 
     skim: Skim
     notes: tuple[str, ...] = ()
@@ -70,9 +70,10 @@ def locate_sounds(
     resolve: RecordingResolver,
     block: float = DEFAULT_BLOCK_SECONDS,
 ) -> list[ParsedSkimOrFaults]:
-    """Skims by their picks, or all that is wrong with them; ``resolve`` tells the true clock."""
+    """Return located skims, or their faults; ``resolve`` returns a recording on its true clock."""
     if isinstance(reference, Day):
-        fault = Fault("output.audio", "cannot be found in blocks", "name the recording itself")
+        message = "audio cannot be located in a file of blocks"
+        fault = Fault("output.audio", message, "use recording instead of blocks")
         return [[fault] for _ in paths]
     parsed: list[ParsedSkimOrFaults] = []
     for first in range(0, len(paths), SKIMS_PER_PASS):
@@ -107,28 +108,29 @@ def _read_sound(path: Path, recording: Recording) -> Floats | list[Fault]:
     from earwitness.skims.locate import MIN_SKIM_SECONDS
 
     if not path.is_file():
-        return [Fault("output.audio", f"{path}: there is no such file")]
+        return [Fault("output.audio", f"{path}: does not exist")]
     try:
         sound = read_sound(path)
     except (EarwitnessError, OSError) as error:
         return [Fault("output.audio", str(error))]
     if not np.isfinite(sound.samples).all():
-        return [Fault("output.audio", f"{path}: has samples that are no numbers")]
+        return [Fault("output.audio", f"{path}: has samples that are not numbers")]
     if len(sound.samples) < MIN_SKIM_SECONDS * sound.rate:
         seconds = len(sound.samples) / sound.rate
-        return [Fault("output.audio", f"{path}: {seconds:.1f} s are too short to be looked for")]
+        return [Fault("output.audio", f"{path}: too short to locate ({seconds:.1f} s)")]
     samples = np.asarray(mix_to_mono(sound.samples), np.float32)
     return np.asarray(resample(samples, sound.rate, recording.rate))
 
 
 def _judge_located(path: Path, seconds: float, located: LocatedSkim) -> ParsedSkimOrFaults:
-    """A skim of which enough was found; ``seconds`` is its length."""
+    """Return the skim, or a fault if too little of it was found; ``seconds`` is its length."""
     if not located.skim.picks:
-        return [Fault("output.audio", f"{path}: nothing of it is in the recording")]
+        return [Fault("output.audio", f"{path}: not found in the recording")]
     located_seconds = located.skim.seconds
     if located_seconds < MIN_FOUND_SHARE * seconds:
-        message = f"{path}: only {located_seconds:.0f} of its {seconds:.0f} s are in the recording"
-        return [Fault("output.audio", message, "is it a skim of this one?")]
+        found = f"{located_seconds:.0f} of its {seconds:.0f} s"
+        message = f"{path}: only {found} were found in the recording"
+        return [Fault("output.audio", message, "is it a skim of this recording?")]
     return ParsedSkim(located.skim, tuple(f"{path.name}: {note}" for note in located.notes))
 
 
@@ -140,19 +142,20 @@ SKIM_FORMS = ("picks", "times", "audio")
 
 
 def resolve_path(folder: Path | None, name: str) -> Path:
-    """A path as it is seen from the file that names it."""
+    """Return a path, resolved relative to the file that names it."""
     return Path(name) if folder is None else folder / name
 
 
 def read_reference(record: SkimReferenceLine, folder: Path | None) -> SkimReference | list[Fault]:
-    """What a skim is measured against, or what is wrong with it."""
+    """Return the recording or blocks of a reference line, or its faults."""
     if record.recording is UNSET and record.blocks is UNSET:
-        return [Fault("recording", "missing", "name its files or folder, or blocks")]
+        return [Fault("recording", "missing", "give its files or folder, or blocks")]
     if record.recording is not UNSET and record.blocks is not UNSET:
-        return [Fault("blocks", "there is a recording, too", "keep one")]
+        return [Fault("blocks", "cannot be combined with recording", "keep one")]
     if record.blocks is not UNSET:
         clock_fields = _list_clock_fields(record)
-        faults = [Fault(name, "not with blocks, which have their times") for name in clock_fields]
+        message = "cannot be combined with blocks, which have their own times"
+        faults = [Fault(name, message) for name in clock_fields]
         return faults or read_blocks_file(resolve_path(folder, record.blocks))
     try:
         return _open_marked_recording(record, folder)
@@ -163,7 +166,7 @@ def read_reference(record: SkimReferenceLine, folder: Path | None) -> SkimRefere
 
 
 def _list_clock_fields(record: SkimReferenceLine) -> list[str]:
-    """What is said about the clock of a recording."""
+    """Return the fields of a line that describe the clock of its recording."""
     names = ("start", "zone", "hour_gap", "day")
     return [name for name in names if getattr(record, name) is not UNSET]
 
@@ -184,7 +187,7 @@ def _open_marked_recording(record: SkimReferenceLine, folder: Path | None) -> Ma
 
 
 def _find_day(recording: Recording, date: str) -> Recording:
-    """One day of a recording."""
+    """Return one day of a recording."""
     from earwitness.recordings.recording import split_days
 
     days = {f"{day.began:%Y-%m-%d}": day for day in split_days(recording)}
@@ -194,7 +197,7 @@ def _find_day(recording: Recording, date: str) -> Recording:
 
 
 def read_blocks_file(path: Path) -> Day | list[Fault]:
-    """Blocks that somebody else embedded: arrays in a file of NumPy's."""
+    """Read precomputed blocks from a NumPy file (.npz)."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -203,7 +206,9 @@ def read_blocks_file(path: Path) -> Day | list[Fault]:
     if missing := [
         name for name in BLOCK_ARRAYS.replace(" and", ",").split(", ") if name not in arrays
     ]:
-        return [Fault("blocks", f"{path}: has no {', '.join(missing)}", f"it needs {BLOCK_ARRAYS}")]
+        return [
+            Fault("blocks", f"{path}: has no {', '.join(missing)}", f"it must have {BLOCK_ARRAYS}")
+        ]
     message = _find_array_fault(arrays)
     if message:
         return [Fault("blocks", f"{path}: {message}")]
@@ -211,19 +216,20 @@ def read_blocks_file(path: Path) -> Day | list[Fault]:
 
 
 def _find_array_fault(arrays: dict[str, Any]) -> str:
-    """What is wrong with arrays, if anything is."""
+    """Return what is wrong with the arrays, or an empty string."""
     starts, vectors, classes = (arrays[name] for name in ("starts", "vectors", "classes"))
     are_numbers = [array.dtype.kind in "fiu" for array in (*arrays.values(), starts)]
     if not all(are_numbers) or (starts.ndim, vectors.ndim, classes.ndim) != (1, 2, 2):
-        return "starts must be a row of numbers, vectors and classes tables of numbers"
+        return "starts must be a 1-D array, vectors and classes 2-D arrays of numbers"
     if len({len(starts), len(vectors), len(classes)}) > 1:
-        return f"{len(starts)} starts, {len(vectors)} vectors and {len(classes)} classes"
+        lengths = f"{len(starts)} starts, {len(vectors)} vectors and {len(classes)} classes"
+        return f"arrays must have equal lengths, got {lengths}"
     if arrays["seconds"].size != 1 or not float(arrays["seconds"]) > 0:
-        return "seconds must be one number over 0"
+        return "seconds must be one number above 0"
     if not all(np.isfinite(array).all() for array in (starts, vectors, classes)):
-        return "numbers must be finite"
+        return "all numbers must be finite"
     if len(starts) and float(np.min(np.diff(starts), initial=np.inf)) <= 0:
-        return "starts must grow"
+        return "starts must increase"
     if classes.size and not 0 <= float(classes.min()) <= float(classes.max()) <= 1:
         return "classes must be from 0 to 1"
     return ""
@@ -236,13 +242,13 @@ def parse_skim(
     resolve: RecordingResolver,
     block: float = DEFAULT_BLOCK_SECONDS,
 ) -> ParsedSkim | list[Fault]:
-    """Picks, or all that is wrong with them; ``resolve`` tells a recording on its true clock."""
+    """Return the picks, or all their faults; ``resolve`` returns a recording on its true clock."""
     forms = _list_forms(content)
     if len(forms) != 1:
         message = f"has {' and '.join(forms)}" if forms else "has no picks"
-        return [Fault("output", message, "give one of picks, times, audio")]
+        return [Fault("output", message, "use exactly one of picks, times and audio")]
     if content.block is not UNSET and forms != ["times"]:
-        return [Fault("output.block", f"not with {forms[0]}", "give it with times")]
+        return [Fault("output.block", f"cannot be combined with {forms[0]}", "use it with times")]
     if (path := find_sound_path(content, folder)) is not None:
         return locate_sounds([path], reference, resolve, block)[0]
     picks = _read_picks(content)
@@ -255,14 +261,14 @@ def parse_skim(
 
 
 def find_sound_path(content: SkimContent, folder: Path | None) -> Path | None:
-    """The file of a skim that is given as sound and nothing else; else None."""
+    """Return the audio file of a skim that is given only as audio, else None."""
     if content.audio is UNSET or content.block is not UNSET or len(_list_forms(content)) != 1:
         return None
     return resolve_path(folder, content.audio)
 
 
 def _list_forms(content: SkimContent) -> list[str]:
-    """The ways in which a skim is given: one of them, if it is right."""
+    """Return the fields that give the skim; exactly one if the line is correct."""
     return [name for name in SKIM_FORMS if getattr(content, name) is not UNSET]
 
 
@@ -275,11 +281,11 @@ def _read_picks(content: SkimContent) -> list[Pick]:
 
 
 def _find_pick_fault(pick: Pick, reference: SkimReference) -> str:
-    """What is wrong with where a pick lies."""
+    """Return what is wrong with the time of a pick, or an empty string."""
     length = reference.length if isinstance(reference, Day) else reference.recording.seconds
     if pick.start < 0 or pick.start >= length:
-        return f"{pick.start:g} s is not in the recording, which has {length:g} s"
-    if isinstance(reference, Day) or reference.hour_gap:  # where silences are is not known yet
+        return f"{pick.start:g} s is outside the recording, which lasts {length:g} s"
+    if isinstance(reference, Day) or reference.hour_gap:  # positions of silences are not known yet
         return ""
     end = pick.start + pick.seconds
     over = [
@@ -292,20 +298,20 @@ def _find_pick_fault(pick: Pick, reference: SkimReference) -> str:
 # --- Notes about odd input -----------------------------------------------------------------------
 
 
-MADE_WITH_REMARK = "made with "  # before what a line says, in a remark
+MADE_WITH_REMARK = "made with "  # prefix of a remark
 COMPARED_SETTINGS = ("embedder", "block", "period")
-SPARSE_REMARK = "made with --sparse, which score does not know: numbers differ from those of skim"
+SPARSE_REMARK = "made with --sparse, which score does not support: its numbers will differ"
 
 
 def few_classes_notes(
     recordings: Sequence[Recording], embedder: str, block: float
 ) -> Iterator[str]:
-    """About recordings with few classes of sound, which follow from the number of blocks."""
+    """Yield notes on recordings with too few blocks to define all sound classes."""
     from earwitness.models.base import block_places
     from earwitness.models.codebook import few_classes_note
     from earwitness.models.embedders import EMBEDDERS
 
-    if embedder in EMBEDDERS:  # others may bring classes of their own
+    if embedder in EMBEDDERS:  # other embedders may have classes of their own
         yield from (
             note
             for recording in recordings
@@ -314,7 +320,7 @@ def few_classes_notes(
 
 
 def count_settings(records: Sequence[SkimOutputLine]) -> Counter[str]:
-    """How outputs were made, where ``meta.made`` says it."""
+    """Count the settings with which outputs were made, from ``meta.made``."""
     counts = Counter[str]()
     for record in records:
         settings = unset_to_empty(record.meta).get("made")
@@ -327,7 +333,7 @@ def count_settings(records: Sequence[SkimOutputLine]) -> Counter[str]:
 
 
 def settings_notes(remark: str, number: int, metrics: Sequence[Metric]) -> Iterator[str]:
-    """A note for outputs that were made with other parameters than those of every metric."""
+    """Yield notes on outputs made with parameters that no metric uses."""
     settings = json.loads(remark.removeprefix(MADE_WITH_REMARK))
     outputs = "1 output was" if number == 1 else f"{number:,} outputs were"
     if settings.get("sparse") is True:
@@ -340,13 +346,15 @@ def settings_notes(remark: str, number: int, metrics: Sequence[Metric]) -> Itera
             and used
             and not any(_is_same_setting(settings[name], value) for value in used)
         ):
-            message = f"{outputs} made with {name} {_format_setting(settings[name])}, scored with"
+            message = (
+                f"{outputs} made with {name} {_format_setting(settings[name])} but scored with"
+            )
             others = " and ".join(map(_format_setting, used))
-            yield f"{message} {others} — give --{name} {_format_setting(settings[name])}"
+            yield f"{message} {others} — use --{name} {_format_setting(settings[name])}"
 
 
 def _is_same_setting(setting: Any, used: Any) -> bool:
-    """Models are the same if their files are called so, wherever they lie."""
+    """Whether settings are equal; models are equal if their file names are."""
     if isinstance(setting, str) and isinstance(used, str):
         return Path(setting).name == Path(used).name
     return bool(setting == used)
@@ -359,7 +367,7 @@ def _format_setting(value: Any) -> str:
 # --- Skim reader ---------------------------------------------------------------------------------
 
 
-OWN_BLOCKS_REMARK = "blocks of their own"
+OWN_BLOCKS_REMARK = "precomputed blocks"
 BaselinePicker = Callable[[Day, SkimPlan], Ints | tuple[int, ...]]
 BASELINES: Mapping[str, BaselinePicker] = {
     "downsampling": lambda day, plan: pick(day, plan, "downsampling").rows,
@@ -371,7 +379,7 @@ BASELINES: Mapping[str, BaselinePicker] = {
 
 @dataclass(frozen=True)
 class SkimReader(TaskReader):
-    """Paths are seen from the files that name them; baselines hear through an embedder."""
+    """Reads skims; paths are relative to the files that name them."""
 
     outputs_in: Path | None = None
     references_in: Path | None = None
@@ -396,7 +404,7 @@ class SkimReader(TaskReader):
     def outputs_of(
         self, records: Sequence[SkimContent], cases: Cases, rows: Sequence[int]
     ) -> list[ParsedSkim | list[Fault]]:
-        """Sounds of one recording are looked for together."""
+        """Return parsed outputs; audio skims of one recording are located together."""
         parsed: dict[int, ParsedSkim | list[Fault]] = {}
         sounds: dict[int, dict[int, Path]] = {}
         for number, (record, row) in enumerate(zip(records, rows, strict=True)):
@@ -418,7 +426,7 @@ class SkimReader(TaskReader):
     def reference(
         self, record: SkimReferenceLine, names: Sequence[str]
     ) -> tuple[list[Any], list[Fault]]:
-        """The recording; it must be there, but is not decoded yet."""
+        """Return the recording, which must exist but is not decoded yet."""
         del names
         reference = read_reference(record, self.references_in)
         return ([], reference) if isinstance(reference, list) else ([reference], [])
@@ -444,7 +452,7 @@ class SkimReader(TaskReader):
         )
 
     def details(self, records: Sequence[SkimOutputLine]) -> list[Dial | None]:
-        """How each output was made."""
+        """Return method and z of each output."""
         return [read_dial(record) for record in records]
 
     def output_remarks(self, records: Sequence[SkimOutputLine]) -> Counter[str]:
@@ -454,7 +462,7 @@ class SkimReader(TaskReader):
         return {"duration": case[row].item.duration}
 
     def remarks(self, cases: Cases, resolved: Sequence[Any], *, references: bool) -> Counter[str]:
-        """What was said about recordings, and about skims that were found in them."""
+        """Count the notes on recordings, and on skims located in them."""
         del cases
         if not references:
             return Counter(note for skim in resolved for note in skim.notes)
@@ -473,12 +481,12 @@ class SkimReader(TaskReader):
             elif remark == OWN_BLOCKS_REMARK:
                 items = "item has" if number == 1 else "items have"
                 message = f"{number:,} {items} {OWN_BLOCKS_REMARK}"
-                yield f"{message}, for which embedder and block say nothing"
+                yield f"{message}, to which the options embedder and block do not apply"
             else:
                 yield remark
 
     def baseline(self, name: str, cases: Cases, seed: int) -> list[ParsedSkim]:
-        """Twelve picks of every item, as published."""
+        """Return a baseline with twelve picks per item, as published."""
         if name not in self.baselines:
             return list(super().baseline(name, cases, seed))
         hashes = hash_names(list(cases.items)).tolist()

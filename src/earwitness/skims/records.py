@@ -24,12 +24,12 @@ Seconds = Annotated[
         extra={"unit": " s", "remedy": "are these samples or milliseconds?"},
     ),
 ]
-FilePath = Annotated[str, Meta(min_length=1, extra={"remedy": "name a file or a folder"})]
+FilePath = Annotated[str, Meta(min_length=1, extra={"remedy": "give a file or a folder"})]
 CONTENT_WORDING = Meta(extra={"remedy": 'write {"picks": [[3600, 8], [7200, 8]]}'})
 
 
 class SkimContent(Struct, forbid_unknown_fields=True):
-    """A skim: picks with start and seconds, or starts of equal blocks, or a sound file."""
+    """A skim: picks with start and seconds, starts of equal blocks, or an audio file."""
 
     picks: list[tuple[Moment, Seconds]] | UnsetType = UNSET
     times: list[Moment] | UnsetType = UNSET
@@ -38,19 +38,19 @@ class SkimContent(Struct, forbid_unknown_fields=True):
 
 
 class SkimOutputLine(OutputLine, forbid_unknown_fields=True, kw_only=True):
-    """A line of an outputs file."""
+    """One line of an outputs file."""
 
     output: Annotated[SkimContent, CONTENT_WORDING]
 
 
 class WholeRecordingReference(Struct):
-    """The recording as the one reference of an item, which nobody made."""
+    """The recording as the only reference of an item; it has no annotator."""
 
     annotator: str | UnsetType = UNSET
 
 
 class SkimReferenceLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
-    """A line of a references file: where a recording is and when it began, or blocks of one."""
+    """One line of a references file: a recording with its clock, or precomputed blocks."""
 
     recording: FilePath | Annotated[list[FilePath], Meta(min_length=1)] | UnsetType = UNSET
     start: str | UnsetType = UNSET
@@ -62,7 +62,7 @@ class SkimReferenceLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
 
     @property
     def references(self) -> list[WholeRecordingReference]:
-        """One: the recording itself."""
+        """The only reference: the recording itself."""
         return [WholeRecordingReference()]
 
 
@@ -74,11 +74,11 @@ REFERENCES = RecordType(SkimReferenceLine)
 
 
 Z_PATTERN = re.compile(r"(?:^|[-_ ])z[-_= ]?\d*\.?\d+(?=$|[-_ ])", re.I)
-UNNAMED_METHOD = "z"  # a method of which nothing but z is named
+UNNAMED_METHOD = "z"  # for a system named only by its z
 
 
 def read_dial(record: SkimOutputLine) -> Dial | None:
-    """The method that ``meta`` names, else the system without its z; nothing where no z is told."""
+    """Return ``meta.method``, or the system without its z, with z; None without z."""
     meta = unset_to_empty(record.meta)
     if meta.get("z") is None:
         return None
@@ -88,7 +88,7 @@ def read_dial(record: SkimOutputLine) -> Dial | None:
 
 
 def strip_z(system: str) -> str:
-    """What is left of a system's name.
+    """Return a system's name without the part that gives z.
 
     >>> [strip_z(name) for name in ("pareto-z0.5", "ours_z=1_long", "jazz", "z0")]
     ['pareto', 'ours_long', 'jazz', 'z']

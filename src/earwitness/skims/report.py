@@ -14,29 +14,31 @@ from earwitness.skims.types import MeanTradeoffCurve, SkimResult, SkimRun, Trade
 
 
 CURVE_VALUES = {
-    "area": Value("area", "high", 0, 1, "area below SD over TC"),
-    "tc_with_z": Value("z with tc", "none", -1, 1, "Spearman's correlation of z with TC"),
-    "sd_with_z": Value("z with sd", "none", -1, 1, "Spearman's correlation of z with SD"),
+    "area": Value("area", "high", 0, 1, "area under the curve of SD against TC"),
+    "tc_with_z": Value("corr(z, tc)", "none", -1, 1, "Spearman correlation of z with TC"),
+    "sd_with_z": Value("corr(z, sd)", "none", -1, 1, "Spearman correlation of z with SD"),
 }
 CURVE_COLUMNS = tuple(value_title(value) for value in CURVE_VALUES.values())
-CURVE_TITLE = "z from tc to sd"
+CURVE_TITLE = "trade-off between tc and sd"
 TC_VALUE = Value("tc", "high", 0, 1, "temporal consistency")
-SD_VALUE = Value("sd", "high", 0, 1, "SD (up) over TC (to the right) at each z, means over items")
+SD_VALUE = Value("sd", "high", 0, 1, "SD (y axis) against TC (x axis) at each z, means over items")
 
 
 def tradeoff_sections(curves: Sequence[MeanTradeoffCurve]) -> Iterator[Section]:
-    """The numbers, and for media that draw the curves; apart for every metric."""
+    """Yield the table of curves, and their figures; separately for every metric."""
     text = (
-        "Area below SD over TC, and Spearman's correlation of z with both, of items with three z "
-        "and more; means over items."
+        "Area under the curve of SD against TC, and Spearman correlations of z with TC and SD, for "
+        "items with three or more values of z. Means over items."
     )
     families = list(dict.fromkeys(curve.family for curve in curves))
     parts = [(_curve_title(f, families), [c for c in curves if c.family == f]) for f in families]
     yield Section(
-        "z from TC to SD", tuple(_curve_table(name, group) for name, group in parts), text
+        "Trade-off between TC and SD",
+        tuple(_curve_table(name, group) for name, group in parts),
+        text,
     )
     drawn = tuple(_curve_scatters(name, group) for name, group in parts)
-    yield Section("SD over TC", drawn, place="pictures")
+    yield Section("Trade-off curves", drawn, place="pictures")
 
 
 def _curve_title(family: str, families: Sequence[str]) -> str:
@@ -49,7 +51,7 @@ def _curve_table(title: str, curves: Sequence[MeanTradeoffCurve]) -> Table:
 
 
 def _curve_cells(curve: MeanTradeoffCurve) -> Iterator[str]:
-    """How many items, and the estimates; an n that differs is added."""
+    """Yield the number of items and the estimates; an n that differs is added."""
     first = curve.estimates["area"]
     yield count_with_undefined(first)
     for name, value in CURVE_VALUES.items():
@@ -76,7 +78,7 @@ def _curve_scatters(title: str, curves: Sequence[MeanTradeoffCurve]) -> Scatters
 
 
 def _curve_scatter(curve: MeanTradeoffCurve) -> Scatter:
-    """Points joined in the order of TC, as the area has them."""
+    """Return the points, joined in the order of TC as for the area."""
     points = tuple(ScatterPoint(f"z = {p.z:g}", p.tc.value, p.sd) for p in curve.points)
     line = sorted((p.x, p.y.value) for p in points if p.x == p.x and p.y.value == p.y.value)
     area = number(curve.estimates["area"].value, CURVE_VALUES["area"])
@@ -87,16 +89,16 @@ def _curve_scatter(curve: MeanTradeoffCurve) -> Scatter:
 
 
 MEASURE_VALUES = (
-    Value("tc", "high", 0.0, 1.0, "temporal consistency beside its calibration"),
-    Value("sd", "high", 0.0, 1.0, "source diversity beside its calibration"),
-    Value("coverage", "high", 0.0, 1.0, "share of the maxima of classes that is reached"),
+    Value("tc", "high", 0.0, 1.0, "temporal consistency relative to the calibration"),
+    Value("sd", "high", 0.0, 1.0, "source diversity relative to the calibration"),
+    Value("coverage", "high", 0.0, 1.0, "share of the recording's class maxima in the skim"),
 )
 Z_PATTERN = re.compile(r",z=([^,]+)")
 SHARE_VALUE = Value("", "none", 0.0, 1.0, "")
 
 
 def skimming_report(run: SkimRun) -> Report:
-    """A section a recording."""
+    """Return a report with one section per recording."""
     names = list(dict.fromkeys(result.recording.name for result in run.skims))
     return Report(
         "Skims",
@@ -108,7 +110,7 @@ def skimming_report(run: SkimRun) -> Report:
 
 
 def _list_signatures(run: SkimRun) -> list[str]:
-    """One a method, with all its z; sound is named if there is only one."""
+    """Return one signature per method, with all its z; audio is included if it is the same."""
     zs: dict[str, list[str]] = {}
     for result in run.skims:
         match = Z_PATTERN.search(result.signature)
@@ -143,7 +145,7 @@ def _picks_text(count: int) -> str:
 
 
 def _skim_row(result: SkimResult, *, several: bool) -> tuple[str, ...]:
-    """A row; it says how many picks there are if not all skims have as many."""
+    """Return a row; it shows the number of picks if skims differ in that."""
     name = _system_label(result.system, _picks_text(len(result.skim.picks)) if several else "")
     return (name, *(number(result.measures[value.name], value) for value in MEASURE_VALUES), "1")
 

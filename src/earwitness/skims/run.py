@@ -1,4 +1,4 @@
-"""The verb skim: many recordings in, files of skims out, refusals first."""
+"""The command skim: checks of paths and recordings, then all skims with their files."""
 
 from __future__ import annotations
 
@@ -32,47 +32,49 @@ from earwitness.skims.options import ENDINGS, SPEECH_CHOICES, SkimOptions
 from earwitness.skims.picks import read_times
 from earwitness.skims.types import SkimResult, SkimRun
 
-# --- Refusals before reading ---------------------------------------------------------------------
+# --- Checks before reading -----------------------------------------------------------------------
 
 
 ENDINGS_TEXT = ", ".join(ENDINGS)
 ENDING_PATTERN = re.compile(r"\.[a-z][a-z0-9]{0,4}")  # a folder may be called site.2025
-OUTPUT_LINE_PART = b'"output":{"picks":'  # in the lines that are written beside skims
+OUTPUT_LINE_PART = b'"output":{"picks":'  # in the lines written with skims
 
 
 def is_file(output: Path) -> bool:
-    """Whether one file was named, and not a folder."""
+    """Whether the output is a file, not a folder."""
     return output.suffix.lower() in ENDINGS
 
 
 def refuse_place(output: Path, paths: Sequence[Path], options: SkimOptions) -> None:
-    """Places where nothing can be written, or where a recording would be hurt by it."""
+    """Refuse output paths that cannot be written, or that would harm a recording."""
     ending = output.suffix.lower()
     if ending in SOUND_ENDINGS and not is_file(output) and not output.is_dir():
-        raise UsageError(f"{output}: no skim is written as {ending} — end it in {ENDINGS_TEXT}")
+        raise UsageError(f"{output}: skims cannot be written as {ending} — use {ENDINGS_TEXT}")
     if ENDING_PATTERN.fullmatch(ending) and not is_file(output) and not output.exists():
-        message = f'{output}: is "{ending}" an ending?'
-        raise UsageError(f"{message} — end a skim in {ENDINGS_TEXT}, or make the folder first")
+        message = f'{output}: unknown audio format "{ending}"'
+        raise UsageError(f"{message} — use {ENDINGS_TEXT}, or create the folder first")
     if is_file(output) and output.is_dir():
-        raise UsageError(f"{output}: is a folder — name a file, or a folder that is not called so")
+        message = f"{output}: is a folder that is named like an audio file"
+        raise UsageError(f"{message} — choose another name")
     if not is_file(output) and output.is_file():
-        raise UsageError(f"{output}: is a file — end a skim in {ENDINGS_TEXT}, or name a folder")
+        message = f"{output}: is a file without the extension of an audio file"
+        raise UsageError(f"{message} — use {ENDINGS_TEXT}, or choose a folder")
     _refuse_unwritable(output)
     _refuse_lines_of_others(output)
     place = output.resolve()
     for path in paths:
         resolved = path.resolve()
         if resolved == place and not path.is_dir():
-            raise UsageError(f"{output}: is the recording itself — name another file")
+            raise UsageError(f"{output}: is the recording itself — choose another output file")
         if path.is_dir() and resolved in (place, *place.parents):
-            message = f"{output}: lies in the recording {path}, which would then have skims in it"
-            raise UsageError(f"{message} — name a place outside of it")
+            message = f"{output}: is inside the folder of the recording {path}"
+            raise UsageError(f"{message} — choose a path outside it")
     if options.speech_model is not None:
-        _ = find_detector(str(options.speech_model)).signature  # it must be there
+        _ = find_detector(str(options.speech_model)).signature  # the file must exist
 
 
 def _refuse_unwritable(output: Path) -> None:
-    """A folder that will be made must lie in one that can be written to."""
+    """Refuse an output whose folder cannot be written to."""
     inside = output.parent if is_file(output) else output
     existing = next(folder for folder in (inside, *inside.absolute().parents) if folder.exists())
     if not existing.is_dir():
@@ -82,38 +84,38 @@ def _refuse_unwritable(output: Path) -> None:
             pass
     except OSError as error:
         message = f"{output}: cannot be written: {existing}: {error.strerror or error}"
-        raise UsageError(f"{message} — name another place") from error
+        raise UsageError(f"{message} — choose another path") from error
 
 
 def _refuse_lines_of_others(output: Path) -> None:
-    """Lines that somebody made of something else would be lost."""
+    """Refuse to overwrite a file of lines that are not skims."""
     lines = output / OUTPUTS_FILE
     if not is_file(output) and lines.is_file():
         with lines.open("rb") as file:
             first = file.readline()
         if first.strip() and OUTPUT_LINE_PART not in first:
-            message = f"{lines}: is there already, and has other lines than those of skims"
-            raise UsageError(f"{message} — name another folder")
+            message = f"{lines}: already exists and has lines that are not skims"
+            raise UsageError(f"{message} — choose another folder")
 
 
 def refuse_recordings(output: Path, recordings: Sequence[Recording], options: SkimOptions) -> None:
-    """More skims than files, names that come twice, sound that is too short, and wrong times."""
+    """Refuse too many skims for one file, duplicate names, short recordings and wrong times."""
     count = len(recordings) * len(options.method_and_z_pairs)
     if is_file(output) and count > 1:
-        raise UsageError(f"{output}: one file for {count} skims — name a folder")
+        raise UsageError(f"{output}: cannot write {count} skims to one file — choose a folder")
     names = [recording.name for recording in recordings]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise UsageError(f"several recordings are called {', '.join(twice)} — rename them")
+        raise UsageError(f"several recordings are named {', '.join(twice)} — rename them")
     ending = output.suffix if is_file(output) else options.ending
     for form in {(recording.channels, recording.rate) for recording in recordings}:
         encode(np.zeros((1, form[0]), np.float32), form[1], ending)
     for recording in recordings:
         if not block_places(recording, options.plan.block):
             longest = max(stretch.seconds for stretch in recording.stretches)
-            message = f"{recording.name}: not one block of {options.plan.block:g} s in it"
+            message = f"{recording.name}: too short for one block of {options.plan.block:g} s"
             raise UsageError(
-                f"{message}, only {longest:.1f} s without a gap — take a shorter --block"
+                f"{message} (longest passage: {longest:.1f} s) — use a shorter --block"
             )
         if options.times is not None and (options.by_day or not options.hour_gap):
             read_times(options.times, recording, block=options.plan.block)
@@ -122,8 +124,8 @@ def refuse_recordings(output: Path, recordings: Sequence[Recording], options: Sk
 # --- Run over recordings -------------------------------------------------------------------------
 
 
-READING_SHARE = 0.85  # share of the work
-MORE_BLOCKS_REMEDY = "a shorter --block has more"
+READING_SHARE = 0.85  # share of the total time
+MORE_BLOCKS_REMEDY = "use a shorter --block"
 
 
 def skim(
@@ -133,10 +135,31 @@ def skim(
     *,
     progress: Progress = no_progress,
 ) -> SkimRun:
-    """Skims of recordings, each a file or a folder of consecutive files.
+    """Make skims of recordings and write their files.
 
-    ``output`` is the file of the only skim, or a folder. A skim that is there already, made in the
-    same way of the same sound, is not made again.
+    Parameters
+    ----------
+    recordings
+        Recordings, each a file or a folder of consecutive files.
+    output
+        File of the skim, or a folder for several skims.
+    options
+        Methods, z and all other settings; defaults to ``SkimOptions()``.
+    progress
+        Callback for progress reports.
+
+    Returns
+    -------
+    SkimRun
+        All skims with their measures, baselines, trade-off curves and notes. A skim that already
+        exists with the same settings and audio is kept.
+
+    Raises
+    ------
+    UsageError
+        If the output cannot be written, or a recording is too short.
+    InputError
+        If recordings cannot be opened; all problems are reported at once.
     """
     options = options or SkimOptions()
     place, paths = Path(output), [Path(path) for path in recordings]
@@ -166,7 +189,7 @@ class _Run:
     notes: list[str] = field(default_factory=list)
 
     def open_recordings(self, paths: Sequence[Path]) -> list[Recording]:
-        """All recordings, or all that is wrong with any of them."""
+        """Open all recordings, or report all their problems at once."""
         recordings: list[Recording] = []
         problems: list[Problem] = []
         for path in paths:
@@ -179,7 +202,7 @@ class _Run:
         return recordings
 
     def open_path(self, path: Path) -> list[Recording]:
-        """The recording of an argument, or its days."""
+        """Return the recording of an argument, or its days."""
         options, resolved = self.options, path.resolve()
         whole = open_recording(
             [path],
@@ -195,7 +218,7 @@ class _Run:
         return recordings
 
     def make(self, recording: Recording, shares: RecordingProgress) -> None:
-        """All skims of one recording; days have their true clock already."""
+        """Make all skims of one recording; days already have their true clock."""
         options, listens = self.options, self.options.speech != SPEECH_CHOICES[0]
         blocks, real = read_recording_blocks(
             recording,
@@ -225,7 +248,7 @@ class _Run:
         shares.finish()
 
     def result(self) -> SkimRun:
-        """All of it."""
+        """Return everything that was made."""
         if not is_file(self.output):
             self.written += map(
                 str, write_lines(self.output, self.skims, self.wholes, self.options)
@@ -259,21 +282,23 @@ class _Run:
 
 
 def _name_note(note: str, name: str, path: Path) -> str:
-    """A note with the recording that it is about, named once."""
+    """Return a note, prefixed with its recording unless it already names the path."""
     return note if note.startswith(f"{path}: ") else f"{name}: {note}"
 
 
 def _damage_note(damage: Damage, recording: Recording) -> str:
     clock = recording.clock(damage.start)
-    time = f"{damage.start:.0f} s on the clock" if clock is None else f"{clock:%Y-%m-%d %H:%M:%S}"
+    time = (
+        f"{damage.start:.0f} s after the start" if clock is None else f"{clock:%Y-%m-%d %H:%M:%S}"
+    )
     return f"{damage.path}: damaged at {damage.at:.1f} s ({time}): {damage.message}"
 
 
 @dataclass
 class RecordingProgress:
-    """Progress with a recording, told as seconds of all recordings; it never goes back.
+    """Progress of one recording, reported in seconds of all recordings; it never decreases.
 
-    Reading is most of the work; what follows it is told when it is done.
+    Reading is most of the work; what follows is reported when it is done.
     """
 
     progress: Progress
@@ -283,7 +308,7 @@ class RecordingProgress:
     most: float = 0.0
 
     def part(self, number: int, parts: int) -> Progress:
-        """One part of the work, of several that are equally long."""
+        """Return progress for one of several equal parts of the work."""
 
         def report(done: int, total: int | None, cases: int) -> None:
             share = (number + (min(1.0, done / total) if total else 0.0)) / parts
@@ -292,7 +317,7 @@ class RecordingProgress:
         return report
 
     def finish(self) -> None:
-        """All of it is done."""
+        """Report that the recording is done."""
         self._report(1.0, 0)
 
     def _report(self, share: float, cases: int) -> None:

@@ -1,4 +1,4 @@
-"""The task of skims: metric, reader, fields, and curves over z."""
+"""The task skims: metric, reader, fields and trade-off curves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from earwitness.task import CollectorSettings, Folders, Task, TaskCollector, Tas
 
 
 def skim_reader(metrics: MetricSet, options: dict[str, str], folders: Folders) -> TaskReader:
-    """A reader whose baselines hear through the embedder of the first metric."""
+    """Return a reader whose baselines use the embedder of the first metric."""
     from earwitness.skims.reader import SkimReader
 
     del options
@@ -20,7 +20,7 @@ def skim_reader(metrics: MetricSet, options: dict[str, str], folders: Folders) -
 
 
 def skim_collectors(settings: CollectorSettings) -> Sequence[TaskCollector]:
-    """Curves over z."""
+    """Return the collector of trade-off curves."""
     return (TradeoffCollector(settings),)
 
 

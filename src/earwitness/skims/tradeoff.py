@@ -1,4 +1,4 @@
-"""Trade-off curves from temporal consistency to source diversity over z."""
+"""Trade-off curves between temporal consistency and source diversity, over z."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from earwitness.task import CollectorSettings, ScoredBatch, TaskCollector
 # --- Area and order over z -----------------------------------------------------------------------
 
 
-MIN_CURVE_POINTS = 3  # z that a curve needs
+MIN_CURVE_POINTS = 3  # values of z
 
 
 class TradeoffFigures(NamedTuple):
-    """Area below SD over TC, and Spearman's correlation of z with each of them."""
+    """Area under the curve of SD against TC, and Spearman correlations of z with both."""
 
     area: float
     tc_with_z: float
@@ -34,9 +34,9 @@ class TradeoffFigures(NamedTuple):
 
 
 def measure_curve(z: ArrayLike, tc: ArrayLike, sd: ArrayLike) -> TradeoffFigures:
-    """What skims of one recording by one method say, each with another z.
+    """Return the figures of skims of one recording by one method, at several values of z.
 
-    NaN where there are fewer than three z, or where one of them comes twice.
+    NaN if there are fewer than three values of z, or if one occurs twice.
     """
     dial = np.asarray(z, np.float64)
     if len(dial) < MIN_CURVE_POINTS or len(np.unique(dial)) < len(dial):
@@ -47,10 +47,10 @@ def measure_curve(z: ArrayLike, tc: ArrayLike, sd: ArrayLike) -> TradeoffFigures
 
 
 def area_below_curve(tc: ArrayLike, sd: ArrayLike) -> float:
-    """The area below the curve of SD over TC, from TC 0 on; NaN where a point is missing.
+    """Return the area under the curve of SD against TC, from TC 0; NaN if a point is missing.
 
-    Points are joined by lines in the order of TC. Left of the first the curve goes on at its
-    height, since less TC is easily had; right of the last there is nothing.
+    Points are joined by lines in the order of TC. Left of the first point the curve is constant,
+    since a lower TC is easy to reach; right of the last point the area is 0.
     """
     across, up = np.asarray(tc, np.float64), np.asarray(sd, np.float64)
     if not len(across) or not (np.isfinite(across).all() and np.isfinite(up).all()):
@@ -61,7 +61,7 @@ def area_below_curve(tc: ArrayLike, sd: ArrayLike) -> float:
 
 
 def correlate_with_z(z: ArrayLike, measured: ArrayLike) -> float:
-    """Spearman's rank correlation of z with what was measured; NaN where either stays the same."""
+    """Return Spearman's rank correlation of z with a measure; NaN if either is constant."""
     from scipy.stats import rankdata
 
     first, second = np.asarray(z, np.float64), np.asarray(measured, np.float64)
@@ -77,64 +77,64 @@ def _pearson(first: Doubles, second: Doubles) -> float:
 
 
 # --- Trade-off collector -------------------------------------------------------------------------
-# Of a case no more is kept than its item's hash, method, z, TC and SD. Lines may come in any order.
+# Only item hash, method, z, TC and SD of each case are kept. Lines may come in any order.
 
 
 class TradeoffRows(NamedTuple):
-    """Cases of a method: the hash of the item, z, and TC and SD, as often as there are metrics."""
+    """Cases of a method: item hash, z, and TC and SD with one column per metric."""
 
     hashes: Hashes
     z: Floats
     values: Floats
 
     def split_items(self) -> list[TradeoffRows]:
-        """Those of each item, where they are in the order of items."""
+        """Return the rows of each item; rows must be sorted by item."""
         starts = np.flatnonzero(np.diff(self.hashes)) + 1
         return [
             TradeoffRows(*parts) for parts in zip(*(np.split(x, starts) for x in self), strict=True)
         ]
 
     def of_metric(self, metric: int) -> TradeoffRows:
-        """With TC and SD of one metric."""
+        """Return the rows with TC and SD of one metric."""
         return self._replace(values=self.values[:, 2 * metric : 2 * metric + 2])
 
     @property
     def distinct_z(self) -> int:
-        """How many z there are."""
+        """Number of distinct values of z."""
         return len(np.unique(self.z))
 
 
 @dataclass(frozen=True)
 class TradeoffCurves:
-    """Curves over z, as the part of a result that only skims have."""
+    """Trade-off curves, the part of a result that only skims have."""
 
     curves: tuple[MeanTradeoffCurve, ...]
     name: ClassVar[str] = "courses"
 
     def record(self) -> list[dict[str, Any]]:
-        """All of them, for JSON."""
+        """Return all curves for JSON."""
         return [asdict(curve) for curve in self.curves]
 
     def estimates(self) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]:
-        """Under the field (z), the metric as the group and the method as the system."""
+        """Yield estimates with field (z), metric as group, and method as system."""
         for curve in self.curves:
             yield "(z)", curve.family, {curve.method: curve.estimates}
 
     def sections(self) -> Iterator[Section]:
-        """Tables and pictures, where there are curves."""
+        """Yield tables and figures, if there are curves."""
         return tradeoff_sections(self.curves) if self.curves else iter(())
 
 
 @dataclass
 class TradeoffCollector(TaskCollector):
-    """Takes the dials of cases with their TC and SD."""
+    """Collects method, z, TC and SD of scored cases."""
 
     settings: CollectorSettings
     bad: int = 0
     _methods: dict[str, list[TradeoffRows]] = field(default_factory=dict)
 
     def add(self, batch: ScoredBatch) -> None:
-        """Cases that count and have a dial."""
+        """Add the valid cases that have a z."""
         dials: list[Dial | None] = batch.measured.details
         if not dials:
             return
@@ -158,7 +158,7 @@ class TradeoffCollector(TaskCollector):
 
     @property
     def _column_pairs(self) -> dict[str, tuple[int, int]]:
-        """The columns of TC and SD of every metric that has them."""
+        """Return the columns of TC and SD of every metric that has them."""
         columns, before = {}, 0
         for metric in self.settings.metrics.metrics:
             names = [value.name for value in metric.values]
@@ -168,14 +168,14 @@ class TradeoffCollector(TaskCollector):
         return columns
 
     def _iterate_methods(self) -> Iterator[tuple[str, TradeoffRows]]:
-        """All cases of each method, in the order of items and z."""
+        """Yield all cases of each method, sorted by item and z."""
         for method, blocks in sorted(self._methods.items()):
             rows = TradeoffRows(*map(np.concatenate, zip(*blocks, strict=True)))
             order = np.lexsort((*rows.values.T, rows.z, rows.hashes))
             yield method, TradeoffRows(rows.hashes[order], rows.z[order], rows.values[order])
 
     def result(self, level: float) -> TradeoffCurves:
-        """Of methods that have three z and more for at least one item."""
+        """Return curves of methods with three or more values of z for at least one item."""
         return TradeoffCurves(
             tuple(
                 self._mean_curve(family, method, rows.of_metric(metric), level)
@@ -205,7 +205,7 @@ class TradeoffCollector(TaskCollector):
     def _estimate_means(
         self, names: Sequence[str], hashes: Hashes, table: Floats, level: float
     ) -> dict[str, Estimate]:
-        """Means over items, with the bootstrap that all estimates have."""
+        """Return means over items, with the same bootstrap as all other estimates."""
         settings = self.settings
         bootstrap = Bootstrap(settings.draws, settings.seed, settings.limit)
         bootstrap.add(hashes, mean_statistics(table))
@@ -217,27 +217,31 @@ class TradeoffCollector(TaskCollector):
         )
 
     def notes(self) -> Iterator[str]:
-        """What is odd about z."""
+        """Yield notes on invalid or missing values of z."""
         if self.bad:
             is_single = self.bad == 1
             outputs = "output has" if is_single else "outputs have"
-            message = f"{self.bad:,} {outputs} a z in meta that is no number from 0 to 1"
-            yield f"{message}: no curve over z has {'it' if is_single else 'them'}"
+            message = f"{self.bad:,} {outputs} a z in meta that is not a number from 0 to 1"
+            yield f"{message}: left out of trade-off curves"
         method_rows = list(self._iterate_methods())
         for method, rows in method_rows:
             twice = sum(item.distinct_z < len(item.z) for item in rows.split_items())
             if twice:
                 items = "item, which has" if twice == 1 else "items, which have"
-                message = f'method "{method}" has a z twice for {twice:,} {items} no curve'
-                yield f"{message} — tell methods apart in meta"
+                message = (
+                    f'method "{method}" has a z twice for {twice:,} {items} no trade-off curve'
+                )
+                yield f"{message} — use different method names in meta"
         different = {float(z) for _, rows in method_rows for z in rows.z}
         if len(different) >= MIN_CURVE_POINTS and all(
             _max_distinct_z(rows) < MIN_CURVE_POINTS for _, rows in method_rows
         ):
-            message = "no method has three z for an item, so that there is no curve over z"
+            message = (
+                "no method has three values of z for an item, so there are no trade-off curves"
+            )
             yield f"{message} — name the method in meta"
 
 
 def _max_distinct_z(rows: TradeoffRows) -> int:
-    """How many z the item has that has most."""
+    """Return the largest number of distinct z of any item."""
     return max(item.distinct_z for item in rows.split_items())

@@ -1,7 +1,7 @@
 """Pick, Skim, the result of a skim, and trade-off curves over z.
 
-All times are seconds on the clock of the recording, which starts when it began: time that nobody
-recorded counts, silences that only mark hours do not.
+All times are in seconds on the clock of the recording, which starts at 0 when the recording starts.
+Gaps count; silences that only mark hours do not.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from earwitness.recordings.types import Recording
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A block of a recording that is in a skim, and why; ``turned`` is played backwards."""
+    """A block of a recording in a skim, and why it was chosen; ``turned``: played backwards."""
 
     start: float
     seconds: float
@@ -25,21 +25,21 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Skim:
-    """Picks in the order in which they are heard; each overlaps the next by so many seconds."""
+    """Picks in playing order; each overlaps the next by ``overlap`` seconds."""
 
     picks: tuple[Pick, ...]
     overlap: float = 0.0
 
     @property
     def seconds(self) -> float:
-        """How long it is."""
+        """Duration in seconds."""
         whole = sum(pick.seconds for pick in self.picks)
         return whole - self.overlap * max(0, len(self.picks) - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class SkimResult:
-    """A skim of a recording: how it was made, and what was measured (tc, sd, coverage, terms)."""
+    """A skim of a recording, its settings and its measures (tc, sd, coverage, terms)."""
 
     recording: Recording
     method: str
@@ -51,13 +51,13 @@ class SkimResult:
 
     @property
     def system(self) -> str:
-        """The method, with z if that matters to it."""
+        """Name of the method, with z if the method uses z."""
         return self.method if self.z is None else f"{self.method}-z{self.z:g}"
 
 
 @dataclass(frozen=True, slots=True)
 class Dial:
-    """How a skim was made: a method that goes from TC to SD, and z (NaN is one that is no z)."""
+    """The method and z of a skim; z is NaN if it is invalid."""
 
     method: str
     z: float
@@ -65,7 +65,7 @@ class Dial:
 
 @dataclass(frozen=True, slots=True)
 class TradeoffCurve:
-    """Skims of one method with z from 0 to 1: area below SD over TC, and how both go with z."""
+    """Skims of one method over z: area of SD against TC, and correlations of both with z."""
 
     recording: str
     method: str
@@ -77,10 +77,10 @@ class TradeoffCurve:
 
 @dataclass(frozen=True, slots=True)
 class SkimRun:
-    """All skims of a run, baselines beside them, and curves over z.
+    """All skims of a run, baselines and trade-off curves.
 
-    Baselines are by recording, name and number of picks: they have as many as skims beside them.
-    ``written`` are the files of skims that were made, ``kept`` the skims that were there already.
+    Baselines are keyed by recording, name and number of picks, which is that of the skims.
+    ``written`` are the files that were written, ``kept`` the skims that already existed.
     """
 
     skims: tuple[SkimResult, ...]
@@ -102,10 +102,10 @@ class TradeoffPoint:
 
 @dataclass(frozen=True, slots=True)
 class MeanTradeoffCurve:
-    """The courses of a method over all its items: means of ``area``, ``tc_with_z``, ``sd_with_z``.
+    """Mean trade-off curve of a method: means of ``area``, ``tc_with_z`` and ``sd_with_z``.
 
-    ``family`` is the signature of the metric that measured TC and SD. Items with fewer than three
-    z, or with one of them twice, are undefined.
+    ``family`` is the signature of the metric. Items with fewer than three values of z, or with a
+    duplicate z, are undefined.
     """
 
     family: str

@@ -1,4 +1,4 @@
-"""SkimView: the contents of the page and the picture of a skim, reasons in words."""
+"""SkimView: contents of the page and the picture of a skim, and reasons as text."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from earwitness.skims.types import Pick, Skim
 Levels = NDArray[np.uint8]
 ColumnMask = NDArray[np.bool_]
 DAY_SECONDS = 86_400.0
-BRIEF_SPAN_SECONDS = 120.0  # seconds below which both ends are told to the second
-REASON_TEXTS = {  # reasons that a number says
+BRIEF_SPAN_SECONDS = 120.0  # shorter spans are shown with seconds
+REASON_TEXTS = {  # reasons with a number
     "scarcity": "scarcity {:.2g}",
-    "cluster": "the middle of {:.0f} alike",
+    "cluster": "most typical of {:.0f} similar blocks",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Spectrogram:
-    """Levels of a whole recording: a row a band from low to high, a column a part of the time.
+    """Levels of a recording: one row per band, low to high, and one column per time step.
 
-    Bands are evenly spaced in mel from ``low`` to ``high`` Hz, columns evenly in time. Nothing was
-    recorded in columns that are ``missing``.
+    Bands are evenly spaced in mel from ``low`` to ``high`` Hz, columns evenly in time. ``missing``
+    marks columns in which nothing was recorded.
     """
 
     levels: Levels
@@ -39,7 +39,7 @@ class Spectrogram:
 
 @dataclass(frozen=True, slots=True)
 class SkimMeasure:
-    """A number about a skim, and what it is."""
+    """A measure of a skim with its description."""
 
     name: str
     value: float
@@ -48,7 +48,7 @@ class SkimMeasure:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """Temporal consistency and source diversity of the skim for one z."""
+    """Temporal consistency and source diversity of the skim at one z."""
 
     z: float
     tc: float
@@ -57,9 +57,9 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class SkimView:
-    """A skim with its recording, its sound, what was measured, and how it was made.
+    """A skim with its recording, audio, measures and provenance.
 
-    ``curve`` has the skims for several z; ``z`` is that of this skim, if it has one.
+    ``curve`` has the skims at several values of z; ``z`` is that of this skim, if it has one.
     """
 
     recording: Recording
@@ -74,19 +74,19 @@ class SkimView:
 
     @property
     def has_dates(self) -> bool:
-        """Whether the time of day alone does not say when something was."""
+        """Whether dates are needed in addition to times of day."""
         began, end = self.recording.began, self.recording.clock(self.recording.seconds)
         return began is not None and end is not None and self.recording.seconds > DAY_SECONDS
 
     @property
     def missing(self) -> float:
-        """Seconds that nobody recorded, or nobody can read."""
+        """Seconds that were not recorded or cannot be read."""
         recording = self.recording
         return recording.seconds - sum(stretch.seconds for stretch in recording.stretches)
 
 
 def format_day(moment: datetime) -> str:
-    """A day in words.
+    """Return a date as text.
 
     >>> format_day(datetime(2025, 7, 2))
     '2 July 2025'
@@ -95,13 +95,13 @@ def format_day(moment: datetime) -> str:
 
 
 def format_time(recording: Recording, start: float, form: str = "%H:%M:%S") -> str:
-    """The time of day, or how long after the start it is where nobody knows the hour."""
+    """Return the time of day, or the time since the start if the time of day is unknown."""
     moment = recording.clock(start)
     return clock(start) if moment is None else f"{moment:{form}}"
 
 
 def format_duration(seconds: float) -> str:
-    """How long something is.
+    """Return a duration as text.
 
     >>> [format_duration(seconds) for seconds in (63, 5400, 86_400, 604_800)]
     ['63 s', '1 h 30 min', '24 h', '7 days']
@@ -117,25 +117,25 @@ def format_duration(seconds: float) -> str:
 
 
 def describe_reasons(pick: Pick, recording: Recording) -> list[str]:
-    """Why a pick is there, in words; reasons that are not known here are told as they are."""
+    """Return the reasons for a pick as text; unknown reasons are shown as name and value."""
     remaining = dict(pick.why)
     first, last = remaining.pop("from", None), remaining.pop("to", None)
     texts = []
     if isinstance(first, float | int) and isinstance(last, float | int):
         whole = _format_span(recording, float(first), float(last)) if last > first else "itself"
-        texts.append(f"stands for {whole}")
+        texts.append(f"represents {whole}")
     share = remaining.pop("brings", None)
     if isinstance(share, float | int):
         texts.append(_coverage_sentence(float(share)))
     period = remaining.pop("period", None)
     if isinstance(period, float | int):
-        texts.append(f"from the period at {format_time(recording, float(period), '%H:%M')}")
+        texts.append(f"chosen from the period at {format_time(recording, float(period), '%H:%M')}")
     return texts + _describe_others(remaining)
 
 
 def _format_span(recording: Recording, first: float, last: float) -> str:
-    """From when to when, with seconds if it is short; with dates if it is more than one, and does
-    not end with its day."""
+    """Return a time span, with seconds if it is short, and with dates if it spans several days
+    of a recording longer than one day."""
     form = "%H:%M" if last - first >= BRIEF_SPAN_SECONDS else "%H:%M:%S"
     times = [format_time(recording, time, form) for time in (first, last)]
     begin, end = recording.clock(first), recording.clock(last - 1)
@@ -152,8 +152,8 @@ def _format_span(recording: Recording, first: float, last: float) -> str:
 
 def _coverage_sentence(share: float) -> str:
     if share < 0.0005:
-        return "brings nothing of its own"
-    return f"brings {100 * share:.1f} % of all classes of sound, which no other pick does"
+        return "covers no sound class of its own"
+    return f"{100 * share:.1f} % of the sound classes are covered only by this pick"
 
 
 def _describe_others(reasons: Mapping[str, str | float]) -> list[str]:

@@ -1,5 +1,5 @@
-"""Synthetic days of sound with known truth.
+"""Synthetic day-long recordings with known sources.
 
-A timetable says what sounds when; a scene has its events, drawn with a seed; the mixer makes them
-heard; the truth says what a skim of the day is worth.
+A timetable lists which sources sound at which time. A scene has the events of a timetable, drawn
+with a seed. The mixer renders the audio, and the truth gives the true values of a skim.
 """

@@ -1,4 +1,4 @@
-"""Sound of a scene, mixed from a bank of clips."""
+"""Audio of a scene, mixed from a bank of clips."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from earwitness.soundscapes.timetable import named_generator, read_clip
 # --- Bank of clips -------------------------------------------------------------------------------
 
 
-LOUDNESS_WINDOW_SECONDS = 0.05  # seconds over which loudness is taken
+LOUDNESS_WINDOW_SECONDS = 0.05  # window in which loudness is measured
 
 
 class ClipBank:
-    """Clips of every source at a rate, made or read when they are first asked for."""
+    """Clips of every source at a sample rate, synthesized or read when first used."""
 
     def __init__(self, sources: Mapping[str, SoundSource], rate: int, seed: int = 0) -> None:
         self.rate = rate
@@ -28,7 +28,7 @@ class ClipBank:
         self._clips: dict[str, list[Sound]] = {}
 
     def clips(self, name: str) -> Sequence[Sound]:
-        """All clips of a source; each has a mean square of one at its loudest moment."""
+        """Return all clips of a source; the loudest moment of each has a mean square of 1."""
         if name not in self._clips:
             count = len(self._sources[name].lengths)
             self._clips[name] = [self._clip(name, number) for number in range(count)]
@@ -42,7 +42,7 @@ class ClipBank:
 
 
 def normalise_level(clip: Sound, rate: int) -> Sound:
-    """With a mean square of one at its loudest moment; silence stays silence."""
+    """Scale a clip to a mean square of 1 at its loudest moment; silence stays silence."""
     size = max(1, round(LOUDNESS_WINDOW_SECONDS * rate))
     samples = clip[: len(clip) // size * size] if len(clip) >= size else clip
     powers = np.mean(samples.reshape(-1, min(size, len(samples))) ** 2, axis=1, dtype=np.float64)
@@ -51,17 +51,17 @@ def normalise_level(clip: Sound, rate: int) -> Sound:
 
 
 # --- Mixing of clips -----------------------------------------------------------------------------
-# A day is never held in memory, and a stretch sounds the same whether it is asked for alone or
-# heard in passing.
+# A day is never held in memory, and a passage has the same samples whether it is rendered alone or
+# as part of the day.
 
 
-MAX_AMPLITUDE = np.float32(0.98)  # of full scale
+MAX_AMPLITUDE = np.float32(0.98)  # relative to full scale
 BACKGROUND_NAME = "background"
-CUT_FADE_SECONDS = 0.5  # seconds in which something that is cut off fades
+CUT_FADE_SECONDS = 0.5  # fade-out of events that are cut off
 
 
 class Paste(NamedTuple):
-    """A clip, where it goes (frames), how loud it is, and how many frames it takes to fade."""
+    """A clip with its position, gain and fade length (in frames)."""
 
     first: int
     last: int
@@ -72,7 +72,7 @@ class Paste(NamedTuple):
 
 
 class Mixer:
-    """All pastes of a scene in the order of time; gives the sound of any stretch."""
+    """All clips of a scene in chronological order; renders the audio of any passage."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene, self.frames = scene, round(scene.seconds * scene.rate)
@@ -90,13 +90,13 @@ class Mixer:
         self._longest = max((paste.last - paste.first for paste in self._pastes), default=0)
 
     def sound(self, start: float, seconds: float) -> Sound:
-        """What is heard from a time on for so long, within the scene."""
+        """Return the audio from ``start``, for ``seconds``, within the scene."""
         rate = self.scene.rate
         first = min(self.frames, max(0, round(start * rate)))
         return self.mix_frames(first, min(self.frames, first + round(seconds * rate)))
 
     def mix_frames(self, first: int, last: int) -> Sound:
-        """Frames from one to another."""
+        """Return the audio from the first frame up to the last."""
         sound = np.zeros(max(0, last - first), np.float32)
         low = int(np.searchsorted(self._firsts, first - self._longest))
         high = int(np.searchsorted(self._firsts, last))
@@ -109,7 +109,7 @@ class Mixer:
 def iterate_sound(
     scene: Scene, *, seconds: float = 30.0, mixer: Mixer | None = None
 ) -> Iterator[Sound]:
-    """The sound of a scene, piece by piece."""
+    """Yield the audio of a scene in pieces."""
     mixer = mixer or Mixer(scene)
     size = max(1, round(seconds * scene.rate))
     for first in range(0, mixer.frames, size):
@@ -117,7 +117,7 @@ def iterate_sound(
 
 
 def _make_pastes(event: SoundEvent, source: SoundSource, bank: ClipBank) -> Iterator[Paste]:
-    """The clips of an event; none sounds beyond its end."""
+    """Yield the clips of an event; none extends beyond its end."""
     clips, rate = bank.clips(event.source), bank.rate
     fade, end = round(source.fade * rate), round(event.end * rate)
     for placement in event.clips:
@@ -131,7 +131,7 @@ def _make_pastes(event: SoundEvent, source: SoundSource, bank: ClipBank) -> Iter
 
 
 def _add_paste(target: Sound, first: int, paste: Paste) -> None:
-    """Add what falls into a room that begins at a frame."""
+    """Add the part of a clip that lies in a buffer starting at frame ``first``."""
     low, high = max(first, paste.first), min(first + len(target), paste.last)
     start, stop, length = low - paste.first, high - paste.first, paste.last - paste.first
     piece = paste.clip[start:stop] * paste.gain
@@ -147,5 +147,5 @@ def _add_paste(target: Sound, first: int, paste: Paste) -> None:
 
 
 def _fade_curve(frames: NDArray[np.int64], length: int) -> Sound:
-    """Of equal power: what fades out beside what fades in keeps the loudness."""
+    """Return an equal-power fade, which keeps the loudness of a cross-fade constant."""
     return np.sin(0.5 * np.pi * np.clip((frames + 0.5) / length, 0, 1)).astype(np.float32)

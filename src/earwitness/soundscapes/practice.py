@@ -1,4 +1,4 @@
-"""Seven skims of a synthetic day that teach temporal consistency and diversity."""
+"""Seven practice skims of a synthetic day, for learning TC and SD."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from earwitness.soundscapes.truth import (
 )
 
 # --- Course over hours ---------------------------------------------------------------------------
-# With costs between hours and blocks, the best cut and the best blocks are found exactly (Bellman).
+# Given the costs between hours and blocks, the optimal split and blocks are exact (Bellman).
 
 
-NEW_SOURCE_WORTH = 0.35  # mean cost of an hour that a source which was not heard yet is worth
+NEW_SOURCE_WORTH = 0.35  # reduction of mean cost per hour for a new source
 
 
 class HourCourse:
-    """What it costs to let a block stand for hours; a block may stand only for those around it."""
+    """Costs of representing hours by blocks; a block may only represent hours around it."""
 
     def __init__(self, hours: Matrix, blocks: Matrix, hour_of: NDArray[Any]) -> None:
         self._count = len(hours)
@@ -38,11 +38,11 @@ class HourCourse:
         self._sums = np.concatenate([np.zeros((1, len(blocks))), np.cumsum(costs, axis=0)])
 
     def best_rows(self, picks: int) -> list[int]:
-        """Rows of the blocks that follow the day best, in its order."""
+        """Return the rows of the blocks that follow the day best, in chronological order."""
         return [self._nearest(first, last) for first, last in self._parts(picks)]
 
     def balanced_rows(self, heard: NDArray[np.bool_], picks: int) -> list[int]:
-        """The same parts; in each the block that is near and brings sources not heard yet."""
+        """Return rows for the same parts of the day, preferring blocks with new sources."""
         is_new, rows = np.ones(heard.shape[1], bool), list[int]()
         for first, last in self._parts(picks):
             inside = self._inside(first, last)
@@ -60,7 +60,7 @@ class HourCourse:
         return int(inside[int(np.argmin(self._sums[last, inside] - self._sums[first, inside]))])
 
     def _parts(self, picks: int) -> list[tuple[int, int]]:
-        """Hours from one to another for every pick, with the least sum of costs."""
+        """Return the hours that each pick represents, with the lowest total cost."""
         count, picks = self._count, min(picks, self._count)
         cost = np.full((count + 1, count + 1), np.inf)
         for first in range(count):
@@ -80,21 +80,21 @@ class HourCourse:
 
 
 # --- Practice skims ------------------------------------------------------------------------------
-# Practice skims are chosen with the truth about the day: one source in many forms; many sources;
-# wind only; wind and quiet; the course of the day; something between the two; and the same in
-# another order.
+# Practice skims are chosen with the truth about the day: one source in many variants; many sources;
+# wind only; wind and quiet; the course of the day; a compromise; and the compromise in another
+# order.
 
 
 BlockRows = list[int]
 PICKS_PER_SKIM, BLOCK_SECONDS, OVERLAP_SECONDS = 12, 8.0, 3.0
 BIRD_SOURCES = ("birds", "chorus", "rooster", "owl", "cuckoo", "crow")
-PRESENCE_TOLERANCE = 0.02  # presence by which blocks may differ and still be as good
-TRIED_ORDERS = 200  # that are tried for the worst
+PRESENCE_TOLERANCE = 0.02  # blocks within this presence count as equal
+TRIED_ORDERS = 200  # random orders tried to find the worst
 
 
 @dataclass(frozen=True)
 class PracticeSkim:
-    """A skim, what it is, its true TC and SD, what is heard in it, and why it is where it is."""
+    """A practice skim with its title, true TC and SD, audible sources, and explanation."""
 
     title: str
     skim: Skim
@@ -105,7 +105,7 @@ class PracticeSkim:
 
 
 class DayBlocks:
-    """All blocks of a day and what is present in each."""
+    """All blocks of a day, and the presence of sources in each."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene, self.truth = scene, Truth(scene.events)
@@ -119,27 +119,27 @@ class DayBlocks:
         self.course = HourCourse(self.hours, self.presence, self.starts // scene.hour)
 
     def share(self, *names: str) -> NDArray[np.float64]:
-        """How much of each block is these sources."""
+        """Return the share of each block taken up by these sources."""
         columns = [self.names.index(name) for name in names]
         return np.asarray(self.presence[:, columns].sum(1))
 
     def picks(self, rows: Sequence[int]) -> tuple[Pick, ...]:
-        """The blocks in these rows."""
+        """Return the blocks in these rows as picks."""
         return tuple(Pick(float(self.starts[row]), BLOCK_SECONDS) for row in rows)
 
     def tc(self, rows: Sequence[int]) -> float:
-        """The true TC of the blocks in these rows, in their order."""
+        """Return the true TC of the blocks in these rows, in this order."""
         return self.truth.tc(self.picks(rows), self.scene.seconds, self.scene.hour)
 
 
 def make_practice_skims(scene: Scene) -> tuple[PracticeSkim, ...]:
-    """The seven, in the order in which they are told."""
+    """Return the seven practice skims, in the order of presentation."""
     blocks = DayBlocks(scene)
     main_sources, steady_source = _find_main_sources(blocks), _find_steady_source(blocks)
     balanced = blocks.course.balanced_rows(blocks.heard, PICKS_PER_SKIM)
     plans = [
         (
-            f"{main_sources[0]}, in many forms",
+            f"{main_sources[0]} in many variants",
             _pick_forms(blocks, main_sources),
             _forms_reason(main_sources[0]),
         ),
@@ -155,8 +155,8 @@ def make_practice_skims(scene: Scene) -> tuple[PracticeSkim, ...]:
             _quiet_reason(steady_source),
         ),
         ("the course of the day", blocks.course.best_rows(PICKS_PER_SKIM), COURSE_REASON),
-        ("something of both", balanced, BALANCED_REASON),
-        ("the same, reordered", _find_worst_order(blocks, balanced), REORDERED_REASON),
+        ("a compromise of both", balanced, BALANCED_REASON),
+        ("the compromise, reordered", _find_worst_order(blocks, balanced), REORDERED_REASON),
     ]
     return tuple(_make_practice_skim(blocks, title, rows, reason) for title, rows, reason in plans)
 
@@ -178,13 +178,13 @@ def _make_practice_skim(
 
 
 def _find_main_sources(blocks: DayBlocks) -> list[str]:
-    """What is one source to most people in many forms: birds, or else what is most present."""
+    """Return a source with many variants: birds, or else the most present source."""
     most_present = blocks.names[int(blocks.hours[:, :-1].sum(0).argmax())]
     return [name for name in BIRD_SOURCES if name in blocks.names] or [most_present]
 
 
 def _pick_forms(blocks: DayBlocks, names: list[str]) -> BlockRows:
-    """Some blocks of each form, and most of the first; nothing else in them, if that can be."""
+    """Return blocks of each variant, most of the first, with as little else as possible."""
     picks_per_form = PICKS_PER_SKIM // (len(names) + 1)
     rows = {row for name in names[1:] for row in _pick_evenly(blocks.share(name), picks_per_form)}
     score = blocks.share(names[0])
@@ -193,7 +193,7 @@ def _pick_forms(blocks: DayBlocks, names: list[str]) -> BlockRows:
 
 
 def _find_steady_source(blocks: DayBlocks) -> str:
-    """Wind, or else what lasts and is least of the day."""
+    """Return wind, or else the least present continuous source."""
     lasting = [n for n in blocks.names[:-1] if blocks.scene.sources[n].lasts]
     by_share = sorted(lasting or blocks.names[:-1], key=lambda name: blocks.share(name).sum())
     enough = [
@@ -205,7 +205,7 @@ def _find_steady_source(blocks: DayBlocks) -> str:
 
 
 def _pick_evenly(score: NDArray[np.float64], count: int) -> BlockRows:
-    """So many of the best blocks, evenly through the day, in its order."""
+    """Return the best blocks, spread evenly over the day, in chronological order."""
     best = np.flatnonzero(score >= score.max() - PRESENCE_TOLERANCE)
     if len(best) < count:
         best = np.sort(np.argsort(-score, kind="stable")[:count])
@@ -213,7 +213,7 @@ def _pick_evenly(score: NDArray[np.float64], count: int) -> BlockRows:
 
 
 def _pick_diverse(blocks: DayBlocks) -> BlockRows:
-    """Each the block that brings most sources that are not there yet; then the fullest."""
+    """Return blocks that each add the most new sources, then the fullest blocks."""
     is_new, rows = np.ones(blocks.heard.shape[1], bool), list[int]()
     for _ in range(min(PICKS_PER_SKIM, len(blocks.heard))):
         worth = (blocks.heard & is_new).sum(1) + 0.01 * blocks.heard.sum(1)
@@ -230,7 +230,7 @@ def _pick_steady_and_quiet(blocks: DayBlocks, steady: str) -> BlockRows:
 
 
 def _find_worst_order(blocks: DayBlocks, rows: BlockRows) -> BlockRows:
-    """The worst of many orders."""
+    """Return the order with the lowest TC of many random orders."""
     rng = named_generator(blocks.scene.seed, "orders")
     orders = [
         rows[::-1],
@@ -241,40 +241,40 @@ def _find_worst_order(blocks: DayBlocks, rows: BlockRows) -> BlockRows:
 
 def _forms_reason(main: str) -> str:
     return (
-        f"It has {main} in many forms, which gives it some SD, but {main} are not all that sounds "
-        f"in the day. Its TC is not very high: there are hours, such as many of the night, in "
-        f"which {main} are not what is most present."
+        f"{main.capitalize()} are heard in many variants, which gives some SD, but the day has "
+        f"other sources, too. TC is moderate: in some hours, such as many hours of the night, "
+        f"{main} are not the most present source."
     )
 
 
 def _steady_reason(steady: str) -> str:
     return (
-        f"Only {steady} is heard, so SD is low. TC is low, too: {steady} is not what is most "
-        "present in most hours."
+        f"Only {steady} is heard, so SD is low. TC is low, too: in most hours, {steady} is not "
+        "the most present source."
     )
 
 
 def _quiet_reason(steady: str) -> str:
     return (
-        f"{steady.capitalize()} and the quiet background. Some people hear a little more diversity "
-        "in it, though quiet is no source and true SD stays as it was. TC is higher than with "
-        f"{steady} only, since many hours are nearer to quiet."
+        f"{steady.capitalize()} and the quiet background. Some listeners hear slightly more "
+        "diversity, but quiet is not a source, so the true SD does not change. TC is higher than "
+        f"with {steady} only, since many hours are closer to quiet."
     )
 
 
 DIVERSE_REASON = (
-    "SD is high: a wide range of the sources of the day is heard. TC is not: much of this is rare, "
-    "and not what is most present in its hour."
+    "SD is high: many of the sources of the day are heard. TC is not: many of them are rare and "
+    "not the most present source of their hour."
 )
 COURSE_REASON = (
-    "TC is high: what is most present is heard, hour after hour, in the order of the day. There is "
-    "more from hours in which the day changes, and less from those that are alike."
+    "TC is high: the most present source of each hour is heard, in the order of the day. Hours in "
+    "which the day changes get more picks than hours that are alike."
 )
 BALANCED_REASON = (
-    "Some of both: it follows the day, and in each part of it prefers a block with a source that "
-    "was not heard yet."
+    "A compromise: the skim follows the day and, in each part of it, prefers a block with a source "
+    "that has not been heard yet."
 )
 REORDERED_REASON = (
-    "SD is exactly that of the one before, since the blocks are the same. TC is lower, for they do "
-    "not come in the order of the day."
+    "SD is the same as that of the previous skim, since the blocks are the same. TC is lower, "
+    "because they are not in the order of the day."
 )

@@ -14,27 +14,28 @@ from earwitness.soundscapes.timetable import HOURS_PER_DAY, Timetable, Timetable
 # --- Clips of an event ---------------------------------------------------------------------------
 
 
-CLIP_LEVEL_JITTER_DB = 1.0  # dB by which clips of one event differ
+CLIP_LEVEL_JITTER_DB = 1.0  # clips of an event differ by up to ± this many dB
 
 
 class ClipPlacement(NamedTuple):
-    """A clip by its number, seconds after the event begins, and how much louder it is, in dB."""
+    """A clip by number, its start after the start of the event (s), and its gain (dB)."""
 
     at: float
     number: int
     gain: float
 
     def end(self, source: SoundSource) -> float:
-        """When it ends, after the event begins."""
+        """Return its end, in seconds after the start of the event."""
         return self.at + source.lengths[self.number]
 
 
 def place_clips(
     source: SoundSource, seconds: float, rng: np.random.Generator
 ) -> tuple[ClipPlacement, ...]:
-    """Clips for an event of about so many seconds; at least one.
+    """Return at least one clip for an event of about ``seconds``.
 
-    What lasts is filled to the end and will be cut there; calls are whole, so they may end early.
+    Continuous sounds fill the event and are cut at its end; calls are complete, so they may end
+    earlier.
     """
     if source.event is None:
         differences = [abs(length - seconds) for length in source.lengths]
@@ -75,17 +76,17 @@ def _place_calls(
 
 
 # --- Events of a scene ---------------------------------------------------------------------------
-# Events of one source never overlap. Every hour and source draws from a stream of its own, so that
-# one more source, or a longer day, leaves the rest as it was.
+# Events of the same source never overlap. Every hour and source has its own random stream, so
+# adding a source or extending the day does not change the rest.
 
 
-EVENT_LEVEL_SPREAD_DB = 3.0  # dB by which events of a source differ, up and down
-MIN_EVENT_SECONDS = 1.0  # seconds of an event that goes on
+EVENT_LEVEL_SPREAD_DB = 3.0  # events of a source differ by up to ± this many dB
+MIN_EVENT_SECONDS = 1.0  # shortest event of a continuous source
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class SoundEvent:
-    """A source that sounds from a time to another; ``level`` is in dB of full scale."""
+    """An event of a source from start to end; ``level`` is in dB relative to full scale."""
 
     start: float
     end: float
@@ -96,7 +97,7 @@ class SoundEvent:
 
 @dataclass(frozen=True)
 class Scene:
-    """Events in the order of time, and all that it takes to make them heard."""
+    """Events in chronological order, and everything needed to render them."""
 
     name: str
     events: tuple[SoundEvent, ...]
@@ -109,7 +110,7 @@ class Scene:
 
 
 class EventSpan(NamedTuple):
-    """Where an event should be, before it is known which clips make it."""
+    """Time span of an event, before its clips are chosen."""
 
     start: float
     seconds: float
@@ -118,7 +119,7 @@ class EventSpan(NamedTuple):
 def make_scene(
     timetable: Timetable, *, seed: int | None = None, hours: int = HOURS_PER_DAY, rate: int = 32_000
 ) -> Scene:
-    """A day, or less or more of it, by a timetable that begins again after 24 hours."""
+    """Return a scene of the given hours; the timetable repeats after 24 hours."""
     seed = timetable.seed if seed is None else seed
     events = [one for row in timetable.rows for one in _make_events(timetable, row, hours, seed)]
     return Scene(
@@ -136,7 +137,7 @@ def make_scene(
 def _make_events(
     timetable: Timetable, row: TimetableRow, hours: int, seed: int
 ) -> Iterator[SoundEvent]:
-    """All events of a row."""
+    """Return all events of a row."""
     source = timetable.sources[row.source]
     spans = [one for hour in range(hours) for one in _draw_spans(timetable, row, hour, seed)]
     base = source.level if row.level is None else row.level
@@ -151,7 +152,7 @@ def _make_events(
 def _draw_spans(
     timetable: Timetable, row: TimetableRow, hour: int, seed: int
 ) -> Iterator[EventSpan]:
-    """Where events of a row are in an hour, with chance gaps between them."""
+    """Return the time spans of a row's events in one hour, with random gaps between them."""
     rng, source = named_generator(seed, "spans", row.source, hour), timetable.sources[row.source]
     at, room = hour * timetable.hour, timetable.hour
     if row.strikes:
@@ -168,7 +169,7 @@ def _draw_spans(
 def _clock_strokes(
     row: TimetableRow, source: SoundSource, hour: int, room: EventSpan
 ) -> Iterator[EventSpan]:
-    """As many strokes as a clock has at that hour."""
+    """Return as many strokes as a clock strikes at that hour."""
     if (row.events or row.shares)[hour % HOURS_PER_DAY]:
         strokes, clip = (hour - 1) % 12 + 1, source.lengths[0]
         seconds = clip + (strokes - 1) * (clip + source.pause[0])
@@ -178,7 +179,7 @@ def _clock_strokes(
 def _draw_lengths(
     row: TimetableRow, source: SoundSource, hour: int, room: float, rng: np.random.Generator
 ) -> list[float]:
-    """How long the events of an hour are: its share of them, or so many as there should be."""
+    """Return the durations of the events of one hour, by share or by number of events."""
     if row.shares:
         return _fill_share(row, source, row.shares[hour] * room, room, rng)
     count_floor, count_fraction = divmod(row.events[hour], 1)
@@ -201,7 +202,7 @@ def _fill_share(
     room: float,
     rng: np.random.Generator,
 ) -> list[float]:
-    """Events until there is as much as wanted: exactly where they can be cut, else about."""
+    """Return events that fill the share: exactly if they can be cut, otherwise roughly."""
     lengths: list[float] = []
     while (missing := wanted_seconds - sum(lengths)) > 1e-9:
         length = _draw_length(row, source, rng)
@@ -215,7 +216,7 @@ def _fill_share(
 
 
 def _join_spans(spans: list[EventSpan]) -> list[EventSpan]:
-    """Spans that touch are one."""
+    """Join spans that touch."""
     joined: list[EventSpan] = []
     for span in spans:
         if joined and span.start - sum(joined[-1]) < CROSSFADE_SECONDS:
@@ -228,15 +229,15 @@ def _join_spans(spans: list[EventSpan]) -> list[EventSpan]:
 # --- Random days ---------------------------------------------------------------------------------
 
 
-MIN_SOURCES, MAX_SOURCES = 7, 16  # sources of a day
-MAIN_SOURCES = 3  # that fill much of some hours, and so give a day its course
-RARE_SOURCE_SHARE = 0.3  # how many of the others come only once or twice
+MIN_SOURCES, MAX_SOURCES = 7, 16  # number of sources of a day
+MAIN_SOURCES = 3  # sources that dominate some hours
+RARE_SOURCE_SHARE = 0.3  # share of the others that occur only once or twice
 
 
 def iterate_random_days(
     count: int, seed: int = 0, *, rate: int = 16_000, hour: float = 3600.0
 ) -> Iterator[Scene]:
-    """So many days; the first ones are the same however many there are."""
+    """Yield random days; the first ones are the same for any number of days."""
     for number in range(count):
         yield make_random_day(number, seed, rate=rate, hour=hour)
 
@@ -244,7 +245,7 @@ def iterate_random_days(
 def make_random_day(
     number: int, seed: int = 0, *, rate: int = 16_000, hour: float = 3600.0
 ) -> Scene:
-    """One of them."""
+    """Return one random day."""
     rng = named_generator(seed, "day", number)
     scene_seed = int(rng.integers(2**31))
     names = [str(name) for name in rng.permutation(sorted(SOURCES))]
@@ -272,7 +273,7 @@ def _random_row(name: str, rng: np.random.Generator, *, main: bool, hour: float)
 
 
 def _draw_hourly_profile(rng: np.random.Generator, max_share: float) -> tuple[float, ...]:
-    """More around one or two hours of the day, and nothing far from them."""
+    """Return hourly values that peak around one or two hours and are 0 far from them."""
     hours, profile = np.arange(HOURS_PER_DAY), np.zeros(HOURS_PER_DAY)
     for _ in range(int(rng.integers(1, 3))):
         hours_away = np.abs(

@@ -1,6 +1,7 @@
 """Tones, noises, strokes and envelopes from which sounds are synthesized.
 
-All take samples a second and give ``float32``; chance comes from the generator that is given.
+All functions take a sample rate in Hz and return ``float32``; randomness comes from the given
+generator.
 """
 
 from __future__ import annotations
@@ -14,34 +15,34 @@ from numpy.typing import NDArray
 Sound = NDArray[np.float32]
 Curve = NDArray[np.float64]
 Colour = Callable[[Curve], Curve]
-MAX_RELATIVE_FREQUENCY = 0.47  # of the samples a second: no tone is higher
+MAX_RELATIVE_FREQUENCY = 0.47  # of the sample rate: highest tone
 
 
 def instants(seconds: float, rate: int) -> Curve:
-    """The time of every sample."""
+    """Return the time of every sample."""
     return np.arange(max(1, round(seconds * rate))) / rate
 
 
 def silence(seconds: float, rate: int) -> Sound:
-    """Room for sounds."""
+    """Return silence, as a buffer for sounds."""
     return np.zeros(max(1, round(seconds * rate)), np.float32)
 
 
 def place(into: Sound, sound: Sound, at: float, rate: int) -> None:
-    """Add a sound at a time, cut where the room ends."""
+    """Add a sound to a buffer at a time, cut at the end of the buffer."""
     first = max(0, round(at * rate))
     fitting = sound[: max(0, len(into) - first)]
     into[first : first + len(fitting)] += fitting
 
 
 def contour(points: Sequence[tuple[float, float]], seconds: float, rate: int) -> Curve:
-    """A curve through points, the first number of each a share of the time."""
+    """Return a curve through points (share of the time, value)."""
     times, values = zip(*points, strict=True)
     return np.asarray(np.interp(instants(seconds, rate), np.array(times) * seconds, values))
 
 
 def tone(pitch: Curve, rate: int, partials: Sequence[float] = (1.0,)) -> Sound:
-    """A tone that follows a pitch in Hz, with the given strengths of its harmonics."""
+    """Return a tone that follows a pitch in Hz, with the given strengths of its harmonics."""
     phase = 2 * np.pi * np.cumsum(pitch) / rate
     samples = np.zeros(len(pitch))
     highest = float(pitch.max(initial=1.0))
@@ -52,14 +53,14 @@ def tone(pitch: Curve, rate: int, partials: Sequence[float] = (1.0,)) -> Sound:
 
 
 def buzz(pitch: Curve, rate: int, colour: Colour) -> Sound:
-    """Pulses at a pitch, coloured: a voice, an engine."""
+    """Return filtered pulses at a pitch, as in a voice or an engine."""
     phase = np.cumsum(pitch) / rate
     pulses = np.diff(np.floor(phase), prepend=0.0)
     return coloured(pulses, rate, colour)
 
 
 def coloured(samples: NDArray[Any], rate: int, colour: Colour) -> Sound:
-    """Samples through a filter that is given as a curve over frequency."""
+    """Return samples filtered by a curve over frequency."""
     from scipy.fft import irfft, next_fast_len, rfft
 
     size = next_fast_len(len(samples), real=True)
@@ -69,14 +70,14 @@ def coloured(samples: NDArray[Any], rate: int, colour: Colour) -> Sound:
 
 
 def noise(rng: np.random.Generator, seconds: float, rate: int, colour: Colour) -> Sound:
-    """Noise of a colour, with a mean square of one."""
+    """Return filtered noise with a mean square of 1."""
     count = max(2, round(seconds * rate))
     samples = coloured(rng.standard_normal(count, np.float32), rate, colour)
     return samples / np.float32(max(1e-9, float(np.sqrt(np.mean(samples**2)))))
 
 
 def band(low: float, high: float, steep: float = 2.0) -> Colour:
-    """What lets through what lies between two frequencies."""
+    """Return a band-pass filter curve between two frequencies."""
 
     def curve(hertz: Curve) -> Curve:
         safe = np.maximum(hertz, 1.0)
@@ -87,7 +88,7 @@ def band(low: float, high: float, steep: float = 2.0) -> Colour:
 
 
 def falling(low: float, slope: float) -> Colour:
-    """Weaker with frequency, by so many dB an octave, from a frequency on."""
+    """Return a filter curve that falls by ``slope`` dB per octave above a frequency."""
 
     def curve(hertz: Curve) -> Curve:
         return np.asarray(np.maximum(hertz / low, 1.0) ** (-slope / 6.02) * (hertz > low / 3))
@@ -96,7 +97,7 @@ def falling(low: float, slope: float) -> Colour:
 
 
 def formants(peaks: Sequence[tuple[float, float, float]], tilt: float = 0.0) -> Colour:
-    """Resonances: the frequency, the width and the strength of each; weaker above by a tilt."""
+    """Return resonances (frequency, width, strength), with a spectral tilt."""
 
     def curve(hertz: Curve) -> Curve:
         response = np.zeros_like(hertz)
@@ -108,7 +109,7 @@ def formants(peaks: Sequence[tuple[float, float, float]], tilt: float = 0.0) -> 
 
 
 def swell(count: int, attack: float, release: float, rate: int) -> Curve:
-    """A rise and a fall, smooth, with one between them; shorter where there is no room."""
+    """Return a smooth rise and fall with 1 between them; shorter if there is no room."""
     envelope = np.ones(count)
     rise, fall = (min(count, max(1, round(s * rate))) for s in (attack, release))
     envelope[:rise] *= 0.5 - 0.5 * np.cos(np.pi * np.arange(rise) / rise)
@@ -117,7 +118,7 @@ def swell(count: int, attack: float, release: float, rate: int) -> Curve:
 
 
 def wander(rng: np.random.Generator, count: int, rate: int, speed: float) -> Curve:
-    """A smooth curve of chance around zero, with so many turns a second."""
+    """Return a smooth random curve around 0 with ``speed`` turns per second."""
     knots = max(4, int(count / rate * speed) + 3)
     values, positions = rng.standard_normal(knots), np.linspace(0, knots - 1.001, count)
     knot = positions.astype(int)
@@ -128,7 +129,7 @@ def wander(rng: np.random.Generator, count: int, rate: int, speed: float) -> Cur
 def ring(
     modes: Sequence[tuple[float, float, float]], seconds: float, rate: int, attack: float = 0.002
 ) -> Sound:
-    """Something struck: frequency, strength and seconds of ringing of every mode."""
+    """Return a struck sound: frequency, strength and decay time of every mode."""
     time = instants(seconds, rate)
     samples = np.zeros(len(time))
     for hertz, strength, lasting in modes:
@@ -140,7 +141,7 @@ def ring(
 def outdoors(
     rng: np.random.Generator, sound: Sound, rate: int, share: float = 0.3, lasting: float = 0.25
 ) -> Sound:
-    """With what walls, ground and trees send back: a short tail of noise behind everything."""
+    """Add outdoor reverberation: a short tail of noise."""
     from scipy.signal import fftconvolve
 
     time = instants(4 * lasting, rate)
@@ -151,5 +152,5 @@ def outdoors(
 
 
 def rough(rng: np.random.Generator, pitch: Curve, rate: int, depth: float) -> Curve:
-    """A pitch that trembles by chance, as throats and motors do."""
+    """Return a pitch with random jitter, as in voices and engines."""
     return np.asarray(pitch * np.maximum(0.3, 1 + depth * wander(rng, len(pitch), rate, 150)))

@@ -34,10 +34,10 @@ HOURS_PER_DAY = 24
 
 @dataclass(frozen=True)
 class TimetableRow:
-    """A source over the hours of a day: shares of each hour, or events in each.
+    """A source over the hours of a day: share of each hour, or number of events per hour.
 
-    A row that ``strikes`` has one event at the beginning of every hour that has any, with as many
-    strokes as the hour has on a clock.
+    A row that ``strikes`` has one event at the start of each hour with events, with as many strokes
+    as a clock strikes at that hour.
     """
 
     source: str
@@ -50,7 +50,7 @@ class TimetableRow:
 
 @dataclass(frozen=True)
 class Timetable:
-    """Rows, seconds in an hour, how loud the background is, a seed, and what makes the sounds."""
+    """Rows, seconds per hour, background level, seed, and sources."""
 
     title: str
     rows: tuple[TimetableRow, ...]
@@ -61,7 +61,7 @@ class Timetable:
 
 
 def spread_over_hours(text: Mapping[str, float]) -> tuple[float, ...]:
-    """Numbers of 24 hours from what holds from one o'clock to another; zero elsewhere.
+    """Return 24 hourly numbers from ranges of hours; 0 elsewhere.
 
     >>> shares = spread_over_hours({"22-2": 0.5, "12": 1})
     >>> shares[-3:], shares[:3]
@@ -80,17 +80,17 @@ def spread_over_hours(text: Mapping[str, float]) -> tuple[float, ...]:
 
 
 CLIP_ENDINGS = (".wav", ".flac", ".ogg", ".mp3", ".opus", ".aiff", ".aif", ".w64")
-DEFAULT_LEVEL_DB = -28.0  # dB of full scale at the loudest moment, for sources that nobody knows
-# a clip from here on can go on: it is melted into the next
+DEFAULT_LEVEL_DB = -28.0  # dBFS at the loudest moment, for unknown sources
+# clips of at least this length count as continuous and are cross-faded
 MIN_LASTING_CLIP_SECONDS = 4 * CROSSFADE_SECONDS
 DEFAULT_EVENT_SECONDS = (10.0, 60.0)
 
 
 def read_clip_sources(folder: Path) -> dict[str, SoundSource]:
-    """A source for every folder; all that is wrong is told at once."""
+    """Read one source per subfolder; all problems are reported at once."""
     folders = sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
     if not folders:
-        raise UsageError(f"{folder}: holds no folder — make a folder for every source")
+        raise UsageError(f"{folder}: has no subfolders — create one subfolder per source")
     problems: list[Problem] = []
     sources = {place.name: _read_source(place, problems) for place in folders}
     if problems:
@@ -99,12 +99,12 @@ def read_clip_sources(folder: Path) -> dict[str, SoundSource]:
 
 
 def _read_source(folder: Path, problems: list[Problem]) -> SoundSource:
-    """The clips of a folder, used as those of the known source with its name, if there is one."""
+    """Read the clips of a folder; settings are those of the built-in source of the same name."""
     files = sorted(one for one in folder.iterdir() if one.suffix.lower() in CLIP_ENDINGS)
     lengths = [_clip_seconds(one, problems) for one in files]
     if not files:
         problems.append(
-            Problem(str(folder), 0, "", "holds no sound", f"end it in {CLIP_ENDINGS[0]}")
+            Problem(str(folder), 0, "", "contains no clips", f"add {CLIP_ENDINGS[0]} files")
         )
     built_in = SOURCES.get(folder.name)
     level = DEFAULT_LEVEL_DB if built_in is None else built_in.level
@@ -131,7 +131,7 @@ def _clip_seconds(path: Path, problems: list[Problem]) -> float:
 
 
 def read_clip(path: str, rate: int) -> Sound:
-    """A clip as one channel at a rate."""
+    """Read a clip as one channel at the given sample rate."""
     from scipy.signal import resample_poly
 
     sound = read_sound(Path(path))
@@ -147,14 +147,14 @@ def read_clip(path: str, rate: int) -> Sound:
 PRESET_FOLDER = Path(str(files("earwitness.soundscapes"))) / "presets"
 TIMETABLE_PRESETS = ("village", "city", "forest")
 HOURS_PATTERN = r"^([01]?[0-9]|2[0-3])(-([01]?[0-9]|2[0-4]))?(?![\s\S])"  # 7, or 22-5
-MAX_LEVEL_DB = 0.0  # dB of full scale
+MAX_LEVEL_DB = 0.0  # relative to full scale
 
 
 Hours = Annotated[
     str,
     Meta(
         pattern=HOURS_PATTERN,
-        extra={"message": "must be an hour from 0 to 23, or two such as 22-5"},
+        extra={"message": "must be an hour from 0 to 23, or a range such as 22-5"},
     ),
 ]
 DayLength = Meta(
@@ -162,7 +162,7 @@ DayLength = Meta(
     max_length=HOURS_PER_DAY,
     extra={"message": f"must have {HOURS_PER_DAY} numbers"},
 )
-# a number for all hours, 24 numbers, or numbers from one o'clock to another
+# a number for all hours, 24 numbers, or numbers for ranges of hours
 Share = Annotated[float, number_range(0, 1)]
 HourlyShare = Share | Annotated[list[Share], DayLength] | dict[Hours, Share]
 EventCount = Annotated[float, number_range(0, 10_000)]
@@ -172,49 +172,53 @@ EventLength = Annotated[float, number_range(0.1)]
 
 
 class TimetableRowKeys(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A source of a timetable file."""
+    """One source of a timetable file."""
 
     share: (
-        Annotated[HourlyShare, Meta(description="of each hour in which it sounds")] | UnsetType
+        Annotated[HourlyShare, Meta(description="share of each hour in which it sounds")]
+        | UnsetType
     ) = UNSET
-    events: Annotated[HourlyCount, Meta(description="in each hour")] | UnsetType = UNSET
+    events: Annotated[HourlyCount, Meta(description="events per hour")] | UnsetType = UNSET
     level: (
-        Annotated[Level, Meta(description="at its loudest moment, in dB of full scale")] | UnsetType
+        Annotated[Level, Meta(description="level at its loudest moment, in dBFS")] | UnsetType
     ) = UNSET
     seconds: (
         Annotated[
-            tuple[EventLength, EventLength], Meta(description="of an event: at least, at most")
+            tuple[EventLength, EventLength],
+            Meta(description="shortest and longest event, in seconds"),
         ]
         | UnsetType
     ) = UNSET
-    strikes: Annotated[bool, Meta(description="once at every hour, as a clock does")] = False
+    strikes: Annotated[bool, Meta(description="strike every hour, as a clock does")] = False
 
 
 class TimetableKeys(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A timetable file."""
+    """Keys of a timetable file."""
 
-    title: Annotated[str, Meta(description="what is heard")] = ""
-    seed: Annotated[int, whole_range(0, 2**31), Meta(description="of all left to chance")] = 0
-    hour: Annotated[float, number_range(1, 3600), Meta(description="seconds in an hour")] = 3600.0
-    background: Annotated[Level, Meta(description="how loud quiet is, in dB")] = -58.0
+    title: Annotated[str, Meta(description="title of the soundscape")] = ""
+    seed: Annotated[int, whole_range(0, 2**31), Meta(description="random seed")] = 0
+    hour: Annotated[float, number_range(1, 3600), Meta(description="seconds per hour")] = 3600.0
+    background: Annotated[Level, Meta(description="background level, in dBFS")] = -58.0
     clips: (
-        Annotated[str, Meta(description="a folder of one's own sounds, a folder for every source")]
+        Annotated[str, Meta(description="folder of your own clips, one subfolder per source")]
         | UnsetType
     ) = UNSET
-    sources: Annotated[dict[str, TimetableRowKeys], Meta(description="what sounds, and when")]
+    sources: Annotated[
+        dict[str, TimetableRowKeys], Meta(description="sources, and when they sound")
+    ]
 
 
 def find_timetable(name: str | Path, *, clips: str | Path | None = None) -> Timetable:
-    """A preset by its name, or a file; sources may be made of clips in a folder."""
+    """Return a preset or read a file; ``clips`` is a folder with clips of sources."""
     path = PRESET_FOLDER / f"{name}.yaml" if str(name) in TIMETABLE_PRESETS else Path(name)
     if not path.is_file():
         remedy = nearest(str(name), TIMETABLE_PRESETS)
-        raise UsageError(f"there is no file and no preset {name} — {remedy}")
+        raise UsageError(f"{name}: neither a file nor a preset — {remedy}")
     return read_timetable(path, clips=clips)
 
 
 def read_timetable(path: Path, *, clips: str | Path | None = None) -> Timetable:
-    """A file, or all that is wrong with it."""
+    """Read a timetable file, or report all its problems."""
     file = read_yaml(path)
     faults = list(derive_check(TimetableKeys, hints=False)(file.value, ""))
     if faults:
@@ -230,9 +234,7 @@ def read_timetable(path: Path, *, clips: str | Path | None = None) -> Timetable:
         faults = faults or [Fault("sources", "must not be empty")]
         raise InputError([file.problem(fault) for fault in faults], done="made")
     if unused := [name for name in clip_sources if name not in value["sources"]]:
-        message = (
-            f"clips of {', '.join(unused)} are not heard: no source of the timetable is called so"
-        )
+        message = f"clips of {', '.join(unused)} are not used: the timetable has no such source"
         warnings.warn(message, EarwitnessWarning, stacklevel=3)
     return Timetable(
         value["title"] or path.stem,
@@ -247,16 +249,16 @@ def read_timetable(path: Path, *, clips: str | Path | None = None) -> Timetable:
 def _check_row(
     name: str, row: Mapping[str, Any], sources: Mapping[str, SoundSource]
 ) -> Iterator[Fault]:
-    """What does not fit together in a row."""
+    """Yield contradictions in a row."""
     path = f"sources.{name}"
     if name not in sources:
-        yield Fault(path, f'there is no source "{name}"', nearest(name, sources))
+        yield Fault(path, f'unknown source "{name}"', nearest(name, sources))
     elif row.get("strikes") and sources[name].lasts:
-        yield Fault(f"{path}.strikes", f"{name} goes on and cannot strike")
+        yield Fault(f"{path}.strikes", f"{name} is a continuous source and cannot strike")
     if ("share" in row) == ("events" in row):
         yield Fault(path, "must have either share or events")
     if "seconds" in row and row["seconds"][0] > row["seconds"][1]:
-        yield Fault(f"{path}.seconds", "must not fall")
+        yield Fault(f"{path}.seconds", "must be the shortest, then the longest event")
 
 
 def _row_from_values(name: str, row: Mapping[str, Any]) -> TimetableRow:
@@ -281,6 +283,6 @@ def _hourly_values(value: Any) -> tuple[float, ...]:
 
 
 def named_generator(seed: int, *names: str | int) -> np.random.Generator:
-    """A stream of its own for everything that has a name: others do not move it."""
+    """Return a random generator of its own for each name, independent of all others."""
     keys = [crc32(name.encode()) if isinstance(name, str) else name for name in names]
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=keys)))

@@ -1,10 +1,10 @@
 """True temporal consistency and source diversity of skims of a synthetic day.
 
-Presence of a source in a stretch of time is the share of it in which the source sounds; the share
-in which nothing sounds is the background's; shares are divided by their sum. True SD is the share
-of the day's sources that a skim has. True TC is one less the mean cost of the best alignment of the
-presence in the hours of the day with that in the picks, neither of which may go back; the cost of
-an hour and a pick is the total variation distance of their presence.
+The presence of a source in a time span is the share of the span in which it sounds; the share in
+which nothing sounds belongs to the background; presences are normalized to a sum of 1. True SD is
+the share of the day's sources that a skim contains. True TC is 1 minus the mean cost of the best
+monotonic alignment of the hours of the day with the picks, where the cost of an hour and a pick is
+the total variation distance between their presences.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from earwitness.skims.types import Pick
 from earwitness.soundscapes.scene import SoundEvent
 
 Matrix = NDArray[np.float64]
-MIN_PRESENT_SECONDS = 5.0  # seconds for which a source must sound in a day to be one of the day's
-MIN_HEARD_SECONDS = 1.0  # seconds for which it must sound in a skim to be heard
+MIN_PRESENT_SECONDS = 5.0  # shorter sources do not count as sources of the day
+MIN_HEARD_SECONDS = 1.0  # shorter sources do not count as heard in a skim
 BACKGROUND_SOURCE = "background"
 
 
 class Truth:
-    """When each source sounds: spans that do not overlap, joined where they touch."""
+    """When each source sounds: non-overlapping spans, joined where they touch."""
 
     def __init__(self, events: Iterable[SoundEvent]) -> None:
         spans: dict[str, list[tuple[float, float]]] = {}
@@ -37,17 +37,17 @@ class Truth:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """All that sound for long enough to count."""
+        """Return all sources that sound long enough to count."""
         return tuple(name for name, one in self._spans.items() if one.total >= MIN_PRESENT_SECONDS)
 
     def seconds(self, starts: Sequence[float], ends: Sequence[float]) -> Matrix:
-        """How long each source sounds (columns, those that count) in each stretch (rows)."""
+        """Return the seconds that each source (column) sounds in each span (row)."""
         low, high = np.asarray(starts, np.float64), np.asarray(ends, np.float64)
         columns = [self._spans[name].within(low, high) for name in self.sources]
         return np.stack(columns, 1) if columns else np.zeros((len(low), 0))
 
     def presence(self, starts: Sequence[float], ends: Sequence[float]) -> Matrix:
-        """Shares of each stretch, the background's last; every row sums to one."""
+        """Return the presences in each span, background last; every row sums to 1."""
         low, high = np.asarray(starts, np.float64), np.asarray(ends, np.float64)
         length = np.maximum(high - low, 1e-12)
         background = length - self._any.within(low, high)
@@ -57,14 +57,14 @@ class Truth:
         return np.asarray(presence)
 
     def sd(self, picks: Sequence[Pick]) -> float:
-        """The share of the day's sources that sound for a second or more in the picks."""
+        """Return the share of the day's sources that sound for at least a second in the picks."""
         if not self.sources:
             return float("nan")
         heard = self.seconds(*_pick_spans(picks)).sum(0)
         return float(np.mean(heard >= MIN_HEARD_SECONDS - 1e-9))
 
     def tc(self, picks: Sequence[Pick], seconds: float, hour: float = 3600.0) -> float:
-        """How faithfully picks follow the hours of a day, in the order in which they are heard."""
+        """Return how faithfully picks follow the hours of a day, in playing order."""
         if not picks or seconds <= 0:
             return float("nan")
         starts = np.arange(0, seconds - 1e-9, hour)
@@ -73,7 +73,7 @@ class Truth:
 
 
 class _Sounding:
-    """Spans of one source, joined, with the time that has sounded before each."""
+    """Spans of one source, joined, with the cumulative duration before each."""
 
     def __init__(self, spans: Sequence[tuple[float, float]]) -> None:
         joined: list[list[float]] = []
@@ -90,13 +90,13 @@ class _Sounding:
         self.total = float(after[-1])
 
     def within(self, low: Matrix, high: Matrix) -> Matrix:
-        """Seconds that sound in each stretch."""
+        """Return the seconds that sound in each span."""
         curve = self._knots, self._before
         return np.asarray(np.interp(high, *curve) - np.interp(low, *curve))
 
 
 def true_sd(events: Iterable[SoundEvent], picks: Sequence[Pick]) -> float:
-    """The share of the day's sources that a skim has."""
+    """Return the share of the day's sources that a skim contains."""
     return Truth(events).sd(picks)
 
 
@@ -106,21 +106,20 @@ def true_tc(
     seconds: float = 86_400.0,
     hour: float = 3600.0,
 ) -> float:
-    """How faithfully a skim follows a day of so many seconds."""
+    """Return how faithfully a skim follows a day of the given length."""
     return Truth(events).tc(picks, seconds, hour)
 
 
 def total_variation(rows: Matrix, other_rows: Matrix) -> Matrix:
-    """Total variation between all rows of two tables."""
+    """Return the total variation distances between all rows of two tables."""
     return np.asarray(0.5 * np.abs(rows[:, None, :] - other_rows[None, :, :]).sum(2))
 
 
 def least_mean_path_cost(costs: Matrix) -> float:
-    """The least mean cost of a path from the first cell to the last that never goes back.
+    """Return the lowest mean cost of a monotonic path from the first cell to the last.
 
-    The mean, not the sum, is made least: so it is one number even where several paths have one
-    sum, and never rises when a cost falls. ``least[j, k]`` is the least sum of k + 1 cells up to
-    column j.
+    The mean is minimized, not the sum: it is unique even if several paths have the same sum, and
+    never rises when a cost falls. ``least[j, k]`` is the lowest sum of k + 1 cells up to column j.
     """
     rows, columns = costs.shape
     least = np.full((columns, rows + columns), np.inf)
@@ -143,7 +142,7 @@ def _pick_spans(picks: Sequence[Pick]) -> tuple[list[float], list[float]]:
 
 
 def _background_only(shares: Matrix) -> Matrix:
-    """Nothing but background, for stretches in which only sources sound that do not count."""
+    """Assign spans in which only uncounted sources sound to the background."""
     presence = np.zeros_like(shares)
     presence[:, -1] = 1.0
     return presence

@@ -1,4 +1,4 @@
-"""The verb soundscape: files of the day, its labels, its truth and a practice folder."""
+"""The command soundscape: audio files, labels, truth and a practice folder."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ from earwitness.soundscapes.truth import BACKGROUND_SOURCE, Truth
 
 
 FULL_LENGTH_NAME = "full-length"
-HOUR_TOLERANCE = 1e-9  # of an hour: times so close to the next one belong to it
+HOUR_TOLERANCE = 1e-9  # share of an hour: times this close to the next one belong to it
 PRACTICE_INTRODUCTION = """\
-A skim is a short piece of sound that stands for a long one. Two things make it good:
+A skim condenses a long recording into a short one. Two criteria describe how good it is:
 
-- **TC**, temporal consistency: what is most present in each hour of the day is heard, in the order
-  of the day. Time need not pass evenly.
-- **SD**, source diversity: of the sources that sound in the day, many are heard.
+- **TC**, temporal consistency: the most present source of each hour is heard, in the order of the
+  day. Time need not pass evenly.
+- **SD**, source diversity: many of the sources of the day are heard.
 
-Listen to each skim beside the day, and read why it is where it is. TC and SD are true values: they
-are computed from when each source sounds, which is known, since the day was made. Both go from 0 to
-1; the most that a skim of this length can have is below 1 in most days.
+Listen to the day and to each skim, and read the explanation. TC and SD are true values: they are
+computed from the known times of all sources, since the day is synthetic. Both range from 0 to 1; on
+most days, no skim of this length can reach 1.
 """
 
 
 def labels_csv(scene: Scene, hour_gap: float = 0.0) -> str:
-    """When each source sounds, in seconds of the sound.
+    """Return when each source sounds, in seconds of the audio file.
 
-    With silences between hours, which are in the sound but on no clock, that of the clock stands
-    behind it. An event that goes on over such a silence has it inside.
+    If there are silences between hours, which are in the file but not on the clock, clock times
+    follow in separate columns. An event across such a silence includes it.
     """
     has_gaps = hour_gap > 0
     header = ["start", "end", "source", *(["clock_start", "clock_end"] if has_gaps else [])]
@@ -67,8 +67,8 @@ def _format_seconds(times: tuple[float, float]) -> list[str]:
 
 
 def _clock_to_sound(scene: Scene, gap: float, start: float, end: float) -> tuple[float, float]:
-    """From the clock to the sound: what begins with an hour follows its silence, what ends with
-    one comes before that of the next."""
+    """Convert clock times to file times: a start on the hour comes after its silence, an end on
+    the hour before it."""
     gaps_before = (
         math.floor(start / scene.hour + HOUR_TOLERANCE),
         math.ceil(end / scene.hour - HOUR_TOLERANCE) - 1,
@@ -77,15 +77,15 @@ def _clock_to_sound(scene: Scene, gap: float, start: float, end: float) -> tuple
 
 
 def picks_csv(example: PracticeSkim) -> str:
-    """Where the picks of a skim are in the day, in the order in which they are heard."""
+    """Return the times of a skim's picks in the day, in playing order."""
     rows = ([f"{pick.start:.3f}", f"{pick.seconds:.3f}"] for pick in example.skim.picks)
     return _to_csv(["start", "seconds"], rows)
 
 
 def truth_json(scene: Scene, hour_gap: float = 0.0) -> str:
-    """The sources of the day with their seconds, and what is present in every hour.
+    """Return the sources of the day with their durations, and their presence in every hour.
 
-    All of it is told on the clock; of silences between hours it says how long they are.
+    All times are clock times; the length of the silences between hours is given separately.
     """
     truth = Truth(scene.events)
     starts = [float(one) for one in np.arange(0, scene.seconds - 1e-9, scene.hour)]
@@ -107,7 +107,7 @@ def truth_json(scene: Scene, hour_gap: float = 0.0) -> str:
 
 
 def practice_json(examples: Sequence[PracticeSkim], form: str) -> str:
-    """All skims with their times, places and reasons."""
+    """Return all practice skims with their times, true TC and SD, and explanations."""
     return _to_json({"skims": [_skim_record(n, one, form) for n, one in enumerate(examples, 1)]})
 
 
@@ -126,7 +126,7 @@ def _skim_record(number: int, example: PracticeSkim, form: str) -> dict[str, Any
 
 
 def reasons_text(scene: Scene, examples: Sequence[PracticeSkim]) -> str:
-    """For people who learn what TC and SD are."""
+    """Return the explanations for people who are learning TC and SD."""
     lines = [f"# {scene.name}: seven skims of a day", PRACTICE_INTRODUCTION, _plane_table(examples)]
     for number, example in enumerate(examples, 1):
         lines += [
@@ -164,8 +164,8 @@ def _to_csv(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 SOUND_FORMATS = {".flac": "FLAC", ".wav": "WAV", ".mp3": "MP3", ".ogg": "OGG"}
 MAX_WAV_BYTES = 4_000_000_000  # bytes of a WAV file; more needs RF64
 MAX_HOUR_GAP_SECONDS = 60.0
-MIN_SAMPLE_RATE = 16_000  # samples a second
-PIECE_SECONDS = 30.0  # seconds that are made at a time
+MIN_SAMPLE_RATE = 16_000  # Hz
+PIECE_SECONDS = 30.0  # rendered at a time
 
 
 def soundscape(
@@ -176,14 +176,40 @@ def soundscape(
     rate: int = 32_000,
     clips: StrPath | None = None,
 ) -> Scene:
-    """A day by a preset, a file or a timetable: all its events, ready to be heard."""
+    """Return a scene from a preset, a file or a timetable.
+
+    Parameters
+    ----------
+    timetable
+        Name of a preset (village, city or forest), path of a YAML file, or a timetable.
+    seed
+        Random seed; by default that of the timetable.
+    hours
+        Number of hours; the day starts at midnight.
+    rate
+        Sample rate in Hz.
+    clips
+        Folder with your own clips, one subfolder per source.
+
+    Returns
+    -------
+    Scene
+        All events with their times, ready to be rendered.
+
+    Raises
+    ------
+    UsageError
+        If a parameter is out of range, or the timetable does not exist.
+    InputError
+        If the timetable or a folder of clips is invalid.
+    """
     if hours < 1:
-        raise UsageError(f"a soundscape has an hour or more, got {hours}")
+        raise UsageError(f"hours must be at least 1, got {hours}")
     if rate < MIN_SAMPLE_RATE:
-        message = f"{MIN_SAMPLE_RATE:,} samples a second or more — birds are not heard below"
-        raise UsageError(f"a soundscape has {message}, got {rate:,}")
+        message = f"the sample rate must be at least {MIN_SAMPLE_RATE:,} Hz"
+        raise UsageError(f"{message} (birds are inaudible below that), got {rate:,}")
     if seed is not None and seed < 0:
-        raise UsageError(f"a seed must not be below 0, got {seed}")
+        raise UsageError(f"seed must be 0 or greater, got {seed}")
     if not isinstance(timetable, Timetable):
         timetable = find_timetable(Path(timetable), clips=None if clips is None else Path(clips))
     return make_scene(timetable, seed=seed, hours=hours, rate=rate)
@@ -192,15 +218,29 @@ def soundscape(
 def soundscape_write(
     scene: Scene, path: StrPath, *, hour_gap: float = 0.0, progress: Progress = no_progress
 ) -> list[Path]:
-    """Write the sound, and beside it labels and truth; the files.
+    """Write a scene as audio, with labels and truth next to it.
 
-    With an ``hour_gap``, hours are parted by so many seconds of silence, which are in the sound but
-    not on the clock of the day; labels then have both times.
+    Parameters
+    ----------
+    scene
+        The scene to render.
+    path
+        Audio file; its extension sets the format.
+    hour_gap
+        Seconds of silence between hours. They are in the audio file but not on the clock of the
+        day; labels then have both times.
+    progress
+        Callback for progress reports.
+
+    Returns
+    -------
+    list of Path
+        The audio file, its labels (CSV) and its truth (JSON).
     """
     sound_path = Path(path)
     _sound_format(sound_path)
     if not 0 <= hour_gap <= MAX_HOUR_GAP_SECONDS:
-        message = f"silence between hours lasts from 0 to {MAX_HOUR_GAP_SECONDS:g} s"
+        message = f"the silence between hours must be from 0 to {MAX_HOUR_GAP_SECONDS:g} s"
         raise UsageError(f"{message}, got {hour_gap:g}")
     _make_folder(sound_path)
     texts = {".labels.csv": labels_csv(scene, hour_gap), ".truth.json": truth_json(scene, hour_gap)}
@@ -218,7 +258,7 @@ def soundscape_write(
 def write_day(
     mixer: Mixer, path: Path, *, hour_gap: float = 0.0, progress: Progress = no_progress
 ) -> None:
-    """Write all sound of a scene, piece by piece, in the form that the file's ending names."""
+    """Write the audio of a scene in pieces, in the format of the file's extension."""
     scene, total = mixer.scene, round(mixer.scene.seconds)
     with _open_sound_file(
         path, scene.rate, mixer.frames + _count_gap_frames(scene, hour_gap)
@@ -233,9 +273,26 @@ def write_day(
 def practice_write(
     scene: Scene, folder: StrPath, *, form: str = ".flac", progress: Progress = no_progress
 ) -> tuple[PracticeSkim, ...]:
-    """Write a new folder: the day, seven skims of it as times and sound, places and reasons."""
+    """Write a new practice folder: the day, and seven skims with times, audio and explanations.
+
+    Parameters
+    ----------
+    scene
+        A day of at least as many hours as a skim has picks.
+    folder
+        Folder to create.
+    form
+        Extension of the audio files.
+    progress
+        Callback for progress reports.
+
+    Returns
+    -------
+    tuple of PracticeSkim
+        The seven skims.
+    """
     if scene.seconds < PICKS_PER_SKIM * scene.hour:
-        raise UsageError(f"a day to practise with has {PICKS_PER_SKIM} hours or more")
+        raise UsageError(f"a practice day must have at least {PICKS_PER_SKIM} hours")
     skims, mixer = make_practice_skims(scene), Mixer(scene)
     texts = {
         "labels.csv": labels_csv(scene),
@@ -261,7 +318,7 @@ def _render_skim(mixer: Mixer, example: PracticeSkim) -> Sound:
 
 
 def _iterate_pieces(mixer: Mixer, hour_gap: float) -> Iterator[Sound]:
-    """The sound of hour after hour, with silences between them."""
+    """Yield the audio of each hour, with silences between hours."""
     scene = mixer.scene
     for hour in range(_count_hours(scene)):
         if hour and hour_gap > 0:
@@ -281,24 +338,24 @@ def _count_gap_frames(scene: Scene, hour_gap: float) -> int:
 
 
 def _sound_format(path: Path) -> str:
-    """What the ending of a file asks for; refused before any work."""
+    """Return the format of a file extension; unknown ones are refused before any work."""
     form = SOUND_FORMATS.get(path.suffix.lower())
     if form is None:
-        raise UsageError(f"{path}: which form is that? — end it in {', '.join(SOUND_FORMATS)}")
+        raise UsageError(f"{path}: unknown audio format — use {', '.join(SOUND_FORMATS)}")
     return form
 
 
 def _make_folder(path: Path) -> None:
-    """The folder of a file, where there is none yet."""
+    """Create the folder of a file if it does not exist."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         message = f"{path}: cannot be written: {path.parent}: {error.strerror or error}"
-        raise UsageError(f"{message} — name another place") from error
+        raise UsageError(f"{message} — choose another path") from error
 
 
 class _PieceWriter:
-    """Takes sound bit by bit: some forms cannot be written in one go."""
+    """Writes audio in portions, since some formats cannot be written at once."""
 
     def __init__(self, file: object, rate: int) -> None:
         self._write = file.write  # type: ignore[attr-defined]
@@ -311,7 +368,7 @@ class _PieceWriter:
 
 @contextmanager
 def _open_sound_file(path: Path, rate: int, frames: int) -> Iterator[_PieceWriter]:
-    """A file that appears at the end, if all went well."""
+    """Open an audio file that appears only when it has been written completely."""
     form = _sound_format(path)
     form = "RF64" if form == "WAV" and 2 * frames > MAX_WAV_BYTES else form
     soundfile, temporary_folder = (

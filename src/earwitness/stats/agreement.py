@@ -16,26 +16,25 @@ from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interv
 from earwitness.stats.votes import Codes, Votes
 
 # --- Krippendorff's alpha ------------------------------------------------------------------------
-# Alpha is 1 − observed / expected disagreement, of pairs of votes on one unit beside pairs of all
-# votes. On an interval scale disagreement is the squared difference, and sums over pairs follow
-# from sums and sums of squares. On an ordinal scale it is the squared difference of mid-ranks: what
-# Krippendorff counts between two values is exactly that. On a nominal scale pairs of equal votes
-# are counted. So the work grows with the votes, not with the square of the number of different
-# values.
+# Alpha is 1 − observed / expected disagreement: of pairs of votes on the same unit, and of pairs of
+# all votes. On an interval scale disagreement is the squared difference, so sums over pairs follow
+# from sums and sums of squares. On an ordinal scale it is the squared difference of mid-ranks,
+# which equals Krippendorff's ordinal metric. On a nominal scale pairs of equal votes are counted.
+# The cost therefore grows with the number of votes, not with the squared number of distinct values.
 #
-# The interval is by a bootstrap over units: each draw is the alpha of a table of as many units,
-# drawn with replacement; ranks are those of the draw.
+# The interval is a percentile bootstrap interval over units: each draw is the alpha of as many
+# units drawn with replacement, with ranks computed within the draw.
 
 
 Level = Literal["nominal", "ordinal", "interval"]
-VOTES_IN_MEMORY = 2_000_000  # votes of draws in memory at a time
-COUNTS_IN_MEMORY = 1_000_000  # counts of values by unit that are held
-MIN_EXPECTED_SHARE = 1e-12  # expected disagreement below this part of the squares is rounding
+VOTES_IN_MEMORY = 2_000_000  # number of resampled votes in memory at once
+COUNTS_IN_MEMORY = 1_000_000  # largest table of value counts by unit
+MIN_EXPECTED_SHARE = 1e-12  # a smaller expected disagreement, relative to the squares, is rounding
 
 
 @dataclass(frozen=True)
 class Units:
-    """Votes of units that have two or more, unit by unit; ``starts`` is where each begins."""
+    """Votes of units with two or more votes, ordered by unit; ``starts`` has the first of each."""
 
     votes: Floats
     sizes: Floats
@@ -44,17 +43,17 @@ class Units:
 
     @cached_property
     def units(self) -> Codes:
-        """The unit of each vote."""
+        """Unit of each vote."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes.astype(np.int64))
 
     @cached_property
     def codes(self) -> Codes:
-        """The number of each vote's value, in the order of values."""
+        """Index of the value of each vote, in ascending order of values."""
         return np.unique(self.votes, return_inverse=True)[1].reshape(-1)
 
     @cached_property
     def counts(self) -> Floats | None:
-        """How often every unit has every value, unless that is too large a table."""
+        """Count of each value by unit, or None if the table would be too large."""
         shape = len(self.sizes), int(self.codes.max()) + 1
         if shape[0] * shape[1] > COUNTS_IN_MEMORY:
             return None
@@ -63,13 +62,13 @@ class Units:
 
     @cached_property
     def by_value(self) -> tuple[Codes, Codes]:
-        """The unit of each vote in the order of values, and where each value begins."""
+        """Unit of each vote ordered by value, and the start of each value."""
         order = np.argsort(self.codes, kind="stable")
         return self.units[order], np.flatnonzero(np.diff(self.codes[order], prepend=-1))
 
     @cached_property
     def equal_pairs(self) -> Floats:
-        """Pairs of equal votes of every unit, each vote with itself too."""
+        """Number of ordered pairs of equal votes in each unit, including each vote with itself."""
         if self.counts is not None:
             squares: Floats = (self.counts**2).sum(axis=1)
             return squares
@@ -88,10 +87,29 @@ def krippendorff_alpha(
     seed: int = 0,
     level: float = 0.95,
 ) -> Estimate:
-    """Alpha of a table with a row a unit and a column a rater; NaN where there is no vote.
+    """Compute Krippendorff's alpha of a table.
 
-    Units with fewer than two votes pair with nothing and are counted as undefined. Where all votes
-    are equal nothing is expected to differ, and alpha is undefined.
+    Parameters
+    ----------
+    table
+        One row per unit and one column per rater; NaN for a missing vote.
+    measured
+        Level of measurement: ``nominal``, ``ordinal`` or ``interval``.
+    draws, seed
+        Number of bootstrap draws over units, and their seed.
+    level
+        Confidence level of the percentile bootstrap interval.
+
+    Returns
+    -------
+    Estimate
+        Alpha. ``n`` counts units with two or more votes, ``undefined`` the others. Alpha is NaN
+        if all
+        votes are equal, since no disagreement is expected then.
+
+    References
+    ----------
+    Krippendorff (2011). Computing Krippendorff's alpha-reliability.
     """
     units = pairable_units(table)
     count, method = len(units.sizes), f"bootstrap-units-{draws}"
@@ -119,7 +137,7 @@ def _bootstrap_alphas(units: Units, measure: Measure, draws: int, seed: int) -> 
 
 
 def pairable_units(table: Floats) -> Units:
-    """What pairs with something, out of a table."""
+    """Return the votes of units with two or more votes."""
     has_vote = ~np.isnan(table)
     sizes = has_vote.sum(axis=1)
     has_pair = sizes >= 2
@@ -129,7 +147,7 @@ def pairable_units(table: Floats) -> Units:
 
 
 def _compute_interval_alpha(units: Units, draws: Floats) -> Floats:
-    """By moments: a unit has its sum, its sum of squares and the squares about its own mean."""
+    """Compute alpha from sums, sums of squares and squares about unit means."""
     centred = units.votes - units.votes.mean()
     sums = np.add.reduceat(centred, units.starts)
     squares = np.add.reduceat(centred**2, units.starts)
@@ -140,7 +158,7 @@ def _compute_interval_alpha(units: Units, draws: Floats) -> Floats:
 
 
 def _compute_ordinal_alpha(units: Units, draws: Floats) -> Floats:
-    """As on an interval scale, of mid-ranks, which differ from draw to draw."""
+    """Compute alpha as on an interval scale, from mid-ranks within each draw."""
     counts = _value_counts(units, draws)
     n = counts.sum(axis=1)
     ranks = np.cumsum(counts, axis=1) - counts / 2 - n[:, None] / 2  # about their mean
@@ -150,7 +168,7 @@ def _compute_ordinal_alpha(units: Units, draws: Floats) -> Floats:
 
 
 def _squares_within_units(units: Units, ranks: Floats) -> Floats:
-    """Squares of ranks about the mean of each unit, by draw."""
+    """Return the sums of squared ranks about unit means, by draw."""
     if units.counts is not None:
         sums, squares = ranks @ units.counts.T, ranks**2 @ units.counts.T
         return np.maximum(squares - sums**2 / units.sizes, 0)
@@ -163,7 +181,7 @@ def _squares_within_units(units: Units, ranks: Floats) -> Floats:
 
 
 def _compute_nominal_alpha(units: Units, draws: Floats) -> Floats:
-    """Pairs of votes that differ: all pairs less those of equal votes."""
+    """Compute alpha from the pairs of votes that differ: all pairs minus pairs of equal votes."""
     counts = _value_counts(units, draws)
     n = counts.sum(axis=1)
     within = draws @ ((units.sizes**2 - units.equal_pairs) / (units.sizes - 1))
@@ -171,7 +189,7 @@ def _compute_nominal_alpha(units: Units, draws: Floats) -> Floats:
 
 
 def _value_counts(units: Units, draws: Floats) -> Floats:
-    """How often every draw has every value."""
+    """Return the count of each value in each draw."""
     if units.counts is not None:
         return draws @ units.counts
     counts: Floats = np.add.reduceat(draws[:, units.by_value[0]], units.by_value[1], axis=1)
@@ -179,7 +197,7 @@ def _value_counts(units: Units, draws: Floats) -> Floats:
 
 
 def _alpha_from_disagreement(observed: Floats, expected: Floats, scale: Floats) -> Floats:
-    """Both disagreements are times the number of votes; rounding beside the scale is nothing."""
+    """Return alpha; both disagreements are multiplied by the number of votes."""
     defined = expected > MIN_EXPECTED_SHARE * scale
     share: Floats = np.divide(observed, expected, np.full(len(observed), np.nan), where=defined)
     return 1 - share
@@ -194,24 +212,24 @@ MEASURES: dict[Level, Measure] = {
 
 
 # --- Intraclass correlation ----------------------------------------------------------------------
-# Two-way random effects, absolute agreement: ICC(2,1) and ICC(2,k). A table has a row a stimulus
-# and a column a listener. Its sum of squares is taken apart into rows, columns and the rest; both
-# coefficients and their F-based intervals follow from the three mean squares (Shrout & Fleiss 1979;
-# McGraw & Wong 1996). Only rows without a gap count.
+# Two-way random effects, absolute agreement: ICC(2,1) and ICC(2,k). A table has one row per
+# stimulus and one column per listener. Its sum of squares is decomposed into rows, columns and
+# residual; both coefficients and their F-based confidence intervals follow from the three mean
+# squares (Shrout & Fleiss 1979; McGraw & Wong 1996). Only complete rows are used.
 #
-# Over several panels, each with stimuli of its own, sums of squares and degrees of freedom are
-# added. What a mean square expects holds the number of listeners (rows) or of stimuli (columns):
-# its place is taken by their mean over panels, weighted with the degrees of freedom. For panels of
-# one size the interval has the very same derivation; for others it is close. Differences between
-# the means of panels count nowhere, since no listener bridges them.
+# For several panels, each with its own stimuli, sums of squares and degrees of freedom are added.
+# The expected mean squares contain the number of listeners (rows) or of stimuli (columns); these
+# are replaced by their mean over panels, weighted by the degrees of freedom. For panels of equal
+# size the derivation of the interval is exact; for others it is approximate. Differences between
+# panel means are not used, since no listener belongs to two panels.
 
 
 ICC_NAMES = ("ICC(2,1)", "ICC(2,k)")
-ZERO_SQUARE_SHARE = 1e-12  # a mean square below this part of the mean square of all is rounding
+ZERO_SQUARE_SHARE = 1e-12  # smaller sums of squares, relative to the total, are rounding
 
 
 class Squares(NamedTuple):
-    """Mean squares with degrees of freedom, and the rows and columns that they stand for."""
+    """Mean squares with degrees of freedom, and the effective numbers of rows and columns."""
 
     rows: float
     columns: float
@@ -224,24 +242,41 @@ class Squares(NamedTuple):
 
 
 class _Sums(NamedTuple):
-    squares: Floats  # of rows, columns, rest
+    squares: Floats  # of rows, columns, residual
     df: Floats
     shape: tuple[int, int]
     undefined: int
 
 
 def estimate_icc(table: Floats, level: float = 0.95) -> dict[str, Estimate]:
-    """Both coefficients of one table; n counts the stimuli that every listener voted on."""
+    """Compute ICC(2,1) and ICC(2,k) of one table.
+
+    Parameters
+    ----------
+    table
+        One row per stimulus and one column per listener; NaN for a missing vote.
+    level
+        Confidence level.
+
+    Returns
+    -------
+    dict
+        Estimates by name. ``n`` counts the stimuli that all listeners voted on.
+
+    References
+    ----------
+    Shrout and Fleiss (1979); McGraw and Wong (1996).
+    """
     return _icc_estimates([_sums_of_squares(table)], level)
 
 
 def estimate_pooled_icc(tables: Sequence[Floats], level: float = 0.95) -> dict[str, Estimate]:
-    """Both coefficients over several panels, each with a table of its own."""
+    """Compute ICC(2,1) and ICC(2,k) pooled over several panels, each with its own table."""
     return _icc_estimates([_sums_of_squares(table) for table in tables], level)
 
 
 def panel_tables(votes: Votes) -> list[tuple[list[int], Floats]]:
-    """The listeners of every panel, and their table with the stimuli that they voted on."""
+    """Return the listeners of each panel, with the table of stimuli that they voted on."""
     table = votes.table()
     tables = []
     for panel in votes.panels():
@@ -293,7 +328,7 @@ def _icc_estimates(parts: Sequence[_Sums], level: float) -> dict[str, Estimate]:
 
 
 def _icc_value(squares: Squares, k: float) -> float:
-    """With ``k`` listeners that of one listener, with 1 that of the mean of k listeners."""
+    """Return ICC(2,1) if ``k`` is the number of listeners, ICC(2,k) if it is 1."""
     spread = k * (squares.columns - squares.residual) / squares.n
     return _positive_ratio(
         squares.rows - squares.residual, squares.rows + (k - 1) * squares.residual + spread
@@ -301,10 +336,10 @@ def _icc_value(squares: Squares, k: float) -> float:
 
 
 def _compute_icc_interval(squares: Squares, k: float, level: float) -> tuple[float, float]:
-    """McGraw & Wong's; for the mean it is that of one listener stepped up by Spearman–Brown."""
+    """Return the interval of McGraw & Wong; for the mean it is stepped up by Spearman–Brown."""
     from scipy.special import fdtri
 
-    if not squares.columns and not squares.residual:  # all agree, whatever F is
+    if not squares.columns and not squares.residual:  # perfect agreement: F is infinite
         return (1.0, 1.0) if squares.rows else (float("nan"), float("nan"))
     df, chance = _satterthwaite_df(squares), (1 + level) / 2
     below = 1 / float(fdtri(squares.df[0], df, chance))
@@ -313,12 +348,12 @@ def _compute_icc_interval(squares: Squares, k: float, level: float) -> tuple[flo
 
 
 def _interval_end(squares: Squares, k: float, factor: float) -> float:
-    """The coefficient, were the mean square of rows so many times as large."""
+    """Return the coefficient with the mean square of rows multiplied by a factor."""
     return _icc_value(squares._replace(rows=squares.rows * factor), k)
 
 
 def _satterthwaite_df(squares: Squares) -> float:
-    """Degrees of freedom of what rows are held against, a mixture of columns and rest."""
+    """Return the degrees of freedom of the denominator, a mixture of columns and residual."""
     value, n, k = _icc_value(squares, squares.k), squares.n, squares.k
     columns = k * value * squares.columns
     residual = (n * (1 - value) + k * value * (n - 1)) * squares.residual

@@ -1,4 +1,4 @@
-"""Array aliases, ragged lists, and sums that do not depend on order."""
+"""Array types, ragged lists, and sums that do not depend on the order of addends."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Hashes = NDArray[np.uint64]
 
 # --- Order-independent sums ----------------------------------------------------------------------
 # A number is split into a coarse part, a multiple of 2⁻²⁶, and a fine part, a multiple of 2⁻⁵⁴.
-# Sums of either, with small whole weights, are exact in double precision while the coarse sum stays
-# below 2²⁷ (2⁵³ where all addends are whole) and there are fewer than 2²⁶ addends. So any split of
-# the work gives the same bits. What is lost is at most 2⁻⁵⁵ per addend.
+# Sums of either, with small integer weights, are exact in double precision while the coarse sum
+# stays below 2²⁷ (2⁵³ if all addends are integers) and there are fewer than 2²⁶ addends. Any
+# partition of the work therefore gives identical bits. The error is at most 2⁻⁵⁵ per addend.
 
 
 COARSE_SCALE = 2.0**26
@@ -30,7 +30,7 @@ FINE_SCALE = 2.0**54
 
 
 class Parts(NamedTuple):
-    """Numbers taken apart: columns of whole numbers have no fine part, and none is kept."""
+    """Numbers split into parts; columns of integers have no fine part."""
 
     coarse: Floats
     fine: Floats
@@ -38,7 +38,7 @@ class Parts(NamedTuple):
 
 
 def split(values: Floats) -> Parts:
-    """Take the rows of a table apart."""
+    """Split the numbers of a table."""
     coarse = np.rint(values * COARSE_SCALE) / COARSE_SCALE
     fine = np.rint((values - coarse) * FINE_SCALE) / FINE_SCALE
     inexact = np.asarray(fine.any(axis=0))
@@ -46,7 +46,7 @@ def split(values: Floats) -> Parts:
 
 
 def weighted_sums(weights: Floats, parts: Parts) -> Floats:
-    """``weights @ values`` for whole weights, coarse and fine sums that add up in any order."""
+    """Return coarse and fine sums of ``weights @ values`` for integer weights, in any order."""
     sums = np.zeros((2, len(weights), parts.coarse.shape[1]))
     np.matmul(weights, parts.coarse, out=sums[0])
     sums[1][:, parts.inexact] = weights @ parts.fine
@@ -56,12 +56,12 @@ def weighted_sums(weights: Floats, parts: Parts) -> Floats:
 # --- Ragged lists --------------------------------------------------------------------------------
 
 
-Places = NDArray[Any]  # 32 or 64 bits wide, whatever the grid needs
+Places = NDArray[Any]  # 32 or 64 bits, depending on the grid
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ragged:
-    """Row ``i`` is ``values[offsets[i]:offsets[i + 1]]``.
+    """Lists of different lengths: row ``i`` is ``values[offsets[i]:offsets[i + 1]]``.
 
     >>> Ragged.from_rows([[1, 2], [], [3]]).lengths.tolist()
     [2, 0, 1]
@@ -72,53 +72,53 @@ class Ragged:
 
     @classmethod
     def from_rows(cls, rows: Iterable[Iterable[float]]) -> Ragged:
-        """From lists of numbers; anything else in them is refused."""
+        """Build from lists of numbers; other values are refused."""
         lists = [row if isinstance(row, list) else list(row) for row in rows]
         offsets = bounds(np.fromiter(map(len, lists), np.int64, len(lists)))
         values = np.array(list(chain.from_iterable(lists)))
         if len(values) and (values.dtype.kind not in "fiub" or values.ndim != 1):
-            raise UsageError("boundaries must be numbers — write seconds")
+            raise UsageError("boundaries must be numbers — write times in seconds")
         return cls(values.astype(np.float64, copy=False), offsets)
 
     @property
     def lengths(self) -> Ints:
-        """How long each row is."""
+        """Length of each row."""
         return np.diff(self.offsets)
 
     @property
     def rows(self) -> Ints:
-        """For every value the row that it is in."""
+        """Row index of each value."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def row(self, index: int) -> Floats:
-        """One row."""
+        """Return one row."""
         return self.values[self.offsets[index] : self.offsets[index + 1]]
 
     def where(self, keep: Bools) -> Ragged:
-        """Only the values for which ``keep`` is true; every row stays, perhaps empty."""
+        """Return the values for which ``keep`` is true; rows may become empty."""
         if keep.all():
             return self
         before = np.concatenate([[0], np.cumsum(keep)])
         return Ragged(self.values[keep], before[self.offsets])
 
     def take(self, index: Ints) -> Ragged:
-        """The rows of ``index``, in its order."""
+        """Return the rows of ``index``, in its order."""
         places, offsets = pick(self.offsets, index)
         return Ragged(self.values[places], offsets)
 
 
 def bounds(lengths: Ints) -> Ints:
-    """Offsets of rows of these lengths."""
+    """Return the offsets of rows with these lengths."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
 
 
 def pick(offsets: Ints, index: Ints) -> tuple[Ints, Ints]:
-    """Where the values of the rows of ``index`` lie, and the offsets that they then have.
+    """Return the indices of the values of the rows in ``index``, and their new offsets.
 
     >>> [part.tolist() for part in pick(np.array([0, 2, 2, 5]), np.array([2, 0]))]
     [[2, 3, 4, 0, 1], [0, 3, 5]]
@@ -129,7 +129,7 @@ def pick(offsets: Ints, index: Ints) -> tuple[Ints, Ints]:
 
 
 def all_others(counts: Ints) -> tuple[Ints, Ints]:
-    """For every row of runs of these lengths the other rows of its run, and how many they are.
+    """Return, for each row of runs of these lengths, the other rows of its run, and their number.
 
     >>> [part.tolist() for part in all_others(np.array([3, 2]))]
     [[1, 2, 0, 2, 0, 1, 4, 3], [2, 2, 2, 1, 1]]
@@ -138,13 +138,13 @@ def all_others(counts: Ints) -> tuple[Ints, Ints]:
     run_start = np.repeat(bounds(counts)[:-1], counts)
     position = np.arange(others_count.sum()) - np.repeat(bounds(others_count)[:-1], others_count)
     other = np.repeat(run_start, others_count) + position
-    # step over the row itself
+    # skip the row itself
     other += other >= np.repeat(np.arange(len(others_count)), others_count)
     return other, others_count
 
 
 def same_rows(first: Ragged, second: Ragged) -> Bools:
-    """Which rows have the same values in the same order."""
+    """Return which rows have the same values in the same order."""
     same: Bools = first.lengths == second.lengths
     places = np.flatnonzero(same)
     first_rows, second_rows = first.take(places), second.take(places)
@@ -154,16 +154,16 @@ def same_rows(first: Ragged, second: Ragged) -> Bools:
 
 
 def row_sums(values: NDArray[np.integer] | Bools, offsets: Ints) -> Ints:
-    """The sum of every row of integers, 0 for an empty row."""
+    """Return the sum of each row of integers, 0 for an empty row."""
     before = np.zeros(len(values) + 1, np.int64)
     np.cumsum(values, out=before[1:])
     return np.diff(before[offsets])
 
 
 def count_true(start: Ints, stop: Ints, test: Callable[[Ints], Bools]) -> Ints:
-    """For many ranges at once, how many indices pass a test that, once false, stays false.
+    """Return, for many ranges at once, how many leading indices pass a test.
 
-    ``test`` takes an index per range.
+    ``test`` takes one index per range; once false, it must stay false.
 
     >>> squares = np.arange(10) ** 2
     >>> count_true(np.array([0, 0]), np.array([10, 3]), lambda i: squares[i] < 20).tolist()

@@ -1,4 +1,4 @@
-"""Bootstrap over cases, listeners and items: draw weights and percentile intervals."""
+"""Bootstrap over cases, listeners and items: weights of draws and percentile intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from earwitness.stats.votes import Codes, Votes
 
 
 WEIGHTS_IN_MEMORY = 2_000_000
-# How many of 65,536 equally likely numbers give the weights 0, 1, 2 … 8: Poisson(1), rounded.
+# Counts of the weights 0, 1, 2 … 8 among 65,536 equally likely numbers: Poisson(1), rounded.
 POISSON_TABLE = np.repeat(
     np.arange(9, dtype=np.uint8), [24109, 24109, 12055, 4018, 1005, 201, 33, 5, 1]
 )
@@ -31,7 +31,7 @@ SPLITMIX_STEPS = (
 
 
 def multinomial_weights(n: int, draws: int, seed: int) -> Iterator[Floats]:
-    """Blocks of rows; a row is one draw of ``n`` out of ``n`` cases with replacement."""
+    """Yield blocks of rows; each row is one draw of ``n`` out of ``n`` cases with replacement."""
     if n * draws <= WEIGHTS_IN_MEMORY:
         yield _cached_weights(n, draws, seed)
         return
@@ -40,7 +40,7 @@ def multinomial_weights(n: int, draws: int, seed: int) -> Iterator[Floats]:
 
 @lru_cache(maxsize=2)
 def _cached_weights(n: int, draws: int, seed: int) -> Floats:
-    """Kept, since many estimates of a run rest on equally many cases."""
+    """Return the weights; cached, since many estimates have the same number of cases."""
     (weights,) = _weight_blocks(n, draws, seed)
     weights.flags.writeable = False
     return weights
@@ -54,7 +54,7 @@ def _weight_blocks(n: int, draws: int, seed: int) -> Iterator[Floats]:
 
 
 def draw_weights(n: int, rows: int, rng: np.random.Generator) -> Floats:
-    """A row a draw: how often each of ``n`` is among ``n`` picked with replacement."""
+    """Return counts of ``n`` units drawn ``n`` times with replacement, one row per draw."""
     picks = rng.integers(0, max(n, 1), (rows, n))
     picks += np.arange(rows)[:, None] * n
     counts = np.bincount(picks.ravel(), minlength=rows * n)
@@ -62,10 +62,11 @@ def draw_weights(n: int, rows: int, rng: np.random.Generator) -> Floats:
 
 
 def poisson_weights(hashes: Hashes, draws: int, seed: int) -> NDArray[np.uint8]:
-    """One row a case, one column a draw: independent Poisson(1) weights.
+    """Return independent Poisson(1) weights, one row per case and one column per draw.
 
-    A case's weights follow from its hash and the seed alone, so they are the same wherever and in
-    whatever company it is drawn.
+    The weights of a case depend only on its hash and the seed, so they do not depend on the order
+    or
+    grouping of cases.
     """
     words = -(-draws // 4)
     start = hashes ^ mix_hashes(np.array([seed], np.uint64))
@@ -76,7 +77,7 @@ def poisson_weights(hashes: Hashes, draws: int, seed: int) -> NDArray[np.uint8]:
 
 
 def mix_hashes(numbers: Hashes) -> Hashes:
-    """SplitMix64 (Steele, Lea & Flood 2014): every bit in moves every bit out."""
+    """Mix 64-bit numbers with SplitMix64 (Steele, Lea & Flood 2014)."""
     for shift, factor in SPLITMIX_STEPS:
         numbers = (numbers ^ (numbers >> shift)) * factor
     return numbers ^ (numbers >> np.uint64(31))
@@ -86,12 +87,12 @@ def mix_hashes(numbers: Hashes) -> Hashes:
 
 
 MULTINOMIAL_UP_TO = 100_000
-MIN_CASES_FOR_INTERVAL = 5  # cases that an interval needs: fewer say nothing about the spread
-CASES_PER_FOLD = 200  # cases that get their Poisson weights at a time: few enough for the cache
+MIN_CASES_FOR_INTERVAL = 5  # smallest number of cases for an interval
+CASES_PER_FOLD = 200  # number of cases that get Poisson weights at once; fits the cache
 
 
 class BootstrapSums(NamedTuple):
-    """Summed statistics: of all cases, and of every draw."""
+    """Summed statistics of all cases, and of each draw."""
 
     total: Floats
     draws: Floats
@@ -100,10 +101,11 @@ class BootstrapSums(NamedTuple):
 
 @dataclass
 class Bootstrap:
-    """Takes cases as they come, in any order and in any portions.
+    """Bootstrap sums of cases that arrive in any order and in any portions.
 
-    Up to ``limit`` cases are kept and drawn with replacement; beyond that every case gets Poisson
-    weights at once and is forgotten, so that memory stays flat.
+    Up to ``limit`` cases are kept and drawn with replacement. With more cases, each case gets
+    Poisson
+    weights on arrival and is not kept, so that memory use is constant.
     """
 
     draws: int = 1000
@@ -114,7 +116,7 @@ class Bootstrap:
     _sums: Floats | None = None
 
     def add(self, hashes: Hashes, statistics: Floats) -> None:
-        """Cases by the hash of their item, one row of statistics each."""
+        """Add cases: hashes of their items, and one row of statistics per case."""
         self.count += len(hashes)
         self._kept.append((hashes, statistics))
         if self.count > self.limit:
@@ -123,7 +125,7 @@ class Bootstrap:
             self._kept = []
 
     def cases(self) -> tuple[Hashes, Floats]:
-        """The cases that are kept, in the order of their hashes."""
+        """Return the kept cases in order of their hashes."""
         if not self._kept:
             raise ValueError("a bootstrap needs at least one case")
         hashes = np.concatenate([hashes for hashes, _ in self._kept])
@@ -132,7 +134,7 @@ class Bootstrap:
         return hashes[order], statistics[order]
 
     def finish(self) -> BootstrapSums:
-        """The sums of all that was added."""
+        """Return the sums of all added cases."""
         if self._sums is not None:
             return self._result(self._sums, "bootstrap-poisson")
         hashes, statistics = self.cases()
@@ -157,7 +159,7 @@ class Bootstrap:
 
 
 def percentile_interval(draws: Floats, level: float) -> tuple[Floats, Floats]:
-    """Both ends of the central interval of each column; undefined draws are passed over."""
+    """Return both ends of the percentile interval of each column; undefined draws are skipped."""
     tail = 100 * (1 - level) / 2
     ends = np.full((2, draws.shape[1]), np.nan)
     for column in range(draws.shape[1]):
@@ -175,7 +177,11 @@ def bootstrap_estimates(
     level: float,
     method: str,
 ) -> dict[str, Estimate]:
-    """Values of all cases and of every draw, a column a name; counts of defined and undefined."""
+    """Return estimates by name from values of all cases and of each draw.
+
+    ``counts`` has the numbers of defined and of undefined cases by name. With fewer than
+    ``MIN_CASES_FOR_INTERVAL`` defined cases there is no interval.
+    """
     lows, highs = percentile_interval(draws, level)
     is_few = counts[0] < MIN_CASES_FOR_INTERVAL
     lows[is_few] = highs[is_few] = np.nan
@@ -187,16 +193,16 @@ def bootstrap_estimates(
 
 
 # --- Listener and item draws ---------------------------------------------------------------------
-# All systems share the draws, and a listener brings all their votes along. A draw is a row of whole
-# weights: how often each listener (or item) was picked. Weights are made in blocks, so that memory
-# does not grow with the draws; the blocks change nothing.
+# All systems share the draws, and a listener is drawn with all their votes. A draw is a row of
+# integer weights: how often each listener (or item) was drawn. Weights are created in blocks, so
+# that memory use does not grow with the number of draws; block size does not change results.
 
 
-PRODUCTS_IN_CACHE = 200_000  # products of weights at a time: few enough for the cache
+PRODUCTS_IN_CACHE = 200_000  # number of weight products at once; fits the cache
 
 
 def draw_weight_blocks(counts: tuple[int, ...], draws: int, seed: int) -> Iterator[list[Floats]]:
-    """Weights of several things that are drawn independently: an array each, a row a draw."""
+    """Yield weights of independently drawn units: one array per kind, one row per draw."""
     rngs = [np.random.Generator(np.random.PCG64((seed, stream))) for stream in range(len(counts))]
     rows = max(1, WEIGHTS_IN_MEMORY // max(1, sum(counts)))
     for start in range(0, draws, rows):
@@ -205,7 +211,7 @@ def draw_weight_blocks(counts: tuple[int, ...], draws: int, seed: int) -> Iterat
 
 
 def listener_draws(table: Floats, draws: int, seed: int) -> Floats:
-    """Means of a table's columns, a row a draw, when its rows are drawn anew; gaps are NaN."""
+    """Return column means of a table whose rows are resampled, one row per draw; gaps are NaN."""
     is_known = ~np.isnan(table)
     columns = np.concatenate([np.where(is_known, table, 0), is_known], axis=1)
     width = table.shape[1]
@@ -215,9 +221,9 @@ def listener_draws(table: Floats, draws: int, seed: int) -> Floats:
 
 
 def two_way_draws(votes: Votes, draws: int, seed: int) -> Floats:
-    """Means of systems, a row a draw, when listeners and items are drawn anew independently.
+    """Return system means with listeners and items resampled independently, one row per draw.
 
-    All listeners and items of ``votes.size`` are drawn from, also those without a vote.
+    All listeners and items of ``votes.size`` are resampled, including those without a vote.
     """
     means = [
         _weighted_means(votes, *pair)
@@ -227,7 +233,7 @@ def two_way_draws(votes: Votes, draws: int, seed: int) -> Floats:
 
 
 def _weighted_means(votes: Votes, listeners: Floats, items: Floats) -> Floats:
-    """Means of votes that weigh as much as their listener times their item."""
+    """Return means of votes, weighted by the product of listener and item weights."""
     listener_weights = np.ascontiguousarray(listeners.T)
     item_weights = np.ascontiguousarray(items.T)
     sums = np.zeros((2, votes.size[0], len(listeners)))
@@ -240,7 +246,7 @@ def _weighted_means(votes: Votes, listeners: Floats, items: Floats) -> Floats:
 
 
 def _vote_portions(votes: Votes, size: int) -> Iterator[tuple[int, Codes]]:
-    """Places of votes, system by system."""
+    """Yield indices of votes by system, in portions."""
     for system in range(votes.size[0]):
         places = np.flatnonzero(votes.systems == system)
         for start in range(0, len(places), max(1, size)):
@@ -251,9 +257,9 @@ def _vote_portions(votes: Votes, size: int) -> Iterator[tuple[int, Codes]]:
 
 
 def draw_rows(counts: Ints, hashes: Hashes, limit: int, seed: int, repeat: int) -> Ints:
-    """At most so many rows of every run, drawn without replacement, in order.
+    """Return indices of at most ``limit`` rows per run, drawn without replacement, in order.
 
-    Runs have these lengths; a run with the same hash and length is drawn from in the same way.
+    ``counts`` has the lengths of the runs; runs with the same hash and length get the same draw.
     """
     first = np.repeat(np.cumsum(counts) - counts, counts)
     place = np.arange(len(first)) - first

@@ -41,25 +41,25 @@ from earwitness.stats.votes import (
 
 # --- Differences within listeners ----------------------------------------------------------------
 # A listener's difference is the mean, over the items on which they rated both systems, of the vote
-# on ``a`` less the vote on ``b``; items rated in one system only do not count. Some designs give a
-# listener no common item: then it is the difference of their two means, and ``method`` says for how
-# many listeners. Intervals are those of ``means``, with differences for votes, and speak about the
-# same things.
+# on ``a`` minus the vote on ``b``; other items are not used. If a listener has no common item, it
+# is the difference of their two means; ``method`` has the number of such listeners. Intervals are
+# those of ``means``, computed from differences, and refer to the same populations.
 #
-# The two-way bootstrap needs to know the item of a difference. It leaves listeners without a common
-# item out if others have some; if nobody has, it takes the difference of the systems' means in
-# every draw, over listeners who rated both. ``method`` says so.
+# The two-way bootstrap needs the item of each difference. It excludes listeners without a common
+# item if others have one; if no listener has one, it uses the difference of the system means in
+# each draw, over listeners who rated both. ``method`` reports this.
 #
-# p is that of the paired t test over listeners, whatever the interval; only ``naive_t`` has its
-# own, over single differences. If all differences are equal, p is 1 where they are 0 and undefined
-# elsewhere. The effect is Hedges' g_z of listeners' differences, whatever the interval.
+# p is that of the paired t test over listeners, whatever the interval; only ``naive_t`` uses a test
+# over single differences, and ``two_way_bootstrap`` its draws. If all differences are equal, p is 1
+# if they are 0 and undefined otherwise. The effect size is Hedges' g_z of the listeners'
+# differences.
 
 
-DIFFERENCE_TOLERANCE = 1e-12  # differences below this are rounding
+DIFFERENCE_TOLERANCE = 1e-12  # smaller differences are rounding
 
 
 class ContrastEstimate(NamedTuple):
-    """The difference of two systems, its p, and its size in standard deviations of listeners."""
+    """Difference between two systems, p, and effect size in standard deviations of listeners."""
 
     difference: Estimate
     p: float
@@ -76,7 +76,7 @@ def estimate_contrast(
     draws: int = 2000,
     seed: int = 0,
 ) -> ContrastEstimate:
-    """How much higher ``a`` is rated than ``b``."""
+    """Return how much higher ``a`` is rated than ``b``."""
     return estimate_contrasts(votes, [(a, b)], method, level=level, draws=draws, seed=seed)[0]
 
 
@@ -89,7 +89,7 @@ def estimate_contrasts(
     draws: int = 2000,
     seed: int = 0,
 ) -> list[ContrastEstimate]:
-    """One a pair; all share the draws, and none depends on the others."""
+    """Return one contrast per pair; all pairs share the draws and are independent of each other."""
     if not pairs:
         return []
     votes, settings = drop_unvoted(votes), IntervalSettings(level, draws, seed)
@@ -108,8 +108,8 @@ def estimate_contrasts(
 
 
 def _note_missing_common(estimates: list[Estimate], without_common: list[int]) -> list[Estimate]:
-    """Estimates that say how many listeners had no common item."""
-    notes = [_missing_common_note(count, "by means") for count in without_common]
+    """Return estimates whose ``method`` has the number of listeners without a common item."""
+    notes = [_missing_common_note(count, "compared by means") for count in without_common]
     return [
         replace(estimate, method=estimate.method + note)
         for estimate, note in zip(estimates, notes, strict=True)
@@ -126,10 +126,10 @@ def _effect_estimates(
 
 
 class ContrastDraws(NamedTuple):
-    """Differences of pairs, a row a draw, and what they rest on.
+    """Differences of pairs, one row per draw, with their sample sizes.
 
-    ``lacks_common`` marks pairs of which nobody has a common item, ``has_enough`` those with enough
-    for an interval.
+    ``lacks_common`` marks pairs for which no listener has a common item, ``has_enough`` pairs with
+    enough listeners and items for an interval.
     """
 
     draws: Floats
@@ -142,9 +142,9 @@ class ContrastDraws(NamedTuple):
 def difference_draws(
     votes: Votes, pairs: Pairs, rows: Differences, settings: IntervalSettings
 ) -> ContrastDraws:
-    """Listeners and items drawn anew.
+    """Return differences of pairs with listeners and items resampled.
 
-    Of common items where there are any; else the difference of draws of both means.
+    Differences are those of common items if there are any, else those of the resampled means.
     """
     draws = two_way_draws(rows.common, settings.draws, settings.seed)
     value, (listeners, items) = vote_moments(rows.common).mean, count_heard(rows.common)
@@ -170,7 +170,7 @@ def difference_draws(
 def _two_way_contrasts(
     votes: Votes, pairs: Pairs, rows: Differences, settings: IntervalSettings
 ) -> tuple[list[Estimate], list[float]]:
-    """p is by the same draws as the interval: both speak about other listeners and other items."""
+    """Return estimates and p from the same draws; both refer to other listeners and items."""
     drawn = difference_draws(votes, pairs, rows, settings)
     ends = percentile_ends(drawn.draws, settings.level, drawn.has_enough)
     undefined = votes.size[2] - drawn.listeners
@@ -182,9 +182,9 @@ def _two_way_contrasts(
 
 
 def _percentile_p(draws: Floats) -> Floats:
-    """Twice the share of draws on the other side of 0, and never 0: p of a percentile interval.
+    """Return twice the share of draws on the other side of 0, never 0: p of a percentile interval.
 
-    Draws that are all alike but not 0 come of votes without any spread, and have none.
+    If draws are constant but not 0, votes have no spread, and p is undefined.
     """
     is_defined = ~np.isnan(draws)
     lowest = np.where(is_defined, draws, np.inf).min(axis=0, initial=np.inf)
@@ -200,7 +200,7 @@ def _percentile_p(draws: Floats) -> Floats:
 
 
 def _column_differences(columns: Floats) -> Floats:
-    """The first of each two columns less the second."""
+    """Return the first minus the second of each pair of adjacent columns."""
     return np.asarray(columns[..., ::2] - columns[..., 1::2])
 
 
@@ -208,7 +208,7 @@ def _two_way_method_names(
     draws: Floats, lacks_common: Bools, without_common: list[int]
 ) -> list[str]:
     notes = [
-        _missing_common_note(count, "by means" if by_means else "left out")
+        _missing_common_note(count, "compared by means" if by_means else "excluded")
         for count, by_means in zip(without_common, lacks_common.tolist(), strict=True)
     ]
     return [
@@ -218,22 +218,22 @@ def _two_way_method_names(
 
 
 def _missing_common_note(count: int, how: str) -> str:
-    """What became of listeners without a common item, if there are any."""
-    return f", without a common item, {how}: {count}" if count else ""
+    """Return how listeners without a common item were handled, if there are any."""
+    return f", listeners without a common item, {how}: {count}" if count else ""
 
 
 # --- Interactions with groups --------------------------------------------------------------------
-# The rows are differences of two systems within a listener and an item, so what a listener or an
-# item has in common for both systems is gone. Groups are of items, or of listeners.
+# Rows are differences of two systems within a listener and an item, so effects that are equal for
+# both systems cancel out. Groups consist of items or of listeners.
 #
-# By t over listeners, on these items: a listener's mean difference in one group of items less that
-# in another, or Welch's test between groups of listeners. The bootstrap over listeners has the t
-# test here as elsewhere; the two-way bootstrap compares groups of items by its own draws, and
-# groups of listeners by Welch's test.
+# With t over listeners, on these items: a listener's mean difference in one group of items minus
+# that in another, or Welch's test between groups of listeners. The bootstrap over listeners uses
+# the same t test; the two-way bootstrap compares groups of items by its draws, and groups of
+# listeners by Welch's test.
 #
-# By the mixed model, for other listeners and items: groups stand where systems stand, so that
-# listeners and items, and either with a group, differ by chance. What cannot be told apart, such as
-# an item and an item in its only group, is one thing in the model.
+# With the mixed model, for other listeners and items: groups take the role of systems, so
+# listeners, items and their interactions with groups are random. Confounded effects, such as an
+# item and an item within its only group, are one component.
 
 
 EstimatesWithP = list[tuple[Estimate, float]]
@@ -242,9 +242,9 @@ EstimatesWithP = list[tuple[Estimate, float]]
 def group_differences(
     votes: Votes, pair: tuple[int, int], groups: Codes, *, of_listeners: bool
 ) -> Votes:
-    """Differences of two systems, with groups where systems stand.
+    """Return differences of two systems, with groups in the role of systems.
 
-    ``groups`` has the group of every item, or listener, by its number; −1 is none.
+    ``groups`` has the group of each item, or listener, by number; −1 for no group.
     """
     rows = vote_differences(votes, [pair]).common
     row_groups = groups[rows.listeners if of_listeners else rows.items]
@@ -263,7 +263,7 @@ def group_contrasts(
     draws: int = 2000,
     seed: int = 0,
 ) -> EstimatesWithP:
-    """For pairs of groups: the first less the second, and p of their being the same."""
+    """Return first minus second for pairs of groups, and p of no difference."""
     if of_listeners:
         means = listener_means(rows)
         return [_compare_groups(means[:, a], means[:, b], level) for a, b in pairs]
@@ -279,21 +279,20 @@ def _compare_groups(a: Floats, b: Floats, level: float) -> tuple[Estimate, float
 
 
 def mixed_group_contrasts(rows: Votes, pairs: Pairs, *, level: float = 0.95) -> EstimatesWithP:
-    """The same by the mixed model."""
+    """Return the contrasts of groups by the mixed model."""
     return mixed_contrasts(rows, pairs, level=level)
 
 
 # --- Equivalence tests (TOST) --------------------------------------------------------------------
-# That a difference was not found says nothing about how large it may be. Two systems are shown to
-# be equivalent when both tests reject: that of a difference of at most −margin, and that of one of
-# at least +margin. p is the larger of the two. The same is to say that the interval at 1 − 2 alpha
-# lies within the margin; the smallest margin into which it fits is given whether or not one was
-# said.
+# A nonsignificant difference is no evidence of equivalence. Two systems are equivalent if two
+# one-sided tests both reject: that of a difference of at most −margin, and that of a difference of
+# at least +margin. p is the larger of the two. This is the same as the confidence interval at 1 − 2
+# alpha lying within the margin; the smallest such margin is reported whether or not a margin was
+# set.
 #
-# Tests are those of ``estimate_contrasts``: t over listeners (also beside the bootstrap over
+# Tests are those of ``estimate_contrasts``: t over listeners (also for the bootstrap over
 # listeners), t over votes for ``naive_t``, draws for ``two_way_bootstrap``, the mixed model for
-# ``mixed``. Where
-# differences have no spread there is no test.
+# ``mixed``. Without spread there is no test.
 
 
 MIXED_MODEL, TWO_WAY_BOOTSTRAP, NAIVE_T, CLUSTER_T = (
@@ -305,14 +304,14 @@ MIXED_MODEL, TWO_WAY_BOOTSTRAP, NAIVE_T, CLUSTER_T = (
 
 
 class EquivalenceTest(NamedTuple):
-    """A difference with its interval at 1 − 2 alpha, and p of its lying beyond the margin."""
+    """Difference with its interval at 1 − 2 alpha, and p of a difference beyond the margin."""
 
     difference: Estimate
     p: float
 
     @property
     def smallest_margin(self) -> float:
-        """The smallest margin that holds the interval."""
+        """Smallest margin that contains the interval."""
         low, high = self.difference.low, self.difference.high
         return float("nan") if low != low or high != high else max(abs(low), abs(high))
 
@@ -328,7 +327,10 @@ def equivalence_tests(
     seed: int = 0,
     fitted: MixedModelFit | None = None,
 ) -> list[EquivalenceTest]:
-    """One a pair; a margin that is NaN has no p. ``level`` is that of the test: 1 − alpha."""
+    """Return one equivalence test per pair; p is NaN if ``margin`` is NaN.
+
+    ``level`` is 1 − alpha of the test.
+    """
     if not pairs:
         return []
     interval_level = round(2 * level - 1, 12)
@@ -393,7 +395,7 @@ def _mixed_equivalence_tests(
 def _bootstrap_equivalence_tests(
     votes: Votes, pairs: Pairs, margin: float, settings: IntervalSettings
 ) -> list[EquivalenceTest]:
-    """p by shares of draws beyond either end of the margin, and never 0."""
+    """Return tests with p from the shares of draws beyond either margin, never 0."""
     drawn = difference_draws(votes, pairs, vote_differences(votes, pairs), settings)
     low, high = percentile_interval(drawn.draws, settings.level)
     defined = (~np.isnan(drawn.draws)).sum(axis=0)

@@ -1,4 +1,4 @@
-"""Order, session and position effects, and correlations over clustered rows."""
+"""Order, session and position effects, and correlations of clustered rows."""
 
 from __future__ import annotations
 
@@ -20,28 +20,27 @@ from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes
 
 # --- Order and session effects -------------------------------------------------------------------
-# A vote is a mean of its stimulus, a mean of its listener, and what a column changes, listener by
-# listener. All three are fitted at once by least squares. Were stimulus means taken off first, and
-# slopes fitted after, a slope would come out too small, by one part in as many as vote on a
-# stimulus, since part of it is in those means. Fitted at once it is unbiased, if orders differ
-# between listeners; if all heard the same order, place and stimulus cannot be told apart, and it is
-# NaN.
+# A vote is the sum of a stimulus mean, a listener mean and the effects of columns, which differ
+# between listeners. All are fitted jointly by least squares. If stimulus means were subtracted
+# first, slopes would be biased towards 0, since part of each slope is in these means. The joint fit
+# is unbiased if orders differ between listeners; if all listeners had the same order, position and
+# stimulus are confounded, and the slope is NaN.
 #
-# Listeners are the sample: the mean of their slopes has an interval by t over listeners. Their
-# slopes share the stimulus means. Where orders are alike, that makes the mean less sure than the
-# spread of slopes says; the interval is then widened by what the design itself tells (the
-# covariance of the slopes for equal and independent errors), and never narrowed.
+# Listeners are the sampling units: the mean of their slopes has a t interval over listeners. Slopes
+# share the stimulus means. If orders are similar, this makes the mean less certain than the spread
+# of slopes implies; the interval is then widened according to the design (the covariance of slopes
+# under equal and independent errors), and never narrowed.
 
 
-EIGENVALUE_TOLERANCE = 1e-9  # eigenvalues below this, beside the largest, are nothing
-DETERMINACY_TOLERANCE = 1e-6  # how far from 1 the share of a slope that the votes determine may be
+EIGENVALUE_TOLERANCE = 1e-9  # smaller eigenvalues, relative to the largest, are 0
+DETERMINACY_TOLERANCE = 1e-6  # largest deviation from 1 of the identified share of a slope
 
 
 @dataclass(frozen=True)
 class Slopes:
-    """A row a listener, a column an effect: NaN where votes do not tell.
+    """Slopes with one row per listener and one column per effect; NaN if not identified.
 
-    ``widening`` says by how much the interval of each column's mean has to be widened.
+    ``widening`` has the factor by which the interval of each mean slope is widened.
     """
 
     values: Floats
@@ -51,9 +50,10 @@ class Slopes:
 def fit_listener_slopes(
     values: Floats, listeners: Codes, columns: Floats, means: tuple[Codes, ...], size: int
 ) -> Slopes:
-    """What a unit of each column changes, for each of ``size`` listeners.
+    """Return the slope of each column for each of ``size`` listeners.
 
-    ``means`` number what every vote shares with others: its stimulus, or its item and its system.
+    ``means`` has the indices of the effects that votes share: the stimulus, or the item and the
+    system.
     """
     effects = columns.shape[1]
     present, listener_index = np.unique(listeners, return_inverse=True)
@@ -75,9 +75,9 @@ def fit_listener_slopes(
 def fit_listener_means(
     values: Floats, listeners: Codes, means: tuple[Codes, ...], size: int
 ) -> Floats:
-    """The mean of each listener, less those of the stimuli; NaN without a vote.
+    """Return the mean of each listener, adjusted for stimuli; NaN without a vote.
 
-    They sum to 0 over listeners who are compared with each other by way of common stimuli.
+    Means sum to 0 over listeners who are connected by common stimuli.
     """
     present, listener_index = np.unique(listeners, return_inverse=True)
     fitted_means = np.full(size, np.nan)
@@ -91,7 +91,7 @@ def fit_listener_means(
 def _normal_equations(
     table: Floats, listener_index: Codes, size: int, means: tuple[Codes, ...]
 ) -> tuple[Floats, Floats]:
-    """Normal equations of all columns by listener, with the shared means taken out of them."""
+    """Return the normal equations of all columns by listener, after eliminating shared means."""
     width = table.shape[1] - 1
     products = np.zeros((size, width, width + 1))
     np.add.at(products, listener_index, table[:, :width, None] * table[:, None, :])
@@ -106,7 +106,7 @@ def _normal_equations(
 def _shared_sums(
     table: Floats, listener_index: Codes, size: int, means: tuple[Codes, ...]
 ) -> tuple[Floats, Floats]:
-    """A row a shared mean: sums of all columns by listener, and of the values."""
+    """Return sums of all columns by listener and of the values, one row per shared mean."""
     width = table.shape[1] - 1
     shared, totals = [], []
     for codes in means:
@@ -119,7 +119,7 @@ def _shared_sums(
 
 
 def _solve_shared_means(means: tuple[Codes, ...], right: Floats) -> Floats:
-    """The shared means that go with right-hand sides; simple where every vote has but one."""
+    """Solve for the shared means of given right-hand sides."""
     counts = [np.bincount(codes).astype(np.float64) for codes in means]
     if len(means) == 1:
         return np.asarray(right / np.maximum(counts[0], 1)[:, None])
@@ -131,7 +131,7 @@ def _solve_shared_means(means: tuple[Codes, ...], right: Floats) -> Floats:
 
 
 def _pseudo_inverse(matrix: Floats) -> tuple[Floats, Bools]:
-    """The inverse as far as there is one, and which of the unknowns are determined."""
+    """Return the pseudoinverse, and which unknowns are identified."""
     eigenvalues, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     is_kept = eigenvalues > EIGENVALUE_TOLERANCE * max(1.0, float(eigenvalues[-1]))
     kept_vectors = vectors[:, is_kept]
@@ -140,7 +140,7 @@ def _pseudo_inverse(matrix: Floats) -> tuple[Floats, Bools]:
 
 
 def _widening_factor(inverse: Floats, is_kept: Bools, column: int, width: int) -> float:
-    """The error of the mean slope beside the one that the spread of slopes tells, at least 1."""
+    """Return the standard error of the mean slope relative to that from the spread, at least 1."""
     n = int(is_kept.sum())
     if n < 2:
         return 1.0
@@ -152,17 +152,17 @@ def _widening_factor(inverse: Floats, is_kept: Bools, column: int, width: int) -
 
 
 # --- Correlations over clusters ------------------------------------------------------------------
-# Clusters (items) are drawn anew with replacement, and bring all their rows along; every pair of
-# columns is over the rows that have both. A draw is a row of whole weights, and ranks are those
-# that the drawn rows have among themselves. Draws in which a column does not vary are passed over.
+# Clusters (items) are resampled with replacement together with all their rows; each pair of columns
+# uses the rows that have both. A draw is a row of integer weights, and ranks are computed within
+# the draw. Draws in which a column is constant are skipped.
 
 
 ITEM_BOOTSTRAP_METHOD = "bootstrap over items"
-VARIANCE_TOLERANCE = 1e-12  # a variance below this, beside the mean square, is rounding
+VARIANCE_TOLERANCE = 1e-12  # smaller variances, relative to the mean square, are rounding
 
 
 class ClusterResampling(NamedTuple):
-    """How the clusters of rows are drawn."""
+    """Settings of the cluster bootstrap."""
 
     level: float = 0.95
     draws: int = 2000
@@ -172,7 +172,7 @@ class ClusterResampling(NamedTuple):
 def clustered_pearson(
     x: Floats, y: Floats, clusters: Codes, resampling: ClusterResampling
 ) -> Estimate:
-    """Pearson's correlation of two columns, over rows that have both."""
+    """Compute Pearson's r of two columns over rows that have both, with a cluster bootstrap."""
     is_known = ~(np.isnan(x) | np.isnan(y))
     a, b, row_clusters = x[is_known], y[is_known], clusters[is_known]
     a, b = (column - column.mean() if len(column) else column for column in (a, b))
@@ -190,7 +190,7 @@ def clustered_pearson(
 def clustered_spearman(
     x: Floats, y: Floats, clusters: Codes, resampling: ClusterResampling
 ) -> Estimate:
-    """Spearman's correlation of two columns: Pearson's of mid-ranks."""
+    """Compute Spearman's ρ of two columns: Pearson's r of mid-ranks."""
     is_known = ~(np.isnan(x) | np.isnan(y))
     a, b = x[is_known], y[is_known]
     distinct, cluster_index = np.unique(clusters[is_known], return_inverse=True)
@@ -203,7 +203,7 @@ def clustered_spearman(
 
 
 def centre_within_raters(values: Floats, raters: Codes) -> Floats:
-    """Columns less each rater's mean over the rows that have all of them."""
+    """Return columns minus the mean of each rater over the rows that have all columns."""
     is_known = ~np.isnan(values).any(axis=1)
     count = np.bincount(raters[is_known], minlength=int(raters.max(initial=-1)) + 1)
     centred = np.full(values.shape, np.nan)
@@ -221,7 +221,7 @@ def _cluster_weights(count: int, resampling: ClusterResampling) -> Iterator[Floa
 
 
 def _correlation_from_sums(sums: Floats) -> Floats:
-    """By draw: from weighted sums of 1, x, y, x², y² and xy."""
+    """Return correlations by draw, from weighted sums of 1, x, y, x², y² and xy."""
     n, x, y, xx, yy, xy = sums.T
     n = np.maximum(n, 1)
     a, b, ab = xx - x * x / n, yy - y * y / n, xy - x * y / n
@@ -241,7 +241,7 @@ def _rank_correlation(a: Floats, b: Floats, weight: Floats) -> Floats:
 
 
 def _weighted_midranks(values: Floats, weight: Floats) -> Floats:
-    """Mid-ranks of rows that stand as often as they weigh, about their middle."""
+    """Return centred mid-ranks of rows that are repeated according to their weights."""
     _, groups = np.unique(values, return_inverse=True)
     count = int(groups.max(initial=-1)) + 1
     group_weights = np.zeros((len(weight), count))

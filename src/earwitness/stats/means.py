@@ -22,25 +22,25 @@ from earwitness.stats.significance import Moments, ratio
 from earwitness.stats.votes import Codes, Votes
 
 # --- System means --------------------------------------------------------------------------------
-# What an interval speaks about depends on what is thought of as drawn by chance:
+# The population that an interval refers to depends on what is considered random:
 #
-# - ``naive_t``: every vote, as if each came from a listener of its own. It is too narrow wherever
-#   listeners give more than one vote, and is here to be compared with.
-# - ``cluster_t``: the listeners. It speaks about *these items* and other listeners of the same
-#   kind, and keeps its promise also with few listeners.
-# - ``cluster_bootstrap``: the listeners, without the thought that their means are normal. It too
-#   speaks about these items; with few listeners it is too narrow.
-# - ``two_way_bootstrap``: the listeners and the items (the pigeonhole bootstrap, Owen 2007). It
-#   speaks about other listeners *and other items*.
+# - ``naive_t``: each vote, as if every vote came from a different listener. It is too narrow if
+#   listeners give more than one vote, and is included for comparison.
+# - ``cluster_t``: listeners. It refers to *these items* and other listeners of the same population,
+#   and has correct coverage with few listeners.
+# - ``cluster_bootstrap``: listeners, without assuming normal means. It also refers to these items;
+#   with few listeners it is too narrow.
+# - ``two_way_bootstrap``: listeners and items (pigeonhole bootstrap, Owen 2007). It refers to other
+#   listeners *and other items*.
 #
-# Means are those of listeners' means, each listener counting once; those of ``naive_t`` and of
-# ``two_way_bootstrap`` are of votes. Nothing is cut at the ends of the scale. ``n`` counts
-# listeners who voted on the system (votes for ``naive_t``), ``undefined`` those who voted on others
-# only. A single listener (or vote) has no interval.
+# The estimate is the mean of listener means, each listener counting once; for ``naive_t`` and
+# ``two_way_bootstrap`` it is the mean of votes. Intervals are not clipped to the scale. ``n``
+# counts listeners who voted on the system (votes for ``naive_t``), ``undefined`` listeners who
+# voted only on other systems. A single listener (or vote) has no interval.
 
 
 class IntervalSettings(NamedTuple):
-    """What an interval is asked for; those without chance have no use for draws and seed."""
+    """Settings of an interval; draws and seed apply to bootstrap methods only."""
 
     level: float = 0.95
     draws: int = 2000
@@ -48,7 +48,7 @@ class IntervalSettings(NamedTuple):
 
 
 def naive_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
-    """Votes as if they were independent: t with as many degrees of freedom as votes, less 1."""
+    """Return the mean of votes with a t interval that treats votes as independent."""
     moments = vote_moments(votes)
     ends = significance.mean_interval(moments, settings.level)
     undefined = np.zeros(votes.size[0])
@@ -56,7 +56,7 @@ def naive_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
 
 
 def cluster_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
-    """The mean of listeners' means: t with as many degrees of freedom as listeners, less 1."""
+    """Return the mean of listener means with a t interval over listeners."""
     moments = significance.column_moments(listener_means(votes))
     ends = significance.mean_interval(moments, settings.level)
     undefined = votes.size[2] - moments.n
@@ -64,9 +64,9 @@ def cluster_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
 
 
 def cluster_bootstrap(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
-    """The mean of listeners' means: percentiles over draws of listeners.
+    """Return the mean of listener means with a percentile bootstrap interval over listeners.
 
-    Fewer than five listeners have no interval.
+    With fewer than five listeners there is no interval.
     """
     table = listener_means(votes)
     moments = significance.column_moments(table)
@@ -78,10 +78,11 @@ def cluster_bootstrap(votes: Votes, settings: IntervalSettings) -> list[Estimate
 
 
 def two_way_bootstrap(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
-    """The mean of votes: percentiles over draws of listeners and, apart, of items.
+    """Return the mean of votes with a percentile bootstrap interval over listeners and items.
 
-    Fewer than five listeners or items have no interval. Draws in which a system has no vote are
-    passed over; ``method`` counts them.
+    With fewer than five listeners or items there is no interval. Draws in which a system has no
+    vote
+    are skipped; ``method`` has their number.
     """
     draws = two_way_draws(votes, settings.draws, settings.seed)
     listeners, items = count_heard(votes)
@@ -105,12 +106,12 @@ METHODS: dict[str, Method] = {
 def estimate_means(
     votes: Votes, method: str, *, level: float = 0.95, draws: int = 2000, seed: int = 0
 ) -> list[Estimate]:
-    """One estimate a system, by a method of ``METHODS``."""
+    """Return one estimate per system, by one of ``METHODS``."""
     return METHODS[method](drop_unvoted(votes), IntervalSettings(level, draws, seed))
 
 
 def drop_unvoted(votes: Votes) -> Votes:
-    """Listeners and items without any vote are forgotten, so that they are not drawn."""
+    """Return the votes without listeners and items that have no vote."""
     distinct_items, items = np.unique(votes.items, return_inverse=True)
     distinct_listeners, listeners = np.unique(votes.listeners, return_inverse=True)
     size = votes.size[0], len(distinct_items), len(distinct_listeners)
@@ -118,12 +119,12 @@ def drop_unvoted(votes: Votes) -> Votes:
 
 
 def listener_means(votes: Votes) -> Floats:
-    """The mean vote by listener and system, NaN where there is none."""
+    """Return mean votes by listener and system, NaN without a vote."""
     return ratio(*votes.listener_sums())
 
 
 def vote_moments(votes: Votes) -> Moments:
-    """Mean, spread and number of votes by system."""
+    """Return mean, standard deviation and number of votes by system."""
     systems, size = votes.systems, votes.size[0]
     n = np.bincount(systems, minlength=size).astype(np.float64)
     total = np.bincount(systems, votes.values, minlength=size).astype(np.float64)
@@ -133,7 +134,7 @@ def vote_moments(votes: Votes) -> Moments:
 
 
 def count_heard(votes: Votes) -> tuple[Floats, Floats]:
-    """How many listeners voted on each system, and on how many items."""
+    """Return the number of listeners who voted on each system, and the number of items."""
     systems, size = votes.systems, votes.size[0]
     counts = []
     for codes in (votes.listeners, votes.items):
@@ -143,15 +144,15 @@ def count_heard(votes: Votes) -> tuple[Floats, Floats]:
 
 
 def percentile_ends(draws: Floats, level: float, has_enough: Bools) -> tuple[Floats, Floats]:
-    """Both ends, where there is enough to draw from."""
+    """Return both ends of percentile intervals, NaN without enough units."""
     low, high = percentile_interval(draws, level)
     return np.where(has_enough, low, np.nan), np.where(has_enough, high, np.nan)
 
 
 def method_names(method: str, draws: Floats) -> list[str]:
-    """The method of each system, with how many draws had to be passed over, if any."""
+    """Return the method of each system, with the number of skipped draws, if any."""
     skipped = np.isnan(draws).sum(axis=0).tolist()
-    return [f"{method}, draws passed over: {count}" if count else method for count in skipped]
+    return [f"{method}, draws skipped: {count}" if count else method for count in skipped]
 
 
 def build_estimates(
@@ -162,7 +163,7 @@ def build_estimates(
     undefined: Floats,
     methods: Sequence[str] | str,
 ) -> list[Estimate]:
-    """Columns as estimates, one a system."""
+    """Return one estimate per system from columns."""
     methods = [methods] * len(value) if isinstance(methods, str) else methods
     columns = zip(
         value.tolist(), *(end.tolist() for end in ends), n, undefined, methods, strict=True
@@ -177,16 +178,17 @@ def build_estimates(
 
 
 CLUSTER_T = "cluster_t"
-SPREAD_TOLERANCE = 1e-9  # a spread below this, beside the mean, is none
+SPREAD_TOLERANCE = 1e-9  # smaller standard deviations, relative to the mean, are 0
 
 
 def mean_over_listeners(
     values: Floats, level: float, *, expected: float = 0.0, wider: float = 1.0, upper: bool = False
 ) -> tuple[Estimate, float]:
-    """The mean of one number a listener, NaN where there is none, and p of its being ``expected``.
+    """Return the mean of one value per listener, and p of the test against ``expected``.
 
-    ``upper`` is for a one-sided p: of a mean that large, or larger. With one listener, or without
-    any spread, the interval and p are NaN.
+    Missing values are NaN. ``wider`` multiplies the standard error. ``upper`` requests a one-sided
+    p for
+    larger means. With one listener, or without spread, the interval and p are NaN.
     """
     defined = values[~np.isnan(values)]
     n, undefined = len(defined), len(values) - len(defined)
@@ -212,7 +214,7 @@ def t_interval(
     expected: float = 0.0,
     upper: bool = False,
 ) -> tuple[float, float, float]:
-    """Low and high ends by t, and p; NaN without an error or degrees of freedom."""
+    """Return both ends of a t interval and p; NaN without an error or degrees of freedom."""
     from scipy.special import stdtr, stdtrit
 
     if not (error > 0 and freedom > 0):
@@ -226,11 +228,11 @@ def t_interval(
 def group_difference(
     values: Floats, first: Bools, strata: Codes, level: float
 ) -> tuple[Estimate, float]:
-    """The mean of some listeners less that of the others, within strata, and its p.
+    """Return the difference between the means of two groups of listeners within strata, and p.
 
-    ``values`` has a number a listener; listeners of different strata are not comparable. In one
-    stratum it is Welch's test; over several, that of a linear model with a mean for each. NaN where
-    no stratum has both kinds, or nothing is left to judge the spread by.
+    ``values`` has one value per listener; listeners of different strata are not compared. With one
+    stratum this is Welch's test, with several the test in a linear model with one mean per stratum.
+    NaN if no stratum has both groups, or without residual degrees of freedom.
     """
     if len(set(strata.tolist())) == 1:
         return _welch(values[first], values[~first], level)
@@ -277,10 +279,11 @@ def _t_estimate(
 def vote_shares(
     votes: Votes, *, at_least: float = -math.inf, at_most: float = math.inf, level: float = 0.95
 ) -> list[Estimate]:
-    """The share of votes within these limits, one estimate a system.
+    """Return the share of votes within these limits, one estimate per system.
 
-    It is the mean of listeners' shares with the t interval over listeners, cut to 0 and 1. Like
-    that of a mean it speaks about these items and other listeners.
+    It is the mean of listeners' shares with a t interval over listeners, clipped to 0 and 1. It
+    refers
+    to these items and other listeners.
     """
     within = (votes.values >= at_least) & (votes.values <= at_most)
     indicators = replace(votes, values=within.astype(np.float64))
@@ -290,10 +293,7 @@ def vote_shares(
 
 
 def _clip_share(share: Estimate) -> Estimate:
-    """An interval that does not leave 0 to 1; where all listeners agree nothing is known of others.
-
-    NaN stays.
-    """
+    """Return the interval clipped to 0 and 1, or NaN if all listeners agree."""
     if share.low == share.high:
         return replace(share, low=math.nan, high=math.nan)
     low, high = np.clip([share.low, share.high], 0, 1).tolist()

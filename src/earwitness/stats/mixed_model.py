@@ -14,9 +14,9 @@ from earwitness.stats.arrays import Floats
 from earwitness.stats.votes import Codes, Votes
 
 # --- Crossed random effects ----------------------------------------------------------------------
-# A vote is the mean of its system, plus what its listener, its item, the two together with the
-# system add by chance, plus a rest. Nothing as long as the votes is kept but in this part: all that
-# a fit needs is how many votes share two levels, and sums of votes by level.
+# A vote is the mean of its system plus random effects of listener, item, listener × system and item
+# × system, plus a residual. Only this section handles arrays as long as the votes: a fit needs only
+# the numbers of votes that share two levels, and sums of votes by level.
 
 
 RESIDUAL = "residual"
@@ -24,9 +24,9 @@ RESIDUAL = "residual"
 
 @dataclass(frozen=True)
 class CrossProducts:
-    """Cross products: Z has a column for every level of every component, X one for every system.
+    """Cross products of the model: Z has one column per level of each component, X one per system.
 
-    ``y`` is each vote less the plain mean of its system (``centre``), so its sums by system are 0.
+    ``y`` is each vote minus the plain mean of its system (``centre``), so its sums by system are 0.
     """
 
     names: tuple[str, ...]
@@ -42,20 +42,20 @@ class CrossProducts:
 
     @property
     def residual_df(self) -> int:
-        """Votes that remain when every system has its mean."""
+        """Number of votes minus number of systems."""
         return self.votes - len(self.xx)
 
     def levels(self, name: str) -> int:
-        """How many levels a component has."""
+        """Return the number of levels of a component."""
         return int(self.sizes[self.names.index(name)])
 
 
 class LikelihoodPoint(NamedTuple):
-    """The model at given variances; all but ``loglik`` in units of the residual variance.
+    """Likelihood at given variances; all but ``loglik`` in units of the residual variance.
 
-    ``traces`` has tr(P Vj P Vk), ``cubes`` y'P Vj P Vk P y and ``squares`` y'P Vj P y, the residual
-    last. ``shift`` is what the means are away from the plain ones, ``sway`` is Z'V⁻¹X times
-    ``spread``.
+    ``traces`` has tr(P Vj P Vk), ``cubes`` y'P Vj P Vk P y and ``squares`` y'P Vj P y, with the
+    residual last. ``shift`` is the difference between estimated and plain means, ``spread`` their
+    covariance, ``sway`` is Z'V⁻¹X times ``spread``.
     """
 
     loglik: float
@@ -68,7 +68,7 @@ class LikelihoodPoint(NamedTuple):
 
 
 def cross_products(votes: Votes, names: tuple[str, ...]) -> CrossProducts:
-    """The cross products of a model with the components that are named."""
+    """Return the cross products of a model with the named components."""
     system = _number_levels(votes.systems)
     codes_by_component = {
         "listener": votes.listeners,
@@ -96,19 +96,19 @@ def cross_products(votes: Votes, names: tuple[str, ...]) -> CrossProducts:
 
 
 def _number_levels(levels: Codes) -> Codes:
-    """Levels numbered from 0 without gaps."""
+    """Return levels numbered from 0 without gaps."""
     return np.unique(levels, return_inverse=True)[1].reshape(-1)
 
 
 def _shared_counts(a: Codes, b: Codes) -> Floats:
-    """How many votes have a level of the one and a level of the other."""
+    """Return the number of votes for each combination of two levels."""
     shape = int(a.max()) + 1, int(b.max()) + 1
     counts = np.bincount(a * shape[1] + b, minlength=shape[0] * shape[1])
     return counts.reshape(shape).astype(np.float64)
 
 
 class SolvedCrossProducts(NamedTuple):
-    """Z'V⁻¹ times Z, X and y, and the logarithm of the determinant of V."""
+    """Z'V⁻¹ times Z, X and y, and the log determinant of V."""
 
     zz: Floats
     zx: Floats
@@ -117,7 +117,7 @@ class SolvedCrossProducts(NamedTuple):
 
 
 def evaluate_likelihood(model: CrossProducts, variances: Floats) -> LikelihoodPoint:
-    """The model at the variances of its components, the residual last."""
+    """Evaluate the model at the variances of its components, with the residual last."""
     relative = variances[:-1] / variances[-1]
     ratios = np.repeat(relative, model.sizes)
     zz, zx, zy, logdet = _solve_levels(model, ratios)
@@ -141,10 +141,11 @@ def evaluate_likelihood(model: CrossProducts, variances: Floats) -> LikelihoodPo
 
 
 def _solve_levels(model: CrossProducts, ratios: Floats) -> SolvedCrossProducts:
-    """With C = Z'Z and relative variances G, Z'V⁻¹ is (I + CG)⁻¹Z'.
+    """Compute Z'V⁻¹ as (I + CG)⁻¹Z', with C = Z'Z and relative variances G.
 
-    The levels of one component share no votes, so their part of C is diagonal: the last component
-    (b) is taken out first, and only the others (a) need a factorisation.
+    Levels of one component share no votes, so their block of C is diagonal: the last component (b)
+    is
+    eliminated first, and only the others (a) need a factorization.
     """
     from scipy.linalg import lu_factor, lu_solve
 
@@ -169,7 +170,7 @@ def _solve_levels(model: CrossProducts, ratios: Floats) -> SolvedCrossProducts:
 def _likelihood_moments(
     model: CrossProducts, ratios: Floats, zpz: Floats, zpy: Floats, ypy: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Traces, cubes and squares; those of the residual follow from the others, since PVP = P."""
+    """Return traces, cubes and squares; those of the residual follow, since PVP = P."""
     singles = np.add.reduceat(np.diag(zpz), model.starts)
     squares = np.add.reduceat(zpy * zpy, model.starts)
     traces = _component_sums(model, zpz * zpz)
@@ -184,39 +185,39 @@ def _likelihood_moments(
 
 
 def _component_sums(model: CrossProducts, entries: Floats) -> Floats:
-    """Sums over all levels of two components."""
+    """Return sums over all levels of two components."""
     rows = np.add.reduceat(entries, model.starts, axis=0)
     pairs = np.add.reduceat(rows, model.starts, axis=1)
     return np.asarray((pairs + pairs.T) / 2)
 
 
 def _add_residual_border(inner: Floats, ratios: Floats, sums: Floats) -> Floats:
-    """A row and a column more, so that rows weighted by relative variances give the sums."""
+    """Add a row and a column such that rows weighted by relative variances give the sums."""
     border = sums[:-1] - inner @ ratios
     corner = sums[-1] - ratios @ border
     return np.block([[inner, border[:, None]], [border, corner]])
 
 
 # --- REML variance estimation --------------------------------------------------------------------
-# Restricted maximum likelihood (Patterson & Thompson 1971), by Newton steps.
-# A step goes to the top of a parabola among variances that are not negative. The parabola has the
-# curvature of the likelihood where that has a top, and else Fisher's, which always has one. A step
-# that makes the votes less likely is halved. Where every listener heard every item of every system,
-# and no variance is 0, the result is that of the analysis of variance.
+# Restricted maximum likelihood (Patterson & Thompson 1971) by Newton's method. A step goes to the
+# maximum of a quadratic approximation among nonnegative variances. The approximation uses the
+# observed information if that is positive definite, else Fisher's expected information. Steps that
+# decrease the likelihood are halved. For complete balanced data without zero variances, the result
+# equals that of the analysis of variance.
 
 
 MAX_NEWTON_STEPS = 200
 MAX_HALVINGS = 30
-MIN_RESIDUAL_SHARE = 1e-6  # the least residual variance, beside the variance of all votes
-FINAL_STEP_SHARE = 1e-9  # steps shorter than this, beside the variance of all votes, are the last
-MIN_CURVATURE = 1e-12  # the least curvature, beside 1
-FLAT_CURVATURE = 1e-6  # a curvature below this, beside 1, is no top
-# of a component's square: what must be its own, not that of other components
+MIN_RESIDUAL_SHARE = 1e-6  # smallest residual variance, relative to the variance of all votes
+FINAL_STEP_SHARE = 1e-9  # iteration stops after a smaller step, relative to that variance
+MIN_CURVATURE = 1e-12  # smallest eigenvalue of the scaled curvature
+FLAT_CURVATURE = 1e-6  # with a smaller eigenvalue, Fisher's information is used instead
+# smallest share of a component that is not explained by other components
 MIN_DISTINCT_SQUARES_SHARE = 1e-8
 
 
 class RemlFit(NamedTuple):
-    """The variances, the residual last, and the model at them."""
+    """Variances, with the residual last, and the likelihood at them."""
 
     variances: Floats
     point: LikelihoodPoint
@@ -224,7 +225,7 @@ class RemlFit(NamedTuple):
 
 
 def identifiable_components(model: CrossProducts) -> tuple[str, ...]:
-    """Components that are not made of the means, the residual and components named before them."""
+    """Return the components that are not confounded with means, residual or earlier components."""
     start = evaluate_likelihood(model, np.append(np.zeros(len(model.names)), 1.0))
     order = [len(model.names), *range(len(model.names))]
     gram = start.traces[np.ix_(order, order)]
@@ -233,7 +234,7 @@ def identifiable_components(model: CrossProducts) -> tuple[str, ...]:
     kept = [0]
     for place in range(1, len(order)):
         if scale[place] ** 2 <= MIN_DISTINCT_SQUARES_SHARE * model.votes:
-            continue  # its levels are those of the means: nothing is left of it
+            continue  # confounded with the means
         kept_gram = gram[np.ix_(kept, kept)]
         distinct_share = gram[place, place] - gram[place, kept] @ np.linalg.solve(
             kept_gram, gram[kept, place]
@@ -244,7 +245,7 @@ def identifiable_components(model: CrossProducts) -> tuple[str, ...]:
 
 
 def fit_variances(model: CrossProducts) -> RemlFit:
-    """The most likely variances; votes must differ somewhere beside the means of systems."""
+    """Return the REML variances; votes must vary within systems."""
     total = model.yy / model.residual_df
     current = np.full(len(model.names) + 1, total / (len(model.names) + 1))
     point = evaluate_likelihood(model, current)
@@ -259,7 +260,7 @@ def fit_variances(model: CrossProducts) -> RemlFit:
 
 
 def _newton_target(current: Floats, point: LikelihoodPoint, floor: float) -> Floats:
-    """The best variances by the parabola at a point; those that are 0 and would fall are held."""
+    """Return the maximum of the quadratic approximation; variances stay nonnegative."""
     fisher = point.traces / 2
     slope = point.squares / 2 - fisher @ current
     free = (current > 0) | (slope > 0)
@@ -275,7 +276,7 @@ def _newton_target(current: Floats, point: LikelihoodPoint, floor: float) -> Flo
 
 
 def _bounded_optimum(curvature: Floats, fisher: Floats, right: Floats, floor: float) -> Floats:
-    """Where curve · θ = right, or as near as can be with no θ below 0, the last not below floor."""
+    """Solve curvature · θ = right for nonnegative θ, with the last at least ``floor``."""
     from scipy.optimize import nnls
 
     scale, values, vectors = scaled_curvature(curvature, fisher)
@@ -288,10 +289,9 @@ def _bounded_optimum(curvature: Floats, fisher: Floats, right: Floats, floor: fl
 
 
 def scaled_curvature(curvature_matrix: Floats, traces: Floats) -> tuple[Floats, Floats, Floats]:
-    """A scale that makes the diagonal of the traces 1, eigenvalues and vectors of what it scales.
+    """Return a scale that makes the diagonal of ``traces`` 1, and scaled eigenvalues and vectors.
 
-    No eigenvalue is less than ``MIN_CURVATURE``: where votes say next to nothing, rounding may make
-    it so.
+    Eigenvalues are at least ``MIN_CURVATURE``, since rounding may make them smaller.
     """
     diagonal = np.diag(traces)
     scale = 1 / np.sqrt(np.maximum(diagonal, MIN_CURVATURE * diagonal.max()))
@@ -302,7 +302,7 @@ def scaled_curvature(curvature_matrix: Floats, traces: Floats) -> tuple[Floats, 
 def _halve_step(
     model: CrossProducts, current: Floats, point: LikelihoodPoint, target: Floats
 ) -> tuple[Floats, LikelihoodPoint]:
-    """As far towards the aim as the votes get no less likely."""
+    """Step towards the target as far as the likelihood does not decrease."""
     slack = 1e-13 * max(1.0, abs(point.loglik))  # rounding
     for _ in range(MAX_HALVINGS):
         reached = evaluate_likelihood(model, target)
@@ -313,28 +313,30 @@ def _halve_step(
 
 
 # --- Mixed-model means and contrasts -------------------------------------------------------------
-# Every system has a mean; listeners, items, and both together with systems add to it by chance, and
-# so does every vote. Variances are found by REML, degrees of freedom by Satterthwaite's formula
-# from the variances that are not 0. Components that the votes cannot tell from others are left out
-# and named: with one system, a listener and a listener with a system are the same thing.
+# Each system has a fixed mean; listeners, items and their interactions with systems are random
+# effects. Variances are estimated by REML, degrees of freedom by Satterthwaite's formula from the
+# nonzero variances. Components that cannot be distinguished from others are left out and reported:
+# with one system, listener and listener × system are the same.
 #
-# Without two listeners and two items nothing can be said about others, and there is no interval;
-# nor is there one when the search for variances did not end.
+# With fewer than two listeners or two items, or if the iteration did not converge, there is no
+# interval.
 
 
 COMPONENT_NAMES = ("listener", "item", "listener_system", "item_system")
-ZERO_VARIANCE_SHARE = 1e-6  # a variance that is less than this, beside all of them, is 0
-# of the votes' squares: what less than this is left beside means is rounding
+ZERO_VARIANCE_SHARE = 1e-6  # smaller variances, relative to their sum, are treated as 0
+# smaller residual sums of squares, relative to the squared votes, are rounding
 CONSTANT_VOTES_SHARE = 1e-20
 
 
 @dataclass(frozen=True)
 class MixedModelFit:
-    """A model that was fitted.
+    """Fitted mixed model.
 
-    ``means`` has NaN for a system without votes, ``covariance`` too. ``slopes`` says how much the
-    covariance grows with each variance, and ``uncertainty`` is the covariance of the variances, in
-    the order of ``variances``; what was left out is not among them.
+    ``means`` and ``covariance`` have NaN for a system without votes. ``slopes`` has the derivative
+    of
+    the covariance by each variance, and ``uncertainty`` the covariance of the variances, in the
+    order
+    of ``variances``; components in ``left_out`` are not among them.
     """
 
     means: Floats
@@ -347,15 +349,16 @@ class MixedModelFit:
     uncertainty: Floats
 
     def error(self, weights: Floats) -> float:
-        """The standard error of a weighted sum of means; NaN where it is not known."""
+        """Return the standard error of a linear combination of means; NaN if unknown."""
         used = weights != 0
         variance = weights[used] @ self.covariance[np.ix_(used, used)] @ weights[used]
         return float(np.sqrt(variance))
 
     def freedom(self, weights: Floats) -> float:
-        """Satterthwaite's degrees of freedom of a weighted sum of means.
+        """Return Satterthwaite's degrees of freedom of a linear combination of means.
 
-        By Cauchy and Schwarz they are never more than the votes less the systems.
+        By the Cauchy–Schwarz inequality they never exceed the number of votes minus that of
+        systems.
         """
         used = weights != 0
         parts = self.slopes[:, used][:, :, used]
@@ -365,7 +368,25 @@ class MixedModelFit:
 
 
 def fit_mixed_model(votes: Votes) -> MixedModelFit:
-    """The model of all votes of one scale."""
+    """Fit the linear mixed model to all votes on one scale.
+
+    Parameters
+    ----------
+    votes
+        Votes of listeners on systems and items.
+
+    Returns
+    -------
+    MixedModelFit
+        System means, their covariance and variance components. If the votes do not allow a fit,
+        plain
+        means without a covariance.
+
+    References
+    ----------
+    Patterson and Thompson (1971). Recovery of inter-block information when block sizes are unequal.
+    Biometrika 58.
+    """
     systems = np.unique(votes.systems)
     blank = _unfitted_model(votes)
     if len(votes.values) <= len(systems):
@@ -381,7 +402,7 @@ def fit_mixed_model(votes: Votes) -> MixedModelFit:
 
 
 def _unfitted_model(votes: Votes) -> MixedModelFit:
-    """Plain means, and nothing known about their spread."""
+    """Return plain means with unknown covariance."""
     count = np.bincount(votes.systems, minlength=votes.size[0])
     total = np.bincount(votes.systems, votes.values, minlength=votes.size[0])
     means = np.where(count > 0, total / np.maximum(count, 1), np.nan)
@@ -414,7 +435,7 @@ def _build_fit(size: int, systems: Codes, model: CrossProducts, reml: RemlFit) -
 
 
 def _covariance_slopes(model: CrossProducts, reml: RemlFit) -> Floats:
-    """By component: the derivative of the covariance of the means by the variance."""
+    """Return the derivative of the covariance of means by each variance."""
     sway = np.split(reml.point.sway, model.starts[1:])
     component_slopes = np.array([rows.T @ rows for rows in sway])
     ratios = reml.variances[:-1] / reml.variances[-1]
@@ -423,7 +444,7 @@ def _covariance_slopes(model: CrossProducts, reml: RemlFit) -> Floats:
 
 
 def _variance_covariance(reml: RemlFit) -> Floats:
-    """The inverse of Fisher's information on the variances; those that are 0 are taken as known."""
+    """Return the inverse Fisher information on variances; zero variances count as known."""
     is_free = reml.variances > ZERO_VARIANCE_SHARE * reml.variances.sum()
     traces = reml.point.traces[np.ix_(is_free, is_free)]
     scale, values, vectors = scaled_curvature(traces, traces)
@@ -436,9 +457,9 @@ def _variance_covariance(reml: RemlFit) -> Floats:
 def mixed_means(
     votes: Votes, *, level: float = 0.95, fitted: MixedModelFit | None = None
 ) -> list[Estimate]:
-    """The mean of every system with its interval; n counts listeners.
+    """Return the mean of each system with its interval; n counts listeners.
 
-    ``fitted`` is the model of these votes, where it is known already.
+    ``fitted`` is the model of these votes, if it is already available.
     """
     fitted, rows = fitted or fit_mixed_model(votes), np.eye(votes.size[0])
     return [_mean_estimate(votes, fitted, weights, level)[0] for weights in rows]
@@ -451,13 +472,13 @@ def mixed_contrasts(
     level: float = 0.95,
     fitted: MixedModelFit | None = None,
 ) -> list[tuple[Estimate, float]]:
-    """For pairs of systems: the first less the second with its interval, and p of no difference."""
+    """Return first minus second with intervals for pairs of systems, and p of no difference."""
     fitted, rows = fitted or fit_mixed_model(votes), np.eye(votes.size[0])
     return [_mean_estimate(votes, fitted, rows[a] - rows[b], level) for a, b in pairs]
 
 
 class MeanCombination(NamedTuple):
-    """A weighted sum of means, its error and degrees of freedom, and over how many listeners."""
+    """Linear combination of means, standard error, degrees of freedom, number of listeners."""
 
     value: float
     error: float
@@ -466,7 +487,7 @@ class MeanCombination(NamedTuple):
 
 
 def combine_means(votes: Votes, fitted: MixedModelFit, weights: Floats) -> MeanCombination:
-    """What is known of a weighted sum of means; NaN where nothing can be said about others."""
+    """Return a linear combination of means; its error needs two listeners and two items."""
     has_weight = weights != 0
     value = float(weights[has_weight] @ fitted.means[has_weight])
     listeners, items = (len(np.unique(codes)) for codes in (votes.listeners, votes.items))
@@ -493,11 +514,12 @@ def _mean_estimate(
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """Standard deviations of the parts of a vote, on its scale.
+    """Standard deviations of the components of a vote, in scale points.
 
-    ``listener``: some give high votes; ``item``: some recordings are better; ``listener_system``:
-    some like a system better than others do; ``item_system``: a system does better on some items;
-    ``residual``: all that a second vote on the same would not repeat.
+    ``listener``: listeners differ in their mean vote; ``item``: items differ in quality;
+    ``listener_system``: listeners differ in their preference for a system; ``item_system``: a
+    system
+    is better on some items; ``residual``: what a repeated vote would not reproduce.
     """
 
     listener: float = 0.0
@@ -508,7 +530,7 @@ class Components:
 
     @classmethod
     def from_variances(cls, *variances: float, **by_name: float) -> Components:
-        """From variances instead of standard deviations."""
+        """Return components from variances instead of standard deviations."""
         return cls(
             *map(math.sqrt, variances),
             **{name: math.sqrt(variance) for name, variance in by_name.items()},
@@ -516,14 +538,14 @@ class Components:
 
     @classmethod
     def from_fit(cls, fitted: MixedModelFit) -> Components:
-        """As a pilot has them; 0 for what its votes could not tell apart."""
+        """Return the components of a fitted model; 0 for components that were left out."""
         return cls.from_variances(
             **{f.name: fitted.variances.get(f.name, 0.0) for f in fields(cls)}
         )
 
     @property
     def between_items(self) -> float:
-        """Variance that items bring: the same for all listeners."""
+        """Variance due to items, the same for all listeners."""
         return self.item**2 + self.item_system**2
 
     @property

@@ -16,23 +16,26 @@ from earwitness.stats.votes import Codes, connected_panels
 
 
 MAX_ROUNDS = 1000
-# the change of all qualities together at which rounds end, and what keeps weights finite
+# norm of the change of qualities at which iteration stops; also keeps weights finite
 SUBJECT_MODEL_EPSILON = 1e-8
 
 
 class ProjectionState(NamedTuple):
-    """Where a round ends; ``rounds`` says how many there were."""
+    """State after a round of the iteration."""
 
     qualities: Floats
     biases: Floats
-    spread: Floats  # of what remains, by listener
-    floored_spread: Floats  # the same, not below the floor
+    spread: Floats  # SD of residuals by listener
+    floored_spread: Floats  # the same, at least the floor
     rounds: int
     converged: bool
 
 
 def inconsistency_floor(spread: Floats, counts: Codes) -> float:
-    """How well others know a quality; where the median is 0, by the root of the mean square."""
+    """Return the typical standard error of a quality, from the median inconsistency.
+
+    If the median is 0, the root mean square is used.
+    """
     if not len(spread):
         return 0.0
     typical = float(np.median(spread)) or float(np.sqrt(np.mean(spread**2)))
@@ -40,7 +43,7 @@ def inconsistency_floor(spread: Floats, counts: Codes) -> float:
 
 
 def run_first_round(votes: Floats, has_vote: Bools) -> ProjectionState:
-    """All listeners weigh the same."""
+    """Run the first round, with equal weights for all listeners."""
     qualities = weighted_means(votes, has_vote, 1)
     biases = weighted_means(votes - qualities[:, None], has_vote, 0)
     spread = _residual_spread(votes, has_vote, qualities, biases)
@@ -50,7 +53,7 @@ def run_first_round(votes: Floats, has_vote: Bools) -> ProjectionState:
 def run_projection(
     votes: Floats, has_vote: Bools, state: ProjectionState, floor: float
 ) -> ProjectionState:
-    """Rounds until qualities stay, or the last that is allowed."""
+    """Iterate until qualities converge, or up to the maximum number of rounds."""
     for round_number in range(1, MAX_ROUNDS + 1):
         before = state.qualities
         spread = _residual_spread(votes, has_vote, before, state.biases)
@@ -68,12 +71,12 @@ def run_projection(
 
 
 def precision_weights(spread: Floats) -> Floats:
-    """One over the square, as the recommendation has it: a hair above 0 stays finite."""
+    """Return inverse squared spreads; the constant of the recommendation keeps them finite."""
     return 1 / (spread**2 + SUBJECT_MODEL_EPSILON)
 
 
 def weighted_means(values: Floats, weight: Floats | Bools, axis: int) -> Floats:
-    """Weighted; 0 where nothing weighs."""
+    """Return weighted means; 0 if all weights are 0."""
     total = weight.sum(axis=axis)
     sums = (values * weight).sum(axis=axis)
     averages: Floats = np.divide(sums, total, out=np.zeros(len(total)), where=total > 0)
@@ -88,7 +91,7 @@ def _residual_spread(votes: Floats, has_vote: Bools, qualities: Floats, biases: 
 
 
 def centre_biases(state: ProjectionState, has_vote: Bools, parts: Codes) -> tuple[Floats, Floats]:
-    """Biases sum to 0 within a part; what they lose goes to the qualities of its stimuli."""
+    """Return qualities and biases with biases summing to 0 within each part."""
     qualities, biases = state.qualities.copy(), state.biases.copy()
     for part in range(parts.max(initial=-1) + 1):
         is_member = parts == part
@@ -99,43 +102,44 @@ def centre_biases(state: ProjectionState, has_vote: Bools, parts: Codes) -> tupl
 
 
 # --- Subject model -------------------------------------------------------------------------------
-# The subject model of ITU-T P.910 (annex E) and P.913 (12.6). A vote is the quality of its
-# stimulus, plus the bias of its listener, plus noise as large as that listener's inconsistency. In
-# turn, qualities are means of votes less biases, weighted with one over the squared inconsistency;
-# biases are mean differences from qualities; inconsistencies are the spread of what remains; until
-# qualities stay as they are.
+# The subject model of ITU-T P.910 (annex E) and P.913 (12.6). A vote is the quality of its stimulus
+# plus the bias of its listener plus noise with that listener's inconsistency as standard deviation.
+# Iteratively, qualities are means of votes minus biases, weighted by the inverse squared
+# inconsistency; biases are mean differences from qualities; inconsistencies are standard deviations
+# of residuals; until qualities converge.
 #
-# **The floor.** With few listeners that ends badly: the better a listener fits, the more weight
-# they get, and the better they fit, until one inconsistency is 0 and that listener's votes are the
-# qualities. It takes no odd listener. Beside others whose weights sum to W, with differences from
-# their mean that have the spread d, an inconsistency v that stays as it is solves v² − dv + 1/W =
-# 0: v ≥ d/2 and d² ≥ 4/W, or there is none but 0. In a panel of five chance is enough for that. So
-# an inconsistency below 1/√W, how well the others know the quality, is never a solution. That is
-# taken to be the median inconsistency of the first round, in which all weigh the same, over the
-# root of the mean number of other votes on a stimulus; the floor is one and a half times as high,
-# since intervals cover better there. ``floored`` says who would have gone below.
+# **Floor.** With few listeners the iteration can degenerate: a listener who fits better gets more
+# weight, and then fits even better, until one inconsistency is 0 and that listener's votes are the
+# qualities. This does not require an unusual listener. Next to others whose weights sum to W, with
+# differences from their mean of standard deviation d, a stable inconsistency v solves v² − dv + 1/W
+# = 0: v ≥ d/2 and d² ≥ 4/W, or the only solution is 0. In a panel of five this happens by chance.
+# An inconsistency below 1/√W, the standard error of a quality given the other listeners, is
+# therefore never a solution. This standard error is estimated as the median inconsistency of the
+# first round, in which all weights are equal, over the root of the mean number of other votes on a
+# stimulus; the floor is one and a half times as high, since that improves the coverage of
+# intervals. ``floored`` lists the listeners below the floor.
 #
-# **Panels.** Listeners who share no stimulus, not even by way of others, cannot be compared: biases
-# sum to 0 within each such part, and qualities of a part are relative to its own listeners. Who
-# shares no stimulus with anybody has neither bias nor inconsistency.
+# **Panels.** Listeners who are not connected by common stimuli cannot be compared: biases sum to 0
+# within each connected part, and qualities of a part are relative to its own listeners. A listener
+# who shares no stimulus with anyone has neither bias nor inconsistency.
 #
-# **Intervals.** The spread of what remains is too small, since qualities and biases were fitted to
-# the same votes; intervals rest on the squares divided by what is left of the votes after that.
-# That of a quality is normal, of a bias Student's, of an inconsistency by chi square.
+# **Intervals.** The standard deviation of residuals is too small, since qualities and biases are
+# fitted to the same votes; intervals divide squares by the residual degrees of freedom. The
+# interval of a quality is normal, that of a bias Student's t, that of an inconsistency chi-squared.
 
 
-# times how well the others know a quality: above every collapse, and it covers better
+# times the standard error of a quality: prevents degeneration and improves coverage
 FLOOR_FACTOR = 1.5
 Estimates = tuple[Estimate, ...]
 
 
 @dataclass(frozen=True)
 class SubjectFit:
-    """Estimates by stimulus and by listener; NaN where there is no vote.
+    """Estimates by stimulus and by listener; NaN without a vote.
 
-    ``parts`` numbers the listeners who can be compared, -1 for those without a vote. ``spread`` has
-    inconsistencies as the recommendation computes them: they are too small, since qualities follow
-    the votes; those with intervals allow for that.
+    ``parts`` has the connected part of each listener, −1 without a vote. ``spread`` has
+    inconsistencies
+    as defined in the recommendation; these are biased downwards, which ``inconsistencies`` correct.
     """
 
     qualities: Estimates
@@ -150,21 +154,36 @@ class SubjectFit:
 
     @property
     def warning(self) -> str:
-        """What to say where the plain algorithm would have degenerated; else nothing."""
+        """Warning if the plain algorithm would have degenerated, else an empty string."""
         if not self.floored:
             return ""
         listeners = sum(not np.isnan(inconsistency.value) for inconsistency in self.inconsistencies)
         return (
-            f"the inconsistency of {len(self.floored)} of {listeners} listeners went below "
-            f"{self.floor:.3g} and was held there: the panel is too small to weigh them fully"
+            f"the inconsistency of {len(self.floored)} of {listeners} listeners was raised to the "
+            f"minimum of {self.floor:.3g}, because the panel is too small to weight them fully"
         )
 
 
 def fit_subjects(table: Floats, *, share: float = FLOOR_FACTOR, level: float = 0.95) -> SubjectFit:
-    """Fit a table with a row a stimulus and a column a listener.
+    """Fit the subject model.
 
-    With ``share`` the floor is so many times the usual one; 0 is the plain algorithm, which may
-    degenerate.
+    Parameters
+    ----------
+    table
+        One row per stimulus and one column per listener; NaN without a vote.
+    share
+        Factor of the floor of inconsistencies; 0 is the plain algorithm, which may degenerate.
+    level
+        Confidence level.
+
+    Returns
+    -------
+    SubjectFit
+        Qualities, biases and inconsistencies with intervals.
+
+    References
+    ----------
+    ITU-T P.910, annex E; ITU-T P.913, clause 12.6.
     """
     has_vote = ~np.isnan(table)
     votes = np.where(has_vote, table, 0.0)
@@ -199,7 +218,7 @@ def _subject_intervals(
 
 
 def _residual_df(has_vote: Bools, state: ProjectionState, compared: Bools) -> Floats:
-    """What is left of a listener's votes after their share in qualities, and their bias."""
+    """Return the degrees of freedom left of each listener's votes after fitting."""
     weight = has_vote * precision_weights(state.floored_spread)
     share = weight / np.where(has_vote.any(axis=1), weight.sum(axis=1), 1)[:, None]
     df = np.where(
@@ -211,7 +230,7 @@ def _residual_df(has_vote: Bools, state: ProjectionState, compared: Bools) -> Fl
 def _quality_estimates(
     has_vote: Bools, state: ProjectionState, unbiased_spread: Floats, level: float
 ) -> Estimates:
-    """The error of a weighted mean; of listeners who cannot be compared nothing is known."""
+    """Return qualities with normal intervals from the error of a weighted mean."""
     from scipy.special import ndtri
 
     finite_spread = np.where(unbiased_spread > 0, unbiased_spread, np.inf)
@@ -254,24 +273,24 @@ def _zip_estimates(
 
 
 # --- Observer rejection (BT.500) -----------------------------------------------------------------
-# ITU-R BT.500, 2.3.1 of annex 1. A vote lies outside where it is at least 2 standard deviations
-# from the mean of all votes on its stimulus, or √20 where those votes are not about normal: where
-# their kurtosis β₂ is not between 2 and 4. An observer is rejected with (P + Q) / N > 0.05 and |P −
-# Q| / (P + Q) < 0.3, with P votes above, Q below, and N votes in all. Who is always above or always
-# below is biased, not careless.
+# ITU-R BT.500, 2.3.1 of annex 1. A vote is an outlier if it is at least 2 standard deviations from
+# the mean of all votes on its stimulus, or √20 if these votes are not approximately normal: if
+# their kurtosis β₂ is not between 2 and 4. An observer with P votes above, Q below and N votes in
+# total is rejected if (P + Q) / N > 0.05 and |P − Q| / (P + Q) < 0.3. An observer who is always
+# above or always below is biased, not careless.
 #
-# Everything is compared without division or root, so whole votes are judged exactly: for n votes
-# with sum T, the deviation of a vote u is (nu − T) / n. Where all votes on a stimulus are equal
-# nobody is outside. With standard deviations of n − 1, no vote among fewer than six can be 2 away,
-# nor one among fewer than 22 √20 away: the rule is blind in small panels.
+# Comparisons avoid division and roots, so integer votes are judged exactly: for n votes with sum T,
+# the deviation of a vote u is (nu − T) / n. If all votes on a stimulus are equal, there is no
+# outlier. With standard deviations of n − 1, no vote among fewer than six can be 2 away, and none
+# among fewer than 22 can be √20 away: the rule has no effect in small panels.
 
 
-NORMAL_KURTOSIS = 2.0, 4.0  # kurtosis of votes that are about normal
-SQUARED_LIMITS_SDS = 4.0, 20.0  # standard deviations, squared, for those and for others
+NORMAL_KURTOSIS = 2.0, 4.0  # range of kurtosis of approximately normal votes
+SQUARED_LIMITS_SDS = 4.0, 20.0  # squared limits in SDs, for normal and for other votes
 
 
 class Rejection(NamedTuple):
-    """By observer: votes, those above and below, and whether the observer is rejected."""
+    """Number of votes, outliers above and below, and rejection by observer."""
 
     votes: Codes
     above: Codes
@@ -280,7 +299,7 @@ class Rejection(NamedTuple):
 
 
 def reject_observers(table: Floats, *, outside: float = 0.05, one_side: float = 0.3) -> Rejection:
-    """Judge a table with a row a stimulus and a column an observer; NaN where no vote is."""
+    """Apply the BT.500 rejection rule; one row per stimulus, NaN without a vote."""
     has_vote = ~np.isnan(table)
     votes = np.where(has_vote, table, 0.0)
     n = has_vote.sum(axis=1, keepdims=True)
@@ -305,7 +324,7 @@ def _is_rejected(votes: int, above: int, below: int, outside: float, one_side: f
 
 
 def is_more_than(part: int, whole: int, share: float) -> bool:
-    """Whether part of a whole is more than a share, as it is written.
+    """Return whether part / whole exceeds a share, computed exactly for its decimal value.
 
     >>> is_more_than(3, 20, 0.15), is_more_than(4, 20, 0.15)
     (False, True)
@@ -314,7 +333,7 @@ def is_more_than(part: int, whole: int, share: float) -> bool:
 
 
 def is_at_least(part: int, whole: int, share: float) -> bool:
-    """Whether part of a whole is a share, as it is written, or more.
+    """Return whether part / whole is at least a share, computed exactly for its decimal value.
 
     >>> is_at_least(3, 10, 0.3), is_at_least(2, 10, 0.3)
     (True, False)

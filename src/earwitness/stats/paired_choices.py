@@ -1,4 +1,4 @@
-"""Bradley-Terry model with ties, separation checks, and the sensitivity index d-prime."""
+"""Bradley–Terry model with ties, separation checks, and the sensitivity index d′."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from earwitness.stats.significance import binomial_share
 from earwitness.stats.votes import Codes
 
 # --- Paired choices and separation ---------------------------------------------------------------
-# Who was preferred to whom makes a graph; ties lead both ways. Systems that reach each other in it
-# can be placed beside each other, others only above or below, or not at all.
+# Preferences form a directed graph; ties are edges in both directions. Systems that reach each
+# other in it can be placed on a common scale; others can only be placed above or below, or not at
+# all.
 
 
-MIN_PATH_LENGTH = -1e9  # circles of negative length are not followed below this
+MIN_PATH_LENGTH = -1e9  # lower bound of path lengths, for negative cycles
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Votes on pairs: +1 for ``first``, −1 for ``second``, 0 for neither.
+    """Votes on pairs: +1 for ``first``, −1 for ``second``, 0 for a tie.
 
-    Systems and listeners are numbered from 0; ``size`` says how many systems and listeners are
-    known.
+    Systems and listeners are numbered from 0; ``size`` has the number of systems and of listeners.
     """
 
     first: Codes
@@ -37,7 +37,7 @@ class Choices:
     size: tuple[int, int]
 
     def within(self, systems: Bools) -> Choices:
-        """Votes on pairs of these systems."""
+        """Return the votes on pairs of these systems."""
         is_kept = systems[self.first] & systems[self.second]
         columns = (
             self.first[is_kept],
@@ -49,7 +49,7 @@ class Choices:
 
 
 def tally_choices(choices: Choices) -> tuple[Floats, Floats]:
-    """How often each system was preferred to each other one, and how often they tied."""
+    """Return how often each system was preferred to each other one, and how often they tied."""
     systems = choices.size[0]
     beaten, tied = np.zeros((systems, systems)), np.zeros((systems, systems))
     first, second, outcomes = choices.first, choices.second, choices.outcomes
@@ -60,16 +60,18 @@ def tally_choices(choices: Choices) -> tuple[Floats, Floats]:
 
 
 def _transitive_closure(edges: Bools) -> Bools:
-    """From which system a way leads to which; every one reaches itself."""
+    """Return which system reaches which; every system reaches itself."""
     reached = edges | np.eye(len(edges), dtype=np.bool_)
-    # Squaring doubles the length of the ways that are counted.
+    # Squaring doubles the length of the paths that are counted.
     for _ in range(max(1, math.ceil(math.log2(max(2, len(edges)))))):
         reached = (reached.astype(np.float64) @ reached.astype(np.float64)) > 0
     return np.asarray(reached)
 
 
 def largest_core(votes: Floats) -> Bools:
-    """The largest set in which every system reaches every other one; of equals, by most votes."""
+    """Return the largest strongly connected set of systems; of equally large ones that with most
+    votes.
+    """
     reached = _transitive_closure(votes > 0)
     sets = reached & reached.T
     best = np.zeros(len(votes), np.bool_)
@@ -87,7 +89,7 @@ def _votes_within(votes: Floats, members: Bools) -> float:
 
 
 def place_outside_core(edges: Bools, core: Bools) -> Floats:
-    """Where systems outside the core stand: above it, below it, or nobody knows."""
+    """Return ∞ for systems above the core, −∞ for systems below it, else NaN."""
     reached = _transitive_closure(edges)
     above = reached[:, core].any(axis=1)
     below = reached[core].any(axis=0)
@@ -97,7 +99,7 @@ def place_outside_core(edges: Bools, core: Bools) -> Floats:
 
 
 def place_without_core(beaten: Floats, tied: Floats) -> Floats:
-    """Without a core: who never lost, and who never won."""
+    """Return ∞ for systems that never lost, −∞ for systems that never won, if there is no core."""
     won, lost = beaten.any(axis=1), beaten.any(axis=0)
     places = np.full(len(beaten), np.nan)
     never_tied = ~tied.any(axis=1)
@@ -106,45 +108,45 @@ def place_without_core(beaten: Floats, tied: Floats) -> Floats:
 
 
 def tie_factor_limit(choices: Choices) -> float:
-    """−∞ without ties, ∞ where η would grow without end, else NaN: it has to be fitted.
+    """Return −∞ without ties, ∞ if η diverges, or NaN if η has to be estimated.
 
-    η grows without end if there are shifts of abilities by which every choice widens its pair by
-    at least 2 and every tie keeps its pair within 2. Such shifts exist unless the shortest ways
-    under these limits go round in a circle of negative length.
+    η diverges if abilities can be shifted such that every choice widens its pair by at least 2 and
+    every tie keeps its pair within 2. Such shifts exist unless the shortest paths under these
+    limits
+    contain a cycle of negative length.
     """
     beaten, tied = tally_choices(choices)
     if not tied.any():
         return -math.inf
-    limits = np.where(tied > 0, 2.0, np.inf)  # a shift may exceed the other's by this much
+    limits = np.where(tied > 0, 2.0, np.inf)  # largest difference between two shifts
     limits = np.minimum(limits, np.where(beaten.T > 0, -2.0, np.inf))
     np.fill_diagonal(limits, 0.0)
-    # Floyd–Warshall: the shortest ways between all pairs of systems.
+    # Floyd–Warshall: shortest paths between all pairs of systems.
     for middle in range(len(limits)):
         limits = np.minimum(limits, limits[:, [middle]] + limits[[middle]]).clip(MIN_PATH_LENGTH)
     return math.nan if (np.diag(limits) < 0).any() else math.inf
 
 
 # --- Bradley-Terry model with ties ---------------------------------------------------------------
-# Davidson (1970). Of systems i and j with log abilities θ, and with the log tie factor η, the first
-# is chosen, the second, or neither, with chances that are as
+# Davidson (1970). For systems i and j with log abilities θ, and the log tie factor η, the
+# probabilities that the first is chosen, the second is chosen, or neither, are proportional to
 #
 #     exp((θᵢ − θⱼ) / 2)  :  exp((θⱼ − θᵢ) / 2)  :  exp(η)
 #
-# The log likelihood is concave, and Newton's steps go to its top. Votes of one listener are not
-# independent, so variances are by the sandwich: scores are summed by listener, the covariance is
-# multiplied by k / (k − 1) for k listeners, and intervals have t with k − 1 degrees of freedom.
+# The log likelihood is concave and is maximized by Newton's method. Votes of one listener are not
+# independent, so variances are sandwich estimates: scores are summed by listener, the covariance is
+# multiplied by k / (k − 1) for k listeners, and intervals use t with k − 1 degrees of freedom.
 #
-# Where a likelihood has no top, nothing is made up. The *core* is the largest set of systems of
-# which every one was at least once preferred to, or tied with, others of the set, along some way to
-# each other one. Its abilities sum to 0, from votes within it. A system that only ever stood above
-# the core has ability ∞, one below it −∞, and one that cannot be placed NaN. Without a core, who
-# never lost has ∞ and who never won −∞. Without ties η is −∞, and with nothing but ties ∞. Where
-# ties and choices fit together so well that η and abilities grow without end together, both are
-# undefined: η is ∞, abilities are NaN.
+# If the likelihood has no maximum (separation), no regularization is applied. The *core* is the
+# largest set of systems that are connected in both directions by preferences or ties. Its abilities
+# sum to 0 and are estimated from votes within it. A system that was only ever above the core has
+# ability ∞, one below it −∞, and one that cannot be placed NaN. Without a core, systems that never
+# lost have ∞ and systems that never won −∞. Without ties η is −∞, with nothing but ties ∞. If η and
+# the abilities diverge together, both are undefined: η is ∞, abilities are NaN.
 
 
 MAX_NEWTON_STEPS = 100
-STEP_TOLERANCE = 1e-12  # a Newton step that moves nothing by more than this is the last
+STEP_TOLERANCE = 1e-12  # iteration stops after a smaller Newton step
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,24 @@ class BradleyTerryFit:
 
 
 def fit_bradley_terry(choices: Choices) -> BradleyTerryFit:
-    """The top of the likelihood, or what can be said without one."""
+    """Fit the Bradley–Terry model with ties by maximum likelihood.
+
+    Parameters
+    ----------
+    choices
+        Votes on pairs of systems.
+
+    Returns
+    -------
+    BradleyTerryFit
+        Log abilities with standard errors clustered by listener; ±∞ or NaN for systems outside the
+        core.
+
+    References
+    ----------
+    Davidson (1970). On extending the Bradley-Terry model to accommodate ties in paired comparison
+    experiments. JASA 65.
+    """
     beaten, tied = tally_choices(choices)
     core = largest_core(beaten + tied)
     inner = choices.within(core)
@@ -180,7 +199,7 @@ def fit_bradley_terry(choices: Choices) -> BradleyTerryFit:
 
 
 def _outcome_chances(choices: Choices, theta: Floats, ties: float) -> Floats:
-    """A row a vote: the chances of first, second and neither."""
+    """Return the probabilities of first, second and neither, one row per vote."""
     half = (theta[choices.first] - theta[choices.second]) / 2
     logarithms = np.stack([half, -half, np.full_like(half, ties)])
     chances = np.exp(logarithms - logarithms.max(axis=0))
@@ -188,7 +207,7 @@ def _outcome_chances(choices: Choices, theta: Floats, ties: float) -> Floats:
 
 
 def _maximise_likelihood(choices: Choices, core: Bools, *, with_ties: bool) -> Floats:
-    """Log abilities of the core, summing to 0, and the log tie factor."""
+    """Return the log abilities of the core, which sum to 0, and the log tie factor."""
     pairs = _group_votes(choices, core)
     parameters = np.zeros(int(core.sum()) + 1)
     parameters[-1] = 0.0 if with_ties else -np.inf
@@ -207,14 +226,14 @@ def _maximise_likelihood(choices: Choices, core: Bools, *, with_ties: bool) -> F
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Votes of the core, equal ones together, and how often each was given."""
+    """Distinct votes of the core, and how often each was given."""
 
     choices: Choices
     times: Floats
 
 
 def _group_votes(choices: Choices, core: Bools) -> _Pairs:
-    """Equal votes counted once, with systems of the core numbered anew; listeners in one."""
+    """Return distinct votes with counts, over all listeners; systems of the core are renumbered."""
     number, size = np.cumsum(core) - 1, int(core.sum())
     codes = (number[choices.first] * size + number[choices.second]) * 3 + choices.outcomes + 1
     kinds, times = np.unique(codes, return_counts=True)
@@ -226,7 +245,7 @@ def _group_votes(choices: Choices, core: Bools) -> _Pairs:
 
 
 def _log_likelihood(pairs: _Pairs, parameters: Floats) -> float:
-    """The log likelihood."""
+    """Return the log likelihood."""
     chances = _outcome_chances(pairs.choices, parameters[:-1], parameters[-1])
     observed = chances[np.arange(len(chances)), _outcome_columns(pairs.choices)]
     return float(pairs.times @ np.log(observed))
@@ -239,7 +258,7 @@ def _outcome_columns(choices: Choices) -> Codes:
 def _climb_step(
     pairs: _Pairs, parameters: Floats, likelihood: float, step: Floats
 ) -> tuple[Floats, float]:
-    """One step, halved while it leads down."""
+    """Take a Newton step, halved until the likelihood does not decrease."""
     for _ in range(40):
         moved = parameters + step
         moved_likelihood = _log_likelihood(pairs, moved)
@@ -250,7 +269,7 @@ def _climb_step(
 
 
 def _likelihood_slopes(pairs: _Pairs, parameters: Floats) -> Floats:
-    """A row a kind of vote: the slope of its log likelihood, times how often it was given."""
+    """Return the score of each distinct vote times its count, one row per vote."""
     choices = pairs.choices
     chances = _outcome_chances(choices, parameters[:-1], parameters[-1])
     rows = np.arange(len(chances))
@@ -262,7 +281,7 @@ def _likelihood_slopes(pairs: _Pairs, parameters: Floats) -> Floats:
 
 
 def _likelihood_curvature(pairs: _Pairs, parameters: Floats, with_ties: bool) -> Floats:
-    """How the log likelihood bends, turned positive; the sum of abilities is held at 0."""
+    """Return the negative Hessian of the log likelihood, with the sum of abilities fixed at 0."""
     choices = pairs.choices
     first, second, neither = _outcome_chances(choices, parameters[:-1], parameters[-1]).T
     rows = np.arange(len(first))
@@ -277,7 +296,7 @@ def _likelihood_curvature(pairs: _Pairs, parameters: Floats, with_ties: bool) ->
 
 
 def _sandwich_errors(choices: Choices, core: Bools, parameters: Floats) -> tuple[Floats, int]:
-    """Standard errors by the sandwich, and how many listeners they rest on."""
+    """Return sandwich standard errors, and the number of listeners."""
     number = np.cumsum(core) - 1
     _, listener_index = np.unique(choices.listeners, return_inverse=True)
     listeners = int(listener_index.max()) + 1
@@ -299,30 +318,49 @@ def _sandwich_errors(choices: Choices, core: Bools, parameters: Floats) -> tuple
 
 
 # --- Sensitivity d-prime -------------------------------------------------------------------------
-# From the share of right answers, for a listener who leans to neither answer (Macmillan and
-# Creelman 2005, chapter 9). In ABX, one who *differences* says that X is the closer of the two:
+# From the proportion of correct answers of an unbiased listener (Macmillan and Creelman 2005,
+# chapter 9). In ABX, a listener who uses the *differencing* strategy answers that X is the closer
+# of the two:
 #
-#     share right = Φ(d′/√2) Φ(d′/√6) + Φ(−d′/√2) Φ(−d′/√6)
+#     proportion correct = Φ(d′/√2) Φ(d′/√6) + Φ(−d′/√2) Φ(−d′/√6)
 #
-# One who makes *independent observations* compares X with a fixed point between the two, and the
-# two with each other:
+# A listener who uses *independent observations* compares X with a fixed criterion between the two,
+# and the two with each other:
 #
-#     share right = Φ(d′/√2) Φ(d′/2) + Φ(−d′/√2) Φ(−d′/2)
+#     proportion correct = Φ(d′/√2) Φ(d′/2) + Φ(−d′/√2) Φ(−d′/2)
 #
-# Of two sounds, the right one is chosen (2AFC) with Φ(d′/√2).
+# In a two-alternative forced choice (2AFC), the proportion correct is Φ(d′/√2).
 #
-# A share of one half or less says that nothing was heard: d′ is 0. All right says that d′ has no
-# upper end: it is infinite, and so is the upper end of its interval. Ends of intervals are those of
-# the share (Clopper–Pearson), transformed.
+# At a proportion of one half or less, d′ is 0. If all answers are correct, d′ and the upper end of
+# its interval are infinite. The ends of intervals are those of the proportion (Clopper–Pearson),
+# transformed.
 
 
 DIFFERENCING, INDEPENDENT_OBSERVATIONS, FORCED_CHOICE = "differencing", "independent", "2afc"
-MAX_SENSITIVITY = 80.0  # a d′ beyond which every share is 1 in double precision
+MAX_SENSITIVITY = 80.0  # for larger d′ the proportion correct is 1 in double precision
 
 
 def sensitivity(right: float, model: str = DIFFERENCING) -> float:
-    """d′ from a share of right answers, from 0 to 1.
+    """Compute d′ from the proportion of correct answers.
 
+    Parameters
+    ----------
+    right
+        Proportion correct, from 0 to 1.
+    model
+        ``differencing`` or ``independent`` for ABX, ``2afc`` for two alternatives.
+
+    Returns
+    -------
+    float
+        d′; 0 at or below one half, infinite at 1.
+
+    References
+    ----------
+    Macmillan and Creelman (2005). Detection theory: A user's guide, chapter 9.
+
+    Examples
+    --------
     >>> round(sensitivity(0.75), 3), round(sensitivity(0.75, "independent"), 3)
     (2.02, 1.79)
     """
@@ -342,7 +380,7 @@ def sensitivity(right: float, model: str = DIFFERENCING) -> float:
 def sensitivity_of_counts(
     right: int, trials: int, level: float = 0.95, model: str = DIFFERENCING
 ) -> Estimate:
-    """d′ from a count of right answers, with its interval."""
+    """Compute d′ with its interval from the number of correct answers."""
     right_share = binomial_share(right, trials, level)
     value, low, high = (
         sensitivity(end, model) for end in (right_share.value, right_share.low, right_share.high)
@@ -351,7 +389,7 @@ def sensitivity_of_counts(
 
 
 def _two_comparisons(second: float) -> Callable[[float], float]:
-    """Both comparisons right, or both wrong."""
+    """Return the probability, given d′, that both comparisons are correct or both are wrong."""
 
     def right(d: float) -> float:
         both = _normal_cdf(d / math.sqrt(2)) * _normal_cdf(d / second)
@@ -361,7 +399,7 @@ def _two_comparisons(second: float) -> Callable[[float], float]:
 
 
 def _normal_cdf(z: float) -> float:
-    """Φ."""
+    """Return Φ(z)."""
     return math.erfc(-z / math.sqrt(2)) / 2
 
 

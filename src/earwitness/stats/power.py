@@ -23,17 +23,21 @@ METHODS = ("cluster_t", "mixed")
 
 @dataclass(frozen=True, slots=True)
 class PowerScenario:
-    """What votes differ by, who hears what, and how two systems are compared.
+    """Variance components, design and test of a planned comparison of two systems.
 
-    ``items`` are all items; a panel hears its share of them. ``alpha`` is divided by the number of
-    ``tests``, the least that Holm's correction leaves to any of them. A scale with steps rounds
-    votes: ``step`` adds step² / 12 to the residual variance, which is right while votes do not
-    crowd at an end of the scale.
+    ``items`` is the total number of items; each panel hears its share of them. ``alpha`` is divided
+    by
+    the number of ``tests``, the strictest level of Holm's correction. On a scale with steps votes
+    are
+    rounded: ``step`` adds step² / 12 to the residual variance, which is accurate unless votes pile
+    up
+    at an end of the scale.
 
-    ``method`` is ``cluster_t``, the paired t test over listeners, which speaks about these items:
-    what a system does better on some items only makes panels differ, since each hears other ones.
-    Or it is ``mixed``, which speaks about other items too: there item_system counts in full, and
-    variances are those of all systems.
+    ``method`` is ``cluster_t``, the paired t test over listeners, which refers to these items;
+    item_system then only makes panels differ, since panels hear different items. Or it is
+    ``mixed``,
+    which refers to other items as well; item_system then counts in full, and variances are those of
+    all systems.
     """
 
     components: Components
@@ -47,32 +51,32 @@ class PowerScenario:
     method: str = "cluster_t"
 
     def __post_init__(self) -> None:
-        """Refuse a method that is not known."""
+        """Check the method."""
         if self.method not in METHODS:
-            raise ValueError(f"unknown method {self.method!r}: one of {', '.join(METHODS)}")
+            raise ValueError(f"unknown method {self.method!r} — use one of {', '.join(METHODS)}")
 
     @property
     def residual(self) -> float:
-        """The variance of a vote that nothing explains, rounding included."""
+        """Residual variance of a vote, including rounding."""
         return self.components.residual**2 + (self.step or 0.0) ** 2 / 12
 
     @property
     def items_heard(self) -> float:
-        """Items that a listener hears."""
+        """Number of items per listener."""
         return self.items / self.panels
 
     @property
     def listener_variance(self) -> float:
-        """The variance of a listener's difference of two systems, on the items heard."""
+        """Variance of a listener's difference between two systems, on the items heard."""
         return 2 * self.components.listener_system**2 + 2 * self.residual / self.items_heard
 
     @property
     def panel_variance(self) -> float:
-        """The variance of a panel's difference of two systems, since panels hear other items."""
+        """Variance of a panel's difference between two systems, as panels hear different items."""
         return 2 * self.components.item_system**2 / self.items_heard
 
     def expected_squares(self) -> tuple[Floats, Floats]:
-        """Of listener_system, item_system and the rest: expected mean squares, and freedom."""
+        """Return expected mean squares and degrees of freedom: both interactions, residual."""
         parts, panel = self.components, self.listeners / self.panels
         listener = self.residual + self.items_heard * parts.listener_system**2
         item = self.residual + panel * parts.item_system**2
@@ -84,26 +88,26 @@ class PowerScenario:
         return np.array([listener, item, self.residual]), np.array(freedom, np.float64)
 
     def critical_t(self, freedom: Floats) -> Floats:
-        """What t must exceed."""
+        """Return the critical value of t."""
         from scipy.special import stdtrit
 
         return np.asarray(stdtrit(freedom, 1 - self.alpha / self.tests / 2))
 
 
 # --- Power and sample size -----------------------------------------------------------------------
-# Votes are drawn from variance components, those of a pilot or assumed ones, and tested as a study
-# would test them; a closed form, the noncentral t, answers where the question is turned round.
+# Votes are simulated from variance components, either of a pilot study or assumed, and tested as in
+# the planned study. Detectable differences and sample sizes use the closed form, a noncentral t.
 
 
-POWER_INTERVAL_LEVEL = 0.95  # of the interval that says how sure a simulated power is
-# listeners in a panel that are looked at before none are said to be enough
+POWER_INTERVAL_LEVEL = 0.95  # confidence level of a simulated power
+# largest panel that is considered before no number of listeners is enough
 MAX_PANEL_LISTENERS = 2**20
 
 
 def simulate_power(
     plan: PowerScenario, difference: float, *, runs: int = 2000, seed: int = 0
 ) -> Estimate:
-    """How often a difference is found, by simulation; the interval is that of the simulation."""
+    """Estimate the power to detect a difference by simulation, with a Wilson interval."""
     if math.isnan(closed_power(plan, difference)):
         return Estimate(math.nan, math.nan, math.nan, POWER_INTERVAL_LEVEL, 0, runs, "simulation")
     rng = np.random.Generator(np.random.PCG64(seed))
@@ -115,9 +119,9 @@ def simulate_power(
 def _simulate_cluster_t(
     plan: PowerScenario, difference: float, runs: int, rng: np.random.Generator
 ) -> Bools:
-    """Whether the t test over listeners finds the difference in each run."""
+    """Return whether the t test over listeners is significant in each run."""
     panels = math.sqrt(plan.panel_variance) * rng.standard_normal((runs, plan.panels))
-    panels -= panels.mean(axis=1, keepdims=True)  # the difference on all of these items is given
+    panels -= panels.mean(axis=1, keepdims=True)  # the difference over all items is fixed
     listener_differences = math.sqrt(plan.listener_variance) * rng.standard_normal(
         (runs, plan.listeners)
     )
@@ -130,9 +134,9 @@ def _simulate_cluster_t(
 def _simulate_mixed(
     plan: PowerScenario, difference: float, runs: int, rng: np.random.Generator
 ) -> Bools:
-    """Whether the mixed model finds the difference in each run.
+    """Return whether the mixed model finds a significant difference in each run.
 
-    The mean squares of a full table say all; they are drawn here, within panels.
+    The mean squares of a complete table are sufficient statistics; they are drawn within panels.
     """
     expected, freedom = plan.expected_squares()
     variance, df = _pool_interactions(
@@ -145,10 +149,9 @@ def _simulate_mixed(
 
 
 def _pool_interactions(squares: Floats, freedom: Floats) -> tuple[Floats, Floats]:
-    """Both interactions less the rest, and its degrees of freedom by Satterthwaite, in each run.
+    """Return both interactions minus the residual, with Satterthwaite's degrees of freedom, by run.
 
-    An interaction with less than the rest has variance 0 and is pooled with the rest, the smaller
-    one first.
+    An interaction below the residual has variance 0 and is pooled with it, the smaller one first.
     """
     order = np.argsort(squares[:, :2], axis=1)
     inner, inner_freedom = np.take_along_axis(squares[:, :2], order, axis=1), freedom[order]
@@ -174,7 +177,7 @@ def _pool_interactions(squares: Floats, freedom: Floats) -> tuple[Floats, Floats
 
 
 def _wilson_interval(detections: int, runs: int) -> tuple[float, float]:
-    """Both ends of Wilson's interval of a share."""
+    """Return both ends of Wilson's interval of a proportion."""
     from scipy.special import ndtri
 
     z = float(ndtri((1 + POWER_INTERVAL_LEVEL) / 2))
@@ -184,9 +187,11 @@ def _wilson_interval(detections: int, runs: int) -> tuple[float, float]:
 
 
 def closed_power(plan: PowerScenario, difference: float) -> float:
-    """The power by the noncentral t: exact for one panel and ``cluster_t``, else close.
+    """Return the power by the noncentral t; exact for one panel and ``cluster_t``.
 
-    NaN where a plan cannot be tested: one listener, no item, or a panel of one for ``mixed``.
+    For other designs it is approximate. NaN if the design cannot be tested: one listener, no item,
+    or
+    a panel of one for ``mixed``.
     """
     if plan.listeners < 2 or plan.items < 1:
         return math.nan
@@ -200,10 +205,11 @@ def closed_power(plan: PowerScenario, difference: float) -> float:
 
 
 def _noncentral_t_tails(shift: float, freedom: float, critical: float) -> float:
-    """How often a noncentral t is beyond the critical value, on either side.
+    """Return the probability that a noncentral t is beyond the critical value, on either side.
 
-    t is a normal number over the root of a chi square; the mean over chi squares, each at the
-    quantile of a normal number, is taken by the trapezoidal rule. It stays defined in both tails.
+    t is a normal variable over the root of a chi-squared one; the mean over quantiles of the latter
+    is
+    computed by the trapezoidal rule, which is stable in both tails.
     """
     from scipy.special import gammainccinv, gammaincinv, ndtr
 
@@ -216,7 +222,9 @@ def _noncentral_t_tails(shift: float, freedom: float, critical: float) -> float:
 
 
 def _difference_error(plan: PowerScenario) -> tuple[float, float, float]:
-    """The error of a difference, its degrees of freedom, and how much too wide it is estimated."""
+    """Return the standard error of a difference, its degrees of freedom, and its overestimation
+    factor.
+    """
     listeners = plan.listeners
     if plan.method == "cluster_t":
         panels = (
@@ -236,7 +244,7 @@ def _difference_error(plan: PowerScenario) -> tuple[float, float, float]:
 
 
 def detectable_difference(plan: PowerScenario, *, power: float = 0.8) -> float:
-    """The least difference that is found with the power asked for."""
+    """Return the smallest difference that is detected with the target power."""
     from scipy.optimize import brentq
 
     chance = closed_power(plan, 0.0)
@@ -252,9 +260,11 @@ def detectable_difference(plan: PowerScenario, *, power: float = 0.8) -> float:
 
 
 def listeners_needed(plan: PowerScenario, difference: float, *, power: float = 0.8) -> int | None:
-    """The fewest listeners, as many in each panel, that find the difference with the power.
+    """Return the smallest number of listeners, equal in all panels, that reaches the target power.
 
-    Those of the plan do not matter. None where no number is enough: too few items for ``mixed``.
+    The number of listeners in the scenario is ignored. None if no number is enough: too few items
+    for
+    ``mixed``.
     """
 
     def is_enough(panel_listeners: int) -> bool:
@@ -280,36 +290,35 @@ SIMULATED_TESTS: dict[str, Callable[[PowerScenario, float, int, np.random.Genera
 
 
 # --- Simulated votes -----------------------------------------------------------------------------
-# A vote is the quality of its system, plus effects of the item, of the item in this system, of the
-# listener and of the listener in this system, plus what is left; all effects are normal and
-# independent. On a scale of points the sum is rounded to the nearest point and kept within the
-# ends. What is expected of such votes is computed, not simulated, so that intervals can be held to
-# it.
+# A vote is the quality of its system plus effects of item, item × system, listener and listener ×
+# system, plus a residual; all effects are normal and independent. On a discrete scale the sum is
+# rounded to the nearest point and clipped to the ends. Expected votes are computed exactly, so that
+# the coverage of intervals can be checked.
 
 
 class Points(NamedTuple):
-    """The points of a scale."""
+    """Points of a discrete scale."""
 
     low: float = 1.0
     high: float = 5.0
     step: float = 1.0
 
     def nearest(self, values: Floats) -> Floats:
-        """Values as a listener can give them."""
+        """Return the nearest points of the scale."""
         steps = np.floor((values - self.low) / self.step + 0.5)
         return np.clip(self.low + self.step * steps, self.low, self.high)
 
     @property
     def borders(self) -> Floats:
-        """Borders between a point and the next."""
+        """Midpoints between adjacent points."""
         steps = round((self.high - self.low) / self.step)
         return np.asarray(self.low + self.step * (np.arange(steps) + 0.5), np.float64)
 
 
 def crossed_design(systems: int, items: int, listeners: int, panels: int = 1) -> Votes:
-    """A design: every listener hears all items of their panel by all systems; all votes are 0.
+    """Return a design in which listeners hear all items of their panel by all systems; votes are 0.
 
-    Items and listeners are dealt out to panels in turn.
+    Items and listeners are assigned to panels in turn.
 
     >>> crossed_design(2, 4, 2, panels=2).items.tolist()
     [0, 0, 2, 2, 1, 1, 3, 3]
@@ -324,7 +333,7 @@ def crossed_design(systems: int, items: int, listeners: int, panels: int = 1) ->
 def stimulus_qualities(
     qualities: ArrayLike, items: int, components: Components, rng: np.random.Generator
 ) -> Floats:
-    """Qualities of stimuli, systems by items: those of systems with the effects of drawn items."""
+    """Return qualities of stimuli as systems × items, with randomly drawn item effects."""
     system_effects = np.asarray(qualities, np.float64)[:, None]
     item_effects = components.item * rng.standard_normal(items)
     interactions = components.item_system * rng.standard_normal((len(system_effects), items))
@@ -340,7 +349,7 @@ def draw_votes(
     runs: int = 1,
     points: Points | None = None,
 ) -> Floats:
-    """Votes of new listeners on stimuli of these qualities: a row a run, a column a vote."""
+    """Return votes of random listeners on these stimuli: one row per run, one column per vote."""
     systems, _, listeners = design.size
     bias = components.listener * rng.standard_normal((runs, listeners))
     taste = rng.standard_normal((runs, listeners, systems))
@@ -359,17 +368,19 @@ def simulate_votes(
     seed: int,
     points: Points | None = None,
 ) -> Votes:
-    """The design with votes: items and listeners are both drawn anew."""
+    """Return the design with votes, for randomly drawn items and listeners."""
     rng = np.random.Generator(np.random.PCG64(seed))
     stimuli = stimulus_qualities(qualities, design.size[1], components, rng)
     return replace(design, values=draw_votes(design, stimuli, components, rng, points=points)[0])
 
 
 def expected_vote(qualities: ArrayLike, variance: float, points: Points | None = None) -> Floats:
-    """The mean of normal votes about these qualities, exact also where they are rounded and cut.
+    """Return the mean of normal votes around these qualities, also after rounding and clipping.
 
-    Over listeners, give qualities of stimuli and the variance ``components.within_stimuli``; over
-    items too, give qualities of systems, and add ``components.between_items``.
+    For the mean over listeners, pass qualities of stimuli and the variance
+    ``components.within_stimuli``; for the mean over items as well, pass qualities of systems and
+    add
+    ``components.between_items``.
 
     >>> expected_vote([3.0, 1.0, 9.0], 1.0, Points()).round(3).tolist()
     [3.0, 1.382, 5.0]

@@ -13,19 +13,18 @@ from earwitness.core import Estimate
 from earwitness.stats.arrays import Bools, Floats, Ints, split, weighted_sums
 
 # --- Student's t tests ---------------------------------------------------------------------------
-# Where fewer than two values are known there is no interval and no p. Where values do not differ
-# the interval is a point. A test of such values has p = 1 if all are 0; else p is undefined, since
-# nothing says how much they might have differed. Either way a size in standard deviations is
-# undefined too.
+# With fewer than two values there is no interval and no p. If all values are equal, the interval is
+# a point; p is 1 if they are 0 and undefined otherwise, since there is no estimate of the spread,
+# and the effect size is undefined.
 
 
-SPREAD_TOLERANCE = 1e-9  # spreads smaller than this, beside the mean, are of rounding alone
-# standard deviations beyond which the noncentral t is at its limit, to 1 in 1,000
+SPREAD_TOLERANCE = 1e-9  # smaller standard deviations, relative to the mean, are rounding
+# effect size beyond which the noncentral t equals its limit within 1 in 1,000
 NONCENTRAL_LIMIT_SDS = 100
 
 
 class Moments(NamedTuple):
-    """Of each column: the mean, the standard deviation (n − 1) and how many values there are."""
+    """Mean, standard deviation (n − 1) and number of values of each column."""
 
     mean: Floats
     sd: Floats
@@ -33,12 +32,12 @@ class Moments(NamedTuple):
 
 
 def moments_from_sums(total: Floats, squares: Floats, n: Floats) -> Moments:
-    """From sums and from sums of squared differences from the mean; NaN where too few are known."""
+    """Return moments from sums and sums of squared deviations; NaN with too few values."""
     return Moments(ratio(total, n), np.sqrt(ratio(squares, n - 1)), n)
 
 
 def column_moments(table: Floats) -> Moments:
-    """Of columns with gaps (NaN)."""
+    """Return the moments of columns with gaps (NaN)."""
     is_known = ~np.isnan(table)
     n = is_known.sum(axis=0).astype(np.float64)
     total = np.where(is_known, table, 0).sum(axis=0)
@@ -47,14 +46,14 @@ def column_moments(table: Floats) -> Moments:
 
 
 def ratio(numerator: Floats, denominator: Floats | Ints) -> Floats:
-    """NaN where nothing is below."""
+    """Return numerator / denominator, NaN where the denominator is not positive."""
     ratios = np.full(np.shape(numerator), np.nan)
     np.divide(numerator, denominator, out=ratios, where=denominator > 0)
     return ratios
 
 
 def mean_interval(moments: Moments, level: float) -> tuple[Floats, Floats]:
-    """Both ends of the t interval of the mean, n − 1 degrees of freedom."""
+    """Return both ends of the t interval of the mean, with n − 1 degrees of freedom."""
     from scipy.special import stdtrit
 
     half = stdtrit(_degrees_of_freedom(moments), (1 + level) / 2) * moments.sd / _root_n(moments)
@@ -62,7 +61,7 @@ def mean_interval(moments: Moments, level: float) -> tuple[Floats, Floats]:
 
 
 def compute_t_p_values(moments: Moments) -> Floats:
-    """Two-sided p of the t test that the mean is 0."""
+    """Return the two-sided p of the t test of a mean of 0."""
     from scipy.special import stdtr
 
     p = 2 * stdtr(_degrees_of_freedom(moments), -np.abs(_t_statistic(moments)))
@@ -78,11 +77,11 @@ class Sizes(NamedTuple):
 
 
 def effect_sizes(moments: Moments, level: float) -> Sizes:
-    """The mean in standard deviations (d_z) times Hedges' exact factor for small samples: g_z.
+    """Return Hedges' g_z: mean over standard deviation (d_z) times the exact small-sample factor.
 
-    The interval holds all effects for which a t like this one is not among the rarest (noncentral
-    t, solved for its centre), and is shrunk by the same factor. Two values have no g: the factor
-    would be 0.
+    The interval inverts the noncentral t test and is multiplied by the same factor. With two values
+    g is
+    undefined, as the factor would be 0.
     """
     from scipy.special import gammaln
 
@@ -101,9 +100,10 @@ def effect_sizes(moments: Moments, level: float) -> Sizes:
 
 
 def _noncentral_centre(freedom: Floats, t: Floats, is_far: Bools, level: float) -> Floats:
-    """The centre of the noncentral t that has a chance of (1 + level) / 2 below ``t``.
+    """Return the noncentrality with probability (1 + level) / 2 below ``t``.
 
-    Far out only the spread of the denominator matters, which is chi; the search would not end.
+    For large ``t`` only the chi distribution of the denominator matters; the search would not
+    converge.
     """
     from scipy.special import chdtri, nctdtrinc
 
@@ -122,26 +122,26 @@ def _root_n(moments: Moments) -> Floats:
 
 
 def _is_constant(moments: Moments) -> Bools:
-    """Whether values do not differ; False where that cannot be known."""
+    """Return whether all values are equal; False if unknown."""
     return np.asarray(moments.sd <= SPREAD_TOLERANCE * np.maximum(1, np.abs(moments.mean)))
 
 
 def _t_statistic(moments: Moments) -> Floats:
-    """The statistic, NaN where values do not differ."""
+    """Return the t statistic, NaN if all values are equal."""
     return ratio(moments.mean * _root_n(moments), np.where(_is_constant(moments), 0, moments.sd))
 
 
 # --- Exact binomial tests ------------------------------------------------------------------------
-# The two-sided test adds up all outcomes that are no more likely than the one observed, as R and
-# SciPy do. Without any trial nothing is defined: NaN.
+# The two-sided test adds the probabilities of all outcomes that are no more likely than the
+# observed one, as in R and SciPy. Without trials the result is NaN.
 
 
-LIKELIHOOD_TOLERANCE_FACTOR = 1 + 1e-7  # likelihoods that rounding alone keeps apart are equal
+LIKELIHOOD_TOLERANCE_FACTOR = 1 + 1e-7  # likelihoods within this factor are equal
 CLOPPER_PEARSON = "clopper_pearson"
 
 
 def binomial_at_least(count: int, trials: int, chance: float = 0.5) -> float:
-    """The chance of so many, or more.
+    """Return the probability of at least ``count`` successes.
 
     >>> binomial_at_least(9, 10)  # (10 + 1) / 1024
     0.0107421875
@@ -150,12 +150,12 @@ def binomial_at_least(count: int, trials: int, chance: float = 0.5) -> float:
 
 
 def binomial_at_most(count: int, trials: int, chance: float = 0.5) -> float:
-    """The chance of so many, or fewer."""
+    """Return the probability of at most ``count`` successes."""
     return _binomial_tail(0, count, trials, chance)
 
 
 def binomial_two_sided(count: int, trials: int, chance: float = 0.5) -> float:
-    """The chance of all outcomes that are no more likely than this one.
+    """Return the probability of all outcomes that are no more likely than ``count``.
 
     >>> binomial_two_sided(9, 10)  # 0, 1, 9 or 10
     0.021484375
@@ -165,7 +165,7 @@ def binomial_two_sided(count: int, trials: int, chance: float = 0.5) -> float:
     logarithms = _log_likelihoods(trials, chance)
     as_likely = np.flatnonzero(
         logarithms > logarithms[count] + math.log(LIKELIHOOD_TOLERANCE_FACTOR)
-    )  # one stretch, or nothing
+    )  # contiguous, or empty
     if as_likely.size == 0:
         return 1.0
     first, last = int(as_likely[0]), int(as_likely[-1])
@@ -175,7 +175,7 @@ def binomial_two_sided(count: int, trials: int, chance: float = 0.5) -> float:
 
 
 def binomial_share(count: int, trials: int, level: float = 0.95) -> Estimate:
-    """The share with its exact interval."""
+    """Return a proportion with its exact (Clopper–Pearson) interval."""
     from scipy.special import betaincinv
 
     if trials == 0:
@@ -187,7 +187,7 @@ def binomial_share(count: int, trials: int, level: float = 0.95) -> Estimate:
 
 
 def _binomial_tail(first: int, last: int, trials: int, chance: float) -> float:
-    """The chance of a tail: one of the two ends must be that of all outcomes."""
+    """Return the probability of a tail; ``first`` is 0 or ``last`` is ``trials``."""
     from scipy.special import bdtr, bdtrc
 
     if trials == 0:
@@ -198,7 +198,7 @@ def _binomial_tail(first: int, last: int, trials: int, chance: float) -> float:
 
 
 def _log_likelihoods(trials: int, chance: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The logarithm of how likely each outcome is."""
+    """Return the log probability of each outcome."""
     from scipy.special import gammaln, xlog1py, xlogy
 
     counts = np.arange(trials + 1, dtype=np.float64)
@@ -212,7 +212,7 @@ def _log_likelihoods(trials: int, chance: float) -> np.ndarray[tuple[int], np.dt
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Holm's step-down: the chance of any false finding stays below the threshold.
+    """Adjust p by Holm's step-down method, which controls the familywise error rate.
 
     >>> holm([0.01, 0.04, 0.03])  # 3 · 0.01, then 2 · 0.03, then no less than that
     [0.03, 0.06, 0.06]
@@ -226,7 +226,7 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def bh(p: Sequence[float]) -> list[float]:
-    """Benjamini and Hochberg: the expected share of false findings stays below the threshold.
+    """Adjust p by the Benjamini–Hochberg method, which controls the false discovery rate.
 
     >>> bh([0.01, 0.05, 0.03])  # the largest as it is, then 3/2 · 0.03, then 3/1 · 0.01
     [0.03, 0.05, 0.045]
@@ -240,12 +240,12 @@ def bh(p: Sequence[float]) -> list[float]:
 
 
 def leave_uncorrected(p: Sequence[float]) -> list[float]:
-    """Every p as it is."""
+    """Return p unchanged."""
     return list(p)
 
 
 def _defined_order(p: Sequence[float]) -> list[int]:
-    """Places of those that are numbers, the smallest first."""
+    """Return the indices of defined p, in ascending order of p."""
     return sorted((i for i, p_value in enumerate(p) if not np.isnan(p_value)), key=lambda i: p[i])
 
 
@@ -257,11 +257,11 @@ CORRECTIONS: dict[str, Correction] = {"holm": holm, "bh": bh, "none": leave_unco
 
 
 FLIPS_IN_MEMORY = 2_000_000
-DIFFERENCE_TOLERANCE = 1e-9  # differences closer than this, beside the values themselves, are equal
+DIFFERENCE_TOLERANCE = 1e-9  # differences within this tolerance, relative to the values, are equal
 
 
 class PermutedDifferences(NamedTuple):
-    """Differences, a row a permutation; whether these are all that there are."""
+    """Differences, one row per permutation, and whether all permutations are included."""
 
     differences: Floats
     exact: bool
@@ -270,10 +270,10 @@ class PermutedDifferences(NamedTuple):
 def permuted_differences(
     a: Floats, b: Floats, score: Callable[[Floats], Floats], permutations: int, seed: int
 ) -> PermutedDifferences:
-    """Differences of the corpus values when every item's outputs are swapped with chance one half.
+    """Return differences of corpus values with outputs of random items swapped.
 
-    ``a`` and ``b`` hold statistics of the same items in the same order. Where there are no more
-    ways to swap than ``permutations``, all of them are gone through.
+    ``a`` and ``b`` have statistics of the same items in the same order. If there are at most
+    ``permutations`` possible swaps, all of them are used.
     """
     parts = split(np.concatenate([a - b, a, b], axis=1))
     ones = weighted_sums(np.ones((1, len(a))), parts).sum(axis=0)[0]
@@ -301,13 +301,14 @@ def _random_flips(n: int, permutations: int, seed: int) -> Iterator[NDArray[np.i
 
 
 def compute_permutation_p_values(a: Floats, b: Floats, permuted: PermutedDifferences) -> Floats:
-    """Two-sided, and never 0: the observed difference is one of the permutations.
+    """Return two-sided p, never 0: the observed difference is one of the permutations.
 
-    Differences that rounding alone keeps apart are ties; an undefined one counts as extreme.
+    Differences that are equal except for rounding are ties; an undefined difference counts as
+    extreme.
     """
     observed = a - b
     tolerance = DIFFERENCE_TOLERANCE * np.maximum(1, np.maximum(np.abs(a), np.abs(b)))
     is_extreme = ~(np.abs(permuted.differences) < np.abs(observed) - tolerance)
-    observed_count = 0 if permuted.exact else 1  # all swaps include that of nothing
+    observed_count = 0 if permuted.exact else 1  # all swaps include the identity
     p = (observed_count + is_extreme.sum(axis=0)) / (observed_count + len(permuted.differences))
     return np.where(np.isnan(observed), np.nan, p)

@@ -1,4 +1,4 @@
-"""Votes as arrays, vote differences between systems, and leave-one-out listener figures."""
+"""Votes as arrays, vote differences between systems, and leave-one-out statistics of listeners."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Votes:
-    """Four columns of equal length; systems, items and listeners are numbered from 0.
+    """Votes as four columns of equal length; systems, items and listeners are numbered from 0.
 
-    ``size`` says how many systems, items and listeners are known; some may have no vote. A listener
-    has one vote a stimulus (an item of a system): what is doubled was resolved before.
+    ``size`` has the numbers of systems, items and listeners, including those without a vote. A
+    listener
+    has at most one vote per stimulus (an item of a system).
     """
 
     values: Floats
@@ -33,7 +34,7 @@ class Votes:
     size: tuple[int, int, int]
 
     def select(self, which: Bools | Codes) -> Votes:
-        """Some of the votes; numbers of systems, items and listeners stay."""
+        """Return some of the votes; systems, items and listeners keep their numbers."""
         return replace(
             self,
             values=self.values[which],
@@ -44,11 +45,11 @@ class Votes:
 
     @property
     def stimuli(self) -> Codes:
-        """The number of each vote's stimulus: its item times the systems, plus its system."""
+        """Index of each vote's stimulus: item × number of systems + system."""
         return self.items * self.size[0] + self.systems
 
     def listener_sums(self) -> tuple[Floats, Floats]:
-        """By listener and system: the sum of votes, and how many they are."""
+        """Return sums and numbers of votes, by listener and system."""
         shape = self.size[2], self.size[0]
         cells = self.listeners * shape[1] + self.systems
         count = np.bincount(cells, minlength=shape[0] * shape[1]).astype(np.float64)
@@ -56,13 +57,14 @@ class Votes:
         return total.astype(np.float64).reshape(shape), count.reshape(shape)
 
     def table(self) -> Floats:
-        """Stimuli by listeners; NaN where there is no vote."""
+        """Return votes as stimuli × listeners; NaN without a vote."""
         table = np.full((self.size[0] * self.size[1], self.size[2]), np.nan)
         table[self.stimuli, self.listeners] = self.values
         return table
 
     def panels(self) -> list[list[int]]:
-        """Listeners who are linked by stimuli that both voted on, the first panel first.
+        """Return groups of listeners who are connected by common stimuli, in order of the first
+        listener.
 
         >>> zeros = np.zeros(3, np.int64)
         >>> votes = Votes(np.ones(3), zeros, np.array([0, 1, 0]), np.arange(3), (1, 2, 3))
@@ -74,9 +76,9 @@ class Votes:
 
 
 def connected_panels(has_vote: Bools) -> Codes:
-    """The number of each listener's part: those linked by stimuli that both voted on.
+    """Return the panel of each listener: listeners connected by common stimuli.
 
-    Rows are stimuli, columns listeners; those without a vote have -1.
+    Rows are stimuli, columns listeners; listeners without a vote have −1.
     """
     shared = (has_vote.T.astype(np.float64) @ has_vote) > 0
     parts = np.full(has_vote.shape[1], -1, np.int64)
@@ -98,9 +100,9 @@ Pairs = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Differences:
-    """Of single items that a listener rated in both systems, and of means where there are none.
+    """Differences of votes on common items, and of means for listeners without a common item.
 
-    Each difference of means stands for an item of its own, beyond those that are known.
+    Each difference of means has an item number of its own, beyond those of the votes.
     """
 
     common: Votes
@@ -108,7 +110,7 @@ class Differences:
 
     @property
     def combined(self) -> Votes:
-        """All of them."""
+        """All differences."""
         parts = self.common, self.of_means
         return Votes(
             np.concatenate([votes.values for votes in parts]),
@@ -120,7 +122,7 @@ class Differences:
 
     @property
     def without_common(self) -> list[int]:
-        """How many listeners of each pair have a difference of means."""
+        """Number of listeners per pair with a difference of means."""
         counts: list[int] = np.bincount(
             self.of_means.systems, minlength=self.of_means.size[0]
         ).tolist()
@@ -128,7 +130,7 @@ class Differences:
 
 
 def vote_differences(votes: Votes, pairs: Pairs) -> Differences:
-    """The first system of each pair less the second, within listeners."""
+    """Return first minus second system of each pair, within listeners."""
     common = _common_item_differences(votes, pairs)
     return Differences(common, _mean_differences(votes, pairs, common))
 
@@ -161,7 +163,7 @@ def _mean_differences(votes: Votes, pairs: Pairs, common: Votes) -> Votes:
 
 
 def votes_on_both_sides(votes: Votes, pairs: Pairs, split: Differences, is_chosen: Bools) -> Votes:
-    """Votes on both systems of some pairs by those without a common item: two systems a pair."""
+    """Return votes of listeners without a common item on both systems of some pairs."""
     rows = []
     for pair in np.flatnonzero(is_chosen).tolist():
         raters = split.of_means.listeners[split.of_means.systems == pair]
@@ -175,15 +177,16 @@ def votes_on_both_sides(votes: Votes, pairs: Pairs, split: Differences, is_chose
 # --- Listeners against the others ----------------------------------------------------------------
 
 
-RELATIVE_SPREAD_TOLERANCE = 1e-9  # a spread below this part of the largest vote is rounding
+RELATIVE_SPREAD_TOLERANCE = 1e-9  # smaller spreads, relative to the largest vote, are rounding
 
 
 class LeaveOneOutFigures(NamedTuple):
-    """By listener, over stimuli on which others voted too; NaN where undefined.
+    """Each listener compared with the mean of the others; NaN if undefined.
 
-    ``bias`` is the mean difference, ``inconsistency`` the SD of differences about it (n − 1),
-    ``correlation`` Pearson's, ``rmse`` the root of the mean squared difference. A correlation needs
-    votes that vary on both sides.
+    ``compared`` counts the stimuli that others voted on as well. ``bias`` is the mean difference,
+    ``inconsistency`` the SD of differences (n − 1), ``correlation`` Pearson's r, ``rmse`` the root
+    mean
+    squared difference. The correlation needs votes that vary on both sides.
     """
 
     compared: Codes
@@ -194,7 +197,7 @@ class LeaveOneOutFigures(NamedTuple):
 
 
 def leave_one_out_figures(table: Floats) -> LeaveOneOutFigures:
-    """Figures of a table with a row a stimulus and a column a listener; NaN where no vote is."""
+    """Compare each listener with the others; one row per stimulus, NaN without a vote."""
     has_vote = ~np.isnan(table)
     votes = np.where(has_vote, table, 0.0)
     count = has_vote.sum(axis=1, keepdims=True)

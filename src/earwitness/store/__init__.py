@@ -1,7 +1,7 @@
-"""Store of listeners' answers in SQLite or PostgreSQL.
+"""Database of listeners' answers in SQLite or PostgreSQL.
 
-What was acknowledged is on disk. Answers are only ever added: a correction is a new row, and only
-a listener who withdraws takes rows away. Every request may come again, and changes nothing then.
+Acknowledged answers are on disk. Answers are only ever added: a correction is a new row, and rows
+are deleted only when a listener withdraws. All requests are idempotent.
 """
 
 from __future__ import annotations

@@ -79,14 +79,14 @@ RELATED_COLUMNS = (
 )
 LISTENER_ANSWERS = select(*RELATED_COLUMNS).where(answers.c.listener == bindparam("listener"))
 RELATED_ANSWERS = (
-    union_all(  # with the same id, or to these pages: each found by an index of its own
+    union_all(  # rows with the same id, or of these pages: each found by its own index
         LISTENER_ANSWERS.where(answers.c.id == bindparam("id")),
         LISTENER_ANSWERS.where(answers.c.page == bindparam("page")),
         LISTENER_ANSWERS.where(answers.c.page == bindparam("after")),
     )
 )
 INSERT_ANSWER = insert(answers)
-ANSWERED_PAGES = (  # made once: what every visit asks
+ANSWERED_PAGES = (  # compiled once, since each visit runs it
     select(answers.c.page, answers.c.received)
     .where(answers.c.listener == bindparam("listener"), IS_COUNTED)
     .order_by(answers.c.serial)
@@ -97,9 +97,9 @@ Meta = Mapping[str, Any] | None
 def add_answer(
     connection: Connection, answer: Answer, id: str, meta: Meta = None, after: str = ""
 ) -> AnswerOutcome:
-    """Keep an answer; the first to a page counts, however many come.
+    """Store an answer; the first answer to a page counts.
 
-    If a page is named that it comes ``after``, that must have an answer which counts.
+    If ``after`` is given, that page must have an answer that counts.
     """
     return _insert_answer(connection, answer, check_name("id", id), "", meta, after)
 
@@ -107,7 +107,7 @@ def add_answer(
 def correct_answer(
     connection: Connection, answer: Answer, id: str, supersedes: str, meta: Meta = None
 ) -> AnswerOutcome:
-    """Keep an answer in place of the one with that id, which stays, but counts no more."""
+    """Store a correction of the answer with that id, which is kept, but no longer counts."""
     return _insert_answer(
         connection, answer, check_name("id", id), check_name("supersedes", supersedes), meta
     )
@@ -122,7 +122,7 @@ def _insert_answer(
         return AnswerOutcome.WITHDRAWN
     related = {old.id: old for old in connection.execute(RELATED_ANSWERS, row | {"after": after})}
     page_rows = [old for old in related.values() if old.page == answer.page]
-    setting_aside = [old.id for old in page_rows if old.aside]  # ids of rows that set one aside
+    setting_aside = [old.id for old in page_rows if old.aside]  # rows that set an answer aside
     if id in related:
         _check_same_answer(related[id], row, {supersedes} if supersedes else {"", *setting_aside})
         return _repeated_outcome(page_rows, id)
@@ -142,7 +142,7 @@ def _insert_answer(
 
 
 def _repeated_outcome(page_rows: Iterable[Any], id: str) -> AnswerOutcome:
-    """What became of an answer that comes again: it may have been set aside since."""
+    """Return the outcome of a repeated answer, which may have been set aside since."""
     later = {row.supersedes: row for row in page_rows}
     corrections = list[Any]()
     while id in later:
@@ -154,7 +154,7 @@ def _repeated_outcome(page_rows: Iterable[Any], id: str) -> AnswerOutcome:
 
 
 def _has_counted_answer(rows: Iterable[Any], page: str) -> bool:
-    """Whether one of a page's rows counts."""
+    """Return whether any row of a page counts."""
     page_rows = [row for row in rows if row.page == page]
     superseded = {row.supersedes for row in page_rows}
     return any(row.id not in superseded and not row.aside for row in page_rows)
@@ -173,14 +173,14 @@ def _make_answer_row(answer: Answer, meta: Meta) -> dict[str, Any]:
 
 
 def _check_same_answer(stored: Any, row: dict[str, Any], supersedes: set[str]) -> None:
-    """Refuse an id that is used for something else: neither must be lost for the other."""
+    """Raise UsageError if an id is reused for another answer, so that neither is lost."""
     is_other = any(stored._mapping[name] != row[name] for name in ("page", "values"))
     if is_other or stored.aside or stored.supersedes not in supersedes:
-        raise UsageError(f"id {row['id']!r} was used for another answer — make a new one")
+        raise UsageError(f"id {row['id']!r} is already used by another answer — use a new id")
 
 
 def set_aside(connection: Connection, study: str, listener: int, pages: Iterable[str]) -> int:
-    """Let answers to these pages count no more, so that they are asked again; how many."""
+    """Set aside the answers to these pages, so that they are asked again; return their number."""
     listener_record, wanted = listener_row(connection, study, listener), set(pages)
     if listener_record.state == ParticipationState.WITHDRAWN:
         return 0
@@ -200,20 +200,20 @@ def set_aside(connection: Connection, study: str, listener: int, pages: Iterable
 def read_counted_answers(
     connection: Connection, study: str, listener: int | None
 ) -> list[SubmittedAnswer]:
-    """Answers that count now, of all listeners or of one: those that nothing supersedes."""
+    """Return the answers that count, of all listeners or of one: those not superseded."""
     query = _answers_query(connection, study, listener).where(IS_COUNTED)
     return [_answer_from_row(row) for row in connection.execute(query)]
 
 
 def read_answered_pages(connection: Connection, study: str, listener: int) -> dict[str, str]:
-    """Pages with an answer that counts, in the order they came, and when they did."""
+    """Return pages with an answer that counts, in order of arrival, with the times."""
     listener_record = listener_row(connection, study, listener)
     rows = connection.execute(ANSWERED_PAGES, {"listener": listener_record.serial})
     return {page: received for page, received in rows}  # noqa: C416
 
 
 def read_answer(connection: Connection, study: str, listener: int, page: str) -> Answer | None:
-    """The answer to a page that counts."""
+    """Return the answer to a page that counts."""
     query = _answers_query(connection, study, listener).where(IS_COUNTED)
     row = connection.execute(query.where(answers.c.page == page)).one_or_none()
     return None if row is None else _answer_from_row(row).answer
@@ -222,7 +222,7 @@ def read_answer(connection: Connection, study: str, listener: int, page: str) ->
 def iterate_answers(
     connection: Connection, study: str, listener: int | None
 ) -> Iterator[SubmittedAnswer]:
-    """All answers as they were given, in the order they came."""
+    """Yield all answers ever given, in order of arrival."""
     query = _answers_query(connection, study, listener).execution_options(yield_per=ROWS_IN_MEMORY)
     with connection.execute(query) as rows:
         yield from map(_answer_from_row, rows)
@@ -244,19 +244,19 @@ def _answer_from_row(row: Sequence[Any]) -> SubmittedAnswer:
 
 
 # --- Bulk changes of answers ---------------------------------------------------------------------
-# Whoever decides sees all that was ever answered by the listeners in question, under the lock of
-# the one writer, so nothing can come in between.
+# The decision function sees all answers ever given by the listeners in question, under the lock of
+# the single writer, so that no answer can arrive in between.
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerHistory:
-    """Listeners, and by number all answers they ever gave."""
+    """Listeners, and all answers that each ever gave."""
 
     listeners: tuple[Listener, ...]
     answers: Mapping[int, tuple[SubmittedAnswer, ...]]
 
     def last(self, listener: int, page: str) -> SubmittedAnswer | None:
-        """What stands last on a page: an answer that counts, or one that was set aside."""
+        """Return the last answer to a page, whether it counts or was set aside."""
         page_answers = [one for one in self.answers[listener] if one.answer.page == page]
         superseded = {one.supersedes for one in page_answers}
         return next((one for one in page_answers if one.id not in superseded), None)
@@ -264,7 +264,7 @@ class AnswerHistory:
 
 @dataclass(frozen=True, slots=True)
 class AnswerChange:
-    """An answer to be kept, and the id of the one that it corrects, if it does."""
+    """An answer to store, and the id of the answer that it corrects, if any."""
 
     answer: Answer
     id: str
@@ -278,7 +278,7 @@ Decide = Callable[[AnswerHistory], Sequence[AnswerChange]]
 def change_answers(
     connection: Connection, study: str, title: str, numbers: Iterable[int], decide: Decide
 ) -> tuple[AnswerChange, ...]:
-    """Keep what is decided; the study and its listeners are entered if they are not there."""
+    """Store the changes that are decided; the study and its listeners are added if needed."""
     add_study(connection, study, title)
     study_listeners = tuple(add_listeners(connection, study, numbers))
     answers_by_listener = {
@@ -288,7 +288,7 @@ def change_answers(
     changes = tuple(decide(AnswerHistory(study_listeners, answers_by_listener)))
     for change in changes:
         if _apply_change(connection, change) != AnswerOutcome.STORED:
-            raise UsageError(f"page {change.answer.page}: the answer could not be kept")
+            raise UsageError(f"page {change.answer.page}: the answer could not be stored")
     return changes
 
 
@@ -307,10 +307,10 @@ MAX_EVENTS_PER_CALL = 1000
 def add_events(
     connection: Connection, study: str, listener: int, page_events: Sequence[PageEvent]
 ) -> int:
-    """Keep events; how many were new. Of who has withdrawn, nothing is kept."""
+    """Store events and return the number of new ones; nothing is stored after a withdrawal."""
     if len(page_events) > MAX_EVENTS_PER_CALL:
         raise UsageError(
-            f"{len(page_events):,} events at once are more than {MAX_EVENTS_PER_CALL:,}"
+            f"at most {MAX_EVENTS_PER_CALL:,} events are allowed per call, got {len(page_events):,}"
         )
     listener_record = listener_row(connection, study, listener)
     rows = {event.id: _make_event_row(listener_record.serial, event) for event in page_events}
@@ -341,7 +341,7 @@ def _make_event_row(serial: int, event: PageEvent) -> dict[str, Any]:
 def read_page_events(
     connection: Connection, study: str, listener: int, page: str, what: str
 ) -> list[PageEvent]:
-    """Events of one sort on one page, in the order they came."""
+    """Return events of one type on one page, in order of arrival."""
     listener_record = listener_row(connection, study, listener)
     columns = (events.c.id, events.c.page, events.c.what, events.c.details, events.c.at)
     query = select(*columns).where(
@@ -357,7 +357,7 @@ def read_page_events(
 def iterate_events(
     connection: Connection, study: str, listener: int | None
 ) -> Iterator[tuple[int, str, PageEvent]]:
-    """All events in the order they came, with the listener's number and the server's time."""
+    """Yield all events in order of arrival, with the listener's number and the server's time."""
     columns = (events.c.id, events.c.page, events.c.what, events.c.details, events.c.at)
     events_with_listeners = events.join(
         LISTENERS_WITH_STUDIES, events.c.listener == listeners.c.serial

@@ -1,4 +1,4 @@
-"""SQLite and PostgreSQL connections by address; removal of deleted data from the log."""
+"""Connections to SQLite and PostgreSQL, and removal of deleted data from the SQLite log."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from earwitness.errors import MissingExtra, StoreError, UsageError
 
 # --- Connections by address ----------------------------------------------------------------------
-# There is one writer at a time, over all processes: a transaction that writes waits for its turn
-# when it begins (SQLite's write lock, a lock of our own in PostgreSQL). So what a job reads cannot
-# change before it writes, and no two of them can wait for each other. Readers wait for nobody.
+# There is one writer at a time, across all processes: a writing transaction waits for a lock when
+# it begins (SQLite's write lock, an advisory lock in PostgreSQL). So what a job reads cannot change
+# before it writes, and no deadlocks can occur. Readers never wait.
 
 
-LOCK_TIMEOUT_SECONDS = 30  # to wait for the turn of another process
-WRITER_LOCK_ID = 0x6561_7277  # our own lock in PostgreSQL, any number that nobody else uses
+LOCK_TIMEOUT_SECONDS = 30  # longest wait for another process
+WRITER_LOCK_ID = 0x6561_7277  # advisory lock in PostgreSQL; any number not used elsewhere
 SQLITE_PRAGMAS = (
     f"busy_timeout = {LOCK_TIMEOUT_SECONDS * 1000}",
     "synchronous = FULL",
-    "fullfsync = ON",  # where a plain sync does not reach the disk
+    "fullfsync = ON",  # for systems where a plain sync does not reach the disk
     "foreign_keys = ON",
-    "secure_delete = ON",  # what a listener withdrew is overwritten
+    "secure_delete = ON",  # data of withdrawn listeners is overwritten
 )
 POSTGRES_TIMEOUTS = {"connect_timeout": "10", "tcp_user_timeout": f"{LOCK_TIMEOUT_SECONDS * 1000}"}
 POSTGRES_SETTINGS = (
     f"lock_timeout = '{LOCK_TIMEOUT_SECONDS}s'",
-    f"idle_in_transaction_session_timeout = '{LOCK_TIMEOUT_SECONDS}s'",  # who hangs loses the turn
+    f"idle_in_transaction_session_timeout = '{LOCK_TIMEOUT_SECONDS}s'",  # releases hanging writers
 )
 
 
 @dataclass(frozen=True)
 class Database:
-    """Two ways into one database: to write, one at a time, and to read."""
+    """Engines of one database: one for writing, one at a time, and one for reading."""
 
     writer: Engine
     reader: Engine
 
     def close(self) -> None:
-        """Give back all connections."""
+        """Close all connections."""
         self.writer.dispose()
         self.reader.dispose()
 
 
 def connect(address: str) -> Database:
-    """A database by its address, or by the path of a file of SQLite."""
+    """Connect to a database by its address, or by the path of an SQLite file."""
     url = _parse_address(address)
     if url.get_backend_name() == "sqlite":
         return _connect_sqlite(url)
     if find_spec("psycopg") is None:
-        raise MissingExtra("psycopg", "postgresql", "a store in PostgreSQL")
+        raise MissingExtra("psycopg", "postgresql", "a PostgreSQL database")
     return _connect_postgresql(url.set(drivername="postgresql+psycopg"))
 
 
@@ -66,11 +66,11 @@ def _parse_address(address: str) -> URL:
     try:
         url = make_url(address.replace("postgres://", "postgresql://", 1))
     except ArgumentError:
-        raise UsageError("the address of a store cannot be understood") from None
+        raise UsageError("invalid database address") from None
     if url.get_backend_name() not in ("sqlite", "postgresql"):
         raise UsageError(
-            f"a store cannot be kept in {url.drivername}"
-            " — give sqlite:///file.db, a path, or postgresql://…"
+            f"unsupported database {url.drivername}"
+            " — use sqlite:///file.db, a path, or postgresql://…"
         )
     return url
 
@@ -90,7 +90,7 @@ def _sqlite_engine(url: URL, pragmas: tuple[str, ...]) -> Engine:
     engine = create_engine(url)
 
     def prepare(connection: sqlite3.Connection, _: object) -> None:
-        connection.isolation_level = None  # transactions begin where we say so
+        connection.isolation_level = None  # transactions begin explicitly
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
 
@@ -100,14 +100,14 @@ def _sqlite_engine(url: URL, pragmas: tuple[str, ...]) -> Engine:
 
 def _check_sqlite_path(url: URL) -> str:
     if url.database in (None, "", ":memory:"):
-        raise UsageError("a store in memory would keep nothing — give the path of a file")
+        raise UsageError("an in-memory database would not keep answers — use the path of a file")
     if not Path(str(url.database)).parent.is_dir():
-        raise UsageError(f"{url.database}: there is no folder {Path(str(url.database)).parent}")
+        raise UsageError(f"{url.database}: folder {Path(str(url.database)).parent} does not exist")
     return str(url.database)
 
 
 def _set_write_ahead_log(path: Path) -> None:
-    """Let readers read while somebody writes; the file remembers it."""
+    """Let readers read during writes; the setting is stored in the file."""
     deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
     while True:
         try:
@@ -115,11 +115,13 @@ def _set_write_ahead_log(path: Path) -> None:
         except sqlite3.Error as error:
             is_busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
             if not is_busy or time.monotonic() > deadline:
-                raise UsageError(f"{path}: cannot be a store: {error}") from None
-            time.sleep(0.01)  # another process opens it just now
+                raise UsageError(f"{path}: cannot be used as a database: {error}") from None
+            time.sleep(0.01)  # another process is opening it
         else:
             if mode != "wal":
-                raise UsageError(f"{path}: cannot be a store there — use a local disk")
+                raise UsageError(
+                    f"{path}: file system does not support the database — use a local disk"
+                )
             return
 
 
@@ -148,9 +150,9 @@ def _connect_postgresql(url: URL) -> Database:
         with reader.connect() as connection:
             encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
     except DBAPIError as error:
-        raise StoreError(f"the store cannot be reached: {error.orig}") from None
+        raise StoreError(f"cannot connect to the database: {error.orig}") from None
     if encoding != "UTF8":
-        raise UsageError(f"the database must be encoded as UTF8, not {encoding}")
+        raise UsageError(f"the database encoding must be UTF8, got {encoding}")
     return Database(writer, reader)
 
 
@@ -169,25 +171,25 @@ def _execute(connection: Connection, statement: str) -> None:
 
 
 # --- Scrubbing of the SQLite log -----------------------------------------------------------------
-# The log is emptied as soon as nobody reads any more what stood there before. That may take a
-# while, so it is tried again and again, each time without making anybody wait.
+# The log can be emptied only when no reader uses its old content. That may take a while, so it is
+# retried, without blocking other connections.
 
 
-FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.02, 10.0  # between tries, longer each time
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.02, 10.0  # delay between tries, doubled up to a limit
 
 
 class Scrubber:
-    """Empties the log in a thread of its own, which is there while there is something to do."""
+    """Empties the log in a thread, which runs only while there is something to do."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine if engine.dialect.name == "sqlite" else None
         self._lock, self._closed = threading.Lock(), threading.Event()
-        self._requested_count, self._served_count = 0, 0  # how often, and what of it is done
+        self._requested_count, self._served_count = 0, 0  # numbers of requests, and of those done
         self._thread: threading.Thread | None = None
         self._log_is_empty = threading.Event()
 
     def request(self) -> threading.Event:
-        """Empty the log as soon as that can be; what is set once it is empty."""
+        """Empty the log as soon as possible; return an event that is set when it is empty."""
         with self._lock:
             if self._engine is None:
                 self._log_is_empty.set()
@@ -202,7 +204,7 @@ class Scrubber:
             return self._log_is_empty
 
     def close(self) -> None:
-        """Give up: whoever opens the file next, or closes it last, will do it."""
+        """Stop; the log is emptied when the file is next opened or last closed."""
         self._closed.set()
         thread = self._thread
         if thread is not None:
@@ -228,7 +230,7 @@ class Scrubber:
             return is_done
 
     def _truncate_log(self) -> bool:
-        """Whether all of the log is in the file now, and the log empty; waits for nobody."""
+        """Empty the log without waiting; return whether it is empty."""
         assert self._engine is not None
         try:
             with self._engine.connect() as connection:

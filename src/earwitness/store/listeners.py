@@ -27,14 +27,14 @@ from earwitness.store.records import Listener, ParticipationState, server_time
 from earwitness.store.tables import answers, check_name, check_text, events, listeners, studies
 
 # --- Hashed identifiers of withdrawn listeners ---------------------------------------------------
-# What another service calls a person is deleted when they withdraw. A hash of it is kept, made with
-# a secret of the study: it says nothing by itself, and nobody can find the person by it in another
-# study. Whoever has the store and guesses an id can see whether it withdrew; so ids that can be
-# guessed stay as private as the store.
+# The external id of a person is deleted on withdrawal. A hash of it is kept, keyed with a secret
+# of the study: it reveals nothing by itself and cannot be linked across studies. Anyone with the
+# database who guesses an id can check whether that person withdrew, so guessable ids are only as
+# private as the database.
 
 
 def hash_person(secret: str, outside: str) -> str:
-    """What is kept of the id of a person who withdrew.
+    """Return the keyed hash that is kept of the id of a withdrawn person.
 
     >>> hash_person("a", "5f8a") == hash_person("a", "5f8a") != hash_person("b", "5f8a")
     True
@@ -43,12 +43,12 @@ def hash_person(secret: str, outside: str) -> str:
 
 
 def read_secret(connection: Connection, digest: str) -> str | None:
-    """The secret of a study, if anybody has withdrawn from it."""
+    """Return the secret of a study, if any listener has withdrawn."""
     return connection.scalar(select(studies.c.secret).where(studies.c.digest == digest))
 
 
 def ensure_secret(connection: Connection, digest: str) -> str:
-    """The secret of a study, made when it is first needed."""
+    """Return the secret of a study, creating it if needed."""
     secret = read_secret(connection, digest)
     if secret is None:
         secret = secrets.token_hex(32)
@@ -72,7 +72,7 @@ LISTENER_COLUMNS = (
     listeners.c.code,
 )
 LISTENERS_WITH_STUDIES = listeners.join(studies, listeners.c.study == studies.c.serial)
-LISTENER_BY_NUMBER = (  # made once: what every answer asks
+LISTENER_BY_NUMBER = (  # compiled once, since each answer runs it
     select(listeners.c.serial, listeners.c.state, listeners.c.code)
     .select_from(LISTENERS_WITH_STUDIES)
     .where(studies.c.digest == bindparam("digest"), listeners.c.number == bindparam("number"))
@@ -86,7 +86,7 @@ LISTENER_BY_TOKEN = (
 
 
 def add_study(connection: Connection, digest: str, title: str) -> None:
-    """Enter a study by the digest of its file; it may be there already."""
+    """Add a study by the digest of its file, if it is not yet stored."""
     query = select(studies.c.serial).where(studies.c.digest == check_name("digest", digest))
     if connection.scalar(query) is None:
         row = {"digest": digest, "title": check_text("title", title), "added": server_time()}
@@ -96,7 +96,7 @@ def add_study(connection: Connection, digest: str, title: str) -> None:
 def add_listeners(
     connection: Connection, study: str, numbers: Iterable[int], *, open: bool = False
 ) -> list[Listener]:
-    """Give every number a link; numbers that have one keep it. Open ones may be claimed."""
+    """Create a link for each number without one. Open ones may be claimed."""
     serial, wanted_numbers = study_serial(connection, study), sorted(set(numbers))
     numbers_query = select(listeners.c.number).where(listeners.c.study == serial)
     stored_numbers = set(connection.scalars(numbers_query))
@@ -124,7 +124,7 @@ def add_listeners(
 
 @dataclass(frozen=True)
 class OpenPlaceQuota:
-    """So many may come by the open link in all, to numbers up to the last of the study."""
+    """Limit on the number of listeners who join by the open link, and on their numbers."""
 
     max_people: int
     last_number: int
@@ -138,10 +138,10 @@ def claim(
     request: str | None = None,
     quota: OpenPlaceQuota | None = None,
 ) -> Listener | None:
-    """The open number that is next, for whoever comes; None when there are no more.
+    """Claim the next open number; return None if there are no more.
 
-    The same person, by what another service calls them (``outside``) or by an id that their browser
-    made (``request``), gets the same number again.
+    The same person, identified by the id of another service (``outside``) or by an id from their
+    browser (``request``), gets the same number again.
     """
     listener = find_claim(connection, study, outside=outside, request=request)
     if listener is not None:
@@ -166,7 +166,7 @@ def claim(
 def find_claim(
     connection: Connection, study: str, *, outside: str | None = None, request: str | None = None
 ) -> Listener | None:
-    """The number that a person has claimed, if any, also who has withdrawn; nothing is taken."""
+    """Return the number that a person has claimed, if any, even after withdrawal."""
     column, person = _person_column(outside, request)
     serial = study_serial(connection, study)
     listener = _find_listener(connection, (listeners.c.study == serial) & (column == person))
@@ -181,7 +181,7 @@ def find_claim(
 def count_free_places(
     connection: Connection, study: str, quota: OpenPlaceQuota | None = None
 ) -> int:
-    """How many open numbers wait for somebody."""
+    """Return the number of open places that are still free."""
     serial = study_serial(connection, study)
     query = select(func.count()).where(_free_place_condition(serial, quota))
     free_places = connection.scalar(query) or 0
@@ -191,7 +191,7 @@ def count_free_places(
 
 
 def _count_remaining_quota(connection: Connection, serial: int, quota: OpenPlaceQuota) -> int:
-    """How many more may come: everybody counts who ever came, also who has withdrawn since."""
+    """Return how many more may join; withdrawn listeners count as joined."""
     person_columns = (listeners.c.outside, listeners.c.request, listeners.c.gone)
     has_come = or_(*(column.is_not(None) for column in person_columns))
     query = select(func.count()).where(listeners.c.study == serial, has_come)
@@ -199,9 +199,9 @@ def _count_remaining_quota(connection: Connection, serial: int, quota: OpenPlace
 
 
 def uninvite(connection: Connection, study: str, most: int) -> list[int]:
-    """Take links back from the last listeners who were invited and of whom nothing has come.
+    """Withdraw the links of the last invited listeners who have not started; return their numbers.
 
-    Their numbers are as if nobody had ever had them; those who have a link now find nothing.
+    Their numbers become unused, and their links stop working.
     """
     serial = study_serial(connection, study)
     traces = (
@@ -224,41 +224,41 @@ def _free_place_condition(serial: int, quota: OpenPlaceQuota | None) -> ColumnEl
 
 
 def _person_column(outside: str | None, request: str | None) -> tuple[Column[str | None], str]:
-    """By which column a person is known, and as what."""
+    """Return the column that identifies a person, and its value."""
     if (outside is None) == (request is None):
-        raise UsageError("a claim needs either the id of another service or that of a request")
+        raise UsageError("a claim needs exactly one of outside and request")
     if outside is None:
         return listeners.c.request, check_name("id", request or "")
     return listeners.c.outside, check_name("id", outside)
 
 
 def listener_by_token(connection: Connection, token: str) -> Listener | None:
-    """Whose link this is."""
+    """Return the listener of a link, if any."""
     row = connection.execute(LISTENER_BY_TOKEN, {"token": check_text("token", token)}).one_or_none()
     return None if row is None else listener_from_row(row)
 
 
 def study_serial(connection: Connection, digest: str) -> int:
-    """The row of a study."""
+    """Return the row id of a study."""
     query = select(studies.c.serial).where(studies.c.digest == check_text("study", digest))
     serial: int | None = connection.scalar(query)
     if serial is None:
-        message = f"the store has no study {digest[:12]}…"
-        raise UsageError(f"{message} — has the study file changed since?")
+        message = f"no answers for this version of the study file ({digest[:12]}…)"
+        raise UsageError(f"{message} — was the file edited after listeners started?")
     return serial
 
 
 def listener_row(connection: Connection, study: str, number: int) -> Any:
-    """The row of a listener: serial, state, code."""
+    """Return the row of a listener: row id, state, code."""
     parameters = {"digest": check_text("study", study), "number": number}
     row = connection.execute(LISTENER_BY_NUMBER, parameters).one_or_none()
     if row is None:
-        raise UsageError(f"the store has no listener {number} of study {study[:12]}…")
+        raise UsageError(f"listener {number} of study {study[:12]}… is not in the database")
     return row
 
 
 def mark_joined(connection: Connection, serial: int) -> None:
-    """Remember that somebody takes part from now on."""
+    """Record that a listener has started."""
     change = {"state": ParticipationState.JOINED.value, "joined": server_time()}
     connection.execute(update(listeners).where(listeners.c.serial == serial).values(change))
 
@@ -270,7 +270,7 @@ def change_state(
     before: ParticipationState,
     after: ParticipationState,
 ) -> bool:
-    """Let a listener who is in one state be in another; whether they were."""
+    """Change the state of a listener if it is ``old``; return whether it was."""
     listener = listener_row(connection, study, number)
     if listener.state == before:
         query = update(listeners).where(listeners.c.serial == listener.serial)
@@ -279,7 +279,7 @@ def change_state(
 
 
 def listener_from_row(row: Sequence[Any]) -> Listener:
-    """A listener out of ``LISTENER_COLUMNS``."""
+    """Return a listener from a row of ``LISTENER_COLUMNS``."""
     digest, number, token, outside, state, *times_and_code = row
     return Listener(digest, number, token, outside, ParticipationState(state), *times_and_code)
 

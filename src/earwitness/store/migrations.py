@@ -1,8 +1,8 @@
 """Schema migrations, applied in order and recorded.
 
-Every database goes through all of them, a new one too, so that there is one way to get a table.
-What was applied is recorded, with the time and the version of the program. All steps that are
-missing are applied in one transaction that no other writer can be in at the same time.
+All databases, new ones too, go through all migrations, so that tables are defined in one way only.
+Applied migrations are recorded with the time and the program version. All missing steps are applied
+in one transaction, which excludes other writers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CREATE TABLE migrations (
 
 @dataclass(frozen=True)
 class Migration:
-    """One change of the tables, in SQL that every database understands but for ``{serial}``."""
+    """One change of the schema, in SQL common to all databases except for ``{serial}``."""
 
     number: int
     name: str
@@ -124,20 +124,20 @@ CREATE TABLE events (
 def migrate(
     connection: Connection, version: str, steps: tuple[Migration, ...] = MIGRATIONS
 ) -> None:
-    """Apply the steps that are missing; refuse what a later program or another one made."""
+    """Apply missing migrations; raise UsageError for databases of newer or other programs."""
     applied_versions = _applied_versions(connection)
     if len(applied_versions) > len(steps):
         raise UsageError(
-            "the store was made by a later program"
-            f" (earwitness {applied_versions[-1] or 'unknown'}; step {len(applied_versions)},"
-            f" while this one knows {len(steps)}) — use that version, or a later one"
+            "the database was created by a newer version"
+            f" (earwitness {applied_versions[-1] or 'unknown'}, schema {len(applied_versions)};"
+            f" this version supports schema {len(steps)}) — use that version or a newer one"
         )
     for step in steps[len(applied_versions) :]:
         _apply_migration(connection, step, version)
 
 
 def _applied_versions(connection: Connection) -> list[str]:
-    """Versions of the program that applied the steps so far, in their order."""
+    """Return the program versions that applied the migrations so far, in order."""
     table_names = set(inspect(connection).get_table_names())
     if migrations.name in table_names:
         by_number = select(migrations.c.version).order_by(migrations.c.number)
@@ -145,7 +145,7 @@ def _applied_versions(connection: Connection) -> list[str]:
     if foreign_tables := sorted(table_names & set(TABLES.tables)):
         raise UsageError(
             f"the database has tables of another program ({', '.join(foreign_tables)})"
-            " — give the store one of its own"
+            " — use a separate database"
         )
     connection.exec_driver_sql(CREATE_MIGRATIONS)
     return []

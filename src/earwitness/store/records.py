@@ -1,4 +1,4 @@
-"""Record types that go into a store and come out of it."""
+"""Record types of the database."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from earwitness.core import Answer
 
 
 class ParticipationState(StrEnum):
-    """How far a listener is."""
+    """State of a listener."""
 
-    OPEN = "open"  # whoever comes by the open link may have this number
-    INVITED = "invited"  # has a link of their own, and did not come yet
+    OPEN = "open"  # free place that anyone with the open link may claim
+    INVITED = "invited"  # has a personal link, has not started
     JOINED = "joined"
-    BLOCKED = "blocked"  # came again in the midst of a session, where that is not allowed
-    EXCUSED = "excused"  # may come again once
+    BLOCKED = "blocked"  # returned mid-session where that is not allowed
+    EXCUSED = "excused"  # may return once
     FINISHED = "finished"
     WITHDRAWN = "withdrawn"
 
 
 class AnswerOutcome(StrEnum):
-    """What became of an answer; whatever it is, it need not be sent again."""
+    """Outcome of storing an answer; in no case need it be sent again."""
 
     STORED = "stored"
-    KNOWN = "known"  # this very answer came before
-    TAKEN = "taken"  # another one came first, and counts
-    WITHDRAWN = "withdrawn"  # nothing of this listener is kept any more
-    EARLY = "early"  # the page before it is not answered, or not any more
-    ASIDE = "aside"  # this very answer came before and was set aside; the page is asked again
+    KNOWN = "known"  # the same answer was stored before
+    TAKEN = "taken"  # another answer came first, and counts
+    WITHDRAWN = "withdrawn"  # the listener has withdrawn; nothing is stored
+    EARLY = "early"  # the previous page has no answer that counts
+    ASIDE = "aside"  # the same answer was stored before and set aside; the page is asked again
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Somebody who takes part, or a number that waits for somebody; ``study`` is a digest.
+    """A listener, or a number that is still free; ``study`` is a digest.
 
-    ``token`` is what nobody can guess in the listener's own link; ``outside`` is what another
-    service calls this person. Times are those of the server, or None.
+    ``token`` is the secret part of the personal link; ``outside`` is the person's id in another
+    service. Times are server times, or None.
     """
 
     study: str
@@ -55,11 +55,11 @@ class Listener:
 
 @dataclass(frozen=True, slots=True)
 class SubmittedAnswer:
-    """An answer as it was given: ``id`` was made by the one who sent it.
+    """An answer as it was submitted; ``id`` was created by the sender.
 
     ``received`` is the server's time; ``supersedes`` is the id of the answer that this corrects.
-    ``meta`` is what went with it, such as how often sounds were played. One that is ``aside`` is no
-    answer: it sets aside the one that it supersedes.
+    ``meta`` is metadata, such as how often sounds were played. A row with ``aside`` is not an
+    answer: it sets aside the answer that it supersedes.
     """
 
     id: str
@@ -72,7 +72,7 @@ class SubmittedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A listener, and all pages that they have answered, each with the server's time."""
+    """A listener and all pages that they have answered, each with the server's time."""
 
     listener: Listener
     pages: Mapping[str, str]
@@ -80,9 +80,9 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class PageEvent:
-    """Something that happened on a page, such as a sound that was played; ``at`` as the page says.
+    """An event on a page, such as playback of a sound; ``at`` is the browser's time.
 
-    ``id`` was made by the one who sent it, as that of an answer.
+    ``id`` was created by the sender, as with answers.
     """
 
     id: str
@@ -94,7 +94,7 @@ class PageEvent:
 
 @dataclass(frozen=True, slots=True)
 class FinishReceipt:
-    """Pages that are not answered, or, if there are none, the code that proves it."""
+    """Unanswered pages or, if there are none, the completion code."""
 
     missing: tuple[str, ...]
     code: str | None
@@ -102,7 +102,7 @@ class FinishReceipt:
 
 @dataclass(frozen=True, slots=True)
 class ListenerStatus:
-    """How far a listener is: pages answered, answers corrected, events, and when last heard of."""
+    """Progress of a listener: answered pages, corrections, events and last activity."""
 
     listener: Listener
     answers: int
@@ -113,7 +113,7 @@ class ListenerStatus:
 
 @dataclass(frozen=True, slots=True)
 class OtherStudy:
-    """A study that is in the same store: who came to it, answers that count, when last heard of."""
+    """Another study in the same database: its listeners, answers that count, last activity."""
 
     digest: str
     title: str
@@ -123,5 +123,5 @@ class OtherStudy:
 
 
 def server_time() -> str:
-    """The time of the server, as text that sorts."""
+    """Return the time of the server as sortable text."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

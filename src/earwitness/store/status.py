@@ -40,11 +40,11 @@ from earwitness.store.tables import answers, events, listeners, migrations, stud
 # --- Status and export ---------------------------------------------------------------------------
 
 
-PRIVATE_FIELDS = ("token", "outside", "code")  # who has these could pass for the listener
+PRIVATE_FIELDS = ("token", "outside", "code")  # allow impersonation of the listener
 
 
 def read_listener_statuses(connection: Connection, study: str) -> list[ListenerStatus]:
-    """How far every listener is, by number."""
+    """Return the progress of all listeners, by number."""
     serial = study_serial(connection, study)
     answer_counts = _count_answers(connection, serial)
     event_counts = _count_events(connection, serial)
@@ -60,7 +60,7 @@ def read_listener_statuses(connection: Connection, study: str) -> list[ListenerS
 
 
 def read_other_studies(connection: Connection, study: str) -> list[OtherStudy]:
-    """Studies beside this one to which somebody has answered, in the order they were added."""
+    """Return other studies that have answers, in the order they were added."""
     rows = connection.execute(select(studies).order_by(studies.c.serial))
     studies_with_answers = list[OtherStudy]()
     for row in rows.all():
@@ -75,7 +75,7 @@ def read_other_studies(connection: Connection, study: str) -> list[OtherStudy]:
 
 
 def has_answers(connection: Connection, study: str) -> bool:
-    """Whether anybody has answered this study, which need not be there."""
+    """Return whether a study has answers; it need not be in the database."""
     answers_with_studies = answers.join(
         LISTENERS_WITH_STUDIES, answers.c.listener == listeners.c.serial
     )
@@ -117,7 +117,7 @@ def _read_listeners(connection: Connection, serial: int) -> list[Listener]:
 
 
 def iterate_records(connection: Connection, study: str, private: bool) -> Iterator[dict[str, Any]]:
-    """All that is kept of a study, as records of JSON that say what they are."""
+    """Yield everything stored for a study, as JSON records with their type."""
     serial = study_serial(connection, study)
     for row in connection.execute(select(migrations).order_by(migrations.c.number)):
         yield {"record": "migration", **row._mapping}
@@ -139,16 +139,16 @@ def iterate_records(connection: Connection, study: str, private: bool) -> Iterat
 # --- Completion and withdrawal -------------------------------------------------------------------
 
 
-CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"  # none looks like another
+CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"  # without similar characters
 CODE_LENGTH = 10
 
 
 def finish(
     connection: Connection, study: str, listener: int, pages: Iterable[str]
 ) -> FinishReceipt:
-    """Count answers to all ``pages``: those missing, or a code, the same however often asked.
+    """Return the unanswered pages of ``pages``, or the completion code, always the same.
 
-    Of who has withdrawn, all are missing.
+    For withdrawn listeners all pages are unanswered.
     """
     listener_record = listener_row(connection, study, listener)
     answered_pages = read_answered_pages(connection, study, listener)
@@ -166,10 +166,9 @@ def finish(
 
 
 def withdraw(connection: Connection, study: str, listener: int) -> None:
-    """Delete all that came from a listener; that the number was used is kept, and its link.
+    """Delete all data of a listener; the number stays used, and the link is kept.
 
-    What another service calls them is deleted, too; a keyed hash of it is kept, by which they are
-    known should they come again.
+    The external id is deleted too; a keyed hash of it is kept to recognize a returning person.
     """
     listener_record = listener_row(connection, study, listener)
     for table in (answers, events):
@@ -194,14 +193,14 @@ def withdraw(connection: Connection, study: str, listener: int) -> None:
 # --- Re-entry of blocked listeners ---------------------------------------------------------------
 
 
-EXCUSE_EVENT = "excused"  # the event that says which visit used an excuse
+EXCUSE_EVENT = "excused"  # event of the visit that used an excuse
 
 
 def let_in(connection: Connection, study: str, listener: int, visit: str) -> bool:
-    """Whether an excuse lets this visit in, which uses it up.
+    """Return whether an excuse admits this visit, which uses it up.
 
-    A visit has an id that its sender made, so that one whose first reply was lost is known again;
-    one without an id is let in once.
+    A visit has an id from its sender, so that it is recognized if the first reply was lost; a visit
+    without an id is admitted once.
     """
     used = change_state(
         connection, study, listener, ParticipationState.EXCUSED, ParticipationState.JOINED
@@ -225,4 +224,4 @@ def _has_used_excuse(connection: Connection, study: str, listener: int, visit: s
 
 
 def _excuse_event_id(visit: str) -> str:
-    return f"visit {visit}"  # ids of events that browsers make have no blank
+    return f"visit {visit}"  # ids of events from browsers contain no space

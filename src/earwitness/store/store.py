@@ -1,4 +1,4 @@
-"""The Store class: thread-safe verbs on studies, listeners and answers."""
+"""The Store class: thread-safe access to studies, listeners and answers."""
 
 from __future__ import annotations
 
@@ -31,27 +31,43 @@ from earwitness.store.records import (
 )
 from earwitness.store.writer import StoreWriter
 
-SCRUB_WAIT_SECONDS = 1.0  # for the log to be emptied, which goes on in any case
+SCRUB_WAIT_SECONDS = 1.0  # wait for the log to be emptied, which continues in any case
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class Store:
-    """All that is known of studies, listeners and answers, in one database.
+    """Database of studies, listeners and answers.
 
-    Any thread may call any verb. Verbs that write return once that is committed.
+    All methods may be called from any thread. Methods that write return after the commit.
+
+    Examples
+    --------
+    ``with Store.open("study.db") as store: ...``
     """
 
     def __init__(self, database: Database) -> None:
         self._database, self._writer = database, StoreWriter(database.writer)
         self._scrubber = Scrubber(database.reader)
-        self._scrubber.request()  # another process may have been killed before it could
+        self._scrubber.request()  # another process may have been killed before it was done
 
     @classmethod
     def open(cls, address: str | PathLike[str], *, version: str = "") -> Self:
-        """Open ``sqlite:///file.db``, a path, or ``postgresql://…``; make its tables if needed.
+        """Open a database, creating its tables if needed.
 
-        ``version``, of the program, is recorded if tables are made or changed.
+        Parameters
+        ----------
+        address
+            ``sqlite:///file.db``, a path, or ``postgresql://…``.
+        version
+            Version of the program, recorded if tables are created or changed.
+
+        Raises
+        ------
+        UsageError
+            If the address is invalid, or the database belongs to a newer or another program.
+        StoreError
+            If the database cannot be reached.
         """
         database = connect(fspath(address))
         try:
@@ -63,7 +79,7 @@ class Store:
         return cls(database)
 
     def close(self) -> None:
-        """Finish what was asked for, and let go of the database."""
+        """Finish pending jobs and close the database."""
         self._writer.close()
         self._scrubber.close()
         self._database.close()
@@ -77,38 +93,39 @@ class Store:
     def write(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
     ) -> Future[T]:
-        """Do not wait: ``write(add_answer, answer, id)``; the future tells once it is committed.
+        """Queue a job, as in ``write(add_answer, answer, id)``, and return a future.
 
-        In asyncio: ``await asyncio.wrap_future(store.write(add_answer, answer, id))``. A job may
-        run twice, and must do nothing but use the connection.
+        The future is done after the commit. In asyncio, use
+        ``await asyncio.wrap_future(store.write(add_answer, answer, id))``. A job may run twice, and
+        must have no effects other than on the connection.
         """
         return self._writer.add(lambda connection: job(connection, *args, **options))
 
     def _read(
         self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
-        """What a query finds in the database as it is now."""
+        """Run a query on the current state of the database."""
         with self._reading() as connection:
             return query(connection, *args, **options)
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        """A view of the database as it is now."""
+        """Open a snapshot of the database for reading."""
         with _store_errors(), self._database.reader.connect() as connection:
             yield connection
 
     def add_study(self, digest: str, title: str) -> None:
-        """Enter a study by the digest of its file; it may be there already."""
+        """Add a study by the digest of its file, if it is not yet stored."""
         self.write(listeners.add_study, digest, title).result()
 
     def add_listeners(
         self, study: str, numbers: Iterable[int], *, open: bool = False
     ) -> list[Listener]:
-        """Give every number a link; numbers that have one keep it. Open ones may be claimed."""
+        """Create a link for each number without one. Open ones may be claimed."""
         return self.write(listeners.add_listeners, study, list(numbers), open=open).result()
 
     def uninvite(self, study: str, most: int) -> list[int]:
-        """Take links back from the last who were invited and of whom nothing has come; who."""
+        """Withdraw links of the last invited listeners who have not started; return them."""
         return self.write(listeners.uninvite, study, most).result()
 
     def claim(
@@ -119,26 +136,26 @@ class Store:
         request: str | None = None,
         quota: OpenPlaceQuota | None = None,
     ) -> Listener | None:
-        """The next open number, the same again for the same person; None if there are no more."""
+        """Claim the next open number, the same again for the same person; None if none is left."""
         person = {"outside": outside, "request": request}
         return self.write(listeners.claim, study, **person, quota=quota).result()
 
     def find_claim(
         self, study: str, *, outside: str | None = None, request: str | None = None
     ) -> Listener | None:
-        """The number that a person has claimed, if any; nothing is taken."""
+        """Return the number that a person has claimed, if any."""
         return self._read(listeners.find_claim, study, outside=outside, request=request)
 
     def count_free_places(self, study: str, quota: OpenPlaceQuota | None = None) -> int:
-        """How many open numbers wait for somebody."""
+        """Return the number of open places that are still free."""
         return self._read(listeners.count_free_places, study, quota)
 
     def listener_by_token(self, token: str) -> Listener | None:
-        """Whose link this is."""
+        """Return the listener of a link, if any."""
         return self._read(listeners.listener_by_token, token)
 
     def visit(self, token: str) -> Visit | None:
-        """Whose link this is, and what they have answered, as of one moment."""
+        """Return the listener of a link and their answered pages, in one snapshot."""
         with self._reading() as connection:
             listener = listeners.listener_by_token(connection, token)
             if listener is None:
@@ -150,92 +167,92 @@ class Store:
     def change_state(
         self, study: str, listener: int, before: ParticipationState, after: ParticipationState
     ) -> bool:
-        """Let a listener who is in one state be in another; whether they were."""
+        """Change the state of a listener if it is ``old``; return whether it was."""
         return self.write(listeners.change_state, study, listener, before, after).result()
 
     def let_in(self, study: str, listener: int, visit: str) -> bool:
-        """Whether an excuse lets this visit in, which uses it up; the same visit may ask again."""
+        """Return whether an excuse admits this visit, which uses it up; repeatable per visit."""
         return self.write(status.let_in, study, listener, visit).result()
 
     def add_answer(self, answer: Answer, id: str, meta: Meta = None) -> AnswerOutcome:
-        """Keep an answer under an id that its sender made; the first to a page counts."""
+        """Store an answer under an id from its sender; the first answer to a page counts."""
         return self.write(answers.add_answer, answer, id, meta).result()
 
     def correct_answer(
         self, answer: Answer, id: str, supersedes: str, meta: Meta = None
     ) -> AnswerOutcome:
-        """Keep an answer in place of another, which stays, but counts no more."""
+        """Store a correction of another answer, which is kept, but no longer counts."""
         return self.write(answers.correct_answer, answer, id, supersedes, meta).result()
 
     def set_aside(self, study: str, listener: int, pages: Iterable[str]) -> int:
-        """Let answers to these pages count no more, so that they are asked again; how many."""
+        """Set aside the answers to these pages, which are asked again; return their number."""
         return self.write(answers.set_aside, study, listener, tuple(pages)).result()
 
     def answer_to(self, study: str, listener: int, page: str) -> Answer | None:
-        """The answer to a page that counts."""
+        """Return the answer to a page that counts."""
         return self._read(answers.read_answer, study, listener, page)
 
     def answers(self, study: str, listener: int | None = None) -> list[Answer]:
-        """Answers that count now, in the order they came."""
+        """Return the answers that count, in order of arrival."""
         return [one.answer for one in self.counted_answers(study, listener)]
 
     def counted_answers(self, study: str, listener: int | None = None) -> list[SubmittedAnswer]:
-        """The same, with what went with them."""
+        """Return the answers that count, with their metadata."""
         return self._read(answers.read_counted_answers, study, listener)
 
     def history(self, study: str, listener: int | None = None) -> list[SubmittedAnswer]:
-        """All answers that were ever given, but by those who withdrew."""
+        """Return all answers ever given, except those of withdrawn listeners."""
         with self._reading() as connection:
             return list(answers.iterate_answers(connection, study, listener))
 
     def add_events(self, study: str, listener: int, page_events: Sequence[PageEvent]) -> int:
-        """Keep what happened on pages; how many of these events were new."""
+        """Store page events; return the number of new ones."""
         return self.write(answers.add_events, study, listener, tuple(page_events)).result()
 
     def page_events(self, study: str, listener: int, page: str, what: str) -> list[PageEvent]:
-        """What happened of one sort on one page of a listener."""
+        """Return events of one type on one page of a listener."""
         return self._read(answers.read_page_events, study, listener, page, what)
 
     def events(self, study: str, listener: int) -> list[PageEvent]:
-        """What happened on a listener's pages."""
+        """Return all page events of a listener."""
         with self._reading() as connection:
             return [event for *_, event in answers.iterate_events(connection, study, listener)]
 
     def finish(self, study: str, listener: int, pages: Iterable[str]) -> FinishReceipt:
-        """The pages that are not answered, or a code if all are; the same code every time."""
+        """Return the unanswered pages, or the completion code, always the same."""
         return self.write(status.finish, study, listener, tuple(pages)).result()
 
     def withdraw(self, study: str, listener: int) -> None:
-        """Delete all that came from a listener; the number stays used.
+        """Delete all data of a listener; the number stays used.
 
-        Unlike the job of this name, it also sees to it that nothing is left in the log of SQLite:
-        at once, or as soon as nobody reads there any more.
+        In addition, the data is removed from the log of SQLite, at once or as soon as no other
+        reader uses it.
         """
         self.write(status.withdraw, study, listener).result()
         self._scrubber.request().wait(SCRUB_WAIT_SECONDS)
 
     def status(self, study: str) -> list[ListenerStatus]:
-        """How far every listener is, by number."""
+        """Return the progress of all listeners, by number."""
         return self._read(status.read_listener_statuses, study)
 
     def other_studies(self, study: str) -> list[OtherStudy]:
-        """Studies beside this one, which need not be there, to which somebody has answered."""
+        """Return other studies in the database that have answers."""
         return self._read(status.read_other_studies, study)
 
     def has_answers(self, study: str) -> bool:
-        """Whether anybody has answered this study, which need not be there."""
+        """Return whether a study has answers; it need not be in the database."""
         return self._read(status.has_answers, study)
 
     def export(self, study: str, *, private: bool = False) -> Iterator[dict[str, Any]]:
-        """All that is kept of a study, as records of JSON; links and ids of people if asked."""
+        """Yield everything stored for a study as JSON records; if ``private``, also links, ids."""
         with self._reading() as connection:
             yield from status.iterate_records(connection, study, private)
 
 
 @contextmanager
 def _store_errors() -> Iterator[None]:
-    """Errors of the database, as ours."""
+    """Convert database errors to StoreError."""
     try:
         yield
     except DBAPIError as error:
-        raise StoreError(f"the store failed: {error.orig}") from None
+        raise StoreError(f"database error: {error.orig}") from None

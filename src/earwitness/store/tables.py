@@ -21,19 +21,19 @@ from sqlalchemy import (
 from earwitness.errors import BadAnswer, UsageError, whole_characters
 
 # --- Table definitions ---------------------------------------------------------------------------
-# An answer that corrects none supersedes ``""``: so one rule, that listener, page and what is
-# superseded are unique together, says both that a page is answered once and that an answer is
-# corrected once. A row that is ``aside`` is no answer: it sets aside the one that it supersedes,
-# and the page is open again. Of who has withdrawn, ``gone`` is what another service called them,
-# hashed with the ``secret`` of the study.
+# An answer that corrects none supersedes ``""``: so one constraint, that listener, page and
+# superseded id are unique together, ensures both that a page is answered once and that an answer is
+# corrected once. A row with ``aside`` is not an answer: it sets aside the one that it supersedes,
+# and the page is open again. For withdrawn listeners, ``gone`` is their external id, hashed with
+# the ``secret`` of the study.
 
 
 TABLES = MetaData()
-ROWS_IN_MEMORY = 1000  # rows that are in memory while all are read
+ROWS_IN_MEMORY = 1000  # rows fetched at a time
 
 
 def _serial_column() -> Column[int]:
-    """Rows in the order they came."""
+    """Return the primary key, in order of arrival."""
     return Column("serial", BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
 
 
@@ -124,11 +124,11 @@ events = Table(
 # --- Checks of stored texts ----------------------------------------------------------------------
 
 
-MAX_NAME_CHARACTERS = 200  # so that it fits into an index
+MAX_NAME_CHARACTERS = 200  # limit for indexed columns
 
 
 def check_name(what: str, text: str) -> str:
-    """A short text that something is found by.
+    """Return a valid name; raise UsageError otherwise.
 
     >>> check_name("page", "1.12")
     '1.12'
@@ -142,14 +142,14 @@ def check_name(what: str, text: str) -> str:
 
 
 def check_text(what: str, text: str) -> str:
-    """Any text, empty or long, without what is no character."""
+    """Return a text of any length; raise UsageError for invalid characters."""
     if misfit := _describe_misfit(text):
         raise UsageError(f"{what} {misfit}: {whole_characters(text[:40])!r}")
     return text
 
 
 def values_to_json(what: str, values: Mapping[str, Any]) -> str:
-    r"""Values as JSON; a zero byte is spelt there, so that it survives.
+    r"""Return values as JSON; zero bytes are escaped.
 
     >>> values_to_json("values", {"remarks": "\0 & 🙂"})
     '{"remarks": "\\u0000 & 🙂"}'
@@ -164,12 +164,14 @@ def values_to_json(what: str, values: Mapping[str, Any]) -> str:
 
 
 def values_from_json(text: str) -> dict[str, Any]:
-    """Values that were written."""
+    """Return values from JSON."""
     values: dict[str, Any] = json.loads(text)
     return values
 
 
 def _describe_misfit(text: str) -> str:
     if "\0" in text:
-        return "has a zero byte"
-    return "" if text == whole_characters(text) else "has half a character (a lone surrogate)"
+        return "contains a zero byte"
+    return (
+        "" if text == whole_characters(text) else "contains an invalid character (a lone surrogate)"
+    )

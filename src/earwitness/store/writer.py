@@ -1,10 +1,10 @@
 """A single writer thread that commits waiting jobs in groups.
 
-Mostly nothing goes wrong, and a group of jobs needs nothing but one transaction. Where a job fails,
-all is rolled back and done again, now with a savepoint for every job, so that it fails alone. Where
-the database itself fails under a job, what others did in the transaction may be gone in spite of
-savepoints: then every job gets a transaction of its own. Where a commit fails, nobody is told of
-success; whoever asks again with the same id is answered rightly in any case.
+Usually no job fails, and a group of jobs needs one transaction only. If a job fails, all jobs are
+rolled back and run again with a savepoint per job, so that it fails alone. If the database itself
+fails during a job, the other jobs of the transaction may be lost in spite of savepoints: then each
+job gets its own transaction. If a commit fails, no success is reported; repeating a request with
+the same id is always safe.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_JOBS_PER_TRANSACTION = 500
 
 @dataclass(frozen=True)
 class PendingJob:
-    """A job, and whom to tell."""
+    """A job, and the future of its result."""
 
     job: Job
     future: Future[Any] = field(default_factory=Future)
@@ -38,14 +38,14 @@ class PendingJob:
 
 @dataclass(frozen=True)
 class JobResult:
-    """What came of a job."""
+    """Result or error of a job."""
 
     result: Any = None
     error: Exception | None = None
 
 
 class StoreWriter:
-    """Takes jobs from any thread and runs them in its own."""
+    """Accepts jobs from any thread and runs them in its own thread."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -55,20 +55,20 @@ class StoreWriter:
         self._thread.start()
 
     def add(self, job: Callable[[Connection], T]) -> Future[T]:
-        """Run a job soon; the future tells what came of it once that is committed.
+        """Queue a job; the future has its result after the commit.
 
-        It cannot be cancelled: what somebody sent is kept, even if they do not wait for it.
+        The future cannot be cancelled: data is stored even if the sender does not wait for it.
         """
         task = PendingJob(job)
         task.future.set_running_or_notify_cancel()
         with self._lock:
             if self._closed:
-                raise StoreError("the store is closed")
+                raise StoreError("the database is closed")
             self._waiting.put(task)
         return task.future
 
     def close(self) -> None:
-        """Finish all jobs, and take no more."""
+        """Finish all jobs and accept no more."""
         with self._lock:
             if not self._closed:
                 self._closed = True
@@ -86,7 +86,7 @@ class StoreWriter:
                     task.future.set_exception(result.error)
 
     def _take_waiting_jobs(self) -> tuple[list[PendingJob], bool]:
-        """All jobs that wait, at least one; and whether more may come."""
+        """Return all waiting jobs, at least one, and whether more may follow."""
         tasks, task = list[PendingJob](), self._waiting.get()
         while task is not None:
             tasks.append(task)
@@ -99,7 +99,7 @@ class StoreWriter:
         return tasks, False
 
     def _run_tasks(self, tasks: Sequence[PendingJob]) -> list[JobResult]:
-        """What came of all jobs, which are committed, or not, when this returns."""
+        """Run and commit jobs; return the result of each."""
         try:
             for run in (_run_or_fail, _run_in_savepoint):
                 with suppress(_Spoilt):
@@ -109,7 +109,7 @@ class StoreWriter:
         return self._run_separately(tasks)
 
     def _run_separately(self, tasks: Sequence[PendingJob]) -> list[JobResult]:
-        """Every job in a transaction of its own; once there can be none, the rest fails too."""
+        """Run each job in its own transaction; if none can be opened, the remaining jobs fail."""
         results = list[JobResult]()
         for task in tasks:
             try:
@@ -134,7 +134,7 @@ class StoreWriter:
 
 
 class _Spoilt(Exception):
-    """A job failed, and took the transaction with it."""
+    """A job failed and invalidated its transaction."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
@@ -143,7 +143,7 @@ class _Spoilt(Exception):
 def _run_jobs(
     connection: Connection, tasks: Sequence[PendingJob], run: JobRunner
 ) -> list[JobResult]:
-    """Run jobs and make sure that the transaction is still the one that began before them."""
+    """Run jobs and check that the transaction is still the one begun before them."""
     try:
         savepoint = connection.begin_nested()
         results = [run(connection, task.job) for task in tasks]
@@ -154,7 +154,7 @@ def _run_jobs(
 
 
 def _run_or_fail(connection: Connection, job: Job) -> JobResult:
-    """Run a job that is hoped not to fail."""
+    """Run a job; an error ends the transaction."""
     result = _try_job(connection, job)
     if result.error is not None:
         raise _Spoilt(result.error)
@@ -162,7 +162,7 @@ def _run_or_fail(connection: Connection, job: Job) -> JobResult:
 
 
 def _run_in_savepoint(connection: Connection, job: Job) -> JobResult:
-    """Run a job that may refuse what it was given, in a savepoint."""
+    """Run a job in a savepoint, which is rolled back on an error."""
     savepoint = connection.begin_nested()
     result = _try_job(connection, job)
     if isinstance(result.error, DBAPIError):
@@ -174,9 +174,9 @@ def _run_in_savepoint(connection: Connection, job: Job) -> JobResult:
 def _try_job(connection: Connection, job: Job) -> JobResult:
     try:
         return JobResult(job(connection))
-    except Exception as error:  # noqa: BLE001 — whatever it is, it concerns this job alone
+    except Exception as error:  # noqa: BLE001 — any error concerns this job alone
         return JobResult(error=error)
 
 
 def _store_error(error: Exception) -> StoreError:
-    return StoreError(f"the store failed: {getattr(error, 'orig', error)}")
+    return StoreError(f"database error: {getattr(error, 'orig', error)}")

@@ -1,4 +1,4 @@
-"""Verbs study links, status, export and unblock on a study with a store."""
+"""Links, status, export and unblocking of listeners, using the database of a study."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ from earwitness.studies.trials.base import LETTERS
 from earwitness.version import __version__
 
 # --- Answers to other study versions -------------------------------------------------------------
-# A study is known by the digest of its file. Whoever changes the file in the midst of a study cuts
-# everybody off who takes part, and must be told.
+# A study is identified by the digest of its file. Editing the file during a study disables links
+# of all listeners, so a warning is shown.
 
 
 MAX_LISTENERS_IN_NOTE = 5
 OTHER_FORM_REMEDY = (
-    "links to it lead nowhere while this form is served: put the study file back as it was,"
-    " or keep this form in a store of its own (--db)"
+    "its links do not work while this version is being served: restore the study file,"
+    " or use a separate database for this version (--db)"
 )
 
 
 def other_form_notes(store: Store, plan: Study) -> list[str]:
-    """What is to be said of answers to other forms of a study.
+    """Return notes on answers to other versions of a study.
 
-    Those of the same title are, and all if nobody has answered this one: then its file, and perhaps
-    its title, has been changed since.
+    Only studies with the same title are considered, unless this version has no answers: then its
+    file, and perhaps its title, may have been edited.
     """
     studies = store.other_studies(plan.digest)
     same_title = [other for other in studies if other.title == plan.title]
@@ -60,15 +60,15 @@ def other_form_notes(store: Store, plan: Study) -> list[str]:
 
 def _other_form_note(other: OtherStudy, plan: Study) -> str:
     same = other.title == plan.title
-    what = "another form of this study" if same else f'another study, "{other.title}"'
+    what = "another version of this study" if same else f'another study, "{other.title}"'
     answers = f"{other.answers:,} answer{'s' * (other.answers != 1)}"
     people = f"{other.listeners:,} listener{'s' * (other.listeners != 1)}"
-    about = f"digest {other.digest[:12]}…, {answers} of {people}, the last {other.last}"
-    return f"the store holds answers to {what} ({about}) — {OTHER_FORM_REMEDY}"
+    about = f"digest {other.digest[:12]}…, {answers} from {people}, last {other.last}"
+    return f"the database has answers to {what} ({about}) — {OTHER_FORM_REMEDY}"
 
 
 def missing_listener_notes(store: Store, plan: Study, numbers: Container[int]) -> list[str]:
-    """What is to be said of listeners whom the store knows and the study has no more."""
+    """Return notes on listeners who have answered but are no longer part of the study."""
     answered = [status.listener.number for status in store.status(plan.digest) if status.answers]
     gone = [number for number in answered if number not in numbers]
     if not gone:
@@ -76,8 +76,8 @@ def missing_listener_notes(store: Store, plan: Study, numbers: Container[int]) -
     who = ", ".join(map(str, gone[:MAX_LISTENERS_IN_NOTE])) + ", …" * (
         len(gone) > MAX_LISTENERS_IN_NOTE
     )
-    message = f"listeners {who} have answered, but the study has no such listeners any more"
-    return [f"{message} — their links lead nowhere; let listeners be {max(gone)} again"]
+    message = f"listeners {who} have answered, but are no longer part of the study"
+    return [f"{message} — their links do not work; set listeners to {max(gone)} again"]
 
 
 # --- Links and export from a store ---------------------------------------------------------------
@@ -88,7 +88,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class StoredAnswers:
-    """Answers to a study out of a store, as they would stand in a file."""
+    """Answers to a study from a database, as in a file of answers."""
 
     design: Design
     name: str
@@ -96,27 +96,27 @@ class StoredAnswers:
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """What was answered."""
+        """The answers."""
         return tuple(submission.answer for submission in self.submissions)
 
     @property
     def lines(self) -> bytes:
-        """As lines of a file."""
+        """The answers as lines of a file."""
         return b"".join(map(answer_line, self.answers))
 
     @property
     def sha256(self) -> str:
-        """Of the lines."""
+        """SHA-256 digest of the lines."""
         return hashlib.sha256(self.lines).hexdigest()
 
     def ratings(self) -> list[Rating]:
-        """Ratings that follow from the answers."""
+        """Return the ratings of the answers."""
         answers = dict(enumerate(self.answers, 1))
         check_against_design(self.design, answers, self.name)
         return ratings_from_answers(self.design.study, answers, self.name)
 
     def plays(self) -> dict[Who, PlaybackCounts]:
-        """What every listener heard in the trials that count."""
+        """Return playback counts per listener, for trials that count."""
         trials = {plan.listener: counted_trials(plan) for plan in self.design.plans}
         counts = defaultdict[Who, list[PlaybackCounts]](list)
         for submission in self.submissions:
@@ -131,25 +131,25 @@ class StoredAnswers:
 
 
 def store_address(study: StrPath, db: StrPath | None) -> str:
-    """The address of a store, or the one beside the study file."""
+    """Return the address of a database; by default, the file next to the study file."""
     return fspath(db) if db else str(Path(study).parent / STORE_FILE_NAME)
 
 
 def has_store(db: StrPath) -> bool:
-    """Whether a store is there; of servers of databases, it is taken to be."""
+    """Return whether a database exists; assumed for database servers."""
     address = fspath(db).removeprefix("sqlite:///")
     return "://" in address or Path(address).is_file()
 
 
 @contextmanager
 def open_store(plan: Study, db: StrPath, *, new: bool = False) -> Iterator[Store]:
-    """A store that has this study; a ``new`` one is made where there is none.
+    """Open the database of a study; if ``new``, create it where it does not exist.
 
-    It warns of answers to another form of the study.
+    Warns of answers to another version of the study.
     """
     address = fspath(db)
     if not new and not has_store(address):
-        raise UsageError(f"{address}: there is no store — earwitness serve makes one")
+        raise UsageError(f"{address}: database does not exist — create it with earwitness serve")
     with Store.open(address, version=__version__) as store:
         for note in other_form_notes(store, plan):
             warnings.warn(note, EarwitnessWarning, stacklevel=4)
@@ -161,11 +161,33 @@ def open_store(plan: Study, db: StrPath, *, new: bool = False) -> Iterator[Store
 def study_links(
     study: StudySource, db: StrPath, *, base: str = "", first: int | None = None
 ) -> list[Record]:
-    """A link for every listener, or the first ones, who has no open place; the same every time."""
+    """Return personal links of listeners; the same on every call.
+
+    Parameters
+    ----------
+    study
+        Path of a study file, or a study.
+    db
+        Path or address of the database, which is created if needed.
+    base
+        Base URL of the server, which precedes each link.
+    first
+        Number of listeners to invite (default: all).
+
+    Returns
+    -------
+    list of dict
+        ``listener``, ``state`` and ``link`` of each listener without an open place.
+
+    Raises
+    ------
+    UsageError
+        If the study has fewer listeners than ``first``.
+    """
     design = study_design(study)
     numbers = [plan.listener for plan in design.plans]
     if first is not None and first > len(numbers):
-        raise UsageError(f"the first {first} listeners, but there are {len(numbers)}")
+        raise UsageError(f"cannot invite {first} listeners, the study has {len(numbers)}")
     with open_store(design.study, db, new=True) as store:
         listeners = store.add_listeners(design.study.digest, numbers[:first])
     return [
@@ -180,14 +202,14 @@ def study_links(
 
 
 def study_uninvite(study: StudySource, db: StrPath, most: int) -> list[int]:
-    """Take links back from the last listeners of whom nothing has come; their numbers."""
+    """Withdraw links of the last listeners who have not started; return their numbers."""
     plan = load_study(study)
     with open_store(plan, db) as store:
         return store.uninvite(plan.digest, most)
 
 
 def study_unblock(study: StudySource, db: StrPath, listener: int) -> None:
-    """Let a listener who was blocked come in once more."""
+    """Let a blocked listener return once."""
     plan = load_study(study)
     with open_store(plan, db) as store:
         if not store.change_state(
@@ -198,16 +220,16 @@ def study_unblock(study: StudySource, db: StrPath, listener: int) -> None:
 
 @dataclass(frozen=True)
 class PageNames:
-    """Pages by name, and whether they ask something; made once for plans that are as long.
+    """Pages by name, and whether they have questions; cached by the lengths of plans.
 
-    What is heard on them is another matter, and differs between listeners.
+    The trials on the pages differ between listeners, but not the names.
     """
 
     study: Study
     by_length: dict[tuple[int, ...], dict[str, bool]] = field(default_factory=dict)
 
     def of(self, plan: ListenerPlan) -> dict[str, bool]:
-        """Those of a listener."""
+        """Return the pages of a listener."""
         length = (len(plan.training), len(plan.anchors), *map(len, plan.sessions))
         if length not in self.by_length:
             shown = pages(self.study, plan, lambda *_: "")
@@ -216,7 +238,7 @@ class PageNames:
 
 
 def stored_answers(study: StudySource, db: StrPath) -> StoredAnswers:
-    """Answers that count, listener by listener; pages that only tell are left out."""
+    """Return the current answers by listener, without pages that ask nothing."""
     design = study_design(load_study(study))
     with open_store(design.study, db) as store:
         submissions = store.counted_answers(design.study.digest)
@@ -228,25 +250,25 @@ def stored_answers(study: StudySource, db: StrPath) -> StoredAnswers:
 
 
 def study_records(study: StudySource, db: StrPath) -> Iterator[Record]:
-    """All that a store has of a study: every answer ever given, events, what went with them."""
+    """Yield everything stored for a study: all answers ever given, events and metadata."""
     plan = load_study(study)
     with open_store(plan, db) as store:
         yield from store.export(plan.digest)
 
 
 def _is_asked(asks: Mapping[int, Mapping[str, bool]], answer: Answer) -> bool:
-    """Whether an answer is to a page that asks; those of listeners nobody knows are told later."""
+    """Return whether a page has questions; unknown listeners are reported later."""
     return answer.listener not in asks or asks[answer.listener].get(answer.page, False)
 
 
 def _hide_password(address: str) -> str:
-    """An address without the password that may be in it."""
+    """Return a database address without its password."""
     start, mark, remainder = address.partition("://")
     return f"{start}://{remainder.rpartition('@')[2].partition('?')[0]}" if mark else address
 
 
 def load_study(study: StudySource) -> Study:
-    """A study; what it has of answers can be told without its sounds."""
+    """Return a study, reading it from a path if needed; audio files may be missing."""
     return study if isinstance(study, Study) else read_study(Path(study), heard=False)
 
 
@@ -255,7 +277,7 @@ def load_study(study: StudySource) -> Study:
 
 @dataclass(frozen=True)
 class WorkbookReceipt:
-    """When something new last came of a workbook; rows with numbers, of all, and blanks in them."""
+    """Last import of a rater's workbook: time, completed rows, all rows and blank cells."""
 
     at: str
     rows: int
@@ -270,7 +292,7 @@ class WorkbookReceipt:
 def workbook_receipt(
     submissions: Iterable[SubmittedAnswer], row_count: int
 ) -> WorkbookReceipt | None:
-    """What came of a rater's workbooks, by the answers that count; nothing if none came."""
+    """Return the receipt of a rater's workbooks; None if none was imported."""
     workbook_answers = [
         submission
         for submission in submissions
@@ -289,7 +311,7 @@ def workbook_receipt(
 
 
 def _numbers_by_caption(answer: Answer) -> list[list[float | None]]:
-    """Numbers by caption; texts are none."""
+    """Return numeric answers by caption."""
     numbers: dict[str, list[float | None]] = {}
     for name, value in answer.values.items():
         letter, mark, _ = name.partition(".")
@@ -299,12 +321,12 @@ def _numbers_by_caption(answer: Answer) -> list[list[float | None]]:
 
 
 def count_captions(plan: ListenerPlan) -> int:
-    """How many captions a listener judges."""
+    """Return the number of captions that a listener judges."""
     return sum(len(trial.systems) for trial in counted_trials(plan).values())
 
 
 def judges_captions(study: Study) -> bool:
-    """Whether a study may have workbooks."""
+    """Return whether all blocks judge captions, so that workbooks are supported."""
     return all(block_kind(block).captioned for block in study.blocks)
 
 
@@ -312,7 +334,21 @@ def judges_captions(study: Study) -> bool:
 
 
 def study_status(study: StudySource, db: StrPath) -> list[Record]:
-    """How far every listener is whom the store knows; of captions, also what came in workbooks."""
+    """Return the progress of each listener in the database.
+
+    Parameters
+    ----------
+    study
+        Path of a study file, or a study.
+    db
+        Path or address of the database.
+
+    Returns
+    -------
+    list of dict
+        ``listener``, ``state``, number of pages ``answered`` of ``all``, time of the ``last``
+        activity, and more; for captions, also the receipt of a ``workbook``.
+    """
     plan = load_study(study)
     with open_store(plan, db) as store:
         statuses = store.status(plan.digest)
@@ -325,7 +361,7 @@ def study_status(study: StudySource, db: StrPath) -> list[Record]:
 def _add_workbook_receipts(
     study: Study, records: Sequence[Record], submissions: Sequence[SubmittedAnswer]
 ) -> Iterator[Record]:
-    """Records with what came of each listener's workbooks, or nothing."""
+    """Yield records with the receipt of each listener's workbooks."""
     by_listener = defaultdict[int, list[SubmittedAnswer]](list)
     for submission in submissions:
         by_listener[submission.answer.listener].append(submission)
@@ -354,16 +390,16 @@ def _status_records(statuses: Sequence[ListenerStatus], counts: Mapping[int, int
 
 
 def _page_counts(study: Study) -> dict[int, int]:
-    """How many pages every listener has; all of one panel have as many.
+    """Return the number of pages of each listener, which is the same within a panel.
 
-    So only the first listener of every panel is planned, whom no later one moves.
+    Only the first listener of each panel is planned, since later listeners do not change it.
     """
     shown = PageNames(study)
     return _count_per_listener(study, lambda plan: len(shown.of(plan)))
 
 
 def _count_per_listener(study: Study, count: Callable[[ListenerPlan], int]) -> dict[int, int]:
-    """Something that is counted in the plans of all listeners, and alike in one panel."""
+    """Return a count per listener that is the same within a panel."""
     if study.plans:
         return {plan.listener: count(plan) for plan in study.plans}
     first = replace(study, listeners=min(study.listeners, study.panels))

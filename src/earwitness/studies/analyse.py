@@ -1,4 +1,4 @@
-"""The verb study analyse: settings from a study and options, results and their files."""
+"""Command ``study analyse``: settings from a study and options, results and their files."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from earwitness.version import __version__
 # --- Settings from study and options -------------------------------------------------------------
 
 
-DEFAULT_GROUP_FIELDS = ("dataset", "jury")  # by which judged captions are divided
-MIDDLE_ANCHOR = list(ANCHOR_CUTOFFS_HZ)[-1]  # the anchor that is to be heard as one
+DEFAULT_GROUP_FIELDS = ("dataset", "jury")  # default groups of rated captions
+MIDDLE_ANCHOR = list(ANCHOR_CUTOFFS_HZ)[-1]  # default middle anchor
 
 
 def settings_of(
@@ -60,13 +60,36 @@ def settings_of(
     anchor: str = "",
     **more: Any,
 ) -> AnalysisSettings:
-    """How ratings are analysed: as a study plans it, but for what is said.
+    """Return the settings of an analysis: those planned in a study, overridden by arguments.
 
-    ``scales`` says how far scales go, such as ``MOS=1:5``. ``screening`` names rules with their
-    usual limits; ``reference`` and ``anchor`` are the hidden reference and the middle anchor that
-    some of them need. ``by`` names fields of items or listeners (``none`` is no field), ``margins``
-    are pairs of a scale and a number. ``more`` are fields of ``AnalysisSettings``: doubled, draws,
-    seed, mixed, blank.
+    Parameters
+    ----------
+    study
+        Study with the planned analysis, or None.
+    interval, level, correction, contrasts
+        Method of confidence intervals, confidence level, correction for multiple comparisons, and
+        pairs of systems to compare.
+    by
+        Fields of items or listeners by which to group results; ``none`` for no field.
+    margins
+        Pairs of a scale and its equivalence margin.
+    scales
+        Ends of scales, such as ``MOS=1:5``.
+    screening
+        Names of screening rules, with default limits; None for those of the study.
+    reference, anchor
+        Hidden reference and middle anchor, which some rules need.
+    **more
+        Other fields of ``AnalysisSettings``: doubled, draws, seed, mixed, blank.
+
+    Returns
+    -------
+    AnalysisSettings
+
+    Raises
+    ------
+    UsageError
+        If a value is invalid.
     """
     planned = _planned_settings(study)
     said: dict[str, Any] = {"interval": interval, "level": level, "correction": correction}
@@ -87,18 +110,20 @@ def settings_of(
 
 
 def _parse_margins(said: Sequence[tuple[str, str]]) -> dict[str, float]:
-    """Margins by scale."""
+    """Return margins by scale."""
     margins = {}
     for scale, text in said:
         try:
             margins[scale] = float(text)
         except ValueError:
-            raise UsageError(f'margin must be like total=0.5, got "{scale}={text}"') from None
+            raise UsageError(
+                f'margin: write SCALE=NUMBER, such as total=0.5, got "{scale}={text}"'
+            ) from None
     return margins
 
 
 def _planned_settings(study: Study | None) -> AnalysisSettings:
-    """What a study plans, and which of its sounds are the hidden reference and an anchor."""
+    """Return the settings planned in a study, with its hidden reference and anchors."""
     if study is None:
         return AnalysisSettings()
     kinds = [block_kind(block) for block in study.blocks]
@@ -117,7 +142,7 @@ def _planned_settings(study: Study | None) -> AnalysisSettings:
 
 
 def _group_fields(study: Study, *, judged: bool) -> tuple[str, ...]:
-    """What a study says; where captions are judged, by dataset and jury if there are several."""
+    """Return the group fields of a study; for captions, dataset and jury by default."""
     if study.analysis.by or not judged:
         return study.analysis.by
     groupings = study_groups(study)
@@ -126,7 +151,7 @@ def _group_fields(study: Study, *, judged: bool) -> tuple[str, ...]:
 
 
 def plan_changes(study: Study | None, settings: AnalysisSettings) -> tuple[str, ...]:
-    """Where an analysis differs from the plan of its study."""
+    """Return the deviations of an analysis from the plan of its study."""
     if study is None:
         return ()
     planned = _planned_settings(study)
@@ -142,7 +167,7 @@ def plan_changes(study: Study | None, settings: AnalysisSettings) -> tuple[str, 
         "screening": (_rules_text(study.screening), _rules_text(settings.screening)),
     }
     return tuple(
-        f"{name}: {planned} was planned, {done} was done"
+        f"{name}: {planned} was planned, {done} was used"
         for name, (planned, done) in both.items()
         if planned != done
     )
@@ -153,7 +178,7 @@ def _pairs_text(contrasts: Sequence[tuple[str, str]]) -> str:
 
 
 def _fields_text(by: Sequence[str]) -> str:
-    return ", ".join(name for name in by if name != NO_GROUPS) or "nothing"
+    return ", ".join(name for name in by if name != NO_GROUPS) or "no groups"
 
 
 def _margins_text(margins: Mapping[str, float]) -> str:
@@ -176,10 +201,33 @@ def study_analyse(
     progress: Progress = no_progress,
     **how: Any,
 ) -> Results:
-    """All results of ratings: answers to a study, in files or in a store, or tables of ratings.
+    """Analyse ratings: answers to a study, in files or a database, or tables of ratings.
 
-    ``db`` is the address of a store. ``how`` is what ``settings_of`` takes; what is said there
-    goes before what the study plans.
+    Parameters
+    ----------
+    ratings
+        One or more files of answers or tables of ratings; empty if ``db`` is set.
+    study
+        Study or path of a study file; required for answers.
+    db
+        Path or URL of the database with the answers.
+    reading
+        How tables are read.
+    progress
+        Called with the number of scales done and the total.
+    **how
+        Arguments of ``settings_of``; they override the plan of the study.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    InputError
+        If a file has faults; all of them are listed.
+    UsageError
+        If an argument is invalid.
     """
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
     settings = settings_of(plan, **how)
@@ -205,9 +253,26 @@ def study_results(
     simulated: bool = False,
     **how: Any,
 ) -> Results:
-    """All results of ratings of a study that are there already.
+    """Analyse ratings of a study that are already in memory.
 
-    ``answers`` say what listeners wrote in forms, where results are divided by that.
+    Parameters
+    ----------
+    study
+        Study to which the ratings belong.
+    ratings
+        Ratings of all listeners.
+    inputs
+        Files of the ratings, for the report.
+    answers
+        Answers of listeners, needed to group results by questions of a form.
+    simulated
+        Whether listeners were simulated.
+    **how
+        Arguments of ``settings_of``; they override the plan of the study.
+
+    Returns
+    -------
+    Results
     """
     settings = settings_of(study, **how)
     material = replace(rating_set(study, ratings, inputs), changed=plan_changes(study, settings))
@@ -217,7 +282,7 @@ def study_results(
 
 
 def kept_ratings(files: Sequence[StrPath], study: Study, scale: str) -> CodedRatings:
-    """Ratings of one scale, screened as the study plans it."""
+    """Return the ratings of one scale after the screening planned in the study."""
     settings = settings_of(study)
     material = read_rating_set([Path(file) for file in files], study, TableOptions(), settings)
     counted, _ = resolve_repeats(material.ratings, settings.doubled, reference=settings.reference)
@@ -230,8 +295,7 @@ def kept_ratings(files: Sequence[StrPath], study: Study, scale: str) -> CodedRat
 
 
 def result_files(results: Results) -> dict[str, str]:
-    """Everything that is written of results, by the name of its file: the report, JSON, LaTeX,
-    the methods paragraph, and tables as CSV."""
+    """Return the contents of all result files by name: HTML, JSON, LaTeX, methods and CSV."""
     report = results_report(results)
     pages = {
         "report.html": render_html(report),
@@ -242,7 +306,22 @@ def result_files(results: Results) -> dict[str, str]:
 
 
 def results_write(results: Results, folder: StrPath) -> list[str]:
-    """Write all files of results into a new folder, whole or not at all; their names."""
+    """Write all result files to a new folder.
+
+    The folder is written completely or not at all.
+
+    Parameters
+    ----------
+    results
+        Results of an analysis.
+    folder
+        Path of the folder; it must not exist.
+
+    Returns
+    -------
+    list of str
+        Names of the files.
+    """
     files = result_files(results)
     with AtomicFolder(Path(folder)) as place:
         for name, content in files.items():

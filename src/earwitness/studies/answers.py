@@ -1,8 +1,8 @@
 """The append-only answers file (answers.jsonl): reading, locking and writing.
 
-A process that is killed while it writes leaves half a line at the end. Nobody's bytes are ever
-removed: whoever adds next ends that line with a mark, and readers pass over it. Several processes
-may add to one file: what is there is read again, and added to, under a lock.
+A process that is killed while it writes leaves half a line at the end. No bytes are ever removed:
+the next writer ends that line with a mark, and readers skip it. Several processes may append to one
+file: each reads the file again and appends under a lock.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from earwitness.io.schema import BadLine, Fault, derive_check, load_json_line
 
 try:
     import fcntl
-except ImportError:  # some systems have no such locks
+except ImportError:  # not available on all systems
     fcntl = None  # type: ignore[assignment]
 
-SIMULATED_TIMESTAMP = "simulated"  # stands where the time of an answer does
-CUT_LINE_MARK = b" # cut short"  # ends half a line; no JSON ends in it
-WORKBOOK_META_KEY = "workbook"  # stands in what goes with an answer that came in a workbook
+SIMULATED_TIMESTAMP = "simulated"  # replaces the time of an answer
+CUT_LINE_MARK = b" # cut short"  # appended to half a line; cannot end JSON
+WORKBOOK_META_KEY = "workbook"  # metadata key of answers imported from a workbook
 
 
 class HeardTrial(Struct, forbid_unknown_fields=True):
-    """What was presented on the page of an answer."""
+    """Trial that was presented on the page of an answer."""
 
     item: str
     systems: Annotated[list[str], Meta(min_length=1)]
@@ -40,7 +40,7 @@ class HeardTrial(Struct, forbid_unknown_fields=True):
 
 
 class AnswerRecord(Struct, forbid_unknown_fields=True):
-    """A line of a file of answers."""
+    """One line of a file of answers."""
 
     study: str
     listener: int
@@ -56,19 +56,19 @@ check_answer = derive_check(AnswerRecord, hints=False)
 
 @dataclass(frozen=True)
 class AnswerLines:
-    """What a file holds: answers by the number of their line, and lines that were cut short."""
+    """Content of a file: answers by line number, and incomplete lines."""
 
     lines: Mapping[int, Answer]
     cut: tuple[int, ...] = ()
 
     def pages(self, listener: int) -> set[str]:
-        """Pages that a listener has answered."""
+        """Return the pages that a listener has answered."""
         return {answer.page for answer in self.lines.values() if answer.listener == listener}
 
 
 @dataclass
 class AnswersFile:
-    """A file of answers to one study; remembers what it has read, and reads on from there."""
+    """A file of answers to one study; after the first time, only new lines are read."""
 
     path: Path
     digest: str
@@ -78,25 +78,25 @@ class AnswersFile:
     _seen: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def read(self) -> AnswerLines:
-        """All that the file holds now."""
+        """Return the current content of the file."""
         try:
             return self._parse_lines(self.path.read_bytes())
         except FileNotFoundError:
             return self._parse_lines(b"")
         except OSError as error:
-            raise UsageError(f"{self.path}: cannot be read: {error.strerror}") from None
+            raise UsageError(f"{self.path}: cannot read answers: {error.strerror}") from None
 
     def check(self) -> None:
-        """See to it, before anybody is asked, that lines can be added."""
+        """Raise UsageError if answers cannot be added."""
         try:
             wrong = _obstacle(self.path)
         except OSError as error:
             wrong = str(error.strerror)
         if wrong:
-            raise UsageError(f"{self.path}: answers cannot be added: {wrong}")
+            raise UsageError(f"{self.path}: cannot add answers: {wrong}")
 
     def add(self, answer: Answer) -> bool:
-        """Add one line; on return it is on disk. False if that page was answered meanwhile."""
+        """Add one answer and flush it to disk; return False if the page already has an answer."""
         with self.path.open("a+b") as file, _lock_file(file):
             file.seek(0)
             raw = file.read()
@@ -108,16 +108,16 @@ class AnswersFile:
         return True
 
     def _ending(self, raw: bytes) -> bytes:
-        """What must come before a new line can start."""
+        """Return the bytes to write before a new line."""
         last = raw.rpartition(b"\n")[2]
         if not last:
             return b""
         return (CUT_LINE_MARK if self._is_half_line(last) else b"") + b"\n"
 
     def _is_half_line(self, line: bytes) -> bool:
-        """Whether this is an answer to this study that was not written to its end."""
+        """Return whether a line is an incomplete answer to this study."""
         start = json.dumps({"study": self.digest})[:-1].encode()
-        content = line.partition(b"#")[0].rstrip(b" ")  # a mark may have been cut short, too
+        content = line.partition(b"#")[0].rstrip(b" ")  # the mark may be incomplete too
         if not content or not (content.startswith(start) or start.startswith(content)):
             return False
         try:
@@ -143,7 +143,7 @@ class AnswersFile:
         return AnswerLines(dict(self._lines), (*self._cut, *half))
 
     def _take_line(self, line: bytes, number: int) -> Iterator[Problem]:
-        """Keep an answer, or say what is wrong with it; blank lines are passed over."""
+        """Add the answer of a line, or yield its problems; blank lines are skipped."""
         if not line:
             return
         if line.endswith(CUT_LINE_MARK) and self._is_half_line(line.removesuffix(CUT_LINE_MARK)):
@@ -166,35 +166,37 @@ def _find_faults(value: Any, digest: str, seen: dict[tuple[int, str], int]) -> I
     if faults:
         return
     if line := seen.get((value["listener"], value["page"])):
-        yield Fault("page", f"was answered on line {line} already", "keep one")
+        yield Fault("page", f"already answered on line {line}", "keep one")
     if value["study"] != digest:
-        message = f"is of study {value['study'][:12]}…, this is {digest[:12]}…"
-        yield Fault("study", message, "has the study file changed since?")
+        message = (
+            f"answer to another version of the study ({value['study'][:12]}…, not {digest[:12]}…)"
+        )
+        yield Fault("study", message, "was the study file edited?")
 
 
 def answer_line(answer: Answer) -> bytes:
-    """An answer as a line of a file."""
+    """Return an answer as a line of a file."""
     fields = {name: value for name, value in asdict(answer).items() if value is not None}
     return json.dumps(fields, ensure_ascii=False).encode() + b"\n"
 
 
 def _obstacle(path: Path) -> str:
-    """Why lines cannot be added to a file, if so."""
+    """Return why lines cannot be added to a file, or an empty string."""
     folder = Path(os.path.realpath(path)).parent
     if path.is_dir():
-        return "it is a folder"
+        return "is a folder"
     if path.exists():
         if not path.is_file():
-            return "it is no plain file"
-        return "" if os.access(path, os.R_OK | os.W_OK) else "it may not be read and written"
+            return "is not a regular file"
+        return "" if os.access(path, os.R_OK | os.W_OK) else "no permission to read and write"
     if not folder.is_dir():
-        return f"there is no folder {path.parent}"
-    return "" if os.access(folder, os.W_OK | os.X_OK) else "its folder may not be written to"
+        return f"folder {path.parent} does not exist"
+    return "" if os.access(folder, os.W_OK | os.X_OK) else "no permission to write to its folder"
 
 
 @contextmanager
 def _lock_file(file: IO[bytes]) -> Iterator[None]:
-    """Nobody else adds to the file meanwhile; closing it, or dying, gives it back."""
+    """Lock a file against other writers; the lock ends when the file is closed."""
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_EX)
     yield

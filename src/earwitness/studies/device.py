@@ -14,21 +14,21 @@ from earwitness.studies.trials import block_kind
 from earwitness.studies.wording import wording
 
 # --- Device check --------------------------------------------------------------------------------
-# The browser makes the sounds for it: one to set the level by, one on either side, and two tests
-# that are easy over headphones and hard over loudspeakers. In each of their rounds one of three
-# sounds is another than the others, and chance, which is the study's, decides which.
+# The browser generates the sounds: noise to set the volume, noise on one side, and two tests that
+# are easy with headphones and hard with loudspeakers. In each round of these tests, one of three
+# sounds differs from the others; the seed of the study decides which one.
 
 
 DEVICE_STEPS = ("level", "sides", "huggins", "antiphase")
 HEADPHONE_TESTS = ("huggins", "antiphase")  # Milne et al. (2021); Woods et al. (2017)
 HEADPHONE_TEST_ROUNDS, SOUNDS_PER_ROUND = 6, 3
-DEVICE_STREAM = 11  # of chance beside those of designs
+DEVICE_STREAM = 11  # random stream, distinct from those of designs
 
 
 def draw_device_trials(steps: Sequence[str], seed: int, listener: int) -> dict[str, list[int]]:
-    """For every test, which of three sounds is the other one, round by round, each equally often.
+    """Return for each test which of three sounds differs in each round, each equally often.
 
-    For the sides, 0 is left and 1 is right.
+    For ``sides``, 0 is left and 1 is right.
 
     >>> draw_device_trials(["level", "huggins"], 1, 1) == draw_device_trials(["huggins"], 1, 1)
     True
@@ -53,23 +53,23 @@ def _shuffle_places(places: Sequence[int], stream: tuple[int, ...]) -> list[int]
 
 
 def device_faults(steps: Sequence[str], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Steps of a device page whose answers cannot be, and why."""
+    """Yield the steps of a device page with an invalid answer, and what is wrong."""
     for step in steps:
         if step not in values:
             yield step, f"{step} is not answered"
         elif step == "level" and not _is_level(values[step]):
-            yield step, f"level must be a number of decibels, got {values[step]!r}"
+            yield step, f"level must be a number (decibels), got {values[step]!r}"
         elif step == "sides" and not isinstance(values[step], bool):
             yield step, f"sides must be true or false, got {values[step]!r}"
         elif step in HEADPHONE_TESTS and not _are_hits(values[step]):
-            yield step, f"{step} must be hits and rounds, got {values[step]!r}"
+            yield step, f"{step} must be [hits, rounds], got {values[step]!r}"
     for name in values:
         if name not in steps:
-            yield name, f"nobody asked for {name!r}"
+            yield name, f"unknown step {name!r}"
 
 
 def perfect_answers(steps: Sequence[str]) -> dict[str, Any]:
-    """What a device answers that is as it should be."""
+    """Return the answers of a device page on which every check is passed."""
     answers = {
         "level": 0,
         "sides": True,
@@ -91,23 +91,23 @@ def _are_hits(value: Any) -> bool:
 
 
 # --- Sounds played to their end ------------------------------------------------------------------
-# Where sounds come one after the other, they are heard for every question; where one may switch
-# between them, for the page.
+# Sounds that are played one after the other must be heard for every question; sounds that
+# listeners can switch between must be heard once per page.
 
 
-QuestionSound = tuple[str, int]  # a question, or none, and the number of a sound
+QuestionSound = tuple[str, int]  # a question, or "" for the page, and the number of a sound
 
 
 class PlaybackCounts(NamedTuple):
-    """Of all that a listener had to hear, how much was not heard to its end, of how much."""
+    """Number of sounds not played to the end, out of all that a listener had to hear."""
 
     unheard: int
     all: int
-    unknown: int = 0  # answers of which nobody knows
+    unknown: int = 0  # answers without a record of plays
 
 
 def count_complete_plays(plays: Sequence[Any], *, switching: bool) -> Counter[QuestionSound]:
-    """How often each sound was played to its end, for each question where that matters."""
+    """Count how often each sound was played to the end, per question unless switching."""
     return Counter(
         ("" if switching else str(play.get("question")), play["sound"])
         for play in plays
@@ -118,7 +118,7 @@ def count_complete_plays(plays: Sequence[Any], *, switching: bool) -> Counter[Qu
 
 
 def count_playback(study: Study, trial: Trial, meta: Mapping[str, Any] | None) -> PlaybackCounts:
-    """What was heard of a trial."""
+    """Count the sounds of a trial that were not played to the end."""
     plays = None if meta is None else meta.get("plays")
     if not isinstance(plays, list):
         return PlaybackCounts(0, 0, 1)

@@ -1,4 +1,4 @@
-"""All pages of a listener as data, the answers read from them, and practice feedback."""
+"""Pages of a listener as data, their answers, and practice feedback."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 
 def feedback_rows(study: Study, trial: Trial, questions: list[Row], words: Wording) -> list[Row]:
-    """A row for every question of a trial; what was given is not known yet."""
+    """Return a feedback row per question of a trial, without the listener's answers."""
     kind = block_kind(study.blocks[trial.block])
     shown = [system for system, _ in kind.presented(trial, words, study.reference)]
     gold = {
@@ -39,7 +39,7 @@ def feedback_rows(study: Study, trial: Trial, questions: list[Row], words: Wordi
 def add_given_answers(
     rows: list[Row], questions: list[Row], values: Mapping[str, Any], words: Wording
 ) -> list[Row]:
-    """The same rows with what was answered."""
+    """Return the rows with the listener's answers added."""
     return [
         {**row, "given": answer_label(question, values[question["name"]], words)}
         for row, question in zip(rows, questions, strict=True)
@@ -47,7 +47,7 @@ def add_given_answers(
 
 
 def answer_label(question: Row, value: float, words: Wording) -> str:
-    """An answer as it stands on the page."""
+    """Return an answer as shown on the page."""
     for option in question.get("options", ()):
         if option["value"] == value:
             return str(option["label"])
@@ -55,24 +55,24 @@ def answer_label(question: Row, value: float, words: Wording) -> str:
 
 
 # --- Pages of a listener -------------------------------------------------------------------------
-# A view says nothing about what its sounds are: they have addresses, which whoever shows the pages
-# makes up. What was answered on a page is read by the kind of its trial, or as a form.
+# A view does not reveal its systems: sounds have addresses, which the caller makes up. The answers
+# of a page are read by the kind of its trial, or as a form.
 
 
 View = dict[str, Any]
 Address = Callable[[str, str, int], str]
 AGREE_ANSWER, TRAINING_PAGES, ANCHOR_PAGES = "agree", "training", "anchors"
-# kinds of pages that are no trials
+# kinds of pages that are not trials
 CONSENT_PAGE, FORM_PAGE, TEXT_PAGE, REST_PAGE, END_PAGE = "consent", "form", "text", "rest", "end"
 DEVICE_PAGE, FEEDBACK_PAGE = "device", "feedback"
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its name, what is shown, and the trial if it is one.
+    """A page: its name, its view, and its trial, if any.
 
-    ``counts`` is false for practice and anchors, whose ratings are no results; ``number`` is
-    that of the trial in its session. ``about`` is the page whose answers this one speaks of.
+    ``counts`` is false for practice and anchors, whose ratings are not analysed; ``number`` is the
+    number of the trial in its session. ``about`` is the page whose answers this page reports.
     """
 
     name: str
@@ -86,12 +86,12 @@ class Page:
 
     @property
     def asks(self) -> bool:
-        """Whether something must be answered before going on."""
+        """Whether the page has questions."""
         return bool(self.view.get("questions")) or self.view["kind"] == DEVICE_PAGE
 
 
 def pages(study: Study, plan: ListenerPlan, address: Address) -> Iterator[Page]:
-    """All pages of one listener, in order."""
+    """Yield all pages of one listener, in order."""
     words = wording(study.language, study.wordings)
     show = _PageBuilder(study, words, address)
     if study.consent:
@@ -118,7 +118,7 @@ def pages(study: Study, plan: ListenerPlan, address: Address) -> Iterator[Page]:
 
 
 def planned_trials(plan: ListenerPlan) -> dict[str, Trial]:
-    """All trials of one listener by the names of their pages."""
+    """Return all trials of one listener by page name."""
     named = {TRAINING_PAGES: plan.training, ANCHOR_PAGES: plan.anchors}
     named |= {str(number): session for number, session in enumerate(plan.sessions, 1)}
     return {
@@ -129,34 +129,34 @@ def planned_trials(plan: ListenerPlan) -> dict[str, Trial]:
 
 
 def counted_trials(plan: ListenerPlan) -> dict[str, Trial]:
-    """Trials of one listener that count, which are those of sessions, by page."""
+    """Return the trials of one listener that count, those of sessions, by page name."""
     return {name: trial for name, trial in planned_trials(plan).items() if name[0].isdigit()}
 
 
 def presented_trial(trial: Trial) -> dict[str, Any]:
-    """What is presented in a trial, as answers keep it."""
+    """Return what is presented in a trial, as stored with answers."""
     return {"item": trial.item, "systems": list(trial.systems), "target": trial.target}
 
 
 def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int) -> list[Rating]:
-    """Ratings that follow from the answers of a page, or all that is wrong with them."""
+    """Return the ratings of the answers of a page; raise BadAnswer if any is invalid."""
     if page.trial is not None:
         kind = block_kind(study.blocks[page.trial.block])
         ratings = kind.read(page.trial, values, listener, page.session, page.number)
         return ratings if page.counts else []
     if not page.asks and values:
-        raise BadAnswer({name: f"nobody asked for {name!r}" for name in values})
+        raise BadAnswer({name: f"unknown question {name!r}" for name in values})
     if page.view["kind"] == DEVICE_PAGE and (wrong := dict(device_faults(study.device, values))):
         raise BadAnswer(wrong)
     if page.view["kind"] == CONSENT_PAGE and dict(values) != {AGREE_ANSWER: True}:
-        raise BadAnswer({AGREE_ANSWER: "nobody takes part without agreeing"})
+        raise BadAnswer({AGREE_ANSWER: "consent is required to take part"})
     if page.view["kind"] == FORM_PAGE and (wrong := dict(_form_faults(page.questions, values))):
         raise BadAnswer(wrong)
     return []
 
 
 def view_with_answer(study: Study, page: Page, values: Mapping[str, Any] | None) -> View:
-    """What a page shows, given the answers to the page that it is about."""
+    """Return the view of a page, given the answers to the page that it reports."""
     if page.about is None or values is None:
         return page.view
     words, asked = wording(study.language, study.wordings), page.about.view["questions"]
@@ -165,7 +165,7 @@ def view_with_answer(study: Study, page: Page, values: Mapping[str, Any] | None)
 
 @dataclass(frozen=True)
 class _PageBuilder:
-    """Makes pages."""
+    """Creates pages."""
 
     study: Study
     words: Wording
@@ -204,7 +204,7 @@ class _PageBuilder:
         )
 
     def intro_pages(self) -> Iterator[Page]:
-        """What kinds tell before the first trial, each once; sounds get addresses page by page."""
+        """Yield the pages of each trial kind before the first trial, once per kind."""
         asked: list[tuple[str, str, int]] = []
 
         def later(item: str, system: str, place: int) -> str:
@@ -222,7 +222,7 @@ class _PageBuilder:
             yield Page(name, {**view, "sounds": sounds} if sounds else view)
 
     def practice(self, name: str, trials: Sequence[Trial], title: str) -> Iterator[Page]:
-        """Trials that do not count; after those of training it is told what was expected."""
+        """Yield trials that do not count, those of training with a page of feedback."""
         for page in self.trials(name, trials, 0, title):
             yield page
             if name == TRAINING_PAGES and self.study.feedback and page.trial is not None:
@@ -261,7 +261,7 @@ def _form_faults(
         value = values.get(name)
         if value in (None, ""):
             if question.needed:
-                yield name, f"{name} is not answered"
+                yield name, f"{name} has no answer"
         elif question.answer == "choice" and value not in question.options:
             yield name, f"{name} must be one of {', '.join(question.options)}, got {value!r}"
         elif question.answer == "number" and (
@@ -272,7 +272,7 @@ def _form_faults(
             yield name, f"{name} must be text, got {value!r}"
     for name in values:
         if name not in question_of:
-            yield name, f"nobody asked for {name!r}"
+            yield name, f"unknown question {name!r}"
 
 
 def _is_finite_number(value: Any) -> bool:

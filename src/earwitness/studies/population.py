@@ -14,14 +14,15 @@ from earwitness.studies.study import Scale
 # --- Simulated listeners -------------------------------------------------------------------------
 
 
-Quality = Callable[[str, str, str], float]  # of an item, a system and a scale: from 0 to 1
+Quality = Callable[[str, str, str], float]  # quality from 0 to 1 of an item, system and scale
 
 
 @dataclass(frozen=True)
 class Person:
-    """Hears every quality with a bias and some inconsistency; a careless one hears anything.
+    """A simulated listener, who perceives quality with a bias and random inconsistency.
 
-    By the end of a session a tired one hears ``fatigue`` less than at its start.
+    A careless listener answers at random. By the end of a session, perceived quality has dropped by
+    ``fatigue``.
     """
 
     quality: Quality
@@ -31,34 +32,50 @@ class Person:
     fatigue: float = 0.0
 
     def hears(self, item: str, system: str, scale: str, rng: np.random.Generator) -> float:
-        """One impression, from 0 to 1."""
+        """Return one perceived quality, from 0 to 1."""
         if self.careless:
             return float(rng.random())
         heard = self.quality(item, system, scale) + self.bias
         return float(np.clip(heard + rng.normal(0, self.inconsistency), 0, 1))
 
     def after(self, share: float) -> Person:
-        """The same person when this share of a session is behind them."""
+        """Return the same listener after this share of a session."""
         return replace(self, bias=self.bias - self.fatigue * share) if self.fatigue else self
 
 
 # --- Populations and true qualities --------------------------------------------------------------
-# Qualities lie between 0 and 1, the ends of every scale. A system has one, or one a scale; items
-# and listeners add to it. All numbers are shares of a scale: 0.1 is 0.4 points from 1 to 5.
+# Qualities range from 0 to 1, the ends of each scale. A system has one quality, or one per scale;
+# items and listeners add to it. All numbers are shares of a scale: 0.1 is 0.4 points from 1 to 5.
 
 
-BEST_QUALITY, WORST_QUALITY = 0.85, 0.25  # qualities between which systems lie if nothing is said
-EXPECTATION_GRID_POINTS = 11  # inconsistencies that stand for all
-Qualities = Mapping[tuple[str, str], float]  # by system and scale; a scale of "" is any
+BEST_QUALITY, WORST_QUALITY = 0.85, 0.25  # default range of the systems' qualities
+EXPECTATION_GRID_POINTS = 11  # points that approximate the distribution of inconsistency
+Qualities = Mapping[tuple[str, str], float]  # by system and scale ("": any scale)
 
 
 @dataclass(frozen=True)
 class Population:
-    """How listeners and items differ.
+    """Variation between simulated listeners and items, as shares of a scale.
 
-    Standard deviations: ``bias`` between listeners, ``taste`` of a listener for a system, ``items``
-    between items, ``mixture`` of an item with a system. ``inconsistency`` is that of a listener
-    with themselves, half to one and a half as large for each. ``careless`` so many answer anything.
+    Parameters
+    ----------
+    bias
+        Standard deviation between listeners.
+    taste
+        Standard deviation of listener–system interactions.
+    items
+        Standard deviation between items.
+    mixture
+        Standard deviation of item–system interactions.
+    inconsistency
+        Standard deviation of repeated answers of one listener; varies between listeners from 0.5 to
+        1.5 times this value.
+    fatigue
+        Loss of perceived quality by the end of a session.
+    careless
+        Number of listeners who answer at random.
+    qualities
+        True qualities by system and scale.
     """
 
     bias: float = 0.08
@@ -77,15 +94,15 @@ class Population:
                 continue
             least, most = (-1, 1) if attribute.name == "fatigue" else (0, math.inf)
             if not np.isfinite(value) or not least <= value <= most:
-                limits = f"from {least} " + ("on" if most == math.inf else f"to {most}")
+                limits = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
                 raise UsageError(f"{attribute.name} must be a number {limits}, got {value:g}")
 
 
 @dataclass(frozen=True)
 class World:
-    """A population with the chances drawn: everybody, and the quality of everything.
+    """A population with all random values drawn: listeners, and the quality of each sound.
 
-    ``others`` are sounds that are no systems, such as hidden references and anchors.
+    ``others`` are qualities of sounds that are not systems, such as hidden references and anchors.
     """
 
     population: Population
@@ -97,12 +114,14 @@ class World:
     def __post_init__(self) -> None:
         for system, _ in self.population.qualities:
             if system not in self.systems:
-                raise UsageError(f'there is no system "{system}" — {nearest(system, self.systems)}')
+                raise UsageError(f'unknown system "{system}" — {nearest(system, self.systems)}')
         if self.population.careless > len(self.listeners):
-            raise UsageError(f"only {len(self.listeners)} listeners take part")
+            raise UsageError(
+                f"careless must be at most {len(self.listeners)}, the number of listeners"
+            )
 
     def quality(self, system: str, scale: str) -> float:
-        """What is true of a system, over all items and listeners."""
+        """Return the true quality of a system, over all items and listeners."""
         qualities = self.population.qualities
         quality = qualities.get((system, scale), qualities.get((system, "")))
         if quality is not None or system in self.others:
@@ -111,7 +130,7 @@ class World:
         return WORST_QUALITY + (BEST_QUALITY - WORST_QUALITY) * place
 
     def items(self, names: Sequence[str]) -> dict[tuple[str, str], float]:
-        """What items add to each system."""
+        """Return the effect of each item on the quality of each system."""
         rng, mixed = self._rng(0), self.population
         each = rng.normal(0, mixed.items, (len(names), 1))
         each = each + rng.normal(0, mixed.mixture, (len(names), len(self.systems)))
@@ -123,7 +142,7 @@ class World:
         }
 
     def people(self, items: Sequence[str]) -> Iterator[tuple[int, Person, np.random.Generator]]:
-        """Everybody, with a stream of chance of their own."""
+        """Yield each listener with a random generator."""
         added, of = self.items(items), self.population
         careless = set(self._rng(1).permutation(self.listeners)[: of.careless].tolist())
         for listener in self.listeners:
@@ -138,9 +157,9 @@ class World:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence((self.seed, *spawn))))
 
     def expected(self, system: str, scale: Scale, items: Sequence[str]) -> float:
-        """The mean rating of a system over the items and over all listeners who take care.
+        """Return the expected mean rating of a system over the items and all careful listeners.
 
-        Tired ones are met at all places of a session alike.
+        Fatigue is averaged over a session.
         """
         from scipy.special import ndtr
 
@@ -165,7 +184,7 @@ class World:
 
 @dataclass(frozen=True)
 class _Quality:
-    """What one listener would hear without bias and inconsistency."""
+    """Quality that one listener perceives, without bias and inconsistency."""
 
     world: World
     items: Mapping[tuple[str, str], float]

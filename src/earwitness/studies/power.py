@@ -1,4 +1,4 @@
-"""Power of a planned study by simulation, with its result types and report."""
+"""Power of a planned study by simulation, and the report on it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from earwitness.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class PowerRow:
-    """So many listeners: their hours, the least difference found, and power by difference."""
+    """Results for one number of listeners: hours, detectable difference, power by difference."""
 
     listeners: int
     hours: float
@@ -46,9 +46,9 @@ class PowerRow:
 class PowerPlan:
     """Power of the comparisons of one block on one scale.
 
-    ``components`` are standard deviations in points of the scale, and ``source`` says where they
-    come from. ``tests`` comparisons share ``alpha``; ``wanted`` is the power that the least
-    difference and the listeners ``needed`` for each difference are about.
+    ``components`` are standard deviations in points of the scale, and ``source`` tells where they
+    come from. ``alpha`` is divided by the number of ``tests``; ``wanted`` is the target power, for
+    which detectable differences and the number of listeners ``needed`` are computed.
     """
 
     title: str
@@ -74,9 +74,9 @@ class PowerPlan:
 # --- Power by simulation -------------------------------------------------------------------------
 
 
-DEFAULT_DIFFERENCE_SHARES = (0.05, 0.1)  # shares of the scale that are looked at if nothing is said
-LISTENER_COUNT_FACTORS = (0.5, 1.0, 1.5, 2.0, 3.0)  # of the planned listeners
-# intervals that speak about other items
+DEFAULT_DIFFERENCE_SHARES = (0.05, 0.1)  # default differences, as shares of the scale
+LISTENER_COUNT_FACTORS = (0.5, 1.0, 1.5, 2.0, 3.0)  # multiples of the planned number of listeners
+# intervals that generalize to other items
 ITEM_GENERALIZING_INTERVALS = (MIXED_MODEL, "two_way_bootstrap")
 COMPONENT_NAMES = tuple(asdict(Components()))
 
@@ -93,11 +93,39 @@ def study_power(
     runs: int = 2000,
     seed: int = 0,
 ) -> PowerPlan:
-    """Power of the planned comparisons between systems, by simulation.
+    """Estimate the power of the planned comparisons between systems by simulation.
 
-    Standard deviations are those of a ``pilot`` (answers or a table, screened as planned), or
-    assumed: those of simulated listeners, but for what ``components`` says. ``differences`` are in
-    points of the scale.
+    Parameters
+    ----------
+    study
+        Path of a study file, or a study.
+    pilot
+        Paths of pilot answers or ratings, from which standard deviations are estimated after the
+        planned screening (default: those of simulated listeners are assumed).
+    components
+        Standard deviations by component, which override those of the pilot or the assumed ones.
+    scale
+        Name of the scale (default: the first).
+    differences
+        Differences between two systems, in points of the scale (default: 5% and 10% of it).
+    listeners
+        Numbers of listeners (default: multiples of the planned number).
+    wanted
+        Target power.
+    runs
+        Number of simulated studies per row.
+    seed
+        Random seed.
+
+    Returns
+    -------
+    PowerPlan
+        Power and detectable difference by number of listeners, and the listeners needed.
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of range, or the study has no rated scale.
     """
     plan = study if isinstance(study, Study) else read_study(Path(study))
     _check_request(wanted, runs, differences, listeners)
@@ -106,7 +134,8 @@ def study_power(
     base = _power_scenario(plan, block, chosen_scale, parts, rounded=not pilot)
     if any(difference > chosen_scale.high - chosen_scale.low for difference in differences):
         raise UsageError(
-            f"{chosen_scale.name} goes from {chosen_scale.low:g} to {chosen_scale.high:g} only"
+            f"differences must not exceed the range of {chosen_scale.name}, {chosen_scale.low:g} to"
+            f" {chosen_scale.high:g}"
         )
     wanted_differences = sorted(
         {*differences}
@@ -158,17 +187,17 @@ def _check_request(
     wanted: float, runs: int, differences: Sequence[float], listeners: Sequence[int]
 ) -> None:
     if not 0 < wanted < 1:
-        raise UsageError(f"power must lie between 0 and 1, got {wanted:g}")
+        raise UsageError(f"power must be between 0 and 1, got {wanted:g}")
     if runs < 1:
-        raise UsageError(f"runs must be 1 or more, got {runs}")
+        raise UsageError(f"runs must be at least 1, got {runs}")
     if any(not one > 0 for one in differences):
         raise UsageError("differences must be above 0")
     if any(one < 2 for one in listeners):
-        raise UsageError("it takes 2 listeners or more")
+        raise UsageError("listeners must be at least 2")
 
 
 def _find_scale(plan: Study, name: str) -> tuple[StudyBlock, Scale]:
-    """The block and scale that power is asked for: a named one, or the first that is rated."""
+    """Return the block and scale to compute power for: the named scale, or the first rated."""
     rated = {
         scale.name: (block, scale)
         for block in reversed(plan.blocks)
@@ -177,10 +206,12 @@ def _find_scale(plan: Study, name: str) -> tuple[StudyBlock, Scale]:
         for scale in reversed(kind.scales)
     }
     if not rated:
-        raise UsageError("power is about ratings of systems; this study has pairs only")
+        raise UsageError(
+            "power can be computed for ratings of systems only, but this study compares pairs"
+        )
     first = next(one for one in reversed(rated))
     if name and name not in rated:
-        raise UsageError(f'no system is rated on scale "{name}" — {nearest(name, rated)}')
+        raise UsageError(f'systems are not rated on scale "{name}" — {nearest(name, rated)}')
     return rated[name or first]
 
 
@@ -189,20 +220,20 @@ def _choose_components(
 ) -> tuple[Components, str]:
     for name, value in said.items():
         if name not in COMPONENT_NAMES:
-            raise UsageError(f'there is no component "{name}" — {nearest(name, COMPONENT_NAMES)}')
+            raise UsageError(f'unknown component "{name}" — {nearest(name, COMPONENT_NAMES)}')
         if not value >= 0:
-            raise UsageError(f"{name} must be a number from 0 on, got {value:g}")
-    more = f", but for {', '.join(said)}" if said else ""
+            raise UsageError(f"{name} must be a number of at least 0, got {value:g}")
+    more = f", except {', '.join(said)}" if said else ""
     if pilot:
         pilot_ratings = kept_ratings(pilot, plan, scale.name)
         if not pilot_ratings.ratings:
-            raise UsageError(f'the pilot has no rating on scale "{scale.name}"')
+            raise UsageError(f'the pilot has no ratings on scale "{scale.name}"')
         components = replace(Components.from_fit(fit_mixed_model(pilot_ratings.votes)), **said)
         names = ", ".join(Path(path).name for path in pilot)
         people = (
             f"{len(pilot_ratings.listeners)} listeners kept, {len(pilot_ratings.ratings):,} votes"
         )
-        return components, f"pilot {names}: {people}{more}"
+        return components, f"estimated from pilot {names} ({people}){more}"
     population, size = Population(), scale.high - scale.low
     deviations = (
         population.bias,
@@ -212,13 +243,13 @@ def _choose_components(
         population.inconsistency,
     )
     assumed = Components(*(path * size for path in deviations))
-    return replace(assumed, **said), f"assumed, as simulated listeners have them{more}"
+    return replace(assumed, **said), f"assumed (defaults of simulated listeners){more}"
 
 
 def _power_scenario(
     plan: Study, block: StudyBlock, scale: Scale, parts: Components, *, rounded: bool
 ) -> PowerScenario:
-    """The comparison of two systems as the study plans it."""
+    """Return the planned comparison of two systems."""
     pairs = len(block.systems) * (len(block.systems) - 1) // 2
     planned = [one for one in plan.analysis.contrasts if {*one} <= {*block.systems}]
     tests = 1 if plan.analysis.correction == NO_CORRECTION else len(planned) or max(1, pairs)
@@ -236,13 +267,13 @@ def _power_scenario(
 
 
 def _share_hearing_both(block: StudyBlock) -> float:
-    """The share of listeners who hear both of two systems."""
+    """Return the share of listeners who hear both systems of a pair."""
     systems, heard = len(block.systems), block.heard or len(block.systems)
     return heard * (heard - 1) / (systems * (systems - 1)) if systems > 1 else 1.0
 
 
 def _scale_listeners(count: int | None, share: float) -> int | None:
-    """All listeners, if so many of them must hear both systems."""
+    """Return the number of all listeners if ``count`` of them must hear both systems."""
     return None if count is None or not share else -(-round(count / share * 1e9) // 10**9)
 
 
@@ -251,18 +282,18 @@ def _power_notes(block: StudyBlock, plan: PowerScenario) -> list[str]:
     if block.heard and block.heard < len(block.systems):
         share = _share_hearing_both(block)
         notes.append(
-            f"a listener hears {block.heard} of {len(block.systems)} systems, so "
-            f"{share:.0%} of them compare any two"
+            f"Each listener hears {block.heard} of {len(block.systems)} systems, so "
+            f"{share:.0%} of listeners hear both systems of a pair"
         )
     if plan.step:
         notes.append(
-            f"votes are rounded to steps of {plan.step:g}, which adds a standard deviation of "
-            f"{plan.step / 12**0.5:.2f} to that of a vote"
+            f"Votes are rounded to steps of {plan.step:g}, which adds a standard deviation of "
+            f"{plan.step / 12**0.5:.2f} to each vote"
         )
     if plan.tests > 1:
         notes.append(
-            f"alpha {plan.alpha:g} is shared by {plan.tests} comparisons, the least that a "
-            "correction leaves to any of them"
+            f"The significance level of {plan.alpha:g} is divided by {plan.tests} comparisons, the "
+            "strictest level that a correction requires"
         )
     return notes
 
@@ -279,20 +310,22 @@ def _signature(plan: PowerScenario, runs: int, seed: int, wanted: float) -> str:
 # --- Power report and export ---------------------------------------------------------------------
 
 
-POWER_VALUE = Value("power", "high", 0.0, 1.0, "share of studies that would find the difference")
+POWER_VALUE = Value(
+    "power", "high", 0.0, 1.0, "share of simulated studies that detect the difference"
+)
 
 
 def power_report(plan: PowerPlan) -> Report:
-    """What can be found, what it costs, and what was assumed."""
+    """Return the report: detectable differences, cost and assumptions."""
     series = tuple(_difference_text(difference) for difference in plan.needed)
     sections = [
-        Section("In short", (Lines("", tuple(_summary_sentences(plan))),)),
+        Section("Summary", (Lines("", tuple(_summary_sentences(plan))),)),
         Section("Power", (_power_curve(plan), _power_table(plan)), _method_sentence(plan)),
-        Section("Assumed", (_components_table(plan),), f"In points of the scale: {plan.source}."),
+        Section("Assumptions", (_components_table(plan),), f"Standard deviations: {plan.source}."),
     ]
     about = (
-        f"{plan.scale}: {plan.systems} systems, {plan.heard} clips a listener, "
-        f"{plan.minutes:.0f} minutes each"
+        f"{plan.scale}: {plan.systems} systems, {plan.heard} clips and {plan.minutes:.0f} minutes "
+        "per listener"
     )
     provenance = (f"signature: {plan.signature}",)
     return Report(f"Power of {plan.title}", about, series, tuple(sections), provenance)
@@ -306,22 +339,26 @@ def _summary_sentences(plan: PowerPlan) -> Iterator[str]:
     planned = next((row for row in plan.rows if row.listeners == plan.planned), None)
     if planned is not None:
         yield (
-            f"{plan.planned} listeners as planned ({planned.hours:.1f} hours in all) find a "
-            f"difference of {planned.detectable:.2f} points on {plan.scale} with power "
+            f"With the planned {plan.planned} listeners ({planned.hours:.1f} hours in total), a "
+            f"difference of {planned.detectable:.2f} points on {plan.scale} is detected with power "
             f"{plan.wanted:g}"
         )
     for difference, count in plan.needed.items():
-        many = "no number of listeners" if count is None else f"{count} listeners"
-        hours = "" if count is None else f" ({count * plan.minutes / 60:.1f} hours)"
-        yield f"a difference of {_difference_text(difference)} takes {many}{hours}"
+        points = _difference_text(difference)
+        if count is None:
+            yield f"No number of listeners suffices to detect a difference of {points}"
+        else:
+            hours = f"{count * plan.minutes / 60:.1f} hours"
+            yield f"Detecting a difference of {points} needs {count} listeners ({hours})"
     yield from plan.notes
 
 
 def _method_sentence(plan: PowerPlan) -> str:
-    speaks = "other listeners and other items" if plan.method == MIXED_MODEL else "these items"
+    scope = "and items" if plan.method == MIXED_MODEL else "for these items only"
     return (
-        f"Comparisons of two systems by {plan.method}, which speaks about {speaks}; simulated, "
-        "with the interval of the simulation. The least difference is by the noncentral t."
+        f"Two systems are compared with {plan.method}; results generalize to other listeners "
+        f"{scope}. Power is simulated, with the confidence interval of the simulation; the "
+        "smallest detectable difference is computed from the noncentral t distribution."
     )
 
 
@@ -330,13 +367,18 @@ def _power_curve(plan: PowerPlan) -> Curve:
         (float(row.listeners), {_difference_text(d): e for d, e in row.power.items()})
         for row in plan.rows
     )
-    return Curve("power by listeners", POWER_VALUE, "listeners", "", points)
+    return Curve("power by number of listeners", POWER_VALUE, "listeners", "", points)
 
 
 def _power_table(plan: PowerPlan) -> Table:
     differences = list(plan.needed)
     powers = (f"power for {_difference_text(difference)}" for difference in differences)
-    header = ("listeners", "hours", f"least difference (power {plan.wanted:g})", *powers)
+    header = (
+        "listeners",
+        "hours",
+        f"smallest detectable difference (power {plan.wanted:g})",
+        *powers,
+    )
     rows = tuple(
         (
             f"{row.listeners}",
@@ -346,7 +388,7 @@ def _power_table(plan: PowerPlan) -> Table:
         )
         for row in plan.rows
     )
-    return Table("what so many listeners find", header, rows)
+    return Table("power by number of listeners", header, rows)
 
 
 def _power_text(value: float) -> str:
@@ -357,16 +399,16 @@ def _components_table(plan: PowerPlan) -> Table:
     rows = tuple(
         (COMPONENT_LABELS[name], f"{value:.3f}") for name, value in plan.components.items()
     )
-    return Table("what votes differ by", ("", "SD"), rows)
+    return Table("standard deviations of votes, in points of the scale", ("component", "SD"), rows)
 
 
 def power_json(plan: PowerPlan) -> str:
-    """All of it; differences become text, as keys of JSON are."""
+    """Return a power plan as JSON; differences are text, since they are keys."""
     return json_text(asdict(plan))
 
 
 def power_csv(plan: PowerPlan) -> str:
-    """A line a number of listeners and difference."""
+    """Return a power plan as CSV, one line per number of listeners and difference."""
     header = ["listeners", "hours", "detectable", "difference", "power", "low", "high", "runs"]
     rows = [
         [row.listeners, row.hours, row.detectable, difference, e.value, e.low, e.high, e.n]

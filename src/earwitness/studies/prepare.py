@@ -1,4 +1,4 @@
-"""Verbs study new, study anchors and study import."""
+"""Templates, MUSHRA anchors and webMUSHRA import, for study new, anchors and import."""
 
 from __future__ import annotations
 
@@ -30,15 +30,32 @@ from earwitness.studies.trials.single import SingleKind
 
 
 def study_anchors(study: str | PathLike[str], *, progress: Progress = no_progress) -> list[str]:
-    """Make the low-pass anchors of a MUSHRA study that are not there; the files that were written.
+    """Create the missing low-pass anchors of a MUSHRA study from its references.
 
-    Each is the reference without what lies above 3.5 or 7 kHz, neither early nor late.
+    An anchor is the reference low-passed at 3.5 or 7 kHz, without delay.
+
+    Parameters
+    ----------
+    study
+        Path of the study file.
+    progress
+        Called with the number of files written and to write.
+
+    Returns
+    -------
+    list of str
+        Paths of the files written.
+
+    Raises
+    ------
+    UsageError
+        If the study has no such anchors, or the sampling rate of a reference is too low.
     """
     path = Path(study)
     plan = read_study(path, without=tuple(ANCHOR_CUTOFFS_HZ))
     wanted = [name for name in _anchor_names(plan) if name in ANCHOR_CUTOFFS_HZ]
     if not wanted:
-        raise UsageError(f"{path}: no block has anchors called {' or '.join(ANCHOR_CUTOFFS_HZ)}")
+        raise UsageError(f"{path}: no block has anchors named {' or '.join(ANCHOR_CUTOFFS_HZ)}")
     todo = [
         (clip.name, name)
         for clip in plan.material
@@ -64,19 +81,19 @@ def _anchor_names(plan: Study) -> list[str]:
 
 
 def check_rate(source: Path, cutoff: float) -> None:
-    """Refuse a sound that has nothing above a frequency."""
+    """Raise UsageError if an audio file cannot contain frequencies above a cutoff."""
     rate = sound_rate(source)
     if not can_pass(rate, cutoff):
-        message = f"sound at {rate} Hz has nothing above {cutoff:g} Hz to leave out"
+        message = f"the sampling rate of {rate} Hz is too low for a low-pass at {cutoff:g} Hz"
         raise UsageError(f"{source}: {message}")
 
 
 def write_anchor(source: Path, target: Path, cutoff: float) -> None:
-    """A file with the sound of another, low-passed."""
+    """Write a low-passed copy of an audio file."""
     sound = read_sound(source)
     samples = low_pass(sound.samples, sound.rate, cutoff)
     if not sound.subtype.startswith(("FLOAT", "DOUBLE")):
-        samples = samples.clip(-1, 1)  # a filter may overshoot full scale by a little
+        samples = samples.clip(-1, 1)  # a filter may slightly overshoot full scale
     write_sound(target, Sound(samples, sound.rate, sound.subtype))
 
 
@@ -87,10 +104,30 @@ def study_import(
     root: str | PathLike[str] | None = None,
     listeners: int = 20,
 ) -> list[str]:
-    """Write the trials of a webMUSHRA configuration as studies into a new folder.
+    """Convert the trials of a webMUSHRA configuration into studies in a new folder.
 
-    Paths of the configuration are seen from ``root``, or from its own folder. Sounds stay where
-    they are; anchors that webMUSHRA would make are made. Returns notes on what has no counterpart.
+    Audio files are not copied; anchors that webMUSHRA would create are created.
+
+    Parameters
+    ----------
+    config
+        Path of the webMUSHRA configuration (YAML).
+    folder
+        Path of the folder, which must not exist.
+    root
+        Folder that paths in the configuration are relative to (default: its own folder).
+    listeners
+        Number of listeners of the studies.
+
+    Returns
+    -------
+    list of str
+        Notes on what was not imported.
+
+    Raises
+    ------
+    InputError
+        If the configuration is invalid.
     """
     path, new = Path(config), Path(folder)
     base = Path(root) if root is not None else path.parent
@@ -105,16 +142,16 @@ def study_import(
 
 
 def _check_study(folder: Path, place: Path, new: Path) -> None:
-    """Nothing is written that could not be read."""
+    """Raise UsageError if an imported study cannot be read."""
     try:
         read_study(folder / "study.yaml")
     except InputError as error:
         message = str(error).replace(str(place), str(new))
-        raise UsageError(f"cannot be taken over as it is:\n{message}") from error
+        raise UsageError(f"the configuration cannot be imported:\n{message}") from error
 
 
 def _write_study(study: ImportedStudy, folder: Path, final: Path) -> None:
-    """One study: paths as seen from where its folder will be."""
+    """Write one study, with paths relative to its final folder."""
     for row in study.clips:
         source = Path(row[f"file.{study.study.get('reference') or study.study['systems'][0]}"])
         for name in study.anchors:
@@ -140,47 +177,47 @@ def _relative_row(row: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 STUDY_TEMPLATE = """\
-# A study with listeners. `earwitness study check study.yaml` prints the plan and its balance.
+# A listening study. `earwitness study check study.yaml` prints its plan and its balance.
 title: My listening test
-seed: 1  # another seed, another design
+seed: 1  # random seed of the design
 
 {systems}
-# A table of clips, CSV or JSONL: name (of the file, without its ending), seconds, and whatever else
-# is known of a clip. Without this line, clips are what the folders of `files` have.
+# Table of clips, CSV or JSONL: name (file name without extension), seconds (duration), and any
+# further columns. Without this key, all clips in the folders of `files` are used.
 material: clips.csv
 
-# Columns of that table in which the subsets of the panels are to be alike.
+# Columns of that table on which the subsets of the panels are balanced.
 balance:
   categories: []  # such as [session, location, sex]
   numbers: []  # such as [snr]
 
 listeners: {listeners}
-panels: {panels}  # each hears another subset of the clips
-rest_minutes: 5  # between sessions
+panels: {panels}  # groups of listeners, each with its own subset of clips
+rest_minutes: 5  # break between sessions
 
 blocks:
   - kind: {kind}  # {title}
-    clips: {clips}  # that one listener hears; left out: as many as there are for a panel
+    clips: {clips}  # per listener (default: all clips of the panel)
     sessions: {sessions}
-    rating_seconds: {seconds}  # to answer one question
-    # heard: 3  # systems that one listener hears, if not all
+    rating_seconds: {seconds}  # expected time per question
+    # heard: 3  # systems per listener (default: all)
     parameters:
 {parameters}
 
-{first}# training: 4  # trials for practice, of clips that are not heard later
+{first}# training: 4  # practice trials, with clips not heard later
 
 language: en
 instructions: |
   {instructions}
 # consent: |
-#   I have read what this study is about, and may stop at any time.
+#   I have read the description of this study. I know that I may stop at any time.
 forms:
   before:
     - {{name: age, prompt: "How old are you?", answer: number, needed: false}}
   after:
-    - {{name: remarks, prompt: "Is there anything to tell us?", needed: false}}
+    - {{name: remarks, prompt: "Do you have any comments?", needed: false}}
 
-# Said before anybody listens, so that it cannot be chosen afterwards.
+# Planned before listening starts, so that it does not depend on the results.
 screening: []  # such as [{{rule: {rule}}}]
 analysis:
   interval: cluster_t
@@ -188,23 +225,23 @@ analysis:
   correction: holm
 """
 SOUND_SYSTEMS_TEMPLATE = """\
-# Folders with the same file names in each; the names of the folders are the systems.
+# One folder per system, named like the system, with the same file names in each.
 systems: [C0, C1, C2, C3, C4]
-# files: "audio/{system}/{item}.wav"  # where they are; if given, every file must be there
+# files: "audio/{system}/{item}.wav"  # path of each file; if set, all files must exist
 """
 CAPTION_SYSTEMS_TEMPLATE = """\
-# Who wrote the captions: people and programs. All are about the same sounds.
+# Authors of the captions: people and programs. All describe the same clips.
 systems: [person, model]
 captions: captions.csv  # CSV or JSONL: item, system, caption
-# files: "clips/{item}.wav"  # where the sounds are; if given, every file must be there
-# juries: {experts: 10, lay: 10}  # parts of the listeners, by their numbers
-# rubric: thumbs  # or one of your own: name, dimensions, total, examples
+# files: "clips/{item}.wav"  # path of each clip; if set, all files must exist
+# juries: {experts: 10, lay: 10}  # groups of listeners, in the order of their numbers
+# rubric: thumbs  # or your own: name, dimensions, total, examples
 """
 LISTENING_INSTRUCTIONS = (
-    "Listen with headphones, in a quiet room. Hear every sound to its end before you answer."
+    "Use headphones in a quiet room. Listen to each sound to the end before you answer."
 )
-JUDGING_INSTRUCTIONS = "Hear the clip, read each caption, and judge it by the five numbers below."
-ANCHORS_LINE = "# anchors: ref  # a folder with sounds that everybody rates first, by themselves\n"
+JUDGING_INSTRUCTIONS = "Listen to the clip, read each caption, and rate it on the scales below."
+ANCHORS_LINE = "# anchors: ref  # folder of audio files that all listeners rate first\n"
 SUGGESTED_SCREENING_RULES = {
     "mushra": "bs1534",
     "bs1116": "bs1116",
@@ -212,14 +249,14 @@ SUGGESTED_SCREENING_RULES = {
     "acr": "p808",
     "dcr": "p808",
 }
-# as published for P.835
+# sizes published for P.835
 SINGLE_STIMULUS_SIZES = {"listeners": 32, "panels": 4, "clips": 32, "sessions": 4}
-# where a trial takes longer
+# for kinds with longer trials
 LONG_TRIAL_SIZES = {"listeners": 20, "panels": 1, "clips": 12, "sessions": 2}
 
 
 def starting_file(name: str) -> str:
-    """A commented study file of a kind."""
+    """Return a commented template of a study file for a trial kind."""
     kind = KINDS[name]
     return STUDY_TEMPLATE.format(
         kind=name,
@@ -238,8 +275,7 @@ def _systems_lines(kind: type[TrialKind]) -> str:
     if kind.captioned:
         return CAPTION_SYSTEMS_TEMPLATE
     return (
-        SOUND_SYSTEMS_TEMPLATE
-        + "reference: ref  # the folder with the references\n" * kind().needs_reference
+        SOUND_SYSTEMS_TEMPLATE + "reference: ref  # folder of references\n" * kind().needs_reference
     )
 
 

@@ -18,13 +18,13 @@ Sort = Literal["item", "listener"]
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """Which group every item, or every listener, is of; those that are not named are of none."""
+    """Groups of items or of listeners; those that are not listed have no group."""
 
     of: Sort
     groups: Mapping[int | str, str]
 
     def group(self, rating: Rating) -> str:
-        """The group of a rating, or nothing."""
+        """Return the group of a rating, or an empty string."""
         return self.groups.get(rating.key.item if self.of == "item" else rating.listener, "")
 
 
@@ -33,7 +33,7 @@ Groupings = Mapping[str, Grouping]
 
 @dataclass(frozen=True, slots=True)
 class GroupMean:
-    """The mean of a system in a group, and what it rests on."""
+    """Mean of a system in a group, with numbers of votes, listeners and items."""
 
     mean: Estimate
     votes: int
@@ -43,10 +43,10 @@ class GroupMean:
 
 @dataclass(frozen=True, slots=True)
 class GroupResults:
-    """Systems among the items, or the listeners, of one group.
+    """Means and contrasts of systems in one group of items or listeners.
 
-    p of contrasts is corrected over all groups and pairs of the field. ``agreement`` has figures of
-    the listeners of the group, where it is one of listeners.
+    p of contrasts is corrected across all groups and pairs of the field. ``agreement`` has the
+    agreement of the listeners of a group of listeners.
     """
 
     name: str
@@ -57,7 +57,7 @@ class GroupResults:
 
 @dataclass(frozen=True, slots=True)
 class DifferenceTest:
-    """A difference with its p, as it is and corrected."""
+    """A difference with p and corrected p."""
 
     difference: Estimate
     p: float
@@ -66,9 +66,9 @@ class DifferenceTest:
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """How much larger the difference of ``a`` and ``b`` is in one group than in another.
+    """Difference of the ``a`` − ``b`` differences between two groups.
 
-    ``modelled`` is the same by the mixed model, where one is fitted beside the planned test.
+    ``modelled`` is the same by the mixed model, if it is fitted in addition to the planned test.
     """
 
     a: str
@@ -81,7 +81,7 @@ class Interaction:
 
 @dataclass(frozen=True, slots=True)
 class FieldGroups:
-    """One scale by one field; ``of`` says whether items or listeners are divided."""
+    """Results of one scale by one field; ``of`` is "item" or "listener"."""
 
     field: str
     of: Sort
@@ -97,11 +97,11 @@ FaultKind = Literal["off scale", "positive penalty", "blank", "other total", "du
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """Two one-sided tests that two systems differ by less than a margin.
+    """Equivalence of two systems by two one-sided tests (TOST).
 
-    ``difference`` has the interval at 1 − 2 alpha. ``within`` is the smallest margin that it fits
-    into; ``margin`` and p are NaN where no margin was said. ``shown`` says that the corrected p is
-    below alpha: where it is not, the two may still be different, or equal.
+    ``difference`` has the confidence interval at 1 − 2 alpha. ``within`` is the smallest margin
+    that contains it; ``margin`` and p are NaN if no margin is set. ``shown`` is true if the
+    corrected p is below alpha; if it is false, the systems may be different or equal.
     """
 
     value: str
@@ -117,10 +117,10 @@ class Equivalence:
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """How far two dimensions go together.
+    """Correlation of two dimensions.
 
     ``pearson`` and ``spearman`` are over captions (means over raters), ``within`` is Pearson's over
-    single votes, each less its rater's mean. Intervals are by a bootstrap over items.
+    single votes minus the rater's mean. Confidence intervals are by a bootstrap over items.
     """
 
     a: str
@@ -132,7 +132,7 @@ class Correlation:
 
 @dataclass(frozen=True, slots=True)
 class RatingFault:
-    """Something wrong or odd with what raters gave or judged, and what was done about it."""
+    """A fault in the ratings or captions (``told``) and how it was handled (``done``)."""
 
     kind: FaultKind
     told: str
@@ -146,7 +146,7 @@ class RatingFault:
 
 @dataclass(frozen=True, slots=True)
 class ContrastWithoutDuplicates:
-    """A contrast with all captions, and without those whose words stand in two places."""
+    """A contrast with all captions, and without duplicate captions."""
 
     value: str
     a: str
@@ -159,7 +159,7 @@ class ContrastWithoutDuplicates:
 
 @dataclass(frozen=True, slots=True)
 class RubricResults:
-    """What ratings by a rubric have beside their scales; ``blank`` is the policy for blanks."""
+    """Additional results of ratings by a rubric; ``blank`` is the policy for blanks."""
 
     name: str
     formula: str
@@ -177,12 +177,12 @@ Who = int | str  # a listener: a number in studies, a name in tables
 
 @dataclass(frozen=True, slots=True)
 class SystemMeans:
-    """One system on one scale.
+    """Mean and votes of one system on one scale.
 
-    ``mean`` has the planned interval, ``intervals`` those of all methods that were asked for.
-    ``counts`` has votes by value. ``good`` and ``poor`` are shares of votes that are Good or better
-    and Poor or worse, where the scale has five points; ``floor`` and ``ceiling`` are shares of
-    those at its ends.
+    ``mean`` has the planned interval, ``intervals`` those of all computed methods. ``counts`` has
+    the number of votes by value. ``good`` and ``poor`` are the shares of votes that are Good or
+    better and Poor or worse, on five-point scales; ``floor`` and ``ceiling`` are the shares of
+    votes at the ends of the scale.
     """
 
     mean: Estimate
@@ -200,9 +200,10 @@ class SystemMeans:
 
 @dataclass(frozen=True, slots=True)
 class ListenerAgreement:
-    """How far listeners agree: all of them, or those of one panel.
+    """Agreement of all listeners, or of one panel.
 
-    ``figures`` has estimates by name: ICC(2,1), ICC(2,k), and alpha by level of measurement.
+    ``figures`` has estimates by name: the intraclass correlations ICC(2,1) and ICC(2,k), and
+    Krippendorff's alpha by level of measurement.
     """
 
     panel: str
@@ -213,12 +214,12 @@ class ListenerAgreement:
 
 @dataclass(frozen=True, slots=True)
 class ListenerFigures:
-    """One listener on one scale, beside the mean of the others on the same stimuli.
+    """One listener on one scale, relative to the mean of the others on the same stimuli.
 
-    ``bias`` is the mean difference, ``inconsistency`` the spread of differences about it, ``usual``
-    the share of the value given most often, ``run`` the longest row of equal votes in a session;
-    ``means`` has the listener's own mean by system, ``alike`` is the share of trials with the same
-    number on all scales, where there are several.
+    ``bias`` is the mean difference, ``inconsistency`` the standard deviation of differences,
+    ``usual`` the share of the most frequent value, ``run`` the largest number of equal votes in a
+    row in a session; ``means`` has the listener's mean by system, ``alike`` is the share of trials
+    with the same vote on all scales, if there are several.
     """
 
     listener: Who
@@ -237,10 +238,10 @@ class ListenerFigures:
 
 @dataclass(frozen=True, slots=True)
 class Subjects:
-    """The subject model of P.910 (annex E): qualities of stimuli, biases and inconsistencies.
+    """The subject model of ITU-T P.910, Annex E: qualities, biases and inconsistencies.
 
-    ``floored`` are listeners whose inconsistency would have gone below the floor, and ``warning``
-    says so.
+    ``floored`` are listeners whose inconsistency was estimated below the floor and set to it;
+    ``warning`` reports them.
     """
 
     qualities: Mapping[Key, Estimate]
@@ -256,9 +257,9 @@ class Subjects:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What should not matter: the place in a session, the session, the order of scales.
+    """Effect of trial order, session, position on the page or order of scales.
 
-    ``what`` says what is compared, ``difference`` in points of the scale, with its p.
+    ``what`` describes the comparison; ``difference`` is in scale points.
     """
 
     name: str
@@ -269,7 +270,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Stimulus:
-    """One item of one system with all its votes, by listener."""
+    """One item of one system with its votes, by listener."""
 
     key: Key
     votes: tuple[float, ...]
@@ -279,11 +280,11 @@ class Stimulus:
 
 @dataclass(frozen=True, slots=True)
 class PairChoices:
-    """One pair of systems: how often ``a`` was chosen, ``b``, or neither; for ABX right or wrong.
+    """Choices between two systems: ``a``, ``b`` or neither; for ABX correct or incorrect.
 
-    ``share`` is that of ``a`` among choices with its exact interval, ``p`` that of the exact test
-    against one half; ``sensitivity`` is d′ (ABX, by ``model``), else NaN. ``listeners`` has
-    the same by listener: chosen a, chosen b, ties and p.
+    ``share`` is the share of ``a`` among choices with its exact confidence interval, ``p`` is that
+    of the exact test against 0.5; ``sensitivity`` is d′ for ABX, else None. ``listeners`` has
+    choices of a, choices of b, ties and p per listener.
     """
 
     a: str
@@ -302,9 +303,10 @@ class PairChoices:
 
 @dataclass(frozen=True, slots=True)
 class BradleyTerryAbilities:
-    """Bradley–Terry with ties (Davidson): log abilities, summing to 0, and log of the tie factor.
+    """Bradley–Terry model with ties (Davidson): log abilities, which sum to 0, and log tie factor.
 
-    Intervals are by the sandwich over listeners. ``separated`` says that some are not finite.
+    Confidence intervals are cluster-robust (sandwich by listener). ``separated`` are systems
+    without a finite ability.
     """
 
     systems: Mapping[str, Estimate]
@@ -314,7 +316,7 @@ class BradleyTerryAbilities:
 
 @dataclass(frozen=True, slots=True)
 class ScreeningVerdict:
-    """What a rule found of a listener: its figure beside its limit, and whether they are kept."""
+    """Verdict of a rule on a listener: figures with limits, and whether the listener is kept."""
 
     listener: Who
     rule: str
@@ -326,9 +328,9 @@ class ScreeningVerdict:
 
 @dataclass(frozen=True, slots=True)
 class ScaleResults:
-    """All about one scale; ``everyone`` are means of all listeners, also those left out.
+    """Results of one scale; ``everyone`` has means over all listeners, including excluded ones.
 
-    ``modelled`` are the same contrasts by the mixed model, which speak about other items too.
+    ``modelled`` has the same contrasts by the mixed model, which generalizes to other items.
     """
 
     value: Value
@@ -351,7 +353,7 @@ class ScaleResults:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedVote:
-    """Votes of one listener on one stimulus and scale, and the one that counts."""
+    """Repeated votes of one listener on one stimulus and scale, and the vote used."""
 
     key: Key
     scale: str
@@ -362,11 +364,10 @@ class RepeatedVote:
 
 @dataclass(frozen=True, slots=True)
 class Retest:
-    """What listeners who voted twice on the same stimuli say the second time, on one scale.
+    """Test–retest reliability on one scale, from repeated votes on the same stimuli.
 
-    ``change`` is the second vote less the first, over listeners; ``error`` the standard deviation
-    of a single vote about what the listener would say on average; ``same`` is the share of equal
-    votes.
+    ``change`` is the second vote minus the first, over listeners; ``error`` is the standard error
+    of measurement of a single vote; ``same`` is the share of identical votes.
     """
 
     scale: str
@@ -379,15 +380,32 @@ class Retest:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All that follows from the ratings of a study, or of a table.
+    """All results of the ratings of a study or of a table.
 
-    ``listeners`` counts all of them, ``left`` are those left out by screening, by the ``rules``;
-    ``rule`` says how doubled votes are resolved; ``version`` is that of the program. ``controls``
-    are hidden references and anchors, which are rated but do not compete; ``study`` is the digest
-    of the study file, ``simulated`` whether its listeners are, and ``changed`` says where the
-    analysis differs from the plan of the study. ``failed`` are listeners that rules would leave
-    out: those ``left``, or everybody, who then are all kept. ``people`` has groups of listeners, by
-    field; ``faults`` is what is odd about ratings or captions, with what was done about it.
+    Attributes
+    ----------
+    listeners
+        Number of listeners, including excluded ones.
+    left
+        Listeners excluded by the screening ``rules``.
+    failed
+        Listeners who failed screening: ``left``, or all listeners, who are then all kept.
+    rule
+        How repeated votes are resolved.
+    version
+        Version of the program.
+    controls
+        Hidden references and anchors, which are rated but not ranked.
+    study
+        Hash of the study file.
+    simulated
+        Whether listeners were simulated.
+    changed
+        Deviations from the planned analysis.
+    people
+        Groups of listeners, by field.
+    faults
+        Faults in ratings or captions and how they were handled.
     """
 
     title: str

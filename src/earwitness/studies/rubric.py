@@ -1,4 +1,4 @@
-"""Rubrics for judging captions: dimensions, total formulas, THumBS and custom rubrics."""
+"""Rubrics for rating captions: dimensions, total formulas, THumBS and custom rubrics."""
 
 from __future__ import annotations
 
@@ -16,33 +16,32 @@ from earwitness.studies.study import Scale
 from earwitness.studies.wording import LANGUAGES
 
 # --- Formulas of totals --------------------------------------------------------------------------
-# A formula is read into a small tree; nothing of it is ever run as code. A minus sign may be the
-# hyphen or the real one.
+# A formula is parsed into a tree and never executed as code. Minus may be a hyphen or U+2212.
 
 
 MAX_FORMULA_CHARACTERS = 1000
-MAX_FORMULA_DEPTH = 40  # parentheses and signs within each other
+MAX_FORMULA_DEPTH = 40  # nested parentheses and signs
 FORMULA_TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d*)?|\.\d+)|([^\W\d]\w*)|([-−+*/()]))")
-FORMULA_REMEDY = "write names of dimensions, numbers, + - * / and parentheses"
+FORMULA_REMEDY = "use only names of dimensions, numbers, + - * / and parentheses"
 
 
 @dataclass(frozen=True)
 class FormulaNumber:
-    """A number as it is written."""
+    """A number in a formula."""
 
     value: float
 
 
 @dataclass(frozen=True)
 class FormulaName:
-    """A dimension."""
+    """A dimension in a formula."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class FormulaOperation:
-    """Two parts and the sign between them."""
+    """Two parts and the operator between them."""
 
     sign: str
     left: FormulaPart
@@ -61,7 +60,7 @@ FORMULA_OPERATORS: dict[str, Callable[[float, float], float]] = {
 
 @dataclass(frozen=True)
 class RubricFormula:
-    """A formula as it is written, and its parts.
+    """A formula: its text and its parsed parts.
 
     >>> formula("(precision + recall)/2 − 1").value({"precision": 4, "recall": 5})
     3.5
@@ -72,28 +71,33 @@ class RubricFormula:
 
     @property
     def names(self) -> frozenset[str]:
-        """Dimensions that it speaks of."""
+        """Names of the dimensions in the formula."""
         return frozenset(_names(self.whole))
 
     @property
     def linear(self) -> bool:
-        """Whether no dimension is multiplied with, or divided by, another."""
+        """Whether no dimension is multiplied or divided by another."""
         return _linear(self.whole)
 
     def value(self, values: Mapping[str, float]) -> float:
-        """What it comes to."""
+        """Return the value of the formula for values of the dimensions."""
         return _value(self.whole, values)
 
     def bounds(self, ranges: Mapping[str, Range]) -> Range:
-        """Between which numbers it lies; a division by what may be 0 is refused.
+        """Return the lowest and highest value of the formula.
 
-        They are exact where every dimension is named once.
+        The bounds are exact if every dimension occurs once.
+
+        Raises
+        ------
+        UsageError
+            If a divisor may be 0.
         """
         return _bounds(self.whole, ranges)
 
 
 def formula(text: str) -> RubricFormula:
-    """Read a formula, or say where it is none."""
+    """Parse a formula; raise UsageError with the position if it is invalid."""
     if len(text) > MAX_FORMULA_CHARACTERS:
         raise UsageError(
             f"formula: longer than {MAX_FORMULA_CHARACTERS:,} characters — {FORMULA_REMEDY}"
@@ -111,7 +115,7 @@ def _tokenize(text: str) -> list[str]:
         token = FORMULA_TOKEN.match(whole, place)
         if token is None:
             raise UsageError(
-                f'formula: "{whole[place:].strip()[:20]}" cannot be — {FORMULA_REMEDY}'
+                f'formula: cannot parse "{whole[place:].strip()[:20]}" — {FORMULA_REMEDY}'
             )
         tokens.append(token[0].strip().replace("−", "-"))
         place = token.end()
@@ -119,22 +123,22 @@ def _tokenize(text: str) -> list[str]:
 
 
 class _Reader:
-    """Reads sums of products of parts, from left to right."""
+    """Parser of sums of products, from left to right."""
 
     def __init__(self, tokens: list[str], text: str) -> None:
         self._tokens, self._text, self._place, self._depth = tokens, text, 0, 0
 
     @property
     def next(self) -> str:
-        """The token to come, or nothing."""
+        """The next token, or an empty string."""
         return self._tokens[self._place] if self._place < len(self._tokens) else ""
 
     def sum(self) -> FormulaPart:
-        """Products with + or - between them."""
+        """Parse products joined by + or -."""
         return self._chain("+-", self._product)
 
     def refuse(self) -> None:
-        reason = f'"{self.next}" cannot stand there' if self.next else "it ends too early"
+        reason = f'unexpected "{self.next}"' if self.next else "unexpected end"
         raise UsageError(f'formula "{self._text}": {reason} — {FORMULA_REMEDY}')
 
     def _product(self) -> FormulaPart:
@@ -150,7 +154,7 @@ class _Reader:
         self._depth += 1
         if self._depth > MAX_FORMULA_DEPTH:
             raise UsageError(
-                f"formula: nested more than {MAX_FORMULA_DEPTH} deep — write it flatter"
+                f"formula: more than {MAX_FORMULA_DEPTH} nested levels — use fewer parentheses"
             )
         part = self._inner(self.next)
         self._depth -= 1
@@ -213,7 +217,7 @@ def _bounds(part: FormulaPart, ranges: Mapping[str, Range]) -> Range:
         case FormulaOperation(sign, left, right):
             first, second = _bounds(left, ranges), _bounds(right, ranges)
             if sign == "/" and second[0] <= 0 <= second[1]:
-                raise UsageError("formula: divides by what may be 0 — divide by something else")
+                raise UsageError("formula: the divisor may be 0 — divide by something else")
             ends = [FORMULA_OPERATORS[sign](a, b) for a in first for b in second]
             return min(ends), max(ends)
 
@@ -223,16 +227,16 @@ def _bounds(part: FormulaPart, ranges: Mapping[str, Range]) -> Range:
 
 Role = Literal["score", "penalty"]
 ROLES = get_args(Role)
-TOTAL = "total"  # the scale that the formula gives
+TOTAL = "total"  # name of the scale of totals
 STEP_TOLERANCE = 1e-6  # of a step
 TOTAL_STEP_RESOLUTION = 1e-6  # steps of totals are multiples of this
-ROUNDING_DECIMALS = 9  # to which sums of tenths are rounded
+ROUNDING_DECIMALS = 9  # of totals
 DIMENSION_NAME = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """What a number of a dimension stands for."""
+    """Meaning of a value of a dimension."""
 
     value: float
     text: str
@@ -240,9 +244,9 @@ class Anchor:
 
 @dataclass(frozen=True)
 class Dimension:
-    """Something that a description is judged by, from ``low`` to ``high`` in steps.
+    """Dimension on which captions are rated, from ``low`` to ``high`` in steps.
 
-    A score is the better the higher; a penalty is 0 or below, and 0 is no fault at all.
+    Higher is better. A penalty is 0 or below; 0 is no fault.
     """
 
     name: str
@@ -256,30 +260,36 @@ class Dimension:
 
     def __post_init__(self) -> None:
         if not DIMENSION_NAME.fullmatch(self.name) or self.name == TOTAL:
-            raise UsageError(f'dimension "{self.name}": must be a word other than {TOTAL}')
+            raise UsageError(
+                f'dimension "{self.name}": the name must be a word other than "{TOTAL}"'
+            )
         numbers = self.low, self.high, self.step
         if not (all(map(math.isfinite, numbers)) and self.low < self.high and self.step > 0):
-            raise UsageError(f"dimension {self.name}: must go from low up to high in steps above 0")
+            raise UsageError(f"dimension {self.name}: low must be below high, and step above 0")
         if self.role not in ROLES:
-            raise UsageError(f'{self.name}: no role "{self.role}" — {nearest(self.role, ROLES)}')
+            raise UsageError(
+                f'{self.name}: unknown role "{self.role}" — {nearest(self.role, ROLES)}'
+            )
         if self.role == "penalty" and self.high != 0:
-            raise UsageError(f"penalty {self.name}: must end at 0, got {self.high:g}")
+            raise UsageError(f"penalty {self.name}: high must be 0, got {self.high:g}")
         for value in (self.high, *(one.value for one in self.anchors)):
             if not self.allows(value):
-                raise UsageError(f"dimension {self.name}: {value:g} is not on it ({self.range})")
+                raise UsageError(
+                    f"dimension {self.name}: {value:g} is not a valid value ({self.range})"
+                )
 
     @property
     def shown(self) -> str:
-        """Its name as people see it."""
+        """Title of the dimension, or its name."""
         return self.title or self.name.capitalize()
 
     @property
     def range(self) -> str:
-        """Its numbers in words."""
+        """Range and step in words."""
         return f"{self.low:g} to {self.high:g} in steps of {self.step:g}".replace("-", "−")
 
     def allows(self, value: float) -> bool:
-        """Whether a number is on it."""
+        """Return whether a number is a valid value."""
         steps = (value - self.low) / self.step
         within = (
             self.low - STEP_TOLERANCE * self.step <= value <= self.high + STEP_TOLERANCE * self.step
@@ -287,20 +297,20 @@ class Dimension:
         return within and abs(steps - round(steps)) < STEP_TOLERANCE
 
     def exactly(self, value: float) -> float:
-        """A number on it without dust: ``0.30000000000000004`` is ``0.3``."""
+        """Round a number to remove floating-point error, such as in ``0.30000000000000004``."""
         return round(value, ROUNDING_DECIMALS) + 0.0  # no −0
 
     @property
     def scale(self) -> Scale:
-        """The same as a scale of ratings."""
+        """The dimension as a scale of ratings."""
         return Scale(self.name, self.high, self.low, self.step, slider=True)
 
 
 @dataclass(frozen=True)
 class WorkedExample:
-    """An example that has been judged: what was heard, a description, its numbers, and why.
+    """A rated example: what is heard, a caption, its values, and a comment.
 
-    ``sound`` is a file to hear, from the folder of the study, if there is one.
+    ``sound`` is the path of an audio file, relative to the folder of the study, if any.
     """
 
     heard: str
@@ -312,7 +322,7 @@ class WorkedExample:
 
 @dataclass(frozen=True)
 class Rubric:
-    """Dimensions in the order in which they are asked, and how a total is made of them."""
+    """Dimensions in order of presentation, and the formula of the total."""
 
     name: str
     dimensions: tuple[Dimension, ...]
@@ -325,11 +335,11 @@ class Rubric:
         names = [one.name for one in self.dimensions]
         for name in names:
             if names.count(name) > 1:
-                raise UsageError(f'rubric {self.name}: dimension "{name}" comes twice')
+                raise UsageError(f'rubric {self.name}: duplicate dimension "{name}"')
         for name in sorted(self.formula.names - {*names}):
-            raise UsageError(f'formula: there is no dimension "{name}" — {nearest(name, names)}')
+            raise UsageError(f'formula: unknown dimension "{name}" — {nearest(name, names)}')
         if not self.formula.names:
-            raise UsageError(f'formula "{self.total}": speaks of no dimension')
+            raise UsageError(f'formula "{self.total}": contains no dimension')
         self.formula.bounds(self._ranges)
         self._check_penalties()
         for example in self.examples:
@@ -337,24 +347,24 @@ class Rubric:
 
     @cached_property
     def formula(self) -> RubricFormula:
-        """How a total is made."""
+        """Formula of the total."""
         return formula(self.total)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Dimensions by name."""
+        """Names of the dimensions."""
         return tuple(one.name for one in self.dimensions)
 
     @property
     def scales(self) -> dict[str, Scale]:
-        """Scales of ratings: the dimensions, and the total between the ends that it can have."""
+        """Scales of ratings by name: the dimensions and the total."""
         low, high = (round(end, ROUNDING_DECIMALS) for end in self.formula.bounds(self._ranges))
         whole = Scale(TOTAL, high, low, self.total_step or (high - low), slider=True)
         return {**{one.name: one.scale for one in self.dimensions}, TOTAL: whole}
 
     @property
     def total_step(self) -> float:
-        """The step between totals, or 0 where a formula that is not linear has none.
+        """Step between totals; 0 if the formula is not linear.
 
         >>> thumbs().total_step
         0.05
@@ -378,16 +388,14 @@ class Rubric:
         return {one.name: (one.low, one.high) for one in self.dimensions}
 
     def _check_penalties(self) -> None:
-        """No fault may raise a total."""
+        """Raise UsageError if a penalty would raise the total."""
         for penalty in (penalty for penalty in self.dimensions if penalty.role == "penalty"):
             for end in (0, 1):
                 ranges = {name: ends[end] for name, ends in self._ranges.items()}
                 worst, best = ({**ranges, penalty.name: x} for x in (penalty.low, penalty.high))
                 if self.formula.value(worst) > self.formula.value(best):
-                    message = (
-                        f'formula "{self.total}": penalty {penalty.name} would raise the {TOTAL}'
-                    )
-                    raise UsageError(f"{message} — add it, since it is below 0")
+                    message = f'formula "{self.total}": penalty {penalty.name} raises the {TOTAL}'
+                    raise UsageError(f"{message} — add penalties, since they are 0 or below")
 
     def _check_example(self, example: WorkedExample) -> None:
         for dimension in self.dimensions:
@@ -399,11 +407,10 @@ class Rubric:
 
 
 # --- THumBS, the built-in rubric -----------------------------------------------------------------
-# The transparent human benchmark for soundscapes: how good a description of a sound is.
-# Precision and recall from 1 to 5, and three penalties from −2 to 0: fluency, conciseness and
-# irrelevance, all in tenths. The total is the mean of precision and recall with the penalties
-# added, so it lies between −5 and 5. It goes back to THumB for images (Kasai et al., 2022);
-# irrelevance is that of Kreiss et al. (2022).
+# Transparent human benchmark for soundscapes, which rates captions of audio. Precision and recall
+# range from 1 to 5; three penalties (fluency, conciseness, irrelevance) from −2 to 0; all in
+# tenths. The total is the mean of precision and recall plus the penalties, from −5 to 5. It is
+# based on THumB for images (Kasai et al., 2022); irrelevance is from Kreiss et al. (2022).
 
 
 THUMBS_NAME = "thumbs"
@@ -419,13 +426,13 @@ THUMBS_DIMENSIONS: dict[str, tuple[float, float, float, Role]] = {
 
 @cache
 def thumbs(language: str = "en") -> Rubric:
-    """The rubric with its words in a language.
+    """Return the THumBS rubric with texts in a language.
 
     >>> [one.shown for one in thumbs("fr").dimensions][:2]
     ['Précision', 'Rappel']
     """
     if language not in LANGUAGES:
-        raise UsageError(f'there is no language "{language}" — {nearest(language, LANGUAGES)}')
+        raise UsageError(f'unknown language "{language}" — {nearest(language, LANGUAGES)}')
     words = _load_words(language)
     dimensions = tuple(
         _build_thumbs_dimension(name, numbers, words["dimensions"][name])
@@ -456,13 +463,28 @@ COMPLETE_RUBRIC_KEYS = ("dimensions", "total")
 
 
 def read_rubric(source: str | Mapping[str, Any], language: str = "en") -> Rubric:
-    """The rubric that is meant.
+    """Return a rubric by name or from its definition.
 
-    A mapping with the name of a built-in rubric and no dimensions is that one, with the title and
-    examples that it names instead; any other must have dimensions and the formula of a total.
+    Parameters
+    ----------
+    source
+        Name of a built-in rubric, or a mapping. A mapping without dimensions changes title and
+        examples of the built-in rubric of that name; any other must define ``name``,
+        ``dimensions`` and ``total``.
+    language
+        Language of the texts of a built-in rubric.
+
+    Returns
+    -------
+    Rubric
+
+    Raises
+    ------
+    UsageError
+        If the rubric is unknown or its definition is invalid.
     """
     if not isinstance(source, str | Mapping):
-        raise UsageError(f"rubric must be a name or say what it consists of, got {source!r}")
+        raise UsageError(f"rubric must be a name or a mapping, got {source!r}")
     return _parse_rubric(source if isinstance(source, str) else json.dumps(source), language)
 
 
@@ -476,9 +498,11 @@ def _parse_rubric(source: str, language: str) -> Rubric:
         return _change_built_in(_built_in(name, language), value)
     missing = [key for key in ("name", *COMPLETE_RUBRIC_KEYS) if not value.get(key)]
     if missing:
-        raise UsageError(f"rubric: {' and '.join(missing)} missing — or name a built-in one")
+        raise UsageError(
+            f"rubric: missing {' and '.join(missing)} — add them, or name a built-in rubric"
+        )
     if name in BUILT_IN_RUBRICS:
-        raise UsageError(f'rubric: "{name}" is built in — give yours another name')
+        raise UsageError(f'rubric: "{name}" is the name of a built-in rubric — choose another name')
     dimensions = tuple(map(_read_dimension, value["dimensions"]))
     title, examples = str(value.get("title", "")), _read_examples(value)
     return Rubric(name, dimensions, str(value["total"]), title, examples, language)
@@ -486,7 +510,7 @@ def _parse_rubric(source: str, language: str) -> Rubric:
 
 def _built_in(name: str, language: str) -> Rubric:
     if name not in BUILT_IN_RUBRICS:
-        raise UsageError(f'there is no rubric "{name}" — {nearest(name, BUILT_IN_RUBRICS)}')
+        raise UsageError(f'unknown rubric "{name}" — {nearest(name, BUILT_IN_RUBRICS)}')
     return BUILT_IN_RUBRICS[name](language)
 
 
@@ -515,7 +539,7 @@ def _number(text: str) -> float:
     try:
         return float(str(text).replace("−", "-"))
     except ValueError:
-        raise UsageError(f"anchors: {text!r} is no number") from None
+        raise UsageError(f"anchors: must be numbers, got {text!r}") from None
 
 
 def _read_examples(value: Mapping[str, Any]) -> tuple[WorkedExample, ...]:

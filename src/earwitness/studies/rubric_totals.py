@@ -1,4 +1,4 @@
-"""Rubric totals per rater, means over raters, blanks and values off the scale."""
+"""Rubric totals per rater, means over raters, blanks and values outside the scale."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from earwitness.studies.results import FaultKind, RatingFault, Who
 from earwitness.studies.rubric import ROUNDING_DECIMALS, TOTAL, Dimension, Rubric
 
 # --- Totals per rater and means ------------------------------------------------------------------
-# The mean of totals is not the total of means as soon as a cell is blank: a rater with a blank is
-# left out of the total of that description and kept in every dimension that was filled in. So
-# totals are made first, rater by rater.
+# With blanks, the mean of totals differs from the total of means: a rater with a blank is excluded
+# from the total of that caption, but kept in the dimensions that are filled in. Therefore totals
+# are computed per rater first.
 
 
 Blank = Literal["drop", "zero", "refuse"]
@@ -25,7 +25,7 @@ MAX_BLANKS_IN_MESSAGE = 20
 
 @dataclass(frozen=True)
 class CaptionJudgment:
-    """What a rater wrote beside one description; a blank is None, and never 0."""
+    """Values of one rater for one caption; a blank is None, never 0."""
 
     key: Key
     listener: int | str
@@ -34,7 +34,7 @@ class CaptionJudgment:
 
 @dataclass(frozen=True)
 class Cell:
-    """A mean, over how many raters, and how many left it blank; NaN where nobody is left."""
+    """Mean, number of raters, and number of blanks; the mean is NaN without raters."""
 
     mean: float
     n: int
@@ -42,10 +42,10 @@ class Cell:
 
 
 def total(rubric: Rubric, values: Mapping[str, float | None], blank: Blank = "drop") -> float:
-    """The total of one rater, or NaN if a dimension that it needs is blank.
+    """Return the total of one rater, or NaN if a required dimension is blank.
 
-    With ``zero`` a blank counts as 0 where 0 is on the dimension, as on all penalties; a blank
-    score has no such number and leaves the total out.
+    With ``zero``, a blank counts as 0 on dimensions that include 0, such as penalties; a blank
+    score still makes the total NaN.
     """
     filled: dict[str, float] = {}
     for dimension in rubric.dimensions:
@@ -62,7 +62,7 @@ def total(rubric: Rubric, values: Mapping[str, float | None], blank: Blank = "dr
 def ratings(
     rubric: Rubric, judged: Sequence[CaptionJudgment], blank: Blank = "drop"
 ) -> list[Rating]:
-    """Ratings on every dimension and on the total; what is blank is not there."""
+    """Return ratings on every dimension and on the total, without blanks."""
     check_blanks(rubric, judged, blank)
     return [
         Rating(judgment.key, scale, judgment.listener, 1, value)
@@ -75,7 +75,7 @@ def ratings(
 def means(
     rubric: Rubric, judged: Sequence[CaptionJudgment], blank: Blank = "drop"
 ) -> dict[tuple[Key, str], Cell]:
-    """Means over raters of every description, on every dimension and on the total."""
+    """Return means over raters per caption, on every dimension and on the total."""
     check_blanks(rubric, judged, blank)
     votes: dict[tuple[Key, str], list[float]] = {}
     for judgment in judged:
@@ -85,9 +85,9 @@ def means(
 
 
 def check_blanks(rubric: Rubric, judged: Iterable[CaptionJudgment], blank: Blank) -> None:
-    """Refuse a policy that is none, and blanks where they are to be refused."""
+    """Raise UsageError for an unknown policy, and for blanks if they are refused."""
     if blank not in BLANK_POLICIES:
-        raise UsageError(f'blank: no "{blank}" — {nearest(blank, BLANK_POLICIES)}')
+        raise UsageError(f'blank: unknown policy "{blank}" — {nearest(blank, BLANK_POLICIES)}')
     if blank != "refuse":
         return
     blanks = [
@@ -97,8 +97,9 @@ def check_blanks(rubric: Rubric, judged: Iterable[CaptionJudgment], blank: Blank
         more = f"; and {len(blanks) - MAX_BLANKS_IN_MESSAGE:,} more" * (
             len(blanks) > MAX_BLANKS_IN_MESSAGE
         )
-        remedy = "fill them in, or say what a blank is: drop or zero"
-        raise UsageError(f"blank: {'; '.join(blanks[:MAX_BLANKS_IN_MESSAGE])}{more} — {remedy}")
+        remedy = "fill them in, or set the policy for blanks to drop or zero"
+        listed = "; ".join(blanks[:MAX_BLANKS_IN_MESSAGE])
+        raise UsageError(f"blank values: {listed}{more} — {remedy}")
 
 
 def _describe_blanks(rubric: Rubric, judgment: CaptionJudgment) -> Iterator[str]:
@@ -110,7 +111,7 @@ def _describe_blanks(rubric: Rubric, judgment: CaptionJudgment) -> Iterator[str]
 def _scale_values(
     rubric: Rubric, judgment: CaptionJudgment, blank: Blank
 ) -> Iterator[tuple[str, float]]:
-    """Every scale with its number, or NaN; dimensions stay blank whatever totals make of it."""
+    """Yield each scale with its value; blank dimensions are NaN under every policy."""
     for name in rubric.names:
         value = judgment.values.get(name)
         yield name, float("nan") if value is None else value
@@ -124,19 +125,19 @@ def _mean_cell(values: Sequence[float]) -> Cell:
 
 
 # --- Totals and faults of rating tables ----------------------------------------------------------
-# Totals are made of the dimensions, whatever the table says of them; where it says something else,
-# that is told. What is blank, or was taken for blank, is listed, with what it means for the total.
+# Totals are always computed from the dimensions; deviating totals in a table are reported. Blanks,
+# and values treated as blanks, are listed with their effect on the total.
 
 
-BLANK_NOTE = "taken for a blank"
-NO_TOTAL_NOTE = f"{BLANK_NOTE}; this rater is left out of the {TOTAL} of this caption"
-TOTAL_TOLERANCE = 1e-6  # by which totals may differ from the formula
-Place = tuple[Key, Who, str]  # whose, by whom, on which dimension
+BLANK_NOTE = "treated as blank"
+NO_TOTAL_NOTE = f"{BLANK_NOTE}; this rater is excluded from the {TOTAL} of this caption"
+TOTAL_TOLERANCE = 1e-6  # tolerated difference of totals from the formula
+Place = tuple[Key, Who, str]  # caption, rater, dimension
 
 
 @dataclass(frozen=True)
 class RatingsWithTotals:
-    """Ratings with totals, and what is odd about them."""
+    """Ratings with totals, and faults."""
 
     ratings: list[Rating]
     faults: tuple[RatingFault, ...]
@@ -144,7 +145,7 @@ class RatingsWithTotals:
 
 @dataclass(frozen=True)
 class _Row:
-    """All that a rater said of a caption at one time, by scale; what is blank is NaN or missing."""
+    """Votes of one rater on one caption, by scale; a blank is NaN or missing."""
 
     votes: dict[str, Rating]
 
@@ -168,9 +169,9 @@ def with_totals(
     *,
     where: str = "",
 ) -> RatingsWithTotals:
-    """Ratings on every dimension, and totals made of them; NaN is a blank.
+    """Return ratings on every dimension with computed totals; NaN is a blank.
 
-    ``off`` are numbers that were taken for blanks; they are not told again.
+    ``off`` are values treated as blanks; they are not reported again.
     """
     rows = list(_group_votes(all_ratings))
     judged = [row.judged(rubric) for row in rows]
@@ -191,7 +192,7 @@ def with_totals(
 
 
 def _group_votes(all_ratings: Sequence[Rating]) -> Iterator[_Row]:
-    """Votes of one rater on one caption; a scale that comes again begins another row."""
+    """Yield the votes of one rater on one caption; a repeated scale starts a new row."""
     rows: list[_Row] = []
     latest: dict[object, _Row] = {}
     for rating in all_ratings:
@@ -206,7 +207,7 @@ def _group_votes(all_ratings: Sequence[Rating]) -> Iterator[_Row]:
 def _total_or_nan(
     rubric: Rubric, judgment: CaptionJudgment, blank: Blank, dropped: set[Place]
 ) -> float:
-    """A total; NaN where a number was dropped, which is no blank that anybody left."""
+    """Return a total; NaN if a value was dropped, whatever the policy for blanks."""
     if any((judgment.key, judgment.listener, name) in dropped for name in rubric.names):
         return float("nan")
     return total(rubric, judgment.values, blank)
@@ -225,7 +226,7 @@ def _list_blank_faults(
     ]
     place = judgment.key.item, judgment.key.system, judgment.listener
     if len(blank_names) == len(rubric.names):
-        yield RatingFault("blank", "nothing was filled in", "not rated", *place, where=where)
+        yield RatingFault("blank", "all dimensions are blank", "not rated", *place, where=where)
         return
     for dimension in rubric.dimensions:
         if (name := dimension.name) in blank_names:
@@ -236,18 +237,18 @@ def _list_blank_faults(
 def _blank_note(dimension: Dimension, blank: Blank) -> str:
     if blank == "zero" and dimension.low <= 0 <= dimension.high:
         return f"counts as 0 in the {TOTAL}"
-    return f"this rater is left out of the {TOTAL} of this caption, and of nothing else"
+    return f"this rater is excluded from the {TOTAL} of this caption only"
 
 
 def off_scale(
     rubric: Rubric | None, where: str, key: Key, listener: Who, scale: str, value: float
 ) -> RatingFault:
-    """A number that was taken for a blank, on a dimension or on any other scale."""
+    """Return the fault of a value outside its scale, which is treated as blank."""
     dimension_of = {candidate.name: candidate for candidate in rubric.dimensions} if rubric else {}
     dimension = dimension_of.get(scale)
     above = dimension is not None and dimension.role == "penalty" and value > 0
     message = f"{scale} is {value:g}" + (
-        f", not {dimension.range}" if dimension else ", which is not on it"
+        f", must be {dimension.range}" if dimension else ", which is outside the scale"
     )
     kind: FaultKind = "positive penalty" if above else "off scale"
     done = BLANK_NOTE if dimension is None else NO_TOTAL_NOTE
@@ -257,7 +258,7 @@ def off_scale(
 def _other_total_faults(
     rows: Sequence[_Row], sums: Sequence[float], where: str
 ) -> Iterator[RatingFault]:
-    """That the table has other totals than the formula gives, in one sentence."""
+    """Yield one fault if totals in the table deviate from the formula."""
     both = [
         (row.votes.get(TOTAL), total_value) for row, total_value in zip(rows, sums, strict=True)
     ]
@@ -274,13 +275,15 @@ def _other_total_faults(
     if wrong:
         vote, total_value = wrong[0]
         gives = (
-            f"{total_value:g}" if total_value == total_value else "none, as a dimension is blank"
+            f"{total_value:g}"
+            if total_value == total_value
+            else "no total, because a dimension is blank"
         )
         message = (
-            f"{len(wrong):,} of {len(pairs):,} totals of the table are not those of the formula: "
-            f"it has {vote.value:g}, the formula gives {gives}"
+            f"{len(wrong):,} of {len(pairs):,} totals in the table deviate from the formula; the "
+            f"first is {vote.value:g}, the formula gives {gives}"
         )
-        done = "all totals are made of the dimensions"
+        done = "all totals are computed from the dimensions"
         key = vote.key
         yield RatingFault(
             "other total", message, done, key.item, key.system, vote.listener, TOTAL, where

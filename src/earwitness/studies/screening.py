@@ -1,4 +1,4 @@
-"""Screening rules for listeners: P.808, BS.1534, BS.1116, BT.500 and unheard sounds."""
+"""Screening rules for listeners: P.808, BS.1534, BS.1116, BT.500 and unplayed sounds."""
 
 from __future__ import annotations
 
@@ -27,69 +27,69 @@ from earwitness.studies.trials.mushra import DIFFERENCE_GRADE
 
 @dataclass(frozen=True)
 class Screen:
-    """A rule: what it leaves out, and its limits with their usual values."""
+    """A screening rule: whom it excludes, and its default limits."""
 
     name: str
     doc: str
     limits: Mapping[str, float]
-    kinds: tuple[str, ...] = ()  # of trials that it is for; else any
+    kinds: tuple[str, ...] = ()  # trial kinds it applies to; empty: all
 
 
-SHARE_LIMITS = ("share", "correlation", "level", "outside", "one_side")  # limits that are at most 1
+SHARE_LIMITS = ("share", "correlation", "level", "outside", "one_side")  # limits of at most 1
 SCREENS = {
     screen.name: screen
     for screen in (
         Screen(
             "p808",
-            "a listener whose ratings hardly vary or do not go with those of the panel",
+            "listeners whose ratings hardly vary or correlate poorly with the rest of the panel",
             {"variance": 0.1, "correlation": 0.4},
             ("p835", "acr", "dcr", "ccr"),
         ),
         Screen(
             "bs1534",
-            "a listener who rates the hidden reference low, or the middle anchor high, too often",
+            "listeners who too often rate the hidden reference low or the middle anchor high",
             {"reference_below": 90, "anchor_above": 90, "share": 0.15},
             ("mushra",),
         ),
         Screen(
             "bs1116",
-            "a listener who cannot tell the object from the hidden reference (one-sided t test)",
+            "listeners who do not distinguish object and hidden reference (one-sided t test)",
             {"level": 0.05},
             ("bs1116",),
         ),
         Screen(
             "bt500",
-            "a listener whose ratings lie outside those of the panel too often",
+            "listeners whose ratings are too often outliers of the panel",
             {"outside": 0.05, "one_side": 0.3},
         ),
         Screen(
             "unheard",
-            "a session in which sounds were not played to their end",
+            "listeners who did not play sounds to the end",
             {"share": 0.0},
         ),
     )
 }
 
 
-# --- Findings of a rule --------------------------------------------------------------------------
+# --- Verdicts of a rule --------------------------------------------------------------------------
 
 
 class Roles(NamedTuple):
-    """Systems that are no systems: the hidden reference, and the middle anchor."""
+    """Names of the hidden reference and of the middle anchor."""
 
     reference: str
     anchor: str
 
 
 class RuleFindings(NamedTuple):
-    """An entry a listener and scale that was judged, and notes on what was not."""
+    """One verdict per listener and scale, and notes on what could not be judged."""
 
     entries: Sequence[ScreeningVerdict]
     notes: Sequence[str] = ()
 
 
 class RuleFunction(Protocol):
-    """A rule at work."""
+    """Function that applies a rule."""
 
     def __call__(
         self, ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles
@@ -97,7 +97,7 @@ class RuleFunction(Protocol):
 
 
 def by_scale(ratings: Iterable[Rating]) -> dict[str, list[Rating]]:
-    """Ratings of each scale, in the order of scales."""
+    """Return ratings by scale, in order of appearance."""
     groups = defaultdict[str, list[Rating]](list)
     for rating in ratings:
         groups[rating.scale].append(rating)
@@ -105,7 +105,7 @@ def by_scale(ratings: Iterable[Rating]) -> dict[str, list[Rating]]:
 
 
 def by_listener(ratings: Iterable[Rating]) -> dict[Who, list[Rating]]:
-    """Ratings of each listener: numbers in their order, then names in theirs."""
+    """Return ratings by listener, sorted: numbers first, then names."""
     groups = defaultdict[Who, list[Rating]](list)
     for rating in ratings:
         groups[rating.listener].append(rating)
@@ -113,11 +113,15 @@ def by_listener(ratings: Iterable[Rating]) -> dict[Who, list[Rating]]:
 
 
 def figure_text(value: float) -> str:
-    """A figure as it stands in a reason."""
+    """Return a figure formatted for a verdict."""
     return "undefined" if math.isnan(value) else f"{value:.3g}"
 
 
-# --- Rule on unheard sounds ----------------------------------------------------------------------
+def _count_text(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+# --- Rule on unplayed sounds ---------------------------------------------------------------------
 
 
 def unheard(
@@ -126,11 +130,11 @@ def unheard(
     limits: Mapping[str, float],
     roles: Roles,
 ) -> RuleFindings:
-    """Share of the sounds that a listener did not hear to their end, beside its limit."""
+    """Judge the share of sounds that each listener did not play to the end."""
     del roles
     recorded = {who: counts for who, counts in plays.items() if counts.all}
     if not recorded:
-        return RuleFindings((), ("cannot be applied: plays were not recorded",))
+        return RuleFindings((), ("not applied: playback was not recorded",))
     entries = [
         _judge_plays(who, scale, recorded[who], limits["share"])
         for scale, scale_ratings in by_scale(ratings).items()
@@ -139,14 +143,16 @@ def unheard(
     ]
     missing = len({counts.listener for counts in ratings} - {*recorded})
     answers = sum(counts.unknown for counts in plays.values())
-    notes = [f"{missing} kept whose plays were not recorded"] * bool(missing)
-    notes += [f"plays of {answers} answers were not recorded"] * bool(answers)
+    notes = [f"{_count_text(missing, 'listener')} kept whose playback was not recorded"] * bool(
+        missing
+    )
+    notes += [f"playback was not recorded for {_count_text(answers, 'answer')}"] * bool(answers)
     return RuleFindings(entries, notes)
 
 
 def _judge_plays(who: Who, scale: str, counts: PlaybackCounts, share: float) -> ScreeningVerdict:
     figures = (
-        f"{counts.unheard} of {counts.all} sounds not heard to their end (at most {share:.4g})"
+        f"{counts.unheard} of {counts.all} sounds not played to the end (maximum share {share:.4g})"
     )
     return ScreeningVerdict(
         who, "unheard", scale, figures, not is_more_than(counts.unheard, counts.all, share)
@@ -157,7 +163,7 @@ def _judge_plays(who: Who, scale: str, counts: PlaybackCounts, share: float) -> 
 
 
 def p808(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) -> RuleFindings:
-    """Variance of a listener's ratings, and their correlation with the mean of the others."""
+    """Judge the variance of ratings and their correlation with the mean of the others."""
     del roles
     entries = []
     for scale, scale_ratings in by_scale(ratings).items():
@@ -173,22 +179,23 @@ def p808(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) -
 def _judge_variance(
     who: Who, scale: str, variance: float, correlation: float, limits: Mapping[str, float]
 ) -> ScreeningVerdict:
-    """An undefined figure leaves nobody out: that of a constant listener is their variance."""
+    """Judge variance and correlation; an undefined figure does not exclude a listener."""
     kept = not (variance < limits["variance"] or correlation < limits["correlation"])
     figures = (
-        f"variance {figure_text(variance)} (at least {limits['variance']:g}), "
-        f"correlation {figure_text(correlation)} (at least {limits['correlation']:g})"
+        f"variance {figure_text(variance)} (minimum {limits['variance']:g}), "
+        f"correlation {figure_text(correlation)} (minimum {limits['correlation']:g})"
     )
     return ScreeningVerdict(who, "p808", scale, figures, kept)
 
 
 def _unjudged_notes(entries: Sequence[ScreeningVerdict]) -> list[str]:
     count = sum(one.kept and "undefined" in one.figures for one in entries)
-    return [f"{count} kept with an undefined figure"] if count else []
+    note = f"a figure is undefined in {_count_text(count, 'check')}; these exclude no listener"
+    return [note] if count else []
 
 
 def bt500(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) -> RuleFindings:
-    """Votes outside those of the panel, and how one-sided they are."""
+    """Judge the share of outlying votes, and how balanced they are above and below."""
     del roles
     entries = []
     for scale, scale_ratings in by_scale(ratings).items():
@@ -198,17 +205,17 @@ def bt500(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) 
         for who, votes, above, below, rejected in judged:
             side = abs(above - below) / (above + below) if above + below else float("nan")
             figures = (
-                f"{above} above and {below} below of {votes}: "
-                f"{figure_text((above + below) / votes)} outside "
-                f"(at most {limits['outside']:g}), one-sidedness {figure_text(side)} "
-                f"(at least {limits['one_side']:g})"
+                f"{above} above and {below} below of {votes} votes: "
+                f"share of outliers {figure_text((above + below) / votes)} "
+                f"(maximum {limits['outside']:g}), imbalance {figure_text(side)} "
+                f"(minimum {limits['one_side']:g})"
             )
             entries.append(ScreeningVerdict(who, "bt500", scale, figures, not rejected))
     return RuleFindings(entries)
 
 
 def _vote_table(ratings: Sequence[Rating]) -> tuple[Floats, list[Who]]:
-    """A row a stimulus (or a pair of them), a column a listener; of doubled votes the last."""
+    """Return votes with one row per stimulus (or pair) and one column per listener."""
     listeners = list(by_listener(ratings))
     column = {who: n for n, who in enumerate(listeners)}
     row: dict[tuple[Key, Key | None], int] = {}
@@ -224,16 +231,16 @@ def _vote_table(ratings: Sequence[Rating]) -> tuple[Floats, list[Who]]:
 
 
 def bs1534(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) -> RuleFindings:
-    """Items in which the hidden reference was rated too low, or the middle anchor too high.
+    """Judge in how many items the hidden reference is rated low or the middle anchor high.
 
-    Shares are compared as they are written: 3 of 20 items are 15 %, and not more.
+    Shares are compared exactly: 3 of 20 items is 15 %, not more.
     """
     entries: list[ScreeningVerdict] = []
     notes = []
     for scale, scale_ratings in by_scale(ratings).items():
         for name, system in zip(("hidden reference", "middle anchor"), roles, strict=True):
             if not any(rating.key.system == system for rating in scale_ratings):
-                notes.append(f"no ratings of the {name} on {scale}: that half is not applied")
+                notes.append(f"no ratings of the {name} on {scale}: that condition is not applied")
         entries += [
             _judge_controls(who, scale, listener_ratings, limits, roles)
             for who, listener_ratings in by_listener(scale_ratings).items()
@@ -249,34 +256,39 @@ def _judge_controls(
     anchor = [rating.value > high for rating in ratings if rating.key.system == roles.anchor]
     figures = (
         f"hidden reference below {low:g} in {sum(reference)} of {len(reference)} items, "
-        f"middle anchor above {high:g} in {sum(anchor)} of {len(anchor)} (at most {share:.4g})"
+        f"middle anchor above {high:g} in {sum(anchor)} of {len(anchor)} "
+        f"(maximum share {share:.4g})"
     )
     missed = any(is_more_than(sum(one), len(one), share) for one in (reference, anchor))
     return ScreeningVerdict(who, "bs1534", scale, figures, not missed)
 
 
 def bs1116(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) -> RuleFindings:
-    """One-sided t test of a listener's difference grades: is the object below the reference?"""
+    """Judge by a one-sided t test whether difference grades are significantly below 0."""
     del roles
     entries = []
     grades = by_listener(rating for rating in ratings if rating.scale == DIFFERENCE_GRADE)
     for who, listener_grades in grades.items():
         p = _p_below_zero([rating.value for rating in listener_grades])
         figures = (
-            f"p {figure_text(p)} over {len(listener_grades)} grades (at most {limits['level']:g})"
+            f"p {figure_text(p)} over {len(listener_grades)} grades (maximum {limits['level']:g})"
         )
         entries.append(
             ScreeningVerdict(who, "bs1116", DIFFERENCE_GRADE, figures, not p > limits["level"])
         )
     alone = sum(len(listener_grades) < 2 for listener_grades in grades.values())
-    notes = [f"{alone} kept with one grade, which cannot be tested"] if alone else []
+    notes = (
+        [f"{_count_text(alone, 'listener')} kept with a single grade, which cannot be tested"]
+        if alone
+        else []
+    )
     return RuleFindings(
-        entries, notes if grades else [f"no ratings on {DIFFERENCE_GRADE}: not applied"]
+        entries, notes if grades else [f"not applied: no ratings on {DIFFERENCE_GRADE}"]
     )
 
 
 def _p_below_zero(grades: Sequence[float]) -> float:
-    """That of Student's t; where all grades are equal, 0 below zero and 1 otherwise."""
+    """Return p of the one-sided t test; for equal grades 0 if below zero, else 1."""
     from scipy.special import stdtr
 
     if len(grades) < 2:
@@ -289,11 +301,11 @@ def _p_below_zero(grades: Sequence[float]) -> float:
 
 
 # --- Applying the rules --------------------------------------------------------------------------
-# Every listener that a rule judges has an entry, kept or not, with the figure beside its limit.
-# What a rule cannot judge is said in a note, never passed over: silence would look like approval.
+# Every listener judged by a rule has a verdict, kept or not, with the figure and its limit.
+# What a rule cannot judge is reported in a note: silence would look like approval.
 
 
-UNHEARD_RULE = "unheard"  # which also needs what was played
+UNHEARD_RULE = "unheard"  # also needs playback records
 RULE_FUNCTIONS: dict[str, RuleFunction] = {
     "p808": p808,
     "bs1534": bs1534,
@@ -304,14 +316,14 @@ RULE_FUNCTIONS: dict[str, RuleFunction] = {
 
 @dataclass(frozen=True)
 class Screening:
-    """What all rules found, and what they could not be applied to."""
+    """Verdicts of all rules, and notes on what could not be judged."""
 
     verdicts: tuple[ScreeningVerdict, ...]
     notes: tuple[str, ...]
 
     @property
     def left(self) -> tuple[Who, ...]:
-        """Listeners left out by any rule on any scale, in the order in which they were found."""
+        """Listeners excluded by any rule on any scale, in order of verdicts."""
         return tuple(
             dict.fromkeys(verdict.listener for verdict in self.verdicts if not verdict.kept)
         )
@@ -325,11 +337,24 @@ def screen(
     anchor: str = "",
     plays: Mapping[Who, PlaybackCounts] = MappingProxyType({}),
 ) -> Screening:
-    """Apply rules with their limits.
+    """Apply screening rules to ratings.
 
-    ``reference`` and ``anchor`` are the systems that are the hidden reference and the middle anchor
-    of MUSHRA, ``plays`` what listeners heard, where that was recorded. Each rule sees all
-    listeners, also those that another one leaves out.
+    Parameters
+    ----------
+    ratings
+        Ratings of all listeners and scales.
+    rules
+        Rules with limits; limits that are not set have their defaults.
+    reference, anchor
+        Systems that are the hidden reference and the middle anchor of MUSHRA.
+    plays
+        Playback counts per listener, if recorded.
+
+    Returns
+    -------
+    Screening
+        One verdict per rule, scale and listener. Each rule judges all listeners, including those
+        excluded by another rule.
     """
     rules_by_name = RULE_FUNCTIONS | {UNHEARD_RULE: partial(unheard, plays)}
     verdicts: list[ScreeningVerdict] = []
@@ -344,7 +369,7 @@ def screen(
 
 
 def _ratings_for_rule(ratings: Sequence[Rating], rule: str) -> list[Rating]:
-    """Ratings on scales of the kinds that a rule is for; a scale that no kind has may be of any."""
+    """Return ratings on scales of the trial kinds of a rule, and on scales of no known kind."""
     kinds = SCREENS[rule].kinds or tuple(KINDS)
     rule_scales = {scale for kind in kinds for scale in KINDS[kind]().results()}
     kind_scales = {scale for kind in KINDS.values() for scale in kind().results()}

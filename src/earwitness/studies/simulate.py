@@ -1,4 +1,4 @@
-"""Verb study simulate: a whole study answered by simulated listeners."""
+"""Studies answered by simulated listeners, for the command study simulate."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from earwitness.studies.study import Design, ListenerPlan, Question, Study
 from earwitness.studies.trials import block_kind
 from earwitness.version import __version__
 
-HIDDEN_REFERENCE_QUALITY = 1.2  # so that most hear them as such
+HIDDEN_REFERENCE_QUALITY = 1.2  # above 1, so that most listeners recognize it
 ANCHOR_QUALITIES = (0.2, 0.4)
 ANSWERS_FILE = "answers.jsonl"
 
 
 @dataclass(frozen=True)
 class SimulatedStudy:
-    """Answers of everybody; what is true of systems, and what listeners are like."""
+    """Answers of all simulated listeners, true qualities of systems, and listener properties."""
 
     design: Design
     answers: tuple[Answer, ...]
@@ -49,7 +49,22 @@ class SimulatedStudy:
 def study_simulate(
     study: str | PathLike[str] | Study, population: Population | None = None, *, seed: int = 0
 ) -> SimulatedStudy:
-    """Answers of simulated listeners to all pages of a study."""
+    """Simulate the answers of all listeners to all pages of a study.
+
+    Parameters
+    ----------
+    study
+        Path of a study file, or a study.
+    population
+        Variation between listeners and items (default: ``Population()``).
+    seed
+        Random seed.
+
+    Returns
+    -------
+    SimulatedStudy
+        Answers, true qualities of systems, and properties of listeners.
+    """
     design = study_design(study)
     world = _build_world(design, population or Population(), seed)
     items = _heard_items(design)
@@ -76,7 +91,7 @@ def _build_world(design: Design, population: Population, seed: int) -> World:
 
 
 def _heard_items(design: Design) -> list[str]:
-    """All that anybody hears, in the order of the material."""
+    """Return all items that any listener hears, in the order of the material."""
     names = {trial.item for plan in design.plans for session in plan.sessions for trial in session}
     return [clip.name for clip in design.study.material if clip.name in names]
 
@@ -134,7 +149,7 @@ def _person_record(listener: int, person: Person) -> dict[str, Any]:
 
 
 def _truth_records(design: Design, world: World, items: list[str]) -> Iterator[dict[str, Any]]:
-    """Of every system on every scale the quality, and the mean rating where sounds are rated."""
+    """Yield the true quality of each system and scale, with the expected rating if rated alone."""
     for block in design.study.blocks:
         kind = block_kind(block)
         for scale in kind.scales:
@@ -153,9 +168,21 @@ def _truth_records(design: Design, world: World, items: list[str]) -> Iterator[d
 def simulated_write(
     simulated: SimulatedStudy, folder: str | PathLike[str], **how: Any
 ) -> list[str]:
-    """Write answers, truth, people and all results into a new folder; names of the files.
+    """Write answers, true qualities, listener properties and all results into a new folder.
 
-    Results are those of ``study analyse``, with the same options.
+    Parameters
+    ----------
+    simulated
+        A simulated study.
+    folder
+        Path of the folder, which must not exist.
+    **how
+        Options of the analysis, as in ``study analyse``.
+
+    Returns
+    -------
+    list of str
+        Names of the files, relative to the folder.
     """
     answers = b"".join(map(answer_line, simulated.answers))
     answers_input = Input(ANSWERS_FILE, hashlib.sha256(answers).hexdigest(), len(answers))

@@ -12,14 +12,14 @@ from typing import Any
 
 
 DEFAULT_SOUND_PATTERN = "{system}/{item}.wav"
-STORE_FILE_NAME = "study.db"  # where answers are kept beside the study file, unless told
+STORE_FILE_NAME = "study.db"  # default database, next to the study file
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """An item of a study: every system has it; what is known of it, and where its files are.
+    """An item of a study, which all systems have: duration, covariates and paths of its files.
 
-    ``captions`` are what systems wrote about it, where that is judged.
+    ``captions`` has the captions by system, if captions are judged.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Clip:
 
 @dataclass(frozen=True, slots=True)
 class Jury:
-    """A part of the listeners, such as experts: so many numbers in a row."""
+    """A group of listeners with consecutive numbers, such as experts."""
 
     name: str
     listeners: int
@@ -39,10 +39,10 @@ class Jury:
 
 @dataclass(frozen=True, slots=True)
 class StudyBlock:
-    """A part of a study that asks in one way.
+    """A part of a study with one trial kind.
 
-    A listener hears ``clips`` clips with ``heard`` of the systems, in ``sessions``; answering one
-    question takes ``seconds``.
+    A listener hears ``clips`` clips by ``heard`` of the systems in ``sessions`` sessions; answering
+    one question takes ``seconds``.
     """
 
     kind: str
@@ -67,7 +67,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A declared reason to leave out a listener, with its limits."""
+    """A planned screening rule with its limits."""
 
     name: str
     limits: Mapping[str, float]
@@ -75,10 +75,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What will be computed, said before anybody listens.
+    """The analysis, planned before listening starts.
 
-    ``by`` names fields of items or listeners by which results are divided, ``margins`` has by scale
-    how far apart two systems may be and still count as equivalent.
+    ``by`` names fields of items or listeners by which results are grouped; ``margins`` has the
+    equivalence margin of each scale.
     """
 
     scales: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What is expected in practice."""
+    """An expected answer to a practice trial."""
 
     item: str
     system: str
@@ -102,14 +102,14 @@ class Gold:
 
 @dataclass(frozen=True)
 class Study:
-    """What the study file says; ``digest`` is that of its canonical form.
+    """A study as described in its file; ``digest`` is the digest of its canonical form.
 
-    ``categories`` and ``numbers`` are the covariates that subsets are balanced on; every panel
-    hears a subset of its own. ``reference`` is the folder with the sounds that others are compared
-    with, ``anchors`` are clips that everybody hears first, ``training`` is how many trials are for
-    practice. ``plans`` are those that were made elsewhere, if any. ``device`` says what the device
-    of a listener is checked for; with ``feedback`` they are told after practice what was expected,
-    which is ``gold``. ``juries`` share the numbers of the listeners among them, from the first on.
+    ``categories`` and ``numbers`` are the covariates on which subsets are balanced; each panel
+    hears its own subset. ``reference`` is the folder of references, ``anchors`` are clips that all
+    listeners hear first, ``training`` is the number of practice trials. ``plans`` are existing
+    plans, if any. ``device`` lists the checks of a listener's device; with ``feedback``, listeners
+    see the expected answers (``gold``) after practice. ``juries`` divide the listeners into groups,
+    in the order of their numbers.
     """
 
     title: str
@@ -143,16 +143,16 @@ class Study:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """Those of all blocks."""
+        """Systems of all blocks."""
         return tuple(dict.fromkeys(name for block in self.blocks for name in block.systems))
 
     @property
     def anchor_system(self) -> str:
-        """What anchors are called where others have the name of a system."""
+        """Name used for anchors in place of a system."""
         return PurePosixPath(self.anchor_folder).name
 
     def jury(self, listener: int) -> str:
-        """The jury that a listener is of; nothing where there are none."""
+        """Return the jury of a listener; empty if the study has no juries."""
         last = 0
         for jury in self.juries:
             last += jury.listeners
@@ -161,11 +161,11 @@ class Study:
         return ""
 
     def caption(self, item: str, system: str) -> str:
-        """What a system wrote about an item; nothing where that is not judged."""
+        """Return the caption of an item by a system; empty if captions are not judged."""
         return self._captions.get(item, {}).get(system, "")
 
     def file(self, item: str, system: str) -> str:
-        """Where a sound is, from the folder of the study file; one of no item is its own path."""
+        """Return the path of an audio file, relative to the folder of the study file."""
         path = self._paths.get((item, system))
         if path is None:
             path = self._paths[item, system] = self._path(item, system)
@@ -181,7 +181,7 @@ class Study:
 
     @cached_property
     def _files(self) -> dict[str, Mapping[str, str]]:
-        return {clip.name: clip.files for clip in reversed(self.material)}  # the first counts
+        return {clip.name: clip.files for clip in reversed(self.material)}  # the first one wins
 
     @cached_property
     def _captions(self) -> dict[str, Mapping[str, str]]:
@@ -189,15 +189,15 @@ class Study:
 
     @cached_property
     def _paths(self) -> dict[tuple[str, str], str]:
-        return {}  # those that were asked for
+        return {}  # cache
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One item, as several systems in the order in which they are presented, and what is asked.
+    """One item by one or more systems in the order of presentation, and the scales to answer.
 
-    ``target`` says which of them is the unknown one, where there is one; ``against`` is the one
-    that the other is rated against, where two are compared.
+    ``target`` is the index of X, if any; ``against`` is the system that the other one is rated
+    against, if two are compared.
     """
 
     item: str
@@ -209,7 +209,7 @@ class Trial:
 
     @property
     def treatment(self) -> tuple[str, ...]:
-        """What is compared, in whatever order."""
+        """The compared systems, independent of their order."""
         return tuple(sorted(self.systems))
 
 
@@ -218,7 +218,7 @@ Session = tuple[Trial, ...]
 
 @dataclass(frozen=True, slots=True)
 class ListenerPlan:
-    """All that one listener hears: trials by session; first practice and anchors, not counted."""
+    """Plan of one listener: practice and anchors, which do not count, and trials by session."""
 
     listener: int
     panel: int
@@ -229,7 +229,7 @@ class ListenerPlan:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """For every block the subset of every panel, and the plan of every listener."""
+    """Design of a study: subsets per block and panel, and a plan per listener."""
 
     study: Study
     subsets: tuple[tuple[tuple[str, ...], ...], ...]
@@ -241,7 +241,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Scale:
-    """Numbers that an answer may be, from ``high`` down to ``low``; a slider, or labels."""
+    """Allowed values of an answer, from ``high`` down to ``low``, as a slider or as labels."""
 
     name: str
     high: float
@@ -251,18 +251,18 @@ class Scale:
 
     @cached_property
     def values(self) -> list[float]:
-        """All of them, the best first."""
+        """All values, best first."""
         steps = round((self.high - self.low) / self.step)
         return [round(self.high - n * self.step, 6) for n in range(steps + 1)]
 
     def allows(self, value: Any) -> bool:
-        """Whether a value is one of them."""
+        """Return whether a value is allowed."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
         return any(abs(value - one) < 1e-6 for one in self.values)
 
     def at(self, heard: float) -> float:
-        """The value for an impression from 0 to 1."""
+        """Return the value for a perceived quality from 0 to 1."""
         return self.values[round((1 - heard) * (len(self.values) - 1))]
 
 
@@ -275,4 +275,4 @@ ANALYSIS_INTERVALS = (
     MIXED_MODEL,
 )
 ANALYSIS_CORRECTIONS = ("holm", "bh", NO_CORRECTION)
-NO_GROUPS = "none"  # says that results are not divided
+NO_GROUPS = "none"  # results are not grouped

@@ -1,4 +1,4 @@
-"""Verb study take: a listener takes part without a browser."""
+"""Taking part in a study without a browser, for the command study take."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ PageCallback = Callable[[View], None]
 
 
 def ignore_page(view: View) -> None:
-    """Told of a page, does nothing."""
+    """Ignore a page."""
     del view
 
 
 @dataclass
 class Addresses:
-    """Addresses of sounds that say nothing; only this knows which file each stands for."""
+    """Blind addresses of sounds, and the file behind each."""
 
     study: Study
     files: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, item: str, system: str, place: int) -> str:
-        del place  # every use of a sound gets an address of its own
+        del place  # each use of a sound gets its own address
         address = secrets.token_hex(8)
         self.files[address] = self.study.file(item, system)
         return address
@@ -63,12 +63,37 @@ def study_take(
     stored: PageCallback = ignore_page,
     meanwhile: PageCallback = ignore_page,
 ) -> int:
-    """Go through all pages of one listener that are not answered yet; how many were answered.
+    """Ask one listener all pages that are not answered yet.
 
-    ``respond`` sees the view of a page and gives the answers by name. Answers that cannot be are
-    told to ``refused``, and the page comes again; without it the error is raised. Every answer is
-    on disk before ``stored`` is told of it and the next page comes. Where another process answered
-    a page while it was shown, the first answer counts, and ``meanwhile`` is told.
+    Parameters
+    ----------
+    study
+        Path of a study file, or a study.
+    answers
+        Path of the file of answers, which is created if needed.
+    listener
+        Number of the listener.
+    respond
+        Receives the view of a page and returns the answers by name.
+    addresses
+        Creates the blind addresses of sounds.
+    refused
+        Receives the error if answers are invalid, before the page is shown again. Without it, the
+        error is raised.
+    stored
+        Called with the view of a page once its answers are on disk, before the next page.
+    meanwhile
+        Called if another process answered the page while it was shown; the first answer counts.
+
+    Returns
+    -------
+    int
+        Number of pages answered.
+
+    Raises
+    ------
+    UsageError
+        If the study has no such listener, or answers cannot be written.
     """
     design = study_design(study)
     plan = _find_plan(design, listener)
@@ -88,16 +113,16 @@ def study_take(
 
 
 def _without_device(shown: list[Page]) -> list[Page]:
-    """Pages without that which checks a device: its sounds are made by a browser."""
+    """Return pages without the device checks, whose sounds only a browser can play."""
     kept = [page for page in shown if page.view["kind"] != DEVICE_PAGE]
     if len(kept) < len(shown):
-        message = "the device page is passed over: only a browser can show it"
+        message = "device checks were skipped: they need a browser"
         warnings.warn(message, EarwitnessWarning, stacklevel=3)
     return kept
 
 
 def _add_answer(study: Study, page: Page, file: AnswersFile, listener: int) -> Page:
-    """A page that tells of the answers to another, with those answers."""
+    """Return a page that reports the answers to another page, with those answers."""
     if page.about is None:
         return page
     answers = (answer for answer in file.read().lines.values() if answer.listener == listener)
@@ -106,7 +131,7 @@ def _add_answer(study: Study, page: Page, file: AnswersFile, listener: int) -> P
 
 
 def _open_pages(shown: Sequence[Page], file: AnswersFile, listener: int) -> Iterator[Page]:
-    """Pages that are not answered when their turn comes; what only tells, if none behind it is."""
+    """Yield unanswered pages; pages without questions only if no later page is answered."""
     for number, page in enumerate(shown):
         done = file.read().pages(listener)
         past = (
@@ -125,7 +150,9 @@ def _make_answer(study: Study, page: Page, listener: int, values: dict[str, Any]
 def _find_plan(design: Design, listener: int) -> Any:
     plans = {plan.listener: plan for plan in design.plans}
     if listener not in plans:
-        raise UsageError(f"there is no listener {listener} — known: {min(plans)} to {max(plans)}")
+        raise UsageError(
+            f"listener {listener} is not part of the study — known: {min(plans)} to {max(plans)}"
+        )
     return plans[listener]
 
 

@@ -1,7 +1,7 @@
-"""Texts that listeners see, by language, and changes that a study makes to them.
+"""Texts that listeners see, by language, with the overrides of a study.
 
-Words of pages may have places for what is known only later, such as ``{number}``. There are no
-other braces in them, and whatever a study writes can be shown.
+A text may contain placeholders such as ``{number}``, which are filled in when it is shown. It
+contains no other braces.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ LANGUAGES = ("en", "fr")
 PAGES_KEY, WEB_KEY, SCALES_KEY = "pages", "web", "scales"
 PROMPT_KEY, LABELS_KEY = "prompt", "labels"
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
-SINGULAR_SUFFIX = "_one"  # ends names of words that are said of a single thing
+SINGULAR_SUFFIX = "_one"  # ends keys of texts for a count of one
 SINGULAR_RULES: dict[str, Callable[[float], bool]] = {"en": lambda n: n == 1, "fr": lambda n: n < 2}
 
 
 @dataclass(frozen=True)
 class Wording:
-    """Titles and buttons of pages; for every scale its question and its labels, the best first.
+    """Texts of one language: page titles and buttons, and the prompt and labels of each scale.
 
-    ``web`` has what only pages in a browser say.
+    ``web`` holds the texts that only appear in a browser. Labels are listed best first.
     """
 
     pages: Mapping[str, str]
@@ -37,7 +37,7 @@ class Wording:
     language: str = "en"
 
     def page(self, name: str, /, **values: object) -> str:
-        """Words of a page, with places filled in; others are left as they are.
+        """Return the text of a page with its placeholders filled in; unknown ones are kept.
 
         >>> wording("fr").page("session", number=1, count=4)
         'Session 1 sur 4'
@@ -45,7 +45,7 @@ class Wording:
         return PLACEHOLDER.sub(lambda place: str(values.get(place[1], place[0])), self.pages[name])
 
     def page_with_count(self, name: str, value: float, place: str) -> str:
-        """Words of a page about so many things: one, or several, as the language has it.
+        """Return the text of a page for a count, in the singular or plural of the language.
 
         >>> [wording("en").page_with_count("rest", n, "minutes") for n in (1, 1.5)]
         ['Please rest for 1 minute', 'Please rest for 1.5 minutes']
@@ -56,7 +56,7 @@ class Wording:
         return self.page(f"{name}{suffix}", **{place: self.number(value)})
 
     def number(self, value: float) -> str:
-        """A number as it is written in this language.
+        """Return a number as it is written in this language.
 
         >>> wording("fr").number(0.1), wording("fr").number(100)
         ('0,1', '100')
@@ -64,16 +64,16 @@ class Wording:
         return f"{value:g}".replace(".", self.pages["decimal"])
 
     def prompt(self, scale: str) -> str:
-        """The question."""
+        """Return the question of a scale."""
         return str(self.scales[scale][PROMPT_KEY])
 
     def labels(self, scale: str) -> list[str]:
-        """The words of the answers."""
+        """Return the answer labels of a scale, best first."""
         return list(self.scales[scale][LABELS_KEY])
 
 
 def wording(language: str = "en", study_words: Mapping[str, Any] | None = None) -> Wording:
-    """The words of a language, with those of a study's own instead where it has any.
+    """Return the texts of a language, with the overrides of a study.
 
     >>> wording("fr").labels("OVRL")[0]
     'Excellente'
@@ -81,7 +81,7 @@ def wording(language: str = "en", study_words: Mapping[str, Any] | None = None) 
     'All in all:'
     """
     if language not in LANGUAGES:
-        raise UsageError(f'there is no language "{language}" — {nearest(language, LANGUAGES)}')
+        raise UsageError(f'unknown language "{language}" — {nearest(language, LANGUAGES)}')
     packaged, study_words = _load_wording(language), study_words or {}
     scales = {
         name: {**words, **study_words.get(SCALES_KEY, {}).get(name, {})}
@@ -94,7 +94,7 @@ def wording(language: str = "en", study_words: Mapping[str, Any] | None = None) 
 
 
 def _add_singular(pages: dict[str, str], study_pages: Mapping[str, str]) -> dict[str, str]:
-    """With a study's own words also where there is one thing, unless it has others for that."""
+    """Use a study's text also for a count of one, unless the study has a text for that."""
     single = {
         f"{name}{SINGULAR_SUFFIX}": text
         for name, text in study_pages.items()
@@ -104,10 +104,10 @@ def _add_singular(pages: dict[str, str], study_pages: Mapping[str, str]) -> dict
 
 
 def placeholder_problems(study_words: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What is wrong with places in the words of a study's own: where, and what.
+    """Return problems of placeholders in the texts of a study, as (key, message) pairs.
 
     >>> placeholder_problems({"pages": {"session": "Part {foo}", "rest": "{minutes} min"}})
-    [('pages.session', 'unknown place {foo} — known: {number}, {count}')]
+    [('pages.session', 'unknown placeholder {foo} — known: {number}, {count}')]
     """
     packaged = _load_wording(LANGUAGES[0])
     return [
@@ -123,13 +123,13 @@ def _check_placeholders(text: str, places: list[str]) -> Iterator[str]:
     remedy = (
         f"known: {', '.join(f'{{{place}}}' for place in places)}"
         if places
-        else "there is none here"
+        else "this text has no placeholders"
     )
     for place in dict.fromkeys(PLACEHOLDER.findall(text)):
         if place not in places:
-            yield f"unknown place {{{place}}} — {remedy}"
+            yield f"unknown placeholder {{{place}}} — {remedy}"
     if re.search(r"[{}]", PLACEHOLDER.sub("", text)):
-        yield "a brace without a place — leave it out"
+        yield "a brace outside a placeholder — remove it"
 
 
 @cache

@@ -1,1 +1,1 @@
-"""Speech summaries: the task of keeping words of a transcript."""
+"""Speech summaries: the task of summarizing a transcript, by extraction or in free wording."""

@@ -30,28 +30,28 @@ from earwitness.summaries.path_distances import (
 )
 
 # --- Ties between closest paths ------------------------------------------------------------------
-# Cells from which the end can be reached at the least cost are marked from the end backwards, each
+# Cells from which the end can be reached at the lowest cost are marked backwards from the end, each
 # with the best sum of log counts from there on and with the marked cells that it leads to. Then one
-# path is walked from the start: at every node to the smallest next one that still has the best sum.
+# path is followed from the start: at every node to the smallest next node with the best sum.
 #
-# One path may be laid beside a summary in many ways at the same cost. Between two matches only one
-# of them is looked at: words that are wrong first, then what one side has too much. What may still
-# come before a cell is its state. Wrong words only, back to a match or the start, cost what the
-# match has cost and so much a word: where no match fits, a cell is not marked in this state.
+# A path may be aligned with a summary in many ways at the same cost. Between two matches only one
+# way is used: substitutions first, then insertions or deletions. The state of a cell says which
+# steps may still precede it. Substitutions only, back to a match or the start, cost as much as the
+# match plus a fixed cost per word: if no match fits, a cell is not marked in this state.
 #
-# Where arcs gain by their log counts, roughly, paths may cost more than the least by some
-# ``slack``, and hardly any cell but those of the path taken is marked.
+# If arcs have approximate gains by their log counts, paths may exceed the lowest cost by some
+# ``slack``, and hardly any cell except those of the chosen path is marked.
 
 
-SUM_TOLERANCE = round(1e-9 * FIXED_POINT_ONE)  # sums this close are the same
-# before a cell: anything; no missing word; no extra word; wrong ones only
+SUM_TOLERANCE = round(1e-9 * FIXED_POINT_ONE)  # sums this close are equal
+# steps before a cell: any; no deletion; no insertion; substitutions only
 FREE_STATE, EXTRA_STATE, MISSING_STATE, WRONG_STATE = range(4)
 STATE_COUNT = 4
 STATES_BEFORE_MISSING = (FREE_STATE, MISSING_STATE)
 NO_MATCH = (-1,)
 Cells = dict[int, float]  # STATE_COUNT · place in the summary + state, and the best sum from there
-Links = list[tuple[int, int]]  # cells of a node, and those of another that they lead to
-Move = tuple[int, int, int, int]  # from a cell to a place and state, and the most it may cost
+Links = list[tuple[int, int]]  # cells of a node, and the cells of another node they lead to
+Move = tuple[int, int, int, int]  # from a cell to an index and state, and the largest cost
 
 
 @dataclass
@@ -82,7 +82,7 @@ class ClosestPathCells:
                     self._words_before(node, block)
 
     def _origins(self) -> set[int]:
-        """What wrong words may begin with: distances of the start and of matches on a diagonal."""
+        """Return the diagonal distances of the start and of matches, where wrong words start."""
         origins, matches = {0}, self.distances.summary.matches
         for block in self.distances.blocks:
             for node in filter(matches.__contains__, block.nodes):
@@ -91,12 +91,12 @@ class ClosestPathCells:
         return origins
 
     def _diagonal(self, value: int, place: int) -> int:
-        """The distance in a cell without gains, less what wrong words up to there would cost."""
+        """Return the distance without gains, minus the cost of wrong words up to there."""
         costs = self.distances.costs
         return -((-value - place * (costs.extra - costs.wrong)) // costs.times)
 
     def _last_words(self) -> None:
-        """Mark the end, and cells from which it is reached at the least cost."""
+        """Mark the end, and cells from which it is reached at the lowest cost."""
         distances, place = self.distances, self.distances.summary.words
         cell = STATE_COUNT * place + FREE_STATE
         self.sums[self.end] = {cell: 0}
@@ -112,7 +112,7 @@ class ClosestPathCells:
                 self._link(a, self.end, move, int(value) - extra)
 
     def _extra_words(self, node: int, block: CellBlock) -> None:
-        """Mark cells of the same node from which extra words lead to a marked one."""
+        """Mark cells of the same node from which insertions lead to a marked cell."""
         sums, row, at = self.sums[node], block.cells, block.at[node]
         left = self.left.setdefault(node, {}) if self.slack else {}
         for cell in sorted(sums, reverse=True) if len(sums) > 1 else list(sums):
@@ -129,7 +129,7 @@ class ClosestPathCells:
                 left[before] = max(slack - loss, left.get(before, 0))
 
     def _words_before(self, node: int, block: CellBlock) -> None:
-        """Mark cells of the nodes that lead here."""
+        """Mark cells of the predecessors."""
         leading, row, start = self.distances.network.before[node], block.cells, block.at
         for move in self._moves(node, block):
             _, place, _, most = move
@@ -138,7 +138,7 @@ class ClosestPathCells:
                     self._link(a, node, move, row[start[a] + place])
 
     def _moves(self, node: int, block: CellBlock) -> list[Move]:
-        """From marked cells to those that may come before, and the most that these may cost."""
+        """Return the moves from marked cells to possible predecessors, with their cost limits."""
         row, at, left = block.cells, block.at[node], self.left.get(node)
         costs, summary = self.distances.costs, self.distances.summary
         firsts, first = summary.firsts, summary.matches.get(node, NO_MATCH)[0]
@@ -157,7 +157,7 @@ class ClosestPathCells:
         return moves
 
     def _link(self, a: int, node: int, move: Move, value: int) -> None:
-        """Mark the cell of a node that a move leads to, if it costs no more with its own gain."""
+        """Mark the cell that a move leads to, if its cost with its gain is within the limit."""
         cell, place, state, most = move
         network, gains, slack = self.distances.network, self.distances.costs.gains, most - value
         if gains:
@@ -178,7 +178,7 @@ class ClosestPathCells:
             left[before] = max(slack, left.get(before, 0))
 
     def path(self) -> tuple[int, ...]:
-        """The path with the best sum, and of those the smallest."""
+        """Return the path with the best sum, and of these the smallest."""
         first, node, passed = self.sums[START], START, 0.0
         cells = {cell for cell in first if cell < STATE_COUNT}
         best = max(first[cell] for cell in cells)
@@ -193,7 +193,7 @@ class ClosestPathCells:
     def _next(
         self, node: int, cells: set[int], passed: float, best: float
     ) -> tuple[int, set[int], float]:
-        """The smallest node from which the best sum can be reached, its cells, the sum so far."""
+        """Return the smallest next node with the best sum, its cells, and the sum so far."""
         exact, links = self.distances.network.exact, self.links[node]
         for other in reversed(links):
             total = passed + exact[node, other]
@@ -206,7 +206,7 @@ class ClosestPathCells:
         raise AssertionError("the best sum leads on from every node on the way")
 
     def _with_extra_words(self, node: int, cells: set[int]) -> set[int]:
-        """These cells and those of the same node that extra words lead to."""
+        """Return these cells and those of the same node that insertions lead to."""
         sums = self.sums[node]
         if len(cells) == len(sums):
             return cells
@@ -221,9 +221,9 @@ class ClosestPathCells:
 
 
 # --- Costs with support by people ----------------------------------------------------------------
-# What a step costs is multiplied so that there is room for the log counts of all arcs of a path,
-# rounded down to whole numbers. Paths with the best sum then cost the least but for what rounding
-# takes: ``slack``.
+# Costs of steps are multiplied to leave room for the log counts of all arcs of a path, rounded down
+# to whole numbers. Paths with the best sum then have the lowest cost, except for rounding
+# (``slack``).
 
 
 @dataclass(frozen=True)
@@ -236,18 +236,18 @@ class SupportCosts:
 
     @cached_property
     def arcs(self) -> int:
-        """The most arcs of a path."""
+        """Largest number of arcs of a path."""
         return self.network.longest + 1
 
     @cached_property
     def log_unit(self) -> int:
-        """What a log of 1 is, as large as 64 bits admit."""
+        """Fixed-point unit of logarithms, as large as 64 bits allow."""
         room = LIMIT_IN_64_BITS // self.steps // (self.plain.most + 1) - 2
         return max(0, int((room / self.arcs - 4) / (log(max(self.network.counts.values())) + 0.01)))
 
     @property
     def steps(self) -> int:
-        """No path beside the summary has more."""
+        """Largest number of steps of an alignment."""
         return self.summary.words + len(self.network.before) + 2
 
     @property
@@ -257,30 +257,30 @@ class SupportCosts:
 
     @cached_property
     def gains(self) -> dict[int, int]:
-        """Logs of all counts, rounded down."""
+        """Logarithms of all counts, rounded down."""
         return {
             count: int(log(count) * self.log_unit) for count in set(self.network.counts.values())
         }
 
     @property
     def slack(self) -> int:
-        """What rounding takes from a path at most, and what the same sums may differ by."""
+        """Largest rounding error of a path, plus the tolerance for equal sums."""
         return self.arcs + SUM_TOLERANCE * self.log_unit // FIXED_POINT_ONE + 2
 
     @cached_property
     def times(self) -> int:
-        """What costs are multiplied by: more than all gains of a path and the slack."""
+        """Factor of costs, larger than all gains of a path plus the slack."""
         return self.arcs * max(self.gains.values()) + self.slack + 1
 
     @property
     def costs(self) -> StepCosts:
-        """With gains."""
+        """Costs with gains."""
         match, wrong, extra = self.plain.match, self.plain.wrong, self.plain.extra
         times = self.times
         return StepCosts(match * times, wrong * times, extra * times, self.gains, times)
 
     def cost(self, least: int) -> int:
-        """The cost without gains of a path that costs the least with them."""
+        """Return the cost without gains of a path with the lowest cost including gains."""
         return -(-least // self.times)
 
 
@@ -289,10 +289,10 @@ class SupportCosts:
 
 @dataclass(frozen=True)
 class EditRate:
-    """So many edits of a path of so many words, for a summary and the longest path of a network.
+    """Edits per word of a path (``edits`` / ``length``), for a summary of ``words`` words.
 
-    A path of E edits and L words is better if ``length · E − edits · L`` is below 0, and then
-    ``|L − words| <= E`` says between which ``shortest`` and ``longest`` its words are.
+    A path with E edits and L words is better if ``length · E − edits · L`` is below 0. Then
+    ``|L − words| <= E`` bounds its number of words by ``shortest`` and ``longest``.
     """
 
     edits: int
@@ -304,18 +304,18 @@ class EditRate:
     def least(
         cls, network: Network, summary: SummaryMatches, paths: Iterable[tuple[int, int]]
     ) -> EditRate:
-        """The least of several, given by edits and words."""
+        """Return the lowest of several rates, given by edits and words."""
         edits, length = min(paths, key=lambda path: Fraction(*path))
         return cls(edits, length, summary.words, network.longest)
 
     @property
     def shortest(self) -> int:
-        """The fewest words of a path with this rate or a better one."""
+        """Smallest number of words of a path with this rate or a better one."""
         return max(1, -(-self.words * self.length // (self.length + self.edits)))
 
     @property
     def most(self) -> int:
-        """The most edits of a path with this rate or a better one."""
+        """Largest number of edits of a path with this rate or a better one."""
         most = self.edits * self.longest // self.length
         if self.edits >= self.length:
             return most
@@ -323,28 +323,28 @@ class EditRate:
 
     @cached_property
     def lowest(self) -> tuple[int, int]:
-        """Edits and words without what divides both."""
+        """Edits and words in lowest terms."""
         common = gcd(self.edits, self.length)
         return self.edits // common, self.length // common
 
     @cached_property
     def unit(self) -> int:
-        """What the difference is multiplied by to leave room for words; 1 if it needs no room.
+        """Factor of the difference that leaves room for the number of words, or 1.
 
-        It needs none where words follow from the difference, since too few numbers are possible.
+        It is 1 if the difference determines the number of words.
         """
         spread = min(self.longest, self.words + self.most) - self.shortest
         return 1 if self.lowest[1] > spread else self.longest + 1
 
     @property
     def costs(self) -> StepCosts:
-        """Of the difference, and of paths with the same the longest first."""
+        """Costs that minimize the difference, then prefer the longest path."""
         edits, length = self.lowest
         per_edit, per_word = length * self.unit, edits * self.unit + (self.unit > 1)
         return StepCosts(-per_word, per_edit - per_word, per_edit)
 
     def better(self, least: int) -> EditRate:
-        """That of a path with the least cost, which is not above 0."""
+        """Return the rate of a path with the lowest cost, which is not above 0."""
         edits, length = self.lowest
         if self.unit > 1:
             difference, words = split(least, self.unit)
@@ -357,22 +357,22 @@ class EditRate:
 # --- Closest path --------------------------------------------------------------------------------
 
 
-# marked cells a node from which on ties are too many to look at one by one
+# marked cells per node above which ties are too many to compare one by one
 MAX_TIED_CELLS_PER_NODE = 8
-NARROW_BAND_WORDS = 64  # words off their places, for a first look for a better rate
-BOUNDS_FROM_EDITS = 512  # edits from which on it pays to look for cells that paths cannot have
+NARROW_BAND_WORDS = 64  # width in words of the band of a first search for a better rate
+BOUNDS_FROM_EDITS = 512  # number of edits from which excluding cells by cost bounds pays off
 
 
 @dataclass(frozen=True)
 class ClosestPath:
-    """A path, and how many edits turn it into the summary."""
+    """A path, and the number of edits between it and the summary."""
 
     path: tuple[int, ...]
     edits: int
 
     @property
     def accuracy(self) -> float:
-        """1 less errors per word of the path; may be negative."""
+        """1 minus edits per word of the path; may be negative."""
         return (len(self.path) - self.edits) / len(self.path)
 
 
@@ -383,12 +383,13 @@ def closest(
     objective: str = "edits",
     words: Mapping[int, Hashable] | None = None,
 ) -> ClosestPath:
-    """The path that is closest to the summary with these labels; a label of 0 matches nothing.
+    """Return the path of a network that is closest to a summary.
 
-    Labels are positions, or with ``words`` what stands at every position. By ``edits`` the fewest
-    edits count, then the longest path; by ``accuracy`` the fewest edits per word of the path, then
-    the longest path. Then the path that most people stand behind is taken (the largest sum of log
-    counts of its arcs), then the smallest.
+    Labels are the positions of the summary's words (0 matches nothing), or their spelling if
+    ``words`` has the word at every position. With the objective ``"edits"``, the fewest edits
+    decide; with ``"accuracy"``, the fewest edits per word of the path. Ties are resolved by the
+    longest path, then by the largest support (sum of log counts of arcs), then by the smallest
+    positions.
 
     >>> people = ((7,), (1, 9), (7, 8), (2, 3, 4, 5, 6, 9), (7,))
     >>> closest(Network(9, people), (1, 5, 6, 7, 8, 9))
@@ -403,7 +404,7 @@ def closest(
 
 @dataclass(frozen=True)
 class _PathSearch:
-    """Distances to the closest paths; with ``people`` where arcs gain."""
+    """Distances to the closest paths; ``people`` is set if arcs have gains."""
 
     distances: PathDistances
     people: SupportCosts | None
@@ -412,7 +413,7 @@ class _PathSearch:
 
     @property
     def least(self) -> int:
-        """The least cost without gains."""
+        """Lowest cost without gains."""
         least = self.distances.least
         return self.people.cost(least) if self.people else least
 
@@ -424,9 +425,9 @@ def _look(
     candidate: tuple[int, int],
     most: int,
 ) -> _PathSearch:
-    """Distances, right for paths no worse than a known one: of so many edits at most.
+    """Return distances that are exact for paths with at most ``most`` edits.
 
-    Where little matches, ties are many, and arcs gain at once.
+    If few words match, ties are frequent, and arcs have gains from the start.
     """
     band: Band | CostBounds = Band.of(summary, most)
     if summary.by_position and not summary.few and most > BOUNDS_FROM_EDITS:
@@ -438,7 +439,7 @@ def _look(
 
 
 def _fewest(network: Network, summary: SummaryMatches) -> _PathSearch:
-    """The fewest edits, and the longest path that needs no more."""
+    """Search for the fewest edits, and the longest path with as many."""
     unit = network.longest + 1
     candidate = min(enough(network, summary))
     search = _look(network, summary, StepCosts.fewest(unit), candidate, candidate[0])
@@ -446,9 +447,9 @@ def _fewest(network: Network, summary: SummaryMatches) -> _PathSearch:
 
 
 def _least_rate(network: Network, summary: SummaryMatches) -> _PathSearch:
-    """The fewest edits per word: better rates are looked for until there is none (Dinkelbach).
+    """Search for the fewest edits per word, improving the rate until it is best (Dinkelbach).
 
-    First among few cells, where what is found is a path but perhaps not the best.
+    The first search is in a narrow band, which gives a path but not always the best.
     """
     rate = EditRate.least(network, summary, _candidates(network, summary))
     if not summary.few:
@@ -463,7 +464,7 @@ def _least_rate(network: Network, summary: SummaryMatches) -> _PathSearch:
 
 
 def _candidates(network: Network, summary: SummaryMatches) -> list[tuple[int, int]]:
-    """Edits and words of some paths; where words are compared, also of a good one."""
+    """Return edits and words of some paths; by spelling, also of a good path."""
     candidates = enough(network, summary)
     if not summary.by_position:
         unit = network.longest + 1
@@ -473,12 +474,12 @@ def _candidates(network: Network, summary: SummaryMatches) -> list[tuple[int, in
 
 
 def _narrow(summary: SummaryMatches) -> Band:
-    """Cells of most good paths; where words are compared, places are known less well."""
+    """Return a band with the cells of most good paths; it is wider for comparison by spelling."""
     return Band(NARROW_BAND_WORDS if summary.by_position else 2 * NARROW_BAND_WORDS)
 
 
 def _path(search: _PathSearch) -> tuple[int, ...]:
-    """The path taken; if too many are closest, with gains for arcs, if any of them is finite."""
+    """Return the closest path; if too many are equally close, search again with gains."""
     plain = search.distances
     if search.people:
         return ClosestPathCells(plain, search.people.slack).path()
@@ -497,9 +498,9 @@ def _path(search: _PathSearch) -> tuple[int, ...]:
 
 
 class AlignmentStep(NamedTuple):
-    """A word of the path (its position) and a word of the summary (from 0), or one of them.
+    """Position of a word of the path and index (from 0) of a word of the summary, or one of them.
 
-    ``right`` if both are the same word.
+    ``right`` is set if both are the same word.
     """
 
     position: int | None
@@ -508,7 +509,7 @@ class AlignmentStep(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """S for replaced, D for missing, I for too much, nothing for right."""
+        """S for a substitution, D for a deletion, I for an insertion, empty if correct."""
         if self.position is None or self.place is None:
             return "I" if self.position is None else "D"
         return "" if self.right else "S"
@@ -517,7 +518,7 @@ class AlignmentStep(NamedTuple):
 def _beside(
     labels: Sequence[Hashable], path: Sequence[int], words: Mapping[int, Hashable] | None
 ) -> PathDistances:
-    """Distances to a single path: edits first, then right words."""
+    """Return the distances to a single path: fewest edits, then most correct words."""
     network = Network(max(path), (tuple(path),))
     summary, large = SummaryMatches.of(network, labels, words), len(path) + 1
     band = Band.of(summary, min(enough(network, summary))[0])
@@ -529,7 +530,10 @@ def alignment(
     path: Sequence[int],
     words: Mapping[int, Hashable] | None = None,
 ) -> list[AlignmentStep]:
-    """The fewest edits, then the most right words; what is too much or missing comes last."""
+    """Align a summary with a path: fewest edits, then most correct words.
+
+    Insertions and deletions come after substitutions.
+    """
     table = _beside(labels, path, words)
     costs, matches = table.costs, table.summary.matches
     node, place = len(path), table.summary.words
@@ -558,13 +562,13 @@ def alignment(
 
 
 # --- Edits between two position lists ------------------------------------------------------------
-# Positions that both have can all be matched, for both lists increase; where that costs more edits
-# than it saves, some are not. Neighbours on both sides are matched together or not at all. What
-# lies between two matches costs as many edits as the longer side has words.
+# Common positions can all be matched, since both lists increase; if that costs more edits than it
+# saves, some are not matched. Neighbours on both sides are matched together or not at all. The
+# words between two matches cost as many edits as the longer side has words.
 
 
 def edits_and_hits(labels: Sequence[int], path: Sequence[int]) -> tuple[int, int]:
-    """The fewest edits, and the most right words that so few leave; a label of 0 matches nothing.
+    """Return the fewest edits, and the largest number of correct words with that many edits.
 
     >>> edits_and_hits((2, 3), (1, 2))
     (2, 1)
@@ -572,7 +576,7 @@ def edits_and_hits(labels: Sequence[int], path: Sequence[int]) -> tuple[int, int
     (3, 0)
     """
     runs = _runs(labels, path)
-    large = len(path) + 1  # an edit costs this, a right word gains 1
+    large = len(path) + 1  # cost of an edit; a correct word gains 1
     ends = np.array([end for _, end, _ in runs], np.int64).T * large
     best = np.zeros(len(runs), np.int64)
     for index, ((mine, theirs), _, size) in enumerate(runs[1:], 1):
@@ -584,9 +588,9 @@ def edits_and_hits(labels: Sequence[int], path: Sequence[int]) -> tuple[int, int
 
 
 def _runs(labels: Sequence[int], path: Sequence[int]) -> list[tuple[list[int], list[int], int]]:
-    """Matches one behind the other: where each run begins and ends on both sides, and its length.
+    """Return runs of consecutive matches: start and end on both sides, and length.
 
-    Before all stands a run of no length, and behind all another.
+    The first and the last run are empty.
     """
     places = {position: place for place, position in enumerate(path)}
     runs: list[tuple[list[int], list[int], int]] = [([-1, -1], [-1, -1], 0)]

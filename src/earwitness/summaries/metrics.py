@@ -31,7 +31,7 @@ from earwitness.text.words import normalise_word, word_ngrams
 
 @dataclass(frozen=True)
 class SummaryMetric(Metric):
-    """A family that looks at all manual summaries of an item at once."""
+    """Base class of metrics that use all reference summaries of an item at once."""
 
     task = "summaries"
     needs: ClassVar[str] = "positions"  # or text: what summaries must have
@@ -48,10 +48,10 @@ class SummaryMetric(Metric):
 
 @dataclass(frozen=True)
 class SummaryPairs(PairMetric):
-    """A family that compares with one manual summary at a time."""
+    """Base class of metrics that use one reference summary at a time."""
 
     task = "summaries"
-    needs: ClassVar[str] = "positions"  # or text: what summaries must have
+    needs: ClassVar[str] = "positions"  # or "text": what summaries must have
     width: ClassVar[int]
 
     @abstractmethod
@@ -70,7 +70,7 @@ class SummaryPairs(PairMetric):
 
 
 def positions(summary: Summary) -> tuple[int, ...]:
-    """Where the words of a summary stand; it must have been read with them."""
+    """Return the positions of the words of a summary."""
     assert summary.positions is not None, "the metric needs positions"
     return summary.positions
 
@@ -79,7 +79,7 @@ def positions(summary: Summary) -> tuple[int, ...]:
 
 
 def position_of(case: Case, place: int | None) -> int | None:
-    """Where a word of an output stands: 0 if it was not said, None if nobody knows."""
+    """Return the position of a word of an output: 0 if it was not said, None if unknown."""
     all_positions = case.output.positions
     return None if all_positions is None or place is None else int(all_positions[place])
 
@@ -87,9 +87,9 @@ def position_of(case: Case, place: int | None) -> int | None:
 def shown_steps(
     case: Case, network: Network, target: ClosestPath, steps: Sequence[AlignmentStep]
 ) -> Alignment:
-    """Words with S, D or I, and how many people went to this word from the last.
+    """Return the alignment with S, D or I, and the number of people on each step of the path.
 
-    The number behind the last word is that of the people who ended there.
+    The number after the last word is the number of people whose summary ended there.
     """
     came = dict(zip(target.path, pairwise((START, *target.path)), strict=True))
     pairs = []
@@ -108,8 +108,8 @@ def shown_steps(
     wrong = sum(label == 0 for label in case.output.positions or ())
     message = (
         f"accuracy {target.accuracy:.3f} = ({len(target.path)} - {target.edits}) / "
-        f"{len(target.path)}: {kinds.count('S')} replaced, {kinds.count('D')} missing, "
-        f"{kinds.count('I')} too many; {wrong} not said; {network.people} people"
+        f"{len(target.path)}: {kinds.count('S')} substituted, {kinds.count('D')} deleted, "
+        f"{kinds.count('I')} inserted; {wrong} not said; {network.people} people"
     )
     return Alignment(tuple(pairs), "PATH", message)
 
@@ -117,44 +117,72 @@ def shown_steps(
 # --- Summarization accuracy ----------------------------------------------------------------------
 
 
-# positions of an item's summaries from which on its network is not kept
+# number of positions of an item's summaries from which its network is not cached
 MAX_CACHED_POSITIONS = 20_000
 OBJECTIVE_OPTION = {
-    "help": "which path is closest: fewest edits, or fewest edits per word",
+    "help": "criterion for the closest path: fewest edits, or highest accuracy (edits per word)",
     "choices": ("edits", "accuracy"),
 }
 ARCS_OPTION = {
-    "help": "from word to word as people went, or also between neighbours in the original and "
-    "from any word to the end",
+    "help": "arcs of the network: those of reference summaries (observed), or also those between "
+    "neighbours in the transcript and from any word to the end (original)",
     "choices": ("observed", "original"),
 }
 BOUNDARY_OPTION = {
-    "help": "whether the weight counts the arcs to the first and from the last word",
+    "help": "whether the weight includes the arcs to the first and from the last word",
     "choices": ("include", "exclude"),
 }
 MATCH_OPTION = {
-    "help": "words are the same by their position, or by how they are written (optimistic)",
+    "help": "comparison of words: by position, or by spelling (surface; optimistic)",
     "choices": ("position", "surface"),
 }
 
 
 @dataclass(frozen=True)
 class SummarizationAccuracy(SummaryMetric):
-    """Summarization accuracy, plain and weighted, on the network of all manual summaries.
+    """Summarization accuracy (SumACCY) and weighted summarization accuracy (WSumACCY).
 
-    Manual summaries are merged into a word network: a path through it goes only from word to word
-    as somebody did. SumACCY is the word accuracy against the path that is closest to the output;
-    WSumACCY weighs it by how many people went along the path's arcs.
+    The reference summaries of an item are merged into a word network, in which every arc is a step
+    that somebody took from one word to the next. SumACCY is the word accuracy against the path that
+    is closest to the output; WSumACCY weights it by the number of people on the arcs of the path.
 
-    "Closest" has two readings: the fewest edits (`edits`), or the fewest per word of the path
-    (`accuracy`, which never falls when a person is added). Of equally close paths the longest is
-    taken, then the one most people stand behind, then the one with the smallest positions.
+    "Closest" has two definitions: the fewest edits (`edits`), or the fewest edits per word of the
+    path (`accuracy`, which never decreases when a reference is added). Of equally close paths the
+    longest is used, then the one supported by most people, then the one with the smallest
+    positions.
 
-    All manual summaries of an item make one network, so that an item counts once in micro values
-    too. `wsumaccy_normalised_micro` divides summed weighted accuracies by summed ceilings, so that
-    items on which people agree count more. `wsumaccy_ceiling` has no micro value: the largest
-    `wsumaccy_micro` there can be depends on the paths chosen in all cases together, and is no
-    function of their sums.
+    All reference summaries of an item form one network, so every item counts once, also in micro
+    values. `wsumaccy_normalised_micro` divides the sum of weighted accuracies by the sum of
+    ceilings, so items on which people agree count more. `wsumaccy_ceiling` has no micro value,
+    because the largest possible `wsumaccy_micro` is not a function of sums over cases.
+
+    Parameters
+    ----------
+    objective
+        Criterion for the closest path: ``"edits"`` or ``"accuracy"``.
+    arcs
+        ``"observed"`` uses the arcs of reference summaries; ``"original"`` also those between
+        neighbours in the transcript and from any word to the end.
+    boundary
+        Whether the weight includes the arcs to the first and from the last word: ``"include"`` or
+        ``"exclude"``.
+    match
+        Comparison of words by ``"position"``, or by spelling (``"surface"``), which is optimistic.
+
+    Examples
+    --------
+    >>> from earwitness import score
+    >>> reference = {"item": "a", "words": ["it", "rains", "a", "lot"]}
+    >>> reference["references"] = [{"positions": [1, 2]}, {"positions": [2, 4]}]
+    >>> output = {"item": "a", "system": "mine", "output": {"positions": [1, 2, 4]}}
+    >>> scores = score([output], [reference], metrics="sumaccy")
+    >>> scores.systems["mine"]["sumaccy"].value
+    1.0
+
+    References
+    ----------
+    Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization; Hori et al.
+    (2001), Advances in Automatic Speech Summarization.
     """
 
     objective: str = field(default="edits", metadata=OBJECTIVE_OPTION)
@@ -165,23 +193,23 @@ class SummarizationAccuracy(SummaryMetric):
     name = "sumaccy"
     title = "Summarization accuracy on the word network"
     values = (
-        Value("sumaccy", "high", -inf, 1, "mean of the cases' accuracy against the closest path"),
-        Value("sumaccy_micro", "high", -inf, 1, "the same over all words of all paths"),
-        Value("wsumaccy", "high", -inf, 1, "accuracy times the weight of the path, mean of cases"),
+        Value("sumaccy", "high", -inf, 1, "word accuracy against the closest path; mean"),
+        Value("sumaccy_micro", "high", -inf, 1, "word accuracy over all words of all paths"),
+        Value("wsumaccy", "high", -inf, 1, "accuracy times the weight of the path; mean"),
         Value("wsumaccy_micro", "high", -inf, 1, "sumaccy_micro times the weight of all arcs"),
-        Value("wsumaccy_ceiling", "none", 0, 1, "the largest wsumaccy that is possible, mean"),
-        Value("wsumaccy_normalised", "high", -inf, 1, "wsumaccy per its ceiling, mean of cases"),
-        Value("wsumaccy_normalised_micro", "high", -inf, 1, "summed wsumaccy per summed ceilings"),
+        Value("wsumaccy_ceiling", "none", 0, 1, "largest possible wsumaccy; mean"),
+        Value("wsumaccy_normalised", "high", -inf, 1, "wsumaccy divided by its ceiling; mean"),
+        Value("wsumaccy_normalised_micro", "high", -inf, 1, "sum of wsumaccy by sum of ceilings"),
     )
     headline = "sumaccy"
     also = ("wsumaccy",)
     aligns = True
     width = 15
     empty_cells: ClassVar[dict[str, str]] = {
-        "both empty": "refused: a manual summary has words",
+        "both empty": "error: a reference summary must have words",
         "output empty": "0",
-        "reference empty": "refused: a manual summary has words",
-        "a path of one word with boundary=exclude": "wsumaccy undefined: no arc to weigh; "
+        "reference empty": "error: a reference summary must have words",
+        "a path of one word with boundary=exclude": "wsumaccy undefined: the path has no arc; "
         "wsumaccy_micro counts no arc",
     }
     references = (
@@ -199,13 +227,13 @@ class SummarizationAccuracy(SummaryMetric):
             one_of(option["choices"], name, getattr(self, name))
 
     def network(self, case: Case) -> Network:
-        """Of the manual summaries of a case."""
+        """Return the word network of a case."""
         kept = tuple(positions(one) for one in case.references)
         make = _network if sum(map(len, kept)) < MAX_CACHED_POSITIONS else Network
         return make(len(case.item.words), kept, self.arcs == "original")
 
     def target(self, case: Case, network: Network | None = None) -> ClosestPath:
-        """The closest path."""
+        """Return the closest path."""
         network = network or self.network(case)
         if self.match == "position":
             return closest(network, positions(case.output), objective=self.objective)
@@ -214,12 +242,12 @@ class SummarizationAccuracy(SummaryMetric):
 
     @staticmethod
     def _written(case: Case) -> tuple[list[str], dict[int, str]]:
-        """Words of the output and of what was said, as they are compared."""
+        """Return the words of the output and of the transcript as they are compared."""
         said = {place: normalise_word(word) for place, word in enumerate(case.item.words, 1)}
         return [normalise_word(word) for word in case.output.words], said
 
     def alignment(self, case: Case) -> Alignment:
-        """The closest path above the output, with marks and how many people went that way."""
+        """Return the alignment of the closest path with the output, and people per step."""
         network = self.network(case)
         target = self.target(case, network)
         if self.match == "position":
@@ -230,7 +258,7 @@ class SummarizationAccuracy(SummaryMetric):
         return shown_steps(case, network, target, steps)
 
     def picture(self, cases: Mapping[str, Case], people: Mapping[str, Summary]) -> WordNetwork:
-        """The network of an item, with the path that is closest to each output."""
+        """Return the network of an item, with the closest path of each output."""
         first = next(iter(cases.values()))
         return WordNetwork(
             first.key.item,
@@ -242,9 +270,9 @@ class SummarizationAccuracy(SummaryMetric):
         )
 
     def statistics(self, case: Case) -> Sequence[float]:
-        """Of accuracy, weight, ceiling and their quotient: sums, and how many are defined.
+        """Return accuracy, weighted accuracy, ceiling and quotient, each with 1 if defined.
 
-        Then logarithms of shares, arcs, arcs of nobody; and what the quotient is made of.
+        Then logarithms of shares, arcs, arcs without people, and the parts of the quotient.
         """
         network = self.network(case)
         target = self.target(case, network)
@@ -293,7 +321,7 @@ class SummarizationAccuracy(SummaryMetric):
 def draw_network(
     metrics: Iterable[Metric], cases: Mapping[str, Case], people: Mapping[str, Summary]
 ) -> WordNetwork | None:
-    """The word network of an item with outputs by system, by the first metric that has one."""
+    """Return the word network of an item from the first metric that has one, or None."""
     for metric in metrics:
         if isinstance(metric, SummarizationAccuracy):
             return metric.picture(cases, people)
@@ -324,39 +352,48 @@ def _ceiling(network: Network, inside: bool) -> float:
 
 @dataclass(frozen=True)
 class WordAccuracy(SummaryPairs):
-    """Word accuracy against one manual summary at a time, as for recognition.
+    """Word accuracy against one reference summary at a time, as in speech recognition.
 
-    WACC counts replaced, missing and superfluous words against the words of the manual summary;
-    `correct` leaves superfluous ones out (the paper calls it word precision; it is a recall). Words
-    are the same if they stand at the same position. Of alignments with equally few edits the one
-    with most right words counts.
+    WACC counts substituted, deleted and inserted words relative to the words of the reference
+    summary; `correct` ignores insertions (the paper calls it word precision, but it is a recall).
+    Words are equal if they have the same position. Of alignments with the same number of edits, the
+    one with most correct words is used.
 
-    Without `_micro` a value is the mean of the cases' own; with it, words are summed over all cases
-    first. Of several manual summaries of an item, words are their mean over all (or those of the
-    best).
+    Values without `_micro` are means over cases; for values with `_micro`, words are summed over
+    all cases first. For several reference summaries, counts are averaged (or those of the best are
+    used).
+
+    Parameters
+    ----------
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    References
+    ----------
+    Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization.
     """
 
     name = "word_accuracy"
     title = "Word accuracy"
     values = (
-        Value("wacc", "high", -inf, 1, "words less edits, per word of the manual summary; mean"),
-        Value("wacc_micro", "high", -inf, 1, "the same over all words"),
-        Value("correct", "high", 0, 1, "words of the manual summary that are right; mean"),
-        Value("correct_micro", "high", 0, 1, "the same over all words"),
+        Value("wacc", "high", -inf, 1, "1 minus edits per word of the reference summary; mean"),
+        Value("wacc_micro", "high", -inf, 1, "1 minus edits per word, over all words"),
+        Value("correct", "high", 0, 1, "share of correct reference words; mean"),
+        Value("correct_micro", "high", 0, 1, "share of correct reference words, over all words"),
     )
     headline = "wacc"
     width = 6
     empty_cells: ClassVar[dict[str, str]] = {
-        "both empty": "refused: a manual summary has words",
+        "both empty": "error: a reference summary must have words",
         "output empty": "0",
-        "reference empty": "refused: a manual summary has words",
+        "reference empty": "error: a reference summary must have words",
     }
     references = (
         "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
     )
 
     def pair(self, case: Case) -> Sequence[float]:
-        """Words less edits, right words, words; the pair's own rates, and that it has some."""
+        """Return words minus edits, correct words, words, both rates, and 1."""
         reference = positions(case.references[0])
         length = len(reference)
         edits, hits = edits_and_hits(positions(case.output), reference)
@@ -373,33 +410,43 @@ class WordAccuracy(SummaryPairs):
 
 @dataclass(frozen=True)
 class KeptWords(SummaryPairs):
-    """Kept words: which words of the transcript an output and a manual summary share, and how many.
+    """Precision, recall and F1 of the kept words of the transcript, and compression rates.
 
-    Without `_micro` a value is the mean of the cases' own; with it, words are summed over all cases
-    first. Of several manual summaries of an item, words are their mean over all (or those of the
-    best).
+    Values without `_micro` are means over cases; for values with `_micro`, words are summed over
+    all cases first. For several reference summaries, counts are averaged (or those of the best are
+    used).
+
+    Parameters
+    ----------
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    References
+    ----------
+    Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization; Filippova et
+    al. (2015), Sentence Compression by Deletion with LSTMs.
     """
 
     name = "kept"
     title = "Kept words"
     values = (
-        Value("kept_precision", "high", 0, 1, "words of the output that a person kept; mean"),
-        Value("kept_recall", "high", 0, 1, "words a person kept that the output has; mean"),
-        Value("kept_f1", "high", 0, 1, "mean of each pair's F1"),
+        Value("kept_precision", "high", 0, 1, "share of output words in the reference; mean"),
+        Value("kept_recall", "high", 0, 1, "share of reference words in the output; mean"),
+        Value("kept_f1", "high", 0, 1, "F1 of output and reference; mean"),
         Value("kept_precision_micro", "high", 0, 1, "precision over all words of outputs"),
-        Value("kept_recall_micro", "high", 0, 1, "recall over all words that people kept"),
+        Value("kept_recall_micro", "high", 0, 1, "recall over all words of references"),
         Value("kept_f1_micro", "high", 0, 1, "F1 over all words"),
-        Value("compression", "none", 0, inf, "words of the output per word that was said; mean"),
-        Value("compression_micro", "none", 0, inf, "the same over all words"),
-        Value("compression_people", "none", 0, 1, "the same of manual summaries; mean"),
-        Value("compression_people_micro", "none", 0, 1, "the same over all words"),
+        Value("compression", "none", 0, inf, "output words per transcript word; mean"),
+        Value("compression_micro", "none", 0, inf, "output words per transcript word, all words"),
+        Value("compression_people", "none", 0, 1, "reference words per transcript word; mean"),
+        Value("compression_people_micro", "none", 0, 1, "the same for references, all words"),
     )
     headline = "kept_f1"
     width = 10
     empty_cells: ClassVar[dict[str, str]] = {
-        "both empty": "refused: a manual summary has words",
+        "both empty": "error: a reference summary must have words",
         "output empty": "0; kept_precision_micro counts no word",
-        "reference empty": "refused: a manual summary has words",
+        "reference empty": "error: a reference summary must have words",
     }
     references = (
         "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
@@ -407,7 +454,7 @@ class KeptWords(SummaryPairs):
     )
 
     def pair(self, case: Case) -> Sequence[float]:
-        """Shared words and words of each side; own rates; what was said; how many cases."""
+        """Return shared words, words of each side, rates, transcript words, and 1."""
         mine, theirs = positions(case.output), positions(case.references[0])
         shared, said = len(set(mine) & set(theirs)), len(case.item.words)
         rates = [
@@ -440,10 +487,10 @@ class KeptWords(SummaryPairs):
 # --- Word strings and weighted precision ---------------------------------------------------------
 
 
-# words of the longest strings; pairs are the headline
+# number of words of the longest strings; pairs of words are the main value
 MIN_LONGEST_WORDS, DEFAULT_LONGEST_WORDS, MAX_LONGEST_WORDS = 2, 5, 100
 LONGEST_OPTION = {
-    "help": f"words of the longest strings, from {MIN_LONGEST_WORDS} to {MAX_LONGEST_WORDS}"
+    "help": f"length of the longest word strings, {MIN_LONGEST_WORDS} to {MAX_LONGEST_WORDS} words"
 }
 WORD_STRING_PAPERS = (
     "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
@@ -454,9 +501,9 @@ WORD_STRING_PAPERS = (
 def _values(longest: int) -> tuple[Value, ...]:
     lengths = range(1, longest + 1)
     return (
-        *(Value(f"p{n}", "high", 0, 1, f"strings of {n} kept by somebody; mean") for n in lengths),
+        *(Value(f"p{n}", "high", 0, 1, f"precision of {n}-word strings; mean") for n in lengths),
         *(
-            Value(f"p{n}_micro", "high", 0, 1, f"the same for {n} over all strings")
+            Value(f"p{n}_micro", "high", 0, 1, f"precision of {n}-word strings, over all strings")
             for n in lengths
         ),
     )
@@ -464,14 +511,23 @@ def _values(longest: int) -> tuple[Value, ...]:
 
 @dataclass(frozen=True)
 class WordStrings(SummaryMetric):
-    """Word string precision: strings of words that people kept too.
+    """Word string precision: share of word strings that also occur in a reference summary.
 
-    Precision p_n is the share of the output's n neighbouring words that also follow each other in
-    some manual summary, by position. A metric has as many values as its strings have lengths: n
-    goes up to `longest`.
+    The precision p_n is the share of strings of n consecutive words of the output that are also
+    consecutive in at least one reference summary, by position, for n from 1 to `longest`.
 
-    Without `_micro` a value is the mean of the cases' own; with it, strings are summed over all
-    cases first. All manual summaries of an item are looked at at once: it counts once.
+    Values without `_micro` are means over cases; for values with `_micro`, strings are summed over
+    all cases first. All reference summaries of an item are used at once, so every item counts once.
+
+    Parameters
+    ----------
+    longest
+        Length of the longest word strings.
+
+    References
+    ----------
+    Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization; Hori et al.
+    (2000), Improvements in Automatic Speech Summarization and Evaluation Methods.
     """
 
     longest: int = field(default=DEFAULT_LONGEST_WORDS, metadata=LONGEST_OPTION)
@@ -482,9 +538,9 @@ class WordStrings(SummaryMetric):
     headline = "p2"
     width = 4 * DEFAULT_LONGEST_WORDS
     empty_cells: ClassVar[dict[str, str]] = {
-        "both empty": "refused: a manual summary has words",
+        "both empty": "error: a reference summary must have words",
         "output empty": "undefined",
-        "reference empty": "refused: a manual summary has words",
+        "reference empty": "error: a reference summary must have words",
         "fewer than n words": "p_n undefined",
     }
     references = WORD_STRING_PAPERS
@@ -504,7 +560,7 @@ class WordStrings(SummaryMetric):
             object.__setattr__(self, name, value)
 
     def statistics(self, case: Case) -> Sequence[float]:
-        """For every n: found strings, strings, their quotient, whether there is one."""
+        """Return, for every n, matched strings, strings, their quotient, and 1 if defined."""
         output_positions, row = positions(case.output), list[float]()
         for n in range(1, self.longest + 1):
             by_person = [_string_set(positions(one), n) for one in case.references]
@@ -526,33 +582,39 @@ def _string_set(words: tuple[int, ...], n: int) -> frozenset[tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class WeightedPrecision(SummaryMetric):
-    """Weighted word precision: words counted by the share of people who kept them.
+    """Weighted word precision: mean share of people who kept the words of the output.
 
-    The normalised form divides by what the words that most people kept would get.
+    The normalized values are divided by the weighted precision of the words kept by most people.
 
-    Without `_micro` a value is the mean of the cases' own; with it, shares of people are summed
-    over all cases first. All manual summaries of an item are looked at at once: it counts once.
+    Values without `_micro` are means over cases; for values with `_micro`, shares of people are
+    summed over all cases first. All reference summaries of an item are used at once, so every item
+    counts once.
+
+    References
+    ----------
+    Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization; Hori et al.
+    (2000), Improvements in Automatic Speech Summarization and Evaluation Methods.
     """
 
     name = "weighted_precision"
     title = "Weighted word precision"
     values = (
-        Value("weighted_precision", "high", 0, 1, "mean share of people who kept a word; mean"),
-        Value("weighted_precision_micro", "high", 0, 1, "the same over all words"),
-        Value("weighted_precision_normalised", "high", 0, 1, "per the most that is possible; mean"),
+        Value("weighted_precision", "high", 0, 1, "share of people who kept a word; mean"),
+        Value("weighted_precision_micro", "high", 0, 1, "share of people, over all words"),
+        Value("weighted_precision_normalised", "high", 0, 1, "share of the possible maximum; mean"),
         Value("weighted_precision_normalised_micro", "high", 0, 1, "the same over all words"),
     )
     headline = "weighted_precision"
     width = 6
     empty_cells: ClassVar[dict[str, str]] = {
-        "both empty": "refused: a manual summary has words",
+        "both empty": "error: a reference summary must have words",
         "output empty": "0; micro counts no word",
-        "reference empty": "refused: a manual summary has words",
+        "reference empty": "error: a reference summary must have words",
     }
     references = WORD_STRING_PAPERS
 
     def statistics(self, case: Case) -> Sequence[float]:
-        """Shares of people, words, the most that shares can be; own quotients; that there are."""
+        """Return shares of people, words, the largest possible shares, both quotients, and 1."""
         output_positions = positions(case.output)
         if not output_positions:
             return [0, 0, 0, 0, 0, 1]

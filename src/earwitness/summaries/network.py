@@ -1,4 +1,4 @@
-"""Word network of manual summaries, weights of paths and costs of steps."""
+"""Word network of reference summaries, weights of paths and costs of steps."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 # --- Word network --------------------------------------------------------------------------------
 
 
-FIXED_POINT_ONE = 2**60  # what 1 is in sums of whole numbers
-START = 0  # before the first word, which is at position 1
+FIXED_POINT_ONE = 2**60  # the number 1 in fixed-point sums
+START = 0  # node before the first word, which is at position 1
 
 Arc = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Network:
-    """Summaries of people as increasing positions of a transcript of ``size`` words.
+    """Reference summaries as increasing positions of a transcript of ``size`` words.
 
-    An arc leads from a to b if somebody kept both and nothing between them; START stands before
-    the first word and ``end`` behind the last. With ``original`` there are also arcs between words
+    An arc leads from a to b if somebody kept both words and no word between them; START is before
+    the first word and ``end`` after the last. With ``original`` there are also arcs between words
     that are neighbours in the transcript, and from every word to the end.
 
     >>> network = Network(4, ((1, 2), (1, 4)))
@@ -40,17 +40,17 @@ class Network:
 
     @property
     def end(self) -> int:
-        """The node behind the last word."""
+        """The node after the last word."""
         return self.size + 1
 
     @property
     def people(self) -> int:
-        """How many summaries there are."""
+        """Number of summaries."""
         return len(self.summaries)
 
     @cached_property
     def counts(self) -> dict[Arc, int]:
-        """How many people went along every arc."""
+        """Number of people on every arc."""
         ends = ((START, *one, self.end) for one in self.summaries)
         counted = Counter(chain.from_iterable(map(pairwise, ends)))
         if self.original:
@@ -61,12 +61,12 @@ class Network:
 
     @cached_property
     def logs(self) -> dict[Arc, float]:
-        """The logarithms of that; nobody is minus infinity."""
+        """Logarithms of the counts; minus infinity for 0."""
         return {arc: log(count) if count else -inf for arc, count in self.counts.items()}
 
     @cached_property
     def exact(self) -> dict[Arc, float]:
-        """The same as whole numbers, so that sums are equal in whatever order they are made."""
+        """Logarithms as whole numbers, so that sums do not depend on their order."""
         return {
             arc: log_share if log_share == -inf else round(log_share * FIXED_POINT_ONE)
             for arc, log_share in self.logs.items()
@@ -74,7 +74,7 @@ class Network:
 
     @cached_property
     def before(self) -> dict[int, list[int]]:
-        """For every node that can be reached from START, in order, the nodes that lead to it."""
+        """Predecessors of every node that can be reached from START, in order."""
         into: dict[int, list[int]] = {}
         for a, b in sorted(self.counts):
             into.setdefault(b, []).append(a)
@@ -86,12 +86,12 @@ class Network:
 
     @cached_property
     def words(self) -> list[int]:
-        """All nodes that are words and can be reached."""
+        """All reachable nodes that are words."""
         return [node for node in self.before if node not in (START, self.end)]
 
     @cached_property
     def lengths(self) -> dict[int, int]:
-        """For every node the words of the longest path to it, with its own."""
+        """Number of words of the longest path to every node, including its own word."""
         lengths: dict[int, int] = {}
         for node, leading in self.before.items():
             lengths[node] = 1 + max((lengths[a] for a in leading), default=-1)
@@ -99,12 +99,12 @@ class Network:
 
     @property
     def longest(self) -> int:
-        """Words of the longest path."""
+        """Number of words of the longest path."""
         return self.lengths[self.end] - 1
 
     @cached_property
     def shortest(self) -> int:
-        """Words of the shortest path."""
+        """Number of words of the shortest path."""
         lengths = {START: 0}
         for node, leading in self.before.items():
             if node != START:
@@ -113,7 +113,7 @@ class Network:
 
     @cached_property
     def behind(self) -> dict[int, list[int]]:
-        """For every node the nodes that it leads to, in order."""
+        """Successors of every node, in order."""
         following_nodes: dict[int, list[int]] = {node: [] for node in self.before}
         for node, leading in self.before.items():
             for a in leading:
@@ -122,7 +122,7 @@ class Network:
 
     @cached_property
     def last(self) -> dict[int, int]:
-        """For every node the last word that it leads to, or START."""
+        """Last word that every node leads to, or START."""
         last_nodes = dict.fromkeys(self.before, START)
         for node in self.words:
             for a in self.before[node]:
@@ -131,28 +131,28 @@ class Network:
 
     @cached_property
     def observed(self) -> Network:
-        """The same without arcs that nobody took."""
+        """Return the network without arcs that nobody took."""
         return replace(self, original=False) if self.original else self
 
     @cached_property
     def last_words(self) -> frozenset[int]:
-        """Nodes in which a path may end."""
+        """Nodes at which a path may end."""
         return frozenset(self.before[self.end])
 
     def arcs(self, path: Sequence[int], *, boundary: bool) -> list[Arc]:
-        """The arcs of a path; with ``boundary`` those to its first and from its last word too."""
+        """Return the arcs of a path, with ``boundary`` also to its first and from its last word."""
         return list(pairwise((START, *path, self.end) if boundary else path))
 
 
 # --- Matches of a summary ------------------------------------------------------------------------
 
 
-UNREACHABLE_COST = 2**62  # more than any cost
+UNREACHABLE_COST = 2**62  # larger than any cost
 
 
 @dataclass(frozen=True)
 class SummaryMatches:
-    """A summary beside a network: its length, and for nodes the words, from 1, that match."""
+    """Length of a summary, and the indices (from 1) of its words that match each node."""
 
     words: int
     matches: Mapping[int, Sequence[int]]
@@ -162,7 +162,7 @@ class SummaryMatches:
     def of(
         cls, network: Network, labels: Sequence[Hashable], words: Mapping[int, Hashable] | None
     ) -> SummaryMatches:
-        """Labels that match positions, or what stands there; 0 and the empty word match nothing."""
+        """Match labels with positions, or with the words there; 0 and "" match nothing."""
         places_by_label: dict[Hashable, list[int]] = {}
         for place, label in enumerate(labels, 1):
             if label:
@@ -179,7 +179,7 @@ class SummaryMatches:
 
     @cached_property
     def firsts(self) -> list[int]:
-        """For every place the first one with the same word, or 0 if nothing matches there."""
+        """Index of the first equal word for every word, or 0 if it matches no node."""
         first_nodes = [0] * (self.words + 1)
         for first, places in {places[0]: places for places in self.matches.values()}.items():
             for place in places:
@@ -188,18 +188,18 @@ class SummaryMatches:
 
     @cached_property
     def matchable_counts(self) -> NDArray[np.int64]:
-        """For every place how many words up to there can match."""
+        """Number of words up to every index that can match."""
         return np.cumsum(np.array(self.firsts) > 0)
 
     @property
     def few(self) -> bool:
-        """Whether most words match nothing."""
+        """Whether most words match no node."""
         return 2 * self.matchable_counts.item(-1) < self.words
 
     def places(self, network: Network) -> list[int]:
-        """For every word of a network its own place, or that of the last one that has any.
+        """Return the index of every word of a network in the summary, or of the last before it.
 
-        Where words are compared, one in proportion.
+        If words are compared by spelling, the index is proportional.
         """
         if not self.by_position:
             return [self.words * node // network.end for node in network.words]
@@ -212,10 +212,7 @@ class SummaryMatches:
 
 
 def enough(network: Network, summary: SummaryMatches) -> list[tuple[int, int]]:
-    """Edits that are enough for some paths, and their words.
-
-    They are the longest and the shortest path, and a good one.
-    """
+    """Return upper bounds of edits for the longest, the shortest and a good path, with words."""
     size = summary.words
     candidates = [(max(size, length), length) for length in (network.longest, network.shortest)]
     if summary.by_position and not summary.few:
@@ -224,10 +221,10 @@ def enough(network: Network, summary: SummaryMatches) -> list[tuple[int, int]]:
 
 
 def _good(network: Network, summary: SummaryMatches) -> tuple[int, int]:
-    """Edits and words of a path, where of every node only one way there is looked at.
+    """Return edits and words of a good path, keeping only one way to every node.
 
-    Beside so many words, it costs ``flat``, or ``ramp`` and as many words too much if that is more.
-    The way taken costs the least up to the last word before the node that can match.
+    Against the first i words of the summary it costs ``flat``, or ``ramp`` plus i insertions if
+    that is more. The way kept has the lowest cost up to the last matching word before the node.
     """
     before, matches, large = network.before, summary.matches, network.longest + 1
     flat, ramp, place = {START: 0}, {START: 0}, 0  # an edit costs ``large``, a word gains 1
@@ -250,7 +247,7 @@ def _good(network: Network, summary: SummaryMatches) -> tuple[int, int]:
 
 
 def split(least: int, longest: int) -> tuple[int, int]:
-    """Both parts of ``first · longest − second``, where the second is from 1 to ``longest - 1``."""
+    """Split ``first · longest − second`` into both parts; second is 1 to ``longest - 1``."""
     first = -(-least // longest)
     return first, first * longest - least
 
@@ -262,9 +259,9 @@ MAX_SEARCH_ROUNDS = 100  # far more than the few that the search for the heavies
 
 
 def weight(network: Network, path: Sequence[int], *, boundary: bool) -> float:
-    """The geometric mean of C/H over the arcs of a path; with ``boundary`` those at its ends too.
+    """Return the geometric mean of C/H over the arcs of a path; NaN if it has no arcs.
 
-    A path without such an arc has none: NaN.
+    With ``boundary``, the arcs at both ends are included.
     """
     arcs = network.arcs(path, boundary=boundary)
     if not arcs:
@@ -274,10 +271,10 @@ def weight(network: Network, path: Sequence[int], *, boundary: bool) -> float:
 
 
 def ceiling(network: Network, *, boundary: bool) -> float:
-    """The weight of the heaviest path: no summary can have a greater WSumACCY.
+    """Return the weight of the heaviest path, which is the largest possible WSumACCY.
 
-    The largest mean of an arc is found by looking for a path whose arcs sum to more than the best
-    mean so far would, until there is none.
+    The largest mean per arc is found by searching for a path whose sum exceeds that of the best
+    mean so far, until there is none.
     """
     mean = -inf
     for _ in range(MAX_SEARCH_ROUNDS):
@@ -292,9 +289,9 @@ def ceiling(network: Network, *, boundary: bool) -> float:
 
 
 def _heaviest(network: Network, mean: float, *, boundary: bool) -> tuple[float, int]:
-    """Sum of log counts and number of arcs of the path with the most above the mean.
+    """Return the sum of log counts and the number of arcs of the path that exceeds the mean most.
 
-    Of every node the best way there that has arcs is kept, and the way that has none yet.
+    For every node, the best way with arcs is kept, and the way that has no arcs yet.
     """
     nothing = (0.0, 0.0, 0)
     heaviest: dict[int, tuple[float, float, int]] = {}
@@ -323,10 +320,9 @@ def _heaviest(network: Network, mean: float, *, boundary: bool) -> tuple[float, 
 
 @dataclass(frozen=True)
 class StepCosts:
-    """What a word of the path costs if it matches, if it does not, and a word too much.
+    """Costs of a match, of a wrong word of the path, and of an inserted word.
 
-    ``gains`` is what arcs take off by their counts, where they do; costs are then ``times`` as
-    large.
+    ``gains`` are reductions for arcs by their counts; costs are then multiplied by ``times``.
     """
 
     match: int
@@ -337,19 +333,19 @@ class StepCosts:
 
     @classmethod
     def fewest(cls, unit: int) -> StepCosts:
-        """Of edits, and of paths with as few the longest first; none has ``unit`` words."""
+        """Return costs that prefer the fewest edits, then the longest path below ``unit``."""
         return cls(-1, unit - 1, unit)
 
     def path(self, edits: int, words: int) -> int:
-        """Those of a path of so many words, without gains."""
+        """Return the cost of a path without gains."""
         return edits * self.extra + words * self.match
 
     @property
     def most(self) -> int:
-        """No step costs or gains more."""
+        """Largest cost or gain of a step."""
         return max(abs(self.match), abs(self.wrong), abs(self.extra)) + self.gain
 
     @property
     def gain(self) -> int:
-        """No arc takes off more."""
+        """Largest gain of an arc."""
         return max(self.gains.values(), default=0) if self.gains else 0

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from earwitness.summaries.network import START, UNREACHABLE_COST, Network, StepCosts, SummaryMatches
 
 # --- Band of cells -------------------------------------------------------------------------------
-# Where positions are compared, a cell k words off the node's own place in the summary has cost k
-# errors or will, beside words that match no node and are errors anyhow. Where most words match
-# nothing, words of the path that match nothing say more; and where nothing at all matches, a path
-# beside the summary from its start on has cells only between those of the shortest and the longest
-# path to a node.
+# If words are compared by position, a cell k words away from the node's own index in the summary
+# has cost k errors or will cost them, in addition to words that match no node and are errors
+# anyway. If most words match nothing, the words of the path that match nothing give tighter bounds.
+# If no word matches, the cells of a path lie between those of the shortest and the longest path to
+# a node.
 
 
 Places = NDArray[np.int64]
@@ -26,9 +26,9 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Band:
-    """Cells at most ``reach`` words that can match off a node's own place.
+    """Cells at most ``reach`` matching words away from a node's own index.
 
-    With ``edits`` also without others that paths of so many edits cannot have.
+    With ``edits``, cells that no path with at most this many edits can use are also left out.
     """
 
     reach: int
@@ -36,7 +36,7 @@ class Band:
 
     @classmethod
     def of(cls, summary: SummaryMatches, edits: int) -> Band:
-        """All cells of paths of at most so many edits."""
+        """Return the band of all cells of paths with at most this many edits."""
         if not summary.by_position:
             return cls(summary.words)
         alone = summary.words - summary.matchable_counts.item(-1)
@@ -63,7 +63,7 @@ class Band:
 
 
 def _alone(network: Network, matches: Mapping[int, object]) -> tuple[Places, Places]:
-    """The fewest words of paths up to each word, and of those behind it, that match nothing."""
+    """Return the fewest words that match nothing on paths up to each word, and after it."""
     before, within, after = {START: 0}, {network.end: 0}, list[int]()
     for node in network.words:
         before[node] = min([before[a] for a in network.before[node]]) + (node not in matches)
@@ -74,21 +74,21 @@ def _alone(network: Network, matches: Mapping[int, object]) -> tuple[Places, Pla
 
 
 def _furthest(network: Network, words: int) -> Places:
-    """The last cell of each word if as many words as may be are wrong, and others come last."""
+    """Return the last cell of each word if as many words as possible are wrong."""
     lengths, last = network.lengths, network.last_words
     return np.array([words if node in last else lengths[node] for node in network.words])
 
 
 # --- Bounds on costs -----------------------------------------------------------------------------
-# Beside the first i words of the summary, a path up to a node costs at least ``flat``, whatever i
-# is, and at least ``ramp`` and i words too much. Both follow from the least of the nodes before: a
-# wrong word adds what it costs, to ``ramp`` less a word too much, since it may stand beside one; a
-# word that matches has its place, and costs what is more there. From the end backwards it is the
-# same, with places counted from there.
+# Aligned with the first i words of the summary, a path up to a node costs at least ``flat`` for any
+# i, and at least ``ramp`` plus i insertions. Both follow from the minimum over predecessors: a
+# wrong word adds its cost, to ``ramp`` minus one insertion, since it may be a substitution; a
+# matching word has an index, and costs the larger of both there. Backwards from the end, the same
+# holds with indices counted from the end.
 
 
 class LeastCosts(NamedTuple):
-    """What paths to every node cost at least: with the word of the node, and without it."""
+    """Lower bounds of the costs of paths to every node, with and without its own word."""
 
     flat: list[int]
     ramp: list[int]
@@ -98,7 +98,7 @@ class LeastCosts(NamedTuple):
 
 @dataclass(frozen=True)
 class CostBounds:
-    """Cells of paths that cost no more than ``most``, where positions are compared."""
+    """Cells of paths that cost at most ``most``, for comparison by position."""
 
     costs: StepCosts
     most: int
@@ -128,7 +128,7 @@ class CostBounds:
         matches: Mapping[int, Sequence[int]],
         last: int,
     ) -> LeastCosts:
-        """From the first of the nodes on, with places counted from ``last``."""
+        """Return the lower bounds from the first node on, with indices counted from ``last``."""
         match, wrong, extra = self.costs.match, self.costs.wrong, self.costs.extra
         least_costs = LeastCosts(*([0] * (max(nodes[0], nodes[-1]) + 1) for _ in range(4)))
         flats, ramps, flat_before, ramp_before = least_costs
@@ -159,7 +159,7 @@ SECTION_NODES = 256
 
 
 class NodeSection(NamedTuple):
-    """Nodes with cells from ``start`` to ``stop``, and nodes before them that lead here."""
+    """Nodes with cells from ``start`` to ``stop``, and their predecessors in earlier sections."""
 
     nodes: list[int]
     led: list[int]
@@ -168,14 +168,14 @@ class NodeSection(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and cells, of which the first of a row is never reached."""
+        """Number of rows and of cells; the first cell of a row is never reached."""
         return len(self.led) + len(self.nodes), self.stop - self.start + 1
 
 
 def sections_of(
     network: Network, summary: SummaryMatches, band: Band | CostBounds
 ) -> list[NodeSection]:
-    """Sections with the cells of a band."""
+    """Return the sections with the cells of a band."""
     words, last = network.words, network.last
     starts, stops = band.cells(network, summary)
     firsts = range(0, len(words), SECTION_NODES)
@@ -191,7 +191,7 @@ def sections_of(
 
 
 def blocks(sections: Sequence[NodeSection], kind: type, *, keep: bool) -> Iterator[Ints]:
-    """Memory for every section, from one piece; if it is not kept, two sections' in turns."""
+    """Yield memory for every section from one block; without ``keep``, two sections alternate."""
     sizes = [rows * cells for rows, cells in (section.shape for section in sections)]
     most = max(sizes)
     memory: Ints = np.empty(sum(sizes) if keep else 2 * most, kind)
@@ -203,15 +203,15 @@ def blocks(sections: Sequence[NodeSection], kind: type, *, keep: bool) -> Iterat
 
 
 # --- Rows of a section ---------------------------------------------------------------------------
-# Behind a match, its value is carried on to the right until a cell has no more: mostly to the end
-# of the row.
+# After a match, its value is carried to the right until a cell is not larger, mostly to the end of
+# the row.
 
 
-MAX_MATCHES_CARRIED_SINGLY = 6  # matches that are carried one by one
+MAX_MATCHES_CARRIED_SINGLY = 6  # number of matches up to which they are carried one by one
 
 
 class SectionRows:
-    """Work on the rows of one section: ``whole`` with the cell that is never reached."""
+    """Rows of one section; ``whole`` rows include the cell that is never reached."""
 
     def __init__(
         self,
@@ -233,7 +233,7 @@ class SectionRows:
         self.masks: dict[int, Ints] = {}
 
     def least(self, most: int) -> int:
-        """The least distance to the end from this section, or ``most``."""
+        """Return the smallest distance to the end from this section, or ``most``."""
         network, gains = self.network, self.costs.gains
         at = min(self.summary.words + 1, self.section.stop) - self.section.start - 1
         leading = [a for a in self.section.nodes if a in network.last_words]
@@ -244,7 +244,7 @@ class SectionRows:
         return min(totals, default=most)
 
     def fill(self) -> None:
-        """All rows, each from those before it."""
+        """Fill all rows, each from its predecessors."""
         before, matches, gained = self.network.before, self.summary.matches, self.costs.gains
         whole, tails = self.whole, self.tails
         scratch, other, missing, wrong = self.scratch, self.spare[1:], self.missing, self.wrong
@@ -272,7 +272,7 @@ class SectionRows:
                 self._match(head, row, places)
 
     def _gain(self, node: int) -> None:
-        """The least of the rows before a node, with what their arcs take off."""
+        """Compute the minimum of the preceding rows, with the gains of their arcs."""
         gains, counts, whole = self.gains, self.network.counts, self.whole
         scratch, spare = self.scratch, self.spare
         first, *leading = self.network.before[node]
@@ -285,7 +285,7 @@ class SectionRows:
                 np.minimum(scratch, whole[a], out=scratch)
 
     def _match(self, head: Ints, row: Ints, places: Sequence[int]) -> None:
-        """Matches, carried on to the right to where they gain nothing."""
+        """Apply matches, and carry them to the right as far as they improve cells."""
         if len(places) > MAX_MATCHES_CARRIED_SINGLY:
             np.minimum.accumulate(row, out=row)
             return
@@ -300,7 +300,7 @@ class SectionRows:
                     row[at : len(row) - row[::-1].searchsorted(value, "right")] = value
 
     def _mask(self, places: Sequence[int]) -> Ints:
-        """What a word of the path costs in every cell if it matches in many."""
+        """Return the cost of a word of the path in every cell, if it matches in many."""
         if places[0] not in self.masks:
             steps = np.full(self.summary.words + 1, self.wrong)
             steps[places] = self.costs.match - self.costs.extra
@@ -310,25 +310,26 @@ class SectionRows:
 
 # --- Distances to all paths ----------------------------------------------------------------------
 # The distance of the first i words of the summary to the best path that ends in a node is one cell
-# in the node's row. A row is the smallest of the rows before it, moved by a word or not, plus one
-# error; a word that matches the node costs no error. Costs are whole numbers, several aims in one.
+# in the node's row. A row is the minimum of the preceding rows, shifted by a word or not, plus one
+# error; a word that matches the node costs no error. Costs are whole numbers that rank several
+# criteria.
 #
-# Rows hold distances less what i words too much cost, so that words too much cost nothing there and
-# a row never rises.
+# Rows hold distances minus the cost of i insertions, so that insertions cost nothing there and a
+# row never increases.
 #
-# Nodes are taken in sections that share their cells, those of a band, with the few rows before them
-# that still lead into the section.
+# Nodes are processed in sections that share the cells of a band, with the few preceding rows that
+# lead into the section.
 
 
-LIMIT_IN_32_BITS = 2**30  # numbers below this fit into 32 bits, and so does their sum with another
-LIMIT_IN_64_BITS = 2**62  # the same for 64 bits
+LIMIT_IN_32_BITS = 2**30  # numbers below this, and sums of two, fit into 32 bits
+LIMIT_IN_64_BITS = 2**62  # numbers below this, and sums of two, fit into 64 bits
 
 
 class CellBlock(NamedTuple):
-    """Rows of nodes that share their cells, from place ``start`` on, and of nodes that lead there.
+    """Rows of nodes with the same cells, from index ``start`` on, and of their predecessors.
 
-    ``cells[at[node] + place]`` is one, less what words too much up to there cost. The one before
-    ``start`` is larger than any distance.
+    ``cells[at[node] + place]`` is a distance minus the cost of insertions up to there. The cell
+    before ``start`` is larger than any distance.
     """
 
     nodes: Sequence[int]
@@ -339,7 +340,7 @@ class CellBlock(NamedTuple):
 
     @classmethod
     def of(cls, nodes: Sequence[int], led: Sequence[int], start: int, rows: Ints) -> CellBlock:
-        """Rows of the nodes that lead there, then of the nodes."""
+        """Return a block with the rows of predecessors, then of the nodes."""
         number, size = rows.shape
         at = dict(
             zip((*led, *nodes), range(1 - start, number * size + 1 - start, size), strict=True)
@@ -349,21 +350,21 @@ class CellBlock(NamedTuple):
 
 @dataclass(frozen=True)
 class PathDistances:
-    """Blocks with a row for every node of a network."""
+    """Distances of a summary to all paths: blocks with one row per node of a network."""
 
     network: Network
     summary: SummaryMatches
     costs: StepCosts
-    least: int  # that of the whole summary to the closest path
+    least: int  # distance of the whole summary to the closest path
     blocks: list[CellBlock]
 
     @cached_property
     def block(self) -> dict[int, CellBlock]:
-        """The block of every node."""
+        """Block of every node."""
         return {node: block for block in self.blocks for node in block.nodes}
 
     def at(self, node: int, place: int) -> float:
-        """That of the words up to a place to the best path that ends in a node."""
+        """Return the distance of the words up to an index to the best path that ends in a node."""
         _, start, stop, cells, at = self.block[node]
         inside = start <= place < stop
         return cells[at[node] + place] + place * self.costs.extra if inside else inf
@@ -377,9 +378,9 @@ def distances(
     *,
     keep: bool = True,
 ) -> PathDistances:
-    """All rows; right for paths in cells of the band, and never too small.
+    """Return all distances; exact for paths in cells of the band, and never too small.
 
-    Without ``keep`` only the least can be looked at afterwards.
+    Without ``keep``, only the smallest distance is available afterwards.
     """
     small = costs.most * (summary.words + len(network.before) + 2) < LIMIT_IN_32_BITS
     kind, never = (np.int32, LIMIT_IN_32_BITS) if small else (np.int64, LIMIT_IN_64_BITS)
@@ -402,7 +403,7 @@ def distances(
 
 
 def _move(row: Ints, by: int, into: Ints) -> None:
-    """A row of an earlier section in a later one; what it has not are words too much."""
+    """Copy a row of an earlier section to a later one; its missing cells are insertions."""
     kept = row[by : by + len(into)]
     into[: len(kept)] = kept
     into[len(kept) :] = row[-1]

@@ -15,33 +15,33 @@ from numpy.typing import NDArray
 from earwitness.text.words import normalise_word
 
 # --- Positions of extracted words ----------------------------------------------------------------
-# Taking every word as early as it can be, and then as late, says whether there is a way at all and
-# between which positions each word must lie. Words for which both are the same are settled; only
-# the stretches between them are searched, backwards row by row, with few rows in memory at a time.
+# Placing every word as early as possible, and then as late as possible, shows whether a solution
+# exists and the range of positions of each word. Words whose range is one position are settled;
+# only the stretches between them are searched, backwards row by row, with few rows in memory.
 
 
-MAX_WAYS = 10**9  # ways are counted up to here
-CELLS_IN_MEMORY = 500_000  # cells of a search that are kept; of larger ones only some rows
+MAX_WAYS = 10**9  # largest number of ways that is counted
+CELLS_IN_MEMORY = 500_000  # cells of a search kept in memory; of larger searches only some rows
 Ints = NDArray[np.int64]
 
 
 class Extraction(NamedTuple):
-    """Positions of the words of a summary, from 1, and how many ways are as good."""
+    """Positions of the words of a summary, from 1, and the number of equally good ways."""
 
     positions: tuple[int, ...]
     ways: int
 
 
 class NoExtraction(NamedTuple):
-    """The first word of a summary, from 0, with which it cannot go on."""
+    """Index of the first word of a summary, from 0, that cannot be located."""
 
     place: int
 
 
 def extraction(summary: Sequence[str], transcript: Sequence[str]) -> Extraction | NoExtraction:
-    """The positions that keep the most neighbours together, and of these the earliest ones.
+    """Return the positions with most neighbouring words, and of these the earliest.
 
-    Words are the same but for case and punctuation around them.
+    Words are compared without case and surrounding punctuation.
 
     >>> said = "the beautiful cherry blossoms in Japan bloom in spring".split()
     >>> extraction("blossoms bloom in spring".split(), said)
@@ -75,7 +75,7 @@ def extraction(summary: Sequence[str], transcript: Sequence[str]) -> Extraction 
 
 
 def _earliest(places: Sequence[Sequence[int]]) -> list[int]:
-    """Every word as early as it can be; as far as there is a way."""
+    """Return the earliest position of every word, up to the first that cannot be located."""
     earliest, now = list[int](), 0
     for word_places in places:
         index = bisect_right(word_places, now)
@@ -87,7 +87,7 @@ def _earliest(places: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _latest(places: Sequence[Sequence[int]]) -> list[int]:
-    """Every word as late as it can be; there is a way."""
+    """Return the latest position of every word; a solution must exist."""
     latest = list[int]()
     for word_places in reversed(places):
         index = bisect_left(word_places, latest[-1]) if latest else len(word_places)
@@ -96,7 +96,7 @@ def _latest(places: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _open(first: Sequence[int], last: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Stretches of words that are not settled, each with its settled neighbours."""
+    """Yield the stretches of words that are not settled, each with its settled neighbours."""
     settled = [
         place for place, pair in enumerate(zip(first, last, strict=True)) if pair[0] == pair[1]
     ]
@@ -107,14 +107,14 @@ def _open(first: Sequence[int], last: Sequence[int]) -> Iterator[tuple[int, int]
 
 
 class _Row(NamedTuple):
-    """For every position of a word: the most neighbours from there on, and in how many ways."""
+    """Largest number of neighbours from every position of a word on, and the number of ways."""
 
     most: Ints
     ways: Ints
 
 
 def _search(places: Sequence[Ints]) -> tuple[list[int], int]:
-    """The best and earliest positions of a stretch, and how many are as good."""
+    """Return the best and earliest positions of a stretch, and the number of equally good ones."""
     path, target, ways = list[int](), 0, 1
     for word_places, row in zip(places, _rows(places), strict=True):
         if not path:
@@ -132,7 +132,7 @@ def _search(places: Sequence[Ints]) -> tuple[list[int], int]:
 
 
 def _rows(places: Sequence[Ints]) -> Iterator[_Row]:
-    """Rows from the first word on; they are made from the last one, and most of them twice."""
+    """Yield rows from the first word on; they are computed backwards, most of them twice."""
     cells = sum(map(len, places))
     stride = 1 if cells <= CELLS_IN_MEMORY else isqrt(len(places)) + 1
     end = len(places) - 1
@@ -152,7 +152,7 @@ def _rows(places: Sequence[Ints]) -> Iterator[_Row]:
 def _backwards(
     places: Sequence[Ints], start: int, end: int, row: _Row | None
 ) -> Iterator[tuple[int, _Row]]:
-    """Rows from the end to the start, given the one behind the end."""
+    """Yield rows from the end to the start, given the row after the end."""
     for place in range(end, start - 1, -1):
         word_places = places[place]
         if row is None:
@@ -163,10 +163,10 @@ def _backwards(
 
 
 def _before(word_places: Ints, after: Ints, row: _Row) -> _Row:
-    """The row of a word from that of the next one; every position has one behind it there."""
-    best = np.maximum.accumulate(row.most[::-1])[::-1]  # at this position or a later one
+    """Return the row of a word from that of the next; every position has a later one there."""
+    best = np.maximum.accumulate(row.most[::-1])[::-1]  # from this position on
     sums = np.append(np.where(row.most == best, row.ways, 0)[::-1].cumsum()[::-1], 0)
-    ends = len(best) - np.searchsorted(best[::-1], best)  # where the best becomes less
+    ends = len(best) - np.searchsorted(best[::-1], best)  # where the best value decreases
     number = sums[:-1] - sums[ends]
     onward = np.searchsorted(after, word_places + 1)
     most, ways = best[onward], number[onward]
@@ -181,18 +181,18 @@ def _before(word_places: Ints, after: Ints, row: _Row) -> _Row:
 
 Spans = Sequence[tuple[float, float]]
 AnyInts = NDArray[Any]
-# parts of a second in which times are compared, or fewer if they are very long
+# units per second in which times are compared, fewer if times are very long
 TICKS_PER_SECOND = 1000
-MAX_TOTAL_COST = 2**61  # of all costs together
+MAX_TOTAL_COST = 2**61  # largest sum of all costs
 
 
 def recognised(
     words: Sequence[str], said: Sequence[str], times: tuple[Spans, Spans] | None = None
 ) -> tuple[int, ...]:
-    """For every recognised word its position among those that were said, from 1, or 0.
+    """Return the position of every recognized word in the transcript, from 1, or 0.
 
-    The fewest edits decide, then the most right words, then how long right words overlap in time
-    (``times`` of both sides).
+    Of all alignments, the one with the fewest edits is used, then with most correct words, then
+    with the longest overlap of correct words in time (``times`` of both sides).
 
     >>> recognised("the in spring".split(), "in the spring in spring".split())
     (2, 4, 5)
@@ -212,7 +212,7 @@ def recognised(
 
 
 class _Costs:
-    """What edits cost, and what right words gain: whole numbers, each aim above the next."""
+    """Costs of edits and gains of correct words, as whole numbers that rank the criteria."""
 
     def __init__(self, words: int, said: int, times: tuple[Spans, Spans] | None) -> None:
         self._times, self._tick = times, float(TICKS_PER_SECOND)
@@ -227,7 +227,7 @@ class _Costs:
         self.edit = self.right * (min(words, said) + 1)
 
     def gain(self, places: AnyInts, position: int) -> AnyInts:
-        """Of right words at these places."""
+        """Return the gains of correct words at these indices."""
         if self._times is None:
             return np.full(len(places), self.right)
         starts, stops = self._mine[places - 1].T
@@ -238,7 +238,7 @@ class _Costs:
 
 
 def _row(before: AnyInts, places: AnyInts, position: int, costs: _Costs) -> AnyInts:
-    """Distances of all beginnings of the words to what was said up to a position."""
+    """Return the distances of all prefixes of the words to the transcript up to a position."""
     row = before.copy()
     row[1:] = np.minimum(before[1:], before[:-1])
     row += costs.edit
@@ -253,7 +253,7 @@ def _row(before: AnyInts, places: AnyInts, position: int, costs: _Costs) -> AnyI
 def _trace(
     rows: list[AnyInts], words: Sequence[str], said: Sequence[str], costs: _Costs
 ) -> tuple[int, ...]:
-    """From the end back: right words first, then wrong ones, then what was not recognised."""
+    """Trace back from the end: correct words first, then substitutions, then deletions."""
     labels = [0] * len(words)
     position, place = len(said), len(words)
     while position and place:

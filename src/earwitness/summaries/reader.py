@@ -36,30 +36,32 @@ from earwitness.text.words import TOKENIZERS, normalise_word, tokeniser_signatur
 
 
 NAN = float("nan")
-CONTROL_CHARACTER_PATTERN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")  # but for blanks and line ends
-SHOWN_WORDS = 8  # words that a problem names
+CONTROL_CHARACTER_PATTERN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")  # except white space
+SHOWN_WORDS = 8  # words listed in a problem
 UNSPACED_LETTER_PATTERN = re.compile("[\u3040-\u30ff\u3400-\u9fff]")  # kana and Han
 Spans = tuple[tuple[float, float], ...]
-EXTRACTION_REMEDY = "a summary keeps words of what was said, in their order"
-RECOGNIZED_WORDS_REMEDY = "give recognised words as words, or --metric sumaccy --match surface"
-TEXT_METRIC_REMEDY = "--metric rouge scores texts of their own"
+EXTRACTION_REMEDY = "a summary must consist of words of the transcript, in their order"
+RECOGNIZED_WORDS_REMEDY = (
+    'give recognized words as "words", or use --metric sumaccy --word-match surface'
+)
+TEXT_METRIC_REMEDY = "use --metric rouge for summaries in free wording"
 
 
 @dataclass(frozen=True)
 class SummaryOptions:
-    """What the metrics need: positions of outputs, of references; and how text becomes words."""
+    """Whether metrics need positions of outputs and of references, and the tokenizer."""
 
     outputs: bool = True
     references: bool = True
     tokenise: str = "blanks"
 
     def cut(self, text: str) -> tuple[str, ...]:
-        """Text as words."""
+        """Split a text into words."""
         return tuple(TOKENIZERS[self.tokenise](text))
 
 
 class ParsedSummary(NamedTuple):
-    """A summary, and in how many ways it could have been found in the transcript."""
+    """A summary, and the number of ways to locate it in the transcript."""
 
     summary: Summary
     ways: int = 1
@@ -69,19 +71,20 @@ EMPTY_SUMMARY = ParsedSummary(Summary("", (), ()))
 
 
 def item_of(record: SummaryReferenceLine, reading: SummaryOptions) -> Item | list[Fault]:
-    """What was said."""
+    """Return the item with its transcript, or all faults."""
     duration = NAN if record.duration is UNSET else record.duration
     fields = {"words": record.words, "transcript": record.transcript, "ctm": record.ctm}
     fields_set = [name for name, value in fields.items() if value is not UNSET]
     if len(fields_set) > 1:
-        return [Fault(fields_set[1], f"what was said is also in {fields_set[0]}", "keep one")]
+        message = f"the transcript is also given in {fields_set[0]}"
+        return [Fault(fields_set[1], message, "keep one")]
     if not fields_set:
         if reading.references:
-            return [Fault("words", "missing", "give the words of what was said, or a transcript")]
+            return [Fault("words", "missing", "give the spoken words, or a transcript")]
         return Item(duration)
     if record.transcript is not UNSET:
         if CONTROL_CHARACTER_PATTERN.search(record.transcript):
-            return [Fault("transcript", "has control characters in it", "remove them")]
+            return [Fault("transcript", "contains control characters", "remove them")]
         words: tuple[str, ...] = reading.cut(record.transcript)
         times = None
     else:
@@ -90,14 +93,14 @@ def item_of(record: SummaryReferenceLine, reading: SummaryOptions) -> Item | lis
             return timed
         words, times = timed
     if not words and reading.references:
-        return [Fault(fields_set[0], "has no word in it")]
+        return [Fault(fields_set[0], "contains no words")]
     return Item(duration, words=words, times=times)
 
 
 def of_person(
     annotation: SummaryAnnotation, item: Item, reading: SummaryOptions, path: str
 ) -> ParsedSummary | list[Fault]:
-    """A manual summary; it must not be empty."""
+    """Return a reference summary, which must not be empty, or all faults."""
     if annotation.positions is UNSET and annotation.text is UNSET:
         return [Fault(f"{path}.positions", "missing", "or give a text")]
     parsed = _plain(
@@ -110,14 +113,14 @@ def of_person(
     )
     if isinstance(parsed, ParsedSummary) and not parsed.summary.words:
         field = "positions" if annotation.positions is not UNSET else "text"
-        return [Fault(f"{path}.{field}", "is empty", "somebody who keeps nothing is no reference")]
+        return [Fault(f"{path}.{field}", "is empty", "a reference summary needs at least one word")]
     return parsed
 
 
 def of_system(
     content: SummaryContent, item: Item, reading: SummaryOptions, path: str
 ) -> ParsedSummary | list[Fault]:
-    """A system's summary."""
+    """Return the summary of a system, or all faults."""
     fields = {
         "positions": content.positions,
         "text": content.text,
@@ -148,7 +151,7 @@ def of_system(
 def _plain(
     content: Any, item: Item, reading: SummaryOptions, path: str, *, needed: bool, remedy: str
 ) -> ParsedSummary | list[Fault]:
-    """Positions or a text."""
+    """Return a summary from positions or a text, or all faults."""
     if content.positions is not UNSET:
         positions = tuple(content.positions)
         faults = list(_wrong_positions(positions, item, f"{path}.positions"))
@@ -159,39 +162,37 @@ def _plain(
         words = tuple(item.words[position - 1] for position in positions)
         return ParsedSummary(Summary(" ".join(words), words, positions))
     if CONTROL_CHARACTER_PATTERN.search(content.text):
-        return [Fault(f"{path}.text", "has control characters in it", "remove them")]
+        return [Fault(f"{path}.text", "contains control characters", "remove them")]
     words = reading.cut(content.text)
     if not needed:
         return ParsedSummary(Summary(content.text, words, None))
     extracted = extraction(words, item.words)
     if isinstance(extracted, NoExtraction):
         if reading.tokenise == "blanks" and UNSPACED_LETTER_PATTERN.search(content.text):
-            remedy = "--tokenise japanese cuts Japanese into words; or give words and positions"
+            remedy = "use --tokenize japanese for Japanese, or give words and positions"
         return [Fault(f"{path}.text", _not_extracted(words, extracted.place, item), remedy)]
     return ParsedSummary(Summary(content.text, words, extracted.positions), extracted.ways)
 
 
 def _not_extracted(words: Sequence[str], place: int, item: Item) -> str:
-    """Which words were not said at all, or which came too early."""
+    """Return a message with the words that are not in the transcript or not in order."""
     said = {normalise_word(word) for word in item.words}
     unsaid = [f'"{word}"' for word in dict.fromkeys(words) if normalise_word(word) not in said]
     if unsaid:
         more = ", …" * (len(unsaid) > SHOWN_WORDS)
-        return f"no extraction: not said: {', '.join(unsaid[:SHOWN_WORDS])}{more}"
+        return f"not extractive: not in the transcript: {', '.join(unsaid[:SHOWN_WORDS])}{more}"
     before = " ".join(words[max(0, place - 3) : place])
-    return f'no extraction: word {place + 1}, "{words[place]}", was not said behind "{before}"'
+    return f'not extractive: word {place + 1}, "{words[place]}", does not follow "{before}"'
 
 
 def _wrong_positions(positions: Sequence[int], item: Item, path: str) -> Iterator[Fault]:
     if positions and not item.words:
-        yield Fault(path, "positions of what? the item has no words", "give words or a transcript")
+        yield Fault(path, "the item has no words for the positions", "give words or a transcript")
         return
     for index, position in enumerate(positions):
         if not 1 <= position <= len(item.words):
-            message = (
-                f"{position} is no position: what was said has the words 1 to {len(item.words)}"
-            )
-            yield Fault(f"{path}[{index}]", message, "the first word is 1")
+            message = f"{position} is out of range: the transcript has words 1 to {len(item.words)}"
+            yield Fault(f"{path}[{index}]", message, "positions start at 1")
         elif index and position <= positions[index - 1]:
             message = f"must increase, but {position} follows {positions[index - 1]}"
             yield Fault(f"{path}[{index}]", message)
@@ -204,7 +205,7 @@ def _disagreeing(
     words = reading.cut(text)
     if list(map(normalise_word, kept)) != list(map(normalise_word, words)):
         message = f'the words at the positions are "{_short(kept)}", not "{_short(words)}"'
-        yield Fault(f"{path}.text", message, "the first word is 1")
+        yield Fault(f"{path}.text", message, "positions start at 1")
 
 
 def _short(words: Sequence[str]) -> str:
@@ -213,7 +214,7 @@ def _short(words: Sequence[str]) -> str:
 
 
 def _timed(record: Any, path: str) -> tuple[tuple[str, ...], Spans | None] | list[Fault]:
-    """Words with their times if all of them have any."""
+    """Return words, with times if all words have times, or all faults."""
     at = f"{path}." if path else ""
     if record.words is UNSET:
         return _from_ctm(record.ctm, f"{at}ctm")
@@ -228,10 +229,15 @@ def _timed(record: Any, path: str) -> tuple[tuple[str, ...], Spans | None] | lis
         if not is_name(words[-1]):
             message = f"must be printable text, got {show(words[-1])}"
             faults.append(
-                Fault(f"{at}words[{index}]", message, "no control characters, no blanks around")
+                Fault(
+                    f"{at}words[{index}]",
+                    message,
+                    "remove control characters and surrounding spaces",
+                )
             )
     if times and len(times) < len(words):
-        faults.append(Fault(f"{at}words", "some have times and some have none", "all or none"))
+        message = "some words have times and some do not"
+        faults.append(Fault(f"{at}words", message, "give times for all words or for none"))
     return faults or (tuple(words), tuple(times) if times else None)
 
 
@@ -241,7 +247,7 @@ def _from_ctm(text: str, path: str) -> tuple[tuple[str, ...], Spans | None] | li
     recordings = sorted({one.recording for one in ctm_words})
     if len(recordings) > 1:
         message = f"words of several recordings: {', '.join(recordings[:3])}"
-        faults.append(Fault(path, message, "earwitness gather makes a line of each"))
+        faults.append(Fault(path, message, "use earwitness gather to make one line per recording"))
     words = tuple(one.word for one in ctm_words)
     return faults or (words, tuple((one.start, one.end) for one in ctm_words))
 
@@ -250,12 +256,12 @@ def _from_ctm(text: str, path: str) -> tuple[tuple[str, ...], Spans | None] | li
 
 
 AMBIGUOUS_REMARK = "ambiguous in "
-SHOWN_ITEMS = 5  # items that a note names
+SHOWN_ITEMS = 5  # items listed in a note
 
 
 @dataclass(frozen=True)
 class SummaryReader(TaskReader):
-    """Lines of summaries, read as ``reading`` says."""
+    """Reader of summary files, with the options ``reading``."""
 
     reading: SummaryOptions = field(default_factory=SummaryOptions)
 
@@ -277,7 +283,7 @@ class SummaryReader(TaskReader):
     def reference(
         self, record: SummaryReferenceLine, names: Sequence[str]
     ) -> tuple[list[Any], list[Fault]]:
-        """What was said, then every summary of it."""
+        """Return the item, then every summary of it, and all faults."""
         del names
         item = item_of(record, self.reading)
         if isinstance(item, list):
@@ -318,7 +324,7 @@ class SummaryReader(TaskReader):
         return item_fields | {"words": len(item.words)}
 
     def remarks(self, cases: Cases, resolved: Sequence[Any], *, references: bool) -> Counter[str]:
-        """Texts that fit what was said in several ways."""
+        """Count texts that can be located in the transcript in several ways."""
         if not references:
             names = list(cases.items)
             summaries = list(resolved)
@@ -339,7 +345,7 @@ class SummaryReader(TaskReader):
         references: Mapping[str, Any],
         metrics: MetricSet,
     ) -> ExampleItem:
-        """With the word network; where no metric aligns words, summaries below each other."""
+        """Return the item with its word network, and with alignments or the summaries' texts."""
         network = draw_network(metrics.metrics, cases, references)
         if metrics.aligns:
             return replace(super().example(item, cases, references, metrics), network=network)
@@ -358,19 +364,19 @@ class SummaryReader(TaskReader):
                 number = sum(items.values())
                 what = "summary" if number == 1 else "summaries"
                 yield (
-                    f"{number:,} {what} among the {side} may have been taken from what was said in "
-                    "several ways; most neighbours kept together, then the earliest words, were "
-                    f"chosen: {names}"
+                    f"{number:,} {what} among the {side} can be located in the transcript in "
+                    "several ways; the positions with most neighbouring words, then the earliest, "
+                    f"are used: {names}"
                 )
 
     def baseline(self, name: str, cases: Cases, seed: int) -> list[ParsedSummary]:
-        """As many words as people keep on average: the first ones, or any."""
+        """Return the first words, or random words, as many as people keep on average."""
         if name not in self.baselines:
             return super().baseline(name, cases, seed)
         silent = [case.key.item for case in cases if not case.item.words]
         if silent:
-            message = f"baseline {name}: needs what was said, which {len(silent):,} items lack"
-            raise UsageError(f"{message} — give their words or a transcript: {silent[0]} …")
+            message = f"baseline {name}: {len(silent):,} items have no transcript"
+            raise UsageError(f"{message} — add words or a transcript: {silent[0]} …")
         hashes = hash_names(list(cases.items)).tolist()
         return [_baseline(name, case, [seed, h]) for case, h in zip(cases, hashes, strict=True)]
 

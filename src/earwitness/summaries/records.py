@@ -10,11 +10,11 @@ from earwitness.io.records import RecordType
 from earwitness.io.schema import Length, Moment, Name, Number, WholeNumber
 from earwitness.task import ItemLine, OutputLine
 
-WordPosition = Annotated[WholeNumber, Meta(extra={"remedy": "the first word is 1"})]
+WordPosition = Annotated[WholeNumber, Meta(extra={"remedy": "positions start at 1"})]
 
 
 class RecognizedWord(Struct, array_like=True, forbid_unknown_fields=True):
-    """A word with its times, and how sure a recogniser was."""
+    """A word with its times, and the confidence of a recognizer."""
 
     word: str
     start: Moment
@@ -42,7 +42,7 @@ class SummaryContent(Struct, forbid_unknown_fields=True):
 
 
 class SummaryAnnotation(Struct, forbid_unknown_fields=True):
-    """A summary that a person made."""
+    """A summary of an annotator."""
 
     positions: list[WordPosition] | UnsetType = UNSET
     text: str | UnsetType = UNSET
@@ -56,7 +56,7 @@ class SummaryOutputLine(OutputLine, forbid_unknown_fields=True, kw_only=True):
 
 
 class SummaryReferenceLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
-    """A line of a references file: what was said, and what people made of it."""
+    """A line of a references file: the transcript and its summaries."""
 
     references: Annotated[list[Annotated[SummaryAnnotation, CONTENT_WORDING]], Meta(min_length=1)]
     words: WordList | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""The task of summaries, with or without what was said: metrics, reader, options and fields."""
+"""The task of summaries, with or without a transcript: metrics, reader, options and fields."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from earwitness.summaries.text_metrics import Bleu, Rouge, SummaryBertScore
 from earwitness.task import Folders, Task, TaskFields, TaskOption, TaskReader
 from earwitness.text.words import TOKENIZERS
 
-# fields of a line of references that hold what was said
+# fields of a line of references with the transcript
 TRANSCRIPT_FIELDS = frozenset({"words", "transcript", "ctm"})
 
 
 def summary_reader(metrics: MetricSet, options: dict[str, str], folders: Folders) -> TaskReader:
-    """A reader that finds the positions which the metrics need."""
+    """Return a reader that determines the positions needed by the metrics."""
     from earwitness.summaries.reader import SummaryOptions, SummaryReader
 
     del folders
     tokenise = options.pop("tokenise", "blanks")
     if tokenise not in TOKENIZERS:
-        raise UsageError(f'there is no tokeniser "{tokenise}" — {nearest(tokenise, TOKENIZERS)}')
+        raise UsageError(f'unknown tokenizer "{tokenise}" — {nearest(tokenise, TOKENIZERS)}')
     positional = [m for m in metrics.metrics if getattr(m, "needs", "positions") == "positions"]
     written = all(getattr(metric, "match", "position") == "surface" for metric in positional)
     return SummaryReader(SummaryOptions(not written, bool(positional), tokenise))
@@ -57,13 +57,13 @@ SUMMARIES = Task(
     options=(
         TaskOption(
             "tokenise",
-            "How texts of summaries become words.  [default: blanks]",
+            "Tokenizer for texts of summaries.  [default: blanks]",
             tuple(TOKENIZERS),
         ),
     ),
     baselines=("lead", "random"),
 )
-# summaries in words of their own: what was said is not known
+# summaries in free wording, without a transcript
 TEXTS = replace(
     SUMMARIES,
     name="texts",

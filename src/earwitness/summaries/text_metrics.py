@@ -24,7 +24,7 @@ from earwitness.text.words import word_ngrams
 NGRAM_ORDERS = 4
 FLOOR_COUNT, ADDED_COUNT = 0.1, 1.0  # sacreBLEU's defaults
 SMOOTH_OPTION = {
-    "help": "orders without a match: BLEU is 0, or as sacreBLEU",
+    "help": "smoothing of n-gram orders without a match: none, or as in sacreBLEU",
     "choices": (
         "none",
         "exp",
@@ -36,15 +36,26 @@ SMOOTH_OPTION = {
 
 @dataclass(frozen=True)
 class Bleu(SummaryMetric):
-    """BLEU: strings of up to four words, wherever they stand, against all manual summaries at once.
+    """BLEU: n-grams of up to four words, against all reference summaries at once.
 
-    Words are compared as they are written. Counts are clipped to the most that any one manual
-    summary has; an output shorter than the manual summary closest in length is punished.
-    `bleu_corpus`, the micro value, sums counts over all cases first, `bleu` is the mean of the
-    cases' own.
+    Words are compared as written. Counts are clipped to the largest count of any one reference
+    summary; an output shorter than the reference summary closest in length has a brevity penalty.
+    `bleu` is the mean over cases; `bleu_corpus`, the micro value, sums counts over all cases first.
 
-    `smooth=none` is the paper's; the other ways are sacreBLEU's: `exp` halves for every order
-    without a match, `floor` and `add-k` put a small count in its place.
+    ``smooth="none"`` is the definition of the paper. The other methods are those of sacreBLEU:
+    `exp` halves the precision for every order without a match, `floor` and `add-k` use a small
+    count instead.
+
+    Parameters
+    ----------
+    smooth
+        Smoothing of n-gram orders without a match: ``"none"``, ``"exp"``, ``"floor"`` or
+        ``"add-k"``.
+
+    References
+    ----------
+    Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine Translation; Post
+    (2018), A Call for Clarity in Reporting BLEU Scores.
     """
 
     smooth: str = field(default="none", metadata=SMOOTH_OPTION)
@@ -52,17 +63,17 @@ class Bleu(SummaryMetric):
     name = "bleu"
     title = "BLEU"
     values = (
-        Value("bleu", "high", 0, 1, "mean of the cases' own BLEU"),
+        Value("bleu", "high", 0, 1, "BLEU of each case; mean"),
         Value("bleu_corpus", "high", 0, 1, "BLEU over all cases"),
     )
     headline = "bleu"
     needs = "text"
     width = 2 * NGRAM_ORDERS + 4
     empty_cells: ClassVar[dict[str, str]] = {
-        "both empty": "refused: a manual summary has words",
+        "both empty": "error: a reference summary must have words",
         "output empty": "0",
-        "reference empty": "refused: a manual summary has words",
-        "fewer than four words": "0; with add-k more, as in sacreBLEU",
+        "reference empty": "error: a reference summary must have words",
+        "fewer than four words": "0; above 0 with add-k, as in sacreBLEU",
     }
     references = (
         "Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine Translation",
@@ -73,7 +84,7 @@ class Bleu(SummaryMetric):
         one_of(SMOOTH_OPTION["choices"], "smooth", self.smooth)
 
     def statistics(self, case: Case) -> Sequence[float]:
-        """Matches and strings of every order, both lengths, own BLEU, one case."""
+        """Return matches and n-grams of every order, both lengths, BLEU, and 1."""
         counts = string_counts(case.output.words, [one.words for one in case.references])
         row = np.array(counts, np.float64)
         return [*counts, float(self._bleu(row)), 1]
@@ -84,7 +95,7 @@ class Bleu(SummaryMetric):
         return np.stack([ratio(rates, cases, np.nan), corpus], axis=-1)
 
     def _bleu(self, counts: Floats) -> Floats:
-        """From matches and strings of every order, the output's and the closest length."""
+        """Return BLEU from matches and n-grams of every order, and both lengths."""
         matches, numbers = counts[..., :NGRAM_ORDERS], counts[..., NGRAM_ORDERS : 2 * NGRAM_ORDERS]
         length, wanted = counts[..., -2], counts[..., -1]
         logs = np.zeros(length.shape)
@@ -108,7 +119,7 @@ class Bleu(SummaryMetric):
 
 
 def string_counts(output: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-    """Matches of every order, strings of every order, the length, and the closest one."""
+    """Return matches and n-grams of every order, the length, and the closest reference length."""
     matches, numbers = list[float](), list[float]()
     for n in range(1, NGRAM_ORDERS + 1):
         by_reference = [_counts(tuple(reference), n) for reference in references]
@@ -130,10 +141,14 @@ def _counts(words: tuple[str, ...], n: int) -> Counter[tuple[str, ...]]:
 # --- ROUGE of summaries --------------------------------------------------------------------------
 
 
-ROUGE_KINDS = {"rouge_1": "words", "rouge_2": "pairs of words", "rouge_l": "words in order"}
+ROUGE_KINDS = {
+    "rouge_1": "words",
+    "rouge_2": "pairs of words",
+    "rouge_l": "longest common subsequence",
+}
 ROUGE_PARTS = {
-    "precision": "shared, of the output",
-    "recall": "shared, of the manual summary",
+    "precision": "share of the output",
+    "recall": "share of the reference",
     "f1": "both",
 }
 ROUGE_AVERAGES = {"": "mean", "_micro": "over all cases"}
@@ -143,13 +158,23 @@ ROUGE_AVERAGES = {"": "mean", "_micro": "over all cases"}
 class Rouge(SummaryPairs):
     """ROUGE-1, ROUGE-2 and ROUGE-L: words, pairs of words, and the longest common subsequence.
 
-    For summaries in words of their own; extracted ones too. Words are cut and stemmed as
-    `rouge_score` does it (`latin`), or in any script (`unicode`).
+    Suitable for summaries in free wording and for extractive summaries. Texts are tokenized and
+    stemmed as in `rouge_score` (`latin`), or tokenized in any script (`unicode`).
 
-    Without `_micro` a value is the mean of the cases' own; with it, strings are summed over all
-    cases first. Of several manual summaries of an item, strings of the output, of the manual
-    summary and shared ones are each their mean over all (or those of the best), so that every item
-    counts once.
+    Values without `_micro` are means over cases; for values with `_micro`, n-grams are summed over
+    all cases first. For several reference summaries, counts are averaged (or those of the best are
+    used), so every item counts once.
+
+    Parameters
+    ----------
+    words
+        Tokenization: ``"latin"`` or ``"unicode"``.
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    References
+    ----------
+    Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries.
     """
 
     words: str = field(default="latin", metadata=WORDS_OPTION)
@@ -166,10 +191,10 @@ class Rouge(SummaryPairs):
     needs = "text"
     width = 19
     empty_cells: ClassVar[dict[str, str]] = {
-        "both empty": "refused: a manual summary has words",
+        "both empty": "error: a reference summary must have words",
         "output empty": "0; micro precision counts no word",
-        "reference empty": "refused: a manual summary has words",
-        "no string of two words": "rouge_2 0; micro counts no string",
+        "reference empty": "error: a reference summary must have words",
+        "no pair of words": "rouge_2 0; micro counts no pair",
     }
     references = ("Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries",)
 
@@ -178,7 +203,7 @@ class Rouge(SummaryPairs):
         one_of(WORDS_OPTION["choices"], "words", self.words)
 
     def pair(self, case: Case) -> Sequence[float]:
-        """Own rates, then strings: for each kind shared ones and those of each side; one case."""
+        """Return the rates, then shared n-grams and those of each side per kind, and 1."""
         mine, theirs = case.output.text, case.references[0].text
         overlaps = [count_common_ngrams(mine, theirs, n, self.words) for n in (1, 2)]
         overlaps.append(count_common_subsequence(mine, theirs, self.words))
@@ -204,34 +229,47 @@ class Rouge(SummaryPairs):
 
 @dataclass(frozen=True)
 class SummaryBertScore(EncodedMetric, SummaryPairs):
-    """BERTScore of summaries: close in meaning, not only in words.
+    """BERTScore of summaries, which compares meaning rather than wording.
 
-    The model `minilm` comes as a package and knows English; any BERT-like model in a folder or in
-    the Hugging Face cache may be named, with its layer. Model, layer, hash of the weights and
-    versions of the libraries are in the signature. Needs the extra `bert`.
+    The model `minilm` is installed as a package and was trained on English; any BERT-like model in
+    a folder or in the Hugging Face cache can be used instead. The signature includes model, layer,
+    hash of the weights and versions of the libraries. Requires the extra `bert`.
 
-    Without `_micro` a value is the mean of the cases' own; with it, similarities and tokens are
-    summed over all cases first, and F1 is that of both quotients. Of several manual summaries of an
-    item, sums are their mean over all (or those of the best), so that every item counts once.
+    Values without `_micro` are means over cases; for values with `_micro`, similarities and tokens
+    are summed over all cases first, and F1 is computed from both quotients. For several reference
+    summaries, sums are averaged (or those of the best are used), so every item counts once.
+
+    Parameters
+    ----------
+    model
+        ``"minilm"``, a model folder, or a model name in the Hugging Face cache.
+    layer
+        Layer whose vectors are compared; 0 selects the layer published for the model.
+    against
+        How to combine several references of an item: ``"mean"`` or ``"best"``.
+
+    References
+    ----------
+    Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT.
     """
 
     name = "bertscore"
     title = "BERTScore"
     values = (
-        Value("bertscore_precision", "high", -1, 1, "seen from the output's tokens; mean"),
-        Value("bertscore_recall", "high", -1, 1, "seen from the manual summary's tokens; mean"),
-        Value("bertscore_f1", "high", -1, 1, "mean of each pair's F1"),
-        Value("bertscore_precision_micro", "high", -1, 1, "over all tokens of outputs"),
-        Value("bertscore_recall_micro", "high", -1, 1, "over all tokens of manual summaries"),
-        Value("bertscore_f1_micro", "high", -1, 1, "F1 of both"),
+        Value("bertscore_precision", "high", -1, 1, "similarity of the output's tokens; mean"),
+        Value("bertscore_recall", "high", -1, 1, "similarity of the reference's tokens; mean"),
+        Value("bertscore_f1", "high", -1, 1, "F1 of precision and recall; mean"),
+        Value("bertscore_precision_micro", "high", -1, 1, "precision over all output tokens"),
+        Value("bertscore_recall_micro", "high", -1, 1, "recall over all reference tokens"),
+        Value("bertscore_f1_micro", "high", -1, 1, "F1 of the two micro values"),
     )
     headline = "bertscore_f1"
     needs = "text"
     width = 8
     empty_cells: ClassVar[dict[str, str]] = {
-        "both empty": "refused: a manual summary has words",
+        "both empty": "error: a reference summary must have words",
         "output empty": "0; bertscore_precision_micro counts no token",
-        "reference empty": "refused: a manual summary has words",
+        "reference empty": "error: a reference summary must have words",
     }
     references = ("Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT",)
 
@@ -239,7 +277,7 @@ class SummaryBertScore(EncodedMetric, SummaryPairs):
         return [float(number) for number in self.measure_pairs(CaseList([case]))[0]]
 
     def measure_pairs(self, pairs: CaseList) -> Floats:
-        """Own precision, recall and F1, their sums, one case; every text is encoded once."""
+        """Return precision, recall, F1, their sums, and 1; every text is encoded once."""
         mine = [case.output.text for case in pairs]
         theirs = [case.references[0].text for case in pairs]
         sums = bertscore_sums(mine, theirs, self.encoder)

@@ -11,15 +11,15 @@ from unicodedata import combining, east_asian_width
 from earwitness.core import Alignment, WordPair
 
 # --- Word error counts ---------------------------------------------------------------------------
-# Texts are normalised as chunkseg does: small letters, English contractions written out, what
-# stands in [brackets] or <angles> removed, white space squeezed; punctuation stays.
+# Texts are normalized as in chunkseg: lower case, English contractions expanded, text in [brackets]
+# or <angles> removed, white space collapsed; punctuation is kept.
 
 
 EDIT_MARKS = {"equal": "", "substitute": "S", "delete": "D", "insert": "I"}
 
 
 class WordErrors(NamedTuple):
-    """Counts of one output."""
+    """Word error counts of one output."""
 
     substitutions: int
     deletions: int
@@ -28,12 +28,12 @@ class WordErrors(NamedTuple):
 
     @property
     def errors(self) -> int:
-        """All of them."""
+        """Number of all errors."""
         return self.substitutions + self.deletions + self.insertions
 
 
 def word_errors(output: str, reference: str) -> WordErrors:
-    """How an output differs from the reference.
+    """Count the word errors of an output.
 
     >>> word_errors("the cat's on mat", "The cat is on the mat")
     WordErrors(substitutions=0, deletions=1, insertions=0, words=6)
@@ -44,7 +44,7 @@ def word_errors(output: str, reference: str) -> WordErrors:
 
 
 def align_words(output: str, reference: str) -> Alignment:
-    """Reference and output word by word.
+    """Align the words of output and reference.
 
     >>> align_words("a cat", "cat").pairs
     (WordPair(wanted='', actual='a', mark='I', people=None), \
@@ -91,19 +91,19 @@ def _word_transform() -> Any:
 
 
 def display_width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Return the number of terminal columns of a text."""
     wide = sum(east_asian_width(char) in "WF" for char in text)
     return len(text) + wide - sum(combining(char) > 0 for char in text)
 
 
 def pad_text(text: str, width: int, *, left: bool) -> str:
-    """A text filled up to a width."""
+    """Return a text padded to a width."""
     space = " " * (width - display_width(text))
     return text + space if left else space + text
 
 
 def format_columns(names: Sequence[str], table: Sequence[Sequence[str]], width: int = 100) -> str:
-    """A line a name, a column an entry of the table; as many columns at a time as fit the width.
+    """Format one line per name and one column per entry, wrapped to the width.
 
     >>> print(format_columns(["A:", "B:"], [("one", "1"), ("two", "22")]))
     A: one two
@@ -141,7 +141,7 @@ def _column_blocks(table: Sequence[Sequence[str]], width: int) -> Iterator[list[
 
 
 def format_alignments(alignments: Sequence[Alignment]) -> str:
-    """Wanted words above those that are there, with S, D and I below what differs.
+    """Format expected words above actual words, with S, D and I below differences.
 
     >>> pairs = (WordPair("the", "the"), WordPair("is", "", "D"), WordPair("here", "there", "S"))
     >>> print(format_alignments([Alignment(pairs)]))

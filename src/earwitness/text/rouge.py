@@ -1,7 +1,7 @@
 """ROUGE-N and ROUGE-L for Latin script or any script.
 
-Words are cut as `rouge_score` cuts them (letters a to z and digits, stemmed), or in any script:
-runs of letters and digits, and single characters where writing has no blanks between words.
+Texts are split into words as in `rouge_score` (letters a to z and digits, stemmed), or in any
+script: runs of letters and digits, and single characters in scripts without spaces between words.
 
 Reference: Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries.
 """
@@ -19,7 +19,7 @@ from earwitness.text.words import UNSPACED_SCRIPTS, word_ngrams
 
 LATIN_WORD = re.compile(r"[a-z0-9]+")
 UNICODE_WORD = rf"[{UNSPACED_SCRIPTS}]\p{{M}}*|(?:(?![{UNSPACED_SCRIPTS}])[\p{{L}}\p{{M}}\p{{N}}])+"
-MIN_STEMMED_LETTERS = 4  # letters from which on a word is stemmed
+MIN_STEMMED_LETTERS = 4  # number of letters from which a word is stemmed
 
 
 class Overlap(NamedTuple):
@@ -31,7 +31,7 @@ class Overlap(NamedTuple):
 
 
 class OverlapCounts(NamedTuple):
-    """How many strings two texts share, and how many each of them has."""
+    """Number of n-grams that two texts share, and number of each text."""
 
     shared: int
     mine: int
@@ -39,7 +39,7 @@ class OverlapCounts(NamedTuple):
 
     @property
     def overlap(self) -> Overlap:
-        """As rates; 0 where there is nothing."""
+        """Precision, recall and F1; 0 without n-grams."""
         precision = self.shared / max(self.mine, 1)
         recall = self.shared / max(self.theirs, 1)
         f1 = 2 * precision * recall / (precision + recall) if self.shared else 0.0
@@ -47,7 +47,7 @@ class OverlapCounts(NamedTuple):
 
 
 def rouge_l(output: str, reference: str, words: str = "latin") -> Overlap:
-    """The longest common subsequence of words, beside either text.
+    """Return ROUGE-L: the longest common subsequence of words, relative to either text.
 
     >>> rouge_l("the cat sat", "the cat is sitting down")
     Overlap(precision=0.6666666666666666, recall=0.4, f1=0.5)
@@ -56,7 +56,7 @@ def rouge_l(output: str, reference: str, words: str = "latin") -> Overlap:
 
 
 def rouge_n(output: str, reference: str, n: int, words: str = "latin") -> Overlap:
-    """Strings of n words that both have, as often as both have them.
+    """Return ROUGE-N: the n-grams that both texts have, relative to either text.
 
     >>> rouge_n("the cat sat", "the cat is the cat", 2)
     Overlap(precision=0.5, recall=0.25, f1=0.3333333333333333)
@@ -65,7 +65,7 @@ def rouge_n(output: str, reference: str, n: int, words: str = "latin") -> Overla
 
 
 def count_common_subsequence(output: str, reference: str, words: str = "latin") -> OverlapCounts:
-    """The longest common subsequence of words, and the words of either text."""
+    """Return the length of the longest common subsequence, and the words of either text."""
     output_words, reference_words = WORD_SPLITTERS[words](output), WORD_SPLITTERS[words](reference)
     common = _load_lcs()(output_words, reference_words) if output_words and reference_words else 0
     return OverlapCounts(common, len(output_words), len(reference_words))
@@ -73,13 +73,13 @@ def count_common_subsequence(output: str, reference: str, words: str = "latin") 
 
 @cache
 def _compile_unicode_word() -> Any:
-    import regex  # takes longer to import than all of this module
+    import regex  # imported late because the import is slow
 
     return regex.compile(UNICODE_WORD)
 
 
 def count_common_ngrams(output: str, reference: str, n: int, words: str = "latin") -> OverlapCounts:
-    """Strings of n words that both have, and those of either text."""
+    """Return the number of common n-grams, and the n-grams of either text."""
     output_counts, reference_counts = (
         Counter(word_ngrams(WORD_SPLITTERS[words](text), n)) for text in (output, reference)
     )
@@ -90,13 +90,13 @@ def count_common_ngrams(output: str, reference: str, n: int, words: str = "latin
 
 @lru_cache(maxsize=65536)
 def split_latin_words(text: str) -> tuple[str, ...]:
-    """As `rouge_score` with its stemmer."""
+    """Split and stem words as in `rouge_score`."""
     return tuple(_stem(word) for word in LATIN_WORD.findall(text.lower()))
 
 
 @lru_cache(maxsize=65536)
 def split_any_words(text: str) -> tuple[str, ...]:
-    """Words of any script; Latin ones are stemmed.
+    """Split words of any script; Latin words are stemmed.
 
     >>> split_any_words("Größere Wälder 東京へ")
     ('grössere', 'wälder', '東', '京', 'へ')
@@ -138,6 +138,6 @@ def _load_stemmer() -> Callable[[str], str]:
 
 
 WORDS_OPTION = {
-    "help": "a to z and digits as rouge_score, or any script",
+    "help": "tokenization: Latin letters and digits as in rouge_score, or any script",
     "choices": tuple(WORD_SPLITTERS),
 }

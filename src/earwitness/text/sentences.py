@@ -10,14 +10,14 @@ from typing import NamedTuple
 from earwitness.text.words import UNSPACED_SCRIPTS
 
 # --- Sentence splitting --------------------------------------------------------------------------
-# A sentence ends with a mark such as . ! ? … 。 ！ ？ । ؟ and what closes it. Marks that mean
-# nothing else need no blank behind them; those of Latin writing need one (or a letter of a script
-# without blanks) and must not end an abbreviation, an initial or a number, and a small letter
-# behind them means that the sentence goes on. A blank line always ends one.
+# A sentence ends with a mark such as . ! ? … 。 ！ ？ । ؟ and closing quotes or brackets.
+# Unambiguous marks need no space after them. Latin marks need one (or a letter of a script without
+# spaces), must not end an abbreviation, an initial or a number, and a lower-case letter after them
+# continues the sentence. A blank line always ends a sentence.
 
 
 CLOSING_MARKS = "\"'”’»›)\\]}」』）】"
-UNAMBIGUOUS_MARKS = "。！？｡।॥။។៕"  # mean nothing else
+UNAMBIGUOUS_MARKS = "。！？｡।॥။។៕"  # used only at the end of sentences
 AMBIGUOUS_MARKS = ".!?…؟۔։።፧᠃᠉꓿᱾"
 SENTENCE_BREAK = re.compile(
     rf"(?:[{UNAMBIGUOUS_MARKS}]|．(?!\d))+[{CLOSING_MARKS}]*|(?P<mark>[{AMBIGUOUS_MARKS}]+[{CLOSING_MARKS}]*)(?=[\s{UNSPACED_SCRIPTS}])|\n\s*\n"
@@ -31,12 +31,12 @@ ABBREVIATION_SET = frozenset(ABBREVIATIONS.split())
 NUMBER_ABBREVIATIONS = """
 no fig vol pp ed jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun m
 """
-NUMBER_ABBREVIATION_SET = frozenset(NUMBER_ABBREVIATIONS.split())  # words of their own elsewhere
+NUMBER_ABBREVIATION_SET = frozenset(NUMBER_ABBREVIATIONS.split())  # ordinary words elsewhere
 OPENING_MARKS = " \t\n\"'“‘«‹([{"
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Where the sentences of a text begin and end, without blanks around them.
+    """Return start and end of the sentences of a text, without surrounding spaces.
 
     >>> sentence_spans("It rained!  今日は雨。")
     [(0, 10), (12, 17)]
@@ -56,7 +56,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text, blanks between words made one.
+    """Return the sentences of a text, with single spaces between words.
 
     >>> split_sentences("Dr. Lee spoke at 9 a.m. on Monday. It rained! 今日は雨。明日は晴れ。")
     ['Dr. Lee spoke at 9 a.m. on Monday.', 'It rained!', '今日は雨。', '明日は晴れ。']
@@ -65,7 +65,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def is_ended(text: str) -> bool:
-    """Whether a mark ends the text.
+    """Whether the text ends with an end mark.
 
     >>> is_ended("so it goes"), is_ended("So it goes.”")
     (False, True)
@@ -74,7 +74,7 @@ def is_ended(text: str) -> bool:
 
 
 def _is_sentence_end(text: str, start: int, match: re.Match[str]) -> bool:
-    """Whether a mark of Latin writing ends a sentence."""
+    """Whether a Latin end mark ends a sentence."""
     following = text[match.end() : match.end() + 50].lstrip(OPENING_MARKS)
     if following[:1].islower():
         return False
@@ -89,16 +89,16 @@ def _is_sentence_end(text: str, start: int, match: re.Match[str]) -> bool:
 
 
 # --- Sentences with start times ------------------------------------------------------------------
-# Pieces are cues of subtitles, or words. Their texts are joined and cut into sentences, which may
-# begin and end within pieces: a time within a piece is found by counting its characters, as if all
-# took as long. Subtitles in which no mark ends a sentence (Thai has none) are cut at the cues.
+# Pieces are cues of subtitles, or words. Their texts are joined and split into sentences, which may
+# start and end within pieces: a time within a piece is interpolated by its characters. Subtitles
+# without end marks (such as Thai) are split at the cues.
 
 
 UNSPACED_CHARACTER = re.compile(f"[{UNSPACED_SCRIPTS}\u3000-\u303f\uff00-\uff60]")
 
 
 class SpokenPiece(NamedTuple):
-    """A text without blanks around it, said from ``start`` to ``end``."""
+    """A text without surrounding spaces, spoken from ``start`` to ``end``."""
 
     text: str
     start: float
@@ -106,14 +106,14 @@ class SpokenPiece(NamedTuple):
 
 
 class JoinedText(NamedTuple):
-    """The text of all pieces, and the places where they begin in it."""
+    """The text of all pieces, and the index at which each starts."""
 
     text: str
     places: list[int]
 
 
 def join_pieces(pieces: Sequence[SpokenPiece]) -> JoinedText:
-    """Pieces as one text; there is no blank between letters of scripts that have none.
+    """Join pieces to one text, without spaces between letters of scripts that have none.
 
     >>> said = [("It is", 0, 1), ("dry.", 1, 2), ("雨", 2, 3), ("だ", 3, 4)]
     >>> join_pieces([SpokenPiece(*piece) for piece in said])
@@ -129,14 +129,14 @@ def join_pieces(pieces: Sequence[SpokenPiece]) -> JoinedText:
 
 
 def _is_unspaced(before: str, after: str) -> bool:
-    """Whether no blank belongs between two texts."""
+    """Whether two texts are joined without a space."""
     return bool(UNSPACED_CHARACTER.match(before[-1]) and UNSPACED_CHARACTER.match(after))
 
 
 def timed_sentences(pieces: Sequence[SpokenPiece], *, cues: bool) -> list[tuple[str, float]]:
-    """Sentences of pieces in the order of their starts, each with its own start.
+    """Return the sentences of pieces with their start times, in order.
 
-    A piece ends at the latest where the next one begins.
+    A piece ends no later than the start of the next one.
 
     >>> timed_sentences([SpokenPiece("Hi. It", 0, 6), SpokenPiece("rains.", 6, 9)], cues=True)
     [('Hi.', 0.0), ('It rains.', 4.0)]

@@ -8,10 +8,10 @@ from typing import Any
 
 from earwitness.errors import UsageError
 
-PATTERN_TIMEOUT_SECONDS = 1.0  # seconds that a user's expression may take on one text
-# hours may be missing
+PATTERN_TIMEOUT_SECONDS = 1.0  # time limit of a user's regular expression on one text
+# hours are optional
 FREE_TIME_PATTERN = r"(?:(?P<h>\d{1,4}):)?(?P<m>\d{1,3}):(?P<s>[0-5]\d(?:[.,]\d+)?)"
-# Such a time inside a text: no part of a word, an address or a longer number.
+# Such a time in a text, not as a part of a word, a URL or a longer number.
 TIME_PATTERN = r"(?<![\w:./])[\[(]?(?:\d{1,4}:)?\d{1,3}:[0-5]\d(?:[.,]\d+)?[\])]?(?!\d|:\d)"
 TIMESTAMP_FORMATS = {
     "HH:MM:SS": r"(?P<h>\d{2}):(?P<m>\d{2}):(?P<s>\d{2}(?:[.,]\d+)?)",
@@ -27,15 +27,15 @@ BRACKETS = {"[": "]", "(": ")"}
 
 
 class PatternTimeout(Exception):
-    """A user's expression took too long on a text."""
+    """A user's regular expression took too long on a text."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name} took more than {PATTERN_TIMEOUT_SECONDS:g} s on it")
+        super().__init__(f"{name} took more than {PATTERN_TIMEOUT_SECONDS:g} s")
 
 
 @dataclass(frozen=True)
 class TimestampFormat:
-    """How times are written: one of ``TIMESTAMP_FORMATS``, an expression with groups, or freely."""
+    """Time format: one of ``TIMESTAMP_FORMATS``, a regular expression with groups, or any."""
 
     form: str = ""
 
@@ -45,12 +45,12 @@ class TimestampFormat:
             if not {name for names in UNIT_GROUP_NAMES.values() for name in names} & groups.keys():
                 listed = ", ".join(TIMESTAMP_FORMATS)
                 raise UsageError(
-                    f'timestamp_format "{self.form}" — name one of {listed}, or an expression with '
-                    "named groups h, m and s"
+                    f'timestamp_format "{self.form}" — use one of {listed}, or a regular '
+                    "expression with named groups h, m and s"
                 )
 
     def seconds(self, text: str) -> float | None:
-        """The time that a text says, or nothing.
+        """Return the time in a text in seconds, or None.
 
         >>> TimestampFormat().seconds("[1:02:03,5]"), TimestampFormat().seconds("soon")
         (3723.5, None)
@@ -88,7 +88,7 @@ def _sum_units(groups: dict[str, Any]) -> float | None:
 
 
 def strip_brackets(text: str) -> str:
-    """Without brackets around it.
+    """Return a text without surrounding brackets.
 
     >>> strip_brackets("(0:10)")
     '0:10'
@@ -99,10 +99,10 @@ def strip_brackets(text: str) -> str:
 
 
 def compile_pattern(pattern: str, name: str) -> Any:
-    """A user's expression; one that is none is refused by its option's name."""
-    import regex  # takes longer to import than all of this module
+    """Compile a user's regular expression; raise UsageError with the option's name."""
+    import regex  # imported late because the import is slow
 
     try:
         return regex.compile(pattern, regex.MULTILINE)
     except regex.error as error:
-        raise UsageError(f"{name} is no regular expression: {error}") from None
+        raise UsageError(f"{name} is not a regular expression: {error}") from None

@@ -16,12 +16,12 @@ from earwitness.text.times import TIME_PATTERN, TimestampFormat
 
 
 def normalise_lines(text: str) -> str:
-    """A text whose lines end in LF, without a byte-order mark."""
+    """Return a text with LF line endings, without a byte-order mark."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 class TranscriptSection(NamedTuple):
-    """A chapter of a transcript; ``line`` is where it begins."""
+    """A chapter of a transcript, which starts at ``line``."""
 
     text: str
     title: str | None = None
@@ -30,7 +30,7 @@ class TranscriptSection(NamedTuple):
 
 
 class Flaw(NamedTuple):
-    """What is wrong in a line of a transcript."""
+    """A problem in a line of a transcript."""
 
     line: int
     message: str
@@ -39,7 +39,7 @@ class Flaw(NamedTuple):
 
 @dataclass(frozen=True)
 class Transcript:
-    """Sections in their order; ``loose`` are lines that belong to none of them."""
+    """Sections in order; ``loose`` is the number of lines outside all sections."""
 
     sections: tuple[TranscriptSection, ...]
     flaws: tuple[Flaw, ...] = ()
@@ -52,12 +52,12 @@ class Transcript:
 
     @property
     def times(self) -> list[float]:
-        """Where sections begin."""
+        """Return the start times of sections."""
         return [section.time for section in self.sections if section.time is not None]
 
     @property
     def titles(self) -> list[tuple[str, float]]:
-        """Titles with their own times."""
+        """Return the titles with their start times."""
         return [
             (section.title, section.time)
             for section in self.sections
@@ -66,7 +66,7 @@ class Transcript:
 
     @property
     def text(self) -> str:
-        """All that was said, without titles."""
+        """Return the spoken text without titles."""
         return " ".join(section.text for section in self.sections if section.text)
 
 
@@ -80,14 +80,14 @@ CUE_TAGS = re.compile(
 NON_CUE_BLOCKS = ("NOTE", "STYLE", "REGION")
 TIME_REGEX = re.compile(TIME_PATTERN)
 LIST_PREFIX = re.compile(r"[\W_]*(?:\d{1,3}[.)])?[\W_]*")  # bullets, symbols, a number
-# begins like a time, but has none
+# starts like a time, but is not a valid time
 TIME_LIKE_START = re.compile(rf"{LIST_PREFIX.pattern}(?:\d{{1,4}}:)?\d{{1,4}}:\d{{2}}(?!\d)")
 TITLE_SEPARATORS = " \t-–—:|.,;→•\u200b\u200e\u200f"
 FFMETADATA_ENTRY = re.compile(r"(?:[^\n\\]|\\.)+", re.DOTALL)
 
 
 class Cue(NamedTuple):
-    """A text on the screen, and where it stands in the file; an end may be missing or no time."""
+    """Text of a subtitle cue, its times and line; the end is None if missing or invalid."""
 
     text: str
     start: float
@@ -96,7 +96,7 @@ class Cue(NamedTuple):
 
 
 def parse_subtitles(text: str) -> Transcript:
-    """SRT and WebVTT: every cue is a chapter, its text the title."""
+    """Parse SRT or WebVTT, in which every cue is a chapter and its text the title."""
     parsed, flaws = parse_cues(text)
     return Transcript(
         tuple(TranscriptSection("", cue.text, cue.start, cue.line) for cue in parsed), tuple(flaws)
@@ -104,7 +104,7 @@ def parse_subtitles(text: str) -> Transcript:
 
 
 def parse_cues(text: str) -> tuple[list[Cue], list[Flaw]]:
-    """The cues of SRT and WebVTT, and what is wrong."""
+    """Return the cues of SRT or WebVTT, and the flaws."""
     parsed: list[Cue] = []
     flaws: list[Flaw] = []
     for first, block in _line_blocks(text.split("\n")):
@@ -128,12 +128,12 @@ def parse_cues(text: str) -> tuple[list[Cue], list[Flaw]]:
             cue_text = unescape(CUE_TAGS.sub("", " ".join(words))).strip()
             parsed.append(Cue(cue_text, time, TimestampFormat().seconds(timing[2]), first + place))
     if not parsed and not flaws:
-        flaws.append(Flaw(1, "no cue in it"))
+        flaws.append(Flaw(1, "contains no cues"))
     return parsed, flaws
 
 
 def _line_blocks(lines: list[str]) -> list[tuple[int, list[str]]]:
-    """Runs of lines that are not blank, with the number of their first."""
+    """Return runs of lines that are not blank, with the number of their first line."""
     blocks: list[tuple[int, list[str]]] = []
     inside = False
     for number, line in enumerate(lines, 1):
@@ -148,7 +148,7 @@ def _line_blocks(lines: list[str]) -> list[tuple[int, list[str]]]:
 
 
 def parse_youtube(text: str) -> Transcript:
-    """Lines such as ``1:02:03 Title``, or all with the time behind the title; others are loose."""
+    """Parse lines such as ``1:02:03 Title`` or ``Title 1:02:03``; other lines are loose."""
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     for parse in (_parse_time_first, _parse_time_last):
         parsed = [parse(line, number) for number, line in lines]
@@ -156,14 +156,16 @@ def parse_youtube(text: str) -> Transcript:
         if sections:
             loose = [pair for pair, section in zip(lines, parsed, strict=True) if section is None]
             flaws = [
-                Flaw(number, f'no time in "{line.strip()[:40]}"', "minutes and seconds end at 59")
+                Flaw(
+                    number,
+                    f'no time in "{line.strip()[:40]}"',
+                    "minutes and seconds must be at most 59",
+                )
                 for number, line in loose
                 if TIME_LIKE_START.match(line)
             ]
             return Transcript(sections, tuple(flaws), len(loose) - len(flaws))
-    return Transcript(
-        (), (Flaw(1, "no line with a time in it", "write 1:02:03 Title"),), len(lines)
-    )
+    return Transcript((), (Flaw(1, "no line has a time", "write 1:02:03 Title"),), len(lines))
 
 
 def _parse_time_first(line: str, number: int) -> TranscriptSection | None:
@@ -192,7 +194,7 @@ def _parse_time_last(line: str, number: int) -> TranscriptSection | None:
 
 
 def parse_podcast(text: str) -> Transcript:
-    """Podcasting 2.0 chapters, as JSON; those that are not in the contents are loose."""
+    """Parse Podcasting 2.0 chapters (JSON); chapters not in the table of contents are loose."""
     try:
         document = json.loads(text)
     except RecursionError:
@@ -201,7 +203,7 @@ def parse_podcast(text: str) -> Transcript:
         return Transcript((), (Flaw(getattr(error, "lineno", 1), f"not JSON: {error}"),))
     chapters = document.get("chapters") if isinstance(document, dict) else None
     if not isinstance(chapters, list):
-        return Transcript((), (Flaw(1, 'no list "chapters" in it'),))
+        return Transcript((), (Flaw(1, 'no list "chapters" found'),))
     sections, flaws, loose = [], [], 0
     for number, chapter in enumerate(chapters):
         time = _finite_number(chapter.get("startTime") if isinstance(chapter, dict) else None)
@@ -227,7 +229,7 @@ def _finite_number(value: Any) -> float | None:
 
 
 def parse_ffmetadata(text: str) -> Transcript:
-    """ffmpeg's metadata: chapters with a time base."""
+    """Parse ffmpeg metadata, with chapters in a time base."""
     sections: list[TranscriptSection] = []
     flaws: list[Flaw] = []
     parts = re.split(r"^\[(\w+)\][ \t]*$", text, flags=re.MULTILINE)
@@ -243,7 +245,7 @@ def parse_ffmetadata(text: str) -> Transcript:
                 sections.append(chapter)
         place += body.count("\n")
     if not sections and not flaws:
-        flaws.append(Flaw(1, "no [CHAPTER] in it"))
+        flaws.append(Flaw(1, "no [CHAPTER] found"))
     return Transcript(tuple(sections), tuple(flaws))
 
 
@@ -256,7 +258,7 @@ def _parse_chapter(body: str, line: int) -> TranscriptSection | Flaw:
     start = re.fullmatch(r"\s*(-?\d{1,30})\s*", fields.get("START", ""))
     base = re.fullmatch(r"\s*(\d{1,30}/\d{1,30})\s*", fields.get("TIMEBASE", "1/1000000000"))
     if start is None or base is None or int(base[1].partition("/")[2]) == 0:
-        return Flaw(line, "a [CHAPTER] without good START and TIMEBASE")
+        return Flaw(line, "a [CHAPTER] without valid START and TIMEBASE")
     title = re.sub(r"\\(.)", r"\1", fields.get("TITLE", ""), flags=re.DOTALL)
     return TranscriptSection("", title.strip(), float(int(start[1]) * Fraction(base[1])), line)
 
@@ -264,11 +266,11 @@ def _parse_chapter(body: str, line: int) -> TranscriptSection | Flaw:
 # --- CTM word lists ------------------------------------------------------------------------------
 
 
-MAX_TIME_SECONDS = 1e12  # seconds from the start
+MAX_TIME_SECONDS = 1e12  # largest valid time
 
 
 class TimedWord(NamedTuple):
-    """A word of a recording, with its times in seconds, and how sure a recogniser was."""
+    """A word of a recording, with its times in seconds, and the confidence of a recognizer."""
 
     recording: str
     word: str
@@ -278,7 +280,7 @@ class TimedWord(NamedTuple):
 
 
 def read_ctm(text: str) -> tuple[list[TimedWord], list[Flaw]]:
-    """All words, sorted by time within their recording, and what is wrong.
+    """Return the words of a CTM file, sorted by time within recordings, and the flaws.
 
     >>> read_ctm("a 1 0.50 0.25 cherry 0.9\\n;; a comment\\na 1 0.1 0.2 the")[0][0].word
     'the'
@@ -306,10 +308,10 @@ def _parse_word(parts: list[str]) -> TimedWord | str:
         start, length = map(float, numbers)
         confidence = float(parts[5]) if len(parts) == 6 else None
     except ValueError:
-        return "has a time or a confidence that is no number"
+        return "has a time or a confidence that is not a number"
     if not (abs(start) <= MAX_TIME_SECONDS and 0 <= length <= MAX_TIME_SECONDS):
-        return "has a time that is none"
+        return "has an invalid time"
     if confidence is not None and not isfinite(confidence):
-        return "has a confidence that is none"
+        return "has an invalid confidence"
     end = round(start + length, 6)
     return TimedWord(f"{recording} {channel}", parts[4], start, end, confidence)

@@ -14,17 +14,17 @@ from earwitness.errors import MissingExtra
 
 
 def split_at_blanks(text: str) -> list[str]:
-    """Whatever stands between blanks."""
+    """Split a text at white space."""
     return text.split()
 
 
 def split_japanese(text: str) -> list[str]:
-    """Words of Japanese, by janome's dictionary (extra ``ja``); blanks are left out."""
+    """Split Japanese into words with janome (extra ``ja``), without white space."""
     surfaces = (token.surface.strip() for token in _load_janome().tokenize(text))
     return [word for word in surfaces if word]
 
 
-UNSPACED_SCRIPTS = (  # scripts without blanks: Han, kana, Thai, Lao, Khmer, Myanmar
+UNSPACED_SCRIPTS = (  # scripts without spaces: Han, kana, Thai, Lao, Khmer, Myanmar
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
@@ -33,11 +33,11 @@ TOKENIZERS: dict[str, Callable[[str], list[str]]] = {
     "blanks": split_at_blanks,
     "japanese": split_japanese,
 }
-TOKENIZER_LIBRARIES = {"japanese": "janome"}  # whose dictionaries decide what a word is
+TOKENIZER_LIBRARIES = {"japanese": "janome"}  # libraries whose dictionaries define words
 
 
 def tokeniser_signature(name: str) -> str:
-    """A tokeniser with the version of its library, if it has one and that is installed.
+    """Return the name of a tokenizer with the version of its library, if installed.
 
     >>> tokeniser_signature("blanks")
     'blanks'
@@ -47,7 +47,7 @@ def tokeniser_signature(name: str) -> str:
         return name
     try:
         return f"{name}({library}={version(library)})"
-    except PackageNotFoundError:  # then no text was cut: words were given
+    except PackageNotFoundError:  # no text was tokenized: words were given
         return name
 
 
@@ -56,13 +56,13 @@ def _load_janome() -> Any:
     try:
         from janome.tokenizer import Tokenizer
     except ImportError:
-        raise MissingExtra("janome", "ja", "cutting Japanese into words") from None
+        raise MissingExtra("janome", "ja", "splitting Japanese into words") from None
     return Tokenizer()
 
 
 @lru_cache(maxsize=65536)
 def normalise_word(word: str) -> str:
-    """What is equal for words that are the same but for case and punctuation around them.
+    """Return a word in lower case, without surrounding punctuation.
 
     >>> [normalise_word(word) for word in ("“Café,”", "CAFÉ", "...", "C++")]
     ['café', 'café', '...', 'c++']
@@ -73,7 +73,7 @@ def normalise_word(word: str) -> str:
 
 
 def _is_outer_punctuation(letter: str) -> bool:
-    """Punctuation that may stand before or behind a word: quotes, brackets, stops, dashes."""
+    """Whether a character is punctuation that may surround a word: quotes, brackets, dashes."""
     return letter in PUNCTUATION_MARKS or unicodedata.category(letter) in ("Ps", "Pe", "Pi", "Pf")
 
 
@@ -84,7 +84,7 @@ Word = TypeVar("Word")
 
 
 def word_ngrams(words: Sequence[Word], n: int) -> list[tuple[Word, ...]]:
-    """All strings of n words, in order.
+    """Return all n-grams of words, in order.
 
     >>> word_ngrams("abc", 2)
     [('a', 'b'), ('b', 'c')]

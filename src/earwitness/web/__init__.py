@@ -1,8 +1,8 @@
 """Web server that runs a study in listeners' browsers.
 
-What goes over the wire is what ``studies.pages`` makes, with addresses that say nothing. An
-answer is committed before it is acknowledged; the page that is open is the first that the store
-has no answer to, so that nothing has to be remembered anywhere else.
+The server sends the views that ``studies.pages`` creates, with sound addresses that do not reveal
+the system. An answer is committed before it is acknowledged. The open page is the first one without
+an answer in the database, so the server keeps no other state.
 """
 
 from __future__ import annotations

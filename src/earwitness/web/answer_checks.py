@@ -15,13 +15,13 @@ from earwitness.studies.wording import Wording
 # --- Ratings snapped to the scale ----------------------------------------------------------------
 
 
-RATING_TOLERANCE = 1e-6  # as far off as a rating may be
+RATING_TOLERANCE = 1e-6  # largest distance of a rating from a value of its scale
 
 
 def snap_to_scales(view: View, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Answers to the questions of a page; those next to a value of their scale are that value.
+    """Return the answers of a page, snapped to the nearest value of their scale within a tolerance.
 
-    What is null is not answered: only on paper can something be left blank.
+    Null counts as not answered: only workbooks may leave a rating blank.
 
     >>> question = {"name": "OVRL", "options": [{"value": 5}, {"value": 4}]}
     >>> snap_to_scales({"questions": [question]}, {"OVRL": 4.0000001})
@@ -50,9 +50,9 @@ def _snap_value(question: Mapping[str, Any], value: Any) -> Any:
 
 
 def explain_misfits(error: BadAnswer, view: View, words: Wording) -> list[str]:
-    """Every question that must be looked at again, by what it asks.
+    """Return a message for each question that must be answered again, with its prompt.
 
-    Answers that nobody asked for are the fault of a program, and listeners are not told of them.
+    Answers to unknown questions are errors of a program and are not shown to listeners.
     """
     prompts = _prompts_by_name(view, words)
     if error.about:
@@ -69,11 +69,11 @@ def _prompts_by_name(view: View, words: Wording) -> dict[str, str]:
 
 
 # --- Checks of sound playback --------------------------------------------------------------------
-# A page that says of a play that it ended, though it lasted clearly less than the sound does, is
-# not believed. Clocks of computers differ a little, and numbers are rounded.
+# A play that is reported as complete but lasted clearly less than the sound does not count.
+# The tolerance allows for clock differences and rounding.
 
 
-# what a play may seem too short by: a share of the sound, or seconds if that is more
+# by how much a play may seem too short: the larger of a share of the sound and seconds
 SHORT_PLAY_SHARE = 0.05
 SHORT_PLAY_SECONDS = 0.05
 
@@ -81,9 +81,9 @@ SHORT_PLAY_SECONDS = 0.05
 def check_plays(
     view: View, meta: Mapping[str, Any], seconds: Sequence[float | None] = ()
 ) -> list[str]:
-    """What is wrong with how the sounds of a page were played.
+    """Return problems with the plays of a page, such as sounds not played to the end.
 
-    ``seconds`` are how long they last, where that is known.
+    ``seconds`` are the durations of the sounds, None where unknown.
     """
     if not view.get("sounds") or not view.get("questions"):
         return []
@@ -97,7 +97,7 @@ def check_plays(
 
 
 def _is_short(play: Mapping[str, Any], seconds: Sequence[float | None]) -> bool:
-    """Whether a play lasted clearly less than its sound does."""
+    """Whether a play lasted clearly less than its sound."""
     number, played_seconds = play.get("sound"), play.get("seconds")
     if not isinstance(number, int) or not 0 <= number < len(seconds):
         return False
@@ -117,16 +117,17 @@ def _playback_faults(view: View, play_counts: Counter[QuestionSound]) -> Iterato
         for number in range(len(view["sounds"])):
             count, for_question = play_counts[name, number], f" for {name}" if name else ""
             if not count:
-                yield f"sound {number} was not heard to its end{for_question}"
+                yield f"sound {number} was not played to the end{for_question}"
             elif 0 < view["plays"] < count:
-                yield f"sound {number} was played {count} times{for_question}, not {view['plays']}"
+                limit = view["plays"]
+                yield f"sound {number} was played {count} times{for_question}, limit {limit}"
 
 
 # --- Texts from browsers -------------------------------------------------------------------------
 
 
 def spell_half_characters(value: Any) -> Any:
-    """The same value with whole characters only; what is none is spelt out.
+    """Return a value in which unpaired surrogates are replaced by their escape sequence.
 
     >>> spell_half_characters({"comment": ["half \\ud83d", 1]})
     {'comment': ['half \\\\ud83d', 1]}

@@ -34,12 +34,12 @@ ROUTES = (
 
 
 def make_app(site: Site) -> ASGIApp:
-    """A study as an application of ASGI.
+    """Return the ASGI application of a study.
 
-    A slash too much is no reason to be led elsewhere: where, the server would have to believe.
+    Trailing slashes are not redirected, since a redirect would have to trust the Host header.
     """
     app = Starlette(routes=list(ROUTES), exception_handlers=ERROR_HANDLERS)
     app.router.redirect_slashes = False
     app.state.site = site
-    app.state.reading = asyncio.Semaphore(1)  # workbooks one at a time, or memory would run out
+    app.state.reading = asyncio.Semaphore(1)  # read workbooks one at a time to limit memory
     return SecurityMiddleware(app, site.settings.root)

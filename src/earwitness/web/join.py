@@ -1,7 +1,7 @@
-"""The open link, which gives each newcomer a free place.
+"""The open link, which gives each new visitor a free place.
 
-To look takes nothing, as programs look, too: those that show a preview of a link, or search. A
-person who has a place is led to it at once.
+Opening the page does not take a place, since link previews and search engines open it too.
+Visitors who already have a place are redirected to it.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ COOKIE_PATTERN = re.compile(r"[0-9A-Za-z_-]{20,100}")
 
 
 async def show_front(request: Request) -> Response:
-    """Nobody is known here: ask for your own link."""
+    """Send the front page, which asks visitors to use their personal link."""
     return HTMLResponse(notice_page(served_site(request), "own_link"))
 
 
 async def send_no_icon(request: Request) -> Response:
-    """Browsers ask for a picture of the site by themselves; there is none, and no fault in it."""
+    """Reply to automatic favicon requests with no content."""
     del request
     return Response(status_code=204)
 
 
 async def join(request: Request) -> Response:
-    """Show the way in, or lead to the place that somebody has; a press of the button takes one."""
+    """Show the invitation or redirect to the visitor's place; POST claims a place."""
     site = served_site(request)
     if not site.settings.open:
         raise not_found_refusal()
     takes_place = request.method == "POST"
     if takes_place and not _is_same_site(request):
-        raise Refusal(403, "elsewhere", "this was sent by a page of another site")
+        raise Refusal(403, "elsewhere", "this request came from another site")
     outside_id = request.query_params.get(site.settings.outside, "")
     browser_id = _browser_id(request)
     person = {"outside": outside_id} if outside_id else {"request": browser_id}
     try:
         listener = await (_claim_place(site, person) if takes_place else _find_claim(site, person))
     except UsageError:
-        raise Refusal(400, "no_id", "this cannot be the id of a person") from None
+        raise Refusal(400, "no_id", "invalid participant id") from None
     response = await _join_response(site, listener, outside_id, takes_place=takes_place)
     if not outside_id:
         _set_cookie(response, site, browser_id, secure=request.url.scheme == "https")
@@ -68,7 +68,7 @@ async def _join_response(
     if takes_place or not await run_in_threadpool(
         site.store.count_free_places, site.digest, site.quota
     ):
-        site.note_once("open link: no place is free, and somebody was turned away")
+        site.note_once("open link: no free places left; a visitor was turned away")
         return HTMLResponse(notice_page(site, "full"), 403)
     query = f"?{urlencode({site.settings.outside: outside_id})}" if outside_id else ""
     return HTMLResponse(invitation_page(site, f"{site.settings.root}/join{query}"))
@@ -84,7 +84,7 @@ async def _find_claim(site: Site, person: dict[str, str]) -> Listener | None:
 
 
 def _is_same_site(request: Request) -> bool:
-    """Whether our own page sent a request, as far as the browser says who did."""
+    """Whether our own page sent the request, according to the browser's headers."""
     headers = request.headers
     if "sec-fetch-site" in headers:
         return headers["sec-fetch-site"] == "same-origin"
@@ -92,7 +92,7 @@ def _is_same_site(request: Request) -> bool:
 
 
 def _browser_id(request: Request) -> str:
-    """What this browser was given before, so that pressing twice takes one place."""
+    """Return the id in the browser's cookie or a new one, so that two clicks take one place."""
     cookie = request.cookies.get(PLACE_COOKIE, "")
     return cookie if COOKIE_PATTERN.fullmatch(cookie) else secrets.token_urlsafe(24)
 

@@ -28,19 +28,19 @@ from earwitness.web.security import Refusal, not_found_refusal, read_json_body
 from earwitness.web.site import Site
 from earwitness.web.state import ListenerState, listener_state, register_arrival, state_json
 
-CLIENT_ID_PATTERN = re.compile(r"[0-9A-Za-z-]{8,64}")  # ids that browsers make
+CLIENT_ID_PATTERN = re.compile(r"[0-9A-Za-z-]{8,64}")  # ids created by browsers
 CLIENT_TIME_PATTERN = re.compile(r"[0-9T:.+Z-]{1,40}")
 REJECTED_OUTCOMES = (AnswerOutcome.WITHDRAWN, AnswerOutcome.EARLY, AnswerOutcome.ASIDE)
 
 
 def served_site(request: Request) -> Site:
-    """What is served."""
+    """Return the served study."""
     site: Site = request.app.state.site
     return site
 
 
 def find_state(request: Request) -> ListenerState:
-    """Where the listener of a link is; waits for the store."""
+    """Return the state of the listener of a link; blocks while reading the database."""
     return listener_state(served_site(request), _find_visit(request))
 
 
@@ -51,19 +51,19 @@ def _find_visit(request: Request) -> Visit:
     )
     if visit is None or visit.listener.study != site.digest:
         raise not_found_refusal()
-    if visit.listener.number not in site.numbers:  # the study had more listeners once
+    if visit.listener.number not in site.numbers:  # removed from this version of the study
         raise not_found_refusal()
     return visit
 
 
 async def show_page(request: Request) -> Response:
-    """The shell."""
+    """Send the HTML shell of a listener."""
     await run_in_threadpool(find_state, request)
     return HTMLResponse(listener_page(served_site(request), str(request.path_params["token"])))
 
 
 async def send_state(request: Request) -> Response:
-    """Where the listener is; a page that was just opened says so, by the id of this visit."""
+    """Send the state of the listener; a newly opened page passes the id of its visit."""
     visit_id = request.query_params.get("visit", "")
     checked_id = visit_id if CLIENT_ID_PATTERN.fullmatch(visit_id) else ""
 
@@ -76,7 +76,7 @@ async def send_state(request: Request) -> Response:
 
 
 async def receive_answer(request: Request) -> Response:
-    """Keep an answer, and say where the listener is then."""
+    """Save an answer and send the state of the listener after it."""
     body = await read_json_body(request)
     id, page, values, meta, at = _parse_answer(body)
     state, checked_values = await run_in_threadpool(
@@ -96,13 +96,13 @@ async def receive_answer(request: Request) -> Response:
     def next_state() -> dict[str, Any]:
         if outcome == AnswerOutcome.STORED:  # the listener has just reached the next page
             return state_json(state.with_answer_to(page), page_is_new=True)
-        return state_json(find_state(request))  # others may have gone on since, or back
+        return state_json(find_state(request))  # another tab may have changed it
 
     return JSONResponse({"status": outcome.value, "state": await run_in_threadpool(next_state)})
 
 
 def _parse_answer(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str, Any], str]:
-    """What an answer consists of, or all that is wrong with it."""
+    """Return the parts of an answer, or raise an error that lists all problems."""
     id, page, at = body.get("id"), body.get("page"), body.get("at", "")
     values, meta = body.get("values"), body.get("meta", {})
     faults = []
@@ -124,7 +124,7 @@ def _parse_answer(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], di
 def _check_answer(
     state: ListenerState, page: str, values: Mapping[str, Any], meta: Mapping[str, Any]
 ) -> tuple[ListenerState, dict[str, Any]]:
-    """Refuse what is not asked now, and what cannot be; the state, and values on their scales."""
+    """Return the state and the values snapped to their scales; refuse invalid answers."""
     is_answered = page in state.visit.pages and page in state.page_sequence.places
     is_open = page == state.page.name and state.place < len(state.page_sequence.pages) - 1
     if (
@@ -148,9 +148,7 @@ def _check_answer(
 
 
 def _wrong_answer(details: Sequence[str], listener_messages: Sequence[str] = ()) -> Refusal:
-    return Refusal(
-        422, "wrong", "this cannot be an answer", wrong=listener_messages, details=details
-    )
+    return Refusal(422, "wrong", "invalid answer", wrong=listener_messages, details=details)
 
 
 def _page_not_open(state: ListenerState) -> Refusal:
@@ -165,7 +163,7 @@ def _make_answer(state: ListenerState, page: str, values: Mapping[str, Any], at:
 
 
 async def receive_events(request: Request) -> Response:
-    """Keep what happened on pages."""
+    """Save page events."""
     body = await read_json_body(request)
     state = await run_in_threadpool(find_state, request)
     page_events = _parse_events(body)
@@ -185,7 +183,7 @@ def _parse_events(body: Mapping[str, Any]) -> tuple[PageEvent, ...]:
         or not CLIENT_ID_PATTERN.fullmatch(id)
         or not isinstance(event_list, list)
     ):
-        raise _wrong_answer(["events need an id and a list"])
+        raise _wrong_answer(["events must have an id and a list of events"])
     return tuple(_parse_event(f"{id}.{number}", one) for number, one in enumerate(event_list))
 
 
@@ -193,7 +191,7 @@ def _parse_event(id: str, event: Any) -> PageEvent:
     if not isinstance(event, dict) or not all(
         isinstance(event.get(k), str) for k in ("kind", "page")
     ):
-        raise _wrong_answer(["an event needs a kind and a page"])
+        raise _wrong_answer(["each event must have a kind and a page"])
     details = {name: value for name, value in event.items() if name not in ("kind", "page", "at")}
     return PageEvent(
         id, event["page"], event["kind"], spell_half_characters(details), str(event.get("at", ""))
@@ -201,10 +199,10 @@ def _parse_event(id: str, event: Any) -> PageEvent:
 
 
 async def receive_withdrawal(request: Request) -> Response:
-    """Delete all that came from this listener."""
+    """Delete all data of this listener."""
     body = await read_json_body(request)
     state = await run_in_threadpool(find_state, request)
     if body.get("confirm") is not True:
-        raise _wrong_answer(["to withdraw must be confirmed"])
+        raise _wrong_answer(["withdrawal must be confirmed"])
     await run_in_threadpool(state.site.store.withdraw, state.site.digest, state.listener.number)
     return JSONResponse(await run_in_threadpool(lambda: state_json(find_state(request))))

@@ -19,13 +19,13 @@ from earwitness.store.records import PageEvent
 from earwitness.web.listen import find_state
 from earwitness.web.security import Refusal
 
-INTEGER_SUBTYPES = tuple(SUBTYPES)  # what is decoded to as many bits; others to floats
+INTEGER_SUBTYPES = tuple(SUBTYPES)  # decoded to the same number of bits; others to floats
 
-FETCH_EVENT = "fetched"  # the event that says that sounds of a page were sent
+FETCH_EVENT = "fetched"  # event recorded when a sound of a page is sent
 
 
 async def send_sound(request: Request) -> Response:
-    """A sound of the page that is open, or of the trial that comes next."""
+    """Send a sound of the open page or of the next trial."""
     content = await run_in_threadpool(_read_content, request)
     return Response(content, media_type="audio/wav", headers={"Accept-Ranges": "none"})
 
@@ -37,19 +37,19 @@ def _read_content(request: Request) -> bytes:
     allowed = {state.page.name, *(() if following is None else (following.name,))}
     files = state.page_sequence.sounds.get(page, ())
     if state.is_shut_out or page not in allowed or number >= len(files):
-        raise Refusal(403, "not_now", "this sound is not to be heard now")
-    if state.visit.pages:  # who has not answered anything leaves no trace
-        event = PageEvent(f"{FETCH_EVENT} {page}", page, FETCH_EVENT)  # an id that is kept once
+        raise Refusal(403, "not_now", "this sound is not available now")
+    if state.visit.pages:  # before the first answer, nothing is recorded
+        event = PageEvent(f"{FETCH_EVENT} {page}", page, FETCH_EVENT)  # this id is saved once
         state.site.store.write(add_events, state.site.digest, state.listener.number, (event,))
     try:
         return plain_wav_bytes(state.site.folder / files[number], state.site.served_sounds.sample)
     except (OSError, EarwitnessError, struct.error) as error:
         print(f"earwitness: {files[number]}: {error}", file=sys.stderr, flush=True)
-        raise Refusal(503, "no_sound", "this sound is not there") from None
+        raise Refusal(503, "no_sound", "this audio file cannot be read") from None
 
 
 def plain_wav_bytes(path: Path, sample: tuple[int, int] | None = None) -> bytes:
-    """A file as WAV with nothing but format and samples, which may be wider than in the file."""
+    """Return a file as WAV with format and samples only, widened to ``sample`` if given."""
     if path.suffix.lower() == ".wav":
         return widen_wav(path.read_bytes(), sample)
     sound = read_sound(path)

@@ -18,7 +18,7 @@ from earwitness.studies.trials import block_kind
 from earwitness.web.site import Site
 
 # --- Static scripts and styles -------------------------------------------------------------------
-# Their addresses have the digest of all of them in it, so that browsers may keep them forever.
+# Addresses contain a digest of all files, so that browsers can cache them forever.
 
 
 STATIC_FOLDER = Path(__file__).parent / "static"
@@ -32,7 +32,7 @@ CACHE_FOREVER = "public, max-age=31536000, immutable"
 
 @dataclass(frozen=True)
 class Assets:
-    """Files by their path below the folder, compressed, and the digest of all of them."""
+    """Compressed files by path below the static folder, and the digest of all files."""
 
     files: Mapping[str, bytes]
     digest: str
@@ -40,7 +40,7 @@ class Assets:
 
 @cache
 def load_assets() -> Assets:
-    """All files that browsers are given."""
+    """Load all static files."""
     paths = sorted(path for path in STATIC_FOLDER.rglob("*") if path.suffix in MEDIA_TYPES)
     files = {path.relative_to(STATIC_FOLDER).as_posix(): path.read_bytes() for path in paths}
     digest = hashlib.sha256()
@@ -51,7 +51,7 @@ def load_assets() -> Assets:
 
 
 async def send_asset(request: Request) -> Response:
-    """A script or a style; under an old digest there is nothing."""
+    """Send a script or style sheet; 404 for an outdated digest."""
     all_assets, name = load_assets(), str(request.path_params["name"])
     if request.path_params["digest"] != all_assets.digest or name not in all_assets.files:
         raise HTTPException(404)
@@ -79,9 +79,9 @@ def _load_template(name: str) -> Template:
 
 
 def listener_page(site: Site, token: str) -> str:
-    """The one page of a listener; ``listen.js`` shows all others in it.
+    """Return the HTML shell of a listener, in which ``listen.js`` shows all pages.
 
-    The scripts that show the trials of the study are loaded with it, before a trial needs them.
+    It also loads the scripts that show the trials of the study, before a trial needs them.
     """
     renderers = dict.fromkeys(block_kind(block).renderer for block in site.design.study.blocks)
     context = {
@@ -93,20 +93,20 @@ def listener_page(site: Site, token: str) -> str:
 
 
 def workbook_page(site: Site, token: str, more: Mapping[str, object]) -> str:
-    """The page where a rater gets their workbook and sends it back."""
+    """Return the page where a rater downloads and uploads their workbook."""
     context = {"own": f"{site.settings.root}/l/{token}", **more}
     return _load_template("workbook.html").render(_site_context(site) | context)
 
 
 def notice_page(site: Site, name: str) -> str:
-    """A page that says one thing, out of the words of the language."""
+    """Return a page with a single text of the study's language."""
     return _load_template("notice.html").render(
         _site_context(site) | {"text": site.words.page(name)}
     )
 
 
 def invitation_page(site: Site, action: str) -> str:
-    """The page of the open link: a button that asks for a place, without any script."""
+    """Return the page of the open link: a button that claims a place, without scripts."""
     return _load_template("join.html").render(_site_context(site) | {"action": action})
 
 

@@ -22,16 +22,17 @@ from earwitness.web.pages import notice_page
 # --- Error responses -----------------------------------------------------------------------------
 
 
-NOT_FOUND_CODE = "not_here"  # said by us, so the server is there: asking again will not help
-NOT_FOUND_REMEDY = "ask whoever sent you the link: this study may not be served now"
+NOT_FOUND_CODE = "not_here"  # from this server, so repeating the request will not help
+NOT_FOUND_REMEDY = "check the link; this study may not be served at the moment"
+RETRY_REMEDY = "send the same request again; it is saved only once"
 
 
 @dataclass(eq=False)
 class Refusal(Exception):
-    """Why something was not done.
+    """A refused request.
 
-    ``wrong`` is said to listeners, in their language; ``details`` are for who looks at what is
-    sent. ``more`` stands beside the error, such as the state.
+    ``wrong`` holds messages for listeners, in their language. ``details`` are for developers who
+    inspect requests. ``more`` holds further fields of the reply, such as the state.
     """
 
     status: int
@@ -44,19 +45,19 @@ class Refusal(Exception):
 
     @property
     def body(self) -> dict[str, Any]:
-        """As JSON."""
+        """The reply as JSON."""
         error: dict[str, Any] = {"code": self.code, "message": self.message}
         error |= {"remedy": self.remedy, "wrong": list(self.wrong), "details": list(self.details)}
         return {"error": {name: one for name, one in error.items() if one}, **self.more}
 
 
 def not_found_refusal() -> Refusal:
-    """Unknown links and unknown addresses look alike."""
-    return Refusal(404, NOT_FOUND_CODE, "there is nothing at this address", NOT_FOUND_REMEDY)
+    """Return the same refusal for unknown links and unknown addresses."""
+    return Refusal(404, NOT_FOUND_CODE, "no page at this address", NOT_FOUND_REMEDY)
 
 
 async def error_response(request: Request, error: Exception) -> Response:
-    """A refusal, told in the form that was asked for."""
+    """Send a refusal as HTML or JSON, depending on what the client accepts."""
     refusal = _refusal_from_error(error)
     if "text/html" in request.headers.get("accept", ""):
         page = notice_page(
@@ -68,7 +69,7 @@ async def error_response(request: Request, error: Exception) -> Response:
 
 
 def _refusal_from_error(error: Exception) -> Refusal:
-    """What may be told of an error; the rest is for who runs the server."""
+    """Return what clients may see of an error; the operator sees the rest."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, HTTPException):
@@ -77,8 +78,8 @@ def _refusal_from_error(error: Exception) -> Refusal:
         return not_found_refusal() if is_missing else Refusal(error.status_code, "refused", phrase)
     if isinstance(error, StoreError):
         print(f"earwitness: {error}", file=sys.stderr, flush=True)
-        return Refusal(503, "store_failed", "nothing was kept", "send it again, it will be known")
-    return Refusal(500, "failed", "something went wrong", "send it again, it will be known")
+        return Refusal(503, "store_failed", "nothing was saved", RETRY_REMEDY)
+    return Refusal(500, "failed", "internal server error", RETRY_REMEDY)
 
 
 ERROR_HANDLERS: Mapping[Any, Any] = dict.fromkeys(
@@ -90,10 +91,10 @@ ERROR_HANDLERS: Mapping[Any, Any] = dict.fromkeys(
 
 
 MAX_REQUEST_BYTES = 256 * 1024
-REQUEST_TIMEOUT_SECONDS = 30.0  # for all of it
-MAX_UPLOAD_BYTES, UPLOAD_TIMEOUT_SECONDS = 20 * 1024 * 1024, 120.0  # the same for files
-MAX_JSON_DEPTH = 20  # lists and objects within each other
-MAX_NUMBER_DIGITS = 300  # of a whole number: more are no number of any database
+REQUEST_TIMEOUT_SECONDS = 30.0  # for the whole request
+MAX_UPLOAD_BYTES, UPLOAD_TIMEOUT_SECONDS = 20 * 1024 * 1024, 120.0  # limits for uploaded files
+MAX_JSON_DEPTH = 20  # nesting of lists and objects
+MAX_NUMBER_DIGITS = 300  # of an integer; no database stores more
 CONTENT_POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -131,13 +132,13 @@ CACHE_NEVER = "private, no-store"
 
 
 class SecurityMiddleware:
-    """An application whose every response has these headers, below a root path."""
+    """Middleware that adds security headers to every response and removes the root path."""
 
     def __init__(self, app: ASGIApp, root: str) -> None:
         self._app, self._root = app, root
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request; proxies may have taken the root path away, or not."""
+        """Serve a request; a proxy may or may not have removed the root path."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         path = scope["path"]
@@ -156,25 +157,23 @@ class SecurityMiddleware:
 
 
 async def read_json_body(request: Request) -> Mapping[str, Any]:
-    """The body of a request: an object of JSON that is not too large."""
+    """Return the body of a request, which must be a JSON object within the limits."""
     data = await read_body(request)
     try:
         value = json.loads(data, parse_constant=_refuse_constant, parse_int=_parse_integer)
     except (ValueError, RecursionError):
-        raise Refusal(400, "no_json", "this is no JSON") from None
+        raise Refusal(400, "no_json", "the request body is not valid JSON") from None
     if not isinstance(value, dict):
-        raise Refusal(400, "no_object", "this is no object")
+        raise Refusal(400, "no_object", "the request body must be a JSON object")
     if _nesting_depth(value) > MAX_JSON_DEPTH:
-        raise Refusal(
-            400, "too_deep", f"more than {MAX_JSON_DEPTH} lists and objects within each other"
-        )
+        raise Refusal(400, "too_deep", f"JSON is nested more than {MAX_JSON_DEPTH} levels deep")
     return value
 
 
 async def read_body(
     request: Request, max_bytes: int = MAX_REQUEST_BYTES, timeout_seconds: float | None = None
 ) -> bytes:
-    """All of a body, which must come in good time: else many slow ones would fill the server."""
+    """Return the whole body; a time limit keeps slow requests from filling the server."""
     data, seconds = (
         bytearray(),
         REQUEST_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds,
@@ -184,14 +183,14 @@ async def read_body(
             async for part in request.stream():
                 data += part
                 if len(data) > max_bytes:
-                    raise Refusal(413, "too_large", f"more than {max_bytes:,} bytes")
+                    raise Refusal(413, "too_large", f"request body larger than {max_bytes:,} bytes")
     except TimeoutError:
-        raise Refusal(408, "too_slow", f"no whole request within {seconds:g} s") from None
+        raise Refusal(408, "too_slow", f"request not complete within {seconds:g} s") from None
     return bytes(data)
 
 
 def _nesting_depth(value: Any) -> int:
-    """How many lists and objects are within each other."""
+    """Return how deeply lists and objects are nested."""
     level, depth = [value], 0
     while containers := [inner for inner in level if isinstance(inner, dict | list)]:
         contents = [inner.values() if isinstance(inner, dict) else inner for inner in containers]
@@ -201,9 +200,9 @@ def _nesting_depth(value: Any) -> int:
 
 def _parse_integer(text: str) -> int:
     if len(text) > MAX_NUMBER_DIGITS:
-        raise ValueError(f"a number of more than {MAX_NUMBER_DIGITS} digits")
+        raise ValueError(f"an integer has more than {MAX_NUMBER_DIGITS} digits")
     return int(text)
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not valid in JSON")

@@ -32,10 +32,11 @@ from earwitness.studies.workbooks.write import is_web
 
 @dataclass(frozen=True)
 class PageSequence:
-    """All pages in order; the last one is the end, and is never answered.
+    """Pages of a listener in order; the last one is the end page, which is never answered.
 
-    ``sounds`` are the files of every page, from the folder of the study; ``minutes`` says for every
-    page how long it takes from there to the end. Pages that only tell take no time.
+    ``sounds`` lists the audio files of each page, relative to the folder of the study. ``minutes``
+    is the time from each page to the end; pages that only show text take no time. ``places`` is the
+    index of each page by name.
     """
 
     pages: tuple[Page, ...]
@@ -45,25 +46,25 @@ class PageSequence:
 
     @property
     def answerable(self) -> tuple[str, ...]:
-        """Names of all pages that must be answered, or passed."""
+        """Names of all pages that must be answered or confirmed."""
         return tuple(page.name for page in self.pages[:-1])
 
     @property
     def trial_count(self) -> int:
-        """How many trials there are."""
+        """Number of trials."""
         return sum(page.trial is not None for page in self.pages)
 
     def first_open(self, answered: Container[str]) -> int:
-        """The place of the first page that is not answered."""
+        """Return the index of the first page without an answer."""
         open_places = (n for n, page in enumerate(self.pages[:-1]) if page.name not in answered)
         return next(open_places, len(self.pages) - 1)
 
     def next_trial(self, place: int) -> Page | None:
-        """The trial that comes after a page."""
+        """Return the next trial after a page, if any."""
         return next((page for page in self.pages[place + 1 :] if page.trial is not None), None)
 
     def session_pages(self, place: int) -> tuple[str, ...]:
-        """All pages of the session that a page belongs to; none if it is of no session."""
+        """Return the names of all pages in the session of a page; empty outside sessions."""
         name = _session_number(self.pages[place].name)
         return tuple(
             page.name for page in self.pages if name and _session_number(page.name) == name
@@ -71,7 +72,7 @@ class PageSequence:
 
 
 def make_page_sequence(design: Design, listener: int) -> PageSequence:
-    """The course of a listener."""
+    """Return the pages of a listener, with their sounds and remaining minutes."""
     plan = next(plan for plan in design.plans if plan.listener == listener)
     study, files, sounds, page_list = design.study, list[str](), dict[str, tuple[str, ...]](), []
 
@@ -101,26 +102,26 @@ def _page_minutes(study: Study, page: Page, seconds: Mapping[str, float]) -> flo
 
 
 def _session_number(name: str) -> str:
-    """The number of a session out of the name of a page, such as 2.17; else nothing."""
+    """Return the session number in the name of a page such as 2.17, or an empty string."""
     first, mark, _ = name.partition(".")
     return first if mark and first.isdigit() else ""
 
 
 # --- Sound files of a study ----------------------------------------------------------------------
-# All are sent in one form of samples, so that neither sizes nor headers tell systems apart. Where
-# that cannot be done, whoever serves the study is told.
+# All files are sent in the same sample format, so that neither size nor header reveals the system.
+# If that is not possible, the server prints a warning.
 
 
 SHOWN_CLIPS = 3  # clips in a warning
-SOUND_REMEDY = "convert them all to one sample rate, one number of channels and 16, 24 or 32 bits"
+SOUND_REMEDY = "convert all files to one sample rate, one number of channels and 16, 24 or 32 bits"
 
 
 @dataclass(frozen=True)
 class ServedSounds:
-    """Sounds by their file, from the folder of the study.
+    """Profiles of the audio files of a study, by path relative to its folder.
 
-    ``sample`` is the form in which all are sent, None if each is sent in its own;
-    ``distinguishable`` are clips of which one system can be told from another by what is sent.
+    ``sample`` is the sample format in which all files are sent, or None if each keeps its own.
+    ``distinguishable`` lists the clips whose systems differ in the size or header of what is sent.
     """
 
     files: Mapping[str, SoundProfile]
@@ -128,23 +129,23 @@ class ServedSounds:
     distinguishable: tuple[str, ...]
 
     def seconds(self, names: Sequence[str]) -> list[float | None]:
-        """How long sounds last, by their files; None where that is not known."""
+        """Return the duration of each file, or None where it is unknown."""
         profiles = [self.files.get(name) for name in names]
         return [None if profile is None else profile.seconds for profile in profiles]
 
     @property
     def warning(self) -> str:
-        """What is to be said when the study is served; nothing if all is well."""
+        """Warning to print when the study is served; empty if there is none."""
         if not self.distinguishable:
             return ""
         count, names = len(self.distinguishable), ", ".join(self.distinguishable[:SHOWN_CLIPS])
         clips = f"{count} clip{'s' * (count > 1)} ({names}{', …' * (count > SHOWN_CLIPS)})"
-        message = f"systems can be told apart by the size or header of their sounds, of {clips}"
+        message = f"the size or header of audio files reveals the system for {clips}"
         return f"{message} — {SOUND_REMEDY}"
 
 
 def profile_sounds(study: Study, folder: Path) -> ServedSounds:
-    """Look into all files of a study; those that cannot be read are told when they are heard."""
+    """Profile all audio files of a study; unreadable ones are reported when they are played."""
     profiles, by_item = dict[str, SoundProfile](), defaultdict[str, set[Form]](set)
     for item, name in _iterate_clip_files(study):
         with suppress(OSError, EarwitnessError, struct.error):
@@ -164,7 +165,7 @@ def _sent_forms(forms: set[Form], sample: tuple[int, int] | None) -> set[Form]:
 
 
 def _iterate_clip_files(study: Study) -> Iterator[tuple[str, str]]:
-    """Every clip that may be heard, and a file of it."""
+    """Yield every clip with each of its audio files."""
     kinds = [block_kind(block) for block in study.blocks]
     extra = [name for kind in kinds for name in kind.extra(study.reference)]
     for clip in study.material:
@@ -178,19 +179,28 @@ def _iterate_clip_files(study: Study) -> Iterator[tuple[str, str]]:
 
 
 POLICY_RESUME, POLICY_SESSION, POLICY_BLOCK = RESUME_POLICIES = ("resume", "session", "block")
-RESERVED_PATHS = ("/l", "/join", "/static", "/favicon.ico")  # what addresses begin with
+RESERVED_PATHS = ("/l", "/join", "/static", "/favicon.ico")  # first parts of addresses
 WAV_SUFFIX = ".wav"
-LISTENERS_IN_MEMORY = 300  # whose pages are kept
+LISTENERS_IN_MEMORY = 300  # number of page sequences in the cache
 
 
 @dataclass(frozen=True)
 class SiteSettings:
-    """How a study is served.
+    """Settings of a server.
 
-    ``root`` is the path below which it is reached; ``open`` places go to whoever comes, and
-    ``outside`` is the parameter in which another service names a person. ``resume`` says what
-    happens to who comes again in the midst of a session: goes on, starts it again, is blocked.
-    ``clips`` is the address that links in workbooks of raters go to; else they go to a folder.
+    Parameters
+    ----------
+    root
+        Path below which the study is served.
+    open
+        Number of places that anyone may claim at ``/join``.
+    outside
+        Query parameter in which a recruiting service passes the id of a person.
+    resume
+        What happens when a listener returns mid-session: ``resume``, ``session`` (restart the
+        session) or ``block``.
+    clips
+        Web address of the clips that workbooks link to; without it, workbooks link to a folder.
     """
 
     root: str = ""
@@ -201,26 +211,25 @@ class SiteSettings:
 
     def __post_init__(self) -> None:
         if self.root and (not self.root.startswith("/") or self.root.endswith("/")):
-            raise UsageError(f'a root path begins with / and does not end so, got "{self.root}"')
-        if (
-            self.root in RESERVED_PATHS
-        ):  # a proxy may take the root away, or not, and nobody could tell
-            message = f'a root path cannot be "{self.root}", which is an address of its own'
-            raise UsageError(f"{message} — take another, such as /listen")
+            raise UsageError(f'root path must start with / and not end with /, got "{self.root}"')
+        # ambiguous, since a proxy may or may not remove the root path
+        if self.root in RESERVED_PATHS:
+            message = f'root path "{self.root}" is reserved for the server'
+            raise UsageError(f"{message} — choose another, such as /listen")
         if self.resume not in RESUME_POLICIES:
             raise UsageError(
                 f"resume must be one of {', '.join(RESUME_POLICIES)}, got {self.resume!r}"
             )
         if self.clips and not is_web(self.clips):
-            raise UsageError(f"clips: must begin with https:// or http://, got {self.clips!r}")
+            raise UsageError(f"clips: must start with https:// or http://, got {self.clips!r}")
 
 
 @dataclass(frozen=True)
 class Site:
-    """A study that is served.
+    """A served study.
 
-    ``page_sequence`` makes what a listener goes through, or remembers it; ``served_sounds`` is what
-    is known of all sounds; ``note_once`` says something to who runs the server, once.
+    ``page_sequence`` returns the pages of a listener from a cache. ``served_sounds`` holds the
+    profiles of all audio files. ``note_once`` prints a note for the operator, once per text.
     """
 
     design: Design
@@ -234,38 +243,38 @@ class Site:
 
     @property
     def digest(self) -> str:
-        """That of the study."""
+        """Digest of the study."""
         return self.design.study.digest
 
     @cached_property
     def numbers(self) -> frozenset[int]:
-        """Those of all listeners; the study may have had more."""
+        """Numbers of all listeners in this version of the study."""
         return frozenset(plan.listener for plan in self.design.plans)
 
     @cached_property
     def no_workbooks(self) -> str:
-        """Why raters cannot work in workbooks; nothing if they can."""
+        """Reason why raters cannot use workbooks; empty if they can."""
         if self.settings.resume != POLICY_RESUME:
-            return f"with --resume {self.settings.resume}, sessions are done in one go"
+            return f"--resume {self.settings.resume} requires each session to be done in one visit"
         return workbook_obstacle(self.design)
 
     @property
     def quota(self) -> OpenPlaceQuota:
-        """How many may come by the open link."""
+        """Number of places at the open link."""
         return OpenPlaceQuota(self.settings.open, max(self.numbers))
 
 
 def make_site(study: str | Path, store: Store, settings: SiteSettings = SiteSettings()) -> Site:  # noqa: B008
-    """Read and design a study, enter it into the store, and open places if asked.
+    """Read and design a study, add it to the database and open places if requested.
 
-    Open places are the last ones, so that others can be invited by links of their own.
+    Open places are the last ones, so that the first ones can be invited with personal links.
     """
     design = study_design(read_study(Path(study)))
     listeners, plan = [plan.listener for plan in design.plans], design.study
     if settings.open > len(listeners):
-        raise UsageError(f"{settings.open} open places, but {len(listeners)} listeners")
+        raise UsageError(f"{settings.open} open places, but only {len(listeners)} listeners")
     if any(name and not name.lower().endswith(WAV_SUFFIX) for name in _list_file_names(plan)):
-        sound_library()  # or nobody could hear them
+        sound_library()  # raises an error if it is not installed
     store.add_study(plan.digest, plan.title)
     store.add_listeners(plan.digest, listeners[len(listeners) - settings.open :], open=True)
     words = wording(plan.language, plan.wordings)
@@ -278,7 +287,7 @@ def make_site(study: str | Path, store: Store, settings: SiteSettings = SiteSett
 
 
 def _list_file_names(study: Study) -> list[str]:
-    """What names sounds: a pattern for all, or the table of clips."""
+    """Return the file name pattern and the file names in the table of clips."""
     return [study.files, *(name for clip in study.material for name in clip.files.values())]
 
 

@@ -16,13 +16,13 @@ PLAY_FIELDS = ("sound", "question", "started", "seconds", "ended")
 
 
 def server_clock() -> datetime:
-    """The time of the server, by which rests are measured."""
+    """Return the time of the server, by which rests are measured."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
 class ListenerState:
-    """A listener at a moment: their pages, what is answered, and the page that is open."""
+    """State of a listener: the page sequence, the answered pages and the open page."""
 
     site: Site
     visit: Visit
@@ -31,56 +31,56 @@ class ListenerState:
 
     @property
     def listener(self) -> Listener:
-        """Who it is."""
+        """The listener."""
         return self.visit.listener
 
     @property
     def page(self) -> Page:
-        """The page that is open."""
+        """The open page."""
         return self.page_sequence.pages[self.place]
 
     @property
     def is_shut_out(self) -> bool:
-        """Whether no page is shown at all."""
+        """Whether the listener has withdrawn or is blocked, so that no page is shown."""
         return self.listener.state in (ParticipationState.WITHDRAWN, ParticipationState.BLOCKED)
 
     def page_name_before(self, page: str) -> str:
-        """The name of the page before one; nothing before the first."""
+        """Return the name of the previous page; empty for the first page."""
         place = self.page_sequence.places[page]
         return self.page_sequence.pages[place - 1].name if place else ""
 
     def with_answer_to(self, page: str) -> ListenerState:
-        """The same, with one more page answered just now."""
+        """Return the state with one more page answered now."""
         at = server_clock().isoformat(timespec="milliseconds")
         return listener_state(self.site, replace(self.visit, pages={**self.visit.pages, page: at}))
 
     def rest_end(self) -> datetime | None:
-        """When the rest ends, if this is one; it began with the answer before it."""
+        """Return the end of the rest, if this is one; it starts with the previous answer."""
         if self.page.view["kind"] != REST_PAGE:
             return None
         answered_at = self.visit.pages[self.page_sequence.pages[self.place - 1].name]
         return datetime.fromisoformat(answered_at) + timedelta(minutes=self.page.view["minutes"])
 
     def rest_seconds_left(self) -> float:
-        """Seconds that are left of a rest."""
+        """Return the remaining seconds of a rest."""
         until = self.rest_end()
         return 0.0 if until is None else max(0.0, (until - server_clock()).total_seconds())
 
 
 def listener_state(site: Site, visit: Visit) -> ListenerState:
-    """Where a listener is."""
+    """Return the state of a listener."""
     page_sequence = site.page_sequence(visit.listener.number)
     return ListenerState(site, visit, page_sequence, page_sequence.first_open(visit.pages))
 
 
 def register_arrival(site: Site, visit: Visit, id: str) -> ListenerState:
-    """Where a listener is who has just opened the page, by what was said of coming again.
+    """Return the state of a listener who has just opened the page, applying the resume policy.
 
-    The browser asks under the ``id`` of this visit until it has a reply.
+    The browser repeats the request with the ``id`` of this visit until it gets a reply.
     """
     state, listener, store = listener_state(site, visit), visit.listener, site.store
     session_pages = state.page_sequence.session_pages(state.place)
-    # the first page of a session only says that it begins
+    # the first page of a session only announces it
     is_in_session = any(page in visit.pages for page in session_pages[1:])
     comes_again = is_in_session and site.settings.resume != POLICY_RESUME
     if (comes_again or listener.state == ParticipationState.EXCUSED) and store.let_in(
@@ -102,7 +102,7 @@ def register_arrival(site: Site, visit: Visit, id: str) -> ListenerState:
 
 
 def state_json(state: ListenerState, *, page_is_new: bool = False) -> dict[str, Any]:
-    """The state as the browser gets it; a new page has just been reached, and nothing was heard."""
+    """Return the state as JSON; on a new page, no sound has been played yet."""
     listener, page_sequence = state.listener, state.page_sequence
     is_last = state.place == len(page_sequence.pages) - 1 and not state.is_shut_out
     code = _completion_code(state) if is_last else None
@@ -131,9 +131,9 @@ def state_json(state: ListenerState, *, page_is_new: bool = False) -> dict[str, 
 
 
 def _played_sounds(state: ListenerState) -> dict[str, Any]:
-    """What was heard to its end of the page that is open, on whatever device, up to the limit.
+    """Return the completed plays of the open page, on any device, up to the limit.
 
-    Where a session starts again nothing of it counts.
+    If sessions are restarted, earlier plays do not count.
     """
     view, site = state.page.view, state.site
     if not view.get("plays") or site.settings.resume != POLICY_RESUME:
@@ -151,7 +151,7 @@ def _played_sounds(state: ListenerState) -> dict[str, Any]:
 
 
 def _device_level(state: ListenerState) -> float | None:
-    """The level that was set where the listener began; other devices start from it."""
+    """Return the volume set on the first device; other devices start from it."""
     if state.is_shut_out or DEVICE_PAGE not in state.visit.pages or "sounds" not in state.page.view:
         return None
     answer = state.site.store.answer_to(state.site.digest, state.listener.number, DEVICE_PAGE)
@@ -159,7 +159,7 @@ def _device_level(state: ListenerState) -> float | None:
 
 
 def _completion_code(state: ListenerState) -> str | None:
-    """The completion code, once the store has counted every answer."""
+    """Return the completion code once the database has every answer."""
     if state.listener.code is not None:
         return state.listener.code
     answerable = state.page_sequence.answerable
@@ -175,7 +175,7 @@ def _page_view(state: ListenerState, page: Page) -> View:
 
 
 def _view_with_answers(state: ListenerState, page: Page) -> View:
-    """What a page shows, with the answers that it tells of, if any."""
+    """Return the view of a page; a feedback page includes the answers it is about."""
     if page.about is None:
         return page.view
     site, number = state.site, state.listener.number

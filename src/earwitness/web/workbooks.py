@@ -1,7 +1,7 @@
 """Download and upload of a rater's workbook.
 
-What is sent back is guarded, read and matched in a thread, one at a time; then all of it is kept
-in one transaction, or every fault is told by its cell, in the language of the study.
+An uploaded workbook is checked, read and matched in a thread, one at a time. Either all of it is
+saved in one transaction, or all errors are reported by cell in the language of the study.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from earwitness.web.state import ListenerState
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 UPLOAD_TYPES = (XLSX_TYPE, "application/octet-stream")
 FILE_NAME_PATTERN = re.compile(r"[^\x00-\x1f\x7f/\\]{1,100}")
-SHOWN_FAULTS = 200  # faults that are listed
+SHOWN_FAULTS = 200  # maximum number of listed errors
 
 
 async def show_workbook_page(request: Request) -> Response:
-    """Where a workbook is got and sent back; who is shut out is told so on their page."""
+    """Send the workbook page; listeners who are blocked or withdrawn go to their own page."""
     state = await run_in_threadpool(_rater_state, request)
     if state.is_shut_out:
         return RedirectResponse(f"{state.site.settings.root}/l/{state.listener.token}", 303)
@@ -55,7 +55,7 @@ async def show_workbook_page(request: Request) -> Response:
 
 
 async def send_workbook(request: Request) -> Response:
-    """The workbook of a rater."""
+    """Send the workbook of a rater."""
     state = await run_in_threadpool(_rater_state, request)
     _check_open(state)
     links = state.site.settings.clips or DEFAULT_CLIPS_FOLDER
@@ -65,16 +65,14 @@ async def send_workbook(request: Request) -> Response:
 
 
 async def receive_workbook(request: Request) -> Response:
-    """Keep what a workbook says, or say all that is wrong with it."""
+    """Save the answers of a workbook, or send a list of all its errors."""
     state = await run_in_threadpool(_rater_state, request)
     _check_open(state)
     if (
         request.headers.get("content-type", "").partition(";")[0].strip().lower()
         not in UPLOAD_TYPES
     ):
-        raise Refusal(
-            415, "no_workbook", "this is not sent as a workbook", f"send it as {XLSX_TYPE}"
-        )
+        raise Refusal(415, "no_workbook", "unsupported content type", f"send it as {XLSX_TYPE}")
     data = await read_body(request, MAX_UPLOAD_BYTES, UPLOAD_TIMEOUT_SECONDS)
     name = request.query_params.get("name", "")
     name = name if FILE_NAME_PATTERN.fullmatch(name) else _workbook_name(state)
@@ -87,12 +85,12 @@ async def receive_workbook(request: Request) -> Response:
     except InputError as error:
         raise _faults_refusal(state, error) from None
     except EarwitnessError as error:
-        raise Refusal(422, "wrong", "this workbook cannot be kept", details=[str(error)]) from None
+        raise Refusal(422, "wrong", "this workbook cannot be saved", details=[str(error)]) from None
     return JSONResponse(_receipt_json(state, matched_answers) | {"changed": len(changes)})
 
 
 def _rater_state(request: Request) -> ListenerState:
-    """Where a rater is; nothing is here unless captions are judged."""
+    """Return the state of a rater; 404 unless the study uses workbooks."""
     state = find_state(request)
     if state.site.no_workbooks:
         raise not_found_refusal()
@@ -101,7 +99,7 @@ def _rater_state(request: Request) -> ListenerState:
 
 def _check_open(state: ListenerState) -> None:
     if state.is_shut_out or not _has_consented(state):
-        raise Refusal(409, "not_open", "this is not open to you now")
+        raise Refusal(409, "not_open", "the workbook is not available to you now")
 
 
 def _has_consented(state: ListenerState) -> bool:
@@ -120,13 +118,13 @@ def _workbook_name(state: ListenerState) -> str:
 
 
 def _rater_plan(state: ListenerState) -> ListenerPlan:
-    """What is planned for a rater."""
+    """Return the plan of a rater."""
     number = state.listener.number
     return next(plan for plan in state.site.design.plans if plan.listener == number)
 
 
 def _page_context(state: ListenerState) -> dict[str, Any]:
-    """What the page says of this rater."""
+    """Return the template variables of the workbook page."""
     answers = state.site.store.counted_answers(state.site.digest, state.listener.number)
     return {
         "consent": not _has_consented(state),
@@ -141,11 +139,11 @@ def _faults_refusal(state: ListenerState, error: InputError) -> Refusal:
     problems = [translate_problem(language, one) for one in error.problems[:SHOWN_FAULTS]]
     faults = [{"place": one.field, "told": one.message, "remedy": one.remedy} for one in problems]
     more = {"faults": faults, "count": error.count}
-    return Refusal(422, "faults", "nothing of this workbook was kept", more=more)
+    return Refusal(422, "faults", "nothing from this workbook was saved", more=more)
 
 
 def _receipt_json(state: ListenerState, matched_answers: MatchedAnswers) -> dict[str, Any]:
-    """What a rater is told of a workbook that was kept."""
+    """Return the receipt of a saved workbook."""
     names = {one.name: one.shown for one in study_rubric(state.site.design.study).dimensions}
     rows = [row for page in matched_answers.pages for row in page.rows]
     blank = [

@@ -87,17 +87,17 @@ def test_every_section_is_there_and_linked(page: str) -> None:
     assert links == [f"#{name}" for name in ids]
     titles = re.findall("<h2>(.*?)</h2>", page)
     assert titles == [
-        "In short",
-        "Who is better",
-        "Who is better by annotator",
-        "Who is better by duration",
+        "Summary",
+        "Differences between systems",
+        "Differences between systems by annotator",
+        "Differences between systems by duration",
         "Results",
         "All values",
         "Curves",
         "People",
         "By annotator",
         "By duration",
-        "Spread over cases",
+        "Distribution over cases",
         "Worst cases",
         "Timelines",
         "Provenance",
@@ -167,7 +167,7 @@ def test_sound_lies_beside_the_file_that_names_it(tmp_path: Path) -> None:
 
 def test_sound_that_is_not_there_is_noted() -> None:
     scores = score(*files("one", audio="nowhere.wav"), show="item 1")
-    assert 'the sound of "item 1" is not there: nowhere.wav' in scores.notes
+    assert 'the audio file of "item 1" does not exist: nowhere.wav' in scores.notes
 
 
 def test_items_to_show_hold_every_system_and_annotator(comparison: Comparison) -> None:
@@ -236,7 +236,7 @@ def test_times_have_a_handful_of_ticks(seconds: float) -> None:
 def test_a_name_that_no_file_can_have_is_sound_that_is_not_there(audio: str) -> None:
     scores = score(*files("one", audio=audio), show="item 1")
     assert len(scores.notes) == 1
-    assert "is not there" in scores.notes[0]
+    assert "does not exist" in scores.notes[0]
     outline(render(scores, "html"))
 
 
@@ -267,7 +267,7 @@ def test_words_have_a_mark_beside_their_colour_and_break_out_of_nothing() -> Non
     section = made[made.index('<ol class="words">') :].split("</ol>")[0]
     assert [tag for tag, _ in outline(made).tags].count("script") == 1
     # the first word is right, two are replaced, then the end; one person went to each
-    assert section.count('<li class="S">') == section.count('<b title="replaced">S</b>') == 2
+    assert section.count('<li class="S">') == section.count('<b title="substituted">S</b>') == 2
     assert section.count("<li>") == 2
     assert section.count("<small>1</small>") == 4
     assert "today" in section

@@ -214,10 +214,10 @@ def test_too_few_blocks_are_all_picked_with_a_note() -> None:
     day = made(1, 5)
     found = pick(day, SkimPlan(), "published", 0.5)
     assert found.rows == (0, 1, 2, 3, 4)
-    assert found.notes == ("only 5 blocks may be picked, fewer than 12: all are",)
+    assert found.notes == ("only 5 blocks available for 12 picks: every available block is used",)
     none = pick(with_allowed(day, [False] * 5), SkimPlan())
     assert none.rows == ()
-    assert none.notes == ("only 0 blocks may be picked, fewer than 12: all are",)
+    assert none.notes == ("only 0 blocks available for 12 picks: every available block is used",)
 
 
 def test_short_recordings_have_shorter_periods() -> None:
@@ -229,15 +229,15 @@ def test_short_recordings_have_shorter_periods() -> None:
 
 def test_names_and_numbers_out_of_range_are_refused() -> None:
     day = made(1, 30)
-    with pytest.raises(UsageError, match='there is no method "parreto" — did you mean "pareto"'):
+    with pytest.raises(UsageError, match='unknown method "parreto" — did you mean "pareto"'):
         pick(day, SkimPlan(), "parreto")
     with pytest.raises(UsageError, match=r"z must be from 0 \(TC\) to 1 \(SD\), got 1.5"):
         pick(day, SkimPlan(), z=1.5)
-    with pytest.raises(UsageError, match="at least one pick, got 0"):
+    with pytest.raises(UsageError, match="picks must be at least 1, got 0"):
         SkimPlan(picks=0)
     with pytest.raises(UsageError, match="overlap must be from 0 to half a block"):
         SkimPlan(overlap=5.0)
-    with pytest.raises(UsageError, match="period must be at least a block"):
+    with pytest.raises(UsageError, match="period must be at least one block"):
         SkimPlan(period=2.0)
-    with pytest.raises(UsageError, match="block must be a number of seconds over 0"):
+    with pytest.raises(UsageError, match="block must be a number of seconds above 0"):
         SkimPlan(block=0.0)

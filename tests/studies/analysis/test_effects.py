@@ -54,7 +54,7 @@ def test_a_planted_fatigue_is_found_whole() -> None:
     """0.05 points lower a trial, from the first to the 12th: 0.55."""
     ratings = panel(lambda one: -0.05 * one.trial)
     [order] = by_name(estimate_effects(ratings, "SIG", level=0.95))["order"]
-    assert order.what == "trial 12 of a session less trial 1"
+    assert order.what == "trial 12 minus trial 1 of a session"
     assert order.difference.value == pytest.approx(-0.55, abs=1e-9)
     assert order.difference.n == 8
 
@@ -62,7 +62,7 @@ def test_a_planted_fatigue_is_found_whole() -> None:
 def test_planted_differences_of_sessions_are_found_whole() -> None:
     ratings = panel(lambda one: (0, 0.2, 0.5)[one.session - 1], sessions=3)
     second, third = by_name(estimate_effects(ratings, "OVRL", level=0.95))["session"]
-    assert (second.what, third.what) == ("session 2 less session 1", "session 3 less session 1")
+    assert (second.what, third.what) == ("session 2 minus session 1", "session 3 minus session 1")
     assert second.difference.value == pytest.approx(0.2, abs=1e-9)
     assert third.difference.value == pytest.approx(0.5, abs=1e-9)
 
@@ -70,7 +70,7 @@ def test_planted_differences_of_sessions_are_found_whole() -> None:
 def test_a_planted_order_of_scales_is_found_within_listeners() -> None:
     ratings = panel(lambda one: 0.3 * (one.scale == "SIG" and one.asked == 1))
     [order] = by_name(estimate_effects(ratings, "SIG", level=0.95))["scales"]
-    assert order.what == "SIG asked first less BAK asked first"
+    assert order.what == "SIG asked first minus BAK asked first"
     assert order.difference.value == pytest.approx(0.3, abs=1e-9)
     assert order.difference.method == "cluster_t"
     [none] = by_name(estimate_effects(ratings, "BAK", level=0.95))["scales"]
@@ -127,7 +127,7 @@ def test_a_planted_lean_to_the_first_of_two_is_found_whole() -> None:
             a, b = Key(str(item), "new"), Key(str(item), "old")
             found.append(Rating(a, "COMPARISON", listener, 1, value, b, place, trial=item + 1))
     own = by_name(estimate_effects(found, "COMPARISON", level=0.95))
-    assert own["place"][0].what == "place 2 on the page less place 1"
+    assert own["place"][0].what == "position 2 minus position 1 on the page"
     assert own["place"][0].difference.value == pytest.approx(-0.4, abs=1e-9)
     assert "order" not in own  # all heard the items in the same order
 

@@ -57,7 +57,7 @@ def test_doubled_votes_may_be_refused_all_at_once() -> None:
         resolve_repeats([*VOTES, *VOTES], "refuse", source="votes.csv")
     assert [str(one) for one in error.value.problems][1] == (
         "votes.csv: SIG: listener 1 rated C0 6 times: 3, 3, 2, 2, 5, 5"
-        ' — say which counts: first, last, mean [item "a"]'
+        ' — choose which vote to use: first, last or mean [item "a"]'
     )
     assert error.value.count == 3
     assert resolve_repeats(VOTES[3:], "refuse") == (VOTES[3:], ())

@@ -100,11 +100,14 @@ def test_every_claim_is_what_the_files_say(study: Study) -> None:
         for trials in sessions.values()
         for one in own(sessions)
     ]
-    claim = told["times a system occurs in a session"]
+    claim = told["times each system occurs, per session"]
     assert claim.observed == span(occur)
     assert claim.kept == CLAIM_KEPT
     assert max(occur) - min(occur) <= 1
-    for place, what in ((1, "times a clip follows itself"), (0, "times a system follows itself")):
+    for place, what in (
+        (1, "times a clip directly follows itself, per listener"),
+        (0, "times a system directly follows itself, per listener"),
+    ):
         repeats = [
             sum(a[place] == b[place] for trials in sessions.values() for a, b in pairwise(trials))
             for sessions in plans.values()
@@ -121,7 +124,7 @@ def test_every_claim_is_what_the_files_say(study: Study) -> None:
     each = [
         votes[one, clip] for subset in made.subsets[0] for clip in subset for one in block.systems
     ]
-    claim = told["votes of a clip and a system, on each scale"]
+    claim = told["votes per clip and system, on each scale"]
     assert claim.observed.split(" (")[0] == span(each)
     if systems:
         assert (claim.kept == CLAIM_KEPT) == (max(each) - min(each) <= 1)
@@ -135,7 +138,7 @@ def test_every_claim_is_what_the_files_say(study: Study) -> None:
         for number, sessions in plans.items():
             starts[panels[number]][sessions[1][0][2][0]] += 1
         counts = [own_starts[one] for own_starts in starts.values() for one in ("SIG", "BAK")]
-        claim = told["listeners of a panel that start with each order of scales"]
+        claim = told["listeners per panel who start with each order of scales"]
         assert claim.observed == span(counts)
 
 
@@ -167,12 +170,12 @@ def test_successions_first_places_and_orders_are_what_the_files_say(study: Study
         known |= {(panel, one) for one in systems}
         pooled.update({(panel, *pair): count for pair, count in pairs.items()})
         firsts.update((panel, own[0][0]) for own in sessions.values())
-    label = "times a system follows another"
-    if f"{label}, a listener" in told:
-        assert told[f"{label}, a listener"].observed == (span(alone) if alone else "–")
+    label = "times one system directly follows another"
+    if f"{label}, per listener" in told:
+        assert told[f"{label}, per listener"].observed == (span(alone) if alone else "–")
         over = [pooled[one] for one in met]
-        assert told[f"{label}, a panel"].observed == (span(over) if over else "–")
-        first = told["times a system is first in a session, a panel"]
+        assert told[f"{label}, per panel"].observed == (span(over) if over else "–")
+        first = told["times each system comes first in a session, per panel"]
         assert first.observed == span([firsts[one] for one in known])
     if study.blocks[0].kind == "p835":
         orders = ("SIG", "BAK")
@@ -181,7 +184,7 @@ def test_successions_first_places_and_orders_are_what_the_files_say(study: Study
             for sessions in plans.values()
             for one in orders
         ]
-        assert told["sessions with each order of scales, a listener"].observed == span(each)
+        assert told["sessions with each order of scales, per listener"].observed == span(each)
 
 
 @given(study=studies())
@@ -196,17 +199,17 @@ def test_likeness_of_subsets_is_what_the_tables_say(study: Study) -> None:
         for own in made.subsets[0]
         for sex, count in whole.items()
     ]
-    claim = told["clips by which a category is off its share"]
+    claim = told["largest deviation from proportional categories (clips)"]
     assert float(claim.observed) == pytest.approx(max(off), abs=0.051)
     assert claim.kept != CLAIM_KEPT or max(off) < 1
     chosen = {sexes[name] for own in made.subsets[0] for name in own}
     room = max(0, len(whole) - sum(map(len, made.subsets[0])))
     lost = max(0, len(whole) - len(chosen) - room)
-    assert told["strata in no subset, though there is room"].observed == str(lost)
+    assert told["strata missing from all subsets despite enough places"].observed == str(lost)
     spread = pstdev(noise.values())
     means = [fmean(noise[name] for name in own) for own in made.subsets[0]]
     every = [*means, fmean(noise.values())]
     apart = (max(every) - min(every)) / spread if spread > 1e-9 else 0.0
-    found = float(told["standard deviations between means of numbers"].observed)
+    found = float(told["largest difference between subset means (in SD)"].observed)
     if spread == 0 or spread > 1e-6:  # else rounding decides
         assert found == pytest.approx(apart, abs=0.002)

@@ -93,7 +93,7 @@ def test_scale_orders_change_inside_each_panel(made: Design) -> None:
 def test_all_claims_of_the_report_hold_and_a_shuffle_is_worse(made: Design) -> None:
     assert all(claim.kept == CLAIM_KEPT for claim in check_balance(made))
     shuffled = {claim.what: claim.shuffled for claim in check_balance(made)}
-    assert shuffled["times a clip follows itself"] != "0"
+    assert shuffled["times a clip directly follows itself, per listener"] != "0"
 
 
 def test_a_claim_that_does_not_hold_is_told(made: Design) -> None:
@@ -101,9 +101,9 @@ def test_a_claim_that_does_not_hold_is_told(made: Design) -> None:
     spoiled = (first.sessions[0][:1] * 2 + first.sessions[0][2:], *first.sessions[1:])
     bad = replace(made, plans=(replace(first, sessions=spoiled), *made.plans[1:]))
     kept = {claim.what: claim.kept == CLAIM_KEPT for claim in check_balance(bad)}
-    assert not kept["times a clip follows itself"]
-    assert not kept["times a system follows itself"]
-    assert not kept["votes of a clip and a system, on each scale"]
+    assert not kept["times a clip directly follows itself, per listener"]
+    assert not kept["times a system directly follows itself, per listener"]
+    assert not kept["votes per clip and system, on each scale"]
 
 
 def test_one_more_listener_moves_no_other() -> None:
@@ -180,7 +180,7 @@ def test_subsets_are_disjoint_and_close_to_their_share(
 
 
 def test_too_many_clips_are_refused() -> None:
-    with pytest.raises(UsageError, match="4 subsets of 60 clips need 240, there are 220"):
+    with pytest.raises(UsageError, match="4 subsets of 60 clips need 240 clips, got 220"):
         make_design(udase(clips=60))
 
 
@@ -188,7 +188,7 @@ def test_minutes_are_the_sum_of_their_steps_and_clips_fill_them() -> None:
     study = udase()
     steps = {step.what: step.minutes for step in count_minutes(study)}
     # 32 · 5 · 3 = 480 ratings: 480 · 4.5 s = 36 min, 480 · 4 s = 32 min, 3 rests of 5 min
-    assert steps == pytest.approx({"hearing": 36, "rating": 32, "resting": 15, "in all": 83})
+    assert steps == pytest.approx({"listening": 36, "rating": 32, "breaks": 15, "total": 83})
     most = max_clips(study, 80)
     assert count_minutes(udase(clips=most))[-1].minutes <= 80
     assert count_minutes(udase(clips=most + 1))[-1].minutes > 80
@@ -202,7 +202,7 @@ def test_anchors_and_practice_take_their_minutes() -> None:
     # 48 · 3 · (4.5 s + 4 s) = 1,224 s; 4 trials · 3 · (4.5 s + 4 s) = 102 s
     assert steps["anchors"] == pytest.approx(20.4)
     assert steps["practice"] == pytest.approx(1.7)
-    assert steps["in all"] == pytest.approx(83 + 20.4 + 1.7)
+    assert steps["total"] == pytest.approx(83 + 20.4 + 1.7)
     most = max_clips(study, 80)
     assert (
         count_minutes(replace(study, blocks=(replace(study.blocks[0], clips=most),)))[-1].minutes
@@ -236,9 +236,9 @@ def test_blocks_follow_each_other_with_sessions_and_kinds_of_their_own() -> None
         assert [session[0].block for session in plan.sessions] == [0, 0, 0, 0, 1, 1]
         assert {len(trial.systems) for trial in plan.sessions[4]} == {2}
     found = {claim.what: claim for claim in check_balance(made)}
-    assert found["block 2: times a pair occurs in a session"].kept == CLAIM_KEPT
+    assert found["block 2: times each pair occurs, per session"].kept == CLAIM_KEPT
     # 24 places for 18 strata: of either sex alone there are 6 in 11 % of the clips
-    off = found.pop("block 2: clips by which a category is off its share")
+    off = found.pop("block 2: largest deviation from proportional categories (clips)")
     assert off.kept == CLAIM_IMPOSSIBLE
     assert all(claim.kept == CLAIM_KEPT for claim in found.values())
 
@@ -285,15 +285,15 @@ def test_trials_of_every_kind_are_complete_and_evenly_presented(
 def test_what_cannot_be_avoided_is_told_apart_from_what_was_missed() -> None:
     one = make_design(udase(systems=SYSTEMS[:2], clips=1, sessions=1, listeners=4))
     kept = {claim.what: claim.kept for claim in check_balance(one)}
-    assert kept["times a clip follows itself"] == CLAIM_IMPOSSIBLE
-    assert kept["times a system follows itself"] == CLAIM_KEPT
+    assert kept["times a clip directly follows itself, per listener"] == CLAIM_IMPOSSIBLE
+    assert kept["times a system directly follows itself, per listener"] == CLAIM_KEPT
 
 
 def test_orders_of_scales_that_do_not_change_over_are_told(made: Design) -> None:
     plans = tuple(replace(plan, sessions=plan.sessions[:2] * 2) for plan in made.plans)
     found = {claim.what: claim for claim in check_balance(replace(made, plans=plans))}
-    assert found["sessions with each order of scales, a listener"].observed == "0 to 4"
-    assert found["sessions with each order of scales, a listener"].kept == CLAIM_MISSED
+    assert found["sessions with each order of scales, per listener"].observed == "0 to 4"
+    assert found["sessions with each order of scales, per listener"].kept == CLAIM_MISSED
 
 
 @pytest.mark.parametrize(
@@ -303,9 +303,9 @@ def test_orders_of_scales_that_do_not_change_over_are_told(made: Design) -> None
 def test_sessions_with_each_order_of_scales_are_told(sessions: int, found: str, kept: str) -> None:
     made = make_design(udase(sessions=sessions, listeners=8))
     told = {claim.what: claim for claim in check_balance(made)}
-    assert told["sessions with each order of scales, a listener"].observed == found
-    assert told["sessions with each order of scales, a listener"].kept == kept
-    assert told["listeners of a panel that start with each order of scales"].kept == CLAIM_KEPT
+    assert told["sessions with each order of scales, per listener"].observed == found
+    assert told["sessions with each order of scales, per listener"].kept == kept
+    assert told["listeners per panel who start with each order of scales"].kept == CLAIM_KEPT
 
 
 @pytest.mark.parametrize(("systems", "heard", "listeners"), [(7, 3, 7), (13, 4, 13), (6, 5, 6)])
@@ -334,10 +334,10 @@ def test_a_design_of_more_systems_than_one_can_hear_says_how_even_it_is() -> Non
     names = tuple(f"s{n}" for n in range(7))
     made = make_design(udase(systems=names, heard=3, clips=12, listeners=28, sessions=2))
     found = {claim.what: claim for claim in check_balance(made)}
-    assert found["listeners of a panel who hear a system"].observed == "3"
-    assert found["listeners of a panel who hear two systems"].observed == "1"
-    assert found["listeners of a panel who hear two systems"].shuffled != "1"
-    told = found.pop("listeners of a panel that start so and hear a system")
+    assert found["listeners per panel who hear each system"].observed == "3"
+    assert found["listeners per panel who hear each pair of systems"].observed == "1"
+    assert found["listeners per panel who hear each pair of systems"].shuffled != "1"
+    told = found.pop("listeners per panel and system who start with each order of scales")
     assert (told.observed, told.kept) == (
         "0 to 3",
         CLAIM_IMPOSSIBLE,

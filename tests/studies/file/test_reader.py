@@ -128,7 +128,7 @@ def test_all_problems_are_told_at_once_with_their_lines(study: Path) -> None:
     study.write_text(text.replace("kind: p835", "kind: p853").replace("title: Denoising\n", ""))
     (study.parent / "clips.csv").write_text("name,seconds\na,long\n")
     found = problems(study)
-    assert 'study.yaml:10: blocks[0].kind: there is no kind "p853" — known: ab, ' in found
+    assert 'study.yaml:10: blocks[0].kind: unknown kind "p853" — known: ab, ' in found
     assert "study.yaml:1: seed: must be a whole number from 0 to 9," in found
     assert 'study.yaml:8: pannels: unknown field — did you mean "panels"?' in found
     assert "title: missing" in found
@@ -142,10 +142,10 @@ def test_all_problems_are_told_at_once_with_their_lines(study: Path) -> None:
         "listeners: must be",
         "titel: unknown",
         "title: missing",
-        "nosuch: there is no such",
+        "nosuch: folder does not exist",
     ):
         assert told in found
-    assert 'clips.csv:4: name: "a" is also on line 2' in found
+    assert 'clips.csv:4: name: duplicate "a", first on line 2' in found
     assert 'the material has no column "nosuch"' in found
 
 
@@ -163,67 +163,87 @@ wordings: {scales: {OVRL: {prompt: "All in all:"}}}
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("clips: 6", "clips: 8", "2 panels of 8 clips need 16, the material has 14"),
-        ("listeners: 4", "listeners: 1", "1 listeners cannot fill 2 panels"),
-        ("listeners: 4\n", "", "listeners: missing"),
+        ("clips: 6", "clips: 8", "2 panels of 8 clips need 16 clips, the material has 14"),
+        ("listeners: 4", "listeners: 1", "1 listeners are too few for 2 panels"),
+        ("listeners: 4\n", "", "listeners: required unless rows is set"),
         ("[place]", "[plaice]", "study.yaml:6: balance.categories[0]: the material has no column"),
-        ("[snr]", "[place]", '"place" of clip0 is no number — name it a category'),
-        ("[C0, C1, C2]", "[C0, C1, C0]", 'study.yaml:3: systems[2]: "C0" comes twice'),
+        ("[snr]", "[place]", '"place" of clip0 is not a number — list it under categories'),
+        ("[C0, C1, C2]", "[C0, C1, C0]", 'study.yaml:3: systems[2]: duplicate "C0"'),
         ("[C0, C1, C2]", "C0", "systems: must be a list"),
         ("sessions: 2", "sessions: 9", "more sessions than clips"),
         ("clips.csv", "clip.csv", "clip.csv: cannot be read"),
-        ("material: clips.csv\n", "", "material: missing: name a table of clips"),
-        ("seed: 3", "seed: 3\nseed: 4", "study.yaml:3: seed: comes twice — keep one"),
+        ("material: clips.csv\n", "", "material: required unless files is set"),
+        ("seed: 3", "seed: 3\nseed: 4", "study.yaml:3: seed: duplicate key — keep one"),
         ("title: Denoising", "title: [", "not YAML"),
         ("title: Denoising", "title: 5", "title: must be text, got 5"),
         ("title: Denoising", "title: &a [*a, *a]", "not YAML"),
         ("title: Denoising", "title: [2026-01-01, !!binary aGk=]", "title: must be text"),
         ("wordings: {", "wordings: {pages: {session: 'S {foo}'}, ", "wordings.pages.session: "),
-        ("scales: [OVRL]", "scales: [5]", 'analysis.scales[0]: no scale "5"'),
-        ("[C1, C0]]", "[C1, C1]]", '"C1" cannot be compared with itself'),
-        ("rule: p808, limits: {variance: 0.2}", "rule: bs1534", "bs1534 is for mushra"),
+        ("scales: [OVRL]", "scales: [5]", 'analysis.scales[0]: unknown scale "5"'),
+        ("[C1, C0]]", "[C1, C1]]", '"C1" is compared with itself'),
+        (
+            "rule: p808, limits: {variance: 0.2}",
+            "rule: bs1534",
+            "bs1534 needs a block of kind mushra",
+        ),
         ("{variance: 0.2}", "{correlation: 7}", "correlation: must be at most 1, got 7"),
-        ("[left, right]", "[left, left]", '"left" comes twice'),
-        ("[place]", "[place, place]", 'balance.categories[1]: "place" comes twice'),
-        ("seed: 3", "files: 'x}/{system}/{item}.wav'", "files: may have {item} and {system}"),
-        ("seed: 3", "seed: 3\ntraining: 100", "there are 24 trials"),
+        ("[left, right]", "[left, left]", 'duplicate "left"'),
+        ("[place]", "[place, place]", 'balance.categories[1]: duplicate "place"'),
+        (
+            "seed: 3",
+            "files: 'x}/{system}/{item}.wav'",
+            "files: allows no braces other than {item} and {system}",
+        ),
+        ("seed: 3", "seed: 3\ntraining: 100", "suffice for 24 practice trials only"),
         (
             "listeners: 4",
             "listeners: 4\nreference: there/C1",
-            "reference: is also a system",
+            "reference: is also listed under systems",
         ),
-        ("clips: 6", "clips: 6\n    heard: 4", "blocks[0].heard: 4 of 3 systems cannot be heard"),
-        ("clips: 6", "clips: 6\n    systems: [C0, C9]", 'blocks[0].systems[1]: no system "C9"'),
+        (
+            "clips: 6",
+            "clips: 6\n    heard: 4",
+            "blocks[0].heard: must be at most 3, the number of systems, got 4",
+        ),
+        (
+            "clips: 6",
+            "clips: 6\n    systems: [C0, C9]",
+            'blocks[0].systems[1]: unknown system "C9"',
+        ),
         (
             "clips: 6",
             "parameters: {play: 2}",
             'p835 has no parameter "play" — did you mean "plays"?',
         ),
-        ("clips: 6", "parameters: {plays: -1}", "plays must be a whole number from 0 on, got -1"),
-        ("p835", "mushra", "reference: missing: mushra needs it — name a folder, such as ref"),
-        ("p835", "dcr", "reference: missing: dcr needs it"),
-        ("seed: 3", "reference: C1", "reference: is also a system"),
-        ("p835\n", "ab\n    systems: [C0]\n", "ab needs two systems or more"),
-        ("seed: 3", "training: 3\npanels: 1", "panels: comes twice"),
-        ("clips: 6", "clips: 7\n    rating_seconds: -1", "rating_seconds: must be from 0 on"),
-        ("seed: 3", "files: '{item}.wav'", "files: needs {system}"),
+        (
+            "clips: 6",
+            "parameters: {plays: -1}",
+            "plays must be a whole number of at least 0, got -1",
+        ),
+        ("p835", "mushra", "reference: required by mushra — name a folder, such as ref"),
+        ("p835", "dcr", "reference: required by dcr"),
+        ("seed: 3", "reference: C1", "reference: is also listed under systems"),
+        ("p835\n", "ab\n    systems: [C0]\n", "ab needs at least 2 systems"),
+        ("seed: 3", "training: 3\npanels: 1", "panels: duplicate key"),
+        ("clips: 6", "clips: 7\n    rating_seconds: -1", "rating_seconds: must be at least 0"),
+        ("seed: 3", "files: '{item}.wav'", "files: must contain {system}"),
         (
             "seed: 3",
             "files: '{system}/{item}/{speaker}.wav'",
-            "files: may have {item} and {system}",
+            "files: allows no braces other than {item} and {system}",
         ),
-        ("seed: 3", "language: de", 'there is no language "de" — known: en, fr'),
-        ("answer: number", "answer: digits", 'there is no answer "digits"'),
-        (", options: [left, right]", "", "options: missing: a choice needs them"),
-        ("answer: number", "options: [a, b]", "only a choice has options"),
-        ("name: ears", "name: age", 'forms.before[1]: "age" comes twice'),
-        ("rule: p808", "rule: p809", 'there is no rule "p809"'),
+        ("seed: 3", "language: de", 'unknown language "de" — known: en, fr'),
+        ("answer: number", "answer: digits", 'unknown answer "digits"'),
+        (", options: [left, right]", "", "options: required if answer is choice"),
+        ("answer: number", "options: [a, b]", "allowed only if answer is choice"),
+        ("name: ears", "name: age", 'forms.before[1]: duplicate "age"'),
+        ("rule: p808", "rule: p809", 'unknown rule "p809"'),
         ("variance: 0.2", "varance: 0.2", 'unknown limit — did you mean "variance"?'),
-        ("scales: [OVRL]", "scales: [OVERALL]", 'analysis.scales[0]: no scale "OVERALL"'),
-        ("[C1, C0]]", "[C1, C7]]", 'analysis.contrasts[0][1]: no system "C7"'),
+        ("scales: [OVRL]", "scales: [OVERALL]", 'analysis.scales[0]: unknown scale "OVERALL"'),
+        ("[C1, C0]]", "[C1, C7]]", 'analysis.contrasts[0][1]: unknown system "C7"'),
         ("interval: mixed", "level: 95", "analysis.level: must be from 0.5 to 0.9999, got 95"),
         ("scales: {OVRL:", "scales: {OVRALL:", "wordings.scales.OVRALL: unknown"),
-        ('prompt: "All in all:"', "labels: [a, b]", "OVRL has 5 labels, got 2"),
+        ('prompt: "All in all:"', "labels: [a, b]", "OVRL needs 5 labels, got 2"),
     ],
 )
 def test_a_mistake_is_named(study: Path, old: str, new: str, told: str) -> None:
@@ -259,7 +279,7 @@ def test_everything_that_can_be_said_is_read(study: Path) -> None:
 def test_practice_has_room_with_several_blocks_and_with_minutes(study: Path) -> None:
     two = FILE.replace("panels: 2", "panels: 1\ntraining: 2") + "  - kind: ab\n"
     study.write_text(two.replace("clips: 6", "clips: 2"))
-    assert "there are 0 trials" in problems(study)
+    assert "suffice for 0 practice trials only" in problems(study)
     study.write_text(two.replace("clips: 6", "clips: 2") + "    clips: 3\n")
     assert len(study_design(study).plans[0].training) == 2
     for clips in ("", "    clips: 2\n"):  # left out: as many as there are
@@ -278,29 +298,37 @@ def test_practice_has_room_with_several_blocks_and_with_minutes(study: Path) -> 
 
 def test_practice_needs_other_clips(study: Path) -> None:
     study.write_text(FILE.replace("panels: 2", "training: 2").replace("clips: 6", "clips: 14"))
-    assert "training: practice needs clips that are not heard later" in problems(study)
+    assert "training: the clips not heard later suffice for 0 practice trials only" in problems(
+        study
+    )
 
 
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        (["name,place", "a,hall"], "clips.csv:2: seconds: missing, and there is no file to ask"),
-        (["seconds,place", "4,hall"], "clips.csv:1: needs the column name"),
-        (["name,seconds"], "clips.csv:1: has no clip in it"),
-        (["name,seconds", "a,4", "a,5"], 'clips.csv:3: name: "a" is also on line 2 — keep one'),
+        (
+            ["name,place", "a,hall"],
+            "clips.csv:2: seconds: missing, and no audio file gives the duration",
+        ),
+        (["seconds,place", "4,hall"], 'clips.csv:1: the column "name" is missing'),
+        (["name,seconds"], "clips.csv:1: contains no clips"),
+        (
+            ["name,seconds", "a,4", "a,5"],
+            'clips.csv:3: name: duplicate "a", first on line 2 — keep one',
+        ),
         (["name,seconds", "a,long"], 'clips.csv:2: seconds: must be a positive number, got "long"'),
         (["name,seconds", "a"], "clips.csv:2: needs 2 fields"),
         (
             ["name;seconds", "a;4"],
-            "needs the column name — separate columns by commas",
+            'the column "name" is missing — separate columns with commas',
         ),
-        (["name,seconds,x,x", "a,4,1,1"], 'clips.csv:1: the column "x" comes twice'),
+        (["name,seconds,x,x", "a,4,1,1"], 'clips.csv:1: duplicate column "x"'),
         (["name,seconds,", "a,4,1"], "clips.csv:1: column 3 has no name"),
-        (["name,seconds,files", "a,4,1"], 'a column cannot be called "files" — write file.SYSTEM'),
-        (["name,seconds,file.Z", "a,4,z.wav"], "file.Z: there is no such system"),
-        (["name,seconds", "../a,4"], 'clips.csv:2: name: must be no path, got "../a"'),
-        (["name,seconds", "\u00e9,4", "e\u0301,4"], "is also on line 2"),
-        (["name,seconds,snr,place", "a,4,nan,x"], '"snr" of a is no number'),
+        (["name,seconds,files", "a,4,1"], 'a column must not be named "files" — use file.SYSTEM'),
+        (["name,seconds,file.Z", "a,4,z.wav"], 'file.Z: unknown system "Z"'),
+        (["name,seconds", "../a,4"], 'clips.csv:2: name: must not be a path, got "../a"'),
+        (["name,seconds", "\u00e9,4", "e\u0301,4"], "first on line 2"),
+        (["name,seconds,snr,place", "a,4,nan,x"], '"snr" of a is not a number'),
     ],
 )
 def test_a_bad_table_of_clips_is_named(study: Path, lines: list[str], told: str) -> None:
@@ -377,10 +405,10 @@ def test_every_file_that_is_missing_in_a_condition_is_named(folders: Path) -> No
     (folders.parent / "ref" / "b.wav").unlink()
     sound(folders.parent / "C1" / "d.wav")  # a name that others do not have
     found = problems(folders)
-    assert 'C1/a.wav: is missing: C0 has this clip [item "a"]' in found
-    assert "ref/b.wav: is missing: C0 has this clip" in found
-    assert "C0/d.wav: is missing: C1 has this clip" in found
-    assert "ref/d.wav: is missing" in found
+    assert 'C1/a.wav: missing, although C0 has this clip [item "a"]' in found
+    assert "ref/b.wav: missing, although C0 has this clip" in found
+    assert "C0/d.wav: missing, although C1 has this clip" in found
+    assert "ref/d.wav: missing" in found
     assert found.endswith("4 problems; nothing was planned")
 
 
@@ -388,11 +416,14 @@ def test_a_system_of_which_nothing_is_there_is_named_once(folders: Path) -> None
     folders.write_text(FOLDERS.replace("[C0, C1]", "[C0, Enh2]"))
     (folders.parent / "enh2").mkdir()
     found = problems(folders)
-    assert 'Enh2: no file of "Enh2" is there, such as a.wav — did you mean "enh2"?' in found
+    assert (
+        'Enh2: no audio file of system "Enh2" was found, for example a.wav — did you mean "enh2"?'
+        in found
+    )
     assert found.endswith("1 problem; nothing was planned")
     folders.write_text(FOLDERS.replace("kind: dcr", "kind: mushra"))
-    assert 'anchor35: no file of "anchor35" is there' in problems(folders)
-    assert "earwitness study anchors makes them" in problems(folders)
+    assert 'anchor35: no audio file of system "anchor35" was found' in problems(folders)
+    assert "create anchors with earwitness study anchors" in problems(folders)
 
 
 def test_every_file_that_is_no_sound_is_named(folders: Path) -> None:
@@ -402,7 +433,7 @@ def test_every_file_that_is_no_sound_is_named(folders: Path) -> None:
     found = problems(folders)
     assert "C0/b.wav: not a WAV file" in found
     assert "C1/a.wav: not a WAV file" in found
-    assert "ref/a.wav: has no sound in it" in found
+    assert "ref/a.wav: contains no audio" in found
 
 
 def test_files_may_be_anywhere_and_names_have_any_signs(folders: Path, tmp_path: Path) -> None:
@@ -413,14 +444,14 @@ def test_files_may_be_anywhere_and_names_have_any_signs(folders: Path, tmp_path:
         path.write_text(FOLDERS.replace("{system}/{item}.wav", pattern))
         assert [clip.name for clip in read_study(path).material] == plain
     folders.write_text(FOLDERS.replace("{system}/{item}.wav", "x**[/{system}/{item}.wav"))
-    assert "there is no such file" in problems(folders)
+    assert "no matching audio file found" in problems(folders)
 
 
 def test_a_table_beside_folders_must_find_its_files(folders: Path) -> None:
     (folders.parent / "t.csv").write_text("name,place\na,hall\nx,hall\n")
     folders.write_text(FOLDERS + "material: t.csv\n")
     found = problems(folders)
-    assert "t.csv:3: seconds: missing, and there is no file to ask" in found
+    assert "t.csv:3: seconds: missing, and no audio file gives the duration" in found
     (folders.parent / "t.csv").write_text("name,place,file.C1\na,hall,C1/b.wav\n")
     study = read_study(folders)
     assert study.material[0].seconds == 0.5
@@ -429,7 +460,7 @@ def test_a_table_beside_folders_must_find_its_files(folders: Path) -> None:
 
 
 def test_a_folder_that_is_there_is_left_alone(study: Path) -> None:
-    with pytest.raises(UsageError, match="is there already — name a new folder"):
+    with pytest.raises(UsageError, match="already exists — choose another folder"):
         study_write(study_design(study), study.parent)
     assert sorted(path.name for path in study.parent.iterdir()) == ["clips.csv", "study.yaml"]
 
@@ -438,15 +469,15 @@ def test_verbs_check_and_design(study: Path) -> None:
     run = CliRunner()
     checked = run.invoke(group, ["study", "check", str(study)])
     assert checked.exit_code == 0, checked.output
-    assert "what the design keeps" in checked.stdout
+    assert "random shuffle" in checked.stdout
     assert " NO" not in checked.stdout
     fewer = run.invoke(group, ["study", "check", str(study), "--minutes", "12"])
     assert "clips × 3 systems × 3 scales" in fewer.stdout
     for odd in ("inf", "nan", "-3"):
         wrong = run.invoke(group, ["study", "check", str(study), "--minutes", odd])
-        assert "minutes must be a number above 0" in str(wrong.exception)
+        assert "--minutes must be greater than 0" in str(wrong.exception)
     more = run.invoke(group, ["study", "check", str(study), "--minutes", "500"])
-    assert "clips would fit, the material has 7 for a listener" in more.stderr
+    assert "clips per listener would fit, but only 7 are available" in more.stderr
     short = run.invoke(group, ["study", "check", str(study), "--minutes", "1"])
     assert "too short for 2 sessions" in str(short.exception)
     done = run.invoke(group, ["study", "design", str(study), "-o", str(study.parent / "d")])

@@ -84,7 +84,7 @@ def test_the_check_refuses_what_is_planned_otherwise() -> None:
     with pytest.raises(InputError) as error:
         check_against_design(simulation.design, changed, "x")
     assert [problem.message[:7] for problem in error.value.problems] == [
-        "was z a",
+        "z as C2",
         "missing",
         "listene",
     ]

@@ -105,7 +105,7 @@ def test_a_column_a_scale_is_read_row_by_row_and_empty_cells_are_missing_votes(
     ]
     assert found.missing == 1
     assert found.notes == (
-        'scales are the columns of numbers: "SIG", "BAK", "OVRL"',
+        'all columns of numbers are read as scales: "SIG", "BAK", "OVRL"',
         "1 vote is missing",
     )
 
@@ -115,7 +115,7 @@ def test_scales_are_the_columns_that_are_named_or_known(tmp_path: Path) -> None:
     path = table(tmp_path, text)
     both = read_ratings(path, scales=("BAK", "SIG"))
     assert [(one.scale, one.value) for one in both.ratings] == [("SIG", 4), ("BAK", 1), ("SIG", 5)]
-    assert both.notes == ('passed over: "age"', "1 vote is missing")
+    assert both.notes == ('ignored columns: "age"', "1 vote is missing")
     known = KnownNames(scales=["SIG", "BAK", "OVRL"])
     assert set(both.ratings) == set(read_ratings(path, known_names=known).ratings)
     assert set(both.ratings) == set(read_ratings(path, limits=P835_LIMITS).ratings)
@@ -123,13 +123,13 @@ def test_scales_are_the_columns_that_are_named_or_known(tmp_path: Path) -> None:
 
 def test_other_columns_are_passed_over_and_told(tmp_path: Path) -> None:
     path = table(tmp_path, "age,item,system,listener,scale,value\n30,a,C0,x,SIG,4\n")
-    assert read_ratings(path).notes == ('passed over: "age"',)
+    assert read_ratings(path).notes == ('ignored columns: "age"',)
 
 
 def test_a_column_of_numbers_with_a_slip_in_it_is_refused_not_passed_over(tmp_path: Path) -> None:
     path = table(tmp_path, "item,system,listener,MOS\na,C0,x,4\nb,C0,x,5\nc,C0,x,4.\nd,C0,x,4o\n")
     assert refused(path) == [
-        '5: MOS: must be a number, got "4o" — leave it empty if there is no vote'
+        '5: MOS: must be a number, got "4o" — leave the cell empty if there is no vote'
     ]
 
 
@@ -143,7 +143,7 @@ def test_columns_may_have_other_names_and_what_is_not_there_is_given(tmp_path: P
     columns = {"item": "clip", "system": "condition", "listener": "worker_id", "value": "answer"}
     found = read_ratings(path, columns={**columns, "session": ""}, constants={"scale": "MOS"})
     assert found.ratings == [rated("a", "C0", "w1", "MOS", 4.0)]
-    assert found.notes == ('passed over: "session_id"',)
+    assert found.notes == ('ignored columns: "session_id"',)
 
 
 def test_what_a_study_writes_is_read_again(tmp_path: Path) -> None:
@@ -179,7 +179,10 @@ def test_results_of_one_listener_as_the_udase_test_has_them_are_read(tmp_path: P
         Rating(Key("S01_P03", "C1"), "SIG", 7, 1, 4.0),
         Rating(Key("S01_P03", "C4"), "BAK", 7, 2, 2.0),
     ]
-    assert found.notes == ('"file" is read as {system}/{item}.wav', 'passed over: "subset"')
+    assert found.notes == (
+        'column "file" is read with the pattern {system}/{item}.wav',
+        'ignored columns: "subset"',
+    )
 
 
 @pytest.mark.parametrize(
@@ -214,8 +217,8 @@ def test_names_that_fit_in_several_ways_are_told(tmp_path: Path) -> None:
     text = "sample,listener,MOS\na_b_C1.wav,x,4\na_C1.wav,x,4\n"
     path = table(tmp_path, text)
     notes = read_ratings(path, pattern="{item}_{system}.wav", scales=["MOS"]).notes
-    told = 'in several ways: "a_b_C1.wav" is taken as item "a_b", system "C1"'
-    assert notes == (f"1 name of a sample fits {{item}}_{{system}}.wav {told}",)
+    told = 'in several ways; "a_b_C1.wav" is read as item "a_b", system "C1"'
+    assert notes == (f"1 sample name matches {{item}}_{{system}}.wav {told}",)
     known = KnownNames(["C1"])
     options: dict[str, Any] = {"pattern": "{item}_{system}.wav", "scales": ["MOS"]}
     assert read_ratings(path, **options, known_names=known).notes == ()
@@ -236,25 +239,29 @@ def test_a_name_may_say_more_than_item_and_system(tmp_path: Path) -> None:
 def test_a_name_that_does_not_fit_is_a_problem_of_its_line(tmp_path: Path) -> None:
     path = table(tmp_path, UDASE.replace("C4/", "C4-").replace(",2\n", ",two\n"))
     assert refused(path, columns={"value": "rating"}, constants={"listener": 7}) == [
-        '3: file: "C4-S01_P03.wav" does not fit {system}/{item}.wav — * in a pattern is anything',
-        '3: rating: must be a number, got "two" — leave it empty if there is no vote',
+        '3: file: "C4-S01_P03.wav" does not match the pattern {system}/{item}.wav — change the '
+        "pattern; * matches any text",
+        '3: rating: must be a number, got "two" — leave the cell empty if there is no vote',
     ]
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"pattern": "{sytem}/{item}"}, 'pattern: no "{sytem}" — did you mean "system"?'),
-        ({"pattern": "{item}/{item}"}, "comes twice"),
-        ({"pattern": "{item}{system}"}, "needs something between"),
-        ({"pattern": "{item/x"}, "no place for anything"),
-        ({"pattern": "{item}/{x"}, "brace that is not closed"),
+        (
+            {"pattern": "{sytem}/{item}"},
+            'pattern: unknown placeholder "{sytem}" — did you mean "system"?',
+        ),
+        ({"pattern": "{item}/{item}"}, "occurs twice"),
+        ({"pattern": "{item}{system}"}, "adjacent placeholders"),
+        ({"pattern": "{item/x"}, "has no placeholder"),
+        ({"pattern": "{item}/{x"}, "unmatched brace"),
         ({"columns": {"listner": "x"}}, 'did you mean "listener"?'),
-        ({"columns": {"item": "x", "system": "x"}}, 'columns: "x" comes twice'),
-        ({"constants": {"who": "x"}}, 'given: no "who"'),
+        ({"columns": {"item": "x", "system": "x"}}, 'columns: "x" is named twice'),
+        ({"constants": {"who": "x"}}, 'given: unknown role "who"'),
         ({"constants": {"listener": ""}}, "given: listener must be printable text"),
-        ({"scales": ("SIG", "SIG")}, 'scales: "SIG" comes twice'),
-        ({"scales": ("SIG",), "columns": {"value": "x"}}, "there is no value"),
+        ({"scales": ("SIG", "SIG")}, 'scales: "SIG" is named twice'),
+        ({"scales": ("SIG",), "columns": {"value": "x"}}, "value: cannot be combined"),
         ({"limits": {"SIG": (5, 1, 1)}}, "limits of SIG must be"),
     ],
 )
@@ -290,22 +297,22 @@ a,C0,1,SIG,4_0,1,
     assert refused(table(tmp_path, text), known_names=STUDY, limits=P835_LIMITS) == [
         "3: item: is empty",
         "5: system: is empty",
-        '5: value: must be a number, got "six" — leave it empty if there is no vote',
+        '5: value: must be a number, got "six" — leave the cell empty if there is no vote',
         "6: listener: is empty",
-        '6: value: must be finite, got "nan" — leave it empty if there is no vote',
+        '6: value: must be finite, got "nan" — leave the cell empty if there is no vote',
         "7: scale: is empty",
-        '7: session: must be a whole number from 0 on, got "1.5"',
-        '7: value: must be finite, got "inf" — leave it empty if there is no vote',
-        '8: session: must be a whole number from 0 on, got "-1"',
-        "8: value: 7 is not on SIG (1 to 5 in steps of 1)",
-        "9: value: 2.5 is not on SIG (1 to 5 in steps of 1)",
-        '10: against: there is no system "C8" — known: C0, C1',
-        '10: system: there is no system "C9" — known: C0, C1',
-        '11: item: there is no item "aa" — known: a, b',
-        '11: listener: there is no listener "3" — known: 1, 2',
-        '11: scale: there is no scale "SGI" — known: BAK, OVRL, SIG',
-        "12: has 5 fields, the first line has 7 — put quotes around what has a separator in it",
-        '13: value: must be a number, got "4_0" — leave it empty if there is no vote',
+        '7: session: must be a whole number of at least 0, got "1.5"',
+        '7: value: must be finite, got "inf" — leave the cell empty if there is no vote',
+        '8: session: must be a whole number of at least 0, got "-1"',
+        "8: value: 7 is outside scale SIG (1 to 5 in steps of 1)",
+        "9: value: 2.5 is outside scale SIG (1 to 5 in steps of 1)",
+        '10: against: unknown system "C8" — known: C0, C1',
+        '10: system: unknown system "C9" — known: C0, C1',
+        '11: item: unknown item "aa" — known: a, b',
+        '11: listener: unknown listener "3" — known: 1, 2',
+        '11: scale: unknown scale "SGI" — known: BAK, OVRL, SIG',
+        "12: has 5 fields, the first line has 7 — put quotes around cells that contain a separator",
+        '13: value: must be a number, got "4_0" — leave the cell empty if there is no vote',
     ]
 
 
@@ -314,18 +321,18 @@ a,C0,1,SIG,4_0,1,
     [
         (
             "item,system,listner,scale,value",
-            '1: listener: there is no such column — did you mean "listner"? '
-            "— or say --column listener=NAME or --given listener=VALUE",
+            '1: listener: missing column — did you mean "listner"? '
+            "or use --column listener=NAME or --given listener=VALUE",
         ),
         (
             "item,system,who,scale,value",
-            "1: listener: there is no such column — the file has who "
-            "— or say --column listener=NAME or --given listener=VALUE",
+            "1: listener: missing column — found: who; "
+            "or use --column listener=NAME or --given listener=VALUE",
         ),
         (
             "item,system,listener,scale,vlaue",
-            '1: value: there is no such column — did you mean "vlaue"? '
-            "— or say --column value=NAME or --given value=VALUE",
+            '1: value: missing column — did you mean "vlaue"? '
+            "or use --column value=NAME or --given value=VALUE",
         ),
         (
             "item,system,listener,scales,values",
@@ -337,10 +344,10 @@ a,C0,1,SIG,4_0,1,
         ),
         (
             "item,system,listner,SIG,BAK",  # the third column is one of names
-            '1: listener: there is no such column — did you mean "listner"? '
-            "— or say --column listener=NAME or --given listener=VALUE",
+            '1: listener: missing column — did you mean "listner"? '
+            "or use --column listener=NAME or --given listener=VALUE",
         ),
-        ("item,system,listener,SIG,SIG", '1: "SIG": the column comes twice — keep one'),
+        ("item,system,listener,SIG,SIG", '1: "SIG": duplicate column — keep one'),
         ("item,system,listener,SIGN,MOS", '1: "SIGN": unknown column — did you mean "SIG"?'),
     ],
 )
@@ -353,11 +360,11 @@ def test_columns_that_are_missing_or_misspelt_are_told_with_the_nearest(
 
 def test_what_is_said_twice_is_refused(tmp_path: Path) -> None:
     path = table(tmp_path, "sample,system,listener,MOS\nC1/a.wav,C1,x,4\n")
-    told = "the pattern says {system}, and there is a column — write * in the pattern"
+    told = "both a column and {system} in the pattern — write * instead in the pattern"
     assert refused(path, pattern="{system}/{item}.wav") == [f"1: system: {told}"]
     assert len(read_ratings(path, pattern="*/{item}.wav").ratings) == 1
     assert refused(path, pattern="*/{item}.wav", constants={"listener": "y"}) == [
-        "1: listener: is given, and the file says it too — give it once"
+        "1: listener: set as a constant, but also in the file — remove one of them"
     ]
 
 
@@ -365,8 +372,8 @@ def test_what_is_said_twice_is_refused(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("", "1: is empty"),
-        ("item,system,listener,scale,value\n", "1: has no rating in it"),
-        ("item,system,listener,scale,value\na,C0,x,SIG,\n", "1: has no rating in it"),
+        ("item,system,listener,scale,value\n", "1: contains no ratings"),
+        ("item,system,listener,scale,value\na,C0,x,SIG,\n", "1: contains no ratings"),
         (LONG.replace("anna", '"anna'), "2: not CSV"),
         (LONG.replace("anna", '"an"na'), "2: not CSV"),
         (LONG.encode("utf-16"), "1: is UTF-16 — save as UTF-8"),

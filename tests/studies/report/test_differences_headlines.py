@@ -44,7 +44,7 @@ def results(*scales: ScaleResults, interval: str = "cluster_t", level: float = 0
 
 
 def short(found: Results) -> tuple[str, ...]:
-    part = next(s for s in make_report(found).sections if s.title == "In short").parts[0]
+    part = next(s for s in make_report(found).sections if s.title == "Summary").parts[0]
     assert isinstance(part, Lines)
     return part.lines
 
@@ -53,16 +53,17 @@ def test_what_has_no_p_is_not_tested() -> None:
     pairs = pair("A", "B", p=NAN), pair("B", "C", p=NAN), pair("A", "C")
     found = results(scale({"A": 3, "B": 4, "C": 2}, *pairs))
     assert short(found) == (
-        "QUALITY: B leads (4.00); A and C cannot be tested against it",
-        "QUALITY: of the others, these cannot be told apart: A – C",
+        "No systems differ significantly on QUALITY (no Holm-corrected p below 0.05)",
+        "QUALITY: B leads (4.00); not testable against A and C",
+        "QUALITY: also not significantly different: A–C",
     )
     page = render(found, "html")
     assert page.count('class="untested"') == 4
-    assert page.count('; cannot be tested"><span>?</span>') == 4
+    assert page.count('; not testable"><span>?</span>') == 4
     rows = [x.split() for x in render(found, width=200).splitlines() if x.startswith("  A  ")]
     assert ["A", "3.00", "[2.80,", "3.20]", "?", "·"] in rows
     assert any(row[:2] == ["A", "B"] and row[-2:] == ["not", "tested"] for row in rows)
-    assert "over 1 pair; 1 of 3 pairs could be tested, and only those count." in methods_paragraph(
+    assert "across 1 pair; 1 of 3 pairs could be tested and are included." in methods_paragraph(
         found
     )
 
@@ -70,15 +71,15 @@ def test_what_has_no_p_is_not_tested() -> None:
 def test_others_that_cannot_be_tested_are_named() -> None:
     pairs = pair("A", "B", "B"), pair("A", "C", p=NAN)
     found = results(scale({"A": 3, "B": 4, "C": 2}, *pairs))
-    assert "QUALITY: of the others, these cannot be tested: A – C" in short(found)
+    assert "QUALITY: also not testable: A–C" in short(found)
 
 
 def test_a_leader_by_mean_who_is_worse_is_said_to_be() -> None:
     pairs = pair("A", "B", "B"), pair("A", "C", "A"), pair("B", "C")
     found = results(scale({"A": 3.51, "B": 3.4, "C": 2}, *pairs))
     assert short(found)[0] == (
-        "QUALITY: A leads by mean (3.51), but is worse than B where the same listeners heard both; "
-        "better than C"
+        "QUALITY: A leads by mean (3.51), but is significantly worse than B among "
+        "listeners who rated both; significantly better than C"
     )
 
 
@@ -100,32 +101,33 @@ def test_one_alone_and_equal_ones_do_not_lead() -> None:
     assert short(alone) == ("QUALITY: A has 3.50; controls: ref 5.00",)
     assert short(results(scale({"A": 3.5, "B": 3.5}))) == ("QUALITY: all are equal (3.50)",)
     three = results(scale({"A": 3.5, "B": 3.5, "C": 2}, pair("A", "C", "A"), pair("B", "C")))
-    assert short(three)[0] == "QUALITY: A and B lead (3.50); cannot be told apart from C"
+    assert short(three)[0] == "QUALITY: A and B lead (3.50); not significantly different from C"
 
 
 def test_only_scales_of_quality_have_good_and_poor() -> None:
     made = render(mos(), "html")
     assert made.count(">Good or better<") == made.count(">Poor or worse<") == 1
     assert made.count(">4 or more<") == made.count(">2 or less<") == 2
-    bars = made.split("<h2>Votes</h2>")[1].split("</section>")[0].split("</figure>")
+    bars = made.split("<h2>Distribution of votes</h2>")[1].split("</section>")[0].split("</figure>")
     assert "% ≥ 4, " in bars[0]
     assert "% good, " in bars[2]
     few = replace(mos(), scales=mos().scales[:1])
     assert "Good or better" not in render(few, "html")
-    assert "votes of 4 or more and 2 or less, every listener counting once" in methods_paragraph(
-        few
+    assert (
+        "votes rated 4 or more and 2 or less are also reported, each listener weighted"
+        in methods_paragraph(few)
     )
 
 
 def test_a_rule_that_was_not_applied_is_said_to_be() -> None:
     found = replace(mushra(), screened=(), rules=(Rule("bs1534", {}),))
-    assert "bs1534 could not be applied: see notes" in short(found)
-    assert not any("left out" in line for line in short(found))
+    assert "bs1534 could not be applied (see notes)" in short(found)
+    assert not any("excluded" in line for line in short(found))
     assert "20 listeners took part. bs1534 could not be applied." in methods_paragraph(found)
-    assert "None was left out" not in methods_paragraph(found)
-    assert "Nobody left out" not in render(found)
+    assert "No listener was excluded" not in methods_paragraph(found)
+    assert "No listener was excluded" not in render(found)
     section = next(s for s in make_report(found).sections if s.title == "Screening")
-    assert section.parts == (Lines("", ("bs1534 could not be applied: see notes.",)),)
+    assert section.parts == (Lines("", ("bs1534 could not be applied (see notes).",)),)
 
 
 def test_if_everybody_fails_that_comes_first() -> None:
@@ -139,17 +141,17 @@ def test_if_everybody_fails_that_comes_first() -> None:
         rules=(Rule("p808", {}),),
         simulated=True,
     )
-    assert short(found)[0] == "all 12 listeners failed p808; all are kept"
-    assert not any("left out" in line for line in short(found))
+    assert short(found)[0] == "All 12 listeners failed p808, so all are kept"
+    assert not any("excluded" in line for line in short(found))
     sections = {s.title: s for s in make_report(found).sections}
     told = sections["Screening"].text
-    assert told.startswith("All 12 listeners failed p808; all are kept. Rules: p808 (variance")
-    for title, name in (("Screening", "failed"), ("Every check", "all that the rules found")):
+    assert told.startswith("All 12 listeners failed p808, so all are kept. Rules: p808 (variance")
+    for title, name in (("Screening", "failed"), ("All screening checks", "all screening checks")):
         part = sections[title].parts[0]
         assert isinstance(part, Table)
         assert part.title == name
-    assert "left out" not in render(found, "html").replace("who were left out", "")
-    assert "All 12 listeners failed p808; all are kept. Rules: p808 (var" in methods_paragraph(
+    assert "excluded" not in render(found, "html")
+    assert "All 12 listeners failed p808, so all are kept. Rules: p808 (var" in methods_paragraph(
         found
     )
 
@@ -169,23 +171,23 @@ def test_if_everybody_fails_that_comes_first() -> None:
         ),
         (
             Rule("bs1116", {}),
-            "bs1116 (difference grades not below 0 by a one-sided t test, that is with p above "
-            "0.05)",
+            "bs1116 (difference grades not significantly below 0 in a one-sided t test (p above "
+            "0.05))",
         ),
         (
             Rule("bt500", {}),
-            "bt500 (more than 5 % of the votes outside 2 standard deviations about the mean of the "
-            "panel (√20 where votes are not normal), with less than 30 % more on one side than on "
-            "the other)",
+            "bt500 (more than 5 % of the votes more than 2 standard deviations from the mean of "
+            "the panel (√20 where votes are not normally distributed), with an imbalance between "
+            "above and below of less than 30 %)",
         ),
-        (Rule("unheard", {}), "unheard (more than 0 % of the sounds not played to their end)"),
+        (Rule("unheard", {}), "unheard (more than 0 % of the sounds not played to the end)"),
         (Rule("own", {"most_of": 3}), "own (most of 3)"),
     ],
 )
 def test_rules_are_conditions_that_can_be_published(rule: Rule, told: str) -> None:
     screened = (ScreeningVerdict(1, rule.name, "", "", kept=True),)
     found = replace(results(), screened=screened, rules=(rule,))
-    assert f"None was left out by {told}." in methods_paragraph(found)
+    assert f"No listener was excluded by {told}." in methods_paragraph(found)
 
 
 def test_choices_have_both_p() -> None:
@@ -193,27 +195,27 @@ def test_choices_have_both_p() -> None:
     choice = found.scales[0].choices[0]
     assert choice.corrected == pytest.approx(3 * choice.p)
     assert short(found)[0] == (
-        "PREFERENCE: new_1 was chosen over old 70 times of 90 (78 %); p <0.0001 exact, corrected; "
-        "0.0400 over listeners"
+        "PREFERENCE: new_1 was chosen over old in 70 of 90 choices (78 %), significantly different "
+        "from chance (exact test: p <0.0001, Holm-corrected; t test over listeners: p 0.0400)"
     )
     alone = replace(choice, p_over_listeners=NAN, p=0.0123)
     plain = replace(found, plan=Analysis(correction="none"))
     plain = replace(plain, scales=(replace(found.scales[0], choices=(alone,)),))
-    assert short(plain)[0].endswith("(78 %); p 0.0123 exact; not tested over listeners")
+    assert short(plain)[0].endswith("(exact test: p 0.0123; too few listeners for a t test)")
 
 
 def test_methods_of_choices_tell_sides_models_and_ties() -> None:
     told = methods_paragraph(preference())
-    assert "exact binomial test against one half (two-sided; ABX: one-sided)" in told
-    assert "t tests over the shares of listeners, which are not corrected." in told
-    assert "d′ by the model of independent observations." in told
+    assert "exact binomial tests against one half (two-sided; ABX: one-sided)" in told
+    assert "per-listener shares were tested by t tests, whose p values are not corrected." in told
+    assert "d′ under the independent-observations model." in told
     assert "Bradley–Terry model with ties (Davidson)" in told
     first, abx = preference().scales
     assert first.abilities
     without = replace(first, abilities=replace(first.abilities, ties=None))
     told = methods_paragraph(replace(preference(), scales=(without,)))
     assert "(two-sided)" in told
-    assert "Bradley–Terry model, with intervals" in told
+    assert "Bradley–Terry model, with cluster-robust" in told
     assert first.choices[0].sensitivity is None
     keen = abx.choices[0].sensitivity
     assert keen
@@ -225,7 +227,7 @@ def test_methods_of_choices_tell_sides_models_and_ties() -> None:
         )
     )
     assert "(ABX: one-sided)" in told
-    assert "d′ by the differencing model." in told
+    assert "d′ under the differencing model." in told
 
 
 def test_listeners_who_choose_have_a_table() -> None:
@@ -236,34 +238,34 @@ def test_listeners_who_choose_have_a_table() -> None:
     drawn, table = next(s.parts for s in make_report(found).sections if s.title == "Listeners")
     assert isinstance(drawn, Panels)
     assert isinstance(table, Table)
-    assert table.header == ("listener", "", "votes", "usual", "run")
+    assert table.header == ("listener", "status", "votes", "most frequent value", "longest run")
     assert len(table.rows) == len(listeners)
 
 
 @pytest.mark.parametrize(
     ("interval", "test"),
     [
-        ("cluster_t", "two-sided paired t tests over listeners"),
-        ("cluster_bootstrap", "two-sided paired t tests over listeners"),
+        ("cluster_t", "two-sided per-listener paired t tests"),
+        ("cluster_bootstrap", "two-sided per-listener paired t tests"),
         ("two_way_bootstrap", "the same bootstrap, two-sided"),
-        ("mixed", "t tests of the mixed model with Satterthwaite's degrees of freedom"),
-        ("naive_t", "paired t tests over single differences, as if these were independent"),
+        ("mixed", "t tests of the mixed model with Satterthwaite degrees of freedom"),
+        ("naive_t", "paired t tests over single differences, treated as independent"),
     ],
 )
 def test_methods_name_the_test(interval: str, test: str) -> None:
     first = scale({"A": 3, "B": 4, "C": 2}, pair("A", "B", "B"), pair("A", "C"))
     other = scale({"A": 3, "B": 4}, pair("A", "B"), value=replace(QUALITY, name="OVRL"))
     told = methods_paragraph(results(first, other, interval=interval, level=0.9))
-    assert f"{test}, at alpha 0.1; p values are" in told
+    assert f"{test} (alpha = 0.1); p values were" in told
     assert "2 (QUALITY), 1 (OVRL) pairs of systems were compared" in told
-    assert "within each scale over 2 (QUALITY), 1 (OVRL) pairs" in told
-    assert "Hedges' g of differences within listeners, with 90 % intervals" in told
+    assert "within each scale, across 2 (QUALITY), 1 (OVRL) pairs" in told
+    assert "Hedges' g_z of per-listener differences, with 90 % confidence intervals" in told
 
 
 def test_simulated_listeners_are_said_to_be_everywhere() -> None:
     found = replace(mos(), simulated=True)
     assert make_report(found).title == "Simulated: Results of UDASE again & <again>"
-    assert short(found)[0] == "all listeners were simulated: nobody heard anything"
+    assert short(found)[0] == "All listeners were simulated; these are not ratings by people"
     assert methods_paragraph(found).startswith(
         "All listeners were simulated. 32 listeners took part."
     )
@@ -275,8 +277,8 @@ def test_what_differs_from_the_plan_is_told() -> None:
     changed = ("the interval is mixed, not cluster_t", "p is not corrected")
     found = replace(mos(), changed=changed)
     for one in changed:
-        assert f"Other than the study had planned: {one}." in methods_paragraph(found)
-        assert f"other than the study had planned: {one}" in short(found)
+        assert f"Deviation from the planned analysis: {one}." in methods_paragraph(found)
+        assert f"Deviation from the planned analysis: {one}" in short(found)
 
 
 def test_derived_scales_add_no_votes() -> None:
@@ -284,7 +286,7 @@ def test_derived_scales_add_no_votes() -> None:
     grade = scale({"A": -1, "B": 0}, value=Value("SDG", "high", -4, 4, ""))
     told = methods_paragraph(results(impairment, grade))
     assert "48 votes on the scale IMPAIRMENT (1 to 5) were analysed, for 2 systems" in told
-    assert "SDG (-4 to 4) follows from these." in told
+    assert "SDG (-4 to 4) was derived from these votes." in told
     assert "48 votes on the scale SDG (-4 to 4)" in methods_paragraph(results(grade))
 
 
@@ -295,8 +297,12 @@ def ccr() -> Results:
 
 
 def test_systems_that_were_rated_against_others_are_compared() -> None:
-    assert short(ccr()) == ("COMPARISON: C2 is better than C0 and C1; C1 – C0 cannot be tested",)
-    (part,) = next(s.parts for s in make_report(ccr()).sections if s.title == "Who is better")
+    assert short(ccr()) == (
+        "COMPARISON: C2 is significantly better than C0 and C1; not testable: C1–C0",
+    )
+    (part,) = next(
+        s.parts for s in make_report(ccr()).sections if s.title == "Differences between systems"
+    )
     assert isinstance(part, Matrix)
     assert [*part.systems] == ["C0", "C1", "C2"]
     made = render(ccr(), "md")
@@ -310,8 +316,12 @@ def test_systems_that_were_rated_against_others_are_compared() -> None:
 def test_grades_against_one_reference_keep_their_means() -> None:
     pairs = pair("A", "ref", "ref"), pair("B", "ref"), pair("A", "B")
     found = results(scale({"A": -1, "B": 0}, *pairs, value=Value("SDG", "high", -4, 4, "")))
-    assert short(found) == ("SDG: ref is better than A; B – ref and A – B cannot be told apart",)
-    assert short(replace(found, controls=("ref",)))[0].startswith("SDG: A is worse than ref; ")
+    assert short(found) == (
+        "SDG: ref is significantly better than A; not significantly different: B–ref and A–B",
+    )
+    assert short(replace(found, controls=("ref",)))[0].startswith(
+        "SDG: A is significantly worse than ref; "
+    )
     made = render(found, "md")
     assert "|  | estimate | vs ref | vs A | vs B |" in made
     assert "| ref | – |  | better | · |" in made
@@ -321,16 +331,17 @@ def test_grades_against_one_reference_keep_their_means() -> None:
 def test_strong_effects_are_told_and_weak_ones_not() -> None:
     first = scale({"A": 3, "B": 4}, value=replace(QUALITY, name="SIG"))
     made = [
-        Effect("order", "trial 40 of a session less trial 1", at(-0.57), 0.001),
-        Effect("session", "session 3 less session 1", at(0.4), 0.002),
-        Effect("scales", "SIG asked first less BAK asked first", at(0.3), 0.03),
-        Effect("place", "place 2 on the page less place 1", at(-0.2), NAN),
+        Effect("order", "trial 40 minus trial 1 of a session", at(-0.57), 0.001),
+        Effect("session", "session 3 minus session 1", at(0.4), 0.002),
+        Effect("scales", "SIG asked first minus BAK asked first", at(0.3), 0.03),
+        Effect("place", "position 2 minus position 1 on the page", at(-0.2), NAN),
     ]
     found = short(results(replace(first, effects=tuple(made))))
     assert found[1:] == (
-        "votes fall by 0.57 from the first to the last trial of a session (SIG)",
-        "votes rise by 0.40 from session 1 to session 3 (SIG)",
-        "votes rise by 0.30 from BAK asked first to SIG asked first (SIG)",
+        "SIG: votes fall by 0.57 from the first to the last trial of a session (Holm-corrected p "
+        "0.0030)",
+        "SIG: votes rise by 0.40 from session 1 to session 3 (Holm-corrected p 0.0040)",
+        "SIG: votes rise by 0.30 from BAK asked first to SIG asked first (Holm-corrected p 0.0300)",
     )
     weak = replace(made[2], p=0.03)
     assert len(short(results(replace(first, effects=(weak, weak))))) == 1  # 2 · 0.03 > 0.05
@@ -344,7 +355,7 @@ def test_listeners_who_always_vote_alike_are_named() -> None:
         replace(one, listener=3, usual=0.94, votes=40),
     )
     found = short(replace(results(replace(scale({"A": 3}), listeners=people))))
-    told = "listener 1 gave the same vote in at least 95 % of the trials (QUALITY)"
+    told = "QUALITY: listener 1 gave the same vote in at least 95 % of trials"
     assert [line for line in found if "same vote" in line] == [told]
 
 
@@ -356,12 +367,12 @@ def test_without_a_rule_listeners_who_stand_apart_are_named() -> None:
     )
     found = results(replace(scale({"A": 3}), listeners=people))
     told = (
-        "no rule of screening was planned; listeners 1 and 8 do not go with the others "
-        "(correlation below 0.4)"
+        "No screening rule was planned; listeners 1 and 8 correlate poorly with the rest of the "
+        "panel (correlation below 0.4)"
     )
     assert short(found)[-1] == told
     planned = replace(found, rules=(Rule("p808", {}),))
-    assert not any("do not go" in line for line in short(planned))
+    assert not any("correlate poorly" in line for line in short(planned))
     both = replace(
         found, scales=(*found.scales, scale({"A": 3}, value=replace(QUALITY, name="BAK")))
     )
@@ -370,31 +381,36 @@ def test_without_a_rule_listeners_who_stand_apart_are_named() -> None:
 
 def test_the_terminal_shows_effects_and_says_what_more_there_is() -> None:
     made = render(mos(), width=500)
-    assert "\neffects\n" in made
+    assert "\norder effects\n" in made
     assert made.splitlines()[-1] == (
-        "more with -o report.html or --folder: means by method, votes, listeners, every check, "
-        "variance, subject model, bias and inconsistency, doubled votes, items, methods"
+        "also in -o report.html and --folder: means by method, distribution of votes, listeners, "
+        "all screening checks, variance components, subject model, bias and inconsistency, "
+        "repeated votes, items, methods"
     )
-    assert "more with -o" not in render(mos(), "html")
+    assert "also in -o" not in render(mos(), "html")
 
 
 def test_differences_are_drawn_about_a_line_at_zero() -> None:
     found = results(scale({"A": 3, "B": 4}, pair("A", "B", "B")))
-    section = render(found, "html").split("<h2>Who is better</h2>")[1].split("</section>")[0]
+    section = (
+        render(found, "html")
+        .split("<h2>Differences between systems</h2>")[1]
+        .split("</section>")[0]
+    )
     assert 'aria-label="A − B: 0.30 [0.10, 0.50], n = 12"' in section
     assert '<i class="marked" style="left:0.0%"></i>' in section
     assert 'class="row s1 k0"' in section  # that of B
-    assert "all differences, with p" in section
+    assert "All differences with p-values" in section
     many = [pair(f"{n}", "B") for n in range(61)]
     assert "marked" not in render(results(scale({"A": 3}, *many)), "html").split("</style>")[1]
 
 
 def test_long_texts_may_be_broken() -> None:
     made = render(mos(), "html")
-    row = made.split("<caption>left out</caption>")[1].split("</tr>")[1]
+    row = made.split("<caption>excluded</caption>")[1].split("</tr>")[1]
     assert 'class="long"' in row
     assert "th.long { white-space: normal" in made
-    assert '<table class="wide"><caption>how far listeners agree' in made
+    assert '<table class="wide"><caption>agreement between listeners' in made
 
 
 def test_the_digest_of_the_study_is_in_the_provenance() -> None:
@@ -414,31 +430,37 @@ def test_pairs_that_were_not_planned_are_not_hidden() -> None:
     means = {"A": 3, "B": 4.5, "C": 2, "D": 4}
     found = results(scale(means, pair("A", "B", "B"), pair("A", "C")))
     assert short(found) == (
-        "QUALITY: B leads by mean (4.50), better than A; not compared with C and D",
-        "QUALITY: of the others, these cannot be told apart: A – C",
-        "only 2 of 6 pairs of systems were compared: A – B and A – C; of all others nothing is "
-        "said",
+        "QUALITY: B leads by mean (4.50), significantly better than A; not compared with C and D",
+        "QUALITY: also not significantly different: A–C",
+        "Only 2 of 6 pairs of systems were compared: A – B and A – C; nothing is concluded about "
+        "the others",
     )
-    assert ", empty was not compared" in render(found, "md")
+    assert ", empty: not compared" in render(found, "md")
     twice = results(*found.scales, replace(found.scales[0], value=replace(QUALITY, name="OTHER")))
-    assert short(twice)[0] == "B leads on every scale by mean."
-    assert sum("of all others nothing is said" in line for line in short(twice)) == 1
+    assert short(twice)[0] == (
+        "B has the best mean on every scale, but not all differences from other systems are "
+        "significant"
+    )
+    assert sum("nothing is concluded about the others" in line for line in short(twice)) == 1
     every = [pair(a, b) for a, b in combinations(means, 2)]
     assert "not compared" not in render(results(scale(means, *every)), "md")
 
 
 def test_two_listeners_tell_nothing() -> None:
-    effect = Effect("order", "trial 9 of a session less trial 1", replace(at(0.9), n=2), 0.0001)
+    effect = Effect("order", "trial 9 minus trial 1 of a session", replace(at(0.9), n=2), 0.0001)
     own = replace(scale({"A": 3, "B": 4}, pair("A", "B")), effects=(effect,))
     found = replace(results(own), listeners=2)
     assert short(found) == (
-        "2 listeners are too few to tell anything apart: it takes 3 or more",
+        "No difference can be called significant: 2 listeners are too few (at least 3 are needed)",
         "QUALITY: B leads by mean (4.00)",
     )
-    assert "too few to tell" in render(found, "md")
+    assert "too few listeners" in render(found, "md")
     three = replace(own, effects=(replace(effect, difference=replace(at(0.9), n=3)),))
     told = short(replace(results(three), listeners=3))
-    assert told[0].startswith("QUALITY: B leads (4.00); cannot be told apart from A")
+    assert told[0].startswith("No systems differ significantly on QUALITY (no Holm-corrected p")
+    assert told[1].startswith(
+        "QUALITY: no other system differs significantly from B, which leads (4.00)"
+    )
     assert any("votes rise by 0.90" in line for line in told)
 
 
@@ -447,4 +469,4 @@ def test_intervals_beyond_the_scale_are_explained() -> None:
     own = scale({"A": 3, "B": 4})
     assert "beyond the scale" not in render(results(own), "md")
     found = render(results(replace(own, systems={**own.systems, "C": wide})), "md")
-    assert "Intervals that reach beyond the scale, of QUALITY (1 to 5)" in found
+    assert "Some intervals extend beyond the scale: QUALITY (1 to 5)." in found

@@ -77,21 +77,21 @@ def test_every_form_of_every_result_has_no_bare_nan(results: Results, form: str)
 
 def test_sections_come_in_the_order_in_which_one_asks(whole: Results) -> None:
     assert titles(whole) == [
-        "In short",
+        "Summary",
         "Means",
         "Means by method",
-        "Votes",
-        "Who is better",
+        "Distribution of votes",
+        "Differences between systems",
         "Listeners",
         "Screening",
-        "With and without those left out",
-        "Every check",
-        "Agreement",
-        "Variance",
+        "Means with and without excluded listeners",
+        "All screening checks",
+        "Agreement between listeners",
+        "Variance components",
         "Subject model",
         "Bias and inconsistency",
-        "Effects",
-        "Doubled votes",
+        "Order effects",
+        "Repeated votes",
         "Items",
         "Methods",
     ]
@@ -99,9 +99,9 @@ def test_sections_come_in_the_order_in_which_one_asks(whole: Results) -> None:
 
 def test_what_is_empty_has_no_section() -> None:
     assert titles(preference()) == [
-        "In short",
-        "Choices",
-        "Abilities",
+        "Summary",
+        "Paired choices",
+        "Bradley–Terry abilities",
         "Choices by listener",
         "Methods",
     ]
@@ -218,7 +218,7 @@ def test_listeners_who_were_left_out_are_marked(whole: Results) -> None:
     out = {row["listener"] for row in found if row["kept"] == "no"}
     assert out == {"4", "17", "30"}
     made = render(whole, "html")
-    assert made.count('class="panel left"') == made.count("<em>left out</em>") == 3 * 3
+    assert made.count('class="panel left"') == made.count("<em>excluded</em>") == 3 * 3
     assert made.count('class="panel"') == 3 * 29
 
 
@@ -265,7 +265,7 @@ def test_latex_tables_are_whole_and_listeners_stay_out(results: Results) -> None
     ):
         for line in (head, *body.removesuffix(r" \\").split(" \\\\\n")):
             assert len(re.findall(r"(?<!\\)&", line)) + 1 == len(columns)
-    for long in ("inconsistency", "by item", "all that the rules found", "more than once}"):
+    for long in ("inconsistency", "by item", "all screening checks", "repeated votes}"):
         assert f"{long}}}" not in made
     assert not re.search("[±∞′−×]", made)
 
@@ -273,8 +273,8 @@ def test_latex_tables_are_whole_and_listeners_stay_out(results: Results) -> None
 @pytest.mark.parametrize(
     ("correction", "heading", "told"),
     [
-        ("holm", "p (Holm)", "corrected by Holm's method"),
-        ("bh", "p (BH)", "corrected by the method of Benjamini and Hochberg"),
+        ("holm", "p (Holm)", "Holm-corrected"),
+        ("bh", "p (BH)", "Benjamini–Hochberg-corrected"),
         ("none", "", "not corrected"),
     ],
 )
@@ -283,7 +283,7 @@ def test_the_correction_is_the_one_that_was_planned(
 ) -> None:
     made = render(replace(whole, plan=Analysis(correction=correction)), "md")
     assert f"p is {told}" in made
-    assert f"p values are {told}" in made
+    assert f"p values were {told}" in made
     heads = ("p (Holm)", "p (BH)")
     assert [head for head in heads if f"| {head} |" in made] == [heading] * bool(heading)
 
@@ -293,7 +293,7 @@ def test_pairs_that_were_not_compared_are_left_open(whole: Results) -> None:
     few = replace(whole, scales=scales)
     made = render(few, "html")
     assert made.count('title="not compared"') == 3 * (20 - 2)
-    short = next(s for s in make_report(few).sections if s.title == "In short").parts[0]
+    short = next(s for s in make_report(few).sections if s.title == "Summary").parts[0]
     assert isinstance(short, Lines)
     told = [line for line in short.lines if "OM-LSA" in line]
     assert told
@@ -327,12 +327,12 @@ def test_pages_draw_scales_from_end_to_end(whole: Results) -> None:
 
 
 def test_votes_are_bars_on_a_short_scale_and_histograms_on_a_slider(whole: Results) -> None:
-    first = parts(whole, "Votes")[0]
+    first = parts(whole, "Distribution of votes")[0]
     assert isinstance(first, VoteCounts)
     for name, counts in first.rows:
         assert [*counts] == [1, 2, 3, 4, 5]
         assert sum(counts.values()) == whole.scales[0].systems[name].votes
-    (slider,) = parts(mushra(), "Votes")
+    (slider,) = parts(mushra(), "Distribution of votes")
     assert isinstance(slider, ValueSpread)
     votes = [rated.votes for rated in mushra().scales[0].systems.values()]
     assert [len(values) for values in slider.series.values()] == votes
@@ -358,7 +358,7 @@ def test_listeners_without_means_are_a_table(whole: Results) -> None:
 
 
 def test_means_stand_beside_those_of_everyone(whole: Results) -> None:
-    shown = parts(whole, "With and without those left out")[0]
+    shown = parts(whole, "Means with and without excluded listeners")[0]
     assert isinstance(shown, Intervals)
     found = [estimate for _, row in shown.rows for estimate in row.values()]
     scale = whole.scales[0]
@@ -370,21 +370,21 @@ def test_in_short_says_who_leads_and_what_screening_changes(whole: Results) -> N
     made = render(whole, "text", width=300)
     best = max(whole.scales[2].systems.items(), key=lambda pair: pair[1].mean.value)[0]
     assert f"OVRL: {best} leads" in made
-    assert "listeners 4, 17 and 30 were left out (3 of 32)" in made
-    assert "with all listeners the order changes on SIG" in made
+    assert "Listeners 4, 17 and 30 were excluded by screening (3 of 32)" in made
+    assert "Keeping all listeners would change the ranking on SIG" in made
     kept = tuple(
         replace(s, everyone={n: r.mean for n, r in s.systems.items()}) for s in whole.scales
     )
     same = render(replace(whole, scales=kept), width=300)
-    assert "with all listeners no system changes place" in same
-    assert "by 0.00" in same
+    assert "Keeping all listeners would not change the ranking" in same
+    assert "(0.00)" in same
 
 
 def test_one_who_leads_on_every_scale_is_said_to(whole: Results) -> None:
     leads = [scale for scale in whole.scales if scale.value.name != "SIG"]
     made = render(replace(whole, scales=tuple(leads)))
-    assert f"{SYSTEMS[-1]} leads on every scale." in made
-    assert "leads on every scale" not in render(whole)
+    assert f"{SYSTEMS[-1]} is significantly better than all other systems" in made
+    assert "on every scale" not in render(whole)
 
 
 def test_infinite_abilities_are_said_to_be_so() -> None:
@@ -397,14 +397,14 @@ def test_infinite_abilities_are_said_to_be_so() -> None:
 def test_choices_of_abx_are_right_or_wrong() -> None:
     made = render(preference(), "md")
     people = "over listeners | p over listeners"
-    assert f"| first | second | right | wrong | share | p | {people} | d′ |" in made
+    assert f"| first | second | correct | incorrect | share | p | {people} | d′ |" in made
     assert (
         f"| first | second | first chosen | second chosen | neither | share | p | {people}" in made
     )
 
 
 def test_matrices_hold_the_effect_sizes(whole: Results) -> None:
-    first = parts(whole, "Who is better")[0]
+    first = parts(whole, "Differences between systems")[0]
     assert isinstance(first, Matrix)
     effect = first.contrasts[0].effect
     assert effect
@@ -414,7 +414,10 @@ def test_matrices_hold_the_effect_sizes(whole: Results) -> None:
 @pytest.mark.parametrize("form", ["text", "md", "latex", "html"])
 def test_that_nobody_was_left_out_is_said_everywhere(form: str) -> None:
     made = render(mushra(), form, width=300).replace("\\%", "%")
-    assert "Nobody left out by bs1534 (hidden reference rated below 90 in more than 15 %" in made
+    assert (
+        "No listener was excluded by bs1534 (hidden reference rated below 90 in more than 15 %"
+        in made
+    )
 
 
 def test_every_listener_of_a_long_list_has_a_low_row(whole: Results) -> None:
@@ -428,23 +431,22 @@ def test_the_methods_tell_what_was_done(whole: Results) -> None:
     told = methods_paragraph(whole)
     votes = sum(r.votes for s in whole.scales for r in s.systems.values())
     for part in (
-        "32 listeners took part. Of these, 3 were left out",
+        "32 listeners took part. Of these, 3 were excluded",
         "by p808 (variance of ratings below 0.1, or Pearson correlation with the mean of the other "
         "listeners below 0.4, on any scale).",
         f"{votes:,} votes on the scales SIG (1 to 5), BAK (1 to 5) and OVRL (1 to 5) were "
         "analysed, for 5 systems with 16 items each.",
         "3 votes lack a session.",
         "12 stimuli were rated more than once",
-        "the last counts",
-        "Intervals of means (95 %) are by t intervals over the means of listeners; they "
-        "generalise to other listeners on these items.",
-        "4 or more and 2 or less (SIG and BAK), Good or better and Poor or worse (OVRL), every "
-        "listener counting once",
-        "10 pairs of systems were compared on each scale by two-sided paired t tests over "
-        "listeners, at alpha 0.05; p values are corrected by Holm's method, within each scale over "
-        "10 pairs.",
-        "Effect sizes are given as d_z, with 95 % intervals.",
-        "held at a floor (SIG 0.10, BAK 0.10, OVRL 0.10)",
+        "the last vote was used",
+        "95 % confidence intervals of means were computed by t intervals over per-listener means; "
+        "they generalize to other listeners on these items.",
+        "4 or more and 2 or less (SIG and BAK), Good or better and Poor or worse (OVRL) are "
+        "also reported, each listener weighted equally",
+        "10 pairs of systems were compared on each scale by two-sided per-listener paired t tests "
+        "(alpha = 0.05); p values were Holm-corrected within each scale, across 10 pairs.",
+        "Effect sizes are d_z, with 95 % confidence intervals.",
+        "have a lower bound (SIG 0.10, BAK 0.10, OVRL 0.10)",
         "ICC(2,1), ICC(2,k), alpha ordinal and alpha interval",
         "Earwitness 0.1.0",
     ):
@@ -475,13 +477,13 @@ def test_the_methods_invent_no_number(results: Results) -> None:
 def test_the_methods_leave_out_what_is_not_there() -> None:
     told = methods_paragraph(Results("t", "", (), Analysis(), (), 1))
     assert told == (
-        "1 listener took part. No rule of screening was applied. All numbers were computed with "
+        "1 listener took part. No screening rule was applied. All analyses were computed with "
         "Earwitness."
     )
     rules = (Rule("own_rule", {}),)
     told = methods_paragraph(Results("t", "s", (), Analysis(), (), 2, rules=rules, version="9"))
     assert told == (
-        "2 listeners took part. own_rule could not be applied. All numbers were computed with "
+        "2 listeners took part. own_rule could not be applied. All analyses were computed with "
         "Earwitness 9 (s)."
     )
 

@@ -49,7 +49,7 @@ def section(results: Results, title: str) -> tuple[Table, ...]:
 
 
 def short(results: Results) -> tuple[str, ...]:
-    part = next(s for s in make_report(results).sections if s.title == "In short").parts[0]
+    part = next(s for s in make_report(results).sections if s.title == "Summary").parts[0]
     assert isinstance(part, Lines)
     return part.lines
 
@@ -66,7 +66,7 @@ def test_every_cell_of_a_group_has_its_n(found: Results) -> None:
     assert all(re.search(r" n 3 × 8$", one) for row in means.rows for one in row[2:])
     assert len(differences.rows) == 2 * len(found.scales)
     assert {row[2] for row in differences.rows} == {"model − person"}
-    assert {row[3] for row in depends.rows} == {"these items", "other items too (mixed model)"}
+    assert {row[3] for row in depends.rows} == {"these items", "other items (mixed model)"}
     assert all(" n 6" in row[4] for row in depends.rows)
     assert agreed.header[2:4] == ("ICC(2,1)", "ICC(2,k)")
     assert all(re.search(r" n \d+$", row[2]) for row in agreed.rows)
@@ -93,12 +93,14 @@ def test_groups_are_in_every_form(found: Results) -> None:
 
 
 def test_planned_tests_and_the_mixed_model_say_what_they_speak_about(found: Results) -> None:
-    (beside,) = section(found, "For other items too")
+    (beside,) = section(found, "Generalization to other items")
     assert len(beside.rows) == 2 * len(found.scales)
-    text = next(s.text for s in make_report(found).sections if s.title == "For other items too")
-    assert "The planned test generalises to other listeners on these items" in text
+    text = next(
+        s.text for s in make_report(found).sections if s.title == "Generalization to other items"
+    )
+    assert "The planned test generalizes to other listeners on these items" in text
     assert "to other listeners and other items" in text
-    assert "which generalise to other listeners and other items" in methods_paragraph(found)
+    assert "which generalize to other listeners and other items" in methods_paragraph(found)
 
 
 def at(value: float, level: float = 0.95) -> Estimate:
@@ -109,9 +111,12 @@ def test_what_only_these_items_show_is_told(found: Results) -> None:
     here = Contrast("total", "model", "person", at(-0.5), 0.001, 0.001, "person")
     open_ = replace(here, p=0.2, p_corrected=0.2, better="")
     told = short(only(found, contrasts=(here,), modelled=(open_,)))
-    assert any("of other items it cannot be said (mixed model: p 0.2000)" in one for one in told)
+    assert any(
+        "for other items the difference is not significant (mixed model: p 0.2000)" in one
+        for one in told
+    )
     both = short(only(found, contrasts=(here,), modelled=(here,)))
-    assert not any("of other items" in one for one in both)
+    assert not any("for other items" in one for one in both)
 
 
 def test_what_only_the_mixed_model_can_test_is_told(found: Results) -> None:
@@ -119,7 +124,7 @@ def test_what_only_the_mixed_model_can_test_is_told(found: Results) -> None:
     none = Contrast("total", "model", "person", at(nan), nan, nan, "")
     model = replace(none, difference=at(-0.5), p=0.001, p_corrected=0.001, better="person")
     told = short(only(found, contrasts=(none,), modelled=(model,)))
-    want = "by the mixed model person is better than model (p 0.0010); the planned test cannot be"
+    want = "person is significantly better than model (mixed model: p 0.0010); the planned test "
     assert any(want in one for one in told)
 
 
@@ -133,9 +138,13 @@ def test_not_different_is_never_called_equal(found: Results, better: str, p: flo
     made = only(found, contrasts=(one,), modelled=(), equivalences=(equivalence(0.4, False),))
     told = [*short(made), *render(made, "md").splitlines(), methods_paragraph(made)]
     assert not [line for line in told if CLAIMS.search(line)]
-    lines = [line for line in short(made) if "not shown to be equivalent within ±0.4" in line]
+    lines = [
+        line
+        for line in short(made)
+        if "equivalence of model and person within ±0.4 is not shown" in line
+    ]
     assert len(lines) == 1
-    assert lines[0].endswith(", nor to be different") == (not better)
+    assert lines[0].endswith(", nor is a significant difference") == (not better)
 
 
 def test_equivalence_is_told_where_it_is_shown_and_said_to_be_within_a_margin(
@@ -143,7 +152,7 @@ def test_equivalence_is_told_where_it_is_shown_and_said_to_be_within_a_margin(
 ) -> None:
     one = Contrast("total", "model", "person", at(-0.1), 0.5, 0.5, "")
     made = only(found, contrasts=(one,), equivalences=(equivalence(0.01, True),))
-    told = "total: model and person are equivalent within ±0.4 (p 0.0100)"
+    told = "total: model and person are equivalent within ±0.4 (TOST: p 0.0100)"
     assert f"{told}, for other listeners on these items" in short(made)
     assert "shown within ±0.4" in render(made, "md")
     assert "two one-sided tests (TOST)" in methods_paragraph(made)
@@ -154,7 +163,7 @@ def test_without_a_margin_the_smallest_one_is_given_and_nothing_is_claimed(found
     one = replace(equivalence(nan, False), margin=nan)
     made = only(found, equivalences=(one,))
     (shown,) = section(made, "Equivalence")
-    assert shown.header == ("scale", "of", "difference, 90 %", "within")
+    assert shown.header == ("scale", "pair", "difference (90 % CI)", "smallest margin")
     assert shown.rows[0][-1] == "±0.30"
     assert "equivalen" not in " ".join(short(made))
     assert "TOST" not in methods_paragraph(made)
@@ -167,16 +176,19 @@ def test_a_difference_that_depends_on_the_group_is_told_with_its_scope(found: Re
     groups = (replace(scale.groups[1], interactions=(both,)),)
     (told,) = [one for one in short(only(found, groups=groups)) if "larger for" in one]
     assert told.startswith(
-        "total: person − model is 0.50 larger for jury experts than for lay (p 0.0020)"
+        'total: the person–model difference is 0.50 larger for jury "experts" than for "lay" '
+        "(p 0.0020)"
     )
-    assert "cannot be said of others (mixed model: p 0.3000)" in told
+    assert "and not for others (mixed model: p 0.3000)" in told
     none = (replace(scale.groups[1], interactions=(replace(both, tested=open_),)),)
     assert not [one for one in short(only(found, groups=none)) if "larger for" in one]
 
 
 def test_dimensions_that_go_together_are_drawn_and_told_with_their_figure(found: Results) -> None:
     assert found.rubric is not None
-    own = next(s for s in make_report(found).sections if s.title == "Dimensions together")
+    own = next(
+        s for s in make_report(found).sections if s.title == "Correlations between dimensions"
+    )
     (heat,) = own.parts
     assert isinstance(heat, Heat)
     assert heat.names == DIMENSIONS
@@ -186,15 +198,15 @@ def test_dimensions_that_go_together_are_drawn_and_told_with_their_figure(found:
     first = found.rubric.correlations[0]
     strong = replace(first, pearson=replace(first.pearson, value=0.65, low=0.5, high=0.76, n=120))
     made = replace(found, rubric=replace(found.rubric, correlations=(strong,)))
-    told = "precision and recall go together (r 0.650 [0.500, 0.760] over 120 captions)"
+    told = "precision and recall are strongly correlated (r 0.650 [0.500, 0.760] over 120 captions)"
     assert any(one.startswith(told) for one in short(made))
     weak = replace(strong, pearson=replace(strong.pearson, value=0.2))
     made = replace(found, rubric=replace(found.rubric, correlations=(weak,)))
-    assert not any("go together" in one for one in short(made))
+    assert not any("strongly correlated" in one for one in short(made))
 
 
 def test_raters_are_sorted_by_severity_with_their_jury_and_n(found: Results) -> None:
-    (severity,) = section(found, "Severity")
+    (severity,) = section(found, "Severity of raters")
     assert severity.header == ("rater", "jury", *DIMENSIONS, "total")
     totals = [float(row[-1].split(" [")[0]) for row in severity.rows]
     assert totals == sorted(totals)
@@ -203,7 +215,7 @@ def test_raters_are_sorted_by_severity_with_their_jury_and_n(found: Results) -> 
 
 
 def test_faults_are_listed_with_what_was_done(found: Results) -> None:
-    faults, without = section(found, "Faults")
+    faults, without = section(found, "Faults in the data")
     kinds = [row[0] for row in faults.rows]
     assert kinds == ["positive penalty", "blank", "duplicate", "duplicate"]
     assert all(row[5] for row in faults.rows)
@@ -211,9 +223,12 @@ def test_faults_are_listed_with_what_was_done(found: Results) -> None:
     assert "6 × 6" in without.rows[-1]
     told = short(found)
     assert any("1 positive penalty, 1 blank and 2 duplicate captions" in one for one in told)
-    assert any("dropping duplicate captions turns p of model − person from" in one for one in told)
-    assert "a rater with a blank is left out of the total of that caption" in methods_paragraph(
-        found
+    assert any(
+        "without duplicate captions, p of model − person changes from" in one for one in told
+    )
+    assert (
+        "a rater who left a dimension blank is excluded from the total of that caption"
+        in methods_paragraph(found)
     )
 
 
@@ -221,13 +236,15 @@ def test_a_penalty_that_is_nearly_always_0_is_no_reason_to_warn(found: Results) 
     scale: ScaleResults = found.scales[2]
     lazy = tuple(replace(one, usual=1.0, votes=99, correlation=0.0) for one in scale.listeners)
     made = replace(found, scales=(replace(scale, listeners=lazy),), rubric=None, faults=())
-    assert not any("same vote" in one or "do not go with" in one for one in short(made))
+    assert not any("same vote" in one or "correlate poorly" in one for one in short(made))
 
 
 def test_pages_without_a_rubric_have_nothing_of_it(found: Results) -> None:
     plain = replace(found, rubric=None, faults=(), people={})
     titles = [one.title for one in make_report(plain).sections]
-    assert not {"Dimensions together", "Severity", "Faults"} & {*titles}
+    assert not {"Correlations between dimensions", "Severity of raters", "Faults in the data"} & {
+        *titles
+    }
     assert "rubric" not in methods_paragraph(replace(plain, signature=""))
 
 

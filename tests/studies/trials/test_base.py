@@ -192,7 +192,7 @@ def test_small_impairments_are_differences_from_the_hidden_reference() -> None:
     assert found["SDG"].key.system == "sys0"
     wrong = {one.scale: one for one in kind.read(trial, {"B": 5.0, "C": 4.2}, 1, 1)}
     assert wrong["SDG"].value == pytest.approx(0.8)  # the object was taken for the reference
-    with pytest.raises(BadAnswer, match="one of the two is the reference"):
+    with pytest.raises(BadAnswer, match="one of the two sounds is the reference"):
         kind.read(trial, {"B": 4.0, "C": 4.2}, 1, 1)
 
 
@@ -216,7 +216,7 @@ def test_impressions_become_values_of_the_scale(heard: float) -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "told"),
     [
-        ("ab", {"pairs": "some"}, "pairs must be one of all, reference"),
+        ("ab", {"pairs": "some"}, "pairs must be all or reference"),
         *(
             ("mushra", {"anchors": bad}, "anchors must be a list of folders")
             for bad in ("low", None, 5, {"a": 1}, ["a", ""], [1])

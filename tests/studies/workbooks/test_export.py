@@ -124,7 +124,7 @@ def test_captions_with_the_same_words_are_refused_with_clip_and_authors(tmp_path
     table = tmp_path / "s" / "captions.csv"
     table.write_text(table.read_text().replace("Sound 3, as 1 ", "Sound 3,  as 0 "))
     with pytest.raises(
-        InputError, match=r"quill and zora have the same words.*item \"c3\""
+        InputError, match=r"quill and zora have the same caption.*item \"c3\""
     ) as told:
         study_export_xlsx(path, tmp_path / "out")
     assert [one.item for one in told.value.problems] == ["c3"]
@@ -134,12 +134,12 @@ def test_captions_with_the_same_words_are_refused_with_clip_and_authors(tmp_path
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ({"listeners": "3-9"}, "there is no listener 5 — known: 1 to 4"),
-        ({"listeners": "1,x"}, '"x" is no number'),
-        ({"listeners": "3-1"}, "from a number to a higher one"),
-        ({"pattern": "{flavour}.xlsx"}, "two files would have one name"),
-        ({"local": ""}, "links must go somewhere"),
-        ({"web": "clips"}, "must begin with https"),
+        ({"listeners": "3-9"}, "unknown listener 5 — known: 1 to 4"),
+        ({"listeners": "1,x"}, '"x" is not a number'),
+        ({"listeners": "3-1"}, "not an ascending range"),
+        ({"pattern": "{flavour}.xlsx"}, "two files would have the same name"),
+        ({"local": ""}, "no folder and no address"),
+        ({"web": "clips"}, "must start with https"),
     ],
 )
 def test_what_cannot_be_written_is_refused(tmp_path: Path, how: Any, told: str) -> None:
@@ -149,7 +149,7 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path, how: Any, told: str) 
 
 
 def test_studies_of_sounds_have_no_workbooks(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="this study is about sounds"):
+    with pytest.raises(UsageError, match="this study rates sounds"):
         study_export_xlsx(study(sounds(tmp_path), "acr"), tmp_path / "out")
 
 

@@ -213,10 +213,10 @@ def test_a_refusal_by_the_store_keeps_nothing_of_the_other_files(
     with served(path, address) as client:
         take(client, link(client, 3), Rater(30), stop="2.0")
     before = rows(address)
-    with pytest.raises(InputError, match="was answered otherwise in a browser") as error:
+    with pytest.raises(InputError, match="has a different answer from the browser") as error:
         study_enter(path, files, address)
     assert error.value.count == CLIPS // 2
-    assert "leave all rows of this clip empty; or say --replace" in told(error.value)[0]
+    assert "leave all rows of this clip empty, or use --replace" in told(error.value)[0]
     assert "P3_local.xlsx:" in told(error.value)[0]
     assert rows(address) == before
     done = study_enter(path, files, address, replace=True)
@@ -244,10 +244,10 @@ def test_empty_clips_stay_open_and_blanks_are_blank(
     file.write_bytes(filled(made, 1, judge))
     done = study_enter(path, [file], address)
     assert done.new == CLIPS - 2
-    assert "P1: 2 of 6 clips are empty, and stay as they were" in done.matched.notes
+    assert "P1: 2 of 6 clips are empty and left unchanged" in done.matched.notes
     kinds = [one.message for one in done.matched.findings]
     assert kinds.count("fluency is blank") == 2
-    assert kinds.count("there is a comment, but no number: not kept") == 2
+    assert kinds.count("comment without values is not imported") == 2
     totals = [one for one in stored_answers(path, address).ratings() if one.scale == "total"]
     assert {one.key.item for one in totals} == {"c3", "c4", "c5"}
     assert study_enter(path, [file], address).unchanged == CLIPS - 2
@@ -288,11 +288,11 @@ def test_workbooks_of_another_study_or_rater_are_refused(
     path: Path, files: list[Path], tmp_path: Path
 ) -> None:
     other = captioned(tmp_path / "t", STUDY + "seed: 2\n")
-    with pytest.raises(InputError, match='another form of it: "Captions"'):
+    with pytest.raises(InputError, match='another version of it: "Captions"'):
         study_import_answers(other, files)
     path.write_text(STUDY.replace("lay: 2", "lay: 1"))  # nobody else moves
     assert len(study_import_answers(path, files[:3]).answers) == 3 * CLIPS
-    with pytest.raises(InputError, match=r"P4_local.xlsx: there is no listener 4 — name it"):
+    with pytest.raises(InputError, match=r"P4_local.xlsx: unknown listener 4 — name the"):
         study_import_answers(path, files)
 
 
@@ -333,7 +333,9 @@ def test_the_original_layout_is_matched_by_clip_and_caption(
         assert one.answer.values["A.fluency"] == -0.1
         assert (one.answer.values["A.irrelevance"], one.answer.values["B.irrelevance"]) == (0, -0.2)
     file.rename(tmp_path / "anna.xlsx")
-    with pytest.raises(InputError, match="does not say whose it is — name it by its rater, P1"):
+    with pytest.raises(
+        InputError, match="does not name its rater — name the file after its rater, P1"
+    ):
         study_import_answers(path, [tmp_path / "anna.xlsx"])
 
 
@@ -342,11 +344,13 @@ def test_captions_and_clips_that_the_study_does_not_have_are_told_by_cell(
 ) -> None:
     file = tmp_path / "P3_google.xlsx"
     file.write_bytes(original(made, 3, spoilt="!"))
-    with pytest.raises(InputError, match=r"google.xlsx:3: Assessment!D3: clip \"c\d\" has no such"):
+    with pytest.raises(
+        InputError, match=r"google.xlsx:3: Assessment!D3: clip \"c\d\" does not have"
+    ):
         study_import_answers(path, [file])
     data = repacked(original(made, 3), lambda _, text: text.replace(b">c5<", b">c55<"))
     file.write_bytes(data)
-    with pytest.raises(InputError, match='there is no clip "c55"'):
+    with pytest.raises(InputError, match='unknown clip "c55"'):
         study_import_answers(path, [file])
 
 
@@ -368,7 +372,7 @@ def test_a_rater_who_says_two_things_is_refused(
     web.write_bytes(filled(made, 1, lambda _: {}, links="https://example.org"))
     assert len(study_import_answers(path, [web, files[0]]).answers) == CLIPS
     web.write_bytes(filled(made, 1, anything(5), links="https://example.org"))
-    with pytest.raises(InputError, match="P1 gave other numbers in"):
+    with pytest.raises(InputError, match="P1 has different values in"):
         study_import_answers(path, [web, files[0]])
 
 
@@ -383,7 +387,7 @@ def test_a_comment_that_is_too_long_is_refused(path: Path, made: Design, tmp_pat
 def test_answers_may_be_written_to_a_file(path: Path, files: list[Path], tmp_path: Path) -> None:
     out = tmp_path / "answers.jsonl"
     done = good("import-xlsx", path, *files, "-o", out)
-    assert f"{2 * RATERS * CLIPS} rows of 4 raters on {RATERS * CLIPS} pages" in done.stderr
+    assert f"{2 * RATERS * CLIPS} rows: 4 raters, {RATERS * CLIPS} pages" in done.stderr
     first = out.read_bytes()
     hint = done.stderr.splitlines()[-1].removeprefix("next: earwitness study ").split()
     results = json.loads(good(*hint, "--to", "json", *FAST).stdout)
@@ -392,22 +396,28 @@ def test_answers_may_be_written_to_a_file(path: Path, files: list[Path], tmp_pat
     assert out.read_bytes() == first == good("import-xlsx", path, *files).stdout.encode()
     refused = run("import-xlsx", path, *files[:2], "-o", out)
     assert isinstance(refused.exception, UsageError)
-    assert "is there already and has other lines" in str(refused.exception)
+    assert "already exists with different content" in str(refused.exception)
     assert out.read_bytes() == first
 
 
 def test_the_shell_says_what_was_kept(path: Path, files: list[Path], tmp_path: Path) -> None:
     db = tmp_path / "new.db"
     done = good("import-xlsx", path, *files, "--db", db)
-    assert "pages: 24 new, 0 corrected, 0 as they were" in done.stderr
+    assert "pages: 24 new, 0 corrected, 0 unchanged" in done.stderr
     assert done.stderr.splitlines()[-1] == f"next: earwitness study analyse {path} --db {db}"
     cases: list[tuple[list[str | Path], str]] = [
-        (["import-xlsx", *files, "--db", db], "need the study file among FILES"),
-        (["import-xlsx", path, *files, "--key", db], "leave out --key"),
-        (["import-xlsx", path, *files, "--rubric", "thumbs"], "leave out --rubric"),
-        (["import-xlsx", path, *files, "--db", db, "-o", "x"], "say --db or -o"),
-        (["import-xlsx", path, *files, "--replace"], "say --db"),
-        (["import-xlsx", path], "name the workbooks"),
+        (["import-xlsx", *files, "--db", db], "require a study file"),
+        (["import-xlsx", path, *files, "--key", db], "--key cannot be used with a study file"),
+        (
+            ["import-xlsx", path, *files, "--rubric", "thumbs"],
+            "--rubric cannot be used with a study file",
+        ),
+        (
+            ["import-xlsx", path, *files, "--db", db, "-o", "x"],
+            "--db and --output cannot be combined",
+        ),
+        (["import-xlsx", path, *files, "--replace"], "set --db"),
+        (["import-xlsx", path], "name the completed workbooks"),
     ]
     for wrong, remedy in cases:
         refused = run(*wrong)

@@ -53,7 +53,7 @@ TELLS = {"Fault", "Problem", "_refusal", "row_problem", "blank_cells"}
 ELSE = {"Finding", "_add_finding", "UsageError"}  # what is told of otherwise
 KEYS = {"read_key", "_read_key_rows"}  # read a table of captions, not a workbook
 NAMES = {"message", "remedy"}
-SHELL = ("or say --replace", "stay as they were")  # what only who runs the study is told
+SHELL = ("or use --replace", "left unchanged")  # what only who runs the study is told
 RANGE = "1 to 5 in steps of 0.1"
 
 

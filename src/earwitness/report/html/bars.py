@@ -1,4 +1,4 @@
-"""Stacked bars, heat maps, and matrices of pairwise comparisons."""
+"""Stacked bars, heat maps and matrices of pairwise comparisons."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from earwitness.report.tables import VERDICT_MARKS, find_contrast, is_tested, ve
 # --- Vote count bars -----------------------------------------------------------------------------
 
 
-MIN_LABEL_SHARE = 0.045  # of the bar, which a number needs
-SCALE_END_LABELS = {"high": ("worst", "best"), "low": ("best", "worst"), "none": ("least", "most")}
+MIN_LABEL_SHARE = 0.045  # smaller shares of a bar have no label
+SCALE_END_LABELS = {
+    "high": ("worst", "best"),
+    "low": ("best", "worst"),
+    "none": ("lowest", "highest"),
+}
 
 
 def counts_plot(part: VoteCounts) -> Html:
-    """A bar a system, a shade a value, percentages in the bars."""
+    """Return one bar per system, one shade per value, with percentages in the bars."""
     values = list(part.rows[0][1])
     shades = {x: _shade(i, len(values), part.value.best) for i, x in enumerate(values)}
     rows = [
@@ -33,7 +37,7 @@ def counts_plot(part: VoteCounts) -> Html:
 
 
 def _shade(index: int, count: int, best: str) -> tuple[str, str]:
-    """A class for what is written on it, and a style: from worst to best through a middle."""
+    """Return a class for the label and a style: colours run from worst to best."""
     place = 2 * index / (count - 1) - 1 if count > 1 else 0.0
     place = -place if best == "low" else place
     end, distance = ("worst" if place < 0 else "best"), abs(place)
@@ -83,7 +87,7 @@ CATEGORY_COLORS = 8
 
 
 def shares_plot(part: CategoryShares) -> Html:
-    """A bar a row, a colour a category, counts in the bars."""
+    """Return one bar per row, one colour per category, with counts in the bars."""
     categories = list(part.rows[0][1])
     keys = [
         element("span", element("i"), name, class_=f"key s{index % CATEGORY_COLORS}")
@@ -125,11 +129,11 @@ def _draw_share_row(label: str, counts: list[float]) -> Html:
 # --- Heat maps -----------------------------------------------------------------------------------
 
 
-MAX_COLOR_PERCENT = 60  # percent of colour at 1, so that numbers can be read on it
+MAX_COLOR_PERCENT = 60  # percent of colour at 1, so that numbers stay readable
 
 
 def heat_square(part: Heat) -> Html:
-    """A row and a column a name; the stronger, the deeper the colour."""
+    """Return a table with one row and one column per name; stronger values have deeper colours."""
     head = element("tr", *(element("th", text, scope="col") for text in ("", *part.names)))
     rows = [
         element(
@@ -158,12 +162,12 @@ def _draw_heat_cell(part: Heat, a: str, b: str) -> Html:
 # --- Pairwise comparison matrix ------------------------------------------------------------------
 
 
-TWO_LINES_FROM_SYSTEMS = 5  # systems from which on cells have two lines
+TWO_LINES_FROM_SYSTEMS = 5  # with this many systems or more, cells have two lines
 MAX_DRAWN_DIFFERENCES = 60
 
 
 def matrix_table(part: Matrix) -> Html:
-    """Rows against columns, with the difference in every cell."""
+    """Return a table of rows versus columns, with the difference in each cell."""
     estimate_heading = ["estimate"] * part.estimated
     head = ["", *estimate_heading, *(f"vs {system}" for system in part.systems)]
     table = element(
@@ -177,7 +181,7 @@ def matrix_table(part: Matrix) -> Html:
 
 
 def _is_wide(part: Matrix) -> bool:
-    """Whether numbers stand below words, or the table would not fit."""
+    """Return whether numbers are shown below words so that the table fits."""
     return len(part.systems) >= TWO_LINES_FROM_SYSTEMS
 
 
@@ -218,7 +222,7 @@ def _draw_matrix_cell(part: Matrix, a: str, b: str) -> Html:
 
 
 def differences_plot(part: Matrix, colours: Colours) -> Html | None:
-    """All differences with their intervals, in the colour of the better one, and a line at 0."""
+    """Return all differences with intervals, coloured by the better system, and a line at 0."""
     if not 0 < len(part.contrasts) <= MAX_DRAWN_DIFFERENCES:
         return None
     labelled = [(f"{contrast.a} − {contrast.b}", contrast) for contrast in part.contrasts]
@@ -234,10 +238,10 @@ def differences_plot(part: Matrix, colours: Colours) -> Html | None:
 def _contrast_title(part: Matrix, contrast: Contrast) -> str:
     difference = contrast.difference
     if not is_tested(contrast):
-        message = f"{contrast.a} less {contrast.b}: {cell(difference, part.value)}"
-        return f"{message}, n = {difference.n:,}; cannot be tested"
+        message = f"{contrast.a} − {contrast.b}: {cell(difference, part.value)}"
+        return f"{message}, n = {difference.n:,}; not testable"
     corrected = f", corrected {p_value(contrast.p_corrected)}" if part.correction != "none" else ""
     return (
-        f"{contrast.a} less {contrast.b}: {cell(difference, part.value)}, n = {difference.n:,}, "
+        f"{contrast.a} − {contrast.b}: {cell(difference, part.value)}, n = {difference.n:,}, "
         f"p {p_value(contrast.p)}{corrected}"
     )

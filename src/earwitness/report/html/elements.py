@@ -8,13 +8,13 @@ VOID_TAGS = {"meta", "br", "input", "line", "rect", "polyline", "polygon", "circ
 
 
 class Html(str):
-    """Text that is markup already."""
+    """Text that is already markup."""
 
     __slots__ = ()
 
 
 def element(tag: str, *children: str | None, **attributes: str | float | bool | None) -> Html:
-    """An element; ``class_`` is its class, ``data_x`` becomes ``data-x``; None is left out.
+    """Return an element; ``class_`` is its class, ``data_x`` becomes ``data-x``, None is omitted.
 
     >>> element("p", "a < b", class_="note")
     '<p class="note">a &lt; b</p>'
@@ -41,5 +41,5 @@ def _attribute(name: str, value: str | float | bool | None) -> str:
 
 
 def join_elements(parts: list[Html]) -> Html:
-    """Elements one behind the other."""
+    """Return concatenated elements."""
     return Html("".join(parts))

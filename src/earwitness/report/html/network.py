@@ -11,16 +11,16 @@ from earwitness.report.html.elements import Html, element
 from earwitness.report.parts import NetworkPart
 from earwitness.text.alignment import display_width
 
-# of a picture, of a letter, between words, at ends
+# widths: of a picture, of a letter, between words, at ends
 PICTURE_WIDTH, LETTER_WIDTH, WORD_GAP, LINE_MARGIN = 900, 8.2, 22, 34
-# below a line of words; the lowest and the highest arc above it
+# heights: below a line of words; the lowest and the highest arc above it
 LINE_FOOT, MIN_ARC_HEIGHT, MAX_ARC_HEIGHT = 34, 26, 120
-MAX_ARC_THICKNESS, ARC_LIFT = 7.0, 18  # the thickest arc; how far arcs end above the foot of a word
+MAX_ARC_THICKNESS, ARC_LIFT = 7.0, 18  # largest arc width; height of arc ends above the baseline
 MAX_DRAWN_WORDS = 300
 
 
 class WordPosition(NamedTuple):
-    """Where a word is drawn: its line, and its left and right end."""
+    """Position of a word: its line, and its left and right end."""
 
     line: int
     left: float
@@ -32,7 +32,7 @@ class WordPosition(NamedTuple):
 
 
 def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
-    """Words that somebody kept, and a list of systems whose paths can be picked out."""
+    """Return the words that anyone kept, and buttons that highlight the paths of systems."""
     network = part.network
     nodes = sorted({node for arc in network.arcs for node in arc})
     end = len(network.words) + 1
@@ -79,10 +79,10 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
 
 
 def _people_note(network: WordNetwork) -> str:
-    """How many people there are, and what is left out of the picture."""
+    """Return the number of people, and how many words are shown if not all."""
     people, kept = len(network.people), len({node for arc in network.arcs for node in arc}) - 2
     more = (
-        f"; the first {MAX_DRAWN_WORDS} of {kept:,} words that somebody kept"
+        f"; showing the first {MAX_DRAWN_WORDS} of {kept:,} words kept by anyone"
         if kept > MAX_DRAWN_WORDS
         else ""
     )
@@ -90,18 +90,16 @@ def _people_note(network: WordNetwork) -> str:
 
 
 def _path_class(part: NetworkPart, index: int) -> str:
-    """Of a system's button, and of the arcs on its path."""
+    """Return the class of a system's button and of the arcs on its path."""
     return f"n{part.number}-{index}"
 
 
 def _network_label(network: WordNetwork) -> str:
-    return (
-        f"Word network of {network.item}: {len(network.arcs)} arcs of {len(network.people)} people"
-    )
+    return f"Word network of {network.item}: {len(network.arcs)} arcs, {len(network.people)} people"
 
 
 def _system_buttons(part: NetworkPart, colours: Mapping[str, str]) -> list[Html]:
-    """A button a system; the stylesheet picks out its path."""
+    """Return one button per system; the stylesheet highlights its path."""
     buttons = []
     for index, system in enumerate(part.network.targets):
         name = _path_class(part, index)
@@ -121,7 +119,7 @@ def _system_buttons(part: NetworkPart, colours: Mapping[str, str]) -> list[Html]
 
 
 def _path_rules(part: NetworkPart, colours: Mapping[str, str]) -> list[str]:
-    """The path of the system that is picked has its colour."""
+    """Return CSS rules that colour the path of the selected system."""
     names = [
         (f"n{part.number}-{i}", colours[s].split()[0]) for i, s in enumerate(part.network.targets)
     ]
@@ -129,7 +127,7 @@ def _path_rules(part: NetworkPart, colours: Mapping[str, str]) -> list[str]:
 
 
 def _place_words(network: WordNetwork, nodes: list[int]) -> dict[int, WordPosition]:
-    """Words one behind the other, in as few lines as they need, none much shorter than others."""
+    """Return word positions in as few lines as needed, with lines of similar length."""
     widths = {node: display_width(network.name(node)) * LETTER_WIDTH for node in nodes}
     lines = _break_lines(widths, PICTURE_WIDTH - LINE_MARGIN)[-1].line + 1
     limit = sum(width + WORD_GAP for width in widths.values()) / lines + LINE_MARGIN
@@ -149,7 +147,7 @@ def _break_lines(widths: Mapping[int, float], limit: float) -> list[WordPosition
 
 
 def _arc_height(a: WordPosition, b: WordPosition) -> float:
-    """How high an arc is."""
+    """Return the height of an arc."""
     span = b.middle - a.middle if a.line == b.line else PICTURE_WIDTH / 6
     return min(MAX_ARC_HEIGHT, MIN_ARC_HEIGHT + span / 5)
 

@@ -1,4 +1,4 @@
-"""HTML page layout: sections, tables, styles and scripts."""
+"""Layout of HTML pages: sections, tables, styles and scripts."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from earwitness.report.parts import (
 from earwitness.report.tables import part_tables
 
 SERIES_COLORS = 8
-LONG_ABOVE_CHARACTERS = 40  # characters of a text that may be broken into lines
-WIDE_ABOVE_COLUMNS = 7  # columns from which on intervals stand below their numbers
+LONG_ABOVE_CHARACTERS = 40  # longer texts may be broken into lines
+WIDE_ABOVE_COLUMNS = 7  # in wider tables intervals are shown below their numbers
 PROVENANCE_TITLE = "Provenance"
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
@@ -51,7 +51,7 @@ CONTENT_SECURITY_POLICY = (
 
 
 def render_html(report: Report) -> str:
-    """The whole page."""
+    """Return the report as an HTML page."""
     page = _Page(report)
     head = element(
         "head",
@@ -74,7 +74,7 @@ def _read_static(name: str) -> str:
 
 
 class _Page:
-    """Parts as elements, with one colour a system on the whole page."""
+    """Renders parts as elements, with the same colour per system on the whole page."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -150,7 +150,9 @@ class _Page:
                 return element("blockquote", element("p", part.text))
             case Matrix():
                 plot = differences_plot(part, self._colours)
-                all_differences = _folded_table(part_tables(part)[1], "all differences, with p")
+                all_differences = _folded_table(
+                    part_tables(part)[1], "All differences with p-values"
+                )
                 return element("figure", matrix_table(part), plot, all_differences)
             case WordBlock():
                 return words_block(part)
@@ -175,7 +177,7 @@ def _drawn_note(part: ValueSpread) -> str:
     return f"; {shown:,} of {part.cases:,} {part.unit}" if shown < part.cases else ""
 
 
-def _folded_table(table: Table, summary: str = "as a table") -> Html:
+def _folded_table(table: Table, summary: str = "Show as table") -> Html:
     return element("details", element("summary", summary), _html_table(table, titled=False))
 
 
@@ -212,11 +214,11 @@ def _html_table(table: Table, *, titled: bool = True) -> Html:
 
 
 def _split_interval(text: str) -> tuple[str, ...]:
-    """A number and its interval, which is less loud."""
+    """Return a number and its interval, which is shown in smaller type."""
     point, bracket, ends = text.partition(" [")
     return (point, element("small", f" [{ends}")) if bracket else (text,)
 
 
 def _section_anchor(index: int, title: str) -> str:
-    """A name for links that is unique on the page."""
+    """Return an anchor that is unique on the page."""
     return f"{index}-" + "".join(char if char.isalnum() else "-" for char in title.lower())

@@ -15,18 +15,20 @@ from earwitness.report.parts import Panel, Panels, Scatter, ScatterPoint, Scatte
 
 
 PANEL_WIDTH, PANEL_HEIGHT, PANEL_EDGE = 120.0, 72.0, 6.0
-SMALL_ABOVE_PANELS = 40  # panels from which on they are smaller
+SMALL_ABOVE_PANELS = 40  # with more panels, panels are smaller
 
 
 def panels_plot(part: Panels, colours: Colours) -> Html:
-    """As many beside each other as there is room for, all with the same axis."""
+    """Return one panel per listener, all with the same axis."""
     means = [x for panel in part.panels for x in panel.means.values()]
     axis = fit_axis([*means, *part.everyone.values()], part.value)
     places = _panel_columns(list(part.everyone))
     panels = [_draw_panel(panel, part, axis, places, colours) for panel in part.panels]
     return element(
         "div",
-        element("p", f"From {axis.low:g} (below) to {axis.high:g}.", class_="hint"),
+        element(
+            "p", f"Vertical axis: {axis.low:g} (bottom) to {axis.high:g} (top).", class_="hint"
+        ),
         element(
             "div", *panels, class_="panels many" if len(panels) > SMALL_ABOVE_PANELS else "panels"
         ),
@@ -42,14 +44,14 @@ def _draw_panel(
     panel: Panel, part: Panels, axis: Axis, places: Mapping[str, float], colours: Colours
 ) -> Html:
     means = ", ".join(f"{name} {number(x, part.value)}" for name, x in panel.means.items())
-    state = " (left out)" if panel.is_excluded else ""
+    state = " (excluded)" if panel.is_excluded else ""
     label = f"listener {panel.name}{state}: {means or 'no votes'}"
     return element(
         "div",
         element(
             "div",
             element("b", panel.name),
-            element("em", "left out") if panel.is_excluded else None,
+            element("em", "excluded") if panel.is_excluded else None,
         ),
         _panel_svg(panel, part, axis, places, colours, label),
         element("small", panel.remark or "–"),
@@ -92,7 +94,7 @@ def _panel_svg(
 
 
 def _panel_y(x: float, axis: Axis) -> float:
-    """From above, with room for half a dot at both ends."""
+    """Return the distance from the top, with room for half a dot at both ends."""
     return round(
         PANEL_HEIGHT - PANEL_EDGE - axis.place(x) / 100 * (PANEL_HEIGHT - 2 * PANEL_EDGE), 1
     )
@@ -101,7 +103,7 @@ def _panel_y(x: float, axis: Axis) -> float:
 # --- Scatter plots -------------------------------------------------------------------------------
 
 
-# In per cent of a picture's width or height.
+# In percent of the width or height of a plot.
 LETTER_WIDTH = 2.9
 LINE_HEIGHT = 6.0
 DOT_RADIUS = 2.2
@@ -113,14 +115,14 @@ Box = tuple[float, float, float, float]
 
 
 class LabelPlacement(NamedTuple):
-    """Where a name stands: behind its dot or before it, and how high."""
+    """Position of a label: after or before its dot, and its height."""
 
     side: str
     height: float
 
 
 def scatters_plot(part: Scatters, colours: Colours) -> Html:
-    """As many beside each other as there is room for; all have the same axis of people."""
+    """Return one scatter plot per metric, all with the same rating axis."""
     ends = [
         x
         for scatter in part.plots
@@ -183,7 +185,8 @@ def _draw_scatter(scatter: Scatter, part: Scatters, up: Axis, colour: str) -> Ht
         class_=f"scatter {colour}",
         role="img",
         aria_label=(
-            f"{scatter.name} beside {part.value.name}, {scatter.caption}; the table has the numbers"
+            f"{scatter.name} versus {part.value.name}, {scatter.caption}; see the table for the "
+            "numbers"
         ),
     )
 
@@ -208,9 +211,9 @@ def _draw_point(
 def _place_labels(
     points: Sequence[ScatterPoint], across: Axis, up: Axis
 ) -> dict[str, LabelPlacement]:
-    """Where names stand: beside their dots where there is room, else a little higher or lower.
+    """Return label positions: next to their dots if there is room, else slightly higher or lower.
 
-    A name for which there is no room is left out; the dot still tells it.
+    Labels without room are omitted; the tooltip of the dot has the name.
     """
     dots = {point.name: (across.place(point.x), up.place(point.y.value)) for point in points}
     taken = [

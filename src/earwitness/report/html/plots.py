@@ -39,20 +39,20 @@ TIME_STEPS_SECONDS = [
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A line from low to high with ticks."""
+    """Axis from low to high with ticks."""
 
     low: float
     high: float
     ticks: tuple[float, ...]
 
     def place(self, x: float) -> float:
-        """In percent, kept within the line."""
+        """Return the position in percent, limited to the axis."""
         share = (x - self.low) / (self.high - self.low)
         return round(100 * min(1.0, max(0.0, share)), 3)
 
 
 def fit_axis(numbers: Iterable[float], value: Value | None = None) -> Axis:
-    """A line that holds the numbers; shares go from 0 to 1, scales from end to end.
+    """Return an axis that covers the numbers; shares go from 0 to 1, scales from end to end.
 
     >>> fit_axis([0.2, 3.1]).ticks
     (0.0, 1.0, 2.0, 3.0, 4.0)
@@ -66,7 +66,7 @@ def fit_axis(numbers: Iterable[float], value: Value | None = None) -> Axis:
     if value is not None and (value.low == 0 or value.high == 1):
         low = min(low, 0.0)
     if value is not None and value.high == 1:
-        high = 1.0  # the same end for all pictures of the value
+        high = 1.0  # the same end for all plots of the value
     if low == high:
         low, high = low - 0.5, high + 0.5
     step = _round_step((high - low) / (TICK_COUNT - 1))
@@ -76,7 +76,7 @@ def fit_axis(numbers: Iterable[float], value: Value | None = None) -> Axis:
 
 
 def _scale_axis(low: float, high: float) -> Axis:
-    """A whole scale, with round ticks that end where it ends.
+    """Return an axis over a whole scale, with round ticks that include its ends.
 
     >>> _scale_axis(0, 100).ticks
     (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)
@@ -94,7 +94,7 @@ def _scale_axis(low: float, high: float) -> Axis:
 
 
 def time_axis(duration: float) -> Axis:
-    """A line of time with round ticks."""
+    """Return a time axis with round ticks."""
     high = duration or 1.0
     days = [86400.0 * 10**n for n in range(1, 6)]
     step = next(
@@ -110,7 +110,7 @@ def time_axis(duration: float) -> Axis:
 
 
 def _round_step(raw: float) -> float:
-    """A round number from ``raw`` on: 1, 2 or 5 times a power of ten."""
+    """Return the smallest round number not below ``raw``: 1, 2 or 5 times a power of ten."""
     power = 10.0 ** floor(log10(raw))
     return next(
         multiple * power for multiple in (1, 2, 5, 10) if multiple * power >= raw * (1 - 1e-9)
@@ -120,15 +120,15 @@ def _round_step(raw: float) -> float:
 # --- Interval, spread and curve plots ------------------------------------------------------------
 
 
-DENSE_ABOVE_ROWS = 20  # rows from which on they are lower
-EDGE_PERCENT = 3  # per cent from the end at which labels are moved inside
-# numbers that span more than so many times their least are drawn by their logarithm
+DENSE_ABOVE_ROWS = 20  # plots with more rows have lower rows
+EDGE_PERCENT = 3  # labels closer to an end (in percent) are moved inside
+# the axis is logarithmic if the largest number exceeds the smallest by more than this factor
 LOG_SCALE_ABOVE_RATIO = 8
-Colours = Mapping[str, str]  # the class of every series
+Colours = Mapping[str, str]  # CSS class by series
 
 
 def intervals_plot(part: Intervals, colours: Colours) -> Html:
-    """A row an estimate: a dot with its interval."""
+    """Return one row per estimate: a dot with its interval."""
     estimates = [interval_estimate for _, row in part.rows for interval_estimate in row.values()]
     numbers = [
         x
@@ -183,7 +183,7 @@ def _grid_lines(axis: Axis) -> list[Html]:
 
 
 def _tick_row(axis: Axis, texts: Sequence[str] | None = None) -> Html:
-    """The ticks below a plot of rows."""
+    """Return the ticks below a plot of rows."""
     shown = texts or [f"{tick:g}" for tick in axis.ticks]
     marks = [
         tick_mark(text, axis.place(tick)) for tick, text in zip(axis.ticks, shown, strict=True)
@@ -194,13 +194,13 @@ def _tick_row(axis: Axis, texts: Sequence[str] | None = None) -> Html:
 
 
 def tick_mark(text: str, place: float) -> Html:
-    """A label under its tick; those at the ends stay inside."""
+    """Return the label of a tick; labels at the ends are moved inside."""
     side = "first" if place < EDGE_PERCENT else "last" if place > 100 - EDGE_PERCENT else None
     return element("span", text, class_=side, style=f"left:{place}%")
 
 
 def spread_plot(part: ValueSpread, colours: Colours) -> Html:
-    """A row a series: how many cases lie where, and the median."""
+    """Return one row per series: a histogram of its values, and the median."""
     axis = fit_axis([x for values in part.series.values() for x in values], part.value)
     counts = {name: _bin_counts(values, axis, part.bins) for name, values in part.series.items()}
     rows = [
@@ -225,7 +225,7 @@ def _spread_row(
     axis: Axis,
     colour: str,
 ) -> Html:
-    highest = max(bins)  # every row has its own height: shapes are to be compared, not counts
+    highest = max(bins)  # rows are scaled separately: shapes are compared, not counts
     bars = [
         element("rect", x=i + 0.05, y=1 - count / highest, width=0.9, height=count / highest)
         for i, count in enumerate(bins)
@@ -262,7 +262,7 @@ def _even_median(values: Sequence[float]) -> float:
 
 
 def curve_plot(part: Curve, colours: Colours) -> Html:
-    """Lines with the band of their intervals."""
+    """Return lines with bands for their intervals."""
     estimates = [estimate for _, row in part.points for estimate in row.values()]
     y = fit_axis(
         [
@@ -292,12 +292,12 @@ def curve_plot(part: Curve, colours: Colours) -> Html:
         legend(list(part.points[0][1]), colours),
         class_="curve",
         role="img",
-        aria_label=f"{part.title}; the table below has the numbers",
+        aria_label=f"{part.title}; see the table below for the numbers",
     )
 
 
 def _curve_positions(xs: Sequence[float]) -> dict[float, float]:
-    """In percent: evenly by number, or by its logarithm if they span much."""
+    """Return positions in percent, on a linear scale or, for a wide range, a logarithmic one."""
     low, high = min(xs), max(xs)
     if low == high:
         return dict.fromkeys(xs, 50.0)
@@ -339,6 +339,6 @@ def _curve_dots(
 
 
 def legend(names: Sequence[str], colours: Colours) -> Html:
-    """Which colour is whose."""
+    """Return the legend: the colour of each series."""
     keys = [element("span", element("i"), name, class_=f"key {colours[name]}") for name in names]
     return element("div", join_elements(keys), class_="legend")

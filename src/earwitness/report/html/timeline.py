@@ -17,7 +17,7 @@ from earwitness.report.parts import Timeline, WordBlock
 
 
 def draw_timeline(part: Timeline, colours: Mapping[str, str]) -> Html:
-    """A row for every annotator and every system; boundaries far from all references are hollow."""
+    """Return one row per annotator and system; boundaries far from all references are hollow."""
     shown = part.shown
     axis = time_axis(shown.duration)
     guides = sorted({time for times in shown.references.values() for time in times})
@@ -41,7 +41,7 @@ def draw_timeline(part: Timeline, colours: Mapping[str, str]) -> Html:
         aria_hidden="true",
     )
     head = element("div", *_heading(part), class_="row scale heading") if part.values else None
-    note = f"full marks lie within {shown.near:g} s of a reference, hollow ones do not"
+    note = f"solid marks are within {shown.near:g} s of a reference, hollow marks are not"
     return element(
         "figure",
         element("figcaption", shown.item, element("small", f" {clock(shown.duration)}; {note}")),
@@ -105,15 +105,15 @@ def _boundary_row(
 
 
 def _audio_player(audio: str) -> list[Html]:
-    """A player; the page's script lets the timeline drive it."""
+    """Return an audio player, which the page's script connects to the timeline."""
     if not audio:
         return []
-    hint = element("p", "Click on a row to hear the recording from there.", class_="hint")
+    hint = element("p", "Click a row to play the recording from that point.", class_="hint")
     return [hint, element("audio", controls=True, preload="none", src=sound_address(audio))]
 
 
 def sound_address(audio: str) -> str:
-    """An address that can only be sound: a web address, or a path.
+    """Return an address that can only be an audio file: a web address or a path.
 
     >>> sound_address("talks/a b.mp3"), sound_address("javascript:alert(1)")
     ('talks/a%20b.mp3', './javascript%3Aalert%281%29')
@@ -127,13 +127,13 @@ def sound_address(audio: str) -> str:
 # --- Word alignments -----------------------------------------------------------------------------
 
 
-FOLDED_FROM_CHARACTERS = 4000  # characters of a text that is not folded
-EDIT_LABELS = {"S": "replaced", "D": "missing", "I": "too much"}
+FOLDED_FROM_CHARACTERS = 4000  # longer texts are folded
+EDIT_LABELS = {"S": "substituted", "D": "deleted", "I": "inserted"}
 NO_WORD = element("i", "–", title="no word")
 
 
 def words_block(part: WordBlock) -> Html:
-    """Folded if it is long."""
+    """Return aligned words, folded if they are long."""
     return element(
         "details",
         element("summary", part.title),
@@ -158,7 +158,7 @@ def _draw_alignment(alignment: Alignment) -> Html:
 
 
 def _text_direction(alignment: Alignment) -> str | None:
-    """From the right if most letters are of such a script."""
+    """Return "rtl" if most letters belong to a right-to-left script."""
     text = "".join(pair.wanted + pair.actual for pair in alignment.pairs)
     letters = [bidirectional(letter) for letter in text if letter.isalpha()]
     return (
@@ -167,7 +167,7 @@ def _text_direction(alignment: Alignment) -> str | None:
 
 
 def _draw_pair(pair: WordPair, *, people: bool) -> Html:
-    """Wanted, given, the mark, and how many people; a dash where there is no word."""
+    """Return the reference word, the output word, the edit and the number of people."""
     number = "" if pair.people is None else str(pair.people)
     return element(
         "li",

@@ -23,10 +23,10 @@ from earwitness.skims.methods.plan import (
 from earwitness.skims.methods.tailleur import MainEvents, choose_sequence, find_events
 
 METHODS = {
-    "pareto": "the best trade between the day's course and the coverage of its classes",
-    "published": "main events of every period in sequence, as published",
-    "downsampling": "a block at random from each equal part of the day",
-    "random": "blocks at random, in the order of time",
+    "pareto": "best trade-off between following the day and covering its sound classes",
+    "published": "main events of each period in sequence (Tailleur et al. 2025)",
+    "downsampling": "one random block from each equal part of the day",
+    "random": "random blocks in chronological order",
 }
 BASELINES = {"downsampling": downsample_blocks, "random": draw_blocks}
 
@@ -42,7 +42,7 @@ class Picker:
 
     @cached_property
     def archive(self) -> SkimArchive:
-        """Skims of our method."""
+        """Archive of skims of the Pareto method."""
         return self.make(self.day, self.plan)
 
     @cached_property
@@ -55,9 +55,9 @@ class Picker:
         return fit_periods(self.day, self.plan)
 
     def pick(self, method: str = "pareto", z: float = 0.5) -> BlockSelection:
-        """Picks with their terms and reasons."""
+        """Return picks with their terms and reasons."""
         if method not in METHODS:
-            raise UsageError(f'there is no method "{method}" — {nearest(method, METHODS)}')
+            raise UsageError(f'unknown method "{method}" — {nearest(method, METHODS)}')
         if not 0 <= z <= 1:
             raise UsageError(f"z must be from 0 (TC) to 1 (SD), got {z}")
         if self.count < self.plan.picks or not self.count:
@@ -66,13 +66,13 @@ class Picker:
         return self.describe(rows, more)
 
     def baseline(self, method: str) -> Ints:
-        """Rows of a method that draws, without terms and reasons, which take longer."""
+        """Return the rows of a random method without terms and reasons, which take longer."""
         if self.count < self.plan.picks or not self.count:
             return np.flatnonzero(self.day.allowed)
         return BASELINES[method](self.day, self.plan)
 
     def describe(self, rows: Any, more: list[Reasons] | None = None) -> BlockSelection:
-        """Any rows with their terms and reasons."""
+        """Return any rows with their terms and reasons."""
         day_periods, seconds = self._fitted_periods
         return describe_selection(self.day, day_periods, seconds, rows, more or [{} for _ in rows])
 
@@ -99,10 +99,10 @@ class Picker:
         return events.rows[chosen], more
 
     def _take_all(self) -> BlockSelection:
-        """All blocks that may be picked, where there are not enough."""
+        """Return all blocks that may be picked, if there are fewer than requested."""
         rows = np.flatnonzero(self.day.allowed)
         blocks = "1 block" if len(rows) == 1 else f"{len(rows)} blocks"
-        note = f"only {blocks} may be picked, fewer than {self.plan.picks}: all are"
+        note = f"only {blocks} available for {self.plan.picks} picks: every available block is used"
         selection = self.describe(rows)
         return BlockSelection(
             selection.rows, selection.tc_term, selection.sd_term, selection.why, (note,)
@@ -110,5 +110,5 @@ class Picker:
 
 
 def pick(day: Day, plan: SkimPlan, method: str = "pareto", z: float = 0.5) -> BlockSelection:
-    """Picks of one day; for several z, a Picker does the work once."""
+    """Return picks of one day; for several values of z, a Picker does common work once."""
     return Picker(day, plan).pick(method, z)

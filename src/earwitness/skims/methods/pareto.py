@@ -16,12 +16,12 @@ from earwitness.skims.methods.plan import SkimPlan, fit_periods
 # --- Convex hull ---------------------------------------------------------------------------------
 
 
-SkimTerms = dict[tuple[int, ...], tuple[float, float]]  # what skims cost and cover
+SkimTerms = dict[tuple[int, ...], tuple[float, float]]  # cost and coverage of skims
 
 
 @dataclass(frozen=True)
 class SkimArchive:
-    """Corners of the hull in the order of z: rows, costs, coverages, and z between them."""
+    """Corners of the convex hull in the order of z: rows, costs, coverages, and z between them."""
 
     skims: tuple[tuple[int, ...], ...]
     costs: tuple[float, ...]
@@ -30,12 +30,12 @@ class SkimArchive:
     seen: int
 
     def rows(self, z: float) -> tuple[int, ...]:
-        """The skim that a z asks for; where two are worth the same, that of the lower z."""
+        """Return the skim for a value of z; of two equally good ones, that of the lower z."""
         return self.skims[int(np.searchsorted(self.turns, z, side="left"))]
 
 
 class HullCorner(NamedTuple):
-    """A skim with its terms."""
+    """A skim with its cost and coverage."""
 
     cost: float
     cover: float
@@ -43,7 +43,7 @@ class HullCorner(NamedTuple):
 
 
 def find_hull(skim_terms: SkimTerms) -> SkimArchive:
-    """Corners from the lowest cost to the highest coverage."""
+    """Return the corners from the lowest cost to the highest coverage."""
     kept: list[HullCorner] = []
     for corner in find_front(skim_terms):
         while len(kept) > 1 and not _is_above(kept[-2], kept[-1], corner):
@@ -59,7 +59,7 @@ def find_hull(skim_terms: SkimTerms) -> SkimArchive:
 
 
 def find_front(skim_terms: SkimTerms) -> list[HullCorner]:
-    """Skims than which none is both cheaper and wider, from the cheapest on."""
+    """Return the skims that no other skim beats in both cost and coverage, cheapest first."""
     corners = sorted(HullCorner(*terms, rows) for rows, terms in skim_terms.items())
     corners.sort(key=lambda corner: (corner.cost, -corner.cover))
     kept: list[HullCorner] = []
@@ -70,13 +70,13 @@ def find_front(skim_terms: SkimTerms) -> list[HullCorner]:
 
 
 def _is_above(first: HullCorner, middle: HullCorner, last: HullCorner) -> bool:
-    """Whether the middle one lies above the line from the first to the last."""
+    """Whether the middle corner lies above the line from the first to the last."""
     rise = (middle.cover - first.cover) * (last.cost - first.cost)
     return rise > (last.cover - first.cover) * (middle.cost - first.cost)
 
 
 def _find_turns(kept: Sequence[HullCorner]) -> tuple[float, ...]:
-    """The z at which two neighbours are worth the same, both terms scaled from 0 to 1."""
+    """Return the z at which neighbours are equally good, both terms scaled from 0 to 1."""
     cost, cover = kept[-1].cost - kept[0].cost, kept[-1].cover - kept[0].cover
     turns = [0.0]
     for corner, following in pairwise(kept):
@@ -89,14 +89,14 @@ def _find_turns(kept: Sequence[HullCorner]) -> tuple[float, ...]:
 # --- Pool of candidate blocks --------------------------------------------------------------------
 
 
-POOL_BLOCKS = 1500  # blocks of all periods together, besides those of classes
-POOL_BLOCKS_PER_CLASS = 3  # blocks of every class
-PICK_SETS_IN_MEMORY = 100  # picks whose neighbours are remembered: sweeps come back to them
+POOL_BLOCKS = 1500  # over all periods, in addition to those per class
+POOL_BLOCKS_PER_CLASS = 3  # blocks per class
+PICK_SETS_IN_MEMORY = 100  # sweeps return to the same pick sets
 
 
 @dataclass(frozen=True)
 class BlockPool:
-    """Rows of blocks, their periods, sums of distances to periods before each, and classes."""
+    """Candidate blocks: rows, periods, cumulative distances to period means, and classes."""
 
     rows: Ints
     lies: Ints
@@ -105,12 +105,12 @@ class BlockPool:
     _terms_of_picks: dict[bytes, tuple[Doubles, Doubles]] = field(default_factory=dict, repr=False)
 
     def terms(self, taken: Ints) -> tuple[float, float]:
-        """What picks, by their places in the pool, cost and cover."""
+        """Return cost and coverage of picks, given as pool indices."""
         cost = find_course(self.sums[taken], self.lies[taken]).cost
         return cost, float(self.classes[taken].max(axis=0).sum(dtype=np.float64))
 
     def terms_beside(self, taken: Ints) -> tuple[Doubles, Doubles]:
-        """Costs and coverages with each block beside those taken; the latest are remembered."""
+        """Return costs and coverages of the taken blocks plus each block, with a small cache."""
         key = taken.tobytes()
         if key not in self._terms_of_picks:
             if len(self._terms_of_picks) == PICK_SETS_IN_MEMORY:
@@ -119,15 +119,15 @@ class BlockPool:
         return self._terms_of_picks[key]
 
     def covers(self, taken: Ints) -> Doubles:
-        """Coverage with each block of the pool beside those taken."""
+        """Return the coverage of the taken blocks plus each block of the pool."""
         have = self.classes[taken].max(axis=0) if len(taken) else np.float32(0)
         return _sum_rows(np.maximum(self.classes, have))
 
     def costs(self, taken: Ints) -> Doubles:
-        """Cost of the course with each block beside those taken; infinite in a period that is had.
+        """Return the cost of the taken blocks plus each block; infinite if its period is taken.
 
-        Taken blocks are in the order of time. Between two of them only the two changes of a new
-        block's neighbours matter; all blocks of a gap are reckoned at once.
+        Taken blocks are in chronological order. Between two of them, only the transitions to the
+        neighbours of a new block matter; all blocks of a gap are computed at once.
         """
         count = self.sums.shape[1] - 1
         result = np.full(len(self.rows), np.inf)
@@ -142,7 +142,7 @@ class BlockPool:
         return result + self._cost_elsewhere(taken) if len(taken) else result
 
     def _cost_elsewhere(self, taken: Ints) -> Doubles:
-        """Cost of all that does not lie in the gap of a block: of the other gaps, and of picks."""
+        """Return the cost outside the gap in which each block lies."""
         lies = self.lies[taken]
         sums, count = self.sums[taken], self.sums.shape[1] - 1
         gaps = np.zeros(len(taken) + 1)
@@ -160,10 +160,10 @@ class BlockPool:
     def _cost_of_gap(
         self, inside: slice, left: Doubles | None, right: Doubles | None, span: tuple[int, int]
     ) -> Doubles:
-        """Cost of a gap, both ends out, with each of some blocks in it."""
+        """Return the cost of a gap, excluding both ends, with each of the given blocks in it."""
         lies, sums = self.lies[inside], self.sums[inside]
         each = np.arange(len(lies))
-        low, high = span[0] + 1, span[1]  # the first period of the gap, and that behind it
+        low, high = span[0] + 1, span[1]  # first period of the gap, and the one after it
         cost = sums[each, lies + 1] - sums[each, lies]
         if left is None:
             cost = cost + sums[each, lies]
@@ -180,8 +180,8 @@ class BlockPool:
 
 
 def make_pool(day: Day, day_periods: Periods, extra: Ints) -> BlockPool:
-    """Of every period the blocks nearest to its mean and those with most classes; of every class
-    the blocks that have most of it; and extra rows."""
+    """Return the candidate blocks: nearest to each period's mean, with the highest class sums per
+    period, strongest in each class, and extra rows."""
     each = max(1, POOL_BLOCKS // (2 * len(day_periods.means)))
     full = day.classes.sum(axis=1)
     rows = [extra, _find_fullest(day)]
@@ -209,7 +209,7 @@ def _find_fullest(day: Day) -> Ints:
 
 
 def find_widest_picks(day: Day, day_periods: Periods, picks: int) -> Ints:
-    """Blocks that cover most classes, each with the most that is still missing; one a period."""
+    """Return blocks, at most one per period, each adding the most coverage (greedy)."""
     have = np.zeros(day.classes.shape[1], np.float32)
     free: Bools = day.allowed.copy()
     chosen: list[int] = []
@@ -224,22 +224,22 @@ def find_widest_picks(day: Day, day_periods: Periods, picks: int) -> Ints:
 
 
 def _coverage_sums(classes: Singles, rows: Ints, have: Singles, step: int = 4096) -> Doubles:
-    """Coverage with each of the rows, some at a time so that little memory is needed."""
+    """Return the coverage with each of the rows, in steps to save memory."""
     parts = [rows[first : first + step] for first in range(0, len(rows), step)]
     return np.concatenate([_sum_rows(np.maximum(classes[part], have)) for part in parts])
 
 
 def _sum_rows(classes: Singles) -> Doubles:
-    """Sums of rows, as a product, which is faster."""
+    """Return sums of rows, computed as a matrix product for speed."""
     return (classes @ np.ones(classes.shape[1], np.float32)).astype(np.float64)
 
 
 # --- Archive of skims ----------------------------------------------------------------------------
-# The cheapest course (z = 0) is found exactly, the widest coverage of its classes (z = 1) greedily;
-# between them, for each of several weights of the two terms, picks are exchanged one at a time as
-# long as that is better, starting from either end. All skims are kept. Both terms are scaled to
-# reach from 0 to 1 over the archive, and a z takes the skim with the highest (1 − z) · TC + z · SD:
-# the corners of the archive's convex hull, one after the other, so no term ever turns as z grows.
+# The lowest cost (z = 0) is found exactly, the widest coverage of classes (z = 1) greedily. Between
+# them, for several weights of the two terms, picks are exchanged one at a time while that improves
+# the sum, starting from either end. All skims are kept. Both terms are scaled from 0 to 1 over the
+# archive, and z selects the skim with the highest (1 − z) · TC + z · SD. These are the corners of
+# the archive's convex hull in order, so both terms change monotonically with z.
 
 
 TERM_WEIGHTS = (0.0, 0.05, 0.15, 0.25, 0.35, 0.5, 0.65, 0.75, 0.85, 0.95, 1.0)
@@ -248,14 +248,14 @@ MIN_IMPROVEMENT = 1e-9
 
 
 def make_archive(day: Day, plan: SkimPlan) -> SkimArchive:
-    """All skims that any z can ask for; the day has more blocks that may be picked than picks."""
+    """Return all skims that any z can select; the day must have more allowed blocks than picks."""
     day_periods, _ = fit_periods(day, plan)
     low = find_cheapest_picks(day, day_periods, plan.picks)
     high = find_widest_picks(day, day_periods, plan.picks)
     pool = make_pool(day, day_periods, np.concatenate([low, high]))
     skim_terms: SkimTerms = {}
     _sweep_weights(pool, np.searchsorted(pool.rows, low), TERM_WEIGHTS, skim_terms)
-    if len(high) == len(low):  # else the greedy one had no period left for a pick
+    if len(high) == len(low):  # otherwise greedy selection ran out of periods
         _sweep_weights(pool, np.searchsorted(pool.rows, high), TERM_WEIGHTS[::-1], skim_terms)
     return find_hull({_rows_of_day(pool, taken): terms for taken, terms in skim_terms.items()})
 
@@ -263,7 +263,7 @@ def make_archive(day: Day, plan: SkimPlan) -> SkimArchive:
 def _sweep_weights(
     pool: BlockPool, start: Ints, weights: tuple[float, ...], skim_terms: SkimTerms
 ) -> None:
-    """Exchange picks for one weight after the other, each from where the last one ended."""
+    """Exchange picks for one weight after another, each starting from the previous result."""
     taken = start
     _add_terms(pool, taken, skim_terms)
     for weight in weights:
@@ -271,7 +271,7 @@ def _sweep_weights(
 
 
 def _rows_of_day(pool: BlockPool, taken: tuple[int, ...]) -> tuple[int, ...]:
-    """Rows of the day for places in the pool."""
+    """Return rows of the day for pool indices."""
     return tuple(pool.rows[list(taken)].tolist())
 
 
@@ -280,7 +280,7 @@ def _add_terms(pool: BlockPool, taken: Ints, skim_terms: SkimTerms) -> None:
 
 
 def _exchange_picks(pool: BlockPool, taken: Ints, weight: float, skim_terms: SkimTerms) -> Ints:
-    """Replace picks one at a time as long as that is better."""
+    """Replace picks one at a time while that improves the weighted sum."""
     scale = _term_scales(skim_terms)
     for _ in range(EXCHANGE_ROUNDS):
         changed = False
@@ -297,7 +297,7 @@ def _exchange_picks(pool: BlockPool, taken: Ints, weight: float, skim_terms: Ski
 
 
 def _term_scales(skim_terms: SkimTerms) -> tuple[float, float]:
-    """How far costs and coverages reach in what was found, or their size where they do not."""
+    """Return the ranges of costs and coverages, or their sizes where the range is 0."""
     terms = np.array(list(skim_terms.values()))
     reach = terms.max(axis=0) - terms.min(axis=0)
     size = np.where(reach > 0, reach, np.maximum(terms.max(axis=0), 1e-12))
@@ -307,7 +307,7 @@ def _term_scales(skim_terms: SkimTerms) -> tuple[float, float]:
 def _weigh_terms(
     costs: Doubles, covers: Doubles, weight: float, scale: tuple[float, float]
 ) -> Doubles:
-    """Both terms together; the one that has no weight decides what the other leaves open."""
+    """Return the weighted sum; a term of weight 0 only breaks ties."""
     weight = min(max(weight, 1e-6), 1 - 1e-6)
     result: Doubles = -(1 - weight) * costs / scale[0] + weight * covers / scale[1]
     return result

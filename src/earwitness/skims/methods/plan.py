@@ -23,7 +23,19 @@ from earwitness.skims.measures import (
 
 @dataclass(frozen=True, slots=True)
 class SkimPlan:
-    """As published: 12 picks of 8 s that overlap by 3 s, and periods of a quarter of an hour."""
+    """Number and length of picks; the defaults are the published ones.
+
+    Parameters
+    ----------
+    picks
+        Number of picks.
+    block, overlap
+        Length of a pick, and of the cross-fade between picks, in seconds.
+    period
+        Length of the periods that a skim should follow, in seconds.
+    seed
+        Random seed.
+    """
 
     picks: int = 12
     block: float = 8.0
@@ -33,21 +45,21 @@ class SkimPlan:
 
     def __post_init__(self) -> None:
         if self.picks < 1:
-            raise UsageError(f"a skim has at least one pick, got {self.picks}")
+            raise UsageError(f"picks must be at least 1, got {self.picks}")
         if not 0 < self.block < np.inf:
-            raise UsageError(f"block must be a number of seconds over 0, got {self.block}")
+            raise UsageError(f"block must be a number of seconds above 0, got {self.block}")
         if not 0 <= self.overlap <= self.block / 2:
             message = f"overlap must be from 0 to half a block ({self.block / 2:g} s)"
             raise UsageError(f"{message}, got {self.overlap}")
         if not self.block <= self.period < np.inf:
-            message = f"period must be at least a block ({self.block:g} s)"
+            message = f"period must be at least one block ({self.block:g} s)"
             raise UsageError(f"{message}, got {self.period}")
         if self.seed < 0:
-            raise UsageError(f"a seed must not be below 0, got {self.seed}")
+            raise UsageError(f"seed must be 0 or greater, got {self.seed}")
 
 
 def fit_periods(day: Day, plan: SkimPlan) -> tuple[Periods, float]:
-    """Periods of the day, halved until as many as picks have a block that may be picked."""
+    """Return periods, halved until enough of them contain a block that may be picked."""
     seconds = plan.period
     while True:
         day_periods = split_periods(day, seconds)
@@ -64,10 +76,10 @@ Reasons = dict[str, str | float]
 
 @dataclass(frozen=True)
 class BlockSelection:
-    """Rows of the day in the order of time, both terms (more is better), and reasons.
+    """Selected rows in chronological order, both terms (higher is better), and reasons.
 
-    ``tc_term`` is the mean distance of a period to the pick that stands for it, below 0;
-    ``sd_term`` is the coverage of what is unusual in the day.
+    ``tc_term`` is the negative mean distance between a period and the pick that represents it;
+    ``sd_term`` is the coverage of the day's class maxima.
     """
 
     rows: tuple[int, ...]
@@ -78,12 +90,12 @@ class BlockSelection:
 
 
 def find_rows_course(day: Day, day_periods: Periods, rows: Ints) -> PickCourse:
-    """What picks stand for."""
+    """Return the cost of rows and the periods that each represents."""
     return find_course(prefix_sums(day.vectors[rows], day_periods.means), day_periods.of[rows])
 
 
 def unique_coverage(classes: Doubles, whole: float) -> Doubles:
-    """The share of all coverage that each pick alone brings: what is lost without it."""
+    """Return the share of coverage that only this pick provides, for each pick."""
     if len(classes) == 1:
         return np.array([classes[0].sum() / whole if whole > 0 else 0.0])
     order = np.sort(classes, axis=0)
@@ -95,7 +107,7 @@ def unique_coverage(classes: Doubles, whole: float) -> Doubles:
 def describe_selection(
     day: Day, day_periods: Periods, seconds: float, rows: Any, more: list[Reasons]
 ) -> BlockSelection:
-    """Picks with their reasons; ``more`` are those of the method."""
+    """Return picks with their reasons; ``more`` are reasons given by the method."""
     index = np.asarray(rows, np.int64)
     if not len(index):
         return BlockSelection((), float("nan"), float("nan"))
@@ -116,7 +128,7 @@ def describe_selection(
 def _represented_span(
     ends: Doubles, first: int, last: int, length: float, start: float
 ) -> tuple[float, float]:
-    """From when to when a pick stands for the day; a pick that stands for no period, for itself."""
+    """Return the time span that a pick represents; its own start if it represents no period."""
     if first >= last:
         return start, start
     return float(ends[first]), min(float(ends[last]), length)
@@ -126,14 +138,14 @@ def _represented_span(
 
 
 def draw_blocks(day: Day, plan: SkimPlan) -> Ints:
-    """So many blocks of all, each as likely as any, in the order of time."""
+    """Return blocks drawn at random, in chronological order."""
     allowed = np.flatnonzero(day.allowed)
     rng = np.random.default_rng(plan.seed)
     return np.sort(rng.choice(allowed, plan.picks, replace=False))
 
 
 def downsample_blocks(day: Day, plan: SkimPlan) -> Ints:
-    """A block from each of so many equal parts of what was recorded."""
+    """Return one random block from each of equally long parts of the recorded time."""
     rng = np.random.default_rng(plan.seed)
     parts = split_runs(np.flatnonzero(day.allowed), plan.picks)
     return np.array([rng.choice(part) for part in parts], np.int64)

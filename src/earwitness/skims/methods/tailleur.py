@@ -1,4 +1,9 @@
-"""Published skim method: main events of every period in sequence, by k-means."""
+"""Published skim method: main events of each period in sequence, by k-means.
+
+References
+----------
+Tailleur, Lagrange, Aumond and Tourre (2025), audio summaries of day-long recordings.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +15,16 @@ import numpy as np
 from earwitness.skims.day import Day, Doubles, Ints, Periods, Singles, euclidean_distances
 
 # --- K-means from inner products -----------------------------------------------------------------
-# A cluster's centre is never made: its distance to a point follows from the inner products of the
-# points, so a round takes the same time however long the vectors are. Seeds are drawn as in
-# k-means++, each far from those before; a cluster that loses all its points stays empty.
+# Cluster centres are never computed: distances to them follow from inner products of the points, so
+# the time per round does not depend on the length of the vectors. Seeds are drawn as in k-means++;
+# a cluster that loses all its points stays empty.
 
 
 KMEANS_ROUNDS = 50
 
 
 class Clusters(NamedTuple):
-    """The cluster of every point, and of each cluster its medoid and how many points it has."""
+    """Cluster of every point, and medoid and size of each cluster."""
 
     of: Ints
     medoids: Ints
@@ -27,7 +32,7 @@ class Clusters(NamedTuple):
 
 
 def cluster_points(points: Singles, count: int, rng: np.random.Generator) -> Clusters:
-    """So many clusters of points, fewer if there are not so many different ones."""
+    """Return ``count`` clusters, or fewer if there are fewer distinct points."""
     centred = points.astype(np.float64)
     centred -= centred.mean(axis=0)
     products = centred @ centred.T
@@ -48,7 +53,7 @@ def cluster_points(points: Singles, count: int, rng: np.random.Generator) -> Clu
 
 
 def _distances_to_points(products: Doubles, seeds: Ints) -> Doubles:
-    """Squares of distances to some of the points."""
+    """Return squared distances to some of the points."""
     squared_norms = np.diag(products)
     result: Doubles = np.maximum(
         squared_norms[:, None] + squared_norms[seeds][None] - 2 * products[:, seeds], 0.0
@@ -59,7 +64,7 @@ def _distances_to_points(products: Doubles, seeds: Ints) -> Doubles:
 def _distances_to_centres(
     products: Doubles, squared_norms: Doubles, of: Ints, count: int
 ) -> Doubles:
-    """Squares of distances to the centres; infinite for a cluster without points."""
+    """Return squared distances to the centres; infinite for empty clusters."""
     member = np.zeros((len(of), count))
     member[np.arange(len(of)), of] = 1.0
     sizes = member.sum(axis=0)
@@ -81,11 +86,11 @@ def _draw_seeds(products: Doubles, count: int, rng: np.random.Generator) -> Ints
 
 
 # --- Main events in sequence ---------------------------------------------------------------------
-# Blocks of every period fall into clusters by K-means, 15 for 100 blocks and at least two; the
-# medoid of a cluster is an event, the scarcer the smaller its cluster is beside the period's
-# largest. Events are taken greedily, at most one a period, so that what stands near each other in
-# the sequence is different; z tells how much scarce events count and how far away another event
-# still counts.
+# Blocks of each period are clustered by k-means: 15 clusters per 100 blocks, at least two. The
+# medoid of a cluster is an event; the smaller its cluster relative to the period's largest, the
+# higher its scarcity. Events are selected greedily, at most one per period, so that neighbours in
+# the sequence differ. z sets how much scarce events count and how far apart events still influence
+# each other.
 
 
 CLUSTERS_PER_BLOCK = 0.15
@@ -93,7 +98,7 @@ CLUSTERS_PER_BLOCK = 0.15
 
 @dataclass(frozen=True)
 class MainEvents:
-    """Medoids in the order of time: rows, periods, sizes of clusters and scarcity."""
+    """Medoids in chronological order: rows, periods, cluster sizes and scarcity."""
 
     rows: Ints
     periods: Ints
@@ -103,7 +108,7 @@ class MainEvents:
 
 
 def find_events(day: Day, day_periods: Periods, seed: int) -> MainEvents:
-    """Main events of every period, among the blocks that may be picked."""
+    """Return the main events of every period, among the blocks that may be picked."""
     rows, lies, sizes, scarcity = list[int](), list[int](), list[int](), list[float]()
     for period in range(len(day_periods.means)):
         inside = np.arange(day_periods.first[period], day_periods.first[period + 1])
@@ -129,13 +134,13 @@ def find_events(day: Day, day_periods: Periods, seed: int) -> MainEvents:
 
 
 def event_weights(scarcity: Doubles, z: float) -> Doubles:
-    """How much events count: at z = 1 all alike, at z = 0 scarce ones hardly."""
+    """Return event weights: all equal at z = 1, scarce events close to 0 at z = 0."""
     result: Doubles = 5.0 ** (-((1 - z) ** 6) * scarcity)
     return result
 
 
 def neighbour_weights(count: int, z: float) -> Doubles:
-    """How much the event of a column counts for that of a row in a sequence; rows sum to 1."""
+    """Return the weight of each event (column) for another (row) in a sequence; rows sum to 1."""
     apart = np.abs(np.arange(count)[:, None] - np.arange(count)[None])
     theta = 10.0 ** (-((1 - z) ** 3) * apart) * (apart > 0)
     sums = theta.sum(axis=1, keepdims=True)
@@ -144,7 +149,7 @@ def neighbour_weights(count: int, z: float) -> Doubles:
 
 
 def choose_sequence(events: MainEvents, picks: int, z: float) -> Ints:
-    """Places of the events that are taken, in the order of time."""
+    """Return the indices of the selected events, in chronological order."""
     beta = event_weights(events.scarcity, z)
     middle = beta @ events.vectors / beta.sum()
     first = int(np.argmax(beta * euclidean_distances(events.vectors, middle[None])[:, 0]))
@@ -160,7 +165,7 @@ def choose_sequence(events: MainEvents, picks: int, z: float) -> Ints:
 
 
 def _weigh_distances(events: MainEvents, beta: Doubles, event: int) -> Doubles:
-    """Distances of all events to one, times what both count."""
+    """Return the distances of all events to one event, times both weights."""
     apart = euclidean_distances(events.vectors, events.vectors[event][None])[:, 0]
     result: Doubles = apart * beta * beta[event]
     return result
@@ -169,7 +174,8 @@ def _weigh_distances(events: MainEvents, beta: Doubles, event: int) -> Doubles:
 def _sequence_gains(
     events: MainEvents, taken: list[int], away: dict[int, Doubles], z: float
 ) -> Doubles:
-    """The objective with each of the events put where it belongs; none where its period is had."""
+    """Return the objective after inserting each event; -inf if its period is already used."""
+
     weights = neighbour_weights(len(taken) + 1, z)
     weights = weights + weights.T
     among = np.array([away[event][taken] for event in taken])

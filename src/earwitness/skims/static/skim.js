@@ -1,7 +1,7 @@
 "use strict";
 
-// Plays a skim: a clock and a cursor with the time that is heard, and jumps from pick to pick.
-// In a fade two times are heard; shown is that of the louder one, never one between them.
+// Player of a skim: shows the recording time of the current sound, and jumps between picks.
+// During a fade, two times are audible; the time of the louder pick is shown.
 
 const known = JSON.parse(document.getElementById("picks").textContent);
 const audio = document.querySelector("audio");
@@ -9,8 +9,8 @@ const player = document.querySelector(".player");
 const [play, face, date, which] = [".play", ".clock", ".date", ".which"].map((one) => player.querySelector(one));
 const [cursor, day, slider, told] = [".cursor", ".day", ".way input", ".told"].map((one) => player.querySelector(one));
 const buttons = [...document.querySelectorAll("[data-pick]")];
-const LATE = 0.75; // part of a fade from which on a pick is plainly the louder one
-const EDGE = 0.001; // seconds before its end at which a pick is still heard
+const LATE = 0.75; // share of a fade after which a pick is clearly the louder one
+const EDGE = 0.001; // seconds before the end of a pick at which it still counts as playing
 let shown = -1;
 
 const two = (number) => String(number).padStart(2, "0");
@@ -27,14 +27,14 @@ function clock(seconds, timed) {
   return timed ? `${two(((hours % 24) + 24) % 24)}:${rest}` : `${hours}:${rest}`;
 }
 
-// How far a pick is, at a time of the skim; one that is turned runs backwards.
+// Position in a pick at a time of the skim; reversed picks run backwards.
 function within(pick, now) {
   const gone = Math.max(0, now - pick.heard);
   const place = pick.turned ? pick.seconds - gone : gone;
   return Math.min(pick.seconds - EDGE, Math.max(0, place));
 }
 
-// The number of the pick that is louder: fades are even, so it changes in the middle of one.
+// Index of the louder pick: it changes in the middle of a fade.
 function loudest(now) {
   const after = known.picks.findIndex((pick, number) => number && pick.heard + known.overlap / 2 > now);
   return after < 0 ? known.picks.length - 1 : after - 1;
@@ -56,7 +56,7 @@ function show(now) {
 function mark(number) {
   shown = number;
   const pick = known.picks[number];
-  which.textContent = `pick ${number + 1} of ${known.picks.length}${pick.turned ? ", backwards" : ""}`;
+  which.textContent = `pick ${number + 1} of ${known.picks.length}${pick.turned ? ", played backwards" : ""}`;
   if (pick.day) date.textContent = pick.day;
   slider.setAttribute("aria-valuetext", `pick ${number + 1}, ${clock(pick.clock ?? pick.start, "clock" in pick)}`);
   for (const button of buttons) {
@@ -71,7 +71,7 @@ function silent() {
   const note = document.createElement("p");
   note.className = "silent";
   note.setAttribute("role", "status");
-  note.textContent = "This browser cannot play the sound of this page.";
+  note.textContent = "This browser cannot play the audio on this page.";
   player.querySelector(".face").after(note);
 }
 
@@ -87,7 +87,7 @@ function toggle() {
   else audio.pause();
 }
 
-// A pick is heard from where it is loudest on: behind the fade of the one before it.
+// Start a pick after the fade of the previous one, where it is loudest.
 function jump(number, playing = true) {
   const pick = known.picks[Math.min(known.picks.length - 1, Math.max(0, number))];
   const now = pick.heard + (pick === known.picks[0] ? 0 : known.overlap * LATE);

@@ -1,4 +1,4 @@
-"""Table of sound sources, with their usual durations and levels."""
+"""Table of sound sources, with default durations and levels."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from earwitness.soundscapes.synthesis import Sound
 
 Make = Callable[[np.random.Generator, float, int], Sound]
 Range = tuple[float, float]
-CROSSFADE_SECONDS = 1.0  # seconds in which one clip of something that goes on gives way to the next
+CROSSFADE_SECONDS = 1.0  # cross-fade between clips of a continuous source
 
 
 @dataclass(frozen=True)
 class SoundSource:
-    """How clips of a source are made, and how clips make an event.
+    """How clips of a source are made, and how clips form an event.
 
-    ``lengths`` are the seconds of its clips, which are made, or read from ``files``. Clips follow
-    each other after a ``pause`` until an ``event`` is about as long as it should be; without one,
-    an event is a single clip. What ``lasts`` has no pauses: its clips melt into each other.
-    ``level`` is that of the loudest moment, in dB of full scale.
+    ``lengths`` are the durations of its clips, which are synthesized, or read from ``files``. Clips
+    follow each other after a ``pause`` until the ``event`` has about the required length; without
+    ``event``, an event is a single clip. A source that ``lasts`` is continuous: its clips are
+    cross-faded without pauses. ``level`` is that of the loudest moment, in dBFS.
     """
 
     make: Make | None
@@ -36,29 +36,29 @@ class SoundSource:
 
 
 def spread(low: float, high: float, count: int) -> tuple[float, ...]:
-    """Lengths from short to long."""
+    """Return durations from short to long."""
     return tuple(float(one) for one in np.linspace(low, high, count))
 
 
 def _lasting(make: Make, level: float, event: Range, variants: int = 4) -> SoundSource:
-    """Something that goes on."""
+    """Return a continuous source."""
     return SoundSource(make, (12.0,) * variants, level, event, lasts=True, fade=CROSSFADE_SECONDS)
 
 
 def _calls(
     make: Make, seconds: Range, level: float, event: Range, pause: Range, variants: int = 8
 ) -> SoundSource:
-    """Something that calls, waits and calls again."""
+    """Return a source that repeats calls with pauses."""
     return SoundSource(make, spread(*seconds, variants), level, event, pause)
 
 
 def _once(make: Make, seconds: Range, level: float) -> SoundSource:
-    """Something that passes."""
+    """Return a source whose events are single clips."""
     return SoundSource(make, spread(*seconds, 6), level, fade=0.1)
 
 
-STROKE_SECONDS = 6.0  # seconds for which a bell rings
-STROKE_INTERVAL_SECONDS = 2.2  # seconds from stroke to stroke
+STROKE_SECONDS = 6.0  # duration of a bell stroke
+STROKE_INTERVAL_SECONDS = 2.2  # time between strokes
 BELLS = SoundSource(
     human.bells,
     (STROKE_SECONDS,),

@@ -28,15 +28,15 @@ from earwitness.soundscapes.synthesis import (
 
 
 Generator = np.random.Generator
-VOWEL_FORMANTS_HZ = (  # formants, in Hz
+VOWEL_FORMANTS_HZ = (  # formant frequencies
     (730, 1090, 2440),
     (270, 2290, 3010),
     (300, 870, 2240),
     (530, 1840, 2480),
     (570, 840, 2410),
 )
-STRUCK_MODES = ((1, 1.0), (2.76, 0.7), (5.4, 0.5), (8.9, 0.3))  # of what is struck
-BELL_PARTIALS = (  # of a bell: how high above its strike note, how strong, how long
+STRUCK_MODES = ((1, 1.0), (2.76, 0.7), (5.4, 0.5), (8.9, 0.3))  # frequency ratio and strength
+BELL_PARTIALS = (  # frequency ratio to the strike note, strength, decay
     (0.5, 0.5, 1.0),
     (1.0, 0.8, 0.7),
     (1.2, 0.7, 0.6),
@@ -69,7 +69,7 @@ def syllable(rng: Generator, rate: int, root: float, tract: float) -> Sound:
 
 
 def voice(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Somebody who talks, in phrases, without words."""
+    """A person talking in phrases, without words."""
     room, at = silence(seconds, rate), rng.uniform(0, 0.3)
     high = rng.random() < 0.5
     root, tract = (rng.uniform(180, 235), 1.16) if high else (rng.uniform(95, 130), 1.0)
@@ -85,7 +85,7 @@ def voice(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def babble(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Many people who talk at once, near and far."""
+    """Many people talking at once, near and far."""
     room = silence(seconds, rate)
     for _ in range(int(rng.integers(4, 7))):
         room += np.float32(10 ** rng.uniform(-0.8, 0)) * voice(rng, seconds, rate)
@@ -93,7 +93,7 @@ def babble(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def footsteps(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Somebody who walks by on gravel."""
+    """A person walking past on gravel."""
     room, pace = silence(seconds, rate), rng.uniform(0.48, 0.58)
     loud = np.sin(np.pi * np.linspace(0.15, 0.85, int(seconds / pace) + 1))
     for number, at in enumerate(np.arange(0.05, seconds - 0.35, pace)):
@@ -103,7 +103,7 @@ def footsteps(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def _step(rng: Generator, rate: int, strength: float) -> Sound:
-    """A heel, and the sole a little later, each with what it grinds."""
+    """One step: heel, then sole, each with a grinding noise."""
     room = silence(0.32, rate)
     for at, share, length in ((0.0, 1.0, 0.058), (0.152, 0.375, 0.147)):
         knock = noise(rng, 0.05, rate, band(212, 624, 1.0))
@@ -118,7 +118,7 @@ def _step(rng: Generator, rate: int, strength: float) -> Sound:
 
 
 def hammer(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Blows on wood or metal, in runs."""
+    """Hammering on wood or metal, in bursts."""
     room, at, root = silence(seconds, rate), 0.0, rng.uniform(320, 700)
     lasting = float(rng.choice([0.012, 0.035]))
     modes = [(root * k, s, lasting / k**0.3) for k, s in STRUCK_MODES]
@@ -136,7 +136,7 @@ def hammer(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def saw(rng: Generator, seconds: float, rate: int) -> Sound:
-    """A handsaw, to and fro."""
+    """A handsaw, back and forth."""
     room, at, stroke = silence(seconds, rate), 0.0, rng.uniform(0.42, 0.55)
     for number in range(int(seconds / stroke)):
         length, low = 0.88 * stroke, 1300 if number % 2 else 1700
@@ -150,7 +150,7 @@ def saw(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def machine(rng: Generator, seconds: float, rate: int) -> Sound:
-    """A motor that runs and works: a mower, a pump."""
+    """A running motor under load, such as a mower or a pump."""
     time = instants(seconds, rate)
     turns = rng.uniform(48, 68) * (1 + 0.03 * wander(rng, len(time), rate, 0.6))
     body = formants([(120, 80, 1.0), (380, 260, 0.9), (1000, 800, 0.5)])
@@ -163,7 +163,7 @@ def machine(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def bells(rng: Generator, seconds: float, rate: int) -> Sound:
-    """One stroke of a church bell: its partials beat, the high ones die first."""
+    """One stroke of a church bell: partials beat, and high ones decay first."""
     root = 415 * 2 ** rng.choice([0.0, 2 / 12, 4 / 12])
     modes = [
         (root * k * (1 + side), s, 0.3 * seconds * d)
@@ -180,14 +180,14 @@ def bells(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def passing(seconds: float, rate: int, speed: float, near: float) -> tuple[Curve, Curve]:
-    """How loud and how high something is that passes in the middle: speed in m/s, metres apart."""
+    """Return gain and Doppler ratio of a source passing at ``speed`` m/s, ``near`` metres away."""
     along = speed * (instants(seconds, rate) - seconds / 2)
     apart = np.sqrt(along**2 + near**2)
     return near / apart, 1 / (1 + speed / 340 * along / apart)
 
 
 def car(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Tyres and a motor."""
+    """A passing car: tyres and engine."""
     loud, high = passing(seconds, rate, rng.uniform(11, 18), rng.uniform(0.8, 1.4) * seconds)
     rumble = noise(rng, seconds, rate, band(60, 350, 1.0))
     tyres = noise(rng, seconds, rate, formants([(850, 700, 1.0), (1500, 1100, 0.45)]))
@@ -201,7 +201,7 @@ def car(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def motorbike(rng: Generator, seconds: float, rate: int) -> Sound:
-    """A motor that is driven up through its gears."""
+    """A motorbike that accelerates through its gears."""
     loud, high = passing(seconds, rate, rng.uniform(16, 24), rng.uniform(0.8, 1.2) * seconds)
     gear = (instants(seconds, rate) / seconds * rng.uniform(1.3, 1.7)) % 1
     fires = rough(rng, rng.uniform(65, 77) * (1 + 0.54 * gear) * high, rate, 0.08)
@@ -214,7 +214,7 @@ def motorbike(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def train(rng: Generator, seconds: float, rate: int) -> Sound:
-    """A rumble and a hum, and wheels over the joints of rails, two and two."""
+    """A passing train: rumble, hum, and pairs of wheels over rail joints."""
     loud, _ = passing(seconds, rate, 25, 9 * seconds)
     rumble = noise(rng, seconds, rate, falling(140, 5))
     steel = formants([(1065, 105, 1.0), (2340, 210, 0.5)])
@@ -230,7 +230,7 @@ def train(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def aeroplane(rng: Generator, seconds: float, rate: int) -> Sound:
-    """A motor overhead: a drone whose pitch falls slowly, and a roar that rolls."""
+    """A propeller aircraft overhead: a slowly falling drone and a rolling roar."""
     loud, high = passing(seconds, rate, 80, 22 * seconds)
     count = len(loud)
     roll = 1 + 0.2 * wander(rng, count, rate, 1.5)
@@ -243,7 +243,7 @@ def aeroplane(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def siren(rng: Generator, seconds: float, rate: int) -> Sound:
-    """An ambulance that passes: two tones a fourth apart, or a wail."""
+    """A passing ambulance: two tones a fourth apart, or a wail."""
     loud, high = passing(seconds, rate, rng.uniform(12, 18), 2.4 * seconds)
     time, wails = instants(seconds, rate), rng.random() < 0.5
     turn = np.sin(2 * np.pi * time / (rng.uniform(3.0, 4.5) if wails else rng.uniform(1.0, 1.4)))
@@ -256,7 +256,7 @@ def siren(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def bicycle(rng: Generator, seconds: float, rate: int) -> Sound:
-    """A freewheel that ticks past, and its bell."""
+    """A passing bicycle: a ticking freewheel and its bell."""
     room = silence(seconds, rate)
     loud, _ = passing(seconds, rate, 5, 0.9 * seconds)
     tick = noise(rng, 0.006, rate, band(2000, 6000))

@@ -28,7 +28,7 @@ from earwitness.soundscapes.synthesis import (
 
 
 Generator = np.random.Generator
-ROOSTER_NOTES = (  # of a rooster: when a note begins and how long it is (shares), and its pitches
+ROOSTER_NOTES = (  # start and length (share of the call), and pitches
     (0.00, 0.13, (1.0, 1.25)),
     (0.15, 0.09, (1.3, 1.35)),
     (0.26, 0.16, (1.25, 1.7)),
@@ -51,7 +51,7 @@ def rooster(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def dog(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Barks, alone or in twos."""
+    """Barks, single or in pairs."""
     room, at, root = silence(seconds, rate), 0.0, rng.uniform(300, 480)
     throat = formants([(0.9 * root, 200, 0.8), (2.1 * root, 350, 1.0), (1900, 700, 0.4)])
     while at < seconds - 0.25:
@@ -67,7 +67,7 @@ def dog(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def frogs(rng: Generator, seconds: float, rate: int) -> Sound:
-    """A pond of frogs that answer each other."""
+    """A pond of frogs answering each other."""
     room = silence(seconds, rate)
     for _ in range(int(rng.integers(4, 7))):
         root, at = rng.uniform(450, 900), rng.uniform(0, 0.8)
@@ -84,7 +84,7 @@ def frogs(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def crickets(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Some crickets, each with its own pitch and pace: chirps of a few pulses."""
+    """Several crickets, each with its own pitch and rate: chirps of a few pulses."""
     time = instants(seconds, rate)
     room = np.zeros(len(time))
     for _ in range(int(rng.integers(2, 5))):
@@ -98,7 +98,7 @@ def crickets(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def bees(rng: Generator, seconds: float, rate: int) -> Sound:
-    """A hum of wings that come and go."""
+    """A hum of wings that swells and fades."""
     room = silence(seconds, rate)
     wings = formants([(230, 120, 1.0), (480, 200, 0.8), (950, 500, 0.5), (2600, 1500, 0.2)])
     for _ in range(max(4, round(seconds * 1.2))):
@@ -118,7 +118,7 @@ def bees(rng: Generator, seconds: float, rate: int) -> Sound:
 def note(
     rate: int, seconds: float, *pitches: float, partials: tuple[float, ...] = (1.0, 0.12)
 ) -> Sound:
-    """A whistle through pitches that are evenly apart."""
+    """A whistle through evenly spaced pitches."""
     points = [(n / max(1, len(pitches) - 1), pitch) for n, pitch in enumerate(pitches)]
     pitch = contour(points, seconds, rate)
     sound = tone(pitch, rate, partials)
@@ -213,7 +213,7 @@ def chorus(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def cuckoo(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Its own name, a third down."""
+    """A cuckoo: two notes, falling by a third."""
     room, at = silence(seconds, rate), 0.0
     root = rng.uniform(520, 590)
     while at < seconds - 0.7:
@@ -226,7 +226,7 @@ def cuckoo(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def owl(rng: Generator, seconds: float, rate: int) -> Sound:
-    """A long hoot, a wait, and a hoot that shivers."""
+    """A long hoot, a pause, and a trembling hoot."""
     room, root = silence(seconds, rate), rng.uniform(340, 430)
     place(room, _hoot(rng, rate, 0.65, root, 0.0), 0.0, rate)
     place(room, _hoot(rng, rate, 0.12, root * 0.96, 0.0), min(1.6, seconds * 0.45), rate)
@@ -268,12 +268,12 @@ def crow(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def background(rng: Generator, seconds: float, rate: int) -> Sound:
-    """The far hum of everything: what is heard when nothing is."""
+    """Distant background noise, heard when nothing else sounds."""
     return noise(rng, seconds, rate, falling(120, 5))
 
 
 def wind(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Gusts that push low and howl a little around corners."""
+    """Gusts with low-frequency pressure and some howling."""
     low = noise(rng, seconds, rate, falling(60, 9))
     gust = np.exp(0.5 * wander(rng, len(low), rate, 0.6))
     gusts = low * gust * (1 + 0.12 * wander(rng, len(low), rate, 2))
@@ -297,7 +297,7 @@ def rain(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def thunder(rng: Generator, seconds: float, rate: int) -> Sound:
-    """A crack far away, and what rolls after it."""
+    """A distant crack and the rolling rumble after it."""
     rumble = noise(rng, seconds, rate, falling(208, 10))
     time = instants(seconds, rate)[: len(rumble)]
     roll = np.exp(-time / (0.57 * seconds)) * np.exp(0.9 * wander(rng, len(rumble), rate, 1.7))

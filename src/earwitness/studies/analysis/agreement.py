@@ -1,4 +1,4 @@
-"""Agreement between listeners, figures of each listener, and the P.910 subject model."""
+"""Agreement between listeners, figures per listener, and the P.910 subject model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ALL_LISTENERS = "all"
 def measure_agreement(
     coded: CodedRatings, settings: AnalysisSettings
 ) -> tuple[ListenerAgreement, ...]:
-    """Of all listeners, and of every panel if there are several of more than one listener."""
+    """Return the agreement of all listeners, and of each panel if there are several."""
     panels = [(own, table) for own, table in panel_tables(coded.votes) if len(own) > 1]
     if not panels:
         return ()
@@ -62,9 +62,9 @@ def _panel_agreement(
 
 
 def listener_figures(coded: CodedRatings, same: Mapping[Who, float]) -> tuple[ListenerFigures, ...]:
-    """Every listener beside the mean of the others on the same stimuli.
+    """Return figures per listener, relative to the mean of the others on the same stimuli.
 
-    ``same`` is the share of trials that each rated alike on all scales.
+    ``same`` is the share of trials per listener with the same vote on all scales.
     """
     deviations, used = (
         leave_one_out_figures(coded.votes.table()),
@@ -97,14 +97,14 @@ def listener_figures(coded: CodedRatings, same: Mapping[Who, float]) -> tuple[Li
 
 
 def _means_by_system(systems: Sequence[str], means: Floats) -> dict[str, float]:
-    """Means of the systems that a listener rated."""
+    """Return the means of the systems that a listener rated."""
     return {
         name: mean for name, mean in zip(systems, means.tolist(), strict=True) if not np.isnan(mean)
     }
 
 
 def fit_subject_model(coded: CodedRatings, settings: AnalysisSettings) -> Subjects:
-    """Qualities of stimuli, with listeners weighed by how consistent they are."""
+    """Fit the subject model of ITU-T P.910, which weights listeners by their consistency."""
     table = coded.votes.table()
     fit = fit_subjects(table, level=settings.plan.level)
     rated = [n for n in range(len(table)) if not np.isnan(fit.qualities[n].value)]
@@ -130,7 +130,7 @@ def _stimulus_key(coded: CodedRatings, number: int) -> Key:
 def _by_listener(
     coded: CodedRatings, estimates: Sequence[Estimate]
 ) -> list[tuple[int | str, Estimate]]:
-    """By listener, without those who gave no vote."""
+    """Return estimates by listener, without listeners who gave no vote."""
     voted = set(coded.votes.listeners.tolist())
     return [(name, estimates[n]) for n, name in enumerate(coded.listeners) if n in voted]
 

@@ -1,11 +1,11 @@
 """Paired choices (AB, ABX, preference): exact tests and Bradley-Terry abilities.
 
-Ratings of AB and preference are 1 where the named system was chosen, −1 where the other, 0 where
-neither; those of ABX are 1 where X was known and 0 where not. Votes of one listener are not
-independent. So two tests stand beside each other: the exact one over all votes, which asks whether
-*these listeners* do better than a coin, and one by t over the shares of listeners, which asks
-whether *listeners like these* do. Ties are counted and left out of both. Tests of ABX are
-one-sided, as nobody can hear less than nothing; those of preferences are two-sided.
+AB and preference ratings are 1 if the named system was chosen, −1 if the other was, and 0 for
+neither; ABX ratings are 1 for a correct answer and 0 for an incorrect one. Votes of one listener
+are not independent, so two tests are reported: an exact binomial test over all votes, which
+generalizes to these listeners only, and a t test over per-listener shares, which generalizes to
+other listeners. Ties are counted and excluded from both. ABX tests are one-sided, since
+sensitivity cannot be negative; preference tests are two-sided.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from earwitness.studies.results import BradleyTerryAbilities, PairChoices, Who
 
 Correct = Callable[[Sequence[float]], list[float]]
 Pair = tuple[str, str]
-Counts = tuple[int, int, int]  # chosen the first, the second, neither
+Counts = tuple[int, int, int]  # choices of the first, the second, neither
 ABX_SCALE = "SAME"
 PREFERENCE_SCALES = ("BETTER", "PREFERENCE")
 CHOICE_SCALES = (*PREFERENCE_SCALES, ABX_SCALE)
@@ -39,10 +39,10 @@ SANDWICH_T = "sandwich_t"
 
 
 def are_choices(ratings: Sequence[Rating]) -> bool:
-    """Whether ratings of a scale choose between two systems.
+    """Return whether ratings of a scale are choices between two systems.
 
-    Those of AB, ABX and preference trials do, and others against another system that are 1, 0 or −1
-    and at times −1. What names no other system is rated by itself.
+    They are if they name another system and the scale is that of AB, ABX or preference trials, or
+    if all values are 1, 0 or −1 and −1 occurs.
     """
     against = [rating.value for rating in ratings if rating.against]
     named = bool(ratings) and ratings[0].scale in CHOICE_SCALES
@@ -57,7 +57,7 @@ def compare_choices(
     correct: Correct,
     model: str = DIFFERENCING,
 ) -> tuple[PairChoices, ...]:
-    """One choice a pair of systems, by name; p of the exact tests is corrected over pairs."""
+    """Return choices per pair of systems; p of the exact tests is corrected across pairs."""
     is_abx = scale == ABX_SCALE
     counted = _count_choices([rating for rating in ratings if rating.scale == scale], is_abx)
     pair_choices = [
@@ -73,9 +73,9 @@ def compare_choices(
 def fit_abilities(
     ratings: Iterable[Rating], scale: str, *, level: float
 ) -> BradleyTerryAbilities | None:
-    """Bradley–Terry over all pairs of a scale on which systems are chosen; nothing for ABX.
+    """Fit a Bradley–Terry model to all pairs of a scale; return None for ABX.
 
-    Without a single tie there is no tie factor. Abilities that are not finite are named.
+    Without ties there is no tie parameter. Systems without a finite ability are listed.
     """
     if scale == ABX_SCALE:
         return None
@@ -118,7 +118,7 @@ def _pair_of(rating: Rating) -> Pair:
 
 
 def _count_choices(ratings: Sequence[Rating], is_abx: bool) -> dict[Pair, dict[Who, Counts]]:
-    """By pair and listener; a pair that is named both ways is turned to one."""
+    """Count choices by pair and listener; both orders of a pair are merged."""
     named = {_pair_of(rating) for rating in ratings if rating.against}
     counts_of: dict[Pair, dict[Who, Counts]] = {}
     for rating in ratings:
@@ -140,7 +140,7 @@ def _count_choices(ratings: Sequence[Rating], is_abx: bool) -> dict[Pair, dict[W
 def _test_pair(
     pair: Pair, counts: Mapping[Who, Counts], level: float, *, is_abx: bool, model: str
 ) -> PairChoices:
-    """One pair, not yet corrected."""
+    """Test one pair, without correction."""
     test = binomial_at_least if is_abx else binomial_two_sided
     wins, losses, ties = (sum(column) for column in zip(*counts.values(), strict=True))
     shares = np.array([a / (a + b) if a + b else math.nan for a, b, _ in counts.values()])

@@ -1,8 +1,8 @@
-"""Effects of trial order, session, place on the page and order of scales on votes.
+"""Effects of trial order, session, position on the page and order of scales on votes.
 
-Each effect is a difference in points of the scale, with an interval and a p over listeners, after
-what stimuli and listeners differ by. Where nothing is known of order (0 in the ratings), or the
-design cannot tell an effect from the stimuli, it is not reported.
+Each effect is a difference in scale points, with a confidence interval and p over listeners,
+adjusted for stimuli and listeners. An effect is not reported if the order is unknown (0 in the
+ratings) or if the design confounds it with the stimuli.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from earwitness.stats.means import group_difference, mean_over_listeners
 from earwitness.stats.votes import Codes
 from earwitness.studies.results import Effect
 
-# with fewer votes a stimulus than this, items and systems have means instead
+# with fewer votes per stimulus, means of items and of systems are used instead
 MIN_VOTES_PER_STIMULUS = 3
 
 
@@ -35,11 +35,11 @@ class TrialCodes:
 
 
 def estimate_effects(ratings: Iterable[Rating], scale: str, *, level: float) -> tuple[Effect, ...]:
-    """All effects on one scale that are defined; ratings of other scales tell the order of scales.
+    """Return all defined effects on one scale; other scales are used for the order of scales.
 
-    ``order`` is the change from the first to the last trial of a session, along a line; ``session``
-    each session less the first; ``place`` the change from the first to the last sound of a trial,
-    along a line; ``scales`` that of one scale being asked first rather than another.
+    ``order`` is the linear change from the first to the last trial of a session; ``session`` each
+    session minus the first; ``place`` the linear change from the first to the last position in a
+    trial; ``scales`` the effect of which of two scales is asked first.
     """
     everything = list(ratings)
     scale_ratings = [rating for rating in everything if rating.scale == scale]
@@ -58,7 +58,7 @@ def _order_effect(ratings: Sequence[Rating], level: float) -> list[Effect]:
     if len(set(trials.tolist())) < 2:
         return []
     steps = (trials - trials.min()) / (trials.max() - trials.min())
-    what = f"trial {trials.max():.0f} of a session less trial {trials.min():.0f}"
+    what = f"trial {trials.max():.0f} minus trial {trials.min():.0f} of a session"
     return _slope_effects(ordered, steps[:, None], "order", [what], level)
 
 
@@ -69,7 +69,7 @@ def _session_effects(ratings: Sequence[Rating], level: float) -> list[Effect]:
         return []
     session_of = np.array([rating.session for rating in ordered])
     columns = (session_of[:, None] == np.array(sessions[1:])).astype(np.float64)
-    what = [f"session {session} less session {sessions[0]}" for session in sessions[1:]]
+    what = [f"session {session} minus session {sessions[0]}" for session in sessions[1:]]
     return _slope_effects(ordered, columns, "session", what, level)
 
 
@@ -78,7 +78,7 @@ def _place_effect(ratings: Sequence[Rating], level: float) -> list[Effect]:
     if len(set(places.tolist())) < 2:
         return []
     steps = (places - places.min()) / (places.max() - places.min())
-    what = f"place {places.max() + 1:.0f} on the page less place {places.min() + 1:.0f}"
+    what = f"position {places.max() + 1:.0f} minus position {places.min() + 1:.0f} on the page"
     return _slope_effects(ratings, steps[:, None], "place", [what], level)
 
 
@@ -90,7 +90,7 @@ def _scale_order_effect(
     asked = sorted({first[_trial_of(rating)] for rating in ordered}, reverse=True)
     if len(asked) != 2:
         return []
-    what = f"{asked[0]} asked first less {asked[1]} asked first"
+    what = f"{asked[0]} asked first minus {asked[1]} asked first"
     column = np.array([first[_trial_of(rating)] == asked[0] for rating in ordered])
     slopes = _slope_effects(ordered, column[:, None].astype(np.float64), "scales", [what], level)
     if slopes[0].difference.n > 1:
@@ -101,7 +101,7 @@ def _scale_order_effect(
 def _slope_effects(
     ratings: Sequence[Rating], columns: Floats, name: str, what: list[str], level: float
 ) -> list[Effect]:
-    """One effect a column, by t over listeners."""
+    """Return one effect per column, by t tests over listeners."""
     votes = code_trials(ratings)
     slopes = fit_listener_slopes(votes.values, votes.listeners, columns, votes.means, votes.size)
     slope_effects = []
@@ -113,7 +113,7 @@ def _slope_effects(
 
 
 def _between_listeners(ratings: Sequence[Rating], column: Bools, what: str, level: float) -> Effect:
-    """Listeners who had one order against those who had the other, where nobody had both."""
+    """Compare listeners with one order to listeners with the other."""
     votes = code_trials(ratings)
     means = fit_listener_means(votes.values, votes.listeners, votes.means, votes.size)
     share = np.bincount(votes.listeners, column) / np.bincount(votes.listeners)
@@ -124,7 +124,7 @@ def _between_listeners(ratings: Sequence[Rating], column: Bools, what: str, leve
 
 
 def code_trials(ratings: Sequence[Rating]) -> TrialCodes:
-    """Arrays of ratings; stimuli with few votes give way to items and systems."""
+    """Return ratings as arrays; with few votes per stimulus, by item and system instead."""
     listeners = _number_names([str(rating.listener) for rating in ratings])
     systems = [
         (rating.key.system, rating.against.system if rating.against else "") for rating in ratings
@@ -139,7 +139,7 @@ def code_trials(ratings: Sequence[Rating]) -> TrialCodes:
 
 
 def connected_strata(listeners: Codes, shared: Codes, size: int) -> Codes:
-    """A number for all listeners who are tied together by what they share, directly or not."""
+    """Return for each listener the number of its connected component of shared stimuli."""
     stratum = np.arange(size)
     while True:
         least = np.full(int(shared.max()) + 1, size)
@@ -161,5 +161,5 @@ def _trial_of(rating: Rating) -> tuple[object, ...]:
 
 
 def _first_scales(ratings: Iterable[Rating]) -> dict[tuple[object, ...], str]:
-    """By trial, the scale that was asked first."""
+    """Return the scale that was asked first, by trial."""
     return {_trial_of(rating): rating.scale for rating in ratings if rating.asked == 1}

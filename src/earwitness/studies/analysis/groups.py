@@ -1,8 +1,8 @@
 """Results by groups of items or listeners, and interactions between groups.
 
-Every cell has its means by the planned method and its n. Contrasts are tested within each group,
-and how much they differ between groups is tested too: that a difference is found in one group and
-not in another is no proof that groups differ.
+Every cell has means by the planned method, and n. Contrasts are tested within each group. The
+interaction is tested separately: a difference that is significant in one group and not in another
+does not show that the groups differ.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ from earwitness.studies.results import (
 )
 from earwitness.studies.study import MIXED_MODEL
 
-MAX_GROUPS = 12  # groups of a field
+MAX_GROUPS = 12  # more groups per field are refused
 NO_GROUP = -1
 
 
 def check_groups(by: Sequence[str], groupings: Groupings, ratings: Sequence[Rating]) -> None:
-    """Refuse fields that nothing is known of, and those that divide too finely."""
+    """Raise UsageError for unknown fields and for fields with too many groups."""
     for name in by:
         if name not in groupings:
-            raise UsageError(f'by: nothing is known of "{name}" — {nearest(name, groupings)}')
+            raise UsageError(f'by: unknown field "{name}" — {nearest(name, groupings)}')
         labels = {groupings[name].group(rating) for rating in ratings} - {""}
         if len(labels) > MAX_GROUPS:
             raise UsageError(
-                f'by: "{name}" has {len(labels)} groups — at most {MAX_GROUPS} can be told'
+                f'by: "{name}" has {len(labels)} groups — use a field with at most {MAX_GROUPS}'
             )
 
 
 def group_results(
     coded: CodedRatings, groupings: Groupings, settings: AnalysisSettings
 ) -> Iterator[FieldGroups]:
-    """One scale by every field that is asked for."""
+    """Yield the results of one scale by each requested field."""
     for name in settings.plan.by:
         grouping = groupings[name]
         parts = _split_ratings(coded, grouping)
@@ -73,7 +73,7 @@ def group_results(
 
 
 def _split_ratings(coded: CodedRatings, grouping: Grouping) -> dict[str, CodedRatings]:
-    """Ratings of every group, in the order in which groups are known."""
+    """Return the ratings of each group, in the order of groups."""
     labels = [grouping.group(name) for name in coded.ratings]
     names = [name for name in dict.fromkeys(grouping.groups.values()) if name and name in {*labels}]
     return {name: coded.chosen([label == name for label in labels]) for name in names}
@@ -82,7 +82,7 @@ def _split_ratings(coded: CodedRatings, grouping: Grouping) -> dict[str, CodedRa
 def _results_of_groups(
     parts: Mapping[str, CodedRatings], grouping: Grouping, settings: AnalysisSettings
 ) -> Iterator[GroupResults]:
-    """Means and contrasts; p is corrected over all groups and pairs."""
+    """Yield means and contrasts; p is corrected across all groups and pairs."""
     contrasts_of = {name: compare_systems(part, settings, None) for name, part in parts.items()}
     pairs = [
         (contrast, parts[name])
@@ -117,7 +117,7 @@ def _test_interactions(
     parts: Mapping[str, CodedRatings],
     settings: AnalysisSettings,
 ) -> Iterator[Interaction]:
-    """How much every contrast differs between every two groups, corrected over all of them."""
+    """Yield the interaction of each contrast with each pair of groups, p corrected across all."""
     names, codes = list(parts), _group_codes(coded, grouping, list(parts))
     pairs = list(combinations(range(len(names)), 2))
     places = [
@@ -130,7 +130,7 @@ def _test_interactions(
 
 
 def _group_codes(coded: CodedRatings, grouping: Grouping, group_names: Sequence[str]) -> Codes:
-    """The number of the group of every item, or listener."""
+    """Return the group number of each item or listener."""
     place = {name: number for number, name in enumerate(group_names)}
     names: Sequence[Who] = coded.items if grouping.of == "item" else coded.listeners
     return np.array(
@@ -145,7 +145,7 @@ def _test_groups(
     pairs: Sequence[tuple[int, int]],
     settings: AnalysisSettings,
 ) -> tuple[list[DifferenceTest], list[DifferenceTest]]:
-    """By the planned method, and by the mixed model where it is fitted beside."""
+    """Return tests by the planned method, and by the mixed model if it is also fitted."""
     plan, of_listeners = settings.plan, grouping.of == "listener"
     by_t, by_model = list[tuple[Estimate, float]](), list[tuple[Estimate, float]]()
     for planned_pair in planned_pairs(coded, settings):

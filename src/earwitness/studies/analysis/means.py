@@ -25,7 +25,7 @@ from earwitness.studies.study import MIXED_MODEL, Scale
 
 
 CLUSTER_T = "cluster_t"
-MIN_LISTENERS_FOR_DIFFERENCE = 3  # listeners from which on a difference is told
+MIN_LISTENERS_FOR_DIFFERENCE = 3  # minimum for a significant difference
 MIN_GOOD_VOTE, MAX_POOR_VOTE = 4.0, 2.0  # Good or better, Poor or worse, of five points
 
 
@@ -35,7 +35,7 @@ def mean_estimates(
     settings: AnalysisSettings,
     fitted: MixedModelFit | None = None,
 ) -> dict[str, Estimate]:
-    """The mean of every system with the interval of a method."""
+    """Return the mean of each system with the interval of a method."""
     level = settings.plan.level
     if method == MIXED_MODEL:
         estimates = mixed_means(coded.votes, level=level, fitted=fitted)
@@ -48,7 +48,7 @@ def mean_estimates(
 def system_means(
     coded: CodedRatings, scale: Scale, settings: AnalysisSettings, fitted: MixedModelFit | None
 ) -> dict[str, SystemMeans]:
-    """All about the votes of every system."""
+    """Return means, intervals, counts and shares of votes of each system."""
     estimates_of = {
         method: mean_estimates(coded, method, settings, fitted) for method in settings.methods
     }
@@ -85,7 +85,7 @@ def _system_mean(
 
 
 def _vote_shares(coded: CodedRatings, scale: Scale, level: float) -> dict[str, list[Estimate]]:
-    """Shares of votes: Good or better and Poor or worse, where the scale has them, and its ends."""
+    """Return shares of votes at the ends of the scale, and Good or better, Poor or worse."""
     parts = {
         "floor": vote_shares(coded.votes, at_most=scale.low, level=level),
         "ceiling": vote_shares(coded.votes, at_least=scale.high, level=level),
@@ -97,7 +97,7 @@ def _vote_shares(coded: CodedRatings, scale: Scale, level: float) -> dict[str, l
 
 
 class NamedPair(NamedTuple):
-    """Two systems by name, and by number in votes that have both."""
+    """Two systems by name and by number."""
 
     a: str
     b: str
@@ -107,10 +107,10 @@ class NamedPair(NamedTuple):
 def compare_systems(
     coded: CodedRatings, settings: AnalysisSettings, fitted: MixedModelFit | None
 ) -> tuple[Contrast, ...]:
-    """Differences between systems, with p corrected over all of them.
+    """Return the differences between systems, with p corrected across all of them.
 
-    Those of the planned pairs of systems, or of all. Where systems were rated against others, each
-    is compared with its other first, that is with a rating of 0.
+    Pairs are the planned ones, or all. Systems rated relative to another system are first compared
+    with that system, that is with a rating of 0.
     """
     votes, named = coded.votes, planned_pairs(coded, settings)
     if is_against_others(coded):
@@ -135,9 +135,9 @@ def compare_systems(
 def compare_by_mixed_model(
     coded: CodedRatings, settings: AnalysisSettings, fitted: MixedModelFit | None
 ) -> tuple[Contrast, ...]:
-    """The same differences by the mixed model, where it is fitted beside the planned test.
+    """Return the same differences by the mixed model, if it is fitted in addition.
 
-    There are none where systems were rated against others.
+    The result is empty if systems were rated relative to others.
     """
     if fitted is None or settings.plan.interval == MIXED_MODEL or is_against_others(coded):
         return ()
@@ -157,7 +157,7 @@ def compare_by_mixed_model(
 def correct_contrasts(
     contrasts: Sequence[Contrast], settings: AnalysisSettings, among: Sequence[CodedRatings]
 ) -> tuple[Contrast, ...]:
-    """The same with p corrected over all of them, and who is better; ``among`` are their votes."""
+    """Return contrasts with corrected p and the better system; ``among`` are their ratings."""
     corrected = CORRECTIONS[settings.plan.correction]([contrast.p for contrast in contrasts])
     alpha = 1 - settings.plan.level
     enough = [
@@ -171,12 +171,12 @@ def correct_contrasts(
 
 
 def is_against_others(coded: CodedRatings) -> bool:
-    """Whether systems were rated against others."""
+    """Return whether systems were rated relative to others."""
     return any(rating.against for rating in coded.ratings)
 
 
 def planned_pairs(coded: CodedRatings, settings: AnalysisSettings) -> list[NamedPair]:
-    """Pairs that are planned, or all of systems that compete."""
+    """Return the planned pairs, or all pairs of systems that are not controls."""
     number_of = {name: number for number, name in enumerate(coded.systems)}
     compete = [name for name in coded.systems if name not in settings.controls]
     pairs = settings.plan.contrasts or combinations(compete, 2)
@@ -188,7 +188,7 @@ def planned_pairs(coded: CodedRatings, settings: AnalysisSettings) -> list[Named
 
 
 def _votes_with_zero(coded: CodedRatings) -> tuple[Votes, list[NamedPair]]:
-    """Votes with one system more, which always is rated 0, and each system beside its other."""
+    """Return votes with an additional system rated 0, and the pairs with it."""
     votes, zero = coded.votes, len(coded.systems)
     cells = np.unique(votes.listeners * votes.size[1] + votes.items)
     listeners, items = np.divmod(cells, votes.size[1])
@@ -213,7 +213,7 @@ def _test_pairs(
     settings: AnalysisSettings,
     fitted: MixedModelFit | None,
 ) -> list[ContrastEstimate]:
-    """By the planned method; the mixed model has no size of an effect, and takes that of t."""
+    """Test pairs by the planned method; the mixed model takes effect sizes from t tests."""
     plan = settings.plan
     mixed = plan.interval == MIXED_MODEL
     by_listener = estimate_contrasts(
@@ -234,7 +234,7 @@ def _test_pairs(
 
 
 def _better_system(contrast: Contrast, p: float, alpha: float) -> str:
-    """The better one, if they can be told apart; two agree by chance too often to tell."""
+    """Return the significantly better system, or nothing; too few listeners show nothing."""
     if not p < alpha or contrast.difference.n < MIN_LISTENERS_FOR_DIFFERENCE:
         return ""
     return contrast.a if contrast.difference.value > 0 else contrast.b
@@ -246,9 +246,9 @@ def _better_system(contrast: Contrast, p: float, alpha: float) -> str:
 def check_equivalence(
     coded: CodedRatings, settings: AnalysisSettings, fitted: MixedModelFit | None
 ) -> tuple[Equivalence, ...]:
-    """Two one-sided tests of every planned pair, by the method of the difference test.
+    """Test the equivalence of each planned pair (TOST) by the method of the difference test.
 
-    There are none where systems were rated against others.
+    The result is empty if systems were rated relative to others.
     """
     if is_against_others(coded):
         return ()

@@ -1,4 +1,4 @@
-"""The whole analysis: repeats resolved, listeners screened, every scale analyzed."""
+"""The complete analysis: resolve repeated votes, screen listeners, analyse each scale."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ, BASIC_QUALITY_SC
 
 def _alone_note(ratings: Sequence[Rating]) -> list[str]:
     count = sum(rating.against is None for rating in ratings)
-    return [f"{count:,} choices do not say against which system; they do not count"] * bool(count)
+    return [f"{count:,} choices do not name the other system and are ignored"] * bool(count)
 
 
 def _undivided_note(settings: AnalysisSettings) -> list[str]:
     names = ", ".join(settings.plan.by)
-    return [f"choices are not divided by {names}"] * bool(names)
+    return [f"choices are not analysed by {names}"] * bool(names)
 
 
 def scale_results(
@@ -70,7 +70,7 @@ def scale_results(
     settings: AnalysisSettings,
     groups: Groupings,
 ) -> ScaleResults:
-    """Results of one scale; ``ratings`` are those of all scales that count."""
+    """Return the results of one scale; ``ratings`` are those of kept listeners on all scales."""
     kept = coded_all.without_listeners(left)
     scales = {**(settings.rubric.scales if settings.rubric else {}), **settings.scales}
     scale, note = Scales(scales).of(coded_all.scale, coded_all.ratings)
@@ -115,11 +115,11 @@ def scale_results(
 
 @dataclass(frozen=True)
 class RatingSet:
-    """Ratings, what they are called, in which order systems and items come, and their files.
+    """Ratings with their title, order of systems and items, and input files.
 
-    ``plays`` is what listeners heard, where that was recorded. ``groups`` are fields by which
-    results may be divided, ``captions`` are the words that were judged, where they were, and
-    ``faults`` is what was found when ratings were read; ``rubric`` names what a table is by.
+    ``plays`` has playback counts per listener, if recorded. ``groups`` are fields by which results
+    can be analysed, ``captions`` the rated captions, ``faults`` the faults found while reading, and
+    ``rubric`` the name of the rubric of a table.
     """
 
     ratings: Sequence[Rating]
@@ -141,7 +141,26 @@ class RatingSet:
 def analyse(
     material: RatingSet, settings: AnalysisSettings, *, progress: Progress = no_progress
 ) -> Results:
-    """Everything that follows from ratings."""
+    """Analyse ratings.
+
+    Parameters
+    ----------
+    material
+        Ratings and what is known about them.
+    settings
+        Plan, screening rules and options of the analysis.
+    progress
+        Called with the number of scales done and the total.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    UsageError
+        If there are no ratings, or if the plan names unknown systems, scales or fields.
+    """
     _check_ratings(material, settings)
     settings = with_anchors(material.ratings, settings)
     counted, doubled = resolve_repeats(
@@ -200,14 +219,14 @@ def analyse(
 
 
 def _check_ratings(material: RatingSet, settings: AnalysisSettings) -> None:
-    """There are ratings, planned pairs are pairs of systems, and fields and scales are known."""
+    """Raise UsageError for empty ratings and for unknown systems, fields or scales."""
     if not material.ratings:
-        raise UsageError("there are no ratings")
+        raise UsageError("no ratings to analyse")
     check_groups(settings.plan.by, material.groups, material.ratings)
     scales = {rating.scale for rating in material.ratings}
     for name in settings.plan.margins:
         if name not in scales:
-            raise UsageError(f'margin: no rating is on scale "{name}" — {nearest(name, scales)}')
+            raise UsageError(f'margin: no ratings on scale "{name}" — {nearest(name, scales)}')
     systems = {
         *material.systems,
         settings.reference,
@@ -216,11 +235,13 @@ def _check_ratings(material: RatingSet, settings: AnalysisSettings) -> None:
     }
     for name in (name for pair in settings.plan.contrasts for name in pair):
         if name not in systems:
-            raise UsageError(f'there is no system "{name}" — {nearest(name, systems - {""})}')
+            raise UsageError(
+                f'contrasts: unknown system "{name}" — {nearest(name, systems - {""})}'
+            )
 
 
 def with_anchors(ratings: Sequence[Rating], settings: AnalysisSettings) -> AnalysisSettings:
-    """The anchors of MUSHRA by their usual names, if nothing is said."""
+    """Return settings with the MUSHRA anchors by their default names, if none are set."""
     if settings.anchor or all(rating.scale != BASIC_QUALITY_SCALE.name for rating in ratings):
         return settings
     anchors = tuple(name for name in ANCHOR_CUTOFFS_HZ if name in _rated_systems(ratings))
@@ -230,37 +251,37 @@ def with_anchors(ratings: Sequence[Rating], settings: AnalysisSettings) -> Analy
 
 def _repeat_note(doubled: Sequence[RepeatedVote], rule: str) -> list[str]:
     noun = "stimulus was" if len(doubled) == 1 else "stimuli were"
-    counts = {"mean": "their mean counts"}.get(rule, f"the {rule} counts")
-    note = f"{len(doubled):,} {noun} rated more than once by the same listener; {counts}"
+    counts = {"mean": "the mean of the ratings"}.get(rule, f"the {rule} rating")
+    note = f"{len(doubled):,} {noun} rated more than once by the same listener; {counts} is used"
     return [note] * bool(doubled)
 
 
 def _rated_systems(ratings: Sequence[Rating]) -> set[str]:
-    """Systems that were rated, or rated against."""
+    """Return the systems that were rated or compared with."""
     systems = {rating.key.system for rating in ratings}
     return systems | {rating.against.system for rating in ratings if rating.against}
 
 
 def _unrated_note(material: RatingSet) -> list[str]:
     systems = _rated_systems(material.ratings)
-    return [f"nobody rated {name}" for name in material.systems if name not in systems]
+    return [f"no ratings of {name}" for name in material.systems if name not in systems]
 
 
 def _scale_names(ratings: Sequence[Rating], settings: AnalysisSettings) -> list[str]:
-    """Scales in the order of the plan, or as they come."""
+    """Return scales in the order of the plan, or in order of appearance."""
     names = list(dict.fromkeys(rating.scale for rating in ratings))
     for name in settings.plan.scales:
         if name not in names:
-            raise UsageError(f'no rating is on scale "{name}" — {nearest(name, names)}')
+            raise UsageError(f'no ratings on scale "{name}" — {nearest(name, names)}')
     return list(settings.plan.scales) or names
 
 
 def _nobody_note(failed: Sequence[Who], left: Sequence[Who]) -> list[str]:
-    return ["screening would leave nobody: all listeners are kept"] * (len(failed) > len(left))
+    return ["all listeners failed screening, so all are kept"] * (len(failed) > len(left))
 
 
 def _listener_groups(ratings: Sequence[Rating], groupings: Groupings) -> dict[Who, dict[str, str]]:
-    """Groups of listeners, by field."""
+    """Return the groups of each listener, by field."""
     fields = {name: grouping for name, grouping in groupings.items() if grouping.of == "listener"}
     return {
         who: {

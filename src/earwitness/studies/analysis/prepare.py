@@ -1,4 +1,4 @@
-"""Ratings as arrays, with repeated votes, duplicate captions, retests and scale use."""
+"""Preparation of ratings: arrays, repeated votes, duplicate captions, retests, scale use."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True)
 class CodedRatings:
-    """Votes on one scale; number n of systems, items and listeners is the n-th name.
+    """Votes on one scale as arrays; system, item and listener n is the n-th name.
 
-    Where systems are rated against different others, a pair takes the place of a system.
+    If systems are rated relative to different others, each pair is treated as a system.
     """
 
     scale: str
@@ -40,14 +40,14 @@ class CodedRatings:
     votes: Votes
 
     def without_listeners(self, left: Sequence[Who]) -> CodedRatings:
-        """Without some listeners; all names keep their numbers."""
+        """Return the ratings without some listeners; all names keep their numbers."""
         if not left:
             return self
         out = set(left)
         return self.chosen([rating.listener not in out for rating in self.ratings])
 
     def chosen(self, which: Sequence[bool]) -> CodedRatings:
-        """Some of the ratings; all names keep their numbers."""
+        """Return the selected ratings; all names keep their numbers."""
         ratings = tuple(rating for rating, kept in zip(self.ratings, which, strict=True) if kept)
         return replace(self, ratings=ratings, votes=self.votes.select(np.array(which, bool)))
 
@@ -55,7 +55,7 @@ class CodedRatings:
 def code_ratings(
     ratings: Sequence[Rating], scale: str, systems: Sequence[str] = (), items: Sequence[str] = ()
 ) -> CodedRatings:
-    """Ratings of a scale; systems and items that are known come first, in their order."""
+    """Return the ratings of a scale as arrays; known systems and items come first."""
     scale_ratings = tuple(rating for rating in ratings if rating.scale == scale)
     named = rating_labeler(scale_ratings)
     pairs = [pair_name(a, b) for a in systems for b in systems]
@@ -71,7 +71,7 @@ def code_ratings(
 
 
 def rating_labeler(ratings: Sequence[Rating]) -> Callable[[Rating], str]:
-    """What stands where systems stand: a system, or two if they are not all against one."""
+    """Return a function that labels ratings by system, or by pair if the others differ."""
     others = {rating.against.system if rating.against else "" for rating in ratings}
     if len(others) <= 1:
         return lambda rating: rating.key.system
@@ -81,7 +81,7 @@ def rating_labeler(ratings: Sequence[Rating]) -> Callable[[Rating], str]:
 
 
 def pair_name(system: str, against: str) -> str:
-    """A system beside another.
+    """Return the label of a system rated relative to another.
 
     >>> pair_name("C1", "C0")
     'C1 / C0'
@@ -90,7 +90,7 @@ def pair_name(system: str, against: str) -> str:
 
 
 def sorted_listeners(ratings: Sequence[Rating]) -> list[Who]:
-    """Numbers by size, then names by the alphabet."""
+    """Return listeners sorted: numbers first, then names."""
     return sorted(
         {rating.listener for rating in ratings},
         key=lambda listener: (isinstance(listener, str), listener),
@@ -100,7 +100,7 @@ def sorted_listeners(ratings: Sequence[Rating]) -> list[Who]:
 def _number_names(
     names: Sequence[Name], first_names: Sequence[Name]
 ) -> tuple[tuple[Name, ...], Codes]:
-    """Names without repeats, those known first if they occur at all, and the number of each."""
+    """Return distinct names, ``first_names`` first, and the number of each name."""
     seen = set(names)
     order = [name for name in dict.fromkeys(first_names) if name in seen]
     order += sorted(seen - set(order), key=lambda name: (str(type(name)), name))
@@ -109,17 +109,16 @@ def _number_names(
 
 
 # --- Repeated votes ------------------------------------------------------------------------------
-# Sessions do not tell votes apart: a stimulus that comes again in a later session is rated again.
-# By default the first vote counts, as of two answers to a page the first does: it was given by
-# somebody who had not heard the stimulus before, and it is always a point of the scale. ``mean`` is
-# for studies that repeat stimuli on purpose, ``last`` for tables that keep what listeners changed
-# their minds about. A hidden reference of BS.1116 is rated once beside every object, as it must be:
-# its mean counts, and nothing is said to be doubled.
+# A stimulus rated again in a later session is a repeat. By default the first vote is used: the
+# listener had not heard the stimulus before, and the vote is always a point of the scale. ``mean``
+# is for studies that repeat stimuli on purpose, ``last`` for tables that contain corrected votes.
+# The hidden reference of BS.1116 is rated once with every object by design: its mean is used, and
+# it is not reported as repeated.
 
 
 FIRST_VOTE, LAST_VOTE, MEAN_VOTE, REFUSE_REPEATS = "first", "last", "mean", "refuse"
 REPEAT_RULES = (FIRST_VOTE, LAST_VOTE, MEAN_VOTE, REFUSE_REPEATS)
-# the scale on which a hidden reference is rated beside every object
+# scale on which a hidden reference is rated with every object
 IMPAIRMENT_SCALE_NAME = "IMPAIRMENT"
 RatingSequence = Sequence[Rating]
 
@@ -127,13 +126,15 @@ RatingSequence = Sequence[Rating]
 def resolve_repeats(
     ratings: RatingSequence, rule: str = FIRST_VOTE, *, source: str = "ratings", reference: str = ""
 ) -> tuple[list[Rating], tuple[RepeatedVote, ...]]:
-    """Ratings that count, one for each listener, stimulus and scale; and those that came twice.
+    """Return one rating per listener, stimulus and scale, and the repeated votes.
 
-    Votes are in the order of sessions and trials where these are known, else as they stand.
-    ``reference`` is the hidden reference.
+    Votes are ordered by session and trial if known, else as in the input. ``reference`` is the
+    hidden reference.
     """
     if rule not in REPEAT_RULES:
-        raise UsageError(f'no rule "{rule}" for doubled votes — {nearest(rule, REPEAT_RULES)}')
+        raise UsageError(
+            f'unknown rule "{rule}" for repeated votes — {nearest(rule, REPEAT_RULES)}'
+        )
     cells = [_rating_cell(rating) for rating in ratings]
     if len(set(cells)) == len(cells):
         return list(ratings), ()
@@ -158,7 +159,7 @@ def resolve_repeats(
 
 
 def _is_hidden_reference(rating: Rating, reference: str) -> bool:
-    """Whether it is of the hidden reference of BS.1116, which is rated beside every object."""
+    """Return whether a rating is of the hidden reference of BS.1116."""
     return (
         rating.scale == IMPAIRMENT_SCALE_NAME and bool(reference) and rating.key.system == reference
     )
@@ -197,29 +198,33 @@ def _repeat_problem(source: str, votes: RatingSequence) -> Problem:
         f"listener {vote.listener} rated {vote.key.system}{against} {len(votes)} times: {values}"
     )
     return Problem(
-        source, 0, vote.scale, message, "say which counts: first, last, mean", vote.key.item
+        source,
+        0,
+        vote.scale,
+        message,
+        "choose which vote to use: first, last or mean",
+        vote.key.item,
     )
 
 
 # --- Duplicate captions --------------------------------------------------------------------------
-# Which of them is wrong cannot be known, so all of them stay in the results, and results without
-# them stand beside.
+# It is unknown which of them is wrong, so all are kept, and results without them are reported too.
 
 
-DUPLICATES_KEPT_NOTE = "kept; differences without such captions stand beside"
-SHOWN_CAPTION_CHARACTERS = 60  # characters of a caption in a message
+DUPLICATES_KEPT_NOTE = "kept; differences without such captions are also reported"
+SHOWN_CAPTION_CHARACTERS = 60  # in messages
 
 
 @dataclass(frozen=True)
 class Duplicates:
-    """What was found, and all captions that it is about."""
+    """Faults of duplicate captions, and the captions concerned."""
 
     faults: tuple[RatingFault, ...]
     keys: frozenset[Key]
 
 
 def find_duplicates(captions: Mapping[Key, str]) -> Duplicates:
-    """Captions of the same words, but for blanks and capitals."""
+    """Find captions that are equal except for white space and case."""
     keys_of: dict[str, list[Key]] = {}
     for key, text in captions.items():
         if words := _normalize_words(text):
@@ -241,7 +246,7 @@ def _duplicate_fault(key: Key, keys: Sequence[Key], captions: Mapping[Key, str])
         if len(text) <= SHOWN_CAPTION_CHARACTERS
         else f"{text[: SHOWN_CAPTION_CHARACTERS - 1]}…"
     )
-    message = f"“{shown}” also stands under {', '.join(others)}"
+    message = f"“{shown}” is also the caption of {', '.join(others)}"
     return RatingFault("duplicate", message, DUPLICATES_KEPT_NOTE, key.item, key.system)
 
 
@@ -253,7 +258,7 @@ def _caption_place(other: Key, key: Key) -> str:
 
 
 def measure_retests(doubled: Sequence[RepeatedVote], *, level: float) -> tuple[Retest, ...]:
-    """By scale, from the first two votes of everything that was rated more than once."""
+    """Return test–retest figures by scale, from the first two votes of each repeat."""
     scales = dict.fromkeys(repeat.scale for repeat in doubled)
     return tuple(
         _measure_retest([repeat for repeat in doubled if repeat.scale == name], level)
@@ -275,7 +280,7 @@ def _measure_retest(doubled: Sequence[RepeatedVote], level: float) -> Retest:
 
 
 def _mean_by_listener(doubled: Sequence[RepeatedVote], change: Floats) -> Floats:
-    """The mean change of every listener."""
+    """Return the mean change of each listener."""
     changes_of: dict[object, list[float]] = {}
     for repeat, value in zip(doubled, change.tolist(), strict=True):
         changes_of.setdefault(repeat.listener, []).append(value)
@@ -292,9 +297,9 @@ def _correlation(first: Floats, second: Floats) -> float:
 
 
 def stimulus_votes(coded: CodedRatings) -> tuple[Stimulus, ...]:
-    """Item by item and system by system; votes in the order of the panel's listeners.
+    """Return stimuli by item and system, with votes in the order of the panel's listeners.
 
-    NaN stands where a listener of the panel gave none.
+    A missing vote of a listener of the panel is NaN.
     """
     table, rows = coded.votes.table(), []
     panels = [(panel_votes, table[:, panel_votes]) for panel_votes in coded.votes.panels()]
@@ -320,10 +325,10 @@ def _stimulus_row(coded: CodedRatings, number: int, votes: Floats) -> Stimulus:
 
 @dataclass(frozen=True, slots=True)
 class ScaleUse:
-    """One listener on one scale: the share of the value given most, and the longest row of it.
+    """Use of one scale by one listener: share of the most frequent value, and longest run.
 
-    ``run`` counts equal votes that follow each other within a session, in order of trials; it is 0
-    where the order is not known.
+    ``run`` is the largest number of equal votes in a row within a session; 0 if the order of trials
+    is unknown.
     """
 
     usual: float
@@ -331,7 +336,7 @@ class ScaleUse:
 
 
 def scale_use(ratings: Iterable[Rating], scale: str) -> dict[Who, ScaleUse]:
-    """How each listener uses a scale."""
+    """Return how each listener uses a scale."""
     votes_of = defaultdict[Who, list[Rating]](list)
     for rating in ratings:
         if rating.scale == scale:
@@ -343,7 +348,7 @@ def scale_use(ratings: Iterable[Rating], scale: str) -> dict[Who, ScaleUse]:
 
 
 def usual_share(values: Sequence[float]) -> float:
-    """The share of the value given most often.
+    """Return the share of the most frequent value.
 
     >>> usual_share([4, 4, 3, 4])
     0.75
@@ -352,7 +357,7 @@ def usual_share(values: Sequence[float]) -> float:
 
 
 def longest_run(ratings: Iterable[Rating]) -> int:
-    """The longest row of equal votes in a session, in order of trials and of places in them."""
+    """Return the largest number of equal votes in a row, by trial and position."""
     ordered_ratings = [rating for rating in ratings if rating.trial > 0]
     in_order = sorted(
         ordered_ratings, key=lambda rating: (rating.session, rating.trial, rating.place)
@@ -362,9 +367,9 @@ def longest_run(ratings: Iterable[Rating]) -> int:
 
 
 def share_alike(ratings: Iterable[Rating]) -> dict[Who, float]:
-    """By listener, the share of trials with the same number on all scales, where there are several.
+    """Return per listener the share of trials with the same vote on all scales (P.835).
 
-    For P.835; a trial is one stimulus in one session.
+    Only trials with several scales count; a trial is one stimulus in one session.
     """
     trials = defaultdict[tuple[object, ...], list[Rating]](list)
     for rating in ratings:

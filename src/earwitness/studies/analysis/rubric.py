@@ -1,4 +1,4 @@
-"""Correlations of rubric dimensions, and contrasts without duplicate captions."""
+"""Correlations between rubric dimensions, and contrasts without duplicate captions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from earwitness.studies.results import (
 
 
 class NameOrder(Protocol):
-    """The order in which systems and items come."""
+    """Order of systems and items."""
 
     @property
     def systems(self) -> tuple[str, ...]: ...
@@ -45,7 +45,7 @@ def rubric_results(
     named: NameOrder,
     settings: AnalysisSettings,
 ) -> RubricResults | None:
-    """Correlations of dimensions and contrasts without duplicates, where there is a rubric."""
+    """Return correlations and contrasts without duplicates, or None without a rubric."""
     rubric = settings.rubric
     if rubric is None:
         return None
@@ -67,7 +67,7 @@ def rubric_results(
 def dimension_correlations(
     ratings: Sequence[Rating], dimensions: Sequence[str], settings: AnalysisSettings
 ) -> Iterator[Correlation]:
-    """Every two dimensions, over captions and within raters."""
+    """Yield the correlation of each pair of dimensions, over captions and within raters."""
     rows, items, raters, captions = _dimension_table(ratings, dimensions)
     means = _caption_means(rows, captions)
     first = np.unique(captions, return_index=True)[1]
@@ -87,7 +87,7 @@ def dimension_correlations(
 def _dimension_table(
     ratings: Sequence[Rating], dimensions: Sequence[str]
 ) -> tuple[Floats, Codes, Codes, Codes]:
-    """A row a rater and caption, a column a dimension; and the numbers of item, rater, caption."""
+    """Return a table of votes by rater and caption × dimension, with codes of its rows."""
     place = {name: number for number, name in enumerate(dimensions)}
     cells: dict[tuple[Key, object], list[float]] = {}
     for rating in ratings:
@@ -109,7 +109,7 @@ def _number_names(names: Sequence[object]) -> Codes:
 
 
 def _caption_means(rows: Floats, captions: Codes) -> Floats:
-    """Means over raters, a row a caption."""
+    """Return means over raters, one row per caption."""
     is_rated, count = ~np.isnan(rows), int(captions.max(initial=-1)) + 1
     total, n = np.zeros((count, rows.shape[1])), np.zeros((count, rows.shape[1]))
     np.add.at(total, captions, np.where(is_rated, rows, 0))
@@ -120,7 +120,7 @@ def _caption_means(rows: Floats, captions: Codes) -> Floats:
 def _contrasts_without(
     scale: CodedRatings, twice: Collection[Key], settings: AnalysisSettings
 ) -> Iterator[ContrastWithoutDuplicates]:
-    """Contrasts of a scale with all captions, and without those that stand in two places."""
+    """Yield the contrasts of a scale with and without duplicate captions."""
     kept = [rating.key not in twice for rating in scale.ratings]
     if all(kept) or not any(kept):
         return
@@ -146,7 +146,7 @@ def _difference_test(contrast: Contrast) -> DifferenceTest:
 
 
 def _count_common_items(scale: CodedRatings, pair: tuple[str, str]) -> int:
-    """Items that were rated in both systems."""
+    """Return the number of items rated for both systems."""
     items_of = [
         {rating.key.item for rating in scale.ratings if rating.key.system == name} for name in pair
     ]

@@ -1,4 +1,4 @@
-"""Settings of an analysis, and the scales that ratings are given on."""
+"""Settings of an analysis, and scales of ratings."""
 
 from __future__ import annotations
 
@@ -26,11 +26,28 @@ from earwitness.studies.trials import KINDS
 
 @dataclass(frozen=True)
 class AnalysisSettings:
-    """A plan with rules of screening, scales that were said, and how chance is drawn.
+    """Settings of an analysis.
 
-    ``reference`` is the hidden reference, ``anchors`` are anchors and ``anchor`` is the middle one,
-    where some system is one. Without ``mixed`` no mixed model is fitted, unless it is planned.
-    Where ratings are by a ``rubric``, ``blank`` says what a blank is in totals.
+    Parameters
+    ----------
+    plan
+        Interval method, confidence level, correction, contrasts, groups and margins.
+    screening
+        Screening rules.
+    doubled
+        Which of several votes on the same stimulus is used: first, last, mean, or refuse.
+    scales
+        Scales set by the user, by name.
+    reference, anchor, anchors
+        Hidden reference, middle anchor, and all anchors.
+    draws, seed
+        Number of bootstrap draws, and random seed.
+    mixed
+        Whether to fit a mixed model in addition to the planned method.
+    version
+        Version of the program, for the signature.
+    rubric, blank
+        Rubric of the ratings, and how blanks are treated in totals.
     """
 
     plan: Analysis = field(default_factory=Analysis)
@@ -50,25 +67,29 @@ class AnalysisSettings:
     def __post_init__(self) -> None:
         _check_name("interval", self.plan.interval, ANALYSIS_INTERVALS)
         _check_name("correction", self.plan.correction, ANALYSIS_CORRECTIONS)
-        _check_name("rule for doubled votes", self.doubled, REPEAT_RULES)
+        _check_name("rule for repeated votes", self.doubled, REPEAT_RULES)
         for rule in self.screening:
-            _check_name("rule of screening", rule.name, tuple(SCREENS))
+            _check_name("screening rule", rule.name, tuple(SCREENS))
         for a, b in self.plan.contrasts:
             if a == b:
-                raise UsageError(f"{a} is not compared with itself")
+                raise UsageError(
+                    f'contrasts: "{a}" is compared with itself — name two different systems'
+                )
         if len({frozenset(pair) for pair in self.plan.contrasts}) < len(self.plan.contrasts):
-            raise UsageError("a pair of systems is named twice")
+            raise UsageError("contrasts: a pair of systems is listed twice — list each pair once")
         for scale, margin in self.plan.margins.items():
             if not 0 < margin < float("inf"):
-                raise UsageError(f"margin of {scale} must be above 0, got {margin:g}")
+                raise UsageError(
+                    f"margin of {scale} must be a finite number above 0, got {margin:g}"
+                )
         if not 0 < self.plan.level < 1:
-            raise UsageError(f"level must lie between 0 and 1, got {self.plan.level:g}")
+            raise UsageError(f"level must be between 0 and 1, got {self.plan.level:g}")
         if self.draws < 1:
-            raise UsageError(f"draws must be 1 or more, got {self.draws}")
+            raise UsageError(f"draws must be at least 1, got {self.draws}")
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Intervals that are computed, the planned one first."""
+        """Interval methods to compute, the planned one first."""
         first = self.plan.interval
         others = [
             interval
@@ -79,19 +100,19 @@ class AnalysisSettings:
 
     @property
     def controls(self) -> tuple[str, ...]:
-        """Sounds that are rated but do not compete: the hidden reference and anchors."""
+        """Systems that are rated but not ranked: the hidden reference and anchors."""
         names = (self.reference, *self.anchors, self.anchor)
         return tuple(dict.fromkeys(name for name in names if name))
 
     @property
     def chosen(self) -> str:
-        """How ratings are chosen: by which rules listeners are left out, and which vote counts."""
+        """Selection of ratings: screening rules and rule for repeated votes."""
         rules = [f"{rule.name}({_limits_text(rule)})" for rule in self.screening]
         return f"screening={'+'.join(rules) or 'none'}|doubled={self.doubled}"
 
     @property
     def signature(self) -> str:
-        """All that numbers depend on, beside the votes."""
+        """All settings that the numbers depend on, in one line."""
         plan = self.plan
         pairs = "+".join(f"{a}:{b}" for a, b in plan.contrasts) or "all"
         said = [
@@ -124,78 +145,78 @@ def _limits_text(rule: Rule) -> str:
 
 def _check_name(what: str, name: str, names: tuple[str, ...]) -> None:
     if name not in names:
-        raise UsageError(f'there is no {what} "{name}" — {nearest(name, names)}')
+        raise UsageError(f'unknown {what} "{name}" — {nearest(name, names)}')
 
 
 def default_rule(name: str) -> Rule:
-    """A rule with its usual limits."""
-    _check_name("rule of screening", name, tuple(SCREENS))
+    """Return a screening rule with its default limits."""
+    _check_name("screening rule", name, tuple(SCREENS))
     return Rule(name, SCREENS[name].limits)
 
 
 # --- Scales of ratings ---------------------------------------------------------------------------
 
 
-GOOD_POOR_SCALE_POINTS = 5  # points of a scale that has Good and Poor
+GOOD_POOR_SCALE_POINTS = 5  # number of points of a scale with Good and Poor
 FIVE_POINT_VALUES = {1.0, 2.0, 3.0, 4.0, 5.0}
-MAX_SLIP_SHARE = 0.1  # of all votes: so many may be slips
+MAX_SLIP_SHARE = 0.1  # largest share of votes that may be slips
 SCALE_DOCS = {
     "SIG": "speech signal",
     "BAK": "background noise",
     "OVRL": "overall quality",
     "QUALITY": "overall quality",
     "DEGRADATION": "degradation",
-    "COMPARISON": "how much better than the other",
+    "COMPARISON": "quality relative to the other system",
     "BASIC": "basic audio quality",
     "IMPAIRMENT": "impairment",
-    "SDG": "difference grade: object less hidden reference",
-    "BETTER": "chosen more often than the other",
-    "SAME": "share of right answers",
-    "PREFERENCE": "preferred more often than the other",
+    "SDG": "difference grade: object minus hidden reference",
+    "BETTER": "choice (1: this system, 0: neither, −1: the other system)",
+    "SAME": "share of correct answers",
+    "PREFERENCE": "preference (1: this system, 0: neither, −1: the other system)",
 }
-# as ratings have them
+# with the ends that ratings have
 DERIVED_SCALES = {"SDG": Scale("SDG", 4, -4, 0.1), "SAME": Scale("SAME", 1, 0)}
 
 
 def known_scales() -> dict[str, Scale]:
-    """Scales of ratings of all kinds, by name."""
+    """Return the scales of all trial kinds, by name."""
     return {scale.name: scale for kind in KINDS.values() for scale in kind.fixed} | DERIVED_SCALES
 
 
 @dataclass(frozen=True)
 class Scales:
-    """Scales by name: those said, those of kinds, else what the votes show."""
+    """Scales by name: set by the user, of a trial kind, or derived from the votes."""
 
     said: Mapping[str, Scale]
 
     def of(self, name: str, ratings: Iterable[Rating]) -> tuple[Scale, str]:
-        """A scale, and a note if its ends had to be guessed."""
+        """Return a scale, and a note if its ends were guessed."""
         scales = {**known_scales(), **self.said}
         if name in scales:
             return scales[name], ""
         votes = [rating.value for rating in ratings]
         values = set(votes)
         if values <= FIVE_POINT_VALUES:
-            return Scale(name, 5, 1), f"{name} was taken for a scale from 1 to 5"
+            return Scale(name, 5, 1), f"{name} is treated as a scale from 1 to 5"
         low, high = min(values), max(values)
         note = (
-            f"the ends of {name} are not known; votes lie between {low:g} and {high:g}"
-            f"{_slips_text(votes)}; say --scale {name}=LOW:HIGH"
+            f"the ends of scale {name} are unknown; votes range from {low:g} to {high:g}"
+            f"{_slips_text(votes)}; set --scale {name}=LOW:HIGH"
         )
         return Scale(name, high, low, (high - low) or 1.0, slider=True), note
 
 
 def _slips_text(votes: Sequence[float]) -> str:
-    """Which few votes are not on a scale from 1 to 5 that nearly all others are on."""
+    """Return the few votes that are not on a scale from 1 to 5, if nearly all others are."""
     odd = [vote for vote in votes if vote not in FIVE_POINT_VALUES]
     if not 0 < len(odd) <= MAX_SLIP_SHARE * len(votes):
         return ""
     shown = ", ".join(f"{vote:g}" for vote in sorted(set(odd))[:5])
-    return f", all but {len(odd):,} of {len(votes):,} from 1 to 5 ({shown})"
+    return f" ({len(votes) - len(odd):,} of {len(votes):,} are 1 to 5; the others are {shown})"
 
 
 def describe_scale(scale: Scale, rubric: Rubric | None = None) -> Value:
-    """As other values are described in reports."""
+    """Return a scale as a value of reports."""
     doc = SCALE_DOCS.get(scale.name, "mean of votes")
     if rubric is not None:
         doc = rubric_docs(rubric).get(scale.name, doc)
@@ -203,20 +224,20 @@ def describe_scale(scale: Scale, rubric: Rubric | None = None) -> Value:
 
 
 def rubric_docs(rubric: Rubric) -> dict[str, str]:
-    """What dimensions of a rubric and its total are."""
+    """Return descriptions of the dimensions and the total of a rubric."""
     ends = {
-        "score": "a score, {range}; high is good",
-        "penalty": "a penalty, {range}: 0 is no fault, so high is good",
+        "score": "score, {range}; higher is better",
+        "penalty": "penalty, {range}; 0 is no fault, higher is better",
     }
     docs = {
         dimension.name: ends[dimension.role].format(range=dimension.range)
         for dimension in rubric.dimensions
     }
-    return docs | {TOTAL: f"of each rater {rubric.total}; then the mean over raters"}
+    return docs | {TOTAL: f"{rubric.total} per rater, then the mean over raters"}
 
 
 def has_good_and_poor(scale: Scale) -> bool:
-    """Whether 4 is Good and 2 is Poor on it."""
+    """Return whether 4 is Good and 2 is Poor on a scale."""
     return not scale.slider and (scale.low, scale.high, scale.step) == (
         1,
         GOOD_POOR_SCALE_POINTS,
@@ -225,7 +246,7 @@ def has_good_and_poor(scale: Scale) -> bool:
 
 
 def parse_scales(texts: Sequence[str]) -> dict[str, Scale]:
-    """Scales that were said, as ``NAME=LOW:HIGH`` or ``NAME=LOW:HIGH:STEP``.
+    """Parse scales written as ``NAME=LOW:HIGH`` or ``NAME=LOW:HIGH:STEP``.
 
     >>> parse_scales(["MOS=1:5"])["MOS"].values
     [5.0, 4.0, 3.0, 2.0, 1.0]
@@ -240,5 +261,7 @@ def _parse_scale(text: str) -> Scale:
         if not (name and low < high and len(step) <= 1 and all(value > 0 for value in step)):
             raise ValueError
     except ValueError:
-        raise UsageError(f'scale must be like MOS=1:5 or MOS=0:100:0.5, got "{text}"') from None
+        raise UsageError(
+            f'scale: write NAME=LOW:HIGH or NAME=LOW:HIGH:STEP, such as MOS=1:5, got "{text}"'
+        ) from None
     return Scale(name, high, low, step[0] if step else 1.0)

@@ -1,4 +1,4 @@
-"""Checks of order balance in a design, next to a random shuffle."""
+"""Balance checks of a design, compared with a random shuffle."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ from earwitness.studies.trials.base import TrialKind
 
 
 T = TypeVar("T")
-SHUFFLE_STREAM, PRESENTATION_STREAM = 3, 8  # streams of chance
+SHUFFLE_STREAM, PRESENTATION_STREAM = 3, 8  # random streams
 
 
 @dataclass(frozen=True)
 class TrialTable:
-    """Rows are in the order of hearing; names say what the numbers of a column mean.
+    """Trials of one block as integer columns, in the order they are heard.
 
-    ``stands`` says for every place of a trial which system of its treatment stands there,
-    ``unknown`` which one is the unknown one; ``panels`` has an entry a listener.
+    ``items`` and ``treatments`` are the names behind the codes. ``stands`` has the system (index
+    within the treatment) at each position of a trial, ``unknown`` the one that is X; ``panels`` has
+    one entry per listener.
     """
 
     listener: Ints
@@ -56,7 +57,7 @@ class TrialTable:
 
     @classmethod
     def of(cls, design: Design, number: int) -> TrialTable:
-        """All trials of one block."""
+        """Return the table of all trials of one block."""
         sessions = [
             (place, session_trials)
             for place, plan in enumerate(design.plans)
@@ -81,50 +82,50 @@ class TrialTable:
 
     @cached_property
     def follows(self) -> Bools:
-        """Whether a row follows the one before it, within a session."""
+        """Whether a row has a predecessor in the same session."""
         return np.concatenate([[False], self.session[1:] == self.session[:-1]])
 
     @cached_property
     def hears(self) -> Bools:
-        """Which listener hears which treatment."""
+        """Whether each listener hears each treatment."""
         return self.count(self.listener, self.treatment, shape=self.shape) > 0
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Listeners and treatments."""
+        """Numbers of listeners and treatments."""
         return len(self.panels), len(self.treatments)
 
     @staticmethod
     def count(*columns: Ints, shape: tuple[int, ...]) -> Ints:
-        """How often each combination of values occurs."""
+        """Count how often each combination of values occurs."""
         cells = np.ravel_multi_index(columns, shape)
         return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
 
     def count_repeats(self, column: Ints) -> Ints:
-        """How often a value follows itself, by listener."""
+        """Count how often a value directly follows itself, per listener."""
         again = self.follows[1:] & (column[1:] == column[:-1])
         return np.bincount(self.listener[1:][again], minlength=len(self.panels))
 
     def count_successions(self) -> Ints:
-        """How often each treatment came behind each other one, by listener."""
+        """Count how often each treatment directly follows each other one, per listener."""
         rows = np.flatnonzero(self.follows)
         before, behind = self.treatment[rows - 1], self.treatment[rows]
         listeners, number = self.shape
         return self.count(self.listener[rows], before, behind, shape=(listeners, number, number))
 
     def count_firsts(self) -> Ints:
-        """How often each treatment came first in a session, by listener."""
+        """Count how often each treatment comes first in a session, per listener."""
         first = ~self.follows
         return self.count(self.listener[first], self.treatment[first], shape=self.shape)
 
     def sum_by_panel(self, counts: Ints) -> Ints:
-        """Sums over the listeners of every panel."""
+        """Sum counts over the listeners of each panel."""
         sums = np.zeros((int(self.panels.max()) + 1, *counts.shape[1:]), counts.dtype)
         np.add.at(sums, self.panels, counts)
         return sums
 
     def shuffle(self, plans: Sequence[ListenerPlan], seed: int, number: int) -> TrialTable:
-        """The same trials of every listener in any order, presented in any order."""
+        """Return the same trials per listener in random order, with random positions."""
         order = np.arange(len(self.listener))
         for place, plan in enumerate(plans):
             rows = np.flatnonzero(self.listener == place)
@@ -143,7 +144,7 @@ class TrialTable:
 
 
 def _trial_columns(trials: list[Trial]) -> tuple[list[Ints], list[str], list[tuple[str, ...]]]:
-    """Item, treatment, order of scales, places and the unknown one of every trial."""
+    """Return item, treatment, order of scales, positions and X of each trial as codes."""
     items = _number_values([trial.item for trial in trials])
     kinds = [trial.treatment for trial in trials]
     treatments = _number_values(sorted(set(kinds)))
@@ -171,36 +172,36 @@ def _number_values(values: Sequence[T]) -> dict[T, int]:
 
 
 def place_claims(heard: TrialTable, other: TrialTable, kind: TrialKind) -> Iterator[Claim]:
-    """Places, and where there is an unknown one, which one that is."""
+    """Yield claims on positions of systems and, where there is an X, on which system it is."""
     for what, rows, number in (
-        ("a listener", heard.listener, heard.shape[0]),
-        ("a clip", _clip_and_panel(heard), len(heard.items) * (int(heard.panels.max()) + 1)),
+        ("per listener", heard.listener, heard.shape[0]),
+        ("per clip", _clip_and_panel(heard), len(heard.items) * (int(heard.panels.max()) + 1)),
     ):
         counts, chance = (place_counts(table, rows, number) for table in (heard, other))
-        label = f"times a system stands at each place, {what}"
+        label = f"times each system is in each position, {what}"
         yield Claim(
             label, range_text(counts), range_text(chance), verdict(is_even_in_rows(counts, 1))
         )
         if kind.unknown:
             counts, chance = (unknown_counts(table, rows, number) for table in (heard, other))
-            label = f"times each of a pair is X, {what}"
+            label = f"times each system of a pair is X, {what}"
             yield Claim(
                 label, range_text(counts), range_text(chance), verdict(is_even_in_rows(counts, 2))
             )
 
 
 def _clip_and_panel(heard: TrialTable) -> Ints:
-    """A number for every clip and panel."""
+    """Return a code for each combination of clip and panel."""
     return heard.item * (int(heard.panels.max()) + 1) + heard.panels[heard.listener]
 
 
 def is_even_in_rows(counts: Ints, most: int) -> bool:
-    """Whether every row is, within so much."""
+    """Return whether the counts within each row differ by at most ``most``."""
     return all(is_within(row, most) for row in counts)
 
 
 def place_counts(heard: TrialTable, rows: Ints, number: int) -> Ints:
-    """Among trials of one treatment, how often each system stands where: a row a treatment."""
+    """Count how often each system is in each position, one row per treatment."""
     width, treatments = heard.stands.shape[1], heard.shape[1]
     cells = rows * treatments + heard.treatment
     places = np.broadcast_to(np.arange(width), heard.stands.shape)
@@ -211,7 +212,7 @@ def place_counts(heard: TrialTable, rows: Ints, number: int) -> Ints:
 
 
 def unknown_counts(heard: TrialTable, rows: Ints, number: int) -> Ints:
-    """How often each system of a treatment is the unknown one: a row a treatment."""
+    """Count how often each system is X, one row per treatment."""
     width, treatments = heard.stands.shape[1], heard.shape[1]
     cells = rows * treatments + heard.treatment
     counts = heard.count(cells, heard.unknown, shape=(number * treatments, width))
@@ -221,29 +222,29 @@ def unknown_counts(heard: TrialTable, rows: Ints, number: int) -> Ints:
 # --- Systems shared among listeners --------------------------------------------------------------
 
 
-MAX_SET_CHOICES_TRIED = 20_000  # choices of sets that are tried
-SYSTEM_CHOICE_STREAM = 6  # stream of chance
+MAX_SET_CHOICES_TRIED = 20_000
+SYSTEM_CHOICE_STREAM = 6  # random stream
 
 
 def hears_systems(heard: TrialTable, systems: Sequence[str]) -> Bools:
-    """Which listener hears which system."""
+    """Return whether each listener hears each system."""
     holds = np.array([[one in treatment for one in systems] for treatment in heard.treatments])
     return (heard.hears.astype(np.int64) @ holds.astype(np.int64)) > 0
 
 
 def shared_system_claims(design: Design, number: int, heard: TrialTable) -> Iterator[Claim]:
-    """Listeners of a panel who hear a system, and two of them."""
+    """Yield claims on the listeners per panel who hear each system and each pair."""
     block = design.study.blocks[number]
     rng = np.random.default_rng([design.study.seed, SYSTEM_CHOICE_STREAM, number])
     hears = hears_systems(heard, block.systems)
     first_systems = np.arange(len(block.systems)) < block.heard
     drawn = rng.permuted(np.tile(first_systems, (len(hears), 1)), axis=1)
-    for size, what in ((1, "a system"), (2, "two systems")):
+    for size, what in ((1, "each system"), (2, "each pair of systems")):
         counts, other = (
             listeners_hearing_all(heard, hearing_table, size) for hearing_table in (hears, drawn)
         )
         even = [is_within(panel, 1) for panel in counts]
-        label = f"listeners of a panel who hear {what}"
+        label = f"listeners per panel who hear {what}"
         yield Claim(
             label, range_text(counts), range_text(other), judge_panels(even, heard, block, size)
         )
@@ -252,7 +253,7 @@ def shared_system_claims(design: Design, number: int, heard: TrialTable) -> Iter
 def judge_panels(
     even_panels: Sequence[bool], heard: TrialTable, block: StudyBlock, size: int
 ) -> str:
-    """Whether all panels are even; "cannot be" if that is beyond all that are not."""
+    """Return the verdict on all panels: met, not met, or not possible."""
     wrong = [
         int((heard.panels == panel).sum())
         for panel, is_even in enumerate(even_panels)
@@ -266,9 +267,9 @@ def judge_panels(
 
 @cache
 def _can_share_evenly(number: int, heard: int, listeners: int) -> bool:
-    """Whether so many sets can give systems, and pairs, to listeners equally often within one.
+    """Return whether some sets balance systems and pairs of systems within one listener.
 
-    All choices of sets are tried, of which the first may be any; if they are many, nothing is said.
+    All choices of sets are tried, with the first set fixed; if there are too many, return True.
     """
     system_sets = list(combinations(range(number), heard))
     if comb(len(system_sets) + listeners - 2, listeners - 1) > MAX_SET_CHOICES_TRIED:
@@ -286,7 +287,7 @@ def _can_share_evenly(number: int, heard: int, listeners: int) -> bool:
 
 
 def listeners_hearing_all(heard: TrialTable, hears: Bools, size: int) -> Ints:
-    """By panel, and by as many systems, how many listeners hear them all."""
+    """Count listeners who hear all of ``size`` systems, per panel and combination."""
     subsets = combinations(range(hears.shape[1]), size)
     hears_all = np.stack([hears[:, subset].all(axis=1) for subset in subsets], axis=1)
     return heard.sum_by_panel(hears_all.astype(np.int64))
@@ -295,28 +296,28 @@ def listeners_hearing_all(heard: TrialTable, hears: Bools, size: int) -> Ints:
 # --- Orders of scales ----------------------------------------------------------------------------
 
 
-MAX_LISTENERS_FOR_ALL_STARTS = 16  # listeners of whom all choices are tried
+MAX_LISTENERS_FOR_ALL_STARTS = 16  # listeners for whom all choices are tried
 
 
 def scale_order_claims(design: Design, number: int, heard: TrialTable) -> Iterator[Claim]:
-    """Starts within panels, with each system where not all are heard, and changes of order."""
+    """Yield claims on first scale orders, per panel and system, and on changes of order."""
     block = design.study.blocks[number]
     first = _first_orders(heard, len(block_kind(block).scale_orders))
     starts = heard.sum_by_panel(first)
-    what = "listeners of a panel that start with each order of scales"
+    what = "listeners per panel who start with each order of scales"
     yield Claim(
         what, range_text(starts), "–", verdict(all(is_within(counts, 1) for counts in starts))
     )
     if block.heard < len(block.systems):
         hears = hears_systems(heard, block.systems).astype(np.int64)
         counts = heard.sum_by_panel(hears[:, :, None] * first[:, None, :])
-        what = "listeners of a panel that start so and hear a system"
+        what = "listeners per panel and system who start with each order of scales"
         yield Claim(what, range_text(counts), "–", judge_starts(counts, hears, heard.panels))
     yield session_claim(heard, first.shape[1])
 
 
 def judge_starts(counts: Ints, hears: Ints, panels: Ints) -> str:
-    """Whether every system's listeners are halved, within one; if not, whether they could be."""
+    """Return the verdict on whether first scale orders are balanced for each system."""
     wrong = np.flatnonzero((np.ptp(counts, axis=-1) > 2).any(axis=1))
     if not len(wrong):
         return verdict(True)
@@ -328,7 +329,7 @@ def judge_starts(counts: Ints, hears: Ints, panels: Ints) -> str:
 
 
 def _can_halve_starts(hears: Ints) -> bool:
-    """Whether some choice of starts would halve them: all are tried, unless they are many."""
+    """Return whether some choice of first orders is balanced; True if too many to try."""
     if len(hears) > MAX_LISTENERS_FOR_ALL_STARTS:
         return True
     choices = 1 - 2 * (np.arange(2 ** len(hears))[:, None] >> np.arange(len(hears)) & 1)
@@ -337,7 +338,7 @@ def _can_halve_starts(hears: Ints) -> bool:
 
 
 def _first_orders(heard: TrialTable, orders: int) -> Ints:
-    """1 for the order that a listener starts with."""
+    """Return a table of listeners and orders, 1 for the order that a listener starts with."""
     starts = np.zeros((len(heard.panels), max(orders, int(heard.scales.max()) + 1)), np.int64)
     listeners, rows = np.unique(heard.listener, return_index=True)
     starts[listeners, heard.scales[rows]] = 1
@@ -345,7 +346,7 @@ def _first_orders(heard: TrialTable, orders: int) -> Ints:
 
 
 def session_claim(heard: TrialTable, orders: int) -> Claim:
-    """Whether everybody changes over once, and how many sessions each order has."""
+    """Return the claim that each listener changes the order once, at half of the sessions."""
     session_counts = list[list[int]]()
     changed = True
     for listener in range(len(heard.panels)):
@@ -363,13 +364,13 @@ def session_claim(heard: TrialTable, orders: int) -> Claim:
         changed = changed and _changes_once(session_orders)
     counts = np.array(session_counts, np.int64)
     kept = verdict(changed and is_within(counts, 1))
-    if counts.sum(axis=1).max() == 1:  # nobody can change over
+    if counts.sum(axis=1).max() == 1:  # with one session, the order cannot change
         kept = CLAIM_IMPOSSIBLE
-    return Claim("sessions with each order of scales, a listener", range_text(counts), "–", kept)
+    return Claim("sessions with each order of scales, per listener", range_text(counts), "–", kept)
 
 
 def _changes_once(session_orders: list[list[int]]) -> bool:
-    """One order in the first half of the sessions, another in the second."""
+    """Return whether the two halves of the sessions have one order each, and not the same."""
     half = (len(session_orders) + 1) // 2
     first, second = (
         {tuple(orders_heard) for orders_heard in part}
@@ -385,11 +386,11 @@ def _changes_once(session_orders: list[list[int]]) -> bool:
 # --- Balance claims of a design ------------------------------------------------------------------
 
 
-MAX_SUCCESSION_DIFFERENCE = 2  # how far counts of successions may lie apart
+MAX_SUCCESSION_DIFFERENCE = 2  # largest allowed difference between counts
 
 
 def check_balance(design: Design) -> list[Claim]:
-    """All properties, block by block."""
+    """Return all balance claims of a design, block by block."""
     several = len(design.study.blocks) > 1
     return [
         replace(claim, what=f"block {number + 1}: {claim.what}") if several else claim
@@ -400,7 +401,7 @@ def check_balance(design: Design) -> list[Claim]:
 
 @dataclass(frozen=True)
 class _BlockBalance:
-    """A block of a design, what was heard of it, and the same shuffled."""
+    """A block of a design, its trials, and the same trials shuffled."""
 
     design: Design
     number: int
@@ -410,23 +411,23 @@ class _BlockBalance:
 
     @classmethod
     def of(cls, design: Design, number: int) -> _BlockBalance:
-        """One block."""
+        """Return the balance of one block."""
         heard, study = TrialTable.of(design, number), design.study
         other = heard.shuffle(design.plans, study.seed, number)
         return cls(design, number, block_kind(study.blocks[number]), heard, other)
 
     @property
     def block(self) -> StudyBlock:
-        """The block itself."""
+        """The block of the study."""
         return self.design.study.blocks[self.number]
 
     @property
     def complete(self) -> bool:
-        """Whether everybody hears all systems."""
+        """Whether each listener hears all systems."""
         return self.block.heard >= len(self.block.systems)
 
     def claims(self) -> Iterator[Claim]:
-        """All properties of the block."""
+        """Yield all balance claims of the block."""
         what = self.kind.compared
         treatments = self.kind.treatments(self.block.systems, self.design.study.reference)
         yield self._votes_claim(treatments)
@@ -447,13 +448,13 @@ class _BlockBalance:
             yield from scale_order_claims(self.design, self.number, self.heard)
 
     def _votes_claim(self, treatments: list[tuple[str, ...]]) -> Claim:
-        """All clips of every subset with all that is compared, also what nobody hears."""
+        """Return the claim on votes per clip and comparison, including those never heard."""
         heard = self.heard
         counts = heard.count(
             heard.item, heard.treatment, shape=(len(heard.items), len(heard.treatments))
         )
         wanted = sorted({tuple(sorted(treatment)) for treatment in treatments})
-        if not self.complete and len(treatments) == 1:  # sets differ: votes are those of systems
+        if not self.complete and len(treatments) == 1:  # sets differ: count votes per system
             wanted = [(system,) for system in self.block.systems]
             counts = counts @ np.array([[s in t for (s,) in wanted] for t in heard.treatments])
         else:
@@ -463,25 +464,25 @@ class _BlockBalance:
             for subset in self.design.subsets[self.number]
         ]
         votes = np.concatenate(by_panel)
-        label = f"{range_text(votes)} ({range_text(votes.sum(axis=0))} in all)"
+        label = f"{range_text(votes)} ({range_text(votes.sum(axis=0))} in total)"
         systems = {system for treatment in heard.treatments for system in treatment}
         nobody = [system for system in self.block.systems if system not in systems]
         if nobody:
-            label += f"; nobody hears {', '.join(nobody)}"
+            label += f"; heard by no listener: {', '.join(nobody)}"
         even = verdict(is_within(votes, 1))
         if not self.complete:
             size = 2 if len(treatments) > len(self.block.systems) else 1
             kept = [is_within(counts, 1) for counts in by_panel]
             even = judge_panels(kept, heard, self.block, size)
-        compared = "a system" if self.kind.compared == "system" else "what is compared"
-        what = f"votes of a clip and {compared}, on each scale"
-        return Claim(what, label, "the same", CLAIM_MISSED if nobody else even)
+        compared = "system" if self.kind.compared == "system" else "comparison"
+        what = f"votes per clip and {compared}, on each scale"
+        return Claim(what, label, "same", CLAIM_MISSED if nobody else even)
 
     def _pieces_claim(self, name: str) -> Claim:
-        """Whether the clips of a group are heard in one piece."""
+        """Return the claim that clips of a group are heard without interruption."""
         group = {clip.name: clip.covariates[name] for clip in self.design.study.material}
         pieces, other = (_count_pieces(heard, group) for heard in (self.heard, self.other))
-        what = f"pieces in which clips of one {name} are heard"
+        what = f"separate runs of clips with the same {name}, per listener"
         return Claim(
             what, range_text(pieces), range_text(other), verdict(bool((pieces == 1).all()))
         )
@@ -489,13 +490,13 @@ class _BlockBalance:
     def _disjoint_claim(self) -> Claim:
         names = Counter(name for subset in self.design.subsets[self.number] for name in subset)
         twice = sum(count > 1 for count in names.values())
-        return Claim("clips in two subsets", str(twice), "–", verdict(not twice))
+        return Claim("clips in more than one subset", str(twice), "–", verdict(not twice))
 
     def _occurrence_claim(self, what: str) -> Claim:
         counts, other = (_count_occurrences(heard) for heard in (self.heard, self.other))
         kept = verdict(is_within(counts, 1))
         return Claim(
-            f"times a {what} occurs in a session", range_text(counts), range_text(other), kept
+            f"times each {what} occurs, per session", range_text(counts), range_text(other), kept
         )
 
     def _repeat_claim(self, what: str) -> Claim:
@@ -510,26 +511,31 @@ class _BlockBalance:
                 if _has_avoidable_repeat(self.heard, what == "clip")
                 else CLAIM_IMPOSSIBLE
             )
-        return Claim(f"times a {what} follows itself", range_text(counts), range_text(other), kept)
+        return Claim(
+            f"times a {what} directly follows itself, per listener",
+            range_text(counts),
+            range_text(other),
+            kept,
+        )
 
     def _succession_claims(self, what: str) -> Iterator[Claim]:
-        """Who follows whom: of a listener, and over a panel; and who comes first."""
+        """Yield claims on successions, per listener and panel, and on first positions."""
         heard, other = self.heard, self.other
         counts, chance = heard.count_successions(), other.count_successions()
         apart = ~np.eye(heard.shape[1], dtype=np.bool_)
         both = (heard.hears[:, :, None] & heard.hears[:, None, :]) & apart
         within_listener = counts[both]
-        label = f"times a {what} follows another"
+        label = f"times one {what} directly follows another"
         kept = verdict(is_within(within_listener, MAX_SUCCESSION_DIFFERENCE))
         yield Claim(
-            f"{label}, a listener", range_text(within_listener), range_text(chance[both]), kept
+            f"{label}, per listener", range_text(within_listener), range_text(chance[both]), kept
         )
-        yield self._panel_claim(f"{label}, a panel", counts, chance, both)
-        label = f"times a {what} is first in a session, a panel"
+        yield self._panel_claim(f"{label}, per panel", counts, chance, both)
+        label = f"times each {what} comes first in a session, per panel"
         yield self._panel_claim(label, heard.count_firsts(), other.count_firsts(), heard.hears)
 
     def _panel_claim(self, what: str, counts: Ints, chance: Ints, open_: Bools) -> Claim:
-        """Counts over panels, held to what their listeners would give if all were even."""
+        """Return a claim on counts per panel, compared with perfectly even counts."""
         panel = self.heard.sum_by_panel
         number = np.maximum(open_.reshape(len(open_), -1).sum(axis=1), 1)
         even = (counts * open_).reshape(len(counts), -1).sum(axis=1) / number
@@ -552,14 +558,14 @@ class _BlockBalance:
 
 
 def _rows_by_name(counts: Ints, names: Sequence[Hashable], wanted: Sequence[Hashable]) -> Ints:
-    """Rows by name; zeros for what is not there."""
+    """Return rows by name; zeros for names that are missing."""
     places = {name: place for place, name in enumerate(names)}
     padded = np.vstack([counts, np.zeros((1, counts.shape[1]), counts.dtype)])
     return padded[[places.get(name, -1) for name in wanted]]
 
 
 def _count_occurrences(heard: TrialTable) -> Ints:
-    """Of what a listener hears at all, how often in each session."""
+    """Count how often a listener hears each of their treatments, per session."""
     sessions = int(heard.session.max()) + 1
     counts = heard.count(heard.session, heard.treatment, shape=(sessions, heard.shape[1]))
     owner = np.zeros(sessions, np.int64)
@@ -568,7 +574,7 @@ def _count_occurrences(heard: TrialTable) -> Ints:
 
 
 def _count_pieces(heard: TrialTable, group: Mapping[str, object]) -> Ints:
-    """In how many pieces every listener hears the clips of each group that they hear."""
+    """Count the separate runs of each group of clips, per listener."""
     names = sorted({str(group[item]) for item in heard.items})
     group_of = np.array([names.index(str(group[item])) for item in heard.items], np.int64)
     cells = heard.listener * len(names) + group_of[heard.item]
@@ -578,10 +584,10 @@ def _count_pieces(heard: TrialTable, group: Mapping[str, object]) -> Ints:
 
 
 def _has_avoidable_repeat(heard: TrialTable, clip: bool) -> bool:
-    """Whether any session that has a repeat could do without.
+    """Return whether any session with an immediate repeat could have been ordered without one.
 
-    Of short sessions all orders are tried; of longer ones it is asked whether one clip, or system,
-    makes up more than every other trial.
+    For short sessions all orders are tried; for longer ones a repeat counts as unavoidable only if
+    one clip, or system, makes up more than half of the trials.
     """
     column = heard.item if clip else heard.treatment
     again = np.concatenate([[False], column[1:] == column[:-1]]) & heard.follows

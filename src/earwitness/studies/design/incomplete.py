@@ -1,15 +1,14 @@
-"""Incomplete designs: the systems that each listener hears when nobody hears all.
+"""Incomplete designs: the systems each listener hears when no listener hears all.
 
-Listeners of a panel take turns through cyclic blocks: a first set of systems, and the same moved on
-round the circle, so that after one round every system was heard equally often. The first set is
-chosen such that the steps between its systems are as many different ones as can be: then every two
-systems are heard by one listener about equally often. Every further round uses the set that evens
-out what the rounds before left uneven. Within a round, the next shift is the one that leaves
-systems, then pairs of them, most even.
+Listeners of a panel take turns through cyclic blocks: a base set of systems and its cyclic shifts,
+so that each system is heard equally often after one round. The base set is chosen so that the
+steps between its systems differ as much as possible; then each pair of systems is heard by the
+same listener about equally often. Each further round uses the set that best evens out the previous
+rounds. Within a round, the next shift is the one that leaves systems, then pairs, most even.
 
-Where listeners can share systems out among them without a rest, any sets are looked at, not only
-those of a circle; of the two ways the one is used that keeps the first listeners more even. Every
-panel starts elsewhere in the circle, so that panels together hear all systems evenly too.
+Where a small number of listeners can share the systems evenly, arbitrary sets are tried too, not
+only cyclic ones; the method that keeps the first listeners more even is used. Each panel starts at
+another shift, so that all panels together hear all systems evenly.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ import numpy as np
 
 from earwitness.stats.arrays import Ints
 
-MAX_SETS_TRIED = 3000  # sets that are looked at
-SYSTEM_UNEVENNESS_WEIGHT = 3  # how much more it counts that systems are uneven than that pairs are
-MAX_WINDOW_LISTENERS = 20  # listeners whose orders are chosen together
+MAX_SETS_TRIED = 3000
+SYSTEM_UNEVENNESS_WEIGHT = 3  # weight of uneven systems, relative to uneven pairs
+MAX_WINDOW_LISTENERS = 20  # listeners whose scale orders are chosen together
 SystemSet = tuple[int, ...]
 
 
 def systems_heard(turn: int, systems: Sequence[str], heard: int, panel: int = 0) -> tuple[str, ...]:
-    """The systems of a panel's listener whose turn it is, from 0, in the order they are named in.
+    """Return the systems of a panel's listener number ``turn`` (from 0), in their given order.
 
     >>> [systems_heard(turn, "ABCD", 2) for turn in range(4)]
     [('A', 'B'), ('C', 'D'), ('B', 'C'), ('A', 'D')]
@@ -46,10 +45,10 @@ def systems_heard(turn: int, systems: Sequence[str], heard: int, panel: int = 0)
 
 
 def first_scale_order(turn: int, number: int, heard: int) -> int:
-    """Which of two orders the listener starts with whose turn it is: 0 or 1.
+    """Return which of two scale orders (0 or 1) a panel's listener number ``turn`` starts with.
 
-    Of every two listeners each takes another one. Where they hear different systems, that is
-    settled such that every system is heard first in either order about equally often.
+    Two consecutive listeners start with different orders. Where they hear different systems, orders
+    are chosen so that each system is heard first in either order about equally often.
 
     >>> [first_scale_order(turn, 4, 2) for turn in range(4)]
     [0, 1, 0, 1]
@@ -75,7 +74,7 @@ def _cyclic_set(rounds: int, place: int, number: int, heard: int) -> SystemSet:
 
 @cache
 def _is_better_than_cyclic(number: int, heard: int) -> bool:
-    """Whether any sets do better than those of a circle, for the listeners of two rounds."""
+    """Return whether arbitrary sets are more even than cyclic ones for two rounds of listeners."""
     if number % heard or comb(number, heard) > MAX_SETS_TRIED:
         return False
     circle = [_cyclic_set(turn, place, number, heard) for turn in (0, 1) for place in range(number)]
@@ -86,7 +85,7 @@ def _is_better_than_cyclic(number: int, heard: int) -> bool:
 
 
 def _raggedness(number: int, sets: list[SystemSet]) -> int:
-    """How far systems, which count more, and pairs of them are apart, listener by listener."""
+    """Return how uneven systems (weighted more) and pairs are, summed over listeners."""
     together, penalty = _zero_counts(number), 0
     for system_set in sets:
         together = together + _pair_counts(system_set, 0, number)
@@ -98,7 +97,7 @@ def _raggedness(number: int, sets: list[SystemSet]) -> int:
 
 @cache
 def _greedy_sets(number: int, heard: int, rounds: int) -> tuple[tuple[SystemSet, ...], ...]:
-    """The sets of every round: each leaves systems, then pairs of them, most even."""
+    """Return the sets of each round; each set leaves systems, then pairs, most even."""
     before = _greedy_sets(number, heard, rounds - 1) if rounds > 1 else ()
     system_sets = list(combinations(range(number), heard))
     holds = np.array(
@@ -110,7 +109,7 @@ def _greedy_sets(number: int, heard: int, rounds: int) -> tuple[tuple[SystemSet,
     )
     round_sets = list[SystemSet]()
     while len(round_sets) < number:
-        added_cost = (together + 1) ** 4 - together**4  # so that no pair is far ahead
+        added_cost = (together + 1) ** 4 - together**4  # penalizes pairs that are far ahead
         pairs = np.einsum("ci,ij,cj->c", holds, added_cost, holds)
         best = int(np.lexsort((pairs, holds @ np.diag(together)))[0])
         together = together + _pair_counts(system_sets[best], 0, number)
@@ -120,7 +119,7 @@ def _greedy_sets(number: int, heard: int, rounds: int) -> tuple[tuple[SystemSet,
 
 @cache
 def _panel_shifts(number: int, heard: int) -> SystemSet:
-    """How far every panel moves its sets on."""
+    """Return the shift of each panel."""
     return _even_shifts(_system_set(0, number, heard), _zero_counts(number))
 
 
@@ -129,16 +128,16 @@ def _zero_counts(number: int) -> Ints:
 
 
 def _window_width(number: int) -> int:
-    """Listeners that are looked at together: whole rounds, two by two, unless they are many."""
+    """Return the number of listeners considered together: whole rounds, in pairs, up to a limit."""
     return min(number if number % 2 == 0 else 2 * number, MAX_WINDOW_LISTENERS)
 
 
 @cache
 def _first_orders(number: int, heard: int, windows: int) -> tuple[SystemSet, ...]:
-    """The orders that the listeners of every window start with.
+    """Return the scale orders that the listeners of each window start with.
 
-    Of all choices the one that leaves no system with one order much oftener than with the other,
-    after whole rounds first, then all along.
+    Chosen so that no system has one order much more often than the other, first after whole rounds,
+    then after each listener.
     """
     before = _first_orders(number, heard, windows - 1) if windows > 1 else ()
     width = _window_width(number)
@@ -160,7 +159,7 @@ def _first_orders(number: int, heard: int, windows: int) -> tuple[SystemSet, ...
 
 @cache
 def _base_sets(number: int, heard: int, rounds: int) -> tuple[SystemSet, ...]:
-    """The first set of every round."""
+    """Return the base set of each round."""
     before = _base_sets(number, heard, rounds - 1) if rounds > 1 else ()
     steps = sum((_step_counts(base, number) for base in before), np.zeros(number, np.int64))
     best = min(
@@ -172,7 +171,7 @@ def _base_sets(number: int, heard: int, rounds: int) -> tuple[SystemSet, ...]:
 
 @cache
 def _round_shifts(number: int, heard: int, rounds: int) -> tuple[SystemSet, ...]:
-    """The order in which every round moves its set on."""
+    """Return the order of shifts in each round."""
     before = _round_shifts(number, heard, rounds - 1) if rounds > 1 else ()
     together = _zero_counts(number)  # the diagonal counts systems
     for base, shifts in zip(_base_sets(number, heard, rounds), before, strict=False):
@@ -182,7 +181,7 @@ def _round_shifts(number: int, heard: int, rounds: int) -> tuple[SystemSet, ...]
 
 
 def _even_shifts(base: SystemSet, together: Ints) -> SystemSet:
-    """Shifts of a set, each leaving most even what was heard together before."""
+    """Return the shifts of a set, each leaving pair counts most even."""
     number, order = len(together), list[int]()
     while len(order) < number:
         free = [shift for shift in range(number) if shift not in order]
@@ -206,7 +205,7 @@ def _squared_counts(together: Ints) -> tuple[int, int]:
 
 
 def _candidate_sets(number: int, heard: int) -> list[SystemSet]:
-    """Sets that hold the first system: all of them, or many that are drawn once and for all."""
+    """Return sets with the first system: all of them, or a fixed random sample."""
     if comb(number - 1, heard - 1) <= MAX_SETS_TRIED:
         return [(0, *others) for others in combinations(range(1, number), heard - 1)]
     rng = np.random.default_rng([number, heard])
@@ -217,7 +216,7 @@ def _candidate_sets(number: int, heard: int) -> list[SystemSet]:
 
 
 def _step_counts(base: SystemSet, number: int) -> Ints:
-    """How often each step leads from one system of a set to another: index is the step."""
+    """Count how often each step occurs between two systems of a set; the index is the step."""
     counts = np.zeros(number, np.int64)
     for a in base:
         for b in base:
@@ -227,4 +226,4 @@ def _step_counts(base: SystemSet, number: int) -> Ints:
 
 def _unevenness(steps: Ints) -> int:
     others = steps[1:]
-    return int(others @ others)  # the total is fixed, so the most even one has the least squares
+    return int(others @ others)  # the total is fixed, so the most even has the least squares

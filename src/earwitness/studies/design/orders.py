@@ -16,44 +16,44 @@ from earwitness.stats.arrays import Ints
 from earwitness.studies.study import Trial
 
 # --- Panel history -------------------------------------------------------------------------------
-# A listener's order depends on the listeners before in the same panel, never on those who come
-# after.
+# A listener's order depends on earlier listeners of the same panel, never on later ones.
 
 
-RANKS_STREAM, WAYS_STREAM = 1, 2  # streams of chance
+RANKS_STREAM, WAYS_STREAM = 1, 2  # random streams
 
 
 @dataclass
 class PanelHistory:
-    """Counts of a panel, which grow; ``seed`` is that of the panel and block.
+    """Running counts of a panel; ``seed`` is the seed of the panel and block.
 
-    Treatments are numbered as they come. ``counts`` say how often each came directly behind each
-    other one; the last row and column of ``successions`` are rests before and after a session.
+    Treatments are numbered in the order they first occur. ``counts`` has how often each treatment
+    directly followed each other one; the last row and column of ``successions`` are the breaks
+    before and after a session.
     """
 
     seed: tuple[int, ...] = (0,)
     counts: Ints = field(default_factory=lambda: np.zeros((1, 1), np.int64))
     numbers: dict[Hashable, int] = field(default_factory=dict)
     turns: Counter[Hashable] = field(default_factory=Counter)
-    trials: dict[Hashable, Trial] = field(default_factory=dict)  # those that were made
+    trials: dict[Hashable, Trial] = field(default_factory=dict)  # trials already created
 
     def successions(self, treatments: Sequence[Hashable]) -> Ints:
-        """How often treatments followed each other, and rests, so far."""
+        """Return how often treatments, and breaks, followed each other so far."""
         places = self._places(treatments)
         return self.counts[np.ix_(places, places)]
 
     def add(self, treatments: Sequence[Hashable], counts: Ints) -> None:
-        """One more listener; counts are as ``successions`` gives them."""
+        """Add the counts of one more listener, as returned by ``successions``."""
         places = self._places(treatments)
         self.counts[np.ix_(places, places)] += counts
 
     def ranks(self, treatment: Hashable, items: int) -> list[int]:
-        """A place for every item, drawn once for a panel and a treatment."""
+        """Return a rank for each item, drawn once per panel and treatment."""
         seed = [*self.seed, RANKS_STREAM, self._places([treatment])[0]]
         return [int(rank) for rank in np.random.default_rng(seed).permutation(items)]
 
     def rng(self, treatment: Hashable, *more: int) -> np.random.Generator:
-        """Chance for ways of presenting a treatment."""
+        """Return a random generator for presentation orders of a treatment."""
         return np.random.default_rng([*self.seed, WAYS_STREAM, self._places([treatment])[0], *more])
 
     def _places(self, treatments: Sequence[Hashable]) -> list[int]:
@@ -66,22 +66,22 @@ class PanelHistory:
 
 
 # --- Carry-over between treatments ---------------------------------------------------------------
-# Every treatment occurs equally often in each session, or once more; none follows itself where that
-# can be avoided; and each follows each other about equally often. Of several such orders, and of
-# all ways to exchange the names of treatments in them, the one is taken that leaves most even what
-# the panel heard so far: who followed whom, and who came first in a session.
+# Each treatment occurs equally often in each session, or once more; it follows itself only where
+# that is unavoidable; and each follows each other about equally often. Several such orders are
+# drawn; of these, with all permutations of treatment names, the one is used that leaves the counts
+# of the panel most even: successions and first positions in a session.
 
 
-MAX_ORDER_TRIES = 12  # orders among which the most even ones are taken; fewer where orders are long
-MAX_PLACES_IN_ALL_TRIES = 4000  # places of all tries together
-MAX_TREATMENTS_FOR_ALL_NAMINGS = 5  # treatments of which all namings are looked at
-RANDOM_NAMINGS = 120  # namings that are looked at where treatments are more
-PANEL_COUNT_WEIGHT = 1000.0  # so that counts of a panel weigh more than how many are left
+MAX_ORDER_TRIES = 12  # orders drawn; fewer if orders are long
+MAX_PLACES_IN_ALL_TRIES = 4000  # positions in all drawn orders together
+MAX_TREATMENTS_FOR_ALL_NAMINGS = 5  # up to this number, all permutations of names are tried
+RANDOM_NAMINGS = 120  # permutations tried for more treatments
+PANEL_COUNT_WEIGHT = 1000.0  # makes panel counts weigh more than remaining quotas
 Order = list[list[int]]
 
 
 def even_order(quotas: Ints, before: Ints, rng: np.random.Generator) -> Order:
-    """Treatments by session; ``before`` is what the panel heard (`PanelHistory.successions`)."""
+    """Return treatments by session; ``before`` has the counts of the panel so far."""
     number = quotas.shape[1]
     panel = before[:-1, :-1].tolist()
     alone = np.zeros_like(before[:-1, :-1]).tolist()
@@ -95,15 +95,15 @@ def even_order(quotas: Ints, before: Ints, rng: np.random.Generator) -> Order:
 def rename_treatments(
     orders: Sequence[Order], before: Ints, rng: np.random.Generator
 ) -> tuple[int, Order]:
-    """Of all orders and namings that are looked at, the one that leaves the panel most even.
+    """Return the order and naming, of those tried, that leave the panel most even.
 
-    Which order it was, and the order with its new names.
+    The result is the index of the order, and the order with its new names.
     """
     number = len(before) - 1
     namings = _draw_namings(number, rng)
     whole = np.hstack([namings, np.full((len(namings), 1), number)])
     counted = np.array([carry_over(order, number) for order in orders])
-    named = counted[:, whole[:, :, None], whole[:, None, :]]  # by order, by naming
+    named = counted[:, whole[:, :, None], whole[:, None, :]]  # by order and naming
     order, naming = divmod(int(panel_unevenness(before + named).argmin()), len(namings))
     chosen = namings[naming]
     if number > MAX_TREATMENTS_FOR_ALL_NAMINGS:
@@ -113,7 +113,7 @@ def rename_treatments(
 
 
 def session_quotas(items: int, treatments: int, sessions: int, rng: np.random.Generator) -> Ints:
-    """How often each treatment occurs in each session: rows are sessions; all within one."""
+    """Return how often each treatment occurs in each session (rows); counts differ by at most 1."""
     quotas = np.full((sessions, treatments), items // sessions, np.int64)
     turn = 0
     for treatment in rng.permutation(treatments):
@@ -124,7 +124,7 @@ def session_quotas(items: int, treatments: int, sessions: int, rng: np.random.Ge
 
 
 def carry_over(order: Sequence[Sequence[int]], number: int) -> Ints:
-    """How often each treatment came directly behind each other one; the last are rests."""
+    """Count how often each treatment directly follows each other one; the last are breaks."""
     counts = np.zeros((number + 1, number + 1), np.int64)
     for session in order:
         if session:
@@ -134,27 +134,27 @@ def carry_over(order: Sequence[Sequence[int]], number: int) -> Ints:
 
 
 def unevenness(order: Sequence[Sequence[int]], number: int) -> tuple[int, int]:
-    """Treatments that follow themselves, then how far the counts of successions lie apart."""
+    """Return the number of immediate repeats, then the range of the succession counts."""
     counts = carry_over(order, number)[:-1, :-1]
     others = counts[~np.eye(number, dtype=np.bool_)]
     return int(np.trace(counts)), int(((others - others.mean()) ** 2).sum()) if len(others) else 0
 
 
 def panel_unevenness(counts: Ints) -> Ints:
-    """Squares of all successions, of first and last places; the total is fixed: least is even."""
+    """Return the sum of squared counts; with a fixed total, the least is the most even."""
     return np.asarray((counts**2 * _weights(counts.shape[-1])).sum(axis=(-2, -1)))
 
 
 @cache
 def _weights(size: int) -> Ints:
-    """First places weigh as much in all as successions; nothing counts that follows itself."""
+    """Return weights: first positions weigh as much as all successions, repeats weigh nothing."""
     weights = 1 - np.eye(size, dtype=np.int64)
     weights[-1] *= max(1, size - 2)
     return weights
 
 
 def _improve_naming(naming: Ints, counted: Ints, before: Ints) -> Ints:
-    """Exchange two names as long as that leaves the panel more even."""
+    """Swap two names as long as that leaves the panel more even."""
     first, second = np.triu_indices(len(naming), 1)
     lowest = np.inf
     while True:
@@ -173,7 +173,7 @@ def _number_of_tries(places: int) -> int:
 
 
 def _draw_namings(number: int, rng: np.random.Generator) -> Ints:
-    """Ways to exchange names, in any order."""
+    """Return permutations of names, in random order."""
     if number <= MAX_TREATMENTS_FOR_ALL_NAMINGS:
         return rng.permutation(_all_namings(number))
     same = np.tile(np.arange(number), (RANDOM_NAMINGS, 1))
@@ -186,7 +186,7 @@ def _all_namings(number: int) -> Ints:
 
 
 def _draw_order(quotas: Ints, panel: list[list[int]], rng: np.random.Generator) -> Order:
-    """Who followed whom in the panel decides where the listener's own order leaves a choice."""
+    """Draw an order; ties are broken by the successions in the panel."""
     much = 1 + max(map(max, panel)) + 1
     followed = [[count / much for count in row] for row in panel]
     return [_draw_session(quota.tolist(), followed, rng) for quota in quotas]
@@ -195,7 +195,7 @@ def _draw_order(quotas: Ints, panel: list[list[int]], rng: np.random.Generator) 
 def _draw_session(
     left: list[int], followed: list[list[float]], rng: np.random.Generator
 ) -> list[int]:
-    """One session; ``followed`` says which came behind which how often, and grows."""
+    """Draw one session; ``followed`` has the succession counts and is updated."""
     order, remaining, last = list[int](), sum(left), -1
     chances = rng.random((remaining, len(left))).tolist()
     nobody, weight = [0.0] * len(left), (remaining + 1) * PANEL_COUNT_WEIGHT
@@ -205,7 +205,7 @@ def _draw_session(
         for treatment, count in enumerate(left):
             if not count or treatment == last:
                 continue
-            if 2 * count > remaining:  # else it must follow itself at the end
+            if 2 * count > remaining:  # otherwise it would have to follow itself at the end
                 best = treatment
                 break
             cost = after[treatment] * weight - count + chance[treatment]
@@ -221,31 +221,30 @@ def _draw_session(
 
 
 # --- Repair of immediate repeats -----------------------------------------------------------------
-# First clips of one system change places, in whichever sessions, which leaves the order of systems
-# as it is. Where that does not help, sessions are woven anew, and trials of a session change places
-# too; then the order is made even again without any new repeats. Every session keeps as many trials
-# of each system as it had.
+# First, clips of one system are swapped, across sessions, which keeps the order of systems. Where
+# that is not enough, sessions are re-ordered and trials of a session swapped; then the order is
+# balanced again without new repeats. Each session keeps its number of trials per system.
 
 
 Pair = tuple[int, int]  # a clip and a system
 Trials = list[list[Pair]]
-Place = tuple[int, int]  # a session, and where in it
-BASE_EXCHANGES = 300  # exchanges that are tried in any case
-EXCHANGES_PER_TRIAL = 60  # exchanges that are tried beside, for every trial
-CLIP_ONLY_DIVISOR = 10  # of clips alone, so many times fewer
-ANNEALING_TEMPERATURE = 0.4  # how readily one more repeat is put up with for a while
-CLIP_EXCHANGE_SHARE = 0.5  # exchanges of clips alone, where trials change places too
-LEVELING_EXCHANGES = 300  # exchanges that are tried for evenness
-MAX_TRIALS_FOR_ALL_ORDERS = 10  # trials of a session up to which all orders are looked at
+Place = tuple[int, int]  # a session, and the position in it
+BASE_EXCHANGES = 300  # swaps tried in any case
+EXCHANGES_PER_TRIAL = 60  # additional swaps tried per trial
+CLIP_ONLY_DIVISOR = 10  # divides the number of swaps when only clips are swapped
+ANNEALING_TEMPERATURE = 0.4  # tolerance for one more repeat during annealing
+CLIP_EXCHANGE_SHARE = 0.5  # share of swaps of clips only, where trials are swapped too
+LEVELING_EXCHANGES = 300  # swaps tried for evenness
+MAX_TRIALS_FOR_ALL_ORDERS = 10  # up to this number of trials, all orders of a session are tried
 
 
 def count_repeats(session: list[Pair]) -> int:
-    """How often a clip follows itself, or a system does."""
+    """Count how often a clip or a system directly follows itself."""
     return sum((a[0] == b[0]) + (a[1] == b[1]) for a, b in pairwise(session))
 
 
 def repair_repeats(trials: Trials, before: Ints, rng: np.random.Generator) -> Trials:
-    """With as few repeats as were found, then as even as was found."""
+    """Return trials with the fewest repeats found, then the most even successions found."""
     repaired_trials = _anneal_repeats([list(session) for session in trials], 1.0, rng)
     if not any(map(count_repeats, repaired_trials)):
         return repaired_trials
@@ -257,7 +256,7 @@ def repair_repeats(trials: Trials, before: Ints, rng: np.random.Generator) -> Tr
 
 
 def _weave_session(session: list[Pair], rng: np.random.Generator) -> list[Pair]:
-    """The trials of a session step by step: what has most left is next, nothing twice in a row."""
+    """Re-order a session step by step: the most frequent remaining next, avoiding repeats."""
     left = [Counter(pair[side] for pair in session) for side in (0, 1)]
     free = [session[i] for i in rng.permutation(len(session))]
     woven = list[Pair]()
@@ -281,7 +280,7 @@ def _weave_session(session: list[Pair], rng: np.random.Generator) -> list[Pair]:
 
 @lru_cache(maxsize=4096)
 def can_avoid_repeats(session: frozenset[Pair]) -> bool:
-    """Whether some order has neither a clip nor a system follow itself; all orders are tried."""
+    """Return whether some order of a session has no repeated clip or system; tries all."""
     pairs = sorted(session)
     fits = [[i for i, b in enumerate(pairs) if a[0] != b[0] and a[1] != b[1]] for a in pairs]
     whole, seen = (1 << len(pairs)) - 1, set[tuple[int, int]]()
@@ -299,7 +298,7 @@ def can_avoid_repeats(session: frozenset[Pair]) -> bool:
 
 
 def _anneal_repeats(trials: Trials, clips: float, rng: np.random.Generator) -> Trials:
-    """After exchanges at places with repeats; ``clips`` is the share of those of clips alone."""
+    """Return trials after swaps at repeats; ``clips`` is the share of swaps of clips only."""
     current = trials
     places = [(s, p) for s, session in enumerate(current) for p in range(len(session))]
     cost = best = sum(map(count_repeats, current))
@@ -329,7 +328,7 @@ def _anneal_repeats(trials: Trials, clips: float, rng: np.random.Generator) -> T
 
 
 def _partners(current: Trials, places: list[Place], place: Place, by_clip: bool) -> list[Place]:
-    """Places of the same system anywhere, or all places of the session."""
+    """Return positions of the same system anywhere, or all positions of the session."""
     s, p = place
     if by_clip:
         return [
@@ -339,7 +338,7 @@ def _partners(current: Trials, places: list[Place], place: Place, by_clip: bool)
 
 
 def _exchange(current: Trials, first: Place, second: Place, by_clip: bool) -> int:
-    """Exchange two clips, or two trials; how many repeats there are more."""
+    """Swap two clips, or two trials; return the change in the number of repeats."""
     (s, p), (t, q) = first, second
     before = _repeats_near(current[s], p) + _repeats_near(current[t], q)
     a, b = current[s][p], current[t][q]
@@ -352,7 +351,7 @@ def _repeats_near(session: list[Pair], place: int) -> int:
 
 
 def _level_successions(trials: Trials, before: Ints, rng: np.random.Generator) -> Trials:
-    """Exchanges within sessions that make successions more even and bring no new repeats."""
+    """Return trials after swaps within sessions that even out successions without new repeats."""
     worth = _order_cost(trials, before)
     for _ in range(LEVELING_EXCHANGES):
         s = int(rng.integers(len(trials)))
@@ -371,18 +370,18 @@ def _level_successions(trials: Trials, before: Ints, rng: np.random.Generator) -
 
 
 def _order_cost(trials: Trials, before: Ints) -> tuple[tuple[int, int], int]:
-    """The listener's own unevenness, then that of the panel; less is better."""
+    """Return the unevenness of the listener, then of the panel; lower is better."""
     order, number = [[system for _, system in session] for session in trials], len(before) - 1
     return unevenness(order, number), int(panel_unevenness(before + carry_over(order, number)))
 
 
 # --- Trial order of a listener -------------------------------------------------------------------
-# Treatments come first (`even_order`). Then every treatment goes through all clips in one order of
-# the listener's own, each from another start: so a clip that was heard comes again as late as may
-# be. Where a clip or a treatment then follows itself, trials are exchanged (`repaired`).
+# Treatments come first (`even_order`). Then each treatment goes through all clips in one order per
+# listener, each from another start, so that a clip is repeated as late as possible. Where a clip
+# or a treatment then directly follows itself, trials are swapped (`repair_repeats`).
 
 
-REPAIR_VARIANTS, MAX_TRIALS_FOR_VARIANTS = 4, 40  # repairs that are tried for so few trials
+REPAIR_VARIANTS, MAX_TRIALS_FOR_VARIANTS = 4, 40  # repairs tried, up to this number of trials
 T = TypeVar("T", bound=Hashable)
 
 
@@ -393,7 +392,7 @@ def listener_order(
     rng: np.random.Generator,
     pool: PanelHistory | None = None,
 ) -> list[list[tuple[str, T]]]:
-    """Every item with every system, in sessions; the pool is what the panel heard, and grows.
+    """Return all items with all systems by session; ``pool``, the panel's counts, is updated.
 
     >>> order = listener_order(["a", "b", "c"], ["x", "y"], 2, np.random.default_rng(0))
     >>> sorted(trial for session in order for trial in session)
@@ -416,9 +415,9 @@ def listener_order(
 
 
 def _choose_most_even(variants: list[Trials], before: Ints, rng: np.random.Generator) -> Trials:
-    """Of those with fewest repeats that are most even alone, one that leaves the panel most even.
+    """Return, of the variants with fewest repeats, the one that leaves the panel most even.
 
-    Systems may exchange their names for that.
+    Systems may swap names.
     """
     orders = [[[system for _, system in session] for session in trials] for trials in variants]
     worth = [
@@ -436,7 +435,7 @@ def _choose_most_even(variants: list[Trials], before: Ints, rng: np.random.Gener
 def _assign_clips(
     order: list[list[int]], items: int, systems: int, rng: np.random.Generator
 ) -> list[list[int]]:
-    """A clip for every place of the systems' order, each once a system."""
+    """Assign a clip to each position in the order of systems, each clip once per system."""
     places = np.concatenate([np.array(session, np.int64) for session in order])
     clips = np.empty(len(places), np.int64)
     circle, start = rng.permutation(items), rng.permutation(systems)
@@ -452,7 +451,7 @@ def _first_clip(rank: int, items: int, systems: int) -> int:
 
 
 def _jitter(clips: Ints, by: float, rng: np.random.Generator) -> Ints:
-    """Clips of nearby places exchanged, so that neighbours are not always the same."""
+    """Return clips with nearby positions swapped, so that neighbours vary."""
     return clips[np.argsort(np.arange(len(clips)) + rng.uniform(0, by, len(clips)))]
 
 
@@ -462,7 +461,9 @@ def _jitter(clips: Ints, by: float, rng: np.random.Generator) -> Ints:
 def group_clips(
     sessions: Sequence[Sequence[Trial]], group: Mapping[str, str], turn: int
 ) -> list[list[Trial]]:
-    """The same trials in sessions as long, group by group; listeners take turns to start.
+    """Return the same trials grouped by clip group, with session lengths kept.
+
+    Listeners start with different groups, in turn.
 
     >>> trials = [Trial(item, ("x",), ()) for item in "abcd"]
     >>> groups = {"a": "park", "b": "street", "c": "park", "d": "street"}

@@ -1,4 +1,4 @@
-"""The whole design of a study, and the minutes that each listener needs."""
+"""Design of a study, and the time that each listener needs."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from earwitness.studies.trials import block_kind
 # --- Design of a whole study ---------------------------------------------------------------------
 
 
-# streams of chance beside that of the subsets
+# random streams in addition to that of the subsets
 ORDERS_STREAM, ANCHORS_STREAM, TRAINING_STREAM, PANELS_STREAM = 2, 4, 5, 7
 Subsets = tuple[tuple[str, ...], ...]  # names of clips, by panel
 
 
 def make_design(study: Study) -> Design:
-    """The same for the same study; one more listener moves no other.
+    """Return the design of a study.
 
-    Plans that were made elsewhere are taken as they are.
+    It is the same for the same study, and adding listeners does not change the plans of others.
+    Existing plans (``study.plans``) are used unchanged.
     """
     if study.plans:
         heard = tuple(_clips_of_plans(study, number) for number in range(len(study.blocks)))
@@ -43,7 +44,7 @@ def make_design(study: Study) -> Design:
 
 
 def _clips_of_plans(study: Study, number: int) -> Subsets:
-    """The clips that panels hear in a block."""
+    """Return the clips that each panel hears in a block."""
     clips: dict[int, dict[str, None]] = {panel: {} for panel in range(1, study.panels + 1)}
     for plan in study.plans:
         names = (t.item for s in plan.sessions for t in s if t.block == number)
@@ -65,7 +66,7 @@ def _choose_subsets(study: Study, number: int, block: StudyBlock) -> Subsets:
 
 @dataclass(frozen=True)
 class _Panel:
-    """A panel, its clips by block, and what its listeners heard so far by block, which grows."""
+    """A panel: its clips and running counts, by block."""
 
     study: Study
     place: int
@@ -74,14 +75,14 @@ class _Panel:
 
     @classmethod
     def of(cls, study: Study, place: int, subsets: tuple[Subsets, ...]) -> _Panel:
-        """A panel of whom nobody has listened."""
+        """Return a panel without listeners so far."""
         pools = (PanelHistory((study.seed, PANELS_STREAM, place, n)) for n in range(len(subsets)))
         return cls(
             study, place, tuple(block_subsets[place] for block_subsets in subsets), tuple(pools)
         )
 
     def plan(self, listener: int) -> ListenerPlan:
-        """The plan of the next listener; listeners join panels in turn."""
+        """Return the plan of the next listener; listeners join panels in turn."""
         study, turn = self.study, (listener - 1) // self.study.panels
         sessions = [
             session
@@ -94,7 +95,7 @@ class _Panel:
         return ListenerPlan(listener, self.place + 1, tuple(sessions), training, anchors)
 
     def _sessions(self, number: int, listener: int, turn: int) -> Iterator[Session]:
-        """Sessions of a block: the first half with one order of scales, then the other."""
+        """Return the sessions of a block, the two halves with different orders of scales."""
         study, block = self.study, self.study.blocks[number]
         kind = block_kind(block)
         sessions = kind.trials(
@@ -114,7 +115,7 @@ class _Panel:
         return systems_heard(turn, block.systems, block.heard, self.place)
 
     def _training(self, listener: int, turn: int, scales: tuple[str, ...]) -> Session:
-        """Trials of the first block's kind, of clips that the listener does not hear later."""
+        """Return practice trials of the first block's kind, with clips not heard later."""
         study, heard = self.study, {name for items in self.items for name in items}
         if not study.training:
             return ()
@@ -130,9 +131,10 @@ class _Panel:
 
 
 def scale_orders(study: Study, number: int, listener: int) -> list[tuple[str, ...]]:
-    """The order of scales of every session of a block.
+    """Return the order of scales in each session of a block.
 
-    Listeners, and panels, take turns to start; the second half of the sessions has the next order.
+    The first order alternates between listeners and panels; the second half of the sessions uses
+    the next order.
     """
     block = study.blocks[number]
     orders = block_kind(block).scale_orders
@@ -143,7 +145,7 @@ def scale_orders(study: Study, number: int, listener: int) -> list[tuple[str, ..
 
 
 def _order_anchors(study: Study, listener: int, scales: tuple[str, ...]) -> Session:
-    """All anchors, in an order of the listener's own."""
+    """Return all anchors in random order, drawn per listener."""
     rng = np.random.default_rng([study.seed, ANCHORS_STREAM, listener])
     order = rng.permutation(len(study.anchors))
     return tuple(
@@ -154,14 +156,14 @@ def _order_anchors(study: Study, listener: int, scales: tuple[str, ...]) -> Sess
 # --- Minutes per listener ------------------------------------------------------------------------
 
 
-QUESTION_SECONDS = 10.0  # that a question of a form takes, reading included
-# that each check of a device takes
+QUESTION_SECONDS = 10.0  # per question of a form, including reading
+# per check of the device
 DEVICE_CHECK_SECONDS = {"level": 20.0, "sides": 10.0, "huggins": 50.0, "antiphase": 50.0}
 
 
 @dataclass(frozen=True)
 class TimedStep:
-    """What takes time, how it comes about, and how many minutes it takes."""
+    """A step of a study, the calculation of its time, and the time in minutes."""
 
     what: str
     how: str
@@ -169,7 +171,7 @@ class TimedStep:
 
 
 def count_minutes(study: Study) -> list[TimedStep]:
-    """Forms and the device page, anchors, practice, hearing, rating, rests, and their sum."""
+    """Return the time of each step per listener, and the total."""
     if study.plans:
         steps = [_plan_step(study)]
     else:
@@ -179,12 +181,12 @@ def count_minutes(study: Study) -> list[TimedStep]:
     steps = [*_form_steps(study), *steps]
     rests = sum(block.sessions for block in study.blocks) - 1
     how = f"{rests} × {study.rest_minutes:g} min"
-    steps.append(TimedStep("resting", how, rests * study.rest_minutes))
-    return [*steps, TimedStep("in all", "", sum(step.minutes for step in steps))]
+    steps.append(TimedStep("breaks", how, rests * study.rest_minutes))
+    return [*steps, TimedStep("total", "", sum(step.minutes for step in steps))]
 
 
 def max_clips(study: Study, limit: float) -> int:
-    """The most clips of the first block that fit into so many minutes; 0 if not even one does."""
+    """Return the largest number of clips of the first block that fits into ``limit`` minutes."""
     block = study.blocks[0]
     each = sum(step.minutes for step in _block_steps(study, block, "")) / block.clips
     other_minutes = count_minutes(study)[-1].minutes - each * block.clips
@@ -203,7 +205,7 @@ def _form_steps(study: Study) -> Iterator[TimedStep]:
     if study.device:
         how = " + ".join(f"{name} {DEVICE_CHECK_SECONDS[name]:g} s" for name in study.device)
         yield TimedStep(
-            "device", how, sum(DEVICE_CHECK_SECONDS[name] for name in study.device) / 60
+            "device checks", how, sum(DEVICE_CHECK_SECONDS[name] for name in study.device) / 60
         )
 
 
@@ -212,7 +214,7 @@ def _opening_steps(study: Study) -> Iterator[TimedStep]:
     if study.anchors:
         scales, seconds = len(block_kind(block).scales), _mean_seconds(study.anchors)
         count = len(study.anchors) * scales
-        how = f"{len(study.anchors)} sounds × {scales} scales = {count}"
+        how = f"{len(study.anchors)} audio files × {scales} scales = {count}"
         how += f" × ({seconds:.1f} s + {block.seconds:g} s)"
         yield TimedStep("anchors", how, count * (seconds + block.seconds) / 60)
     if study.training:
@@ -224,7 +226,7 @@ def _opening_steps(study: Study) -> Iterator[TimedStep]:
 
 
 def _plan_step(study: Study) -> TimedStep:
-    """All trials of plans that were made elsewhere, of the listener who is busy longest."""
+    """Return the time of all trials of existing plans, for the longest plan."""
     seconds = {clip.name: clip.seconds for clip in (*study.material, *study.anchors)}
 
     def busy(plan: ListenerPlan) -> float:
@@ -233,12 +235,12 @@ def _plan_step(study: Study) -> TimedStep:
 
     longest = max(study.plans, key=busy)
     trials = sum(map(len, (longest.training, longest.anchors, *longest.sessions)))
-    how = f"{trials} trials of listener {longest.listener}, who has most"
-    return TimedStep("hearing and rating", how, busy(longest) / 60)
+    how = f"{trials} trials of listener {longest.listener}, who needs most time"
+    return TimedStep("listening and rating", how, busy(longest) / 60)
 
 
 def trial_seconds(study: Study, trial: Trial, seconds: float) -> float:
-    """Seconds of one trial: its share of what a clip takes."""
+    """Return the seconds of one trial: its part of the time of a clip."""
     block = study.blocks[trial.block]
     kind = block_kind(block)
     load = kind.load(block.heard)
@@ -248,10 +250,10 @@ def trial_seconds(study: Study, trial: Trial, seconds: float) -> float:
 
 
 def _block_steps(study: Study, block: StudyBlock, where: str) -> Iterator[TimedStep]:
-    """Every clip brings so many sounds to hear and so many questions to answer."""
+    """Yield the steps of a block: listening and rating."""
     load, seconds = block_kind(block).load(block.heard), _mean_seconds(study.material)
     sounds, questions = block.clips * load.sounds, block.clips * load.questions
     how = f"{block.clips} clips × {load.how} = {sounds}"
-    yield TimedStep(f"hearing{where}", f"{how} × {seconds:.1f} s", sounds * seconds / 60)
+    yield TimedStep(f"listening{where}", f"{how} × {seconds:.1f} s", sounds * seconds / 60)
     how = f"{questions} × {block.seconds:g} s"
     yield TimedStep(f"rating{where}", how, questions * block.seconds / 60)

@@ -1,4 +1,4 @@
-"""Verbs study check and study design, and the report on a design."""
+"""Design report and files, for the commands study check and study design."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from earwitness.studies.trials import KINDS
 # --- Report on a design --------------------------------------------------------------------------
 
 
-WHOLE_LABEL = "whole"
+WHOLE_LABEL = "all clips"
 
 
 def design_report(design: Design) -> Report:
-    """All of it."""
+    """Return the report on a design: plan, time per listener and balance."""
     study, balance_claims = design.study, check_balance(design)
     about = (
         f"{study.listeners} listeners in {study.panels} panels, {len(study.systems)} systems, "
@@ -47,7 +47,7 @@ def design_report(design: Design) -> Report:
     sections = [
         Section("Plan", (_plan_table(study),)),
         Section("Time", (_minutes_table(design),)),
-        Section("Properties", (_claims_table(balance_claims),), _verdict_sentence(balance_claims)),
+        Section("Balance", (_claims_table(balance_claims),), _verdict_sentence(balance_claims)),
     ]
     for number in range(len(study.blocks)):
         sections += _subset_sections(design, number)
@@ -56,29 +56,39 @@ def design_report(design: Design) -> Report:
 
 
 def _plan_table(study: Study) -> Table:
-    """What happens, in order."""
+    """Return the table of all steps of a study, in order."""
     rows = [
-        *([("consent", "asked for")] if study.consent else []),
-        *([("form before", _count_text(len(study.before), "question"))] if study.before else []),
+        *([("consent", "required")] if study.consent else []),
+        *(
+            [("form before listening", _count_text(len(study.before), "question"))]
+            if study.before
+            else []
+        ),
         *([("instructions", "shown")] if study.instructions else []),
-        *([("device", f"checked for {', '.join(study.device)}")] if study.device else []),
+        *([("device checks", ", ".join(study.device))] if study.device else []),
         *([("practice", _practice_text(study))] if study.training else []),
         *([("anchors", _count_text(len(study.anchors), "sound"))] if study.anchors else []),
         *((f"block {n}", _block_text(block)) for n, block in enumerate(study.blocks, 1)),
-        *([("form after", _count_text(len(study.after), "question"))] if study.after else []),
+        *(
+            [("form after listening", _count_text(len(study.after), "question"))]
+            if study.after
+            else []
+        ),
         (
             "screening",
             "; ".join(_rule_text(rule.name, rule.limits) for rule in study.screening) or "–",
         ),
         ("analysis", _analysis_text(study)),
     ]
-    return Table("what happens", ("", "what"), tuple(rows), names=2)
+    return Table("steps of the study", ("step", "details"), tuple(rows), names=2)
 
 
 def _practice_text(study: Study) -> str:
     gold = {(answer.item, answer.system) for answer in study.gold}
     feedback = (
-        f", with feedback ({len(gold)} outputs have expected answers)" if study.feedback else ""
+        f", with feedback (expected answers for {_count_text(len(gold), 'output')})"
+        if study.feedback
+        else ""
     )
     return f"{_count_text(study.training, 'trial')}{feedback}"
 
@@ -112,21 +122,23 @@ def _minutes_table(design: Design) -> Table:
     rows = tuple(
         (step.what, step.how, f"{step.minutes:.1f}") for step in count_minutes(design.study)
     )
-    return Table("minutes of a listener", ("", "how", "minutes"), rows, names=2)
+    return Table("minutes per listener", ("step", "calculation", "minutes"), rows, names=2)
 
 
 def _verdict_sentence(claims: Sequence[Claim]) -> str:
-    """What was counted, and in one sentence what could not be met."""
-    sentence = "Counted from the plans, beside a plain shuffle of the same trials."
-    for mark, what in ((CLAIM_MISSED, "Not kept"), (CLAIM_IMPOSSIBLE, "Impossible here")):
-        if missed := [claim.what for claim in claims if claim.kept == mark]:
-            sentence += f" {what}: {'; '.join(missed)}."
-    return sentence
+    """Return which properties are not met, and how they were counted."""
+    sentences = [
+        f"{what}: {'; '.join(missed)}."
+        for mark, what in ((CLAIM_MISSED, "Not met"), (CLAIM_IMPOSSIBLE, "Not possible here"))
+        if (missed := [claim.what for claim in claims if claim.kept == mark])
+    ] or ["All properties are met."]
+    counted = "Counted in the listeners' plans and, for comparison, in a random shuffle."
+    return " ".join([*sentences, counted])
 
 
 def _claims_table(claims: Sequence[Claim]) -> Table:
     rows = tuple((claim.what, claim.observed, claim.shuffled, claim.kept) for claim in claims)
-    return Table("what the design keeps", ("", "here", "plain shuffle", "kept"), rows)
+    return Table("balance", ("property", "this design", "random shuffle", "met"), rows)
 
 
 def _subset_sections(design: Design, number: int) -> list[Section]:
@@ -136,18 +148,18 @@ def _subset_sections(design: Design, number: int) -> list[Section]:
         table = _margins_table(design, number)
         sections.append(Section(f"Subsets{where}", (*_share_charts(design, number), table)))
     if lines := _left_out_lines(design, number):
-        left_out_lines = Lines("strata that a subset lacks", lines)
-        sections.append(Section(f"Left out{where}", (left_out_lines,)))
+        left_out_lines = Lines("strata missing from a subset", lines)
+        sections.append(Section(f"Missing strata{where}", (left_out_lines,)))
     return sections
 
 
 def _margins_table(design: Design, number: int) -> Table:
-    header = ("", "", WHOLE_LABEL, *_subset_labels(design, number))
+    header = ("covariate", "category", WHOLE_LABEL, *_subset_labels(design, number))
     rows = tuple(
         (m.covariate, m.category, *(f"{value:.4g}" for value in (m.whole, *m.subsets)))
         for m in subset_margins(design, number)
     )
-    return Table("clips of each kind", header, rows, names=2)
+    return Table("clips per category, and means", header, rows, names=2)
 
 
 def _subset_labels(design: Design, number: int) -> list[str]:
@@ -175,7 +187,7 @@ def _left_out_lines(design: Design, number: int) -> tuple[str, ...]:
 
 
 def _missing_text(missing: MissingStratum) -> str:
-    return f"{' '.join(missing.stratum)} ({_count_text(missing.clips, 'clip')} in all)"
+    return f"{' '.join(missing.stratum)} ({_count_text(missing.clips, 'clip')} in total)"
 
 
 # --- Check, design and write a study -------------------------------------------------------------
@@ -185,23 +197,66 @@ Record = Mapping[str, object]
 
 
 def study_design(study: str | PathLike[str] | Study) -> Design:
-    """The design of a study, given as a file or ready made."""
+    """Return the design of a study.
+
+    Parameters
+    ----------
+    study
+        Path of a study file, or a study.
+
+    Returns
+    -------
+    Design
+        Subsets of clips per panel and a plan per listener; the same for the same study.
+
+    Raises
+    ------
+    InputError
+        If the study file is invalid.
+    """
     return make_design(study if isinstance(study, Study) else read_study(Path(study)))
 
 
 def study_render(design: Design, to: str = "text", *, width: int = 100) -> str:
-    """The plan, the minutes and the proof of balance, as ``text`` or ``html``."""
+    """Return the report on a design: plan, time per listener and balance.
+
+    Parameters
+    ----------
+    design
+        A design.
+    to
+        Output format: ``text`` or ``html``.
+    width
+        Line width of the text.
+
+    Raises
+    ------
+    UsageError
+        If the format is unknown.
+    """
     if to not in ("text", "html"):
-        raise UsageError(f'there is no form "{to}" — known: html, text')
+        raise UsageError(f'unknown output format "{to}" — known: html, text')
     report = design_report(design)
     return render_html(report) if to == "html" else render_text(report, width)
 
 
 def study_write(design: Design, folder: str | PathLike[str]) -> list[str]:
-    """Write all files of a design into a new folder; their names are returned.
+    """Write all files of a design into a new folder.
 
-    A table of all clips, one of every subset, for every listener a table and a list of what is
-    heard (subset, session, file, scale), and the report. The folder appears whole or not at all.
+    The files are a table of all clips, a table per subset, a playlist per listener as CSV and JSON
+    (subset, session, file, scale), and the report. If writing fails, no folder is created.
+
+    Parameters
+    ----------
+    design
+        A design.
+    folder
+        Path of the folder, which must not exist.
+
+    Returns
+    -------
+    list of str
+        Names of the files, relative to the folder.
     """
     with AtomicFolder(Path(folder)) as place:
         files = _design_files(design)
@@ -242,13 +297,13 @@ def _clip_row(clip: Clip) -> dict[str, object]:
 
 
 def _records_json(records: Sequence[Record]) -> str:
-    """A list, a line a record."""
+    """Return a JSON list with one line per record."""
     lines = ",\n".join(map(json.dumps, records))
     return f"[\n{lines}\n]\n"
 
 
 def records_csv(records: Sequence[Record]) -> str:
-    """Records as a table; a column each key that any of them has."""
+    """Return records as CSV, with one column per key of any record."""
     written = io.StringIO()
     columns = list(dict.fromkeys(chain.from_iterable(records)))
     writer = csv.writer(written, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""Checks that subsets of clips are alike, and covariate margins of each subset."""
+"""Balance checks of clip subsets, and covariate margins of each subset."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from earwitness.studies.study import Clip, Design, Study
 # --- Claims and verdicts -------------------------------------------------------------------------
 
 
-CLAIM_KEPT, CLAIM_MISSED, CLAIM_IMPOSSIBLE = "yes", "NO", "cannot be"
+CLAIM_KEPT, CLAIM_MISSED, CLAIM_IMPOSSIBLE = "yes", "NO", "not possible"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A property of a design: what was counted, what the design has, what a plain shuffle has."""
+    """A balance property: label, value in the design, value in a random shuffle, and verdict."""
 
     what: str
     observed: str
@@ -30,12 +30,12 @@ class Claim:
 
 
 def verdict(kept: bool) -> str:
-    """Yes, or no."""
+    """Return the verdict as text."""
     return CLAIM_KEPT if kept else CLAIM_MISSED
 
 
 def range_text(counts: Ints) -> str:
-    """The least and the most of them."""
+    """Return the lowest and highest count as text."""
     if not counts.size:
         return "–"
     low, high = int(counts.min()), int(counts.max())
@@ -43,21 +43,21 @@ def range_text(counts: Ints) -> str:
 
 
 def is_within(counts: Ints, most: int) -> bool:
-    """Whether no two of them differ by more."""
+    """Return whether all counts lie within a range of ``most``."""
     return not counts.size or int(counts.max() - counts.min()) <= most
 
 
 # --- Similarity of subsets -----------------------------------------------------------------------
 
 
-SUBSETS_STREAM = 9  # stream of chance
-SHUFFLE_COUNT = 25  # of which the middle one is told
+SUBSETS_STREAM = 9  # random stream
+SHUFFLE_COUNT = 25  # shuffles whose median is reported
 ROUNDING_TOLERANCE = 1e-9
 Groups = Sequence[Ints]  # clips by subset
 
 
 def similarity_claims(design: Design, number: int) -> Iterator[Claim]:
-    """What balanced covariates promise."""
+    """Yield claims on the balance of covariates across subsets."""
     similarity, study = _SubsetSimilarity.of(design), design.study
     places = {clip.name: place for place, clip in enumerate(study.material)}
     groups = [np.array([places[name] for name in group]) for group in design.subsets[number]]
@@ -69,19 +69,24 @@ def similarity_claims(design: Design, number: int) -> Iterator[Claim]:
             _middle([similarity.off_share(group) for group in others]),
         )
         kept = CLAIM_IMPOSSIBLE if off >= 1 and similarity.is_forced(groups) else verdict(off < 1)
-        yield Claim("clips by which a category is off its share", _text(off), _text(chance), kept)
+        yield Claim(
+            "largest deviation from proportional categories (clips)",
+            _text(off),
+            _text(chance),
+            kept,
+        )
         lost, chance = (
             similarity.count_uncovered(groups),
             _middle([similarity.count_uncovered(group) for group in others]),
         )
-        what = "strata in no subset, though there is room"
+        what = "strata missing from all subsets despite enough places"
         yield Claim(what, str(lost), str(round(chance)), verdict(not lost))
     if study.numbers:
         apart, chance = (
             similarity.spread_of_means(groups),
             _middle([similarity.spread_of_means(group) for group in others]),
         )
-        what = "standard deviations between means of numbers"
+        what = "largest difference between subset means (in SD)"
         kept = verdict(apart <= chance + ROUNDING_TOLERANCE)
         if apart > chance + ROUNDING_TOLERANCE and similarity.is_settled(groups, rng):
             kept = CLAIM_IMPOSSIBLE
@@ -89,7 +94,7 @@ def similarity_claims(design: Design, number: int) -> Iterator[Claim]:
 
 
 def _draw_subsets(groups: Groups, clips: int, rng: np.random.Generator) -> Groups:
-    """Subsets of the same sizes, of clips in any order."""
+    """Draw random subsets of the same sizes."""
     sizes = [len(group) for group in groups]
     order = np.resize(rng.permutation(clips), sum(sizes))
     return np.split(order, np.cumsum(sizes)[:-1])
@@ -105,7 +110,7 @@ def _text(value: float) -> str:
 
 @dataclass(frozen=True)
 class _SubsetSimilarity:
-    """Strata of the material, the stratum of every clip, and its numbers as standard scores."""
+    """Strata of the material, the stratum of each clip, and numbers as standard scores."""
 
     strata: Strata
     stratum: Ints
@@ -113,7 +118,7 @@ class _SubsetSimilarity:
 
     @classmethod
     def of(cls, design: Design) -> _SubsetSimilarity:
-        """By the covariates that subsets are balanced on."""
+        """Return the similarity checks for the covariates on which subsets are balanced."""
         study = design.study
         strata = Strata.of([clip.covariates for clip in study.material], study.categories)
         stratum = np.zeros(len(study.material), np.int64)
@@ -123,23 +128,23 @@ class _SubsetSimilarity:
         return cls(strata, stratum, scores)
 
     def counts(self, groups: Groups) -> Ints:
-        """Clips of every stratum in each subset."""
+        """Count the clips of each stratum in each subset."""
         number = len(self.strata.members)
         return np.array([np.bincount(self.stratum[group], minlength=number) for group in groups])
 
     def shares(self, groups: Groups) -> Floats:
-        """Clips of every category that a subset should have, a column a subset."""
+        """Return the proportional number of clips per category, one column per subset."""
         sizes = np.array([len(group) for group in groups])
         whole = self.strata.categories @ self.strata.sizes / len(self.stratum)
         return np.outer(whole, sizes)
 
     def off_share(self, groups: Groups) -> float:
-        """The most clips by which a category of a subset differs from its share."""
+        """Return the largest deviation of a category from its proportional number, in clips."""
         counts = self.strata.categories @ self.counts(groups).T
         return float(np.abs(counts - self.shares(groups)).max())
 
     def is_forced(self, groups: Groups) -> bool:
-        """Whether some category must be off, as every stratum gets a clip where there is room."""
+        """Return whether covering all strata forces some category off its proportional number."""
         strata_of_category, places = self.strata.categories.sum(axis=1), sum(map(len, groups))
         if places < len(self.strata.members):
             return False
@@ -150,13 +155,13 @@ class _SubsetSimilarity:
         return bool(max(over.max(), under.max()) >= 1 - ROUNDING_TOLERANCE)
 
     def count_uncovered(self, groups: Groups) -> int:
-        """Strata in no subset, less those for which there are too few places."""
+        """Count strata in no subset, excluding those for which there are too few places."""
         counts = self.counts(groups).sum(axis=0)
         room = max(0, len(counts) - sum(map(len, groups)))
         return max(0, int((counts == 0).sum()) - room)
 
     def is_settled(self, groups: Groups, rng: np.random.Generator) -> bool:
-        """Whether no shuffle of clips within strata, which come first, brings means closer."""
+        """Return whether no random shuffle of clips within strata brings means closer."""
         left = np.setdiff1d(np.arange(len(self.stratum)), np.concatenate(groups))
         order = np.concatenate([*groups, left])
         ends = np.cumsum([len(group) for group in groups])
@@ -173,7 +178,7 @@ class _SubsetSimilarity:
         return True
 
     def spread_of_means(self, groups: Groups) -> float:
-        """How far the means of subsets and of the whole lie apart, in standard deviations."""
+        """Return the range of the means of subsets and of all clips, in standard deviations."""
         means = np.array([self.scores[group].mean(axis=0) for group in groups])
         whole = np.zeros((1, means.shape[1]))
         return float(np.ptp(np.vstack([means, whole]), axis=0).max())
@@ -187,7 +192,7 @@ Stratum = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Margin:
-    """How a covariate lies in the whole and in every subset: counts, or a mean."""
+    """A covariate in all clips and in each subset: counts of a category, or a mean."""
 
     covariate: str
     category: str
@@ -197,14 +202,14 @@ class Margin:
 
 @dataclass(frozen=True)
 class MissingStratum:
-    """A stratum that a subset lacks, though the whole has so many clips of it."""
+    """A stratum missing from a subset, and its number of clips in the whole material."""
 
     stratum: Stratum
     clips: int
 
 
 def subset_margins(design: Design, block: int = 0) -> list[Margin]:
-    """Every category of every covariate, and the mean of every number."""
+    """Return the margins of each category of each covariate, and of the mean of each number."""
     study = design.study
     clip_of = {clip.name: clip for clip in study.material}
     groups = [[clip_of[name] for name in subset] for subset in design.subsets[block]]
@@ -223,7 +228,7 @@ def subset_margins(design: Design, block: int = 0) -> list[Margin]:
 
 
 def missing_strata(design: Design, block: int = 0) -> list[list[MissingStratum]]:
-    """For every subset the strata of the whole that it lacks."""
+    """Return the strata of the material that each subset lacks."""
     strata = _stratum_of_clips(design.study)
     sizes = Counter(strata.values())
     return [

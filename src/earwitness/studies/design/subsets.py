@@ -13,25 +13,25 @@ from earwitness.errors import UsageError
 from earwitness.stats.arrays import Floats, Ints
 
 # --- Clips per stratum and subset ----------------------------------------------------------------
-# Clips with the same categories are a stratum. A subset should have of each stratum, and of each
-# category, its share of the whole. Whole numbers cannot all do that, so subsets are filled one by
-# one with what brings them closest, and then clips are exchanged between two subsets, or between
-# one and what is left over, as long as that brings all of them closer: one exchange at a time, or
-# two at once where one alone would upset a category.
+# Clips with the same categories are a stratum. A subset should have a proportional number of clips
+# of each stratum and category. Whole numbers cannot match that exactly, so subsets are filled one
+# by one, greedily; then clips are swapped between two subsets, or between a subset and unused
+# clips, as long as that improves the match: one swap at a time, or two at once where a single swap
+# would worsen a category.
 
 
-CATEGORY_WEIGHT = 4.0  # how much a category off its share weighs
-ABSENT_STRATUM_COST = 1.0  # a stratum that a subset lacks
-UNCOVERED_STRATUM_COST = 100.0  # a stratum that no subset had before
+CATEGORY_WEIGHT = 4.0  # weight of deviations of categories
+ABSENT_STRATUM_COST = 1.0  # cost of a stratum missing from a subset
+UNCOVERED_STRATUM_COST = 100.0  # cost of a stratum missing from all subsets
 MAX_EXCHANGE_ROUNDS = 1000
-MAX_PAIRED_EXCHANGES = 1200  # exchanges that are looked at two at once: those that cost least alone
-MIN_GAIN = 1e-9  # less is no gain
+MAX_PAIRED_EXCHANGES = 1200  # cheapest single swaps tried in pairs
+MIN_GAIN = 1e-9  # smaller gains are ignored
 Covariates = Mapping[str, str | float]
 
 
 @dataclass(frozen=True)
 class Strata:
-    """Clips by stratum; ``categories`` say which strata make up each category of a covariate."""
+    """Clips by stratum; ``categories`` has the strata of each category (0 or 1)."""
 
     names: list[tuple[str, ...]]
     members: list[list[int]]
@@ -39,7 +39,7 @@ class Strata:
 
     @classmethod
     def of(cls, clips: Sequence[Covariates], fields: Sequence[str]) -> Strata:
-        """By the fields that are categories."""
+        """Return the strata of clips by categorical fields."""
         members_of: dict[tuple[str, ...], list[int]] = {}
         for index, clip in enumerate(clips):
             members_of.setdefault(tuple(str(clip[name]) for name in fields), []).append(index)
@@ -54,18 +54,18 @@ class Strata:
 
     @property
     def sizes(self) -> Ints:
-        """Clips of each stratum."""
+        """Number of clips per stratum."""
         return np.array([len(members) for members in self.members], np.int64)
 
 
 def stratum_counts(strata: Strata, number: int, size: int) -> Ints:
-    """How many clips of every stratum each subset gets, a row a subset."""
+    """Return the number of clips per stratum for each subset, one row per subset."""
     sizes = strata.sizes
     share = size * sizes / sizes.sum()
     counts = np.zeros((number, len(sizes)), np.int64)
     left = sizes.copy()
     for subset in range(number):
-        fair = left // (number - subset)  # so that the last subset finds what the first did
+        fair = left // (number - subset)  # keeps an equal part for later subsets
         most = np.maximum(fair, np.minimum(left, 1))
         absent = np.where(counts.any(axis=0), ABSENT_STRATUM_COST, UNCOVERED_STRATUM_COST)
         counts[subset] = _fill_subset(most, left, _Aim(strata, share, absent), size)
@@ -75,14 +75,14 @@ def stratum_counts(strata: Strata, number: int, size: int) -> Ints:
 
 @dataclass(frozen=True)
 class _Aim:
-    """What the counts of one subset are measured by."""
+    """Target counts of one subset, and the cost of missing them."""
 
     strata: Strata
     share: Floats
     absent: Floats
 
     def cost(self, counts: Ints) -> float:
-        """How far off: in strata, in categories, and where a stratum is left out."""
+        """Return the cost of counts: deviations of strata and categories, and missing strata."""
         off = counts - self.share
         return float(
             (off**2).sum()
@@ -92,11 +92,11 @@ class _Aim:
 
 
 def _fill_subset(most: Ints, left: Ints, aim: _Aim, size: int) -> Ints:
-    """Whole numbers that sum to ``size``, each step taking what brings them closest."""
+    """Return whole numbers that sum to ``size``, chosen greedily to lower the cost."""
     counts = np.minimum(np.floor(aim.share).astype(np.int64), most)
     while counts.sum() < size:
         open_ = np.flatnonzero(counts < most).tolist()
-        if not open_:  # fair portions are used up: take what is left anywhere
+        if not open_:  # equal parts are used up: take any unused clip
             most = np.minimum(most + 1, left)
             continue
         best = min(open_, key=lambda i: aim.cost(_add_clip(counts, i)))
@@ -111,7 +111,7 @@ def _add_clip(counts: Ints, place: int) -> Ints:
 
 
 class _Moves(NamedTuple):
-    """Exchanges: row i gives a clip of stratum a to row j for one of stratum b."""
+    """Swaps: row i gives a clip of stratum a to row j for one of stratum b."""
 
     i: Ints
     j: Ints
@@ -119,12 +119,12 @@ class _Moves(NamedTuple):
     b: Ints
 
     def take(self, places: Ints) -> _Moves:
-        """Some of them."""
+        """Return the swaps at these indices."""
         return _Moves(*(column[places] for column in self))
 
 
 def _exchange_stratum_counts(rows: Ints, strata: Strata, share: Floats) -> Ints:
-    """Counts after all exchanges that bring subsets closer; the last row is what is left over."""
+    """Return counts after all swaps that lower the cost; the last row of ``rows`` is unused."""
     weight = np.eye(len(share)) + CATEGORY_WEIGHT * strata.categories.T @ strata.categories
     for _ in range(MAX_EXCHANGE_ROUNDS):
         moves = _possible_moves(rows)
@@ -139,7 +139,7 @@ def _exchange_stratum_counts(rows: Ints, strata: Strata, share: Floats) -> Ints:
 
 
 def _possible_moves(rows: Ints) -> _Moves:
-    """All exchanges; none that takes the last clip of a stratum out of all subsets."""
+    """Return all swaps except those that remove a stratum from all subsets."""
     pool, moves = len(rows) - 1, list[tuple[Ints, ...]]()
     lonely = rows[:-1].sum(axis=0) == 1
     for i, j in combinations(range(len(rows)), 2):
@@ -153,7 +153,7 @@ def _possible_moves(rows: Ints) -> _Moves:
 
 
 def _move_costs(rows: Ints, moves: _Moves, weight: Floats, share: Floats) -> Floats:
-    """What every exchange costs; less than nothing is a gain."""
+    """Return the change in cost of each swap; negative is a gain."""
     slope = 2 * (rows - share) @ weight
     slope[-1] = 0
     diagonal = np.diag(weight)
@@ -173,7 +173,7 @@ def _move_costs(rows: Ints, moves: _Moves, weight: Floats, share: Floats) -> Flo
 
 
 def _best_moves(rows: Ints, moves: _Moves, costs: Floats, weight: Floats) -> _Moves | None:
-    """The exchange, or the two that touch nothing in common, that gain most; none if none does."""
+    """Return the best swap, or the best two independent swaps; None without a gain."""
     if not len(costs):
         return None
     first = int(costs.argmin())
@@ -194,7 +194,7 @@ def _best_moves(rows: Ints, moves: _Moves, costs: Floats, weight: Floats) -> _Mo
 
 
 def _changes(shape: tuple[int, ...], moves: _Moves) -> tuple[Floats, Floats]:
-    """What every exchange does to every subset, and which cells it touches, the pool's too."""
+    """Return the change of counts by each swap, and the cells that it touches."""
     indices = np.arange(len(moves.i))
     changes = np.zeros((len(indices), *shape))
     for row, stratum, by in (
@@ -209,13 +209,13 @@ def _changes(shape: tuple[int, ...], moves: _Moves) -> tuple[Floats, Floats]:
 
 
 # --- Equivalent subsets --------------------------------------------------------------------------
-# How many clips of each stratum a subset gets is decided first (`stratum_counts`). Then clips are
-# dealt, so that numbers (such as an SNR) are spread alike.
+# The number of clips per stratum and subset is decided first (`stratum_counts`). Then clips are
+# assigned so that numbers (such as an SNR) have similar distributions.
 
 
-MAX_DEALS = 8  # deals among which the best is taken
-MAX_CLIPS_IN_ALL_DEALS = 800  # clips of all of them together
-RELATIVE_SPREAD_TOLERANCE = 1e-12  # a spread below this part of the largest number is rounding
+MAX_DEALS = 8  # assignments tried
+MAX_CLIPS_IN_ALL_DEALS = 800  # clips in all assignments together
+RELATIVE_SPREAD_TOLERANCE = 1e-12  # a smaller relative spread is rounding error
 
 
 def equivalent_subsets(
@@ -227,10 +227,10 @@ def equivalent_subsets(
     numbers: Sequence[str] = (),
     seed: Sequence[int] = (0,),
 ) -> list[list[int]]:
-    """Indices of the clips of each subset."""
+    """Return the indices of the clips of each subset."""
     if number * size > len(clips):
-        message = f"{number} subsets of {size} clips need {number * size}, there are {len(clips)}"
-        raise UsageError(f"{message} — fewer or smaller subsets")
+        message = f"{number} subsets of {size} clips need {number * size} clips, got {len(clips)}"
+        raise UsageError(f"{message} — use fewer or smaller subsets")
     strata = Strata.of(clips, categories)
     counts = stratum_counts(strata, number, size)
     rng = np.random.default_rng([*seed, 1])
@@ -252,7 +252,7 @@ def _deal_clips(
     numbers: Sequence[str],
     rng: np.random.Generator,
 ) -> list[list[int]]:
-    """As many clips of every stratum as were decided, in turns."""
+    """Assign the decided number of clips of each stratum to subsets, in turns."""
     subsets: list[list[int]] = [[] for _ in counts]
     for index, members in enumerate(strata.members):
         chosen = _spread_members(clips, members, int(counts[:, index].sum()), numbers, rng)
@@ -268,7 +268,7 @@ def _spread_members(
     numbers: Sequence[str],
     rng: np.random.Generator,
 ) -> list[int]:
-    """So many of a stratum's clips, in the order of their numbers, evenly spread over them."""
+    """Return ``wanted`` clips of a stratum, evenly spread over their numbers, in that order."""
     shuffled = [members[i] for i in rng.permutation(len(members))]
     if numbers:
         shuffled.sort(key=lambda clip: tuple(float(clips[clip][name]) for name in numbers))
@@ -277,7 +277,7 @@ def _spread_members(
 
 
 def _draw_turns(counts: Ints, rng: np.random.Generator) -> list[int]:
-    """Whose turn it is: every subset as often as it gets a clip, in rounds of changing order."""
+    """Return the sequence of subsets that get a clip, in rounds of random order."""
     left, turns = counts.copy(), list[int]()
     while left.sum():
         order = rng.permutation(np.flatnonzero(left))
@@ -287,9 +287,9 @@ def _draw_turns(counts: Ints, rng: np.random.Generator) -> list[int]:
 
 
 def standardize(clips: Sequence[Covariates], numbers: Sequence[str]) -> Floats:
-    """A row a clip; every number has mean 0 and a standard deviation of 1.
+    """Return numbers with mean 0 and standard deviation 1, one row per clip.
 
-    Where clips differ by rounding alone, or not at all, all are 0.
+    Numbers that differ only by rounding error, or not at all, become 0.
     """
     rows = [[float(clip[name]) for name in numbers] for clip in clips]
     table = np.array(rows, np.float64).reshape(len(rows), len(numbers))
@@ -304,10 +304,10 @@ def _squared_distance(table: Floats, subsets: list[list[int]]) -> float:
 
 
 def _exchange_clips(table: Floats, strata: Strata, subsets: list[list[int]]) -> list[list[int]]:
-    """Subsets whose numbers have means close to those of the whole.
+    """Return subsets whose means of numbers are close to those of all clips.
 
-    Clips of one stratum are exchanged between any two subsets, or between a subset and what is left
-    over, as long as the squared distances of means from the whole become less in sum.
+    Clips of one stratum are swapped between two subsets, or between a subset and unused clips, as
+    long as the sum of squared distances of means from the overall mean decreases.
     """
     group = np.full(len(table), len(subsets))
     for place, subset in enumerate(subsets):
@@ -321,10 +321,10 @@ def _exchange_clips(table: Floats, strata: Strata, subsets: list[list[int]]) -> 
 
 
 def _level_stratum(table: Floats, group: Ints, members: Ints, number: int) -> bool:
-    """Exchange clips of one stratum, the best two first; whether anything was gained.
+    """Swap clips of one stratum, the best swap first; return whether anything improved.
 
-    Taking clip b for clip a changes the squares of a's subset by 2 s · (b − a) + |b − a|², where s
-    is what its numbers sum to; what is left over does not count.
+    Replacing clip a by clip b changes the squares of a's subset by 2 s · (b − a) + |b − a|², where
+    s is the sum of its numbers; unused clips do not count.
     """
     scores = table[members]
     apart = ((scores[:, None] - scores[None]) ** 2).sum(axis=-1)

@@ -23,26 +23,26 @@ StudyMapping = Mapping[str, Any]
 
 
 def is_captioned(value: Any) -> bool:
-    """Whether a study is about captions, all of whose systems share the sound of a clip."""
+    """Return whether any block of a study judges captions."""
     blocks = value.get("blocks") if isinstance(value, dict) else None
     kinds = [block.get("kind") for block in blocks if isinstance(block, dict)] if blocks else []
     return any(KINDS[kind].captioned for kind in kinds if kind in KINDS)
 
 
 def add_rubric(block: StudyMapping, rubric: Any) -> dict[str, Any]:
-    """A block with the rubric of the study, if it judges captions."""
+    """Return a block with the rubric of the study added, if the block judges captions."""
     if block["kind"] != RubricKind.name or rubric is None:
         return dict(block)
     return {**block, "parameters": {"rubric": rubric, **block["parameters"]}}
 
 
 def missing_sounds(folder: Path, value: StudyMapping) -> list[Problem]:
-    """Sounds of examples that are not there."""
+    """Return a problem for each missing audio file of a rubric example."""
     rubric = value.get("rubric")
     examples = rubric.get("examples", ()) if isinstance(rubric, dict) else ()
     names = dict.fromkeys(example["sound"] for example in examples if example.get("sound"))
     return [
-        Problem(str(folder / name), 0, "", "is missing: an example of the rubric names it")
+        Problem(str(folder / name), 0, "", "missing audio file of a rubric example")
         for name in names
         if not (folder / name).is_file()
     ]
@@ -51,15 +51,17 @@ def missing_sounds(folder: Path, value: StudyMapping) -> list[Problem]:
 def caption_faults(
     value: StudyMapping, kinds: Sequence[TrialKind], clips: Sequence[Clip]
 ) -> Iterator[Fault]:
-    """Faults of a study file that are about captions."""
+    """Yield faults of the keys for captions and rubrics."""
     about = is_captioned(value)
     for key in ("captions", "rubric"):
         if key in value and not about:
-            yield Fault(key, "no block judges captions", "write kind: rubric")
+            yield Fault(key, "no block judges captions", "add a block with kind: rubric")
     if about:
         yield from _caption_only_faults(value, kinds)
         if "captions" not in value:
-            yield Fault("captions", "missing", "a table with item, system and caption")
+            yield Fault(
+                "captions", "missing", "add a table with the columns item, system and caption"
+            )
     for number, kind in enumerate(kinds):
         columns = list(clips[0].covariates) if clips else []
         if kind.within and clips and kind.within not in columns:
@@ -71,27 +73,29 @@ def caption_faults(
 
 def _caption_only_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Iterator[Fault]:
     if not all(kind.captioned for kind in kinds):
-        yield Fault("blocks", "captions and sounds are judged in studies of their own")
+        yield Fault(
+            "blocks", "captions and audio cannot be rated in the same study", "split the study"
+        )
     for key in ("rows", "feedback"):
         if value.get(key):
-            yield Fault(key, "a study of captions cannot have this", "leave it out")
+            yield Fault(key, "not supported when captions are judged", "remove this key")
 
 
 def jury_faults(value: StudyMapping) -> Iterator[Fault]:
-    """Juries must be all listeners."""
+    """Yield faults of juries, which together must include all listeners."""
     count = sum(value["juries"].values())
     if value["juries"] and count != value.get("listeners", count):
-        message = f"juries have {count} listeners, the study {value['listeners']}"
-        yield Fault("juries", message, "leave listeners out")
+        message = f"juries have {count} listeners, but listeners is {value['listeners']}"
+        yield Fault("juries", message, "remove listeners")
     if value["juries"] and value.get("rows"):
-        yield Fault("juries", "rows say who listens", "leave it out")
+        yield Fault("juries", "not supported together with rows", "remove this key")
 
 
 # --- Result groups and equivalence margins -------------------------------------------------------
 
 
 def by_faults(value: StudyMapping, clips: Sequence[Clip]) -> Iterator[Fault]:
-    """Results are divided by what is known of clips or listeners."""
+    """Yield faults of analysis.by, which names fields of clips or listeners."""
     if not clips:
         return
     asked = [
@@ -103,18 +107,18 @@ def by_faults(value: StudyMapping, clips: Sequence[Clip]) -> Iterator[Fault]:
     for index, name in enumerate(names):
         path = f"analysis.by[{index}]"
         if name in names[:index]:
-            yield Fault(path, f'"{name}" comes twice')
+            yield Fault(path, f'duplicate "{name}"')
         elif name not in fields:
-            message = f'neither clips nor listeners have "{name}"'
+            message = f'neither clips nor listeners have a field "{name}"'
             yield Fault(path, message, nearest(name, fields))
 
 
 def margin_faults(margins: Mapping[str, float], scales: Collection[str]) -> Iterator[Fault]:
-    """Margins are of scales that there are, and are more than nothing."""
+    """Yield faults of margins, which must belong to known scales and be above 0."""
     for name, margin in margins.items():
         path = f"analysis.margins.{name}"
         if name not in scales:
-            yield Fault(path, f'no scale "{name}"', nearest(str(name), scales))
+            yield Fault(path, f'unknown scale "{name}"', nearest(str(name), scales))
         elif margin == 0:
             yield Fault(path, "must be above 0, got 0", "no two systems are exactly equal")
 
@@ -125,9 +129,9 @@ def margin_faults(margins: Mapping[str, float], scales: Collection[str]) -> Iter
 def contradictions(
     value: StudyMapping, clips: Sequence[Clip], *, practice: bool = True
 ) -> Iterator[Fault]:
-    """Faults of a file whose every key is right by itself.
+    """Yield contradictions between keys that are each valid on their own.
 
-    Without ``practice`` it is not asked whether there is room for that.
+    If ``practice`` is false, clips for practice trials are not required.
     """
     if not practice:
         value = {**value, "training": 0}
@@ -135,7 +139,7 @@ def contradictions(
     yield from _repeat_faults(systems, "systems")
     for key in ("reference", "anchors"):
         if PurePosixPath(str(value.get(key, ""))).name in systems:
-            yield Fault(key, "is also a system", "name it in one place")
+            yield Fault(key, "is also listed under systems", "remove it from one of the two")
     for number, block in enumerate(value["blocks"]):
         yield from _block_faults(value, block, f"blocks[{number}]", systems, len(clips))
     kinds = [kind_of(block) for block in value["blocks"]]
@@ -154,11 +158,11 @@ def contradictions(
 def _repeat_faults(names: Sequence[str], path: str) -> Iterator[Fault]:
     for index, name in enumerate(names):
         if name in names[:index]:
-            yield Fault(f"{path}[{index}]", f'"{name}" comes twice')
+            yield Fault(f"{path}[{index}]", f'duplicate "{name}"')
 
 
 def kind_of(block: StudyMapping) -> TrialKind | UsageError:
-    """The kind with its parameters, or what is wrong with them."""
+    """Return the trial kind of a block with its parameters, or the error in them."""
     kind, parameters = KINDS[block["kind"]], block.get("parameters", {})
     for name in parameters:
         if name not in kind.parameters():
@@ -178,23 +182,30 @@ def _block_faults(
     for index, system in enumerate(block_systems):
         if system not in systems:
             yield Fault(
-                f"{path}.systems[{index}]", f'no system "{system}"', nearest(system, systems)
+                f"{path}.systems[{index}]", f'unknown system "{system}"', nearest(system, systems)
             )
     heard = block.get("heard", len(block_systems))
     if heard > len(block_systems):
-        yield Fault(f"{path}.heard", f"{heard} of {len(block_systems)} systems cannot be heard")
+        yield Fault(
+            f"{path}.heard",
+            f"must be at most {len(block_systems)}, the number of systems, got {heard}",
+        )
     panels = value["panels"]
     size = block.get("clips", clips // panels)
     if not clips:
-        pass  # told elsewhere
+        pass  # reported elsewhere
     elif size * panels > clips:
         groups = "1 panel" if panels == 1 else f"{panels} panels"
-        message = f"{groups} of {size} clips need {size * panels}, the material has {clips}"
-        yield Fault(f"{path}.clips", message, "fewer clips or panels")
+        message = f"{groups} of {size} clips need {size * panels} clips, the material has {clips}"
+        yield Fault(f"{path}.clips", message, "reduce clips or panels")
     elif size < 1:
-        yield Fault("panels", f"{panels} panels, but {clips} clips")
+        yield Fault(
+            "panels", f"{panels} panels need at least {panels} clips, the material has {clips}"
+        )
     elif block["sessions"] > size:
-        yield Fault(f"{path}.sessions", "more sessions than clips: some would lack a system")
+        yield Fault(
+            f"{path}.sessions", "more sessions than clips, so some sessions would lack a system"
+        )
     kind = kind_of(block)
     if isinstance(kind, UsageError):
         named = block["parameters"].get("rubric") is value.get("rubric", "")
@@ -208,47 +219,49 @@ def _block_faults(
 def _practice_faults(
     value: StudyMapping, kind: TrialKind, systems: Sequence[str], clips: int, path: str
 ) -> Iterator[Fault]:
-    """Practice, which is of the first block's kind, needs clips that are not heard later."""
+    """Yield a fault if too few clips remain for practice, which uses the first block's kind."""
     if value["training"] and path == "blocks[0]" and not value.get("rows"):
         share = clips // value["panels"]
         heard = sum(block.get("clips", share) for block in value["blocks"])
         most = max(0, clips - heard) * len(kind.treatments(systems, ""))
         if value["training"] > most:
-            message = "practice needs clips that are not heard later"
-            yield Fault("training", f"{message}: there are {most} trials", "fewer clips a listener")
+            message = f"the clips not heard later suffice for {most} practice trials only"
+            yield Fault("training", message, "reduce training or the clips per listener")
 
 
 def _kind_faults(
     value: StudyMapping, kind: TrialKind, heard: int, path: str, systems: Sequence[str]
 ) -> Iterator[Fault]:
-    """Whether a kind finds what it needs."""
+    """Yield faults if a study lacks what its trial kind needs."""
     if kind.needs_reference and not value.get("reference"):
-        yield Fault("reference", f"missing: {kind.name} needs it", "name a folder, such as ref")
+        yield Fault("reference", f"required by {kind.name}", "name a folder, such as ref")
     if not kind.treatments(["x"] * heard, ""):
-        yield Fault(f"{path}.systems", f"{kind.name} needs two systems or more")
+        yield Fault(f"{path}.systems", f"{kind.name} needs at least 2 systems")
     elif kind.switching and len(kind.treatments(["x"] * heard, "")[0]) > len(LETTERS):
-        yield Fault(f"{path}.systems", f"more than {len(LETTERS)} sounds on one page")
+        yield Fault(f"{path}.systems", f"more than {len(LETTERS)} audio files on one page")
     if value.get("anchors") and (not isinstance(kind, SingleKind) or kind.open_reference):
-        yield Fault("anchors", f"{kind.name} does not rate clips one by one")
+        yield Fault(
+            "anchors", f"not supported by {kind.name}, which does not rate clips one at a time"
+        )
     extra = [str(name) for name in kind.extra(str(value.get("reference", "")))]
     for name in extra:
         if extra.count(name) > 1 or (name in systems and name != value.get("reference")):
-            yield Fault(f"{path}.parameters", f'"{name}" is an anchor and something else')
+            yield Fault(f"{path}.parameters", f'"{name}" is both an anchor and another system')
             break
 
 
 def _listener_faults(value: StudyMapping) -> Iterator[Fault]:
     if value.get("rows"):
         if "listeners" in value:
-            yield Fault("listeners", "rows say who listens", "leave it out")
+            yield Fault("listeners", "not supported together with rows", "remove this key")
         kinds = [block["kind"] for block in value["blocks"]]
         if len(set(kinds)) < len(kinds):
-            yield Fault("rows", "rows do not say which block they are of", "one block a kind")
+            yield Fault("rows", "rows do not state their block", "use each kind in one block only")
         return
     if "listeners" not in value:
-        yield Fault("listeners", "missing")
+        yield Fault("listeners", "required unless rows is set")
     elif value["listeners"] < value["panels"]:
-        message = f"{value['listeners']} listeners cannot fill {value['panels']} panels"
+        message = f"{value['listeners']} listeners are too few for {value['panels']} panels"
         yield Fault("listeners", message)
 
 
@@ -267,24 +280,26 @@ def _covariate_faults(balance: StudyMapping, clips: Sequence[Clip]) -> Iterator[
             elif kind == "numbers":
                 odd = [c.name for c in clips if isinstance(c.covariates[column], str)]
                 if odd:
-                    yield Fault(path, f'"{column}" of {odd[0]} is no number', "name it a category")
+                    yield Fault(
+                        path, f'"{column}" of {odd[0]} is not a number', "list it under categories"
+                    )
 
 
 def _wording_faults(value: StudyMapping) -> Iterator[Fault]:
-    """Own wordings must be of pages and scales that there are, with as many labels."""
+    """Yield faults of custom wordings: unknown names, placeholders, or numbers of labels."""
     packaged, changes = wording(value["language"]), value["wordings"]
     groups = {"pages": packaged.pages, "web": packaged.web, "scales": packaged.scales}
     for kind, names in groups.items():
         for name in changes.get(kind, {}):
             if name not in names:
-                yield Fault(f"wordings.{kind}.{name}", "unknown", nearest(name, names))
+                yield Fault(f"wordings.{kind}.{name}", "unknown name", nearest(name, names))
     for path, message in placeholder_problems(changes):
         yield Fault(f"wordings.{path}", message)
     for name, words in changes.get("scales", {}).items():
         if name in packaged.scales and "labels" in words:
             wanted, got = len(packaged.labels(name)), len(words["labels"])
             if wanted != got:
-                message = f"{name} has {wanted} labels, got {got}"
+                message = f"{name} needs {wanted} labels, got {got}"
                 yield Fault(f"wordings.scales.{name}.labels", message)
 
 
@@ -296,53 +311,59 @@ def _form_faults(forms: StudyMapping) -> Iterator[Fault]:
         for index, question in enumerate(questions):
             path, choice = f"forms.{when}[{index}].options", question.get("answer") == "choice"
             if choice and "options" not in question:
-                yield Fault(path, "missing: a choice needs them")
+                yield Fault(path, "required if answer is choice")
             if "options" in question and not choice:
-                yield Fault(path, "only a choice has options", "write answer: choice")
+                yield Fault(path, "allowed only if answer is choice", "write answer: choice")
             yield from _repeat_faults(question.get("options", []), path)
 
 
 def _feedback_faults(value: StudyMapping) -> Iterator[Fault]:
-    """What is told after practice, and what a device is checked for."""
+    """Yield faults of device checks, practice feedback and gold answers."""
     yield from _repeat_faults(value["device"], "device")
     if value["feedback"] and not value["training"] and not value.get("rows"):
-        yield Fault("feedback", "there is no practice to tell of", "write training")
+        yield Fault("feedback", "the study has no practice trials", "set training")
     if "gold" in value and not value["feedback"]:
-        yield Fault("gold", "is not told to anybody", "write feedback: true")
+        yield Fault("gold", "used only with feedback", "write feedback: true")
     kind = kind_of(value["blocks"][0])
     if "gold" in value and not isinstance(kind, SingleKind | UsageError):
-        yield Fault("gold", f"{kind.name} does not rate clips one by one")
+        yield Fault(
+            "gold", f"not supported by {kind.name}, which does not rate clips one at a time"
+        )
 
 
 def _analysis_faults(value: StudyMapping, systems: Sequence[str]) -> Iterator[Fault]:
-    """Screening and analysis speak of what there is."""
+    """Yield faults of screening rules and of the planned analysis."""
     kinds = [block["kind"] for block in value["blocks"]]
     for index, rule in enumerate(value["screening"]):
         yield from _rule_faults(rule, f"screening[{index}]", kinds)
     asked = [kind_of(block) for block in value["blocks"]]
     right = [kind for kind in asked if not isinstance(kind, UsageError)]
-    if len(right) == len(asked):  # else scales are not known
+    if len(right) == len(asked):  # otherwise scales are unknown
         yield from _scale_faults(value["analysis"], {n for kind in right for n in kind.results()})
     system_names = [*systems, *_extra_systems(value)]
     for index, pair in enumerate(value["analysis"]["contrasts"]):
         path = f"analysis.contrasts[{index}]"
         for place, name in enumerate(map(str, pair)):
             if name not in system_names:
-                yield Fault(f"{path}[{place}]", f'no system "{name}"', nearest(name, system_names))
+                yield Fault(
+                    f"{path}[{place}]", f'unknown system "{name}"', nearest(name, system_names)
+                )
         if str(pair[0]) == str(pair[1]):
-            yield Fault(path, f'"{pair[0]}" cannot be compared with itself')
+            yield Fault(path, f'"{pair[0]}" is compared with itself')
 
 
 def _scale_faults(analysis: StudyMapping, scales: set[str]) -> Iterator[Fault]:
-    """What is planned for scales that there are not."""
+    """Yield faults of planned scales and margins that do not exist in the study."""
     for index, name in enumerate(map(str, analysis["scales"])):
         if name not in scales:
-            yield Fault(f"analysis.scales[{index}]", f'no scale "{name}"', nearest(name, scales))
+            yield Fault(
+                f"analysis.scales[{index}]", f'unknown scale "{name}"', nearest(name, scales)
+            )
     yield from margin_faults(analysis["margins"], scales)
 
 
 def _extra_systems(value: StudyMapping) -> list[str]:
-    """What is rated beside the systems: the hidden reference and anchors."""
+    """Return what is rated in addition to the systems: hidden reference and anchors."""
     kinds = [kind_of(block) for block in value["blocks"]]
     reference = str(value.get("reference", ""))
     return [n for k in kinds if not isinstance(k, UsageError) for n in k.extra(reference)]
@@ -351,7 +372,7 @@ def _extra_systems(value: StudyMapping) -> list[str]:
 def _rule_faults(rule: StudyMapping, path: str, kinds: Sequence[str]) -> Iterator[Fault]:
     screen = SCREENS[rule["rule"]]
     if screen.kinds and not set(screen.kinds) & set(kinds):
-        message = f"{screen.name} is for {' and '.join(screen.kinds)}, this study has none"
+        message = f"{screen.name} needs a block of kind {' or '.join(screen.kinds)}"
         yield Fault(f"{path}.rule", message)
     for name, limit in rule.get("limits", {}).items():
         if name not in screen.limits:

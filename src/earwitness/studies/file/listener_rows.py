@@ -1,9 +1,9 @@
 """Playlists per listener as CSV or JSON rows (UDASE layout), read and written.
 
-A folder has `csv/*.csv`, `json/*.json`, or either directly in it; the number in a file's name is
-that of the listener. A row is `subset,session,file,scale`; session 0 is heard first and does not
-count. Rows of one file that stand together are one trial; all are run in the order in which they
-stand. Sounds that are heard beside each other share a row, with ` | ` between.
+A folder has `csv/*.csv`, `json/*.json`, or either directly in it; the number in a file name is the
+listener's number. A row is `subset,session,file,scale`; session 0 comes first and its ratings are
+not counted. Adjacent rows of the same file are one trial; trials run in the order of the rows.
+Audio files of the same trial share a row, separated by ` | `.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ Row = dict[str, Any]
 
 
 def playlist_rows(study: Study, plan: ListenerPlan) -> list[Row]:
-    """What a listener hears, a row a rating; sounds that are heard together share a row.
+    """Return the playlist of a listener, one row per rating.
 
-    Where captions are judged it is also said whose they are, in the order of the page.
+    Audio files of the same trial share a row. If captions are judged, rows also name their systems
+    in the order of the page.
     """
     before = [plan.training + plan.anchors] if plan.training or plan.anchors else []
     first, kinds = 0 if before else 1, [block_kind(block) for block in study.blocks]
@@ -54,7 +55,7 @@ def playlist_rows(study: Study, plan: ListenerPlan) -> list[Row]:
 
 
 def _heard_systems(study: Study, trial: Trial, kind: TrialKind) -> Sequence[str]:
-    """Systems in the order in which they are heard, the unknown one again; no open reference."""
+    """Return systems in the order they are heard, X again at the end, without an open reference."""
     if len(trial.systems) == 1 or kind.captioned:
         return trial.systems[:1]
     shown = kind.presented(trial, wording("en"), study.reference)
@@ -66,7 +67,7 @@ def _heard_systems(study: Study, trial: Trial, kind: TrialKind) -> Sequence[str]
 
 @dataclass
 class ListenerPlaylists:
-    """Plans, and what is wrong with their files."""
+    """Plans read from a folder of playlists, and the problems of its files."""
 
     plans: list[ListenerPlan] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -74,7 +75,7 @@ class ListenerPlaylists:
 
 @dataclass(frozen=True)
 class PlaylistVocabulary:
-    """What rows may speak of: items and systems by file, and blocks by scale."""
+    """Names that rows may use: items and systems by file, and blocks by scale."""
 
     study: Study
     files: Mapping[str, tuple[str, str]]
@@ -82,7 +83,7 @@ class PlaylistVocabulary:
 
     @classmethod
     def of(cls, study: Study) -> PlaylistVocabulary:
-        """All that a study has."""
+        """Return the vocabulary of a study."""
         files: dict[str, tuple[str, str]] = {}
         for block in study.blocks:
             names = (*block.systems, *block_kind(block).extra(study.reference))
@@ -101,14 +102,14 @@ class PlaylistVocabulary:
         return cls(study, files, scales)
 
     def sounds(self, scale: str) -> int:
-        """How many sounds a row of a scale has."""
+        """Return the number of audio files in a row of a scale."""
         block = self.study.blocks[self.blocks[scale]]
         kind = block_kind(block)
         first = kind.treatments(block.systems[: block.heard], self.study.reference)[0]
         return len(first) + kind.unknown
 
     def trial(self, row: Row) -> Trial:
-        """The trial that a row stands for."""
+        """Return the trial that a row describes."""
         heard = [self.files[file] for file in row["file"].split(FILE_SEPARATOR)]
         item, systems = heard[0][0], tuple(system for _, system in heard)
         if systems == (self.study.anchor_system,):
@@ -120,14 +121,14 @@ class PlaylistVocabulary:
 
 
 def read_playlists(folder: Path, vocabulary: PlaylistVocabulary) -> ListenerPlaylists:
-    """All plans of a folder, by listener."""
+    """Read the plans of all listeners in a folder."""
     playlists = ListenerPlaylists()
     for listener, path in sorted(_listener_files(folder, playlists.problems).items()):
         before = len(playlists.problems)
         rows = list(_read_rows(path, playlists.problems))
         playlists.problems += _contradiction_problems(path, [row for _, row in rows])
         if not rows and len(playlists.problems) == before:
-            playlists.problems.append(Problem(str(path), 1, "", "has no row"))
+            playlists.problems.append(Problem(str(path), 1, "", "has no rows"))
         faults = [
             Problem(str(path), line, *fault)
             for line, row in rows
@@ -140,7 +141,7 @@ def read_playlists(folder: Path, vocabulary: PlaylistVocabulary) -> ListenerPlay
     missing = [number for number, panel in enumerate(panels, 1) if number != panel][:1]
     for number in missing:
         playlists.problems.append(
-            Problem(str(folder), 0, "subset", f"nobody hears subset {number}")
+            Problem(str(folder), 0, "subset", f"no listener hears subset {number}")
         )
     playlists.problems += [
         problem for plan in playlists.plans for problem in _subset_problems(folder, plan)
@@ -149,18 +150,18 @@ def read_playlists(folder: Path, vocabulary: PlaylistVocabulary) -> ListenerPlay
 
 
 def _contradiction_problems(path: Path, rows: list[Row]) -> list[Problem]:
-    """A JSON file of the same listener that says otherwise than this table."""
+    """Return a problem if the JSON file of the same listener differs from this table."""
     problems: list[Problem] = []
     for other in (path.with_suffix(".json"), path.parents[1] / "json" / f"{path.stem}.json"):
         if path.suffix != ".csv" or not other.is_file():
             continue
         if [row for _, row in _read_rows(other, problems)] != rows and not problems:
-            problems.append(Problem(str(other), 0, "", f"says otherwise than {path.name}"))
+            problems.append(Problem(str(other), 0, "", f"differs from {path.name}"))
     return problems
 
 
 def _subset_problems(folder: Path, plan: ListenerPlan) -> Iterator[Problem]:
-    """Clips that a listener hears though the table of the subset lacks them, if there is one."""
+    """Yield a problem for each clip a listener hears that the table of the subset lacks."""
     table = folder / f"samples_subset_{plan.panel}.csv"
     if not table.is_file():
         return
@@ -175,7 +176,7 @@ def _subset_problems(folder: Path, plan: ListenerPlan) -> Iterator[Problem]:
 
 
 def _listener_files(folder: Path, problems: list[Problem]) -> dict[int, Path]:
-    """By the number in their names; CSV before JSON, folders of their own before this one."""
+    """Return files by the number in their names; CSV before JSON, subfolders before the folder."""
     paths: dict[int, Path] = {}
     for pattern in ("csv/*.csv", "json/*.json", "*.csv", "*.json"):
         for path in sorted(folder.glob(pattern)):
@@ -183,17 +184,19 @@ def _listener_files(folder: Path, problems: list[Problem]) -> dict[int, Path]:
                 continue
             numbers = re.findall(r"[0-9]+", path.stem)
             if len(numbers) != 1:
-                message = "which listener is it of?"
-                problems.append(Problem(str(path), 0, "", message, "one number in the name"))
+                message = "file name must contain exactly one number"
+                problems.append(
+                    Problem(str(path), 0, "", message, "name it by listener, such as subject_1.csv")
+                )
             elif int(numbers[0]) in paths:
-                message = f"is of the same listener as {paths[int(numbers[0])].name}"
+                message = f"same listener as {paths[int(numbers[0])].name}"
                 problems.append(Problem(str(path), 0, "", message))
             else:
                 paths[int(numbers[0])] = path
         if paths or problems:
             break
     if not paths and not problems:
-        message = "has no .csv or .json file of a listener"
+        message = "contains no .csv or .json file of a listener"
         problems.append(Problem(str(folder), 0, "", message))
     return paths
 
@@ -226,9 +229,9 @@ def _row_faults(row: Row, vocabulary: PlaylistVocabulary) -> Iterator[Fault]:
     for key, least in (("subset", 1), ("session", 0)):
         value = row[key]
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            yield Fault(key, f"must be a whole number from {least} on, got {show(value)}")
+            yield Fault(key, f"must be a whole number of at least {least}, got {show(value)}")
     if row["scale"] not in vocabulary.blocks:
-        message = f"there is no scale {show(row['scale'])}"
+        message = f"unknown scale {show(row['scale'])}"
         yield Fault("scale", message, nearest(str(row["scale"]), vocabulary.blocks))
     if not isinstance(row["file"], str):
         yield Fault("file", f"must be text, got {show(row['file'])}")
@@ -240,37 +243,41 @@ def _file_faults(row: Row, vocabulary: PlaylistVocabulary) -> Iterator[Fault]:
     files = row["file"].split(FILE_SEPARATOR)
     for file in files:
         if file not in vocabulary.files:
-            yield Fault("file", f"the study has no {show(file)}", nearest(file, vocabulary.files))
+            yield Fault(
+                "file", f"{show(file)} is not part of the study", nearest(file, vocabulary.files)
+            )
     heard = [vocabulary.files[file] for file in files if file in vocabulary.files]
     if len({item for item, _ in heard}) > 1:
-        yield Fault("file", "sounds of several clips in one row")
+        yield Fault("file", "a row must not mix audio files of several clips")
     anchors = vocabulary.study.anchor_system
     for _, system in heard:
         if anchors and system == anchors and row["session"] != 0:
-            yield Fault("file", "anchors are heard in session 0")
+            yield Fault("file", "anchors must be in session 0")
     systems = tuple(system for _, system in heard)
     if len(heard) == len(files) and row["scale"] in vocabulary.blocks and systems != (anchors,):
         wanted = vocabulary.sounds(row["scale"])
         if len(systems) != wanted:
-            message = f"needs {wanted} sounds in a row, got {len(systems)}"
+            message = f"needs {wanted} audio files per row, got {len(systems)}"
             yield Fault("file", f"{row['scale']} {message}")
 
 
 def _order_problems(path: Path, rows: list[tuple[int, Row]]) -> Iterator[Problem]:
-    """Sessions that are not 1, 2, …, and listeners who are in two panels."""
+    """Yield problems of sessions not numbered 1, 2, … and of listeners in two panels."""
     wanted = 0 if rows and rows[0][1]["session"] == 0 else 1
     for number, session_rows in groupby(rows, key=lambda numbered_row: numbered_row[1]["session"]):
         line = next(session_rows)[0]
         if number != wanted:
-            message = f"session {number} stands where session {wanted} should"
-            yield Problem(str(path), line, "session", message, "count them 1, 2, …; 0 for anchors")
+            message = f"got session {number}, expected session {wanted}"
+            yield Problem(
+                str(path), line, "session", message, "number sessions 1, 2, … (0: anchors)"
+            )
             return
         wanted += 1
     if wanted == 1 and rows:
-        yield Problem(str(path), rows[-1][0], "session", "there is no session 1")
+        yield Problem(str(path), rows[-1][0], "session", "session 1 is missing")
     for line, row in rows:
         if row["subset"] != rows[0][1]["subset"]:
-            message = f"subset {row['subset']}, but {rows[0][1]['subset']} above"
+            message = f"got subset {row['subset']}, but earlier rows have {rows[0][1]['subset']}"
             yield Problem(str(path), line, "subset", message)
 
 

@@ -1,17 +1,19 @@
-"""Clips, sound files, captions and gold answers that a study file refers to."""
+"""Clips, audio files, captions and gold answers that a study file refers to."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from glob import escape, glob
+from itertools import product
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
 from earwitness.audio.wav import wav_seconds
-from earwitness.errors import Problem, UsageError, nearest
+from earwitness.errors import EarwitnessWarning, Problem, UsageError, nearest
 from earwitness.io.schema import Fault, is_name, show
 from earwitness.io.tables import RowTable, read_row_table
 from earwitness.studies.study import Clip, Gold, Scale
@@ -25,36 +27,37 @@ ITEM_BACKREFERENCE = r"\1"
 
 
 def pattern_faults(pattern: str, *, captioned: bool = False) -> Iterator[Fault]:
-    """What is wrong with a pattern of paths; systems that are ``captioned`` share their sounds."""
+    """Yield faults of a path pattern; ``captioned`` systems share the audio file of a clip."""
     for needed in (ITEM_PLACEHOLDER,) if captioned else (ITEM_PLACEHOLDER, SYSTEM_PLACEHOLDER):
         if needed not in pattern:
             example = ITEM_PLACEHOLDER if captioned else f"{SYSTEM_PLACEHOLDER}/{ITEM_PLACEHOLDER}"
-            yield Fault("files", f"needs {needed}", f"such as audio/{example}.wav")
+            yield Fault("files", f"must contain {needed}", f"for example audio/{example}.wav")
     if captioned and SYSTEM_PLACEHOLDER in pattern:
         yield Fault(
-            "files", f"has {SYSTEM_PLACEHOLDER}, but all captions are of one sound", "leave it out"
+            "files",
+            f"must not contain {SYSTEM_PLACEHOLDER}: all captions of a clip share one audio file",
         )
     if set("{}") & set(pattern.replace(ITEM_PLACEHOLDER, "").replace(SYSTEM_PLACEHOLDER, "")):
         yield Fault(
-            "files", f"may have {ITEM_PLACEHOLDER} and {SYSTEM_PLACEHOLDER} in braces, nothing else"
+            "files", f"allows no braces other than {ITEM_PLACEHOLDER} and {SYSTEM_PLACEHOLDER}"
         )
 
 
 @dataclass(frozen=True)
 class Sounds:
-    """Paths from the folder of the study file; ``pattern`` says where those without a name are."""
+    """Audio files of a study; ``pattern`` gives the path of files that clips do not name."""
 
     folder: Path
     pattern: str
     systems: Sequence[str]
 
     def path(self, clip: Clip, system: str) -> Path:
-        """Where a sound must be."""
+        """Return the expected path of an audio file."""
         named_file = clip.files.get(system)
         return self.folder / (named_file or self.pattern.format(item=clip.name, system=system))
 
     def names(self) -> list[str]:
-        """All items that any system has."""
+        """Return all items that any system has."""
         names = {name for system in self.systems for name in self._find_names(system)}
         return sorted(names)
 
@@ -67,7 +70,7 @@ class Sounds:
                 yield match[1]
 
     def problems(self, clips: Sequence[Clip]) -> list[Problem]:
-        """Every sound that is not there, with a system that has it, and every one that is none."""
+        """Return a problem for each missing or unreadable audio file."""
         problems, present_systems = (
             [],
             [system for system in self.systems if self._has_any(system, clips)],
@@ -77,7 +80,7 @@ class Sounds:
                 problems.append(self._missing_system_problem(system, clips))
         for clip in clips:
             there = [system for system in present_systems if self.path(clip, system).is_file()]
-            message = f"is missing: {there[0]} has this clip" if there else "is missing"
+            message = f"missing, although {there[0]} has this clip" if there else "missing"
             for system in present_systems:
                 path = self.path(clip, system)
                 if system not in there:
@@ -90,12 +93,12 @@ class Sounds:
         return any(self.path(clip, system).is_file() for clip in clips)
 
     def _missing_system_problem(self, system: str, clips: Sequence[Clip]) -> Problem:
-        """A system of which no file is there: is its name right?"""
+        """Return a problem for a system without any audio file, whose name may be misspelt."""
         wanted = self.path(clips[0], system) if clips else self.folder / system
-        message = f'no file of "{system}" is there, such as {wanted.name}'
+        message = f'no audio file of system "{system}" was found, for example {wanted.name}'
         if system in ANCHOR_CUTOFFS_HZ:
             return Problem(
-                str(wanted.parent), 0, "", message, "earwitness study anchors makes them"
+                str(wanted.parent), 0, "", message, "create anchors with earwitness study anchors"
             )
         beside = wanted.parent.parent
         there = (
@@ -107,23 +110,23 @@ class Sounds:
         return Problem(str(wanted.parent), 0, "", message, nearest(system, others))
 
     def seconds(self, clip: Clip) -> float:
-        """How long the first system's file is; NaN if it is not there."""
+        """Return the duration of the first system's file; NaN if it is missing."""
         path = self.path(clip, self.systems[0])
         return wav_seconds(path) if path.is_file() else float("nan")
 
 
 def sound_fault(path: Path) -> str:
-    """What is wrong with a WAV file; other files are not looked into."""
+    """Return the error in a WAV file; files of other formats are not checked."""
     if path.suffix.lower() != ".wav":
         return ""
     try:
-        return "" if wav_seconds(path) > 0 else "has no sound in it"
+        return "" if wav_seconds(path) > 0 else "contains no audio"
     except UsageError as error:
         return str(error).partition(": ")[2]
 
 
 def read_anchor_clips(folder: Path, name: str) -> tuple[list[Clip], list[Problem]]:
-    """The sounds of a folder that everybody hears first."""
+    """Read the audio files of a folder that all listeners hear first."""
     clips, problems = list[Clip](), list[Problem]()
     for path in sorted((folder / name).glob("*.wav")):
         try:
@@ -132,7 +135,7 @@ def read_anchor_clips(folder: Path, name: str) -> tuple[list[Clip], list[Problem
             problems.append(Problem(str(path), 0, "", str(error).partition(": ")[2]))
     if not clips and not problems:
         there = (folder / name).is_dir()
-        message = "has no .wav file in it" if there else "there is no such folder"
+        message = "contains no .wav file" if there else "folder does not exist"
         problems.append(Problem(str(folder / name), 0, "", message))
     return clips, problems
 
@@ -148,44 +151,42 @@ Row = dict[str, Any]
 
 @dataclass
 class StudyMaterial:
-    """Clips, and what is wrong with them."""
+    """Clips and their problems."""
 
     clips: list[Clip] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
 def read_clips(path: Path, sounds: Sounds | None, folders: Sequence[str] = ()) -> StudyMaterial:
-    """A table of clips; seconds may be missing where files can be asked.
+    """Read a table of clips; durations may be missing if audio files exist.
 
-    ``folders`` are systems and others that files may be named for; if none, any.
+    ``folders`` are the names for which a ``file.NAME`` column is allowed; if empty, any.
     """
-    table = read_row_table(
-        path, "without the line material, clips are what the folders of files have"
-    )
+    table = read_row_table(path, "or remove material to use all clips in the folders of files")
     material = StudyMaterial(problems=table.problems)
     rows = table.rows if table.columns is None else _clip_rows(path, table, material)
     if not rows and not material.problems:
-        material.problems.append(Problem(str(path), 1, "", "has no clip in it"))
+        material.problems.append(Problem(str(path), 1, "", "contains no clips"))
     _take_clips(str(path), rows, sounds, folders, material)
     return material
 
 
 def read_folders(sounds: Sounds) -> StudyMaterial:
-    """Every name that any system has; a system that lacks it is told."""
+    """Return a clip for each name that any system has; missing files are reported later."""
     material = StudyMaterial()
     for name in sounds.names():
         try:
             material.clips.append(Clip(name, sounds.seconds(Clip(name, 0))))
-        except UsageError:  # told when files are looked at
+        except UsageError:  # reported when files are checked
             material.clips.append(Clip(name, 1.0))
     if not material.clips:
         where = str(sounds.path(Clip("*", 0), sounds.systems[0]))
-        material.problems.append(Problem(where, 0, "", "there is no such file"))
+        material.problems.append(Problem(where, 0, "", "no matching audio file found"))
     return material
 
 
 def with_numbers(clips: Sequence[Clip], names: Sequence[str]) -> list[Clip]:
-    """Clips whose covariates of these names are numbers; what is none stays as it is."""
+    """Return clips with the named covariates converted to numbers where possible."""
     return [
         replace(
             clip,
@@ -206,7 +207,7 @@ def _parse_covariate(value: str | float, wanted: bool) -> str | float:
 
 
 def _clip_rows(path: Path, table: RowTable, material: StudyMaterial) -> list[tuple[int, Row]]:
-    """Rows of a table with commas as objects: files by system, seconds as a number."""
+    """Return rows of a CSV table as objects: files by system, seconds as a number."""
     columns = table.columns or []
     faults = list(_column_faults(columns))
     material.problems += [Problem(str(path), 1, *fault) for fault in faults]
@@ -230,15 +231,15 @@ def _clip_rows(path: Path, table: RowTable, material: StudyMaterial) -> list[tup
 
 def _column_faults(columns: Sequence[str]) -> Iterator[Fault]:
     if "name" not in columns:
-        remedy = "separate columns by commas" if len(columns) == 1 else ""
-        yield Fault("", "needs the column name", remedy)
+        remedy = "separate columns with commas" if len(columns) == 1 else ""
+        yield Fault("", 'the column "name" is missing', remedy)
     for index, column in enumerate(columns):
         if column in columns[:index]:
-            yield Fault("", f'the column "{column}" comes twice', "keep one")
+            yield Fault("", f'duplicate column "{column}"', "keep one")
         if not column.strip():
             yield Fault("", f"column {index + 1} has no name")
         if column == "files":
-            yield Fault("", 'a column cannot be called "files"', "write file.SYSTEM")
+            yield Fault("", 'a column must not be named "files"', "use file.SYSTEM")
 
 
 def _take_clips(
@@ -248,7 +249,7 @@ def _take_clips(
     folders: Sequence[str],
     material: StudyMaterial,
 ) -> None:
-    lines: dict[str, int] = {}  # by name, of the first clip that is called so
+    lines: dict[str, int] = {}  # line of the first clip with each name
     expected = {key for _, row in rows for key in row if key not in CLIP_COLUMNS}
     for line, row in rows:
         faults = list(_check_clip_row(row, expected, lines, folders))
@@ -273,8 +274,8 @@ def _clip_seconds(row: Row, clip: Clip, sounds: Sounds | None) -> float:
     seconds = float("nan") if sounds is None else sounds.seconds(clip)
     if seconds != seconds:
         suggestion = nearest(clip.name, sounds.names()) if sounds is not None else ""
-        remedy = suggestion if suggestion.startswith("did") else "write how long the clip is"
-        raise UsageError(f"missing, and there is no file to ask — {remedy}")
+        remedy = suggestion if suggestion.startswith("did") else "give the duration in seconds"
+        raise UsageError(f"missing, and no audio file gives the duration — {remedy}")
     return seconds
 
 
@@ -285,10 +286,10 @@ def _check_clip_row(
     if not is_name(name):
         yield Fault("name", f"must be printable text, got {show(name)}")
     elif is_path(name):
-        yield Fault("name", f"must be no path, got {show(name)}", "name files in file.SYSTEM")
+        yield Fault("name", f"must not be a path, got {show(name)}", "put paths into file.SYSTEM")
     elif normalize("NFC", str(name)) in seen:
         where = seen[normalize("NFC", str(name))]
-        yield Fault("name", f'"{name}" is also on line {where}', "keep one")
+        yield Fault("name", f'duplicate "{name}", first on line {where}', "keep one")
     if seconds not in (None, "") and not _is_number(seconds, 0, MAX_CLIP_SECONDS):
         yield Fault("seconds", f"must be a positive number, got {show(seconds)}")
     if not isinstance(files, dict) or not all(isinstance(file, str) for file in files.values()):
@@ -296,16 +297,18 @@ def _check_clip_row(
     else:
         for system in files:
             if folders and system not in folders:
-                yield Fault(f"file.{system}", "there is no such system", nearest(system, folders))
+                yield Fault(
+                    f"file.{system}", f'unknown system "{system}"', nearest(system, folders)
+                )
     for key in sorted(expected - set(row)):
-        yield Fault(key, "missing", "every clip needs the same covariates")
+        yield Fault(key, "missing", "all clips need the same covariates")
     for key in sorted(expected & set(row)):
         if not isinstance(row[key], str | bool) and not _is_number(row[key]):
             yield Fault(key, f"must be text or a number, got {show(row[key])}")
 
 
 def is_path(name: object) -> bool:
-    """Whether a name would lead out of its folder."""
+    """Return whether a name would lead out of its folder."""
     return bool(set(str(name)) & set("/\\")) or str(name) in (".", "..")
 
 
@@ -315,28 +318,28 @@ def _is_number(value: Any, above: float = -1e300, below: float = 1e300) -> bool:
 
 
 def _covariate_value(value: Any) -> str | float:
-    """Text as it is written; whole numbers are names too."""
+    """Return text unchanged and whole numbers as text."""
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, int) else float(value)
 
 
 # --- Tables of captions --------------------------------------------------------------------------
-# Lines may also be outputs as they are scored, which have the caption under ``output``.
+# Lines may also be scored outputs, which have the caption under ``output``.
 
 
-MAX_CAPTION_CHARACTERS = 32_000  # as many as a cell of a workbook holds
+MAX_CAPTION_CHARACTERS = 32_000  # limit of a workbook cell
 
 
 @dataclass
 class Captions:
-    """Texts by item and system, and what is wrong with them."""
+    """Captions by item and system, and their problems."""
 
     texts: dict[tuple[str, str], str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
     def of(self, clips: Sequence[Clip], systems: Sequence[str]) -> list[Clip]:
-        """Clips with their captions."""
+        """Return clips with their captions."""
         return [
             replace(clip, captions={s: self.texts.get((clip.name, s), "") for s in systems})
             for clip in clips
@@ -344,7 +347,7 @@ class Captions:
 
 
 def read_captions(path: Path, items: Sequence[str], systems: Sequence[str]) -> Captions:
-    """One caption of every system for every item, or all that is wrong."""
+    """Read one caption per system and item."""
     table = read_row_table(path)
     captions = Captions(problems=table.problems)
     for line, row in table.rows:
@@ -364,15 +367,15 @@ def _check_caption_row(
 ) -> Iterator[Fault]:
     for key, names in (("item", items), ("system", systems)):
         if row.get(key) not in names:
-            message = f"there is no {key} {show(row.get(key))}" if row.get(key) else "missing"
+            message = f"unknown {key} {show(row.get(key))}" if row.get(key) else "missing"
             yield Fault(key, message, nearest(str(row.get(key)), names) if row.get(key) else "")
     caption = row.get("caption")
     if not isinstance(caption, str) or not caption.strip():
         yield Fault("caption", "missing" if not caption else f"must be text, got {show(caption)}")
     elif len(caption) > MAX_CAPTION_CHARACTERS:
-        yield Fault("caption", f"has more than {MAX_CAPTION_CHARACTERS:,} characters")
+        yield Fault("caption", f"must have at most {MAX_CAPTION_CHARACTERS:,} characters")
     if (row.get("item"), row.get("system")) in captions.texts:
-        yield Fault("", f'a second caption of "{row["item"]}" by "{row["system"]}"', "keep one")
+        yield Fault("", f'duplicate caption of "{row["item"]}" by "{row["system"]}"', "keep one")
 
 
 def _missing_captions(
@@ -381,7 +384,7 @@ def _missing_captions(
     for item in items:
         for system in systems:
             if (item, system) not in captions.texts:
-                message = f'no caption of "{item}" by "{system}"'
+                message = f'caption of "{item}" by "{system}" is missing'
                 yield Problem(source, 0, "", message, item=item)
 
 
@@ -393,7 +396,7 @@ GOLD_COLUMNS = ("item", "system", "scale", "value")
 
 @dataclass
 class GoldTable:
-    """Expected values, and what is wrong with them."""
+    """Expected answers, and their problems."""
 
     values: list[Gold] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -401,7 +404,7 @@ class GoldTable:
 
 @dataclass(frozen=True)
 class GoldVocabulary:
-    """Items, systems and scales that a table may speak of."""
+    """Items, systems and scales that a table of expected answers may name."""
 
     items: Sequence[str]
     systems: Sequence[str]
@@ -409,7 +412,7 @@ class GoldVocabulary:
 
 
 def read_gold(path: Path, vocabulary: GoldVocabulary) -> GoldTable:
-    """A table, or all that is wrong with it."""
+    """Read a table of expected answers."""
     table = read_row_table(path)
     if not table.problems and sorted(table.columns or ()) != sorted(GOLD_COLUMNS):
         message = f"needs the columns {', '.join(GOLD_COLUMNS)}, and no others"
@@ -434,7 +437,7 @@ def _read_gold_rows(
             seen[key] = line
             gold.values.append(Gold(*key, float(row["value"])))
     if not gold.values and not gold.problems:
-        gold.problems.append(Problem(source, 1, "", "has no expected value in it"))
+        gold.problems.append(Problem(source, 1, "", "contains no expected values"))
     return gold
 
 
@@ -447,13 +450,13 @@ def _check_gold_row(
         ("scale", vocabulary.scales),
     ):
         if there and row[name] not in there:
-            yield Fault(name, f'there is no {name} "{row[name]}"', nearest(row[name], there))
+            yield Fault(name, f'unknown {name} "{row[name]}"', nearest(row[name], there))
     scale = vocabulary.scales.get(row["scale"])
     if scale is not None and not scale.allows(_parse_gold_value(row["value"])):
         limits = f"from {scale.low:g} to {scale.high:g} in steps of {scale.step:g}"
         yield Fault("value", f'must be {limits}, got "{row["value"]}"')
     if (line := seen.get((row["item"], row["system"], row["scale"]))) is not None:
-        yield Fault("", f"was said on line {line} already", "keep one")
+        yield Fault("", f"duplicate of line {line}", "keep one")
 
 
 def _parse_gold_value(text: str) -> float | None:
@@ -461,3 +464,46 @@ def _parse_gold_value(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+# --- Examples for tables that do not exist yet ---------------------------------------------------
+
+
+EXAMPLE_SECONDS = 8.0
+EXAMPLE_CLIPS_PER_LISTENER = 12
+
+
+def is_missing(folder: Path, table: object) -> bool:
+    """Return whether a study file names a table that does not exist."""
+    return isinstance(table, str) and not (folder / table).exists()
+
+
+def draft_clips(value: Mapping[str, Any]) -> list[Clip]:
+    """Return example clips, as many as the blocks and the practice of a study need.
+
+    Parameters
+    ----------
+    value
+        Keys of the study file, with defaults filled in.
+
+    Returns
+    -------
+    list of Clip
+        Clips of equal length, without covariates. A warning names the missing table.
+    """
+    per_block = [block.get("clips", EXAMPLE_CLIPS_PER_LISTENER) for block in value["blocks"]]
+    count = max(value["panels"] * max(per_block), sum(per_block) + value["training"])
+    message = f"the plan assumes {count} clips of {EXAMPLE_SECONDS:g} s each"
+    _warn_missing(value["material"], message)
+    return [Clip(f"clip{number:03}", EXAMPLE_SECONDS) for number in range(1, count + 1)]
+
+
+def draft_captions(table: str, items: Sequence[str], systems: Sequence[str]) -> Captions:
+    """Return an example caption for every item and system; a warning names the missing table."""
+    _warn_missing(table, "the plan assumes one caption per clip and system")
+    return Captions(dict.fromkeys(product(items, systems), "Example caption."))
+
+
+def _warn_missing(table: str, assumption: str) -> None:
+    message = f"{table} does not exist yet — {assumption}"
+    warnings.warn(message, EarwitnessWarning, stacklevel=2)

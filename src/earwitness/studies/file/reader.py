@@ -1,4 +1,4 @@
-"""Reader from study.yaml to Study, and the digest that identifies a study."""
+"""Reader of study.yaml files, and the digest that identifies a study."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ from earwitness.studies.file.material import (
     GoldVocabulary,
     Sounds,
     StudyMaterial,
+    draft_captions,
+    draft_clips,
+    is_missing,
     pattern_faults,
     read_anchor_clips,
     read_captions,
@@ -51,14 +54,14 @@ from earwitness.studies.trials import KINDS
 # --- Digest of a study ---------------------------------------------------------------------------
 
 
-KEYS_OUTSIDE_DIGEST = ("digest", "listeners", "juries")  # one more listener moves no other
-# came later: left out where they are not used, so that older digests stay as they are
+KEYS_OUTSIDE_DIGEST = ("digest", "listeners", "juries")  # more listeners change no other plan
+# added later: omitted when unused, so that older digests do not change
 DIGEST_KEYS_IF_USED = ("device", "feedback", "gold")
-DIGEST_ANALYSIS_KEYS_IF_USED = ("by", "margins")  # the same, of the analysis
+DIGEST_ANALYSIS_KEYS_IF_USED = ("by", "margins")  # the same for keys of the analysis
 
 
 def with_digest(study: Study) -> Study:
-    """A study with the digest of all that decides what is heard, asked and computed."""
+    """Return a study with the digest of everything that decides what is heard and computed."""
     value = {key: entry for key, entry in asdict(study).items() if key not in KEYS_OUTSIDE_DIGEST}
     value = {key: entry for key, entry in value.items() if entry or key not in DIGEST_KEYS_IF_USED}
     for clip in (*value["material"], *value["anchors"]):
@@ -87,12 +90,31 @@ def read_study(
     without: Sequence[str] = (),
     practice: bool = True,
     heard: bool = True,
+    draft: bool = False,
 ) -> Study:
-    """A study, or all that is wrong with its file and with what it names.
+    """Read a study file and the files that it names.
 
-    Sounds ``without`` which it is read are not looked for; without ``practice`` there need be no
-    room for that, since clips will be chosen later. A study that is not ``heard`` any more may lack
-    sounds, as long as it is known from a table, or from others, what clips there are.
+    Parameters
+    ----------
+    path
+        Path of the study file (YAML).
+    without
+        Names of folders whose audio files may be missing.
+    practice
+        Whether enough clips for practice trials are required.
+    heard
+        Whether audio files must exist. If false, they may be missing as long as the clips are known
+        from a table or from other files.
+
+    Returns
+    -------
+    Study
+        The study with its clips, captions and digest.
+
+    Raises
+    ------
+    InputError
+        If the study file or a file that it names is invalid; lists all problems.
     """
     place = Path(path)
     file = read_yaml(place)
@@ -104,10 +126,12 @@ def read_study(
     wrong = {re.split(r"[.\[]", fault.field)[0] for fault in faults}
     keys = StudyKeys.__struct_fields__
     usable = {key: file.value[key] for key in keys if key in file.value and key not in wrong}
-    if {"systems", "blocks"} <= set(usable):  # the rest of the file can be looked at
+    if {"systems", "blocks"} <= set(usable):  # the other keys can be checked
         value = _fill_defaults({"title": "", **usable})
         looked = not wrong & {"files", "material"}
-        material = _read_material(place.parent, value, without, looked=looked, heard=heard)
+        material = _read_material(
+            place.parent, value, without, looked=looked, heard=heard, draft=draft
+        )
         faulty = contradictions(value, material.clips, practice=practice)
         more = [fault for fault in faulty if _is_new_fault(fault, wrong)]
         _refuse(file, [*faults, *more], material.problems)
@@ -117,7 +141,7 @@ def read_study(
 
 
 def _is_new_fault(fault: Fault, wrong: set[str]) -> bool:
-    """Whether a fault is not only about keys that are wrong anyhow."""
+    """Return whether a fault concerns keys that have no other fault."""
     return re.split(r"[.\[]", fault.field)[0] not in wrong
 
 
@@ -128,16 +152,16 @@ def _refuse(file: YamlDocument, faults: Sequence[Any], others: Sequence[Problem]
 
 
 def _table_problems(folder: Path, value: Any) -> list[Problem]:
-    """Those of the table of clips, though the file itself is wrong."""
+    """Return the problems of the table of clips, even if the study file is invalid."""
     table = value.get("material") if isinstance(value, dict) else None
     if not isinstance(table, str):
         return []
     problems = read_clips(folder / table, None).problems
-    return [problem for problem in problems if "there is no file to ask" not in problem.message]
+    return [problem for problem in problems if "no audio file gives" not in problem.message]
 
 
 def _fill_defaults(value: StudyDict) -> StudyDict:
-    """With what holds for keys that are left out, on every level."""
+    """Return the keys of a study file with defaults filled in on every level."""
     filled = fill_defaults(value, StudyKeys)
     filled["blocks"] = [add_rubric(block, filled.get("rubric")) for block in filled["blocks"]]
     if filled["juries"]:
@@ -149,7 +173,7 @@ def _fill_defaults(value: StudyDict) -> StudyDict:
 
 @dataclass
 class _NamedMaterial:
-    """What a study file names: clips and anchors; and what is wrong with them."""
+    """Clips and anchors that a study file names, and their problems."""
 
     clips: list[Clip]
     anchors: list[Clip] = field(default_factory=list)
@@ -158,10 +182,20 @@ class _NamedMaterial:
 
 
 def _read_material(
-    folder: Path, value: StudyDict, without: Sequence[str], *, looked: bool, heard: bool
+    folder: Path,
+    value: StudyDict,
+    without: Sequence[str],
+    *,
+    looked: bool,
+    heard: bool,
+    draft: bool,
 ) -> _NamedMaterial:
     sounds = _locate_sounds(folder, value, without)
-    material = _list_clips(folder, value, sounds) if looked else StudyMaterial()
+    free = draft and not {"files", "rows"} & set(value)  # clips are named nowhere else
+    if looked and free and is_missing(folder, value.get("material")):
+        material = StudyMaterial(draft_clips(value))
+    else:
+        material = _list_clips(folder, value, sounds) if looked else StudyMaterial()
     named = _NamedMaterial(
         with_numbers(material.clips, list(map(str, value["balance"]["numbers"]))),
         problems=material.problems,
@@ -174,7 +208,10 @@ def _read_material(
     if is_captioned(value) and value.get("captions"):
         systems = list(map(str, value["systems"]))
         names = [clip.name for clip in named.clips]
-        captions = read_captions(folder / value["captions"], names, systems)
+        if draft and is_missing(folder, value["captions"]):
+            captions = draft_captions(value["captions"], names, systems)
+        else:
+            captions = read_captions(folder / value["captions"], names, systems)
         named.clips = captions.of(named.clips, systems)
         named.problems += captions.problems if looked and names else []
     if heard:
@@ -186,7 +223,7 @@ def _read_material(
 
 
 def _gold_vocabulary(value: StudyDict, clips: Sequence[Clip]) -> GoldVocabulary:
-    """What practice may be of: the first block."""
+    """Return the names that gold answers may use: those of the first block."""
     first = value["blocks"][0]
     systems = list(map(str, first.get("systems", value["systems"])))
     scales = {scale.name: scale for scale in KINDS[first["kind"]].fixed}
@@ -194,7 +231,7 @@ def _gold_vocabulary(value: StudyDict, clips: Sequence[Clip]) -> GoldVocabulary:
 
 
 def _locate_sounds(folder: Path, value: StudyDict, without: Sequence[str]) -> Sounds | None:
-    """Where sounds are, if the file says so."""
+    """Return where audio files are, if the study file tells."""
     if "files" not in value:
         return None
     wanted = [name for name in _sound_folders(value) if name not in without]
@@ -204,7 +241,7 @@ def _locate_sounds(folder: Path, value: StudyDict, without: Sequence[str]) -> So
 
 
 def _sound_folders(value: StudyDict) -> list[str]:
-    """Systems, and what trials need beside them."""
+    """Return systems and the other folders that trials need."""
     folders = list(map(str, value["systems"]))
     for block in value["blocks"]:
         kind = kind_of(block)
@@ -218,7 +255,7 @@ def _list_clips(folder: Path, value: StudyDict, sounds: Sounds | None) -> StudyM
         return read_clips(folder / value["material"], sounds, _sound_folders(value))
     if sounds is not None:
         return read_folders(sounds)
-    message = "missing: name a table of clips, or say in files where sounds are"
+    message = "required unless files is set: name a table of clips"
     return StudyMaterial(problems=[Problem(str(folder), 0, "material", message)])
 
 
@@ -259,7 +296,7 @@ def _build_study(value: StudyDict, named: _NamedMaterial, folder: Path) -> Study
 
 
 def _add_playlists(study: Study, folder: Path) -> Study:
-    """A study whose plans were made elsewhere: listeners, panels and blocks are as they say."""
+    """Return a study with plans from playlists, which also set listeners, panels and blocks."""
     rows = read_playlists(folder, PlaylistVocabulary.of(study))
     if rows.problems:
         raise InputError(rows.problems, done="planned")

@@ -32,40 +32,50 @@ NameList = list[Name]
 
 
 class BalanceKeys(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What the subsets of panels are alike in."""
+    """Covariates on which the subsets of panels are balanced."""
 
     categories: Annotated[
-        NameList, Meta(description="columns of the material whose values are shared alike")
+        NameList, Meta(description="categorical columns of the material, balanced across panels")
     ] = []
     numbers: Annotated[
-        NameList, Meta(description="columns of the material whose means are alike")
+        NameList,
+        Meta(description="numeric columns of the material whose means are balanced across panels"),
     ] = []
 
 
 class BlockKeys(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A part of a study that asks in one way."""
+    """A part of a study with one trial kind."""
 
-    kind: Annotated[str, choice_of("kind", KINDS), Meta(description="what is presented and asked")]
-    parameters: Annotated[dict[str, Any], Meta(description="of the kind")] = {}
+    kind: Annotated[
+        str, choice_of("kind", KINDS), Meta(description="trial kind: what is presented and asked")
+    ]
+    parameters: Annotated[dict[str, Any], Meta(description="parameters of the trial kind")] = {}
     systems: (
-        Annotated[NameList, NonEmpty, Meta(description="which of the systems; else all")]
+        Annotated[
+            NameList, NonEmpty, Meta(description="systems of this block (default: all systems)")
+        ]
         | UnsetType
     ) = UNSET
     heard: (
         Annotated[
-            Positive, Meta(description="systems that one listener hears; else all of the block")
+            Positive,
+            Meta(description="number of systems per listener (default: all systems of the block)"),
         ]
         | UnsetType
     ) = UNSET
     clips: (
         Annotated[
             Positive,
-            Meta(description="that one listener hears; else as many as a panel's share has"),
+            Meta(description="number of clips per listener (default: all clips of the panel)"),
         ]
         | UnsetType
     ) = UNSET
-    sessions: Annotated[Positive, Meta(description="parts with a rest between")] = 1
-    rating_seconds: Annotated[Amount, Meta(description="to answer one question")] = 4
+    sessions: Annotated[
+        Positive, Meta(description="number of sessions, with a break between sessions")
+    ] = 1
+    rating_seconds: Annotated[
+        Amount, Meta(description="expected time to answer one question, in seconds")
+    ] = 4
 
 
 # --- Forms, screening and analysis ---------------------------------------------------------------
@@ -74,55 +84,73 @@ class BlockKeys(Struct, kw_only=True, forbid_unknown_fields=True):
 class QuestionKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     """A question of a form."""
 
-    name: Annotated[Name, Meta(description="under which answers are kept")]
-    prompt: Annotated[str, Meta(description="what is asked")]
+    name: Annotated[Name, Meta(description="name of the field in the answers")]
+    prompt: Annotated[str, Meta(description="text of the question")]
     answer: Annotated[
-        str, choice_of("answer", ("text", "number", "choice")), Meta(description="its form")
+        str,
+        choice_of("answer", ("text", "number", "choice")),
+        Meta(description="type of the answer"),
     ] = "text"
     options: (
-        Annotated[list[str], Meta(min_length=2), Meta(description="of a choice")] | UnsetType
+        Annotated[
+            list[str], Meta(min_length=2), Meta(description="options of a choice, at least 2")
+        ]
+        | UnsetType
     ) = UNSET
-    needed: Annotated[bool, Meta(description="whether it must be answered")] = True
+    needed: Annotated[bool, Meta(description="whether an answer is required")] = True
 
 
 class FormKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     """Questionnaires before and after listening."""
 
-    before: Annotated[list[QuestionKeys], Meta(description="asked before listening")] = []
-    after: Annotated[list[QuestionKeys], Meta(description="asked after listening")] = []
+    before: Annotated[list[QuestionKeys], Meta(description="questions before listening")] = []
+    after: Annotated[list[QuestionKeys], Meta(description="questions after listening")] = []
 
 
 class RuleKeys(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A rule of screening."""
+    """A screening rule."""
 
-    rule: Annotated[str, choice_of("rule", SCREENS), Meta(description="who is left out")]
-    limits: Annotated[dict[str, Amount], Meta(description="instead of the usual ones")] = {}
+    rule: Annotated[
+        str,
+        choice_of("rule", SCREENS),
+        Meta(description="screening rule, which decides which listeners are excluded"),
+    ]
+    limits: Annotated[
+        dict[str, Amount], Meta(description="limits that replace the defaults of the rule")
+    ] = {}
 
 
 class AnalysisKeys(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What will be computed."""
+    """The planned analysis."""
 
-    scales: Annotated[NameList, Meta(description="that results are about; else all")] = []
+    scales: Annotated[NameList, Meta(description="scales to analyse (default: all)")] = []
     contrasts: Annotated[
-        list[tuple[Name, Name]], Meta(description="pairs of systems; else all")
+        list[tuple[Name, Name]],
+        Meta(description="pairs of systems to compare (default: all pairs)"),
     ] = []
     interval: Annotated[
-        str, choice_of("interval", ANALYSIS_INTERVALS), Meta(description="how sure means are")
+        str,
+        choice_of("interval", ANALYSIS_INTERVALS),
+        Meta(description="method for confidence intervals"),
     ] = "cluster_t"
-    level: Annotated[float, number_range(0.5, 0.9999), Meta(description="of intervals")] = 0.95
+    level: Annotated[float, number_range(0.5, 0.9999), Meta(description="confidence level")] = 0.95
     correction: Annotated[
-        str, choice_of("correction", ANALYSIS_CORRECTIONS), Meta(description="for many tests")
+        str,
+        choice_of("correction", ANALYSIS_CORRECTIONS),
+        Meta(description="correction for multiple comparisons"),
     ] = "holm"
     by: Annotated[
         NameList,
         Meta(
-            description="columns of the material, jury, or questions of forms, by which results "
-            "are divided; for captions dataset and jury if they are there, unless none is said"
+            description="fields by which results are grouped: columns of the material, jury, or "
+            "questions of forms; for captions, dataset and jury by default (none: no grouping)"
         ),
     ] = []
     margins: Annotated[
         dict[str, Amount],
-        Meta(description="by scale: systems that differ by less than this count as equivalent"),
+        Meta(
+            description="equivalence margin per scale: systems that differ by less are equivalent"
+        ),
     ] = {}
 
 
@@ -130,23 +158,23 @@ class AnalysisKeys(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class ScaleKeys(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Words of a scale."""
+    """Texts of a scale."""
 
-    prompt: Annotated[str, Meta(description="the question")] | UnsetType = UNSET
+    prompt: Annotated[str, Meta(description="text of the question")] | UnsetType = UNSET
     labels: (
         Annotated[
-            list[str], Meta(min_length=2), Meta(description="words of the answers, the best first")
+            list[str], Meta(min_length=2), Meta(description="labels of the answers, best first")
         ]
         | UnsetType
     ) = UNSET
 
 
 class WordingKeys(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Own words instead of those of the language."""
+    """Custom texts that replace those of the language."""
 
-    pages: Annotated[dict[str, str], Meta(description="titles and buttons")] = {}
-    web: Annotated[dict[str, str], Meta(description="what only pages in a browser say")] = {}
-    scales: Annotated[dict[str, ScaleKeys], Meta(description="questions and labels")] = {}
+    pages: Annotated[dict[str, str], Meta(description="titles and buttons, by name")] = {}
+    web: Annotated[dict[str, str], Meta(description="texts of browser pages, by name")] = {}
+    scales: Annotated[dict[str, ScaleKeys], Meta(description="questions and labels, by scale")] = {}
 
 
 # --- Rubrics -------------------------------------------------------------------------------------
@@ -155,46 +183,53 @@ class WordingKeys(Struct, kw_only=True, forbid_unknown_fields=True):
 class DimensionKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     """A dimension of a rubric."""
 
-    name: Annotated[Name, Meta(description="a word")]
-    low: Annotated[float, Meta(description="the lowest number")]
-    high: Annotated[float, Meta(description="the highest number; 0 for a penalty")]
-    step: Annotated[float, number_range(1e-6), Meta(description="between numbers")]
+    name: Annotated[Name, Meta(description="name of the dimension, one word")]
+    low: Annotated[float, Meta(description="lowest value")]
+    high: Annotated[float, Meta(description="highest value (0 for a penalty)")]
+    step: Annotated[float, number_range(1e-6), Meta(description="step between values")]
     role: Annotated[
-        str, choice_of("role", ROLES), Meta(description="whether it adds or takes away")
+        str,
+        choice_of("role", ROLES),
+        Meta(description="whether the dimension adds to the total (score) or reduces it (penalty)"),
     ] = "score"
-    title: Annotated[str, Meta(description="as raters see it")] | UnsetType = UNSET
-    help: Annotated[str, Meta(description="what is judged")] | UnsetType = UNSET
-    anchors: (
-        Annotated[dict[str, str], Meta(description="what some of the numbers stand for")]
-        | UnsetType
-    ) = UNSET
+    title: Annotated[str, Meta(description="title shown to raters")] | UnsetType = UNSET
+    help: Annotated[str, Meta(description="explanation of what is judged")] | UnsetType = UNSET
+    anchors: Annotated[dict[str, str], Meta(description="meaning of some values")] | UnsetType = (
+        UNSET
+    )
 
 
 class ExampleKeys(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A caption that was judged."""
+    """A worked example: a caption with its ratings."""
 
-    heard: Annotated[str, Meta(description="what can be heard")] | UnsetType = UNSET
-    sound: Annotated[str, Meta(description="a file to hear")] | UnsetType = UNSET
-    caption: Annotated[str, Meta(description="that was judged")]
-    values: Annotated[dict[str, float], Meta(description="a number for every dimension")]
-    comment: Annotated[str, Meta(description="why")] | UnsetType = UNSET
+    heard: Annotated[str, Meta(description="description of the sound")] | UnsetType = UNSET
+    sound: Annotated[str, Meta(description="path of an audio file")] | UnsetType = UNSET
+    caption: Annotated[str, Meta(description="caption of the example")]
+    values: Annotated[dict[str, float], Meta(description="value of each dimension")]
+    comment: Annotated[str, Meta(description="explanation of the values")] | UnsetType = UNSET
 
 
 class RubricKeys(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A rubric: a built-in one that is changed, or a new one."""
+    """A rubric: a modified built-in rubric, or a new one."""
 
-    name: Annotated[Name, Meta(description="of a built-in one, or its own")]
-    title: Annotated[str, Meta(description="as raters see it")] | UnsetType = UNSET
+    name: Annotated[Name, Meta(description="name of a built-in rubric, or of a new one")]
+    title: Annotated[str, Meta(description="title shown to raters")] | UnsetType = UNSET
     dimensions: (
-        Annotated[list[DimensionKeys], NonEmpty, Meta(description="in the order they are asked")]
+        Annotated[
+            list[DimensionKeys], NonEmpty, Meta(description="dimensions in the order of the page")
+        ]
         | UnsetType
     ) = UNSET
     total: (
-        Annotated[str, Meta(description="a formula of dimensions: + - * / and parentheses")]
+        Annotated[
+            str, Meta(description="formula of the total: dimensions, + - * / and parentheses")
+        ]
         | UnsetType
     ) = UNSET
     examples: (
-        Annotated[list[ExampleKeys], Meta(description="captions that were judged, shown first")]
+        Annotated[
+            list[ExampleKeys], Meta(description="worked examples, shown before the first trial")
+        ]
         | UnsetType
     ) = UNSET
 
@@ -203,19 +238,19 @@ class RubricKeys(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class StudyKeys(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The study file."""
+    """Keys of a study file."""
 
-    title: Annotated[str, Meta(description="what the study is called")]
-    seed: Annotated[
-        int, whole_range(0, 2**53), Meta(description="another seed, another design")
-    ] = 0
-    systems: Annotated[NameList, NonEmpty, Meta(description="names; each has a folder")]
+    title: Annotated[str, Meta(description="title of the study")]
+    seed: Annotated[int, whole_range(0, 2**53), Meta(description="random seed of the design")] = 0
+    systems: Annotated[
+        NameList, NonEmpty, Meta(description="names of the systems, one folder each")
+    ]
     files: (
         Annotated[
             str,
             Meta(
-                description=f"where sounds are, such as {DEFAULT_SOUND_PATTERN}; if given, all of "
-                "them must be there"
+                description=f"path pattern of audio files, such as {DEFAULT_SOUND_PATTERN}; if "
+                "set, all files must exist"
             ),
         ]
         | UnsetType
@@ -224,36 +259,38 @@ class StudyKeys(Struct, kw_only=True, forbid_unknown_fields=True):
         Annotated[
             str,
             Meta(
-                description="a table of clips, CSV or JSONL: name, seconds, covariates; else what "
-                "is in the folders"
+                description="table of clips, CSV or JSONL: name, seconds, covariates (default: all "
+                "files in the folders)"
             ),
         ]
         | UnsetType
     ) = UNSET
-    reference: (
-        Annotated[
-            Name, Meta(description="the folder with the sounds that others are compared with")
-        ]
-        | UnsetType
-    ) = UNSET
+    reference: Annotated[Name, Meta(description="folder of reference audio files")] | UnsetType = (
+        UNSET
+    )
     anchors: (
         Annotated[
-            str, Meta(description="a folder with sounds that everybody rates before the sessions")
+            str,
+            Meta(
+                description="folder of audio files that all listeners rate before the first session"
+            ),
         ]
         | UnsetType
     ) = UNSET
     training: Annotated[
-        int, whole_range(0), Meta(description="trials for practice, of clips not heard later")
+        int,
+        whole_range(0),
+        Meta(description="number of practice trials, with clips not heard later"),
     ] = 0
     feedback: Annotated[
-        bool, Meta(description="whether listeners are told what was expected in practice")
+        bool, Meta(description="whether listeners see the expected answers after practice trials")
     ] = False
     gold: (
         Annotated[
             str,
             Meta(
-                description="a table of what is expected in practice, CSV: item, system, scale, "
-                "value"
+                description="table of expected answers to practice trials, CSV: item, system, "
+                "scale, value"
             ),
         ]
         | UnsetType
@@ -261,49 +298,53 @@ class StudyKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     captions: (
         Annotated[
             str,
-            Meta(description="a table of what systems wrote, CSV or JSONL: item, system, caption"),
+            Meta(description="table of captions, CSV or JSONL: item, system, caption"),
         ]
         | UnsetType
     ) = UNSET
     rubric: Annotated[
         Name | RubricKeys | UnsetType,
-        Meta(description="by which captions are judged; else thumbs"),
+        Meta(description="rubric by which captions are judged (default: thumbs)"),
     ] = UNSET
     device: Annotated[
         list[Annotated[str, choice_of("step", DEVICE_STEPS)]],
-        Meta(description="what a listener's device is checked for"),
+        Meta(description="checks of the listener's device before the first trial"),
     ] = []
-    balance: Annotated[BalanceKeys, Meta(description="what subsets are alike in")] = field(
-        default_factory=BalanceKeys
-    )
+    balance: Annotated[
+        BalanceKeys, Meta(description="covariates on which subsets are balanced")
+    ] = field(default_factory=BalanceKeys)
     listeners: (
-        Annotated[Positive, Meta(description="how many take part; needed unless there are rows")]
+        Annotated[Positive, Meta(description="number of listeners (required unless rows is set)")]
         | UnsetType
     ) = UNSET
     juries: Annotated[
         dict[str, Positive],
-        Meta(description="parts of the listeners, such as experts, and how many"),
+        Meta(description="groups of listeners by name, such as experts, with the size of each"),
     ] = {}
     panels: Annotated[
-        Positive, Meta(description="groups of listeners, each with clips of its own")
+        Positive, Meta(description="number of listener groups, each with its own subset of clips")
     ] = 1
-    rest_minutes: Annotated[Amount, Meta(description="between sessions")] = 5
-    blocks: Annotated[list[BlockKeys], NonEmpty, Meta(description="parts, one after the other")]
+    rest_minutes: Annotated[Amount, Meta(description="break between sessions, in minutes")] = 5
+    blocks: Annotated[list[BlockKeys], NonEmpty, Meta(description="blocks of the study, in order")]
     rows: (
-        Annotated[str, Meta(description="a folder with what each listener hears, made elsewhere")]
+        Annotated[str, Meta(description="folder with existing playlists, one per listener")]
         | UnsetType
     ) = UNSET
-    language: Annotated[str, choice_of("language", LANGUAGES), Meta(description="of the pages")] = (
-        "en"
-    )
+    language: Annotated[
+        str, choice_of("language", LANGUAGES), Meta(description="language of the pages")
+    ] = "en"
     wordings: Annotated[
-        WordingKeys, Meta(description="own words instead of those of the language")
+        WordingKeys, Meta(description="custom texts that replace those of the language")
     ] = field(default_factory=WordingKeys)
-    instructions: Annotated[str, Meta(description="shown before the first trial")] = ""
-    consent: Annotated[str, Meta(description="that listeners must agree to")] = ""
-    forms: Annotated[FormKeys, Meta(description="questionnaires")] = field(default_factory=FormKeys)
-    screening: Annotated[list[RuleKeys], Meta(description="whom the analysis leaves out")] = []
-    analysis: Annotated[AnalysisKeys, Meta(description="what will be computed")] = field(
+    instructions: Annotated[str, Meta(description="text shown before the first trial")] = ""
+    consent: Annotated[str, Meta(description="consent text that listeners must accept")] = ""
+    forms: Annotated[FormKeys, Meta(description="questionnaires before and after listening")] = (
+        field(default_factory=FormKeys)
+    )
+    screening: Annotated[
+        list[RuleKeys], Meta(description="rules by which listeners are excluded from the analysis")
+    ] = []
+    analysis: Annotated[AnalysisKeys, Meta(description="planned analysis")] = field(
         default_factory=AnalysisKeys
     )
 
@@ -312,7 +353,7 @@ check_study_file = derive_check(StudyKeys, hints=False)
 
 
 def study_schema() -> dict[str, Any]:
-    """The study file as a JSON Schema."""
+    """Return the JSON Schema of the study file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Earwitness study file",

@@ -18,7 +18,7 @@ from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ
 
 
 class _TextExtractor(HTMLParser):
-    """What a page says without its marks."""
+    """Collects the text of a page without its markup."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class _TextExtractor(HTMLParser):
 
 
 def plain_text(html: str) -> str:
-    """What HTML says, a line a paragraph, without its marks.
+    """Return the text of HTML without its markup, one line per paragraph.
 
     >>> plain_text("Welcome!<br/>Use <b>headphones</b> &amp; relax.")
     'Welcome!\\nUse headphones & relax.'
@@ -66,7 +66,7 @@ Row = dict[str, Any]
 
 @dataclass
 class ImportedStudy:
-    """A study of one kind: its file as values, a row a clip, and anchors that must be made."""
+    """A study of one trial kind: its keys, one row per clip, and the anchors to create."""
 
     kind: str
     study: dict[str, Any]
@@ -76,7 +76,7 @@ class ImportedStudy:
 
 @dataclass
 class _Reading:
-    """What was found on the way."""
+    """State of an import: pages, problems and notes."""
 
     file: YamlDocument
     root: Path
@@ -92,27 +92,31 @@ class _Reading:
 def read_webmushra(
     config: Path, root: Path, listeners: int
 ) -> tuple[list[ImportedStudy], list[str]]:
-    """Studies, and notes on what has no counterpart; paths are seen from ``root``."""
+    """Return studies and notes on what was not imported; paths are relative to ``root``."""
     reading = _Reading(read_yaml(config), root)
     value = reading.file.value
     if not isinstance(value, dict) or not isinstance(value.get("pages"), list):
-        reading.add_problem("pages", "missing: a configuration of webMUSHRA has a list of pages")
+        reading.add_problem("pages", "required: a webMUSHRA configuration has a list of pages")
     else:
         _flatten(reading, value["pages"], "pages")
     for path, page in reading.pages:
         _check_page(reading, path, page)
     studies = [] if reading.problems else list(_build_studies(reading, listeners))
     if not reading.problems and not studies:
-        reading.add_problem("pages", f"no page with a trial: {', '.join(TRIAL_PAGE_TYPES)}")
+        reading.add_problem(
+            "pages", f"no page has a supported trial type: {', '.join(TRIAL_PAGE_TYPES)}"
+        )
     if reading.problems:
         raise InputError(reading.problems, done="written")
     if not reading.shuffled:
-        reading.notes.append("pages had a fixed order; now every listener has one of their own")
+        reading.notes.append(
+            "the fixed order of pages was replaced by a balanced order per listener"
+        )
     return studies, reading.notes
 
 
 def _flatten(reading: _Reading, pages: Sequence[Any], path: str) -> None:
-    """Pages of nested lists; a list that begins with "random" is shuffled."""
+    """Collect pages of nested lists; a list that begins with "random" is shuffled."""
     for index, page in enumerate(pages):
         at = f"{path}[{index}]"
         if isinstance(page, list):
@@ -125,24 +129,24 @@ def _flatten(reading: _Reading, pages: Sequence[Any], path: str) -> None:
         ):
             what = page.get("type") if isinstance(page, dict) else page
             remedy = nearest(str(what), (*TRIAL_PAGE_TYPES, *OTHER_PAGE_TYPES))
-            reading.add_problem(at, f"a page of type {show(what)}", remedy)
+            reading.add_problem(at, f"unknown page type {show(what)}", remedy)
         else:
             reading.pages.append((at, page))
 
 
 def _check_page(reading: _Reading, path: str, page: PageConfig) -> None:
-    """Names and files of a page with a trial."""
+    """Check names and files of a page with a trial."""
     if page["type"] not in TRIAL_PAGE_TYPES:
         return
     for key in page:
         if key not in TRIAL_PAGE_KEYS:
-            message = f'"{key}" of page {show(page.get("id"))} is not known and left out'
+            message = f'"{key}" of page {show(page.get("id"))} is unknown and was not imported'
             reading.notes.append(f"{message} — {nearest(str(key), TRIAL_PAGE_KEYS)}")
     if not is_name(page.get("id")) or is_path(page["id"]):
         reading.add_problem(f"{path}.id", f"must be a name, got {show(page.get('id'))}")
     stimuli = page.get("stimuli")
     if not isinstance(stimuli, dict) or not stimuli:
-        reading.add_problem(f"{path}.stimuli", "must name a file for each system")
+        reading.add_problem(f"{path}.stimuli", "must name an audio file for each system")
         return
     named = {f"stimuli.{name}": file for name, file in stimuli.items()}
     if _needs_reference(page):
@@ -153,14 +157,14 @@ def _check_page(reading: _Reading, path: str, page: PageConfig) -> None:
             remedy = nearest(key, close) if close else ""
             reading.add_problem(f"{path}.{key}", f"must be a path, got {show(file)}", remedy)
         elif not (reading.root / file).is_file():
-            message = f"there is no file {file} in {reading.root}"
+            message = f"file {file} does not exist in {reading.root}"
             reading.add_problem(
-                f"{path}.{key}", message, "give --root, the folder that paths start from"
+                f"{path}.{key}", message, "set --root to the folder that paths are relative to"
             )
 
 
 def _needs_reference(page: PageConfig) -> bool:
-    """Whether trials need the reference; a single sound is compared with it."""
+    """Return whether trials need the reference; a single stimulus is compared with it."""
     alone = page["type"] == "paired_comparison" and len(page["stimuli"]) == 1
     return alone or page["type"] in ("mushra", "bs1116")
 
@@ -178,28 +182,29 @@ def _build_studies(reading: _Reading, listeners: int) -> Iterator[ImportedStudy]
 
 
 def _check_alike(reading: _Reading, pages: list[tuple[str, PageConfig]]) -> None:
-    """All pages of a kind must compare the same."""
+    """Check that all pages of a type have the same systems and options."""
     first = pages[0][1]
     for path, page in pages[1:]:
         if list(map(str, page["stimuli"])) != list(map(str, first["stimuli"])):
             message = (
-                f"{', '.join(page['stimuli'])}; {first['id']} has {', '.join(first['stimuli'])}"
+                f"got {', '.join(page['stimuli'])}, but {first['id']} has"
+                f" {', '.join(first['stimuli'])}"
             )
             reading.add_problem(
-                f"{path}.stimuli", message, "pages of a study need the same systems"
+                f"{path}.stimuli", message, "use the same systems on all pages of a type"
             )
         for key in (*ANCHOR_KEYS, "response", "unforced"):
             if bool(page.get(key)) != bool(first.get(key)) or (
                 key == "response" and page.get(key) != first.get(key)
             ):
-                reading.add_problem(f"{path}.{key}", f"is not that of {first['id']}")
+                reading.add_problem(f"{path}.{key}", f"differs from that of {first['id']}")
 
 
 def _check_ids(reading: _Reading, pages: list[tuple[str, PageConfig]]) -> None:
     seen: set[str] = set()
     for path, page in pages:
         if str(page["id"]) in seen:
-            reading.add_problem(f"{path}.id", f'"{page["id"]}" comes twice')
+            reading.add_problem(f"{path}.id", f'duplicate "{page["id"]}"')
         seen.add(str(page["id"]))
 
 
@@ -242,7 +247,7 @@ def _build_block(
         if len(page["stimuli"]) == 1:
             return {"kind": kind, "parameters": {"pairs": REFERENCE}}, {}
         if page.get(REFERENCE):
-            reading.notes.append("pairs are compared without the reference that was beside them")
+            reading.notes.append("the reference next to pairs was not imported")
         return {"kind": kind}, {}
     labels = _likert_labels(reading, page)
     prompt = plain_text(str(page.get("content") or page.get("name") or ""))
@@ -251,15 +256,15 @@ def _build_block(
 
 
 def _likert_labels(reading: _Reading, page: PageConfig) -> list[str]:
-    """Labels of the answers from 5 to 1."""
+    """Return the labels of the answers from 5 to 1."""
     answers = page.get("response")
     labels = {}
     for answer in answers if isinstance(answers, list) else []:
         if isinstance(answer, dict) and str(answer.get("value")).isdecimal():
             labels[int(answer["value"])] = str(answer.get("label") or answer["value"])
     if sorted(labels, reverse=True) != LIKERT_VALUES:
-        message = f"answers of page {page['id']} are not 1 to 5"
-        reading.add_problem("pages", message, "only five categories have a counterpart")
+        message = f"the answers of page {page['id']} must be 1 to 5"
+        reading.add_problem("pages", message, "only scales with five categories can be imported")
         return []
     return [labels[value] for value in LIKERT_VALUES]
 
@@ -273,7 +278,7 @@ def _clip_row(reading: _Reading, page: PageConfig) -> Row:
 
 
 def _instructions(reading: _Reading, kind: str) -> str:
-    """Pages of text before the first trial, and what the first trial of the kind says."""
+    """Return the text before the first trial, and that of the first trial of the type."""
     texts: list[str] = []
     for _, page in reading.pages:
         if page["type"] == "generic":
@@ -281,14 +286,14 @@ def _instructions(reading: _Reading, kind: str) -> str:
         elif page["type"] in TRIAL_PAGE_TYPES:
             break
     if lost := _lost_pages(reading, kind):
-        reading.notes.append(f"text of {', '.join(lost)} is left out")
+        reading.notes.append(f"text of these pages was not imported: {', '.join(lost)}")
     first = next(page for _, page in reading.pages if page["type"] == kind)
     texts.append(plain_text(str(first.get("content") or "")))
     return "\n\n".join(dict.fromkeys(text for text in texts if text))
 
 
 def _lost_pages(reading: _Reading, kind: str) -> list[str]:
-    """Pages of text behind the first trial, and trials that say something of their own."""
+    """Return text pages after the first trial, and trials with a different text."""
     names, said = list[str](), ""
     for path, page in reading.pages:
         name, text = str(page.get("id", path)), plain_text(str(page.get("content") or ""))
@@ -312,12 +317,12 @@ def _form_questions(reading: _Reading) -> Iterator[dict[str, Any]]:
                 or not is_name(question.get("name"))
                 or not _has_options(question, kind)
             ):
-                reading.notes.append(f"a question has no counterpart: {show(question)}")
+                reading.notes.append(
+                    f"a question is not supported and was not imported: {show(question)}"
+                )
                 continue
             if lost := sorted(set(question) & {"min", "max", "default"}):
-                message = (
-                    f'{", ".join(lost)} of the question "{question["name"]}" has no counterpart'
-                )
+                message = f'{", ".join(lost)} of the question "{question["name"]}" was not imported'
                 reading.notes.append(message)
             yield {
                 "name": str(question["name"]),
@@ -327,11 +332,11 @@ def _form_questions(reading: _Reading) -> Iterator[dict[str, Any]]:
                 **({"options": _option_labels(question)} if kind == "choice" else {}),
             }
         if page["type"] in ("volume", "consent"):
-            reading.notes.append(f"a page of type {page['type']} is left out")
+            reading.notes.append(f"a page of type {page['type']} was not imported")
 
 
 def _has_options(question: dict[str, Any], kind: str) -> bool:
-    """Whether a choice has two answers or more, as they must be written."""
+    """Return whether a choice has at least two valid, distinct options."""
     response = question.get("response")
     right = isinstance(response, list) and all(isinstance(option, dict) for option in response)
     return kind != "choice" or (

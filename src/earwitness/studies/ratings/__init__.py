@@ -1,1 +1,1 @@
-"""Ratings of listeners, read from tables, answer files and stores."""
+"""Ratings of listeners, read from tables, answer files and databases."""

@@ -1,4 +1,4 @@
-"""Ratings collected from files and stores, with groups, captions and wrong-file hints."""
+"""Ratings collected from files and databases, with groups, captions and file checks."""
 
 from __future__ import annotations
 
@@ -25,44 +25,46 @@ from earwitness.studies.rubric_totals import Blank, off_scale, with_totals
 from earwitness.studies.study import STORE_FILE_NAME, Study
 from earwitness.studies.trials import block_kind
 
-# --- Hints about wrong files ---------------------------------------------------------------------
+# --- Checks of file kinds ------------------------------------------------------------------------
 
 
 STUDY_SUFFIXES = (".yaml", ".yml")
 STORE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 SQLITE_MAGIC = b"SQLite format 3\0"
-# as a path, of two slashes one is left
+# paths have one slash instead of two
 STORE_ADDRESS = re.compile(r"(sqlite|postgres(ql)?)(\+\w+)?:/")
-SNIFFED_BYTES = 1 << 16  # bytes of a file from which it is told what it has
+SNIFFED_BYTES = 1 << 16  # bytes read to detect the kind of a file
 FILE_KIND_WORDING = {
     "study": "is a study file",
-    "store": "is a store",
-    "answers": "has answers of listeners",
-    "ratings": "has ratings (a column {listener})",
+    "store": "is a database",
+    "answers": "contains answers of listeners",
+    "ratings": "contains ratings (it has a {listener} column)",
 }
 
 
 def check_ratings(files: Sequence[StrPath], study: StrPath | Study | None) -> None:
-    """Refuse stores that are named as files, and a study to which there are no answers."""
+    """Raise UsageError for databases among the files, and if no files are named."""
     for file in files:
         if STORE_ADDRESS.match(str(file)):
-            raise UsageError(f"{file} is the address of a store, no file — say --db ADDRESS")
+            raise UsageError(f"{file} is the address of a database, not a file — use --db ADDRESS")
         if file_kind(file) == "store":
-            raise UsageError(f"{file} is a store — say --db {file}")
+            raise UsageError(f"{file} is a database — use --db {file}")
     if not files:
-        raise UsageError(f"{_study_hint(study)}name answers or a table of ratings, or --db STORE")
+        raise UsageError(
+            f"{_study_hint(study)}name a file of answers, a table of ratings, or --db DATABASE"
+        )
 
 
 def _study_hint(study: StrPath | Study | None) -> str:
-    """What a study file lacks; names the store beside it, if there is one."""
+    """Return the message that a study file has no answers, with a database next to it if any."""
     if study is None or isinstance(study, Study):
         return ""
     beside = Path(study).parent / STORE_FILE_NAME
     if beside.is_file():
-        hint = f"its answers may be in the store beside it: say --db {beside}; or "
+        hint = f"if its answers are in the database next to it, use --db {beside}; else "
     else:
         hint = ""
-    return f"{study} has what was asked, not what people said — {hint}"
+    return f"{study} is a study file and contains no answers — {hint}"
 
 
 def check_scores(
@@ -72,9 +74,9 @@ def check_scores(
     db: StrPath | None = None,
     listener: str = "listener",
 ) -> None:
-    """Refuse ratings, studies and stores in the place of scores; say the command with both right.
+    """Raise UsageError for ratings, studies and databases named as scores, with the right command.
 
-    ``listener`` is what the column of listeners is called; nothing if listeners stand elsewhere.
+    ``listener`` is the name of the column of listeners; empty if the column is missing.
     """
     others = [file for file in ratings if file_kind(file, listener) == "scores"]
     for file in scores:
@@ -92,13 +94,13 @@ def check_scores(
         store = db or (file if sort == "store" else None)
         command += ["--db", store] if store else []
         raise UsageError(
-            f"{file} {message}, and stands where scores should — say: earwitness agree "
+            f"{file} {message}, but scores are expected first — run: earwitness agree "
             f"{' '.join(map(str, command))}"
         )
 
 
 def file_kind(path: StrPath, listener: str = "listener") -> str:
-    """What a file has, told from its name and its first line: scores if nothing else."""
+    """Return the kind of a file, detected from its name and first line; default: scores."""
     ending = Path(path).suffix.lower()
     start = _first_bytes(path)
     if ending in STUDY_SUFFIXES:
@@ -112,18 +114,18 @@ def file_kind(path: StrPath, listener: str = "listener") -> str:
 
 
 def _first_bytes(path: StrPath) -> bytes:
-    """The first bytes of a file; none of what is no plain file, such as a pipe."""
+    """Return the first bytes of a file; none if it is not a regular file, such as a pipe."""
     try:
         if not Path(path).is_file():
             return b""
         with Path(path).open("rb") as file:
             return file.read(SNIFFED_BYTES)
     except OSError:
-        return b""  # whoever reads it will tell
+        return b""  # reported when the file is read
 
 
 def _field_names(start: bytes) -> set[str]:
-    """Names of columns, or of fields of the first object."""
+    """Return the names of columns, or the fields of the first JSON object."""
     text = start.decode("utf-8-sig", errors="replace")
     first = next((line for line in text.splitlines() if line.strip()), "")
     try:
@@ -142,7 +144,7 @@ FORM_PAGES = ("before", "after")
 
 @dataclass
 class RatingCollection:
-    """Takes files one after the other; ``study_groups`` are those of the study."""
+    """Collects the ratings of several files; ``study_groups`` are the groups of the study."""
 
     study_groups: Groupings = field(default_factory=dict)
     ratings: list[Rating] = field(default_factory=list)
@@ -154,14 +156,14 @@ class RatingCollection:
     rubric: str = ""
 
     def add(self, ratings: Iterable[Rating], of: Input) -> None:
-        """Ratings of a file."""
+        """Add the ratings of a file."""
         self.ratings += ratings
         self.inputs.append(of)
 
     def add_answers(
         self, rubric: Rubric | None, ratings: list[Rating], of: Input, blank: Blank
     ) -> None:
-        """Ratings of answers; where there is a rubric, totals are made anew."""
+        """Add ratings of answers; with a rubric, totals are recomputed."""
         if rubric is None:
             self.add(ratings, of)
             return
@@ -171,7 +173,7 @@ class RatingCollection:
         self.faults += totalled.faults
 
     def add_table(self, table: RatingsTable, blank: Blank) -> None:
-        """All of a table; of ratings by a rubric, totals are made."""
+        """Add a table; with a rubric, totals are computed."""
         name = Path(table.input.name).name
         self.notes += table.notes
         self.join(table.groups, name)
@@ -188,24 +190,21 @@ class RatingCollection:
         self.faults += totalled.faults
 
     def join(self, groups: Groupings, source: str) -> None:
-        """Groups of another file; nobody is in two."""
+        """Add groups of another file; raise UsageError if an item or listener has two groups."""
         for name, grouping in groups.items():
             before = self.groups.setdefault(name, grouping)
             if before.of != grouping.of:
-                message = (
-                    f'"{name}" is of a {before.of} elsewhere and of a {grouping.of} in {source}'
-                )
-                raise UsageError(f"by: {message} — analyse the files apart")
+                message = f'"{name}" groups {before.of}s in one file and {grouping.of}s in {source}'
+                raise UsageError(f"by: {message} — analyse the files separately")
             torn = [
                 who
                 for who, group in grouping.groups.items()
                 if before.groups.get(who, group) != group
             ]
             if torn:
-                message = (
-                    f'{torn[0]} is "{before.groups[torn[0]]}" and "{grouping.groups[torn[0]]}"'
-                )
-                raise UsageError(f"by {name}: {message} ({source}) — it must be in one group")
+                first, second = before.groups[torn[0]], grouping.groups[torn[0]]
+                message = f'{torn[0]} is in "{first}" and in "{second}"'
+                raise UsageError(f"by {name}: {message} ({source}) — assign it to one group")
             self.groups[name] = Grouping(grouping.of, {**before.groups, **grouping.groups})
 
 
@@ -214,7 +213,7 @@ def _vote_fields(vote: OffScaleVote) -> tuple[Key, Who, str, float]:
 
 
 def study_captions(study: Study) -> dict[Key, str]:
-    """What systems wrote about clips, where that is judged."""
+    """Return the captions of a study, by item and system."""
     return {
         Key(clip.name, system): text
         for clip in study.material
@@ -223,7 +222,7 @@ def study_captions(study: Study) -> dict[Key, str]:
 
 
 def study_groups(study: Study | None) -> dict[str, Grouping]:
-    """What a study knows of its clips, and of which jury listeners are."""
+    """Return the covariates of the clips of a study, and the juries of its listeners."""
     if study is None:
         return {}
     names = dict.fromkeys(name for clip in study.material for name in clip.covariates)
@@ -248,7 +247,7 @@ def _value_text(value: str | float) -> str:
 
 
 def form_groups(study: Study, answers: Iterable[Answer]) -> dict[str, Grouping]:
-    """What listeners said of themselves in forms, by question."""
+    """Return the answers of listeners to form questions, by question."""
     asked = {question.name for question in (*study.before, *study.after)}
     by_question: dict[str, dict[Who, str]] = {}
     for answer in answers:
@@ -268,7 +267,7 @@ def _form_values(page: str, values: Mapping[str, object]) -> list[tuple[str, str
     ]
 
 
-# --- Ratings from files and stores ---------------------------------------------------------------
+# --- Ratings from files and databases ------------------------------------------------------------
 
 
 FAULT_POLICIES = ("refuse", "drop")
@@ -276,11 +275,24 @@ FAULT_POLICIES = ("refuse", "drop")
 
 @dataclass(frozen=True)
 class TableOptions:
-    """How tables are read: a pattern for the names of samples, and what columns are called.
+    """How tables of ratings are read.
 
-    ``scales`` are columns of their own, if not all that are numbers; ``constants`` says what the
-    file does not, such as the scale. ``rubric`` is what captions were judged by; an empty one is
-    guessed, ``none`` is none. With ``faults`` ``drop``, votes off a scale are taken for blanks.
+    Parameters
+    ----------
+    pattern
+        Pattern of sample names, such as ``{system}/{item}.wav``.
+    column
+        Column of sample names.
+    columns
+        Names of columns, by role.
+    scales
+        Columns that are scales; by default all columns of numbers.
+    constants
+        Values for roles without a column, such as the scale.
+    rubric
+        Rubric of the ratings; by default detected, ``none`` for no rubric.
+    faults
+        ``refuse`` values outside a scale, or ``drop`` them, that is treat them as blanks.
     """
 
     pattern: str = ""
@@ -298,7 +310,7 @@ def rating_set(
     inputs: tuple[Input, ...],
     notes: Sequence[str] = (),
 ) -> RatingSet:
-    """Ratings with what is known of them."""
+    """Return ratings with title, systems, items, groups and captions of their study."""
     if study is None:
         return RatingSet(
             ratings,
@@ -317,13 +329,13 @@ def rating_set(
 def read_rating_set(
     files: list[Path], plan: Study | None, reading: TableOptions, settings: AnalysisSettings
 ) -> RatingSet:
-    """Ratings of files, be they answers or tables."""
+    """Read the ratings of files of answers or tables."""
     check_ratings(files, None)
     collection, simulated = RatingCollection(study_groups(plan)), False
     for path in files:
         if _has_answers(path):
             if plan is None:
-                raise UsageError(f"{path} has answers — name the study file, too")
+                raise UsageError(f"{path} contains answers — name the study file too")
             _, answers = study_answers(plan, path)
             rated = ratings_from_answers(plan, answers, str(path))
             collection.add_answers(settings.rubric, rated, _file_input(path), settings.blank)
@@ -347,7 +359,7 @@ def read_rating_set(
 def _reader_options(
     plan: Study | None, reading: TableOptions, settings: AnalysisSettings
 ) -> dict[str, Any]:
-    """How a table is read: names and scales are those of the study, if there is one."""
+    """Return the options for reading a table, with names and scales of the study, if any."""
     said = {
         name: Limit(scale.low, scale.high, scale.step) for name, scale in settings.scales.items()
     }
@@ -375,7 +387,7 @@ def _reader_options(
 
 
 def _has_answers(path: Path) -> bool:
-    """Whether the first line of a file is an answer of a listener; standard input is a table."""
+    """Return whether the first line of a file is an answer; standard input is a table."""
     if str(path) == "-":
         return False
     try:
@@ -396,11 +408,11 @@ def _file_input(path: Path) -> Input:
 def stored_rating_set(
     plan: Study | None, db: StrPath, files: Sequence[StrPath], settings: AnalysisSettings
 ) -> RatingSet:
-    """Ratings out of a store."""
+    """Return the ratings of a study from a database."""
     from earwitness.studies.admin import stored_answers  # needs a database only here
 
     if plan is None or files:
-        raise UsageError("with a store, name the study file and nothing else")
+        raise UsageError("--db: name the study file and no other file")
     stored = stored_answers(plan, db)
     inputs = (Input(stored.name, stored.sha256, len(stored.lines)),)
     gathered = RatingCollection()
@@ -411,9 +423,9 @@ def stored_rating_set(
 
 
 def check_roles(material: RatingSet, how: Mapping[str, Any]) -> None:
-    """A reference or anchor that is named here must have been rated."""
+    """Raise UsageError if the named reference or anchor has no ratings."""
     rated_systems = {rating.key.system for rating in material.ratings}
     for role in ("reference", "anchor"):
         name = how.get(role)
         if name and name not in rated_systems:
-            raise UsageError(f'{role}: nobody rated "{name}" — {nearest(name, rated_systems)}')
+            raise UsageError(f'{role}: no ratings of "{name}" — {nearest(name, rated_systems)}')

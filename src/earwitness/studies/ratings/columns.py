@@ -15,11 +15,11 @@ from earwitness.io.tables import BadCell, Cell, InputTable, TableWording
 from earwitness.studies.study import DEFAULT_SOUND_PATTERN, Scale
 
 # --- Sample name patterns ------------------------------------------------------------------------
-# ``{system}/{item}.wav`` says what stands where; ``*`` is anything. No name has a slash in it.
-# Where a sample fits in several ways, ``{item}`` takes as much as it can and all others as little:
-# in ``{item}_{system}.wav`` the last underscore divides, in ``{system}_{item}.wav`` the first one.
-# With known systems a sample is divided such that its system is one of them; if several are, such
-# that its item is known too, and then by the longest.
+# In ``{system}/{item}.wav`` names are placeholders and ``*`` is any text; names contain no slash.
+# If a sample matches in several ways, ``{item}`` takes the longest text and all others the
+# shortest: ``{item}_{system}.wav`` is split at the last underscore, ``{system}_{item}.wav`` at the
+# first. If systems are known, the system must be one of them; if several match, the item must be
+# known too, and then the longest system name is used.
 
 
 PATTERN_FIELDS = ("item", "system", "listener", "scale", "session")
@@ -28,7 +28,7 @@ PATTERN_PLACEHOLDER = re.compile(r"(\{[^{}]*\}|\*)")
 
 
 class Division(NamedTuple):
-    """What stands at each place, and whether it might be otherwise; nothing if it does not fit."""
+    """Parts of a sample name by placeholder (empty: no match), and whether it is ambiguous."""
 
     parts: dict[str, str]
     several: bool
@@ -36,7 +36,7 @@ class Division(NamedTuple):
 
 @dataclass(frozen=True)
 class Pattern:
-    """How samples are named.
+    """Pattern of sample names.
 
     >>> Pattern("{item}_{system}.wav").divide("clip_7_C1.wav")
     Division(parts={'item': 'clip_7', 'system': 'C1'}, several=True)
@@ -51,19 +51,27 @@ class Pattern:
     def __post_init__(self) -> None:
         for name in self.places:
             if name not in PATTERN_FIELDS:
-                raise UsageError(f'pattern: no "{{{name}}}" — {nearest(name, PATTERN_FIELDS)}')
+                raise UsageError(
+                    f'pattern: unknown placeholder "{{{name}}}" — {nearest(name, PATTERN_FIELDS)}'
+                )
             if self.places.count(name) > 1:
-                raise UsageError(f'pattern: "{{{name}}}" comes twice')
+                raise UsageError(f'pattern: "{{{name}}}" occurs twice — use it once')
         if not self.places:
-            raise UsageError(f'pattern "{self.text}" has no place for anything, such as {{item}}')
+            raise UsageError(
+                f'pattern "{self.text}" has no placeholder — use at least one, such as {{item}}'
+            )
         if re.search(r"[{}]", PATTERN_PLACEHOLDER.sub("", self.text)):
-            raise UsageError(f'pattern "{self.text}" has a brace that is not closed')
+            raise UsageError(
+                f'pattern "{self.text}" has an unmatched brace — write placeholders as {{item}}'
+            )
         if "}{" in self.text:
-            raise UsageError(f'pattern "{self.text}" needs something between two names')
+            raise UsageError(
+                f'pattern "{self.text}" has adjacent placeholders — put text between them'
+            )
 
     @cached_property
     def places(self) -> list[str]:
-        """What stands in a sample's name."""
+        """Names of the placeholders."""
         return [
             placeholder[1:-1]
             for placeholder in PATTERN_PLACEHOLDER.findall(self.text)
@@ -71,7 +79,7 @@ class Pattern:
         ]
 
     def divide(self, sample: str) -> Division:
-        """What stands at each place, if a sample fits."""
+        """Split a sample name into its parts."""
         sample = sample.replace("\\", "/")
         if len(sample) > MAX_SAMPLE_NAME_CHARACTERS:
             return Division({}, False)
@@ -87,7 +95,7 @@ class Pattern:
         return Division(match.groupdict(), match.groupdict() != other_match.groupdict())
 
     def _divide_by_system(self, sample: str) -> Division | None:
-        """The best division whose system is known, if there is one."""
+        """Return the best division with a known system, or None."""
         ways = [
             {**match.groupdict(), "system": system}
             for system, pattern in self._by_system.items()
@@ -135,30 +143,30 @@ def _piece_regex(piece: str, flipped: bool, system: str) -> str:
 
 
 Parsed = TypeVar("Parsed")
-MISSING_VALUE = float("nan")  # no number; a NaN among votes is refused
+MISSING_VALUE = float("nan")  # marks an empty cell; a written NaN is refused
 UNDEFINED_WORDS = ("nan", "na", "n/a", "null", "none")
 MAX_WHOLE_NUMBER = 1e9
-SHOWN_NEAREST_NAMES = 20  # unknown names for which the nearest one is looked for
+SHOWN_NEAREST_NAMES = 20  # unknown names for which a suggestion is made
 WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
 def show_cell(cell: Cell) -> str:
-    """A cell in a message."""
+    """Return a cell for a message."""
     return cell.shown if isinstance(cell, BadCell) else show(cell)
 
 
 def read_name(cell: Cell) -> str | Fault:
-    """A name: printable text that is not empty."""
+    """Return a name, which is printable text and not empty, or a fault."""
     if isinstance(cell, str) and re.search(NAME_PATTERN, cell):
         return cell
     if cell == "":
         return Fault("", "is empty")
     message = f"must be printable text or a whole number, got {show_cell(cell)}"
-    return Fault("", message, "no control characters, no blanks around it")
+    return Fault("", message, "remove control characters and surrounding spaces")
 
 
 def read_optional_name(cell: Cell) -> str | Fault:
-    """A name, or nothing."""
+    """Return a name, an empty string, or a fault."""
     return read_name(cell) if cell else ""
 
 
@@ -168,12 +176,12 @@ def read_number(
     comma: bool = False,
     words: TableWording = TableWording(),  # noqa: B008
 ) -> float | Fault:
-    """A finite number; nothing is one that is missing."""
+    """Return a finite number, NaN for an empty cell, or a fault."""
     if cell == "" or (
         words.undefined and isinstance(cell, str) and cell.lower() in UNDEFINED_WORDS
     ):
         return MISSING_VALUE
-    remedy = f"leave it empty if there is no {words.cell}"
+    remedy = f"leave the cell empty if there is no {words.cell}"
     try:
         value = float(_number_text(cell, comma))
     except ValueError:
@@ -190,7 +198,7 @@ def _number_text(cell: Cell, comma: bool) -> str:
 
 
 def whole_number_reader(least: int) -> Callable[[Cell], int | Fault]:
-    """A whole number counted from the least, or 0 for nothing."""
+    """Return a reader of whole numbers, counted from ``least``; an empty cell is 0."""
 
     def read(cell: Cell) -> int | Fault:
         value = read_number(cell)
@@ -198,7 +206,7 @@ def whole_number_reader(least: int) -> Callable[[Cell], int | Fault]:
             return 0
         if isinstance(value, float) and value == int(value) and least <= value <= MAX_WHOLE_NUMBER:
             return int(value) - least
-        return Fault("", f"must be a whole number from {least} on, got {show_cell(cell)}")
+        return Fault("", f"must be a whole number of at least {least}, got {show_cell(cell)}")
 
     return read
 
@@ -206,7 +214,7 @@ def whole_number_reader(least: int) -> Callable[[Cell], int | Fault]:
 def read_column(
     table: InputTable, cells: Sequence[Cell], where: str, read: Callable[[Cell], Parsed | Fault]
 ) -> Sequence[Parsed]:
-    """What cells are; faults are told, and stay where they are."""
+    """Return parsed cells; faults are added to the table and kept in place."""
     parsed = {cell: cell if isinstance(cell, Fault) else read(cell) for cell in set(cells)}
     faults = {
         cell: value._replace(field=where)
@@ -224,7 +232,7 @@ def read_column(
 def tell_unknown_names(
     table: InputTable, cells: Sequence[object], where: str, role: str, names: frozenset[str]
 ) -> None:
-    """Tell names that nobody knows; for the first of them the nearest known one."""
+    """Report unknown names, with suggestions for the first ones."""
     if not names or names.issuperset(set(cells)):
         return
     strange = dict.fromkeys(name for name in cells if isinstance(name, str) and name)
@@ -232,8 +240,7 @@ def tell_unknown_names(
         strange.pop(name, None)
     near = {name: nearest(name, names) for name in islice(strange, SHOWN_NEAREST_NAMES)}
     faults = {
-        name: Fault(where, f"there is no {role} {show(name)}", near.get(name, ""))
-        for name in strange
+        name: Fault(where, f"unknown {role} {show(name)}", near.get(name, "")) for name in strange
     }
     rows = zip(table.lines, cells, strict=True)
     table.wrong.add((line, faults[name]) for line, name in rows if name in faults)
@@ -242,11 +249,11 @@ def tell_unknown_names(
 def divide_samples(
     table: InputTable, where: str, pattern: Pattern, notes: list[str]
 ) -> dict[str, Sequence[Cell]]:
-    """Columns that are taken out of names of samples."""
+    """Return the columns extracted from sample names."""
     cells = table.cells(where)
     divisions = {sample: pattern.divide(sample) for sample in set(cells) if isinstance(sample, str)}
-    message = f"does not fit {pattern.text}"
-    remedy = "* in a pattern is anything"
+    message = f"does not match the pattern {pattern.text}"
+    remedy = "change the pattern; * matches any text"
     bad = {
         sample: Fault(where, f"{show_cell(sample)} {message}", remedy)
         for sample in set(cells)
@@ -258,9 +265,9 @@ def divide_samples(
         best = ", ".join(
             f"{name} {show(part)}" for name, part in divisions[several[0]].parts.items()
         )
-        names = "names of samples fit" if len(several) > 1 else "name of a sample fits"
+        names = "sample names match" if len(several) > 1 else "sample name matches"
         count = f"{len(several):,} {names} {pattern.text} in several ways"
-        notes.append(f"{count}: {show(several[0])} is taken as {best}")
+        notes.append(f"{count}; {show(several[0])} is read as {best}")
     return {
         place: [bad[cell] if cell in bad else divisions[cell].parts[place] for cell in cells]  # type: ignore[index]
         for place in pattern.places
@@ -268,7 +275,7 @@ def divide_samples(
 
 
 def listener_ids(names: Sequence[str]) -> Sequence[int | str]:
-    """Numbers, if all listeners are called by whole numbers; else names."""
+    """Return listeners as numbers if all are whole numbers, else as names."""
     if all(isinstance(name, str) and WHOLE_NUMBER.fullmatch(name) for name in set(names)):
         numbers = {name: int(name) for name in set(names)}
         return [numbers[name] for name in names]
@@ -283,7 +290,7 @@ STEP_TOLERANCE = 1e-6  # of a step
 
 @dataclass(frozen=True)
 class KnownNames:
-    """Names that a study has; where there are none, any will do."""
+    """Names defined by a study; empty: any name is allowed."""
 
     systems: Collection[str] = ()
     items: Collection[str] = ()
@@ -291,7 +298,7 @@ class KnownNames:
     scales: Collection[str] = ()
 
     def names(self, role: str) -> frozenset[str]:
-        """What a column may hold."""
+        """Return the names allowed in a column."""
         by_role: dict[str, Collection[int | str]] = {
             "system": [*self.systems],
             "item": [*self.items],
@@ -302,7 +309,7 @@ class KnownNames:
 
 
 class Limit(NamedTuple):
-    """The numbers of a scale: from ``low`` to ``high`` in steps; step 0 is anything between.
+    """Values of a scale: from ``low`` to ``high`` in steps; step 0 allows any value between.
 
     >>> Limit(1, 5, 1).allows(4), Limit(1, 5, 1).allows(4.5), Limit(1, 5, 0).allows(4.5)
     (True, False, True)
@@ -315,7 +322,7 @@ class Limit(NamedTuple):
     step: float
 
     def allows(self, value: float) -> bool:
-        """Whether a value is one of them."""
+        """Return whether a value is on the scale."""
         if not self.low <= value <= self.high:
             return False
         steps = (value - self.low) / self.step if self.step else 0.0
@@ -330,7 +337,7 @@ Limits = Mapping[str, tuple[float, float, float] | Scale]
 
 
 def limits_of(limits: Limits | None) -> dict[str, Limit]:
-    """Limits by scale, all in one form."""
+    """Return limits by scale."""
     return {name: _make_limit(name, limit) for name, limit in (limits or {}).items()}
 
 
@@ -339,18 +346,20 @@ def _make_limit(name: str, limit: tuple[float, float, float] | Scale) -> Limit:
         return Limit(limit.low, limit.high, limit.step)
     low, high, step = limit
     if not (low < high and step >= 0 and high - low < float("inf")):
-        raise UsageError(f"limits of {name} must be (low, high, step), got {limit!r}")
+        raise UsageError(
+            f"limits of {name} must be (low, high, step) with low < high, got {limit!r}"
+        )
     return Limit(low, high, step)
 
 
 def find_off_scale(
     pairs: Collection[tuple[object, object]], limits: Mapping[str, Limit]
 ) -> Iterator[tuple[tuple[object, object], str]]:
-    """Pairs of scale and value that cannot be, and why."""
+    """Yield the pairs of scale and value that are outside the scale, with the reason."""
     for scale, value in pairs:
         limit = limits.get(scale) if isinstance(scale, str) else None
         if limit and isinstance(value, float) and value == value and not limit.allows(value):
-            yield (scale, value), f"{value:g} is not on {scale} ({limit})"
+            yield (scale, value), f"{value:g} is outside scale {scale} ({limit})"
 
 
 # --- Column options and roles --------------------------------------------------------------------
@@ -366,11 +375,11 @@ NUMERIC_ROLES = ("value", "session", "trial", "asked", "place")
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """What the user says about a table; columns that stand ``apart`` are read elsewhere.
+    """Options for reading a table.
 
-    Names of columns for roles that are ``optional`` need not be there. Columns that are ``groups``
-    divide items or listeners. Scales may be written as ``aliases``. Votes that are off their scale
-    are refused with a ``remedy``, or, with ``drop``, taken for missing.
+    Columns in ``apart`` are read elsewhere. Columns for ``optional`` roles may be missing. Columns
+    in ``groups`` group items or listeners. Scales may be written as ``aliases``. Values outside
+    their scale are refused with a ``remedy``, or treated as missing with ``drop``.
     """
 
     pattern: str = ""
@@ -393,7 +402,7 @@ class ColumnOptions:
         for what, names in (("columns", self.columns), ("given", self.constants)):
             for role in names:
                 if role not in ROLES:
-                    raise UsageError(f'{what}: no "{role}" — {nearest(role, ROLES)}')
+                    raise UsageError(f'{what}: unknown role "{role}" — {nearest(role, ROLES)}')
         for role, text in self.constants.items():
             if not is_name(text):
                 raise UsageError(f"given: {role} must be printable text, got {text!r}")
@@ -403,26 +412,28 @@ class ColumnOptions:
         ):
             for name in named:
                 if named.count(name) > 1:
-                    raise UsageError(f'{what}: "{name}" comes twice')
+                    raise UsageError(f'{what}: "{name}" is named twice — name it once')
         if self.scales and (both := sorted({*LONG_TABLE_ROLES} & {*self.columns, *self.constants})):
-            raise UsageError(f"scales have columns of their own, so there is no {both[0]}")
+            raise UsageError(
+                f"{both[0]}: cannot be combined with scales in separate columns — remove either"
+            )
 
     @property
     def wanted(self) -> list[str]:
-        """Names of columns that a file may well have."""
+        """Names of columns that a file may have."""
         named = (*self.columns.values(), *self.scales, *self.known_names.scales, *self.limits)
         return [*ROLES, *SAMPLE_COLUMNS, self.column, *named]
 
     def name_of(self, role: str) -> str:
-        """The column for a role; nothing if the user says that there is none."""
+        """Return the column of a role; empty if the user excludes it."""
         return self.columns.get(role, role)
 
     def scale(self, written: str) -> str:
-        """A scale by the name that it has elsewhere."""
+        """Return the canonical name of a scale."""
         return self.aliases.get(written, written)
 
     def number_reader(self, table: InputTable) -> Callable[[Cell], float | Fault]:
-        """How a cell with a number is read."""
+        """Return the reader of cells with numbers."""
         return partial(read_number, comma=table.comma, words=self.words)
 
     @property
@@ -432,18 +443,21 @@ class ColumnOptions:
 
 
 # --- Column layout -------------------------------------------------------------------------------
-# Columns are known by their names, or by those that the user gives. Without ``scale`` and ``value``
-# every scale has a column of its own: those that the user names, or that are known, or else all
-# that hold numbers. What is left is passed over and told, but refused if it looks like a slip.
+# Columns are found by their default names or by names set by the user. Without ``scale`` and
+# ``value``, every scale has its own column: those named by the user, or known scales, or else all
+# columns of numbers. Other columns are ignored with a note, or refused if they look misspelled.
 
 
-NO_COLUMN_MESSAGE = "there is no such column"
-HEADER_LINE = 1  # the line with the names of columns
+NO_COLUMN_MESSAGE = "missing column"
+SAMPLE_REMEDY = (
+    "if file names contain system and item, use --sample COLUMN --pattern '{system}_{item}.wav'"
+)
+HEADER_LINE = 1  # line of the column names
 
 
 @dataclass
 class ColumnLayout:
-    """Columns by what they say; ``scales`` are columns of their own, if any."""
+    """Columns by role; ``scales`` are scales with their own columns."""
 
     fields: dict[str, str]
     sample: str = ""
@@ -453,7 +467,7 @@ class ColumnLayout:
 
     @property
     def places(self) -> list[str]:
-        """What names of samples say."""
+        """Roles that are part of sample names."""
         return self.pattern.places if self.pattern else []
 
     @property
@@ -463,7 +477,7 @@ class ColumnLayout:
 
 
 def lay_out(table: InputTable, options: ColumnOptions) -> ColumnLayout:
-    """Where everything is; what cannot be is told to the table."""
+    """Return the columns of all roles; faults are added to the table."""
     named = {role: options.name_of(role) for role in ROLES}
     if options.scales:
         named = {role: name for role, name in named.items() if role not in LONG_TABLE_ROLES}
@@ -483,15 +497,15 @@ def lay_out(table: InputTable, options: ColumnOptions) -> ColumnLayout:
         table.tell(HEADER_LINE, *fault)
     unused = [show(n) for n in table.names if n and n not in layout.used and n not in options.apart]
     if unused:
-        layout.notes.append(f"passed over: {', '.join(unused)}")
+        layout.notes.append(f"ignored columns: {', '.join(unused)}")
     return layout
 
 
 def _lay_out_samples(layout: ColumnLayout, table: InputTable, options: ColumnOptions) -> None:
-    """The column with names of samples, where they say something."""
+    """Find the column of sample names, and its pattern."""
     known_names = options.known_names
     sample = options.column or next((name for name in SAMPLE_COLUMNS if name in table.names), "")
-    if options.column and options.pattern:  # which then says what is in this column
+    if options.column and options.pattern:  # the pattern defines the content of this column
         layout.fields = {role: name for role, name in layout.fields.items() if name != sample}
     unsaid = not {"item", "system"} & {*layout.fields, *options.constants}
     text = options.pattern or (DEFAULT_SOUND_PATTERN if sample and unsaid else "")
@@ -499,13 +513,13 @@ def _lay_out_samples(layout: ColumnLayout, table: InputTable, options: ColumnOpt
         layout.sample = sample or SAMPLE_COLUMNS[0]
         layout.pattern = Pattern(text, known_names.names("system"), known_names.names("item"))
     if text and not options.pattern:
-        layout.notes.append(f"{show(sample)} is read as {text}")
+        layout.notes.append(f"column {show(sample)} is read with the pattern {text}")
 
 
 def _scale_columns(
     layout: ColumnLayout, table: InputTable, options: ColumnOptions
 ) -> Iterator[str]:
-    """Columns that are scales."""
+    """Yield the columns that are scales."""
     if options.scales:
         yield from options.scales
         return
@@ -515,12 +529,12 @@ def _scale_columns(
     scales = expected or [name for name in free if _holds_numbers(table, name, options)]
     if scales and not expected:
         names = ", ".join(map(show, scales))
-        layout.notes.append(f"{options.words.columns} are the columns of numbers: {names}")
+        layout.notes.append(f"all columns of numbers are read as {options.words.columns}: {names}")
     yield from scales
 
 
 def _holds_numbers(table: InputTable, name: str, options: ColumnOptions) -> bool:
-    """Whether at least half of what a column says are numbers; the others will be refused."""
+    """Return whether at least half of the filled cells of a column are numbers."""
     cells = [cell for cell in table.cells(name, numbers=True) if cell]
     read = options.number_reader(table)
     right = {cell for cell in set(cells) if isinstance(read(cell), float)}
@@ -530,22 +544,20 @@ def _holds_numbers(table: InputTable, name: str, options: ColumnOptions) -> bool
 def _contradictions(layout: ColumnLayout, options: ColumnOptions) -> Iterator[Fault]:
     for role in layout.places:
         if role in layout.fields:
-            message = f"the pattern says {{{role}}}, and there is a column"
-            yield Fault(layout.fields[role], message, "write * in the pattern")
+            message = f"both a column and {{{role}}} in the pattern"
+            yield Fault(layout.fields[role], message, "write * instead in the pattern")
         elif layout.scales and role == "scale":
-            message = "scales have columns of their own"
-            yield Fault(
-                layout.sample, f"the pattern says {{scale}}, and {message}", "write * there"
-            )
+            message = "{scale} in the pattern, but scales are separate columns"
+            yield Fault(layout.sample, message, "write * instead of {scale}")
     for role in options.constants:
         if role in layout.fields or role in layout.places:
-            yield Fault(role, "is given, and the file says it too", "give it once")
+            yield Fault(role, "set as a constant, but also in the file", "remove one of them")
 
 
 def _missing_columns(
     layout: ColumnLayout, table: InputTable, options: ColumnOptions, wide: bool
 ) -> Iterator[Fault]:
-    """What nothing in the file says."""
+    """Yield faults of missing columns."""
     sure = {*layout.fields.values(), *options.scales, layout.sample}
     free = [name for name in table.names if name and name not in sure]
     for role, name in options.columns.items():
@@ -562,24 +574,30 @@ def _missing_columns(
             yield Fault(
                 role,
                 NO_COLUMN_MESSAGE,
-                _column_remedy(role, free, options.words.remedy.format(role=role)),
+                _column_remedy(role, free, *_role_remedies(role, layout, options)),
             )
     if wide and not layout.scales:
-        message = "there are no columns scale and value, and none of numbers"
+        message = "neither columns scale and value, nor columns of numbers"
         yield Fault("", message, _column_remedy("value", free))
 
 
-def _column_remedy(name: str, names: Sequence[str], more: str = "") -> str:
+def _role_remedies(role: str, layout: ColumnLayout, options: ColumnOptions) -> Iterator[str]:
+    yield options.words.remedy.format(role=role)
+    if role in ("item", "system") and not layout.pattern and not options.words.undefined:
+        yield SAMPLE_REMEDY
+
+
+def _column_remedy(name: str, names: Sequence[str], *more: str) -> str:
     suggestion = nearest(name, [column_name for column_name in names if column_name]).replace(
-        "known:", "the file has", 1
+        "known:", "found:", 1
     )
-    return " — ".join(part for part in (suggestion, more) if part)
+    return "; ".join(part for part in (suggestion, *more) if part).replace("?; ", "? ")
 
 
 def _misspelled_columns(
     layout: ColumnLayout, table: InputTable, options: ColumnOptions, wide: bool
 ) -> Iterator[Fault]:
-    """Columns that look like others that are not there."""
+    """Yield faults of columns whose names look like misspelled missing columns."""
     roles = {*layout.fields, *layout.places, *options.constants, *options.columns}
     lacking = [role for role in OPTIONAL_ROLES if role not in roles]
     lacking += [name for name in layout.used if name in table.partial]

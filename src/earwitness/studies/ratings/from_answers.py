@@ -1,7 +1,7 @@
-"""Ratings from the answers that listeners gave in a study, and their check against its design.
+"""Ratings from answers to a study, and the check of answers against the design.
 
-An answer says what was heard: the item, the systems in order and which of them was the unknown one.
-Ratings follow from that and from the study file; the design is not made again for them.
+An answer records what was presented: the item, the systems in order, and the target. Ratings are
+derived from that and from the study file, without generating the design again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,24 @@ StudySource = str | PathLike[str] | Study
 
 
 def study_ratings(study: StudySource, answers: str | PathLike[str]) -> list[Rating]:
-    """Ratings that follow from a file of answers; practice and anchors do not count."""
+    """Return the ratings of a file of answers, without practice and anchors.
+
+    Parameters
+    ----------
+    study
+        Study or path of its file.
+    answers
+        Path of the file of answers (JSON Lines).
+
+    Returns
+    -------
+    list of Rating
+
+    Raises
+    ------
+    InputError
+        If answers are invalid or do not match the design of the study.
+    """
     design, lines = study_answers(study, answers)
     return ratings_from_answers(design.study, lines, str(answers))
 
@@ -48,17 +65,17 @@ def study_ratings(study: StudySource, answers: str | PathLike[str]) -> list[Rati
 def study_answers(
     study: StudySource, answers: str | PathLike[str]
 ) -> tuple[Design, Mapping[int, Answer]]:
-    """The design of a study, and answers to it by the number of their line."""
+    """Return the design of a study, and its answers by line number."""
     design = study_design(study)
     file = AnswersFile(Path(answers), design.study.digest)
     return design, read_checked_answers(design, file).lines
 
 
 def read_checked_answers(design: Design, file: AnswersFile) -> AnswerLines:
-    """Answers of a file, all to trials as this version plans them."""
+    """Read the answers of a file and check them against the design."""
     answers = file.read()
     for line in answers.cut:
-        message = f"{file.path}:{line}: was cut short, and is passed over"
+        message = f"{file.path}:{line}: truncated line ignored"
         warnings.warn(message, EarwitnessWarning, stacklevel=3)
     check_against_design(design, answers.lines, str(file.path))
     return answers
@@ -68,7 +85,7 @@ def read_checked_answers(design: Design, file: AnswersFile) -> AnswerLines:
 
 
 def check_against_design(design: Design, answers: Mapping[int, Answer], source: str) -> None:
-    """Refuse answers to trials that this version plans otherwise."""
+    """Raise InputError for answers to trials that differ from the design."""
     plans = {plan.listener: planned_trials(plan) for plan in design.plans}
     problems = [
         Problem(source, line, *fault)
@@ -81,18 +98,18 @@ def check_against_design(design: Design, answers: Mapping[int, Answer], source: 
 
 
 def _differences(answer: Answer, trial: Trial | None) -> Iterator[tuple[str, ...]]:
-    """How what was heard differs from the plan, if it does, and what to do."""
+    """Yield the differences between what was presented and the design, with remedies."""
     if trial is None:
         if answer.heard is not None:
             yield "values", _no_page(answer)
     elif answer.heard is None:
-        yield "heard", "missing", f"what was presented on page {answer.page}?"
+        yield "heard", "missing", f"add what was presented on page {answer.page}"
     elif answer.heard != presented_trial(trial):
         presented, plan = _describe(answer.heard), _describe(presented_trial(trial))
-        remedy = "was it changed?"
+        remedy = "was the answer file edited?"
         if answer.version not in ("", __version__):
-            remedy = f"use earwitness {answer.version}, which asked this"
-        yield "heard", f"was {presented}, this version plans {plan}", remedy
+            remedy = f"use earwitness {answer.version}, which presented this trial"
+        yield "heard", f"{presented} was presented, but the design has {plan}", remedy
 
 
 def _describe(presented: Mapping[str, Any]) -> str:
@@ -108,7 +125,7 @@ def _no_page(answer: Answer) -> str:
 
 
 def ratings_from_answers(study: Study, answers: Mapping[int, Answer], source: str) -> list[Rating]:
-    """Ratings that follow from answers by the number of their line, and from what was heard."""
+    """Return the ratings of answers, which are given by line number."""
     ratings, problems = list[Rating](), list[Problem]()
     answered = _AnsweredPages(study)
     for line, answer in answers.items():
@@ -124,12 +141,12 @@ def ratings_from_answers(study: Study, answers: Mapping[int, Answer], source: st
 
 @dataclass(frozen=True)
 class _AnsweredPages:
-    """The pages that answers to a study are of, without its design."""
+    """Pages of answers to a study, found without its design."""
 
     study: Study
 
     def page(self, answer: Answer) -> Page:
-        """The page of an answer: a trial as it was heard, or one that all listeners see."""
+        """Return the page of an answer: a trial as presented, or a page that all listeners see."""
         if answer.heard is not None:
             return self._trial_page(answer, answer.heard)
         plan = self._plans.get(answer.listener)
@@ -148,7 +165,7 @@ class _AnsweredPages:
         return Page(answer.page, {}, trial, session, (), session > 0, int(number))
 
     def _trial(self, answer: Answer, part: str, presented: Mapping[str, Any]) -> Trial | None:
-        """What was heard, asked as the study says; nothing if it has no such session."""
+        """Return the trial that was presented, or None if the study has no such session."""
         item, systems = presented["item"], tuple(presented["systems"])
         target = presented["target"]
         if self._plans:
@@ -157,7 +174,7 @@ class _AnsweredPages:
                 return None
             return Trial(item, systems, trial.scales, trial.block, target, trial.against)
         if part in (TRAINING_PAGES, ANCHOR_PAGES):
-            session = 1  # practice and anchors are asked as the first session is
+            session = 1  # practice and anchors are presented like the first session
         elif part.isdecimal() and 0 < int(part) <= len(self._session_blocks):
             session = int(part)
         else:
@@ -171,7 +188,7 @@ class _AnsweredPages:
         return number in self._plans if self._plans else 0 < number <= self.study.listeners
 
     def _planned_trials(self, listener: int) -> dict[str, Trial]:
-        """Trials by page where plans were made elsewhere, kept for the next answer."""
+        """Return the trials of a listener by page for imported plans (cached)."""
         if listener not in self._planned and listener in self._plans:
             self._planned[listener] = planned_trials(self._plans[listener])
         return self._planned.get(listener, {})
@@ -186,13 +203,13 @@ class _AnsweredPages:
 
     @cached_property
     def _session_blocks(self) -> list[tuple[int, int]]:
-        """The block of each session, and the place of the session in it."""
+        """Block of each session, and position of the session in the block."""
         blocks = enumerate(self.study.blocks)
         return [(number, place) for number, block in blocks for place in range(block.sessions)]
 
     @cached_property
     def _against(self) -> list[dict[frozenset[str], str]]:
-        """By block, which of the systems that are compared the other is rated against."""
+        """Per block, the system that others are rated relative to, by compared systems."""
         tables = []
         for block in self.study.blocks:
             kind = block_kind(block)
@@ -203,7 +220,7 @@ class _AnsweredPages:
         return tables
 
     def _other_pages(self, sessions: int) -> dict[str, Page]:
-        """All pages but trials, where there are so many sessions."""
+        """Return all pages except trials, for a number of sessions."""
         if sessions not in self._known_pages:
             study, empty = self.study, ListenerPlan(1, 1, ((),) * sessions)
             names = [f"{part}.0" for part in (TRAINING_PAGES, ANCHOR_PAGES)]
@@ -222,7 +239,7 @@ class _AnsweredPages:
 
 
 def rating_records(ratings: Iterable[Rating]) -> list[dict[str, Any]]:
-    """Ratings as records, with what is known of the moment: session, trial, question, place."""
+    """Return ratings as records, with session, trial, question and position."""
     return [
         {
             "item": rating.key.item,

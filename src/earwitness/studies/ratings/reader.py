@@ -1,4 +1,4 @@
-"""Reader of rating tables in CSV or JSON lines: votes, groups and rubric dimensions."""
+"""Reader of rating tables in CSV or JSON Lines: votes, groups and rubric dimensions."""
 
 from __future__ import annotations
 
@@ -44,20 +44,19 @@ from earwitness.studies.rubric import BUILT_IN_RUBRICS, TOTAL, Rubric, read_rubr
 from earwitness.studies.wording import LANGUAGES
 
 # --- Rubric dimensions as columns ----------------------------------------------------------------
-# Dimensions are known by their names and by their titles in every language, in capitals or not.
-# Where all dimensions of a rubric are there, the table is taken for one by that rubric, unless
-# something else is said.
+# Dimensions are found by their names and by their titles in every language, ignoring case. A table
+# with all dimensions of a rubric is read as ratings by that rubric, unless set otherwise.
 
 
 NO_RUBRIC = "none"
 CAPTION_COLUMN = "caption"
-OFF_SCALE_REMEDY = "write a number that is on it, or say --faults drop to take it for a blank"
+OFF_SCALE_REMEDY = "correct the value, or use --faults drop to treat it as blank"
 
 
 def fit_rubric(options: ColumnOptions, table: InputTable, said: str = "") -> ColumnOptions:
-    """Options that hold for a table by a rubric: the one that was said, or that fits.
+    """Return options for a table by a rubric: the named one, or one whose dimensions match.
 
-    Where scales are named already, nothing is guessed.
+    If scales are named, no rubric is detected.
     """
     if said == NO_RUBRIC or (options.scales and not said):
         return options
@@ -92,7 +91,7 @@ def _add_rubric_columns(
     limits = {
         name: Limit(scale.low, scale.high, scale.step) for name, scale in rubric.scales.items()
     }
-    limits[TOTAL] = limits[TOTAL]._replace(step=0)  # totals are made again
+    limits[TOTAL] = limits[TOTAL]._replace(step=0)  # totals are recomputed
     texts = [CAPTION_COLUMN] if CAPTION_COLUMN in table.names else []
     return replace(
         options,
@@ -106,21 +105,21 @@ def _add_rubric_columns(
 
 
 def _tell_dimensions(table: InputTable, rubric: Rubric, lacking: list[str]) -> None:
-    """Which dimensions are not there."""
+    """Report missing dimensions."""
     has = ", ".join(show(name) for name in table.names if name)
     for name in lacking:
-        message = f"{rubric.name} has {name}, the table does not"
+        message = f"missing dimension of the rubric {rubric.name}"
         table.tell(
             HEADER_LINE,
             name,
             message,
-            f"say --rubric {NO_RUBRIC} if it is no such table; it has {has}",
+            f"columns found: {has}; use --rubric {NO_RUBRIC} if the table has no rubric",
         )
 
 
 @cache
 def spellings(name: str) -> Mapping[str, str]:
-    """Dimensions and the total, by everything that they may be called."""
+    """Return dimensions and the total by all their spellings."""
     return dict(_spelling_pairs(name))
 
 
@@ -133,7 +132,7 @@ def _spelling_pairs(name: str) -> Iterator[tuple[str, str]]:
 
 
 def fold_name(text: str) -> str:
-    """A name without capitals and odd blanks.
+    """Return a name in lower case with normalized spaces.
 
     >>> fold_name(" Hors_Sujet ")
     'hors sujet'
@@ -144,11 +143,11 @@ def fold_name(text: str) -> str:
 # --- Checked columns and votes -------------------------------------------------------------------
 
 
-Columns = dict[str, Sequence[Any]]  # by what they say; votes by scale
+Columns = dict[str, Sequence[Any]]  # by role; votes by scale
 
 
 class OffScaleCell(NamedTuple):
-    """A vote that is not on its scale, and was taken for missing; the number of its row."""
+    """A vote outside its scale, treated as missing, with the number of its row."""
 
     row: int
     scale: str
@@ -156,7 +155,7 @@ class OffScaleCell(NamedTuple):
 
 
 class CheckedColumns(NamedTuple):
-    """What rows say, votes by scale, and votes that were taken for missing."""
+    """Columns by role, votes by scale, and votes treated as missing."""
 
     columns: Columns
     votes: Columns
@@ -169,7 +168,7 @@ MIN_ROLE_VALUES = {"session": 0, "trial": 0, "asked": 0, "place": 1}
 def check_columns(
     table: InputTable, layout: ColumnLayout, options: ColumnOptions
 ) -> CheckedColumns:
-    """What rows say, and votes by scale; what is wrong with them is told to the table."""
+    """Return checked columns and votes; faults are added to the table."""
     cells = _cells_by_role(table, layout, options)
     where = {role: layout.fields.get(role, layout.sample or role) for role in cells}
     columns: Columns = {}
@@ -196,7 +195,7 @@ def check_columns(
 def _cells_by_role(
     table: InputTable, layout: ColumnLayout, options: ColumnOptions
 ) -> dict[str, Sequence[Cell]]:
-    """Columns by what they say, wherever it is said."""
+    """Return cells by role, from columns, sample names and constants."""
     cells: dict[str, Sequence[Cell]] = {
         role: table.cells(name, numbers=role in NUMERIC_ROLES)
         for role, name in layout.fields.items()
@@ -216,7 +215,7 @@ def _votes_by_scale(
     columns: Columns,
     off: list[OffScaleCell],
 ) -> Columns:
-    """Votes by scale, or all of them where scales stand in a column."""
+    """Return votes by scale, or all votes if there is a scale column."""
     read = options.number_reader(table)
     if not layout.scales:
         where = layout.fields.get("value", "value")
@@ -227,7 +226,7 @@ def _votes_by_scale(
         names = options.known_names.names("scale")
         if names and options.scale(scale) not in names:
             table.tell(
-                HEADER_LINE, show(scale), f"there is no scale {show(scale)}", nearest(scale, names)
+                HEADER_LINE, show(scale), f"unknown scale {show(scale)}", nearest(scale, names)
             )
         values = read_column(table, table.cells(scale, numbers=True), scale, read)
         named = options.scale(scale)
@@ -244,7 +243,7 @@ def _check_limits(
     options: ColumnOptions,
     off: list[OffScaleCell],
 ) -> Sequence[Any]:
-    """Tell votes that are not on their scales, or leave them out and list them."""
+    """Report votes outside their scales, or treat them as missing and list them."""
     if not options.limits:
         return values
     pairs: list[tuple[Any, Any]] = list(zip(scales, values, strict=True))
@@ -260,7 +259,7 @@ def _check_limits(
 
 
 def build_ratings(columns: Columns, votes: Columns) -> list[Rating]:
-    """A rating for every vote, row by row; one that is missing is NaN."""
+    """Return one rating per vote, row by row; a missing vote is NaN."""
     rows = len(next(iter(votes.values())))
     keys = _make_keys(columns["item"], columns["system"])
     none: list[Any] = [None] * rows
@@ -287,7 +286,7 @@ def build_ratings(columns: Columns, votes: Columns) -> list[Rating]:
 
 
 def _make_keys(items: Sequence[str], systems: Sequence[str]) -> list[Any]:
-    """Keys, each made once; none where there is no system."""
+    """Return keys, each created once; None without a system."""
     pairs = list(zip(items, systems, strict=True))
     key_of = {pair: Key(*pair) if pair[1] else None for pair in set(pairs)}
     return [key_of[pair] for pair in pairs]
@@ -305,7 +304,7 @@ def _keep_options(options: ColumnOptions, _: InputTable) -> ColumnOptions:
 
 @dataclass(frozen=True)
 class ParsedRatings:
-    """A number for every cell that could have one, NaN where it has none."""
+    """Ratings of a table, one per cell; NaN for empty cells."""
 
     all_ratings: list[Rating]
     layout: ColumnLayout
@@ -316,16 +315,16 @@ class ParsedRatings:
 
     @property
     def filled(self) -> list[Rating]:
-        """Those that have a number."""
+        """Ratings that are not missing."""
         return [rating for rating in self.all_ratings if rating.value == rating.value]
 
 
 def read_rows(
     source: RecordSource, options: ColumnOptions, fitted: OptionsFitter = _keep_options
 ) -> ParsedRatings:
-    """All of a table; refused as a whole if anything is wrong, or if it has no number at all.
+    """Read a table; raise InputError with all faults, or if it has no number.
 
-    ``fitted`` gives the options that hold for a table with such columns.
+    ``fitted`` adapts the options to the columns of the table.
     """
     with _without_garbage_collection():
         return _read_rows(source, options, fitted)
@@ -333,7 +332,7 @@ def read_rows(
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Without the collector of cycles: there are none here, and looking takes half the time."""
+    """Disable garbage collection, which would take half the time and find nothing."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -350,7 +349,7 @@ def _read_rows(
     options = fitted(options, table)
     faults_before = table.wrong.count
     layout = lay_out(table, options)
-    nothing = f"has no {options.words.row} in it"
+    nothing = f"contains no {options.words.row}s"
     if not table.lines and not table.wrong.count:
         table.tell(HEADER_LINE, "", nothing)
     if table.wrong.count > faults_before or not table.lines:
@@ -361,7 +360,7 @@ def _read_rows(
         build_ratings(parsed.columns, parsed.votes), layout, table, file, options, parsed
     )
     if not rows.filled:
-        table.tell(HEADER_LINE, "", nothing, f"no row has a {options.words.cell}")
+        table.tell(HEADER_LINE, "", nothing, f"fill in at least one {options.words.cell}")
         table.wrong.refuse()
     return rows
 
@@ -370,7 +369,7 @@ def _read_rows(
 
 
 ItemOrListener = int | str
-# the line, of whom, what was said before and what is said in this line
+# line, item or listener, earlier group, group in this line
 Clash = tuple[int, ItemOrListener, str, str]
 
 
@@ -380,15 +379,18 @@ def read_groupings(
     items: Sequence[ItemOrListener],
     people: Sequence[ItemOrListener],
 ) -> dict[str, Grouping]:
-    """By field: of items if all rows of an item say the same, else of listeners.
+    """Return groups by field: of items if constant per item, else of listeners.
 
-    Where neither do, that is told to the table. Empty cells say nothing.
+    A field that is neither is reported as a fault. Empty cells are ignored.
     """
     by_field: dict[str, Grouping] = {}
     for name in names:
         if name not in table.names:
             table.tell(
-                HEADER_LINE, show(name), f"{NO_COLUMN_MESSAGE} (by)", nearest(name, table.names)
+                HEADER_LINE,
+                show(name),
+                f"{NO_COLUMN_MESSAGE} (named in by)",
+                nearest(name, table.names),
             )
             continue
         cells = table.cells(name)
@@ -406,7 +408,7 @@ def read_groupings(
 def _group_values(
     table: InputTable, owners: Sequence[ItemOrListener], cells: Sequence[Cell]
 ) -> tuple[Mapping[ItemOrListener, str], Clash | None]:
-    """What is said of each, and the first row that says something else than one before."""
+    """Return the group of each owner, and the first row that contradicts an earlier one."""
     group_of: dict[ItemOrListener, str] = {}
     for line, owner, cell in zip(table.lines, owners, cells, strict=True):
         if isinstance(cell, str) and cell and group_of.setdefault(owner, cell) != cell:
@@ -416,15 +418,17 @@ def _group_values(
 
 def _tell_clash(table: InputTable, name: str, item: Clash, listener: Clash) -> None:
     line, owner, before, current = item
-    message = f"{owner} is {show(current)} here and was {show(before)} above"
-    also = f"and listener {listener[1]} is both {show(listener[2])} and {show(listener[3])}"
-    table.tell(line, name, message, f"{also}: an item, or a listener, is in one group")
+    message = (
+        f"item {owner} is {show(current)} here and {show(before)} above, and listener "
+        f"{listener[1]} is both {show(listener[2])} and {show(listener[3])}"
+    )
+    table.tell(line, name, message, "assign each item, or each listener, to one group")
 
 
 def caption_texts(
     table: InputTable, name: str, items: Sequence[str], systems: Sequence[str]
 ) -> dict[Key, str]:
-    """Words that were judged, by item and system; the first that are said."""
+    """Return captions by item and system; the first one in the table."""
     if name not in table.names:
         return {}
     texts: dict[Key, str] = {}
@@ -435,13 +439,13 @@ def caption_texts(
 
 
 # --- Tables of ratings ---------------------------------------------------------------------------
-# All that is wrong with a table is told at once, with lines; then nothing is read. What is odd but
-# allowed stands in notes.
+# All faults of a table are reported at once, with lines, and nothing is read. Notes report unusual
+# content that is allowed.
 
 
 @dataclass(frozen=True)
 class OffScaleVote:
-    """A vote that was taken for missing, as it is not on its scale."""
+    """A vote outside its scale, which is treated as missing."""
 
     line: int
     item: str
@@ -453,10 +457,10 @@ class OffScaleVote:
 
 @dataclass(frozen=True)
 class RatingsTable:
-    """Ratings in the order of the file; ``missing`` is how many cells for a vote are empty.
+    """Ratings in the order of the file; ``missing`` is the number of empty cells.
 
-    ``all_ratings`` has those too, as NaN. ``groups`` are columns that divide items or listeners,
-    ``captions`` are words that were judged by the ``rubric``, where there is one.
+    ``all_ratings`` also has empty cells, as NaN. ``groups`` are groups of items or listeners,
+    ``captions`` the captions rated by the ``rubric``, if any.
     """
 
     ratings: list[Rating]
@@ -484,15 +488,41 @@ def read_ratings(
     rubric: str = NO_RUBRIC,
     drop: bool = False,
 ) -> RatingsTable:
-    """Ratings of a table.
+    """Read a table of ratings (CSV, TSV or JSON Lines).
 
-    ``pattern`` takes item and system out of names of samples, such as ``{system}/{item}.wav``,
-    which stand in ``column``. ``columns`` has names of columns by what they say (an empty one: the
-    file does not say it), ``scales`` are columns that are scales, ``constants`` says what the file
-    does not, such as who the listener is. ``known_names`` are names that may occur, ``limits`` has
-    by scale the lowest number, the highest, and the step between. ``groups`` are columns that
-    divide items or listeners. A ``rubric`` says what dimensions there are; an empty one is guessed.
-    With ``drop`` votes that are off their scale are taken for missing.
+    Parameters
+    ----------
+    path
+        Path of the table.
+    pattern
+        Pattern of sample names with item and system, such as ``{system}/{item}.wav``.
+    column
+        Column of sample names.
+    columns
+        Names of columns, by role; an empty name excludes a role.
+    scales
+        Columns that are scales.
+    constants
+        Values for roles without a column, such as the listener.
+    known_names
+        Allowed names of systems, items, listeners and scales.
+    limits
+        Lowest value, highest value and step, by scale.
+    groups
+        Columns that group items or listeners.
+    rubric
+        Rubric of the ratings; an empty string detects it.
+    drop
+        Whether to treat votes outside their scale as missing instead of refusing them.
+
+    Returns
+    -------
+    RatingsTable
+
+    Raises
+    ------
+    InputError
+        If the table has faults; all of them are listed.
     """
     options = ColumnOptions(
         *(
@@ -546,15 +576,15 @@ def _table_notes(
     yield from rows.layout.notes
     if guessed:
         name = rows.options.rubric
-        message = f"has all dimensions of {name} and is read as such"
-        yield f"{message}; say --rubric {NO_RUBRIC} if it is not"
+        message = f"the table has all dimensions of the rubric {name} and is read with it"
+        yield f"{message}; use --rubric {NO_RUBRIC} to change this"
     empty = {rating.key.system for rating in all_ratings} - {
         rating.key.system for rating in ratings
     }
-    yield from (f"nobody rated {name}: all its votes are missing" for name in sorted(empty))
+    yield from (f"no ratings of {name}: all its votes are missing" for name in sorted(empty))
     if missing := len(all_ratings) - len(ratings):
         yield f"{missing:,} {'vote is' if missing == 1 else 'votes are'} missing"
     sessions = {rating.session for rating in ratings}
     if 0 in sessions and len(sessions) > 1:
         count = sum(rating.session == 0 for rating in ratings)
-        yield f"{count:,} ratings are of session 0: if that was practice, leave them out"
+        yield f"{count:,} ratings are from session 0; remove them if that was practice"

@@ -25,7 +25,7 @@ from earwitness.studies.results import Results
 
 
 def results_report(results: Results) -> Report:
-    """All of it; what is empty is left out."""
+    """Return the report of results; empty sections are omitted."""
     sections = tuple(_all_sections(results))
     title = f"Results of {results.title}" if results.title else "Results"
     return Report(
@@ -39,14 +39,14 @@ def results_report(results: Results) -> Report:
 
 
 def _terminal_hint(sections: Sequence[Section]) -> str:
-    """What the terminal does not show."""
+    """Return the titles of the sections that the terminal does not show."""
     titles = [s.title[0].lower() + s.title[1:] for s in sections if s.place != "everywhere"]
-    return f"more with -o report.html or --folder: {', '.join(titles)}" if titles else ""
+    return f"also in -o report.html and --folder: {', '.join(titles)}" if titles else ""
 
 
 def _all_sections(results: Results) -> Iterator[Section]:
     if lines := tuple(_headlines(results)):
-        yield Section("In short", (Lines("", lines),))
+        yield Section("Summary", (Lines("", lines),))
     yield from mean_sections(results)
     yield from difference_sections(results)
     yield from equivalence_sections(results)
@@ -63,13 +63,12 @@ def _all_sections(results: Results) -> Iterator[Section]:
 
 
 def _headlines(results: Results) -> Iterator[str]:
-    """Who leads, what cannot be told apart, who was left out and what that changes, and what is
-    strange about votes."""
+    """Yield the main findings, then excluded listeners and unusual votes."""
     if all_failed(results):
-        yield failure_clause(results)
+        yield _capitalized(failure_clause(results))
     if results.simulated:
-        yield "all listeners were simulated: nobody heard anything"
-    yield from (f"other than the study had planned: {change}" for change in results.changed)
+        yield "All listeners were simulated; these are not ratings by people"
+    yield from (f"Deviation from the planned analysis: {change}" for change in results.changed)
     yield from difference_headlines(results)
     yield from choice_headlines(results)
     yield from equivalence_headlines(results)
@@ -80,8 +79,12 @@ def _headlines(results: Results) -> Iterator[str]:
     yield from listener_headlines(results)
 
 
+def _capitalized(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def result_systems(results: Results) -> tuple[str, ...]:
-    """Those of all scales, comparisons and choices."""
+    """Return the systems of all scales, comparisons and choices."""
     names: list[str] = []
     for scale in results.scales:
         names += [*scale.systems, *(scale.abilities.systems if scale.abilities else ())]
@@ -91,7 +94,7 @@ def result_systems(results: Results) -> tuple[str, ...]:
 
 
 def _subtitle(results: Results) -> str:
-    """What was rated, in a line."""
+    """Return the numbers of systems and listeners, the scales and the files in one line."""
     kept = results.listeners - len(results.left)
     whom = f"{kept:,} of {results.listeners:,}" if results.left else f"{kept:,}"
     scales = ", ".join(scale.value.name for scale in results.scales)
@@ -110,7 +113,10 @@ def _rated_text(results: Results) -> str:
 
 
 def _provenance(results: Results) -> Iterator[str]:
-    yield f"intervals: {100 * results.plan.level:.4g} %; ↑ high is good, ↓ low is good"
+    yield (
+        f"confidence intervals: {100 * results.plan.level:.4g} %; "
+        "↑ higher is better, ↓ lower is better"
+    )
     if results.signature:
         yield f"signature: {results.signature}"
     if results.study:

@@ -1,4 +1,4 @@
-"""Agreement, effects and repeated votes: sections, headlines, methods sentences, CSV tables."""
+"""Report of agreement, order effects and repeated votes: sections, sentences, CSV tables."""
 
 from __future__ import annotations
 
@@ -33,32 +33,30 @@ from earwitness.studies.results import (
 
 
 AGREEMENT_FIGURE = Value("agreement", "high", -1, 1, "")
-BIAS = Value("bias", "none", *UNBOUNDED, "points of the scale above (+) or below (−) the others")
-INCONSISTENCY = Value(
-    "inconsistency", "low", 0, UNBOUNDED[1], "standard deviation, points of the scale"
-)
-TOO_FEW_LISTENERS_TEXT = "too few to tell"
-MAX_TABLE_ITEMS = 300  # items of a table on a page
+BIAS = Value("bias", "none", *UNBOUNDED, "scale points above (+) or below (−) the other listeners")
+INCONSISTENCY = Value("inconsistency", "low", 0, UNBOUNDED[1], "standard deviation, scale points")
+TOO_FEW_LISTENERS_TEXT = "too few listeners"
+MAX_TABLE_ITEMS = 300  # longer tables of items are omitted from pages
 
 
 def agreement_sections(results: Results) -> Iterator[Section]:
-    """Agreement, the subject model, effects, doubled votes, items."""
+    """Yield the sections on agreement, subject model, effects, repeated votes and items."""
     if any(scale.agreement for scale in results.scales):
-        yield Section("Agreement", (_agreement_table(results.scales),))
+        yield Section("Agreement between listeners", (_agreement_table(results.scales),))
     if any(scale.components for scale in results.scales):
-        yield Section("Variance", (_component_table(results.scales),), place="pages")
+        yield Section("Variance components", (_component_table(results.scales),), place="pages")
     yield from _model_sections(results)
     if any(scale.effects for scale in results.scales):
-        note = "What should not matter; p are not corrected."
-        yield Section("Effects", (_effect_table(results.scales),), note)
+        note = "Effects of presentation, which should be close to 0; p is not corrected."
+        yield Section("Order effects", (_effect_table(results.scales),), note)
     if results.retests:
-        yield Section("Test and retest", (_retest_table(results),), place="pages")
+        yield Section("Test–retest reliability", (_retest_table(results),), place="pages")
     if results.doubled:
         note = doubled_sentence(results)
-        yield Section("Doubled votes", (_repeat_table(results),), note, "pictures", folded=True)
+        yield Section("Repeated votes", (_repeat_table(results),), note, "pictures", folded=True)
     items = tuple(_item_table(scale) for scale in results.scales if _is_listable(scale))
     if items:
-        note = "Means by item; the table of stimuli has all votes."
+        note = "Means per item; stimuli.csv contains all votes."
         yield Section("Items", items, note, place="pictures", folded=True)
 
 
@@ -77,8 +75,8 @@ def _agreement_table(scales: Sequence[ScaleResults]) -> Table:
         )
         for scale, agreement in agreements
     )
-    header = ("scale", "of", "listeners", "stimuli", *names)
-    return Table("how far listeners agree", header, rows, names=2)
+    header = ("scale", "panel", "listeners", "stimuli", *names)
+    return Table("agreement between listeners", header, rows, names=2)
 
 
 def _figure_cells(agreement: ListenerAgreement, names: Sequence[str]) -> Iterator[str]:
@@ -99,7 +97,9 @@ def _component_table(scales: Sequence[ScaleResults]) -> Table:
         )
         for name in names
     )
-    return Table("variance of votes", ("", *(s.value.name for s in component_scales)), rows)
+    return Table(
+        "variance components of votes", ("", *(s.value.name for s in component_scales)), rows
+    )
 
 
 def _model_sections(results: Results) -> Iterator[Section]:
@@ -112,28 +112,28 @@ def _model_sections(results: Results) -> Iterator[Section]:
 
 
 def _model_warning(scale: ScaleResults, model: Subjects) -> str:
-    """What one has to know before the numbers of the model are believed."""
+    """Return warnings about the fit of the subject model."""
     sentences = []
     if model.floored:
         who = "listener" if len(model.floored) == 1 else "listeners"
         names = f"{who} {join_names([str(listener) for listener in model.floored], 10)}"
         sentences.append(
-            f"{scale.value.name}: the inconsistency of {names} would have gone below the floor of "
-            f"{model.floor:g} and was held there."
+            f"{scale.value.name}: the inconsistency of {names} was estimated below the floor of "
+            f"{model.floor:g} and set to it."
         )
     if not model.converged:
-        sentences.append(f"{scale.value.name}: not settled after {model.rounds:,} rounds.")
+        sentences.append(f"{scale.value.name}: did not converge after {model.rounds:,} iterations.")
     return " ".join(sentences)
 
 
 def _quality_table(modelled: Sequence[tuple[ScaleResults, Subjects]]) -> Table:
-    """Qualities without biases and with weights, beside plain means."""
+    """Return the qualities estimated by the subject model next to plain means."""
     rows = tuple(
         (scale.value.name, name, number(quality, scale.value), _mean_cell(scale, name))
         for scale, model in modelled
         for name, quality in model.systems.items()
     )
-    header = ("scale", "system", "recovered", "mean")
+    header = ("scale", "system", "estimated quality", "mean")
     return Table("quality by the subject model", header, rows, names=2)
 
 
@@ -166,8 +166,8 @@ def _effect_table(scales: Sequence[ScaleResults]) -> Table:
         for scale in scales
         for e in scale.effects
     )
-    header = ("scale", "effect", "what", "difference", "n", "p")
-    return Table("effects", header, rows, names=3)
+    header = ("scale", "effect", "comparison", "difference", "n", "p")
+    return Table("order effects", header, rows, names=3)
 
 
 def _retest_table(results: Results) -> Table:
@@ -183,8 +183,9 @@ def _retest_table(results: Results) -> Table:
         )
         for retest in results.retests
     )
-    header = ("scale", "pairs", "listeners", "second less first", "error", "same", "correlation")
-    return Table("the same stimulus, rated again", header, rows)
+    figures = ("second minus first", "standard error of measurement", "identical", "correlation")
+    header = ("scale", "pairs", "listeners", *figures)
+    return Table("repeated ratings of the same stimulus", header, rows)
 
 
 def _repeat_table(results: Results) -> Table:
@@ -195,8 +196,8 @@ def _repeat_table(results: Results) -> Table:
         )
         for repeated in results.doubled
     )
-    header = ("item", "system", "scale", "listener", "votes", "counts")
-    return Table("votes given more than once", header, rows, names=4)
+    header = ("item", "system", "scale", "listener", "votes", "vote used")
+    return Table("repeated votes", header, rows, names=4)
 
 
 def _is_listable(scale: ScaleResults) -> bool:
@@ -217,18 +218,19 @@ def _item_table(scale: ScaleResults) -> Table:
 
 
 def agreement_methods(results: Results) -> Iterator[str]:
-    """Sentences of the paragraph."""
+    """Yield the methods sentences on agreement."""
     names = dict.fromkeys(
         n for s in results.scales for agreement in s.agreement for n in agreement.figures
     )
     if names:
-        yield f"Agreement of listeners is given as {join_names([*names], MAX_LISTED_NAMES)}."
+        listed = join_names([*names], MAX_LISTED_NAMES)
+        yield f"Agreement between listeners is reported as {listed}."
     floors = [f"{s.value.name} {s.subjects.floor:.2f}" for s in results.scales if s.subjects]
     if floors:
         yield (
-            "Biases and inconsistencies of listeners are those of the subject model of ITU-T "
-            f"P.910, annex E. Inconsistencies are held at a floor ({', '.join(floors)}), so that "
-            "no single listener takes all the weight."
+            "Biases and inconsistencies of listeners were estimated by the subject model of ITU-T "
+            f"P.910, Annex E. Inconsistencies have a lower bound ({', '.join(floors)}), so that no "
+            "single listener receives all the weight."
         )
 
 
@@ -237,23 +239,24 @@ def agreement_methods(results: Results) -> Iterator[str]:
 
 EFFECT_WORDING = {
     "order": "from the first to the last trial of a session",
-    "place": "from the first to the last place on a page",
+    "place": "from the first to the last position on a page",
 }
 
 
 def effect_headlines(results: Results) -> Iterator[str]:
-    """Those with a low p, corrected over all effects on all scales; of three listeners or more."""
+    """Yield effects that are significant after Holm correction over all effects and scales."""
     effects = [(scale, effect) for scale in results.scales for effect in scale.effects]
     corrected = holm([effect.p for _, effect in effects])
     for (scale, effect), p in zip(effects, corrected, strict=True):
         if p < 1 - results.plan.level and effect.difference.n >= MIN_LISTENERS_FOR_DIFFERENCE:
-            yield f"votes {_effect_clause(scale, effect)} ({scale.value.name})"
+            clause = _effect_clause(scale, effect)
+            yield f"{scale.value.name}: votes {clause} (Holm-corrected p {p_value(p)})"
 
 
 def _effect_clause(scale: ScaleResults, effect: Effect) -> str:
     far = number(abs(effect.difference.value), scale.value)
     verb = "rise" if effect.difference.value > 0 else "fall"
-    later, _, earlier = effect.what.partition(" less ")
+    later, _, earlier = effect.what.partition(" minus ")
     if effect.name in EFFECT_WORDING:
         return f"{verb} by {far} {EFFECT_WORDING[effect.name]}"
     return f"{verb} by {far} from {earlier} to {later}" if earlier else f"{verb} by {far}: {later}"
@@ -263,7 +266,7 @@ def _effect_clause(scale: ScaleResults, effect: Effect) -> str:
 
 
 def agreement_tables(results: Results) -> dict[str, TableContent]:
-    """CSV tables by the name of their file."""
+    """Return CSV tables by file name."""
     return {
         "agreement.csv": _agreement_csv(results),
         "subjects.csv": _subjects_csv(results),
@@ -331,7 +334,7 @@ def _doubled_csv(results: Results) -> TableContent:
 
 
 def _stimuli_csv(results: Results) -> TableContent:
-    """A row a stimulus and scale with all its votes, and the quality of the subject model."""
+    """Return one row per stimulus and scale with all votes and the estimated quality."""
     rows = []
     most = max((len(stimulus.votes) for s in results.scales for stimulus in s.stimuli), default=0)
     for scale in results.scales:

@@ -1,4 +1,4 @@
-"""Paired choices: sections, headlines, methods sentences and CSV table."""
+"""Report of paired choices: sections, headlines, methods sentences and CSV table."""
 
 from __future__ import annotations
 
@@ -27,37 +27,41 @@ from earwitness.studies.study import NO_CORRECTION
 # --- Sections on choices -------------------------------------------------------------------------
 
 
-CHOICE_SHARE = Value("share", "none", 0, 1, "share of choices, without ties; 0.5 is chance")
-RIGHT_ANSWER_SHARE = Value("share", "none", 0, 1, "share of right answers; 0.5 is chance")
-ABILITY = Value("ability", "high", *UNBOUNDED, "log of the Bradley–Terry ability; all sum to 0")
+CHOICE_SHARE = Value("share", "none", 0, 1, "share of choices, ties excluded; 0.5 is chance")
+RIGHT_ANSWER_SHARE = Value("share", "none", 0, 1, "share of correct answers; 0.5 is chance")
+ABILITY = Value("ability", "high", *UNBOUNDED, "log Bradley–Terry ability; abilities sum to 0")
 SENSITIVITY = Value("d′", "high", *UNBOUNDED, "")
 
 
 def choice_sections(results: Results) -> Iterator[Section]:
-    """Shares of choices, abilities, and choices by listener."""
+    """Yield the sections on shares of choices, abilities and choices by listener."""
     chosen = [scale for scale in results.scales if scale.choices]
     if chosen:
         parts = tuple(_share_intervals(scale, results.plan.correction) for scale in chosen)
-        yield Section("Choices", parts, _choice_note(chosen))
+        yield Section("Paired choices", parts, _choice_note(chosen))
     able = [(scale, scale.abilities) for scale in results.scales if scale.abilities]
     if able:
         parts = tuple(_ability_intervals(scale, abilities) for scale, abilities in able)
-        yield Section("Abilities", parts, " ".join(filter(None, map(_ability_note, able))))
+        yield Section(
+            "Bradley–Terry abilities", parts, " ".join(filter(None, map(_ability_note, able)))
+        )
     tables = tuple(_listener_table(c, s) for s in chosen for c in s.choices if c.listeners)
     if tables:
         yield Section("Choices by listener", tables, place="pictures", folded=True)
 
 
 def _choice_note(scales: Sequence[ScaleResults]) -> str:
-    message = "Intervals are exact; p is of the exact test against one half."
+    message = (
+        "Confidence intervals are exact; p is that of the exact binomial test against one half."
+    )
     if any(c.over_listeners.n for scale in scales for c in scale.choices):
-        message += " Over listeners: every listener counts once, as the share of their choices."
+        message += " Over listeners: t test of per-listener shares, each listener weighted equally."
     return message
 
 
 def _share_intervals(scale: ScaleResults, correction: str) -> Intervals:
     abx = _has_right_answers(scale)
-    pairs = [f"{c.a} – {c.b}" if abx else f"{c.a} over {c.b}" for c in scale.choices]
+    pairs = [f"{c.a}–{c.b}" if abx else f"{c.a} over {c.b}" for c in scale.choices]
     rows = tuple(
         (pair, {pair if abx else c.a: c.share})
         for pair, c in zip(pairs, scale.choices, strict=True)
@@ -69,13 +73,13 @@ def _share_intervals(scale: ScaleResults, correction: str) -> Intervals:
 
 
 def _has_right_answers(scale: ScaleResults) -> bool:
-    """Whether answers are right or wrong, as in ABX."""
+    """Return whether answers are correct or incorrect, as in ABX."""
     return any(c.sensitivity is not None for c in scale.choices)
 
 
 def _choice_table(scale: ScaleResults, correction: str) -> Table:
     abx, corrected = _has_right_answers(scale), CORRECTED_P_HEADINGS.get(correction)
-    counts = ("right", "wrong") if abx else ("first chosen", "second chosen", "neither")
+    counts = ("correct", "incorrect") if abx else ("first chosen", "second chosen", "neither")
     header = ("first", "second", *counts, "share")
     header += ("p", *([corrected] if corrected else []), "over listeners", "p over listeners")
     header += ("d′",) * abx
@@ -106,12 +110,12 @@ def _ability_note(pair: tuple[ScaleResults, BradleyTerryAbilities]) -> str:
     sentences = []
     if abilities.ties is not None:
         sentences.append(
-            f"{scale.value.name}: log of the tie factor {cell(abilities.ties, ABILITY)}."
+            f"{scale.value.name}: log of the tie parameter {cell(abilities.ties, ABILITY)}."
         )
     if abilities.separated:
         sentences.append(
             f"{scale.value.name}: {join_names(abilities.separated)} won or lost every choice, so "
-            "that no finite ability fits."
+            "the ability cannot be estimated."
         )
     return " ".join(sentences)
 
@@ -121,8 +125,8 @@ def _listener_table(choice: PairChoices, scale: ScaleResults) -> Table:
         (str(who), f"{a:,}", f"{b:,}", f"{ties:,}", p_value(p))
         for who, (a, b, ties, p) in choice.listeners.items()
     )
-    heads = (choice.a, choice.b) if choice.sensitivity is None else ("right", "wrong")
-    title = f"{scale.value.name}: {choice.a} – {choice.b}"
+    heads = (choice.a, choice.b) if choice.sensitivity is None else ("correct", "incorrect")
+    title = f"{scale.value.name}: {choice.a}–{choice.b}"
     return Table(title, ("listener", *heads, "neither", "p"), rows)
 
 
@@ -130,41 +134,41 @@ def _listener_table(choice: PairChoices, scale: ScaleResults) -> Table:
 
 
 SENSITIVITY_MODELS = {
-    "differencing": "by the differencing model",
-    "independent": "by the model of independent observations",
-    "2afc": "of forced choice",
+    "differencing": "under the differencing model",
+    "independent": "under the independent-observations model",
+    "2afc": "for two-alternative forced choice",
 }
 
 
 def choice_methods(results: Results) -> Iterator[str]:
-    """Sentences of the paragraph."""
+    """Yield the methods sentences on choices."""
     choices = [c for scale in results.scales for c in scale.choices]
     if choices:
         total = sum(c.wins + c.losses + c.ties for c in choices)
         yield (
-            f"{count_text(total, 'choice', 'choices')} between two sounds were tested by the exact "
-            f"binomial test against one half ({_sides_clause(choices)}), with exact intervals; "
-            f"these p values are {correction_clause(results)}. The same was tested by t tests over "
-            "the shares of listeners, which are not corrected."
+            f"{count_text(total, 'choice', 'choices')} between two sounds were tested by exact "
+            f"binomial tests against one half ({_sides_clause(choices)}), with exact confidence "
+            f"intervals; these p values are {correction_clause(results)}. In addition, "
+            "per-listener shares were tested by t tests, whose p values are not corrected."
         )
     if any(c.ties for c in choices):
-        yield "Choices of neither count for no side in these tests."
+        yield "Ties (“neither”) were excluded from these tests."
     keen = [c.sensitivity.method for c in choices if c.sensitivity is not None]
     if keen:
         models = sorted({method.rpartition("|")[-1] for method in keen})
         names = join_names([SENSITIVITY_MODELS.get(m, m) for m in models], MAX_LISTED_NAMES)
-        yield f"Sensitivity is given as d′ {names}."
+        yield f"Sensitivity is reported as d′ {names}."
     able = [scale.abilities for scale in results.scales if scale.abilities]
     if able:
         ties = " with ties (Davidson)" * any(abilities.ties is not None for abilities in able)
         yield (
-            f"Abilities are those of the Bradley–Terry model{ties}, with intervals by the sandwich "
-            "estimator over listeners."
+            f"Abilities were estimated by the Bradley–Terry model{ties}, with cluster-robust "
+            "(sandwich, by listener) confidence intervals."
         )
 
 
 def _sides_clause(choices: Sequence[PairChoices]) -> str:
-    """One-sided where answers are right or wrong: nobody can hear less than nothing."""
+    """Return whether tests are one-sided (ABX) or two-sided."""
     abx = [c.sensitivity is not None for c in choices]
     if all(abx):
         return "ABX: one-sided"
@@ -175,7 +179,7 @@ def _sides_clause(choices: Sequence[PairChoices]) -> str:
 
 
 def choice_headlines(results: Results) -> Iterator[str]:
-    """How often systems were chosen, by scale."""
+    """Yield how often systems were chosen, per scale and pair."""
     for scale in results.scales:
         for choice in scale.choices:
             for sentence in _choice_sentences(choice, results):
@@ -183,30 +187,34 @@ def choice_headlines(results: Results) -> Iterator[str]:
 
 
 def _choice_sentences(choice: PairChoices, results: Results) -> Iterator[str]:
-    """How often the one that was chosen more often was, with both p."""
+    """Yield the share of the more frequent choice and whether it differs from chance."""
     total = choice.wins + choice.losses
     if not total:
         return
     a, b, wins = choice.a, choice.b, choice.wins
     if choice.sensitivity is not None:
-        what = f"of {a} and {b} {wins:,} of {total:,} answers were right"
+        what = f"{a}–{b}: {wins:,} of {total:,} answers were correct"
     else:
         a, b, wins = (b, a, choice.losses) if choice.losses > wins else (a, b, wins)
-        what = f"{a} was chosen over {b} {wins:,} times of {total:,}"
+        what = f"{a} was chosen over {b} in {wins:,} of {total:,} choices"
     corrected = results.plan.correction != NO_CORRECTION
-    exact = f"{p_value(choice.corrected if corrected else choice.p)} exact"
-    exact += ", corrected" * corrected
+    p = choice.corrected if corrected else choice.p
+    chance = "significantly" if p < 1 - results.plan.level else "not significantly"
+    exact = f"p {p_value(p)}" + f", {correction_clause(results)}" * corrected
     few = len(choice.listeners) < MIN_LISTENERS_FOR_DIFFERENCE
     over = "–" if few else p_value(choice.p_over_listeners)
-    people = "not tested over listeners" if over == "–" else f"{over} over listeners"
-    yield f"{what} ({100 * wins / total:.0f} %); p {exact}; {people}"
+    people = "too few listeners for a t test" if over == "–" else f"t test over listeners: p {over}"
+    yield (
+        f"{what} ({100 * wins / total:.0f} %), {chance} different from chance "
+        f"(exact test: {exact}; {people})"
+    )
 
 
 # --- CSV tables of choices -----------------------------------------------------------------------
 
 
 def choice_rows(scale: ScaleResults) -> Iterator[Row]:
-    """Shares of choices and abilities."""
+    """Yield rows with shares of choices and abilities."""
     for choice in scale.choices:
         counts = [choice.wins + choice.losses + choice.ties, len(choice.listeners) or "", ""]
         yield [
@@ -224,12 +232,12 @@ def choice_rows(scale: ScaleResults) -> Iterator[Row]:
 
 
 def choice_tables(results: Results) -> dict[str, TableContent]:
-    """CSV tables by the name of their file."""
+    """Return CSV tables by file name."""
     return {"choices.csv": _choices_csv(results)}
 
 
 def _choices_csv(results: Results) -> TableContent:
-    """The whole, and each listener."""
+    """Return choices per pair, overall and per listener."""
     header = [
         "scale",
         "a",

@@ -1,4 +1,4 @@
-"""Differences between systems: who is better, headlines, methods sentences and CSV table."""
+"""Report of differences between systems: matrices, headlines, methods sentences, CSV table."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ from earwitness.studies.study import NO_CORRECTION
 
 
 def difference_sections(results: Results) -> Iterator[Section]:
-    """A matrix a scale."""
+    """Yield the section with one matrix of comparisons per scale."""
     compared = [scale for scale in results.scales if scale.contrasts]
     if compared:
         parts = tuple(matrix_of(results, scale) for scale in compared)
-        yield Section("Who is better", parts, _difference_note(results))
+        yield Section("Differences between systems", parts, _difference_note(results))
 
 
 def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
-    """Means and contrasts of a scale."""
+    """Return the matrix of means and contrasts of a scale."""
     names = _compared_systems(scale) if against_others_only(scale) else list(scale.systems)
     means = {n: scale.systems[n].mean if n in scale.systems else None for n in names}
     plan, controls = results.plan, results.controls
@@ -56,7 +56,7 @@ def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
 
 
 def against_others_only(scale: ScaleResults) -> bool:
-    """Whether systems were rated against others (CCR, SDG): some have no mean of their own."""
+    """Return whether systems were rated relative to others (CCR, SDG), so some have no mean."""
     return any(name not in scale.systems for c in scale.contrasts for name in (c.a, c.b))
 
 
@@ -68,18 +68,18 @@ def _difference_note(results: Results) -> str:
     contrasts = [c for scale in results.scales for c in scale.contrasts]
     sizes = {effect_size_name(c.effect.method) for c in contrasts if c.effect}
     effect = f" Effect sizes: {', '.join(sorted(sizes))}." if sizes else ""
-    untested = ", ? cannot be tested" * (not all(map(is_tested, contrasts)))
-    untested += ", empty was not compared" * any(
+    untested = ", ?: cannot be tested" * (not all(map(is_tested, contrasts)))
+    untested += ", empty: not compared" * any(
         _has_uncompared_pairs(results, s) for s in results.scales
     )
     return (
-        f"Systems are compared within listeners; · cannot be told apart{untested}. "
-        f"p is {correction_clause(results)}; intervals are not corrected.{effect}"
+        f"Systems are compared within listeners. ·: not significantly different{untested}. "
+        f"p is {correction_clause(results)}; confidence intervals are not corrected.{effect}"
     )
 
 
 def _has_uncompared_pairs(results: Results, scale: ScaleResults) -> bool:
-    """Whether some pairs of a matrix were not compared."""
+    """Return whether some pairs of a matrix were not compared."""
     count = len(matrix_of(results, scale).systems)
     return 0 < len(scale.contrasts) < count * (count - 1) // 2
 
@@ -87,15 +87,17 @@ def _has_uncompared_pairs(results: Results, scale: ScaleResults) -> bool:
 # --- Headlines on differences --------------------------------------------------------------------
 
 
-SAME_LISTENERS_CLAUSE = "where the same listeners heard both"
+SAME_LISTENERS_CLAUSE = "among listeners who rated both"
 
 
 def difference_headlines(results: Results) -> Iterator[str]:
-    """Who leads, who cannot be told apart, and which pairs were compared if not all were."""
+    """Yield the finding of each scale, and which pairs were compared if not all were."""
     rated = [scale for scale in results.scales if scale.systems]
     alone = [matrix_of(results, s) for s in rated if not against_others_only(s)]
     if few := _too_few_sentence(results):
         yield few
+    elif none := _no_difference_sentence(results):
+        yield none
     else:
         yield from _leader_sentences(alone)
     for scale in rated:
@@ -112,29 +114,52 @@ def difference_headlines(results: Results) -> Iterator[str]:
 
 
 def _too_few_sentence(results: Results) -> str:
-    """That so few listeners tell nothing apart, where that is so."""
+    """Return the sentence that listeners are too few to test differences, or nothing."""
     count = results.listeners - len(results.left)
     if not 0 < count < MIN_LISTENERS_FOR_DIFFERENCE:
         return ""
     who = "1 listener is" if count == 1 else f"{count} listeners are"
-    return f"{who} too few to tell anything apart: it takes {MIN_LISTENERS_FOR_DIFFERENCE} or more"
+    return (
+        f"No difference can be called significant: {who} too few "
+        f"(at least {MIN_LISTENERS_FOR_DIFFERENCE} are needed)"
+    )
+
+
+def _no_difference_sentence(results: Results) -> str:
+    """Return the sentence that no tested pair differs significantly, or nothing."""
+    contrasts = [c for scale in results.scales for c in scale.contrasts]
+    if not any(map(is_tested, contrasts)) or any(c.better for c in contrasts):
+        return ""
+    scales = [scale.value.name for scale in results.scales if scale.contrasts]
+    where = "any scale" if 1 < len(scales) == len(results.scales) else join_names(scales)
+    p = "p" if results.plan.correction == NO_CORRECTION else f"{correction_clause(results)} p"
+    alpha = 1 - results.plan.level
+    above = not any(c.p_corrected < alpha for c in contrasts)
+    how_sure = f" (no {p} below {alpha:.4g})" if above else ""
+    return f"No systems differ significantly on {where}{how_sure}"
 
 
 def _leader_sentences(matrices: list[Matrix]) -> Iterator[str]:
     leading = {tuple(leaders(matrix)) for matrix in matrices}
     if len(matrices) > 1 and len(leading) == 1 and len(first := leading.pop()) == 1:
-        mean = any(_is_not_compared(matrix, first[0]) for matrix in matrices)
-        yield f"{first[0]} leads on every scale{' by mean' * mean}."
+        if all(_beats_all(matrix, first[0]) for matrix in matrices):
+            yield f"{first[0]} is significantly better than all other systems on every scale"
+        else:
+            yield (
+                f"{first[0]} has the best mean on every scale, "
+                "but not all differences from other systems are significant"
+            )
 
 
-def _is_not_compared(matrix: Matrix, leader: str) -> bool:
-    return any(
-        name != leader and not verdict(matrix, leader, name) for name in competing_values(matrix)
+def _beats_all(matrix: Matrix, leader: str) -> bool:
+    return all(
+        name == leader or verdict(matrix, leader, name) == "better"
+        for name in competing_values(matrix)
     )
 
 
 def _planned_pair_sentences(matrices: list[Matrix]) -> Iterator[str]:
-    """Which pairs were tested, where not all were."""
+    """Yield which pairs were compared, if not all were."""
     compared: dict[tuple[str, ...], list[str]] = {}
     for matrix in matrices:
         pairs = [
@@ -147,32 +172,32 @@ def _planned_pair_sentences(matrices: list[Matrix]) -> Iterator[str]:
             compared.setdefault((message, pair_names), []).append(matrix.value.name)
     for (message, pair_names), scales in compared.items():
         where = f" on {join_names(scales)}" if len(scales) < len(matrices) else ""
-        yield f"only {message}{where}: {pair_names}; of all others nothing is said"
+        yield f"Only {message}{where}: {pair_names}; nothing is concluded about the others"
 
 
 def _alike_pair_sentences(matrix: Matrix) -> Iterator[str]:
-    """Pairs without the leader, or a control, that cannot be told apart or tested."""
+    """Yield pairs without leader and controls that do not differ or cannot be tested."""
     lead = leaders(matrix)
     others = [c for c in matrix.contrasts if not {c.a, c.b} & {*lead, *matrix.controls}]
-    for outcome, how in (("same", "told apart"), ("untested", "tested")):
-        pairs = [f"{c.a} – {c.b}" for c in others if verdict(matrix, c.a, c.b) == outcome]
-        whose = "of the others, " if lead else ""
+    for outcome, how in (("same", "not significantly different"), ("untested", "not testable")):
+        pairs = [f"{c.a}–{c.b}" for c in others if verdict(matrix, c.a, c.b) == outcome]
+        also = "also " if lead else ""
         if pairs:
-            yield f"{matrix.value.name}: {whose}these cannot be {how}: {join_names(pairs)}"
+            yield f"{matrix.value.name}: {also}{how}: {join_names(pairs)}"
 
 
 # --- Methods sentences on differences ------------------------------------------------------------
 
 
 def difference_methods(results: Results) -> Iterator[str]:
-    """Sentences about differences."""
+    """Yield the methods sentences on differences."""
     compared = [scale for scale in results.scales if scale.contrasts]
     if not compared:
         return
     name, alpha = results.plan.interval, 1 - results.plan.level
     test = INTERVAL_WORDING[name].test if name in INTERVAL_WORDING else f"the method {name}"
     yield (
-        f"{_pairs_clause(compared)} compared on each scale by {test}, at alpha {alpha:.4g}; "
+        f"{_pairs_clause(compared)} compared on each scale by {test} (alpha = {alpha:.4g}); "
         f"{_correction_clause(results, compared)}."
     )
     sizes = {
@@ -183,7 +208,7 @@ def difference_methods(results: Results) -> Iterator[str]:
     }
     if sizes:
         names = join_names(sorted(sizes), MAX_LISTED_NAMES)
-        yield f"Effect sizes are given as {names}, with {level_percent(results)} intervals."
+        yield f"Effect sizes are {names}, with {level_percent(results)} confidence intervals."
 
 
 def _pairs_clause(scales: Sequence[ScaleResults]) -> str:
@@ -192,15 +217,15 @@ def _pairs_clause(scales: Sequence[ScaleResults]) -> str:
 
 
 def _correction_clause(results: Results, scales: Sequence[ScaleResults]) -> str:
-    """Within what, over how many; and how many could not be tested."""
+    """Return the family of the correction, and how many pairs could be tested."""
     counts = {scale.value.name: sum(map(is_tested, scale.contrasts)) for scale in scales}
     counts_compared = [len(scale.contrasts) for scale in scales]
-    message = f"p values are {correction_clause(results)}"
+    message = f"p values were {correction_clause(results)}"
     if results.plan.correction != NO_CORRECTION:
-        message += f", within each scale over {_count_by_scale(counts, 'pair', 'pairs')}"
+        message += f" within each scale, across {_count_by_scale(counts, 'pair', 'pairs')}"
     if sum(counts.values()) < sum(counts_compared):
         of = count_text(sum(counts_compared), "pair", "pairs")
-        message += f"; {sum(counts.values()):,} of {of} could be tested, and only those count"
+        message += f"; {sum(counts.values()):,} of {of} could be tested and are included"
     return message
 
 
@@ -214,7 +239,7 @@ def _count_by_scale(counts: dict[str, int], singular: str, plural: str) -> str:
 
 
 def difference_tables(results: Results) -> dict[str, TableContent]:
-    """CSV tables by the name of their file."""
+    """Return CSV tables by file name."""
     header = ["scale", "a", "b", *TEST_COLUMNS, "correction", "better"]
     header += [f"effect_{name}" for name in ESTIMATE_COLUMNS]
     rows = [

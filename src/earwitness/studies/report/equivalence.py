@@ -1,4 +1,4 @@
-"""The mixed model beside planned tests, and equivalence: sections, sentences and CSV tables."""
+"""Report of the mixed model and of equivalence tests: sections, sentences and CSV tables."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from earwitness.studies.results import DifferenceTest, Equivalence, Results, Sca
 from earwitness.studies.study import MIXED_MODEL
 
 # --- Mixed model and equivalence sections --------------------------------------------------------
-# Words here never turn "no difference was found" into "there is none".
+# A non-significant difference is never worded as evidence of no difference.
 
 
 Test = TypeVar("Test", Contrast, DifferenceTest)
-NO_PROOF_NOTE = "That no difference was found is no proof that there is none."
+NO_PROOF_NOTE = "A non-significant difference is not evidence of equivalence."
 
 
 def equivalence_sections(results: Results) -> Iterator[Section]:
-    """The mixed model beside the planned test; equivalence."""
+    """Yield the sections on the mixed model and on equivalence."""
     if any(scale.modelled for scale in results.scales):
         yield Section(
-            "For other items too",
+            "Generalization to other items",
             (_model_table(results),),
             _scope_sentences(results),
             place="pages",
@@ -48,26 +48,27 @@ def equivalence_sections(results: Results) -> Iterator[Section]:
 
 def _scope_sentences(results: Results) -> str:
     plan = INTERVAL_WORDING.get(results.plan.interval)
-    scope = f"The planned test generalises to {plan.scope}; " if plan else ""
+    scope = f"The planned test generalizes to {plan.scope}; " if plan else ""
     return (
-        f"{scope}the mixed model, with random effects of listeners, items, and both with systems, "
-        f"to {INTERVAL_WORDING[MIXED_MODEL].scope}. p is {correction_clause(results)}."
+        f"{scope}the mixed model, with random intercepts for listeners, items, listener × system "
+        f"and item × system, to {INTERVAL_WORDING[MIXED_MODEL].scope}. "
+        f"p is {correction_clause(results)}."
     )
 
 
 def tests_by_scope(
     results: Results, planned: Test, modelled: Test | None
 ) -> Iterator[tuple[str, Test]]:
-    """The planned test and the mixed model, each with the items that it speaks about."""
+    """Yield the planned test and the mixed model, each with what it generalizes to."""
     wide = {MIXED_MODEL, "two_way_bootstrap"}
-    scope = "other items too" if results.plan.interval in wide else "these items"
+    scope = "other items" if results.plan.interval in wide else "these items"
     yield scope, planned
     if modelled is not None:
-        yield "other items too (mixed model)", modelled
+        yield "other items (mixed model)", modelled
 
 
 def cell_with_n(estimate: Estimate, value: Value) -> str:
-    """A number with its interval and n."""
+    """Return a number with its interval and n."""
     return f"{cell(estimate, value)} n {estimate.n:,}"
 
 
@@ -90,8 +91,16 @@ def _model_table(results: Results) -> Table:
         for scale, planned, modelled in _paired_contrasts(results)
         for scope, contrast in tests_by_scope(results, planned, modelled)
     )
-    header = ("scale", "of", "on", "difference", "p", *([name] if name else []), "better")
-    return Table("differences on these items, and on others too", header, rows, names=3)
+    header = (
+        "scale",
+        "pair",
+        "generalizes to",
+        "difference",
+        "p",
+        *([name] if name else []),
+        "better",
+    )
+    return Table("differences on these items and on other items", header, rows, names=3)
 
 
 def _paired_contrasts(results: Results) -> Iterator[tuple[ScaleResults, Contrast, Contrast]]:
@@ -107,12 +116,12 @@ def _equivalence_note(results: Results, *, said: bool) -> str:
     message = f"{NO_PROOF_NOTE} "
     if said:
         message += (
-            "Equivalence is shown where both one-sided tests say that systems differ by less than "
+            "Equivalence (TOST) is shown if both one-sided tests reject a difference as large as "
             f"the margin; p is the larger of the two, {correction_clause(results)}. "
         )
     return message + (
-        f"Within is the smallest margin that the {wide} interval fits into: with a margin of that "
-        "size, said before the data were seen, equivalence could have been claimed."
+        f"Smallest margin: the smallest margin that contains the {wide} confidence interval. A "
+        "margin of that size, set before data collection, would have shown equivalence."
     )
 
 
@@ -129,20 +138,20 @@ def _equivalence_table(results: Results, *, said: bool) -> Table:
         for e in scale.equivalences
     )
     more = ("p", *([name] if name else []), "equivalence") if said else ()
-    header = ("scale", "of", f"difference, {wide}", "within", *more)
-    return Table("how large a difference may be", header, rows, names=2)
+    header = ("scale", "pair", f"difference ({wide} CI)", "smallest margin", *more)
+    return Table("equivalence (TOST)", header, rows, names=2)
 
 
 def _verdict_cells(e: Equivalence, name: str | None) -> tuple[str, ...]:
     if isnan(e.margin):
-        return ("–", *(["–"] if name else []), "no margin was said")
+        return ("–", *(["–"] if name else []), "no margin set")
     p = (p_value(e.p), *([p_value(e.p_corrected)] if name else []))
     outcome = "not tested" if isnan(e.p) else "shown" if e.shown else "not shown"
     return (*p, f"{outcome} within ±{e.margin:g}")
 
 
 def equivalence_headlines(results: Results) -> Iterator[str]:
-    """What holds for these items only, and what is equivalent."""
+    """Yield which differences hold for these items only, and which systems are equivalent."""
     for scale in results.scales:
         yield from _scope_headlines(results, scale)
     for scale in results.scales:
@@ -152,51 +161,51 @@ def equivalence_headlines(results: Results) -> Iterator[str]:
 
 
 def _scope_headlines(results: Results, scale: ScaleResults) -> Iterator[str]:
-    """Where the planned test and the mixed model do not say the same."""
+    """Yield the pairs for which the planned test and the mixed model disagree."""
     plan = INTERVAL_WORDING.get(results.plan.interval)
     for contrast_scale, c, other in _paired_contrasts(results):
         if contrast_scale is not scale or plan is None:
             continue
         if c.better and not other.better and is_tested(other):
             yield (
-                f"{scale.value.name}: that {_better_clause(c)} holds for {plan.scope}; of other "
-                f"items it cannot be said (mixed model: p {p_value(other.p_corrected)})"
+                f"{scale.value.name}: {_better_clause(c)} for {plan.scope}; for other items the "
+                f"difference is not significant (mixed model: p {p_value(other.p_corrected)})"
             )
         elif other.better and not is_tested(c):
             yield (
-                f"{scale.value.name}: by the mixed model {_better_clause(other)} "
-                f"(p {p_value(other.p_corrected)}); the planned test cannot be made"
+                f"{scale.value.name}: {_better_clause(other)} (mixed model: "
+                f"p {p_value(other.p_corrected)}); the planned test cannot be computed"
             )
 
 
 def _better_clause(c: Contrast) -> str:
-    return f"{c.better} is better than {c.b if c.better == c.a else c.a}"
+    return f"{c.better} is significantly better than {c.b if c.better == c.a else c.a}"
 
 
 def _equivalence_sentence(results: Results, scale: ScaleResults, e: Equivalence) -> str:
     apart = next((c for c in scale.contrasts if (c.a, c.b) == (e.a, e.b)), None)
     p = p_value(e.p_corrected)
     if e.shown:
-        also = ", though they can be told apart" if apart and apart.better else ""
+        also = ", although they differ significantly" if apart and apart.better else ""
         plan = INTERVAL_WORDING.get(results.plan.interval)
         reach = f", for {plan.scope}" if plan else ""
-        message = f"{e.value}: {e.a} and {e.b} are equivalent within ±{e.margin:g} (p {p})"
+        message = f"{e.value}: {e.a} and {e.b} are equivalent within ±{e.margin:g} (TOST: p {p})"
         return f"{message}{also}{reach}"
     message = (
-        f"{e.value}: {e.a} and {e.b} are not shown to be equivalent within ±{e.margin:g} (p {p})"
+        f"{e.value}: equivalence of {e.a} and {e.b} within ±{e.margin:g} is not shown (TOST: p {p})"
     )
-    return message if apart and apart.better else f"{message}, nor to be different"
+    return message if apart and apart.better else f"{message}, nor is a significant difference"
 
 
 # --- Methods sentences on mixed model and equivalence --------------------------------------------
 
 
 def equivalence_methods(results: Results) -> Iterator[str]:
-    """Sentences of the paragraph."""
+    """Yield the methods sentences on the mixed model and equivalence."""
     if any(scale.modelled for scale in results.scales):
         way = INTERVAL_WORDING[MIXED_MODEL]
-        message = f"Beside these, differences were tested by {way.test}"
-        yield f"{message}, which generalise to {way.scope}."
+        message = f"In addition, differences were tested by {way.test}"
+        yield f"{message}, which generalize to {way.scope}."
     margins = [
         f"{scale.value.name} ±{e.margin:g}"
         for scale in results.scales
@@ -206,8 +215,8 @@ def equivalence_methods(results: Results) -> Iterator[str]:
     if margins:
         test = "the mixed model" if results.plan.interval == MIXED_MODEL else "the same method"
         yield (
-            f"Equivalence was tested by two one-sided tests (TOST) by {test} at alpha "
-            f"{1 - results.plan.level:.4g}, within margins of "
+            f"Equivalence was tested by two one-sided tests (TOST), using {test}, at alpha = "
+            f"{1 - results.plan.level:.4g} with margins of "
             f"{join_names(margins, MAX_LISTED_NAMES)}; "
             f"p is the larger of the two, {correction_clause(results)}."
         )
@@ -217,7 +226,7 @@ def equivalence_methods(results: Results) -> Iterator[str]:
 
 
 def equivalence_tables(results: Results) -> dict[str, TableContent]:
-    """CSV tables by the name of their file."""
+    """Return CSV tables by file name."""
     return {"modelled.csv": _modelled_csv(results), "equivalences.csv": _equivalences_csv(results)}
 
 

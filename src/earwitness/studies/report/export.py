@@ -25,11 +25,11 @@ from earwitness.studies.report.screening import screening_methods, screening_tab
 from earwitness.studies.results import Results
 
 # --- Methods paragraph ---------------------------------------------------------------------------
-# Every sentence follows from the results; what is not there is not told.
+# Every sentence is derived from the results; analyses that were not run are not mentioned.
 
 
 def methods_paragraph(results: Results) -> str:
-    """The paragraph."""
+    """Return the methods paragraph of results, to copy into a paper."""
     return " ".join(_methods_sentences(results))
 
 
@@ -46,8 +46,8 @@ def _methods_sentences(results: Results) -> Iterator[str]:
     yield from choice_methods(results)
     yield from agreement_methods(results)
     for change in results.changed:
-        yield f"Other than the study had planned: {change.rstrip('.')}."
-    program = f"All numbers were computed with Earwitness {results.version}".rstrip()
+        yield f"Deviation from the planned analysis: {change.rstrip('.')}."
+    program = f"All analyses were computed with Earwitness {results.version}".rstrip()
     yield f"{program} ({results.signature})." if results.signature else f"{program}."
 
 
@@ -63,7 +63,7 @@ TABLE_FILES = (
 
 
 def tables_csv(results: Results) -> dict[str, str]:
-    """Tables by the name of their file; those that would be empty are left out."""
+    """Return CSV tables by file name; empty tables are omitted."""
     tables = {
         **mean_tables(results),
         **difference_tables(results),
@@ -80,7 +80,7 @@ def tables_csv(results: Results) -> dict[str, str]:
 
 
 def results_csv(results: Results) -> str:
-    """One table with a line per estimate; undefined numbers are empty."""
+    """Return one CSV table with one line per estimate; undefined numbers are empty."""
     rows = (
         [*row, results.signature]
         for scale in results.scales
@@ -92,7 +92,7 @@ def results_csv(results: Results) -> str:
 # --- JSON ----------------------------------------------------------------------------------------
 
 
-# What mappings are called whose keys are no names of systems, methods or figures.
+# Mappings whose keys are listeners rather than names of systems, methods or figures.
 LISTENER_KEYED_FIELDS = dict.fromkeys(
     ("biases", "inconsistencies", "listeners", "people"), "listener"
 )
@@ -101,12 +101,12 @@ CHOICE_COLUMNS = ("wins", "losses", "ties", "p")
 
 
 def results_json(results: Results) -> str:
-    """All of it, and the methods paragraph; undefined numbers are null."""
+    """Return results and the methods paragraph as JSON; undefined numbers are null."""
     return json_text(_plain_value(results) | {"methods": methods_paragraph(results)})
 
 
 def _plain_value(value: Any, name: str = "") -> Any:
-    """Types as objects, and mappings by anything but names as lists."""
+    """Return dataclasses as objects, and mappings whose keys are not names as lists."""
     if isinstance(value, Mapping):
         return _plain_mapping(value, name)
     if is_dataclass(value):

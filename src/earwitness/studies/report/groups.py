@@ -1,4 +1,4 @@
-"""Results by group: sections, headlines, methods sentences and CSV tables."""
+"""Report of results by group: sections, headlines, methods sentences and CSV tables."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from earwitness.studies.study import MIXED_MODEL
 # --- Sections by group ---------------------------------------------------------------------------
 
 
-MAX_DRAWN_SCALES = 3  # scales that are drawn, unless there is a total
+MAX_DRAWN_SCALES = 3  # scales drawn if there is no rubric total
 INTERACTION_NOTE = (
-    "That systems differ in one group and not in another is no proof that groups differ; whether "
-    "the difference depends on the group is tested by itself."
+    "A difference that is significant in one group and not in another does not show that the "
+    "groups differ; whether the difference depends on the group is tested separately."
 )
 Pair = tuple[ScaleResults, FieldGroups]
 
 
 def group_sections(results: Results) -> Iterator[Section]:
-    """A section a field: means, differences within groups, and differences of these."""
+    """Yield one section per field: means, differences within groups, and interactions."""
     fields = dict.fromkeys(grouped.field for scale in results.scales for grouped in scale.groups)
     for name in fields:
         field_groups = [(s, g) for s in results.scales for g in s.groups if g.field == name]
@@ -50,8 +50,9 @@ def group_sections(results: Results) -> Iterator[Section]:
 
 def _group_note(results: Results, name: str) -> str:
     return (
-        f"n is listeners × items, in every cell. p is {correction_clause(results)} over all pairs "
-        f"and groups of {name} on a scale; intervals are not corrected. {INTERACTION_NOTE}"
+        f"n: listeners × items in each cell. p is {correction_clause(results)} across all pairs "
+        f"and groups of {name} on a scale; confidence intervals are not corrected. "
+        f"{INTERACTION_NOTE}"
     )
 
 
@@ -113,12 +114,12 @@ def _difference_table(results: Results, field: str, field_groups: Sequence[Pair]
         for group in grouped.groups
         for c in group.contrasts
     )
-    header = ("scale", field, "of", "difference", "p", *([name] if name else []), "better")
+    header = ("scale", field, "pair", "difference", "p", *([name] if name else []), "better")
     return Table(f"differences within groups of {field}", header, rows, names=3)
 
 
 def _interaction_table(results: Results, field: str, field_groups: Sequence[Pair]) -> Table:
-    """By the planned test, and by the mixed model beside it."""
+    """Return interactions by the planned test and by the mixed model."""
     name = CORRECTED_P_HEADINGS.get(results.plan.correction)
     interactions = [
         (scale, interaction)
@@ -139,8 +140,9 @@ def _interaction_table(results: Results, field: str, field_groups: Sequence[Pair
         for scale, interaction in interactions
         for scope, tested in tests_by_scope(results, interaction.tested, interaction.modelled)
     )
-    header = ("scale", "of", f"between {field}", "on", "difference", "p", *([name] if name else []))
-    return Table(f"does the difference depend on {field}?", header, rows, names=4)
+    names = ("scale", "pair", f"{field}: groups", "generalizes to")
+    header = (*names, "difference in differences", "p", *([name] if name else []))
+    return Table(f"interactions: does the difference depend on {field}?", header, rows, names=4)
 
 
 def _agreement_table(field: str, field_groups: Sequence[Pair]) -> Table:
@@ -165,7 +167,7 @@ def _agreement_table(field: str, field_groups: Sequence[Pair]) -> Table:
 
 
 def group_headlines(results: Results) -> Iterator[str]:
-    """Which differences depend on a group, as far as these items tell, or others too."""
+    """Yield the differences that depend significantly on a group, with their scope."""
     alpha = 1 - results.plan.level
     for scale in results.scales:
         for grouped in scale.groups:
@@ -181,43 +183,49 @@ def _interaction_sentence(
     a, b = (interaction.a, interaction.b) if value > 0 else (interaction.b, interaction.a)
     far = number(abs(value), scale.value)
     message = (
-        f"{scale.value.name}: {a} − {b} is {far} larger for {field} {interaction.first} than for "
-        f"{interaction.second} (p {p_value(interaction.tested.p_corrected)})"
+        f"{scale.value.name}: the {a}–{b} difference is {far} larger for {field} "
+        f'"{interaction.first}" than for "{interaction.second}" '
+        f"(p {p_value(interaction.tested.p_corrected)})"
     )
     if interaction.modelled is None or interaction.modelled.p_corrected < alpha:
         return message
     scope = INTERVAL_WORDING[results.plan.interval].scope
     p = p_value(interaction.modelled.p_corrected)
-    return f"{message}; that holds for {scope}, and cannot be said of others (mixed model: p {p})"
+    return f"{message}; this holds for {scope}, and not for others (mixed model: p {p})"
 
 
 # --- Methods sentences on groups -----------------------------------------------------------------
 
 
 def group_methods(results: Results) -> Iterator[str]:
-    """Sentences of the paragraph."""
+    """Yield the methods sentences on groups."""
     all_groups = [grouped for scale in results.scales for grouped in scale.groups]
     fields = {grouped.field: grouped.of for grouped in all_groups}
     if not fields:
         return
-    names = join_names([f"{name} (of {of}s)" for name, of in fields.items()], MAX_LISTED_NAMES)
-    message = f"Results were also divided by {names}"
+    names = join_names(
+        [f"{name} (groups of {of}s)" for name, of in fields.items()], MAX_LISTED_NAMES
+    )
+    message = f"Results were also analysed by {names}"
     if any(grouped.interactions for grouped in all_groups):
-        message += "; how much differences depend on the group was tested as a difference of these"
+        message += "; interactions of system and group were tested as differences in differences"
         message += _method_clause(results, {*fields.values()})
     yield f"{message}."
 
 
 def _method_clause(results: Results, sorts: set[str]) -> str:
     if results.plan.interval == MIXED_MODEL:
-        return ", by the mixed model of differences"
+        return ", by a mixed model of the differences"
     ways = []
     if "item" in sorts:
         ways.append("within listeners for groups of items")
     if "listener" in sorts:
         ways.append("by Welch's t test between groups of listeners")
     beside = any(i.modelled for s in results.scales for g in s.groups for i in g.interactions)
-    mixed = ", and by a mixed model of differences with random listeners and items" * beside
+    mixed = (
+        ", and by a mixed model of the differences with random intercepts for listeners and items"
+        * beside
+    )
     return f", {join_names(ways)}{mixed}"
 
 
@@ -225,7 +233,7 @@ def _method_clause(results: Results, sorts: set[str]) -> str:
 
 
 def group_tables(results: Results) -> dict[str, TableContent]:
-    """CSV tables by the name of their file."""
+    """Return CSV tables by file name."""
     return {
         "groups.csv": _groups_csv(results),
         "group_contrasts.csv": _group_contrasts_csv(results),

@@ -1,4 +1,4 @@
-"""Listeners one by one: section, headlines and CSV table."""
+"""Report of single listeners: section, headlines and CSV table."""
 
 from __future__ import annotations
 
@@ -19,21 +19,28 @@ LISTENER_COLUMNS = (
     *("votes", "mean", "sd", "bias", "inconsistency", "correlation", "rmse"),
     *("usual", "run", "alike"),
 )
+LISTENER_LABELS = {
+    "sd": "SD",
+    "rmse": "RMSE",
+    "usual": "most frequent value",
+    "run": "longest run",
+    "alike": "same on all scales",
+}
 SHARE_VALUE = Value("share", "none", 0, 1, "")
 PANELS_NOTE = (
-    "Each listener's mean of every system (dots, in the order of systems) beside that of all who "
-    "were kept (line). Bias is the mean difference from the others on the same stimuli, ± the "
-    "spread of differences about it."
+    "Dots: the listener's mean per system, in the order of systems; line: the mean over all kept "
+    "listeners. Bias is the mean difference from the other listeners on the same stimuli, ± the "
+    "standard deviation of these differences (inconsistency)."
 )
 FIGURES_NOTE = (
-    "Usual is the share of the value given most often, run the longest row of equal votes, alike "
-    "the share of trials with the same number on all scales; "
-    "correlation and rmse are with the mean of the others."
+    "Most frequent value: share of votes with that value. Longest run: number of equal votes in a "
+    "row. Same on all scales: share of trials with the same vote on all scales. Correlation and "
+    "RMSE are relative to the mean of the other listeners."
 )
 
 
 def listener_sections(results: Results) -> Iterator[Section]:
-    """Panels where there are means, else tables."""
+    """Yield the section on listeners: panels if they have means, else tables."""
     scales = [scale for scale in results.scales if scale.listeners]
     if scales:
         parts = tuple(_listener_part(results, scale) for scale in scales)
@@ -76,7 +83,7 @@ def _bias_remark(listener: ListenerFigures, value: Value) -> str:
 
 
 def _choice_table(results: Results, scale: ScaleResults) -> Table:
-    """What can be said of those who choose: they have no means of systems."""
+    """Return the table of listeners on a scale of choices, which has no means."""
     rows = tuple(
         (
             *(str(listener.listener), _state_cell(results, listener), f"{listener.votes:,}"),
@@ -84,12 +91,12 @@ def _choice_table(results: Results, scale: ScaleResults) -> Table:
         )
         for listener in scale.listeners
     )
-    header = ("listener", "", "votes", "usual", "run")
+    header = ("listener", "status", "votes", LISTENER_LABELS["usual"], LISTENER_LABELS["run"])
     return Table(f"{value_title(scale.value)}: listeners", header, rows, names=2)
 
 
 def _state_cell(results: Results, listener: ListenerFigures) -> str:
-    return "left out" if listener.listener in results.left else "kept"
+    return "excluded" if listener.listener in results.left else "kept"
 
 
 def _figure_table(results: Results, scale: ScaleResults) -> Table:
@@ -110,9 +117,9 @@ def _figure_table(results: Results, scale: ScaleResults) -> Table:
         )
         for listener in scale.listeners
     )
-    return Table(
-        f"{value_title(value)}: listeners", ("listener", "", *LISTENER_COLUMNS), rows, names=2
-    )
+    labels = (LISTENER_LABELS.get(name, name) for name in LISTENER_COLUMNS)
+    header = ("listener", "status", *labels)
+    return Table(f"{value_title(value)}: listeners", header, rows, names=2)
 
 
 # --- Headlines on listeners ----------------------------------------------------------------------
@@ -120,13 +127,13 @@ def _figure_table(results: Results, scale: ScaleResults) -> Table:
 
 MAX_NAMED_LISTENERS = 10
 
-CONSTANT_VOTE_SHARE = 0.95  # share of one value from which on a listener hardly uses the scale
-MIN_VOTES_FOR_CONSTANT_VOTE = 10  # votes from which on that means something
-LOW_CORRELATION = 0.4  # correlation with the others, as P.808 has it
+CONSTANT_VOTE_SHARE = 0.95  # share of one value that counts as not using the scale
+MIN_VOTES_FOR_CONSTANT_VOTE = 10  # fewer votes are not judged
+LOW_CORRELATION = 0.4  # correlation with the others below which P.808 excludes
 
 
 def listener_headlines(results: Results) -> Iterator[str]:
-    """Listeners who hardly use a scale, or do not go with the others."""
+    """Yield listeners with nearly constant votes or a low correlation with the others."""
     for scale in results.scales:
         yield from _constant_votes(scale)
     if not results.rules and not results.screened:
@@ -134,7 +141,7 @@ def listener_headlines(results: Results) -> Iterator[str]:
 
 
 def name_listeners(who: Sequence[Who]) -> str:
-    """Listeners by name.
+    """Return listeners by name.
 
     >>> name_listeners((1,)), name_listeners((1, "anna"))
     ('listener 1', 'listeners 1 and anna')
@@ -144,15 +151,15 @@ def name_listeners(who: Sequence[Who]) -> str:
 
 
 def _constant_votes(scale: ScaleResults) -> Iterator[str]:
-    """Listeners who nearly always gave the same vote; choices have no such value."""
+    """Yield listeners who nearly always gave the same vote; choices are not judged."""
     names = [
         listener.listener
         for listener in _raters(scale)
         if listener.usual >= CONSTANT_VOTE_SHARE and listener.votes >= MIN_VOTES_FOR_CONSTANT_VOTE
     ]
     if names:
-        message = f"gave the same vote in at least {100 * CONSTANT_VOTE_SHARE:.0f} % of the trials"
-        yield f"{name_listeners(names)} {message} ({scale.value.name})"
+        message = f"gave the same vote in at least {100 * CONSTANT_VOTE_SHARE:.0f} % of trials"
+        yield f"{scale.value.name}: {name_listeners(names)} {message}"
 
 
 def _low_correlations(results: Results) -> Iterator[str]:
@@ -163,16 +170,16 @@ def _low_correlations(results: Results) -> Iterator[str]:
             if listener.correlation < LOW_CORRELATION:
                 names[listener.listener] = scales[scale.value.name] = None
     if names:
-        verb = "does" if len(names) == 1 else "do"
+        verb = "correlates" if len(names) == 1 else "correlate"
         where = f" on {join_names([*scales])}" if len(results.scales) > 1 else ""
         yield (
-            f"no rule of screening was planned; {name_listeners([*names])} {verb} not go with the "
-            f"others (correlation below {LOW_CORRELATION:g}{where})"
+            f"No screening rule was planned; {name_listeners([*names])} {verb} poorly with the "
+            f"rest of the panel (correlation below {LOW_CORRELATION:g}{where})"
         )
 
 
 def _raters(scale: ScaleResults) -> tuple[ListenerFigures, ...]:
-    """Listeners of a scale; on a penalty most votes are 0, which says nothing about them."""
+    """Return the listeners of a scale to judge; none for choices and for penalties."""
     return () if scale.choices or scale.value.high == 0 else scale.listeners
 
 
@@ -180,7 +187,7 @@ def _raters(scale: ScaleResults) -> tuple[ListenerFigures, ...]:
 
 
 def listener_tables(results: Results) -> dict[str, TableContent]:
-    """CSV tables by the name of their file."""
+    """Return CSV tables by file name."""
     figures = [(scale, listener) for scale in results.scales for listener in scale.listeners]
     systems = list(dict.fromkeys(name for _, listener in figures for name in listener.means))
     rows = [

@@ -1,4 +1,4 @@
-"""Votes, means and distributions: sections, methods sentences and CSV table."""
+"""Report of votes, means and distributions: sections, methods sentences and CSV table."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from earwitness.studies.results import Results, ScaleResults, SystemMeans
 
 
 VOTE_SHARES = ("good", "poor", "floor", "ceiling")
-MAX_BAR_VALUES = 11  # values of a scale that bars can show
+MAX_BAR_VALUES = 11  # scales with more values are drawn as histograms
 HISTOGRAM_BINS = 25
 
 
 def mean_sections(results: Results) -> Iterator[Section]:
-    """Means, means by every method, distributions."""
+    """Yield the sections on means, means by method and distributions of votes."""
     rated = [scale for scale in results.scales if scale.systems]
     if not rated:
         return
@@ -62,24 +62,24 @@ def mean_sections(results: Results) -> Iterator[Section]:
         yield Section("Means by method", parts, place="pages", folded=True)
     shapes = tuple(_vote_part(s) for s in rated if any(r.counts for r in s.systems.values()))
     if shapes:
-        yield Section("Votes", shapes, _vote_note(rated), place="pages")
+        yield Section("Distribution of votes", shapes, _vote_note(rated), place="pages")
 
 
 def _vote_note(scales: list[ScaleResults]) -> str:
-    message = "How votes divide over the scale"
+    message = "Distribution of votes over the scale"
     named = [scale for scale in scales if scale.value.name in GOOD_POOR_SCALES]
     shares = any(r.good or r.poor for scale in named for r in scale.systems.values())
-    return f"{message}; good is Good or better, poor is Poor or worse." if shares else f"{message}."
+    return f"{message}; good: Good or better, poor: Poor or worse." if shares else f"{message}."
 
 
 def _interval_note(results: Results) -> str:
     name = interval_method(results)
-    about = f": {INTERVAL_WORDING[name].about}" if name in INTERVAL_WORDING else ""
-    return f"Intervals by {name}{about}."
+    about = f" ({INTERVAL_WORDING[name].about})" if name in INTERVAL_WORDING else ""
+    return f"Confidence intervals: {name}{about}."
 
 
 def _beyond_scale_note(scales: list[ScaleResults]) -> str:
-    """Which intervals leave the scale, and why they are not cut."""
+    """Return which intervals extend beyond the scale, and why they are not truncated."""
     beyond = [
         f"{scale.value.name} ({scale.value.low:g} to {scale.value.high:g})"
         for scale in scales
@@ -91,9 +91,9 @@ def _beyond_scale_note(scales: list[ScaleResults]) -> str:
     if not beyond:
         return ""
     return (
-        f" Intervals that reach beyond the scale, of {join_names(beyond)}, are drawn up to its "
-        "ends, but numbers are as computed: the method knows of no ends, and so few listeners, or "
-        "votes so near an end, say little about how far means spread."
+        f" Some intervals extend beyond the scale: {join_names(beyond)}. They are drawn up to its "
+        "ends, but the numbers are not truncated: the method does not use the ends of the scale, "
+        "and few listeners, or votes close to an end, make intervals wide."
     )
 
 
@@ -103,11 +103,11 @@ def _mean_intervals(scale: ScaleResults) -> Intervals:
 
 
 def _mean_table(scale: ScaleResults) -> Table:
-    """A row a system; shares where there are any."""
+    """Return the table of means, one row per system, with shares of votes if computed."""
     all_means = scale.systems.values()
     shares = [name for name in VOTE_SHARES if any(getattr(rated, name) for rated in all_means)]
     words = share_words(scale.value.name)
-    header = ("system", "mean", "sd", "votes", "listeners", "items", *(words[n] for n in shares))
+    header = ("system", "mean", "SD", "votes", "listeners", "items", *(words[n] for n in shares))
     rows = tuple(
         (
             *(name, cell(r.mean, scale.value), number(r.sd, scale.value)),
@@ -139,13 +139,13 @@ def _method_lines(scales: list[ScaleResults]) -> Lines:
 
 
 def _vote_part(scale: ScaleResults) -> VoteCounts | ValueSpread:
-    """Bars where values are few, else histograms."""
+    """Return bars for scales with few values, else histograms."""
     values = scale_steps(scale)
     return _value_spread(scale) if not values else _vote_counts(scale, values)
 
 
 def scale_steps(scale: ScaleResults) -> list[float]:
-    """All values that could be given, if they are few and whole."""
+    """Return all values of a scale if they are few and whole numbers, else an empty list."""
     low, high = scale.value.low, scale.value.high
     votes = {x for rated in scale.systems.values() for x in rated.counts}
     whole = all(float(x).is_integer() for x in (*votes, low, high) if isfinite(x))
@@ -195,7 +195,8 @@ def _value_spread(scale: ScaleResults) -> ValueSpread:
     }
     title = f"{scale.value.name}: votes"
     rows = tuple((name, *_quartile_cells(values, scale.value)) for name, values in series.items())
-    header = ("system", "votes", "least", "quarter", "median", "three quarters", "most")
+    quartiles = ("minimum", "lower quartile", "median", "upper quartile", "maximum")
+    header = ("system", "votes", *quartiles)
     most = max(len(values) for values in series.values())
     table = Table(title, header, rows)
     return ValueSpread(title, scale.value, series, most, HISTOGRAM_BINS, "votes", table)
@@ -210,25 +211,25 @@ def _quartile_cells(values: tuple[float, ...], value: Value) -> list[str]:
 
 
 def mean_methods(results: Results) -> Iterator[str]:
-    """Sentences about means and shares."""
+    """Yield the methods sentences on means and shares of votes."""
     rated = [r for scale in results.scales for r in scale.systems.values()]
     if not rated:
         return
     name = interval_method(results)
     by = INTERVAL_WORDING[name].about if name in INTERVAL_WORDING else f"the method {name}"
-    yield f"Intervals of means ({level_percent(results)}) are by {by}."
+    yield f"{level_percent(results)} confidence intervals of means were computed by {by}."
     shares = [s for r in rated for s in (r.good, r.poor) if s is not None]
     if shares:
         method = join_names(sorted({s.method for s in shares}), MAX_LISTED_NAMES)
         yield (
-            f"Beside the means stand the shares of votes of {_share_names(results.scales)}, every "
-            "listener counting once, with intervals by "
+            f"The shares of votes rated {_share_names(results.scales)} are also reported, each "
+            "listener weighted equally, with confidence intervals by "
             f"{INTERVAL_WORDING[method].name if method in INTERVAL_WORDING else method}."
         )
 
 
 def _share_names(scales: Sequence[ScaleResults]) -> str:
-    """What shares are called, with the scales if they are called differently."""
+    """Return the labels of shares, with their scales if labels differ between scales."""
     scales_by_words: dict[str, list[str]] = {}
     for scale in scales:
         if any(r.good or r.poor for r in scale.systems.values()):
@@ -248,16 +249,16 @@ def _share_names(scales: Sequence[ScaleResults]) -> str:
 
 
 REPEAT_RULE_WORDING = {
-    "first": "the first counts",
-    "last": "the last counts",
-    "mean": "their mean counts",
+    "first": "the first vote was used",
+    "last": "the last vote was used",
+    "mean": "the mean of the votes was used",
 }
 
-VOTE_NOTE_WORDS = ("vote", "missing")  # words of notes that belong into the paragraph
+VOTE_NOTE_WORDS = ("vote", "missing")  # notes with these words are part of the paragraph
 
 
 def vote_methods(results: Results) -> Iterator[str]:
-    """Sentences of the paragraph."""
+    """Yield the methods sentences on votes."""
     rated = [scale for scale in results.scales if scale.systems]
     voted_scales = [scale for scale in rated if not _is_derived(scale)] or rated
     if voted_scales:
@@ -270,8 +271,8 @@ def vote_methods(results: Results) -> Iterator[str]:
         )
     follow = [_scale_with_ends(scale) for scale in rated if scale not in voted_scales]
     if follow:
-        verb = "follows" if len(follow) == 1 else "follow"
-        yield f"{join_names(follow, MAX_LISTED_NAMES)} {verb} from these."
+        verb = "was" if len(follow) == 1 else "were"
+        yield f"{join_names(follow, MAX_LISTED_NAMES)} {verb} derived from these votes."
     if results.doubled:
         yield doubled_sentence(results)
     yield from (
@@ -280,15 +281,15 @@ def vote_methods(results: Results) -> Iterator[str]:
 
 
 def doubled_sentence(results: Results) -> str:
-    """How votes that were given more than once are resolved."""
+    """Return the sentence on how repeated votes are resolved."""
     rule = REPEAT_RULE_WORDING.get(results.rule, results.rule)
     what = count_text(len(results.doubled), "stimulus was", "stimuli were")
-    how = f"; of such votes {rule}" if rule else ""
+    how = f"; {rule}" if rule else ""
     return f"{what} rated more than once by the same listener on the same scale{how}."
 
 
 def rated_clause(scales: Sequence[ScaleResults]) -> str:
-    """How many systems there are, or pairs of them."""
+    """Return the number of systems, or of pairs of systems."""
     pairs = {name for scale in scales if has_pairs(scale) for name in scale.systems}
     alone = {name for scale in scales if not has_pairs(scale) for name in scale.systems}
     counts = [count_text(len(alone), "system", "systems")] if alone or not pairs else []
@@ -296,13 +297,13 @@ def rated_clause(scales: Sequence[ScaleResults]) -> str:
 
 
 def has_pairs(scale: ScaleResults) -> bool:
-    """Whether pairs stand where systems do: none of them is a system that was compared."""
+    """Return whether the rows of a scale are pairs of systems rather than systems."""
     named = {name for c in scale.contrasts for name in (c.a, c.b)}
     return bool(named) and not named & {*scale.systems}
 
 
 def _is_derived(scale: ScaleResults) -> bool:
-    """Whether its numbers follow from votes on another scale."""
+    """Return whether a scale is derived from votes on another scale."""
     from earwitness.studies.trials import KINDS
 
     return any(scale.value.name in kind.derived for kind in KINDS.values())
@@ -328,12 +329,12 @@ MEAN_COLUMNS = ("scale", "system", "name", *ESTIMATE_COLUMNS, "votes", "listener
 
 
 def mean_tables(results: Results) -> dict[str, TableContent]:
-    """CSV tables by the name of their file."""
+    """Return CSV tables by file name."""
     return {"means.csv": _means_csv(results)}
 
 
 def _means_csv(results: Results) -> TableContent:
-    """Every interval of every mean, those of all listeners too."""
+    """Return all means with all intervals, including those over all listeners."""
     rows: list[Row] = []
     for scale in results.scales:
         rows += [[*row, "yes"] for row in (*mean_rows(scale), *choice_rows(scale))]
@@ -346,7 +347,7 @@ def _means_csv(results: Results) -> TableContent:
             [
                 scale.value.name,
                 system,
-                "mean of everyone",
+                "mean, all listeners",
                 *estimate_cells(estimate),
                 "",
                 "",
@@ -359,7 +360,7 @@ def _means_csv(results: Results) -> TableContent:
 
 
 def mean_rows(scale: ScaleResults) -> Iterator[Row]:
-    """Means and shares of systems."""
+    """Yield rows with the means and vote shares of systems."""
     for system, rated in scale.systems.items():
         yield _mean_row(scale, system, "mean", rated.mean, rated)
         for name in VOTE_SHARES:
@@ -374,6 +375,6 @@ def mean_rows(scale: ScaleResults) -> Iterator[Row]:
 
 
 def _mean_row(scale: ScaleResults, system: str, name: str, of: Estimate, rated: SystemMeans) -> Row:
-    """An estimate of a system, with what it rests on."""
+    """Return the row of an estimate, with numbers of votes, listeners and items."""
     counts = (rated.votes, rated.listeners, rated.items)
     return [scale.value.name, system, name, *estimate_cells(of), *counts]

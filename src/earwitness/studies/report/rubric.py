@@ -1,4 +1,4 @@
-"""Ratings by a rubric: sections, headlines, methods sentences and CSV tables."""
+"""Report of ratings by a rubric: sections, headlines, methods sentences and CSV tables."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from earwitness.studies.results import Results, RubricResults, Who
 
 
 BLANK_POLICY_WORDING = {
-    "drop": "a rater with a blank is left out of the total of that caption, and of nothing else",
-    "zero": "a blank penalty counts as 0 in totals, a blank score leaves the rater out",
-    "refuse": "there are no blanks",
+    "drop": "a rater who left a dimension blank is excluded from the total of that caption only",
+    "zero": "a blank penalty counts as 0 in the total; a blank score excludes the rater from it",
+    "refuse": "blanks were not allowed",
 }
 FAULT_WORDING = {
     "blank": ("blank", "blanks"),
     "duplicate": ("duplicate caption", "duplicate captions"),
     "positive penalty": ("positive penalty", "positive penalties"),
-    "off scale": ("number off its scale", "numbers off their scales"),
-    "other total": ("table of other totals", "tables of other totals"),
+    "off scale": ("value outside its scale", "values outside their scales"),
+    "other total": ("table with deviating totals", "tables with deviating totals"),
 }
 
 
 def count_faults(results: Results) -> list[str]:
-    """How many faults there are of each kind."""
+    """Return the number of faults of each kind, in words."""
     kinds: dict[str, int] = {}
     for fault in results.faults:
         kinds[fault.kind] = kinds.get(fault.kind, 0) + 1
@@ -46,23 +46,24 @@ def count_faults(results: Results) -> list[str]:
 
 
 def rubric_methods(results: Results) -> Iterator[str]:
-    """Sentences of the paragraph."""
+    """Yield the methods sentences on rubrics."""
     rubric = results.rubric
     if rubric is not None:
         yield _rubric_sentence(rubric)
     if counts := count_faults(results):
-        yield f"Faults found: {join_names(counts, MAX_LISTED_NAMES)}."
+        yield f"Faults in the data: {join_names(counts, MAX_LISTED_NAMES)}."
     if rubric is not None and rubric.correlations:
         yield (
-            "Correlations of dimensions are Pearson's and Spearman's over captions, and Pearson's "
-            "within raters, with intervals by a bootstrap over items."
+            "Correlations between dimensions are Pearson's and Spearman's over captions, and "
+            "Pearson's within raters, with confidence intervals by a bootstrap over items."
         )
 
 
 def _rubric_sentence(rubric: RubricResults) -> str:
+    blanks = BLANK_POLICY_WORDING.get(rubric.blank, rubric.blank)
     return (
-        f"Captions were judged by the rubric {rubric.name}. The total is {rubric.formula}, made "
-        f"for each rater and then averaged; {BLANK_POLICY_WORDING.get(rubric.blank, rubric.blank)}."
+        f"Captions were rated with the rubric {rubric.name}. The total is {rubric.formula}, "
+        f"computed per rater and then averaged; {blanks}."
     )
 
 
@@ -74,34 +75,34 @@ PEARSON_R = Value(
     "r", "none", -1, 1, "Pearson's r: below the diagonal over captions, above it within raters"
 )
 SEVERITY_VALUE = Value("severity", "none", *UNBOUNDED, "")
-MAX_OPEN_FAULTS = 40  # faults that are listed openly
-STRONG_CORRELATION = 0.5  # a correlation that is told in short
+MAX_OPEN_FAULTS = 40  # more faults are folded
+STRONG_CORRELATION = 0.5  # correlations from here on are headlines
 CORRELATION_NOTE = (
-    "Over captions: means over raters, each caption a point. Within raters: single votes, each "
-    "less its rater's mean. Intervals are by a bootstrap over items. Where two go together, "
-    "the total may count the same thing twice: look at dimensions beside it."
+    "Over captions: means over raters, one point per caption. Within raters: single votes minus "
+    "the rater's mean. Confidence intervals are by a bootstrap over items. If two dimensions are "
+    "strongly correlated, the total may count the same aspect twice; compare single dimensions."
 )
 SEVERITY_NOTE = (
-    "How far a rater lies above (+) or below (−) the others on the same captions, in points: the "
-    "bias of the subject model, with its interval and the number of votes. Negative is severe. "
-    "The most severe stand first."
+    "How far a rater is above (+) or below (−) the others on the same captions, in scale points: "
+    "the bias of the subject model, with its confidence interval and the number of votes. "
+    "Negative values are severe; the most severe raters come first."
 )
 
 
 def rubric_sections(results: Results) -> Iterator[Section]:
-    """Correlations of dimensions, severity of raters."""
+    """Yield the sections on correlations of dimensions and severity of raters."""
     if results.rubric is None:
         return
     if results.rubric.correlations:
         yield Section(
-            "Dimensions together",
+            "Correlations between dimensions",
             (_correlation_heat(results.rubric),),
             CORRELATION_NOTE,
             place="pages",
         )
     severity = _severity_table(results)
     if severity.rows:
-        yield Section("Severity", (severity,), SEVERITY_NOTE, place="pages")
+        yield Section("Severity of raters", (severity,), SEVERITY_NOTE, place="pages")
 
 
 def _correlation_heat(rubric: RubricResults) -> Heat:
@@ -110,7 +111,11 @@ def _correlation_heat(rubric: RubricResults) -> Heat:
         cells[correlation.b, correlation.a] = correlation.pearson
         cells[correlation.a, correlation.b] = correlation.within
     return Heat(
-        "correlation of dimensions", PEARSON_R, rubric.dimensions, cells, _correlation_table(rubric)
+        "correlations between dimensions",
+        PEARSON_R,
+        rubric.dimensions,
+        cells,
+        _correlation_table(rubric),
     )
 
 
@@ -129,11 +134,11 @@ def _correlation_table(rubric: RubricResults) -> Table:
         for correlation in rubric.correlations
     )
     header = ("first", "second", "Pearson", "Spearman", "captions", "within raters", "votes")
-    return Table("correlation of dimensions", header, rows, names=2)
+    return Table("correlations between dimensions", header, rows, names=2)
 
 
 def _severity_table(results: Results) -> Table:
-    """A row a rater, a column a dimension; the most severe first."""
+    """Return one row per rater and one column per dimension, the most severe first."""
     biases: dict[Who, dict[str, Estimate]] = {}
     for scale in results.scales:
         for who, estimate in (scale.subjects.biases if scale.subjects else {}).items():
@@ -165,7 +170,7 @@ def _bias_cell(estimate: Estimate | None) -> str:
 
 
 def fault_sections(results: Results) -> Iterator[Section]:
-    """All faults with what was done, and what differences are without duplicates."""
+    """Yield the faults and their handling, and differences without duplicate captions."""
     if not results.faults:
         return
     parts: list[Part] = [_fault_table(results)]
@@ -173,7 +178,7 @@ def fault_sections(results: Results) -> Iterator[Section]:
         parts.append(_duplicate_table(results))
     folded = len(results.faults) > MAX_OPEN_FAULTS
     yield Section(
-        "Faults", tuple(parts), "What was odd, and what was done about it.", folded=folded
+        "Faults in the data", tuple(parts), "Faults and how they were handled.", folded=folded
     )
 
 
@@ -181,7 +186,7 @@ def _fault_table(results: Results) -> Table:
     rows = tuple(
         (f.kind, f.item, f.system, str(f.listener), f.told, f.done, f.where) for f in results.faults
     )
-    header = ("fault", "item", "system", "rater", "found", "done", "where")
+    header = ("fault", "item", "system", "rater", "description", "handling", "location")
     return Table("faults", header, rows, names=len(header))
 
 
@@ -214,16 +219,16 @@ def _duplicate_table(results: Results) -> Table:
 
 
 def rubric_headlines(results: Results) -> Iterator[str]:
-    """Faults by kind, what duplicates change in the total, and what goes together most."""
+    """Yield faults by kind, the effect of duplicates, and the strongest correlation."""
     if counts := count_faults(results):
-        yield f"faults: {join_names(counts, 10)}; what was done about each stands below"
+        yield f"Faults in the data: {join_names(counts, 10)}; their handling is listed below"
     if results.rubric is None:
         return
     for comparison in results.rubric.without:
         if comparison.value in _headline_scales(results):
             pair = f"{comparison.a} − {comparison.b}"
             yield (
-                f"{comparison.value}: dropping duplicate captions turns p of {pair} from "
+                f"{comparison.value}: without duplicate captions, p of {pair} changes from "
                 f"{p_value(comparison.every.p)} to {p_value(comparison.rest.p)}"
             )
     yield from _correlation_headlines(results.rubric)
@@ -235,7 +240,7 @@ def _headline_scales(results: Results) -> set[str]:
 
 
 def _correlation_headlines(rubric: RubricResults) -> Iterator[str]:
-    """The two dimensions that go together most, over captions, if that is much."""
+    """Yield the most strongly correlated pair of dimensions, if the correlation is high."""
     strong = [
         correlation
         for correlation in rubric.correlations
@@ -246,12 +251,12 @@ def _correlation_headlines(rubric: RubricResults) -> Iterator[str]:
     strongest = max(strong, key=lambda correlation: correlation.pearson.value)
     pearson = strongest.pearson
     r, low, high = (number(x, PEARSON_R) for x in (pearson.value, pearson.low, pearson.high))
-    others = f", and so do {len(strong) - 1:,} other pairs" if len(strong) > 1 else ""
-    others = others.replace("do 1 other pairs", "does 1 other pair")
+    others = f", as are {len(strong) - 1:,} other pairs" if len(strong) > 1 else ""
+    others = others.replace("are 1 other pairs", "is 1 other pair")
     yield (
-        f"{strongest.a} and {strongest.b} go together "
+        f"{strongest.a} and {strongest.b} are strongly correlated "
         f"(r {r} [{low}, {high}] over {pearson.n:,} captions)"
-        f"{others}: the total may count the same thing twice"
+        f"{others}: the total may count the same aspect twice"
     )
 
 
@@ -259,7 +264,7 @@ def _correlation_headlines(rubric: RubricResults) -> Iterator[str]:
 
 
 def rubric_tables(results: Results) -> dict[str, TableContent]:
-    """CSV tables by the name of their file."""
+    """Return CSV tables by file name."""
     return {
         "correlations.csv": _correlations_csv(results),
         "faults.csv": _faults_csv(results),

@@ -1,4 +1,4 @@
-"""Participants and screening: sections, headlines, methods sentences and CSV table."""
+"""Report of participants and screening: sections, headlines, sentences and CSV table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Limits = Mapping[str, float]
 
 
 def screening_methods(results: Results) -> Iterator[str]:
-    """Sentences of the paragraph."""
+    """Yield the methods sentences on participants and screening."""
     yield f"{count_text(results.listeners, 'listener', 'listeners')} took part."
     rules = applied_rules_text(results)
     if all_failed(results):
@@ -31,47 +31,47 @@ def screening_methods(results: Results) -> Iterator[str]:
     elif results.left:
         out = count_text(len(results.left), "was", "were")
         how = f" by {rules}" if rules else ""
-        yield f"Of these, {out} left out{how}."
+        yield f"Of these, {out} excluded{how}."
     elif rules:
-        yield f"None was left out by {rules}."
+        yield f"No listener was excluded by {rules}."
     elif not results.rules:
-        yield "No rule of screening was applied."
+        yield "No screening rule was applied."
     if names := unapplied_rules(results):
         yield f"{not_applied_clause(names)}."
 
 
 def all_failed(results: Results) -> bool:
-    """Whether rules would leave out everybody, who then are all kept."""
+    """Return whether every listener failed screening, in which case all are kept."""
     return bool(results.failed) and not results.left
 
 
 def failure_clause(results: Results) -> str:
-    """That everybody failed."""
+    """Return the clause that every listener failed screening."""
     names = [*dict.fromkeys(verdict.rule for verdict in results.screened if not verdict.kept)]
     who = count_text(len(results.failed), "listener", "listeners")
     what = join_names(names, MAX_LISTED_NAMES) if names else "screening"
-    return f"all {who} failed {what}; all are kept"
+    return f"all {who} failed {what}, so all are kept"
 
 
 def failure_sentences(results: Results) -> str:
-    """The same as sentences, with the conditions."""
+    """Return the same as sentences, with the conditions of the rules."""
     clause, rules = failure_clause(results), applied_rules_text(results)
     return f"{clause[0].upper()}{clause[1:]}." + f" Rules: {rules}." * bool(rules)
 
 
 def unapplied_rules(results: Results) -> list[str]:
-    """Rules that were planned but found nothing to judge."""
+    """Return the planned rules that could not be applied."""
     applied = {verdict.rule for verdict in results.screened}
     return [rule.name for rule in results.rules if rule.name not in applied]
 
 
 def not_applied_clause(names: list[str]) -> str:
-    """That rules were not applied."""
+    """Return the clause that rules could not be applied."""
     return f"{join_names(names, MAX_LISTED_NAMES)} could not be applied"
 
 
 def applied_rules_text(results: Results) -> str:
-    """Rules that were applied, with their conditions."""
+    """Return the applied rules with their conditions."""
     applied = dict.fromkeys(verdict.rule for verdict in results.screened)
     rule_of = {rule.name: rule for rule in results.rules}
     return "; ".join(_rule_text(rule_of.get(name, Rule(name, {}))) for name in applied)
@@ -102,21 +102,21 @@ def _bs1534_condition(limits: Limits) -> str:
 
 def _bs1116_condition(limits: Limits) -> str:
     return (
-        "difference grades not below 0 by a one-sided t test, that is with p above "
-        f"{limits['level']:g}"
+        "difference grades not significantly below 0 in a one-sided t test (p above "
+        f"{limits['level']:g})"
     )
 
 
 def _bt500_condition(limits: Limits) -> str:
     return (
-        f"more than {100 * limits['outside']:g} % of the votes outside 2 standard deviations about "
-        "the mean of the panel (√20 where votes are not normal), with less than "
-        f"{100 * limits['one_side']:g} % more on one side than on the other"
+        f"more than {100 * limits['outside']:g} % of the votes more than 2 standard deviations "
+        "from the mean of the panel (√20 where votes are not normally distributed), with an "
+        f"imbalance between above and below of less than {100 * limits['one_side']:g} %"
     )
 
 
 def _unheard_condition(limits: Limits) -> str:
-    return f"more than {100 * limits['share']:g} % of the sounds not played to their end"
+    return f"more than {100 * limits['share']:g} % of the sounds not played to the end"
 
 
 RULE_CONDITIONS: dict[str, Callable[[Limits], str]] = {
@@ -131,11 +131,11 @@ RULE_CONDITIONS: dict[str, Callable[[Limits], str]] = {
 # --- Sections on screening -----------------------------------------------------------------------
 
 
-WITH_EXCLUDED_LABEL = "with those left out"
+WITH_EXCLUDED_LABEL = "including excluded listeners"
 
 
 def screening_sections(results: Results) -> Iterator[Section]:
-    """Rules and whom they leave out; means with and without; all that rules found."""
+    """Yield the sections on excluded listeners, means with and without them, and all checks."""
     if not results.screened and not results.left and not results.rules:
         return
     scales = [scale for scale in results.scales if scale.everyone and scale.systems]
@@ -145,11 +145,12 @@ def screening_sections(results: Results) -> Iterator[Section]:
         yield Section("Screening", (Lines("", (_screening_note(results),)),))
     if results.left and scales:
         yield Section(
-            "With and without those left out", tuple(map(_with_excluded_intervals, scales))
+            "Means with and without excluded listeners",
+            tuple(map(_with_excluded_intervals, scales)),
         )
     if results.screened:
         check_table = _check_table(results.screened, _failure_label(results))
-        yield Section("Every check", (check_table,), place="pictures", folded=True)
+        yield Section("All screening checks", (check_table,), place="pictures", folded=True)
 
 
 def _screening_note(results: Results) -> str:
@@ -159,20 +160,21 @@ def _screening_note(results: Results) -> str:
     if all_failed(results):
         sentences.append(failure_sentences(results))
     elif left:
-        sentences.append(f"{left:,} of {results.listeners:,} listeners left out{by}.")
+        verb = "was" if left == 1 else "were"
+        sentences.append(f"{left:,} of {results.listeners:,} listeners {verb} excluded{by}.")
     elif results.screened:
-        sentences.append(f"Nobody left out{by}.")
+        sentences.append(f"No listener was excluded{by}.")
     if names:
-        sentences.append(f"{not_applied_clause(names)}: see notes.")
+        sentences.append(f"{not_applied_clause(names)} (see notes).")
     return " ".join(sentences)
 
 
 def _failure_label(results: Results) -> str:
-    return "failed" if all_failed(results) else "left out"
+    return "failed" if all_failed(results) else "excluded"
 
 
 def _failure_table(results: Results) -> Table:
-    """A row a listener and rule, with all that speaks against them."""
+    """Return one row per listener and failed rule, with the figures."""
     failures: dict[tuple[str, str], list[str]] = {}
     for verdict in results.screened:
         if not verdict.kept:
@@ -180,7 +182,7 @@ def _failure_table(results: Results) -> Table:
                 _verdict_place(verdict) + verdict.figures
             )
     rows = tuple((*names, "; ".join(texts)) for names, texts in failures.items())
-    return Table(_failure_label(results), ("listener", "rule", "found"), rows, names=3)
+    return Table(_failure_label(results), ("listener", "rule", "figures"), rows, names=3)
 
 
 def _verdict_place(verdict: ScreeningVerdict) -> str:
@@ -194,17 +196,17 @@ def _check_table(screened: Sequence[ScreeningVerdict], out: str) -> Table:
         (str(s.listener), s.rule, _verdict_place(s) + s.figures, "kept" if s.kept else out)
         for s in screened
     )
-    return Table("all that the rules found", ("listener", "rule", "found", ""), rows, names=4)
+    return Table("all screening checks", ("listener", "rule", "figures", "status"), rows, names=4)
 
 
 def _with_excluded_intervals(scale: ScaleResults) -> Intervals:
-    """Each system twice: without those left out, and with them."""
+    """Return the mean of each system without and with the excluded listeners."""
     rows = []
     for name, rated in scale.systems.items():
         rows.append((name, {name: rated.mean}))
         if name in scale.everyone:
             rows.append((WITH_EXCLUDED_LABEL, {WITH_EXCLUDED_LABEL: scale.everyone[name]}))
-    title = f"{value_title(scale.value)}: without and with those left out"
+    title = f"{value_title(scale.value)}: without and with excluded listeners"
     return Intervals(title, scale.value, "", tuple(rows), _with_excluded_table(title, scale))
 
 
@@ -218,29 +220,30 @@ def _with_excluded_table(title: str, scale: ScaleResults) -> Table:
         for name, rated in scale.systems.items()
         if name in scale.everyone
     )
-    return Table(title, ("system", "without", "with", "change"), rows)
+    return Table(title, ("system", "kept listeners", "all listeners", "change"), rows)
 
 
-# --- Headlines on listeners left out -------------------------------------------------------------
+# --- Headlines on excluded listeners -------------------------------------------------------------
 
 
 def screening_headlines(results: Results) -> Iterator[str]:
-    """Whom rules left out; that nobody was, if they were applied; which were not."""
+    """Yield which listeners were excluded, what that changes, and rules not applied."""
     if results.left:
         verb = "was" if len(results.left) == 1 else "were"
         count = f"{len(results.left):,} of {results.listeners:,}"
-        yield f"{name_listeners(results.left)} {verb} left out ({count})"
+        excluded = name_listeners(results.left)
+        yield f"{excluded[0].upper()}{excluded[1:]} {verb} excluded by screening ({count})"
         changes = [scale for scale in results.scales if scale.everyone and scale.systems]
         if changes:
             yield _change_sentence(changes, results.controls)
     elif results.screened and not all_failed(results):
-        yield f"no listener of {results.listeners:,} was left out"
+        yield f"None of {results.listeners:,} listeners was excluded by screening"
     if names := unapplied_rules(results):
-        yield f"{not_applied_clause(names)}: see notes"
+        yield f"{not_applied_clause(names)} (see notes)"
 
 
 def _change_sentence(scales: list[ScaleResults], controls: Sequence[str]) -> str:
-    """Whether systems would stand in another order with all listeners, and how far means move."""
+    """Return how ranking and means would change if all listeners were kept."""
     kept = {s.value.name: _kept_means(s, controls) for s in scales}
     everyone = {s.value.name: s.everyone for s in scales}
     other = [
@@ -255,12 +258,12 @@ def _change_sentence(scales: list[ScaleResults], controls: Sequence[str]) -> str
         if name in scale.everyone and not isnan(estimate.value - scale.everyone[name].value)
     ]
     if not moved:
-        return "what that changes is not known"
+        return "The effect of excluding listeners could not be computed"
     most, name, scale = max(moved, key=lambda move: move[0])
-    order = f"the order changes on {join_names(other)}" if other else "no system changes place"
+    order = f"change the ranking on {join_names(other)}" if other else "not change the ranking"
     return (
-        f"with all listeners {order}; the mean that moves most is that of {name} on "
-        f"{scale.value.name}, by {number(most, scale.value)}"
+        f"Keeping all listeners would {order}; the largest change would be {name} on "
+        f"{scale.value.name} ({number(most, scale.value)})"
     )
 
 
@@ -279,7 +282,7 @@ def _system_order(
 
 
 def screening_tables(results: Results) -> dict[str, TableContent]:
-    """CSV tables by the name of their file."""
+    """Return CSV tables by file name."""
     rows = [
         [
             *(verdict.listener, verdict.rule, verdict.scale, verdict.session or ""),

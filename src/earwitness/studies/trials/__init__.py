@@ -1,4 +1,4 @@
-"""Kinds of trials by name, from ACR and P.835 to MUSHRA and rubrics, with those of plug-ins."""
+"""Trial kinds by name, from ACR and P.835 to MUSHRA and rubrics, including plug-ins."""
 
 from __future__ import annotations
 
@@ -28,8 +28,12 @@ BUILT_IN_KINDS: tuple[type[TrialKind], ...] = (
 
 def _check_kind(name: str, loaded: Any) -> str:
     if not (isinstance(loaded, type) and issubclass(loaded, TrialKind)):
-        return "is no subclass of earwitness.studies.trials.base.TrialKind"
-    return "" if loaded.name == name else f'is called "{loaded.name}", unlike its entry point'
+        return "is not a subclass of earwitness.studies.trials.base.TrialKind"
+    return (
+        ""
+        if loaded.name == name
+        else f'has the name "{loaded.name}", which differs from its entry point'
+    )
 
 
 KINDS: PluginTable[type[TrialKind]] = PluginTable(
@@ -38,5 +42,5 @@ KINDS: PluginTable[type[TrialKind]] = PluginTable(
 
 
 def block_kind(block: StudyBlock) -> TrialKind:
-    """The kind of a block, with its parameters."""
+    """Return the trial kind of a block, with its parameters."""
     return KINDS[block.kind](**block.parameters)

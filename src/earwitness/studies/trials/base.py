@@ -1,4 +1,4 @@
-"""TrialKind: makes trials, shows them blind, reads answers and simulates listeners."""
+"""TrialKind: creates trials and their blind pages, reads answers and simulates listeners."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from earwitness.studies.population import Person
 from earwitness.studies.study import Scale, Trial
 from earwitness.studies.wording import Wording
 
-Sound = Callable[[str, str, int], str]  # the blind address of an item, a system, at a place
-Caption = Callable[[str, str], str]  # what a system wrote about an item
+Sound = Callable[[str, str, int], str]  # blind address of an item and system at a position
+Caption = Callable[[str, str], str]  # caption of an item by a system
 View = dict[str, Any]
 Values = Mapping[str, Any]
 Treatment = tuple[str, ...]
-Way = tuple[tuple[str, ...], int]  # systems as presented, and which is the unknown one
+Way = tuple[tuple[str, ...], int]  # systems as presented, and the index of X
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-PLAYS_HELP = {"help": "times each sound may be played; 0 is as often as one likes"}
+PLAYS_HELP = {"help": "number of times each sound may be played (0: unlimited)"}
 
 
 # --- Kinds of trials -----------------------------------------------------------------------------
@@ -31,7 +31,7 @@ PLAYS_HELP = {"help": "times each sound may be played; 0 is as often as one like
 
 @dataclass(frozen=True)
 class TrialQuestion:
-    """A question of a trial: its name, its scale, and which of the sounds it is about."""
+    """A question of a trial: its name, its scale, and the index of the sound it is about."""
 
     name: str
     scale: Scale
@@ -40,57 +40,68 @@ class TrialQuestion:
 
 @dataclass(frozen=True)
 class TrialKind(ABC):
-    """A frozen dataclass whose fields are the parameters of a block."""
+    """Base class of trial kinds: a frozen dataclass whose fields are the parameters of a block.
+
+    A plug-in subclasses it, sets the class attributes ``name``, ``title`` and ``references``, and
+    implements the abstract methods.
+
+    Parameters
+    ----------
+    plays
+        Number of times each sound may be played; 0 means unlimited.
+    """
 
     plays: int = field(default=0, metadata=PLAYS_HELP)
 
     name: ClassVar[str]
     title: ClassVar[str]
     fixed: ClassVar[tuple[Scale, ...]] = ()  # scales that do not depend on parameters
-    orders: ClassVar[tuple[tuple[str, ...], ...]] = ()  # of scales; else the one above
-    compared: ClassVar[str] = "system"  # what takes turns within a session
-    switching: ClassVar[bool] = False  # between sounds at any moment; else one after the other
-    open_reference: ClassVar[bool] = False  # is heard, and known to be it
-    hidden_reference: ClassVar[bool] = False  # is rated like any other
-    letters: ClassVar[str] = LETTERS  # by which several sounds are called
-    unknown: ClassVar[bool] = False  # one of the sounds comes again, and must be known
-    drawn: ClassVar[bool] = False  # whether chance decides which ways of presenting there are
-    derived: ClassVar[tuple[str, ...]] = ()  # scales that follow from others
-    captioned: ClassVar[bool] = False  # systems differ in what they write; all have one sound
-    renderer: ClassVar[str] = ""  # the script that shows it in a browser; none yet if empty
+    orders: ClassVar[
+        tuple[tuple[str, ...], ...]
+    ] = ()  # orders of scales (default: that of ``scales``)
+    compared: ClassVar[str] = "system"  # what varies from trial to trial
+    switching: ClassVar[bool] = False  # free switching between sounds; otherwise played in sequence
+    open_reference: ClassVar[bool] = False  # the reference is presented and labelled
+    hidden_reference: ClassVar[bool] = False  # the reference is rated like a system
+    letters: ClassVar[str] = LETTERS  # labels of several sounds
+    unknown: ClassVar[bool] = False  # one of the sounds is repeated as X
+    drawn: ClassVar[bool] = False  # whether presentation orders are drawn at random
+    derived: ClassVar[tuple[str, ...]] = ()  # scales computed from others
+    captioned: ClassVar[bool] = False  # systems are captions of one sound
+    renderer: ClassVar[str] = ""  # script that shows it in a browser, if any
     references: ClassVar[tuple[str, ...]]
 
     def __post_init__(self) -> None:
         if isinstance(self.plays, bool) or not isinstance(self.plays, int) or self.plays < 0:
-            raise UsageError(f"plays must be a whole number from 0 on, got {self.plays!r}")
+            raise UsageError(f"plays must be a whole number of at least 0, got {self.plays!r}")
 
     @classmethod
     def parameters(cls) -> dict[str, Any]:
-        """Names and defaults."""
+        """Return the parameters with their defaults."""
         return {f.name: f.default for f in fields(cls)}
 
     @classmethod
     def help(cls, name: str) -> str:
-        """What a parameter means."""
+        """Return the description of a parameter."""
         return next(str(f.metadata.get("help", "")) for f in fields(cls) if f.name == name)
 
     @property
     def scales(self) -> tuple[Scale, ...]:
-        """What is asked."""
+        """Scales that listeners answer on."""
         return self.fixed
 
     @property
     def within(self) -> str:
-        """The covariate whose clips are heard together, if any."""
+        """Covariate whose clips are heard together, or an empty string."""
         return ""
 
     def results(self) -> tuple[str, ...]:
-        """Scales of its ratings."""
+        """Return the scales of the ratings, including derived ones."""
         return (*(scale.name for scale in self.scales), *self.derived)
 
     @property
     def needs_reference(self) -> bool:
-        """Whether there must be a folder of references."""
+        """Whether a folder of references is required."""
         return self.open_reference or self.hidden_reference
 
     @property
@@ -99,36 +110,36 @@ class TrialKind(ABC):
         return self.orders or (tuple(scale.name for scale in self.scales),)
 
     def extra(self, reference: str) -> tuple[str, ...]:
-        """Folders that trials need beside those of the systems."""
+        """Return the folders that trials need in addition to those of the systems."""
         return (reference,) if self.needs_reference else ()
 
     @abstractmethod
     def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
-        """What is compared in one trial."""
+        """Return the treatments: the systems compared in one trial."""
 
     @abstractmethod
     def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
-        """Orders of presentation that are used equally often."""
+        """Return the presentation orders of a treatment, which are used equally often."""
 
     def against(self, treatment: Treatment) -> str:
-        """Which of two the other is rated against; nothing where systems are rated alone."""
+        """Return the system that the other is rated against; empty if systems are rated alone."""
         del treatment
         return ""
 
     @abstractmethod
     def asks(self, trial: Trial) -> list[TrialQuestion]:
-        """All questions of a trial."""
+        """Return all questions of a trial."""
 
     @abstractmethod
     def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
-        """Ratings that follow from answers that were found to be right."""
+        """Yield the ratings of valid answers."""
 
     @abstractmethod
     def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
-        """What a simulated listener answers."""
+        """Return the answers of a simulated listener."""
 
     def find_contradictions(self, trial: Trial, values: Values) -> Iterator[str]:
-        """What is wrong with answers that are each allowed; nothing unless a kind says so."""
+        """Yield contradictions between answers that are each valid; none by default."""
         del trial, values
         yield from ()
 
@@ -144,9 +155,26 @@ class TrialKind(ABC):
         asked: Sequence[tuple[str, ...]] = (),
         block: int = 0,
     ) -> list[list[Trial]]:
-        """All trials of one listener: every item with everything that is compared.
+        """Return all trials of one listener by session: each item with each treatment.
 
-        The pool is what the panel heard so far, ``asked`` the order of scales of every session.
+        Parameters
+        ----------
+        items
+            Names of the clips.
+        systems
+            Systems that the listener hears.
+        sessions
+            Number of sessions.
+        rng
+            Random generator of the listener.
+        reference
+            Name of the reference, if any.
+        pool
+            Counts of the panel so far, which are updated.
+        asked
+            Order of scales in each session.
+        block
+            Index of the block.
         """
         treatments, pool = self.treatments(systems, reference), pool or PanelHistory()
         order = listener_order(items, treatments, sessions, rng, pool)
@@ -163,7 +191,7 @@ class TrialKind(ABC):
     def _deal_ways(
         self, treatment: Treatment, items: Sequence[str], pool: PanelHistory
     ) -> dict[str, Way]:
-        """A way of presenting for every item: the next one for the next listener, and item."""
+        """Return a presentation order per item, rotating over listeners and items."""
         turn = pool.turns[treatment]
         pool.turns[treatment] += 1
         first = self.ways(treatment, pool.rng(treatment, 0, 0))
@@ -187,7 +215,7 @@ class TrialKind(ABC):
         block: int,
         pool: PanelHistory,
     ) -> Trial:
-        """A trial, or the same one that was made before."""
+        """Return a trial, reusing an identical one."""
         key = item, way, scales
         trial = pool.trials.get(key)
         if trial is None:
@@ -198,12 +226,12 @@ class TrialKind(ABC):
     def trial_as_heard(
         self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
     ) -> Trial:
-        """The trial in which these are heard in this order, of all systems that there are."""
+        """Return the trial with these systems in this order."""
         del systems, reference
         return Trial(item, shown, self.scale_orders[0])
 
     def intro_views(self, words: Wording, sound: Sound) -> dict[str, View]:
-        """Pages that come before the first trial, by name; none unless a kind has some."""
+        """Return the pages before the first trial by name; none by default."""
         del words, sound
         return {}
 
@@ -215,7 +243,7 @@ class TrialKind(ABC):
         reference: str = "",
         caption: Caption | None = None,
     ) -> View:
-        """A page as data; what the sounds are cannot be seen from it."""
+        """Return the page of a trial as data, without revealing its systems."""
         del caption
         return {
             "kind": self.name,
@@ -227,7 +255,7 @@ class TrialKind(ABC):
         }
 
     def questions(self, trial: Trial, words: Wording) -> list[View]:
-        """What is asked, as data."""
+        """Return the questions of a trial as data."""
         return [_question_view(ask, words) for ask in self.asks(trial)]
 
     def _sounds(self, trial: Trial, words: Wording, sound: Sound, reference: str) -> list[View]:
@@ -237,7 +265,7 @@ class TrialKind(ABC):
         ]
 
     def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
-        """Systems that are heard, in order, and what each is called on the page."""
+        """Return the presented systems in order, each with its label on the page."""
         letters = self.letters if len(trial.systems) > 1 else ("",)
         sounds = list(zip(trial.systems, letters, strict=False))
         first = [(reference, words.pages["reference"])] if self.open_reference else []
@@ -246,7 +274,22 @@ class TrialKind(ABC):
     def read(
         self, trial: Trial, values: Values, listener: int, session: int, number: int = 0
     ) -> list[Rating]:
-        """Ratings, or all that is wrong with answers to trial ``number`` of a session."""
+        """Return the ratings of the answers to a trial.
+
+        Parameters
+        ----------
+        trial
+            The trial.
+        values
+            Answers by name of the question.
+        listener, session, number
+            Number of the listener, of the session, and of the trial in its session.
+
+        Raises
+        ------
+        BadAnswer
+            If answers are missing, invalid or contradictory.
+        """
         wrong = dict(self._misfits(trial, values)) or list(self.find_contradictions(trial, values))
         if wrong:
             raise BadAnswer(wrong)
@@ -255,22 +298,22 @@ class TrialKind(ABC):
         )
 
     def _misfits(self, trial: Trial, values: Values) -> Iterator[tuple[str, str]]:
-        """Answers that cannot be, by name, and why."""
+        """Yield the names of missing, invalid or unexpected answers, each with a message."""
         asks = {ask.name: ask for ask in self.asks(trial)}
         for name, ask in asks.items():
             scale = ask.scale
             if name not in values:
-                yield name, f"{name} is not answered"
+                yield name, f"{name} has no answer"
             elif not scale.allows(values[name]):
                 limits = f"from {scale.low:g} to {scale.high:g} in steps of {scale.step:g}"
                 yield name, f"{name} must be {limits}, got {values[name]!r}"
         for name in values:
             if name not in asks:
-                yield name, f"nobody asked for {name!r}"
+                yield name, f"unknown question {name!r}"
 
     @abstractmethod
     def load(self, systems: int) -> Load:
-        """What a listener has to do for one clip, if so many systems are heard."""
+        """Return the workload of one clip with this number of systems."""
 
 
 # --- Load, ratings and questions of a trial ------------------------------------------------------
@@ -278,7 +321,7 @@ class TrialKind(ABC):
 
 @dataclass(frozen=True)
 class Load:
-    """Trials, sounds to hear and questions to answer; ``how`` is the product for the sounds."""
+    """Workload: numbers of trials, sounds and questions; ``how`` explains the number of sounds."""
 
     trials: int
     sounds: int
@@ -288,7 +331,7 @@ class Load:
 
 @dataclass(frozen=True)
 class RatingFactory:
-    """Makes ratings of one trial."""
+    """Creates ratings of one trial."""
 
     trial: Trial
     listener: int

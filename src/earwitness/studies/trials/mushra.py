@@ -27,18 +27,18 @@ from earwitness.studies.trials.base import (
 
 
 ANCHOR_CUTOFFS_HZ = {"anchor35": 3500.0, "anchor70": 7000.0}
-ANCHORS_HELP = {"help": "folders of anchors: low-pass at 3.5 kHz and at 7 kHz"}
+ANCHORS_HELP = {"help": "folders of anchors, low-passed at 3.5 kHz and 7 kHz by default"}
 BASIC_QUALITY_SCALE = Scale("BASIC", 100, 0, slider=True)
 
 
 @dataclass(frozen=True)
 class Mushra(TrialKind):
-    """All systems of one item at once, beside a reference that is known, with free switching.
+    """All systems of one item are rated at once against a labelled reference, with free switching.
 
-    Among them are the reference itself, hidden, and low-pass anchors. Which letter stands for which
-    changes from item to item: each takes every place about equally often. Anchors are sounds of
-    their own, in folders beside those of the systems; `earwitness study anchors` makes them of
-    references.
+    The rated sounds include the hidden reference and low-pass anchors. The assignment of letters to
+    systems changes from item to item, so that each system is in each position about equally often.
+    Anchors are audio files in their own folders next to those of the systems; `earwitness study
+    anchors` creates them from the references.
     """
 
     anchors: tuple[str, ...] = field(default=tuple(ANCHOR_CUTOFFS_HZ), metadata=ANCHORS_HELP)
@@ -93,7 +93,7 @@ class Mushra(TrialKind):
 
     def load(self, systems: int) -> Load:
         rated = systems + 1 + len(self.anchors)
-        return Load(1, rated + 1, rated, f"{rated + 1} sounds, each once")
+        return Load(1, rated + 1, rated, f"{rated + 1} sounds, each played once")
 
 
 # --- Small impairments (BS.1116) -----------------------------------------------------------------
@@ -105,12 +105,10 @@ DIFFERENCE_GRADE = "SDG"
 
 @dataclass(frozen=True)
 class BS1116(TrialKind):
-    """A known reference, and two sounds of which one is that reference, with free switching.
+    """A labelled reference and two sounds, one of which is the reference, with free switching.
 
-    The one that is taken for the reference is rated 5.0. The difference grade is what the object
-    was given less what the hidden reference was given.
-
-    Small impairments: ratings of both, and the subjective difference grade (SDG).
+    The sound taken for the reference is rated 5.0. The results are both ratings and the subjective
+    difference grade (SDG): the rating of the system minus the rating of the hidden reference.
     """
 
     name = "bs1116"
@@ -120,7 +118,7 @@ class BS1116(TrialKind):
     open_reference = True
     hidden_reference = True
     compared: ClassVar[str] = "system"
-    letters: ClassVar[str] = "BC"  # the known reference is A
+    letters: ClassVar[str] = "BC"  # the labelled reference is A
     derived: ClassVar[tuple[str, ...]] = (DIFFERENCE_GRADE,)
     references = ("ITU-R BS.1116-3 (2015)",)
 
@@ -129,7 +127,7 @@ class BS1116(TrialKind):
 
     def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
         del rng
-        return [(treatment, 0), (treatment[::-1], 1)]  # where the hidden reference stands
+        return [(treatment, 0), (treatment[::-1], 1)]  # with the position of the hidden reference
 
     def asks(self, trial: Trial) -> list[TrialQuestion]:
         return [
@@ -140,7 +138,7 @@ class BS1116(TrialKind):
     def find_contradictions(self, trial: Trial, values: Values) -> Iterator[str]:
         del trial
         if max(values.values()) < IMPAIRMENT_SCALE.high:
-            yield "one of the two is the reference — rate it 5.0"
+            yield "one of the two sounds is the reference — rate it 5.0"
 
     def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
         grades = dict(zip(trial.systems, (values["B"], values["C"]), strict=True))

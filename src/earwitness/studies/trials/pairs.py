@@ -29,22 +29,24 @@ from earwitness.studies.wording import Wording
 
 
 ALL_PAIRS, REFERENCE_PAIRS = "all", "reference"
-PAIRS_HELP = {"help": "all: every two systems; reference: each beside the reference"}
+PAIRS_HELP = {
+    "help": "pairs to compare: all (each two systems) or reference (each system with the reference)"
+}
 
 
 @dataclass(frozen=True)
 class PairKind(TrialKind):
-    """A trial is one item as two systems; either comes first equally often."""
+    """A trial presents one item by two systems; each comes first equally often."""
 
     pairs: str = field(default=ALL_PAIRS, metadata=PAIRS_HELP)
 
     compared: ClassVar[str] = "pair"
-    shown: ClassVar[int] = 2  # sounds of a trial
+    shown: ClassVar[int] = 2  # number of sounds per trial
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.pairs not in (ALL_PAIRS, REFERENCE_PAIRS):
-            raise UsageError(f"pairs must be one of all, reference, got {self.pairs!r}")
+            raise UsageError(f"pairs must be all or reference, got {self.pairs!r}")
 
     @property
     def needs_reference(self) -> bool:
@@ -67,9 +69,10 @@ class PairKind(TrialKind):
         return [TrialQuestion(scale.name, scale, 1) for scale in self.scales]
 
     def rated_pair(self, trial: Trial) -> tuple[str, str]:
-        """Which system the rating is about, and which it is rated against, wherever they stand.
+        """Return the system that is rated and the one it is rated against, in whatever order.
 
-        That is the reference, or the one that the study names first; by name if nothing is said.
+        The latter is the reference or the system named first in the study; otherwise the first by
+        name.
         """
         against = trial.against or trial.treatment[0]
         [system] = (name for name in trial.systems if name != against)
@@ -98,13 +101,13 @@ class PairKind(TrialKind):
 
 @dataclass(frozen=True)
 class AB(PairKind):
-    """Two clips, with free switching between them: which is better?
+    """Two clips with free switching between them: which is better?
 
-    A or B; 1 if the named system was chosen, −1 if the other.
+    The answer is A or B; the rating is 1 if the named system was chosen, −1 if the other.
     """
 
     name = "ab"
-    title = "AB: which of two is better"
+    title = "AB: which of two clips is better"
     fixed = (Scale("BETTER", 1, -1, 2),)
     switching = True
     references = ("ITU-R BS.2132 (2019)",)
@@ -126,15 +129,14 @@ class AB(PairKind):
 
 @dataclass(frozen=True)
 class ABX(PairKind):
-    """Two clips and an unknown one that is either, with free switching: which is it?
+    """Two clips, A and B, and a third, X, which is one of them, with free switching: which is X?
 
-    Which of the two is X, and which is A, is balanced.
-
-    Whether X was known: 1 if the answer is right, 0 if not.
+    The identity of X and the order of A and B are balanced. The rating is 1 if the answer is
+    correct, 0 if not.
     """
 
     name = "abx"
-    title = "ABX: which of two is a third"
+    title = "ABX: which of two clips is X"
     fixed = (Scale("SAME", 1, -1, 2),)
     switching = True
     unknown = True
@@ -169,10 +171,11 @@ class ABX(PairKind):
 
 @dataclass(frozen=True)
 class CCR(PairKind):
-    """Two clips one after the other, either first: how does the second compare with the first?
+    """Two clips in sequence, in either order: how does the second compare with the first?
 
-    The sign is turned before a rating is stored, so that a number always says how much better one
-    named system is than another; which of them came first is kept beside it.
+    The sign of the answer is normalized before the rating is stored, so that the rating always
+    states how much better one named system is than the other; the order of presentation is stored
+    too.
     """
 
     plays: int = field(default=1, metadata=PLAYS_HELP)
@@ -195,14 +198,15 @@ class CCR(PairKind):
 # --- Preference with ties ------------------------------------------------------------------------
 
 
-NO_PREFERENCE_THRESHOLD = 0.05  # impressions this close are no preference to simulated listeners
+NO_PREFERENCE_THRESHOLD = 0.05  # for simulated listeners: smaller differences are ties
 
 
 @dataclass(frozen=True)
 class Preference(AB):
-    """Two clips, with free switching between them: which is preferred, if any?
+    """Two clips with free switching between them: which is preferred, if either?
 
-    A, B or neither; 1 if the named system was preferred, −1 if the other, 0 if none.
+    The answer is A, B or no preference; the rating is 1 if the named system was preferred, −1 if
+    the other, 0 for no preference.
     """
 
     name = "preference"

@@ -34,7 +34,7 @@ from earwitness.studies.wording import Wording
 
 
 def dimension_view(dimension: Dimension, words: Wording) -> View:
-    """A dimension: what it asks, which numbers there are, and what some stand for."""
+    """Return a dimension as data: its text, its values, and the meaning of some values."""
     return {
         "name": dimension.name,
         "title": dimension.shown,
@@ -51,7 +51,7 @@ def dimension_view(dimension: Dimension, words: Wording) -> View:
 
 
 def examples_view(rubric: Rubric, words: Wording, address: Sound) -> View:
-    """The page of captions that were judged already; sounds come in the order of the examples."""
+    """Return the page of worked examples; sounds are in the order of the examples."""
     sounds, examples = list[View](), list[View]()
     for number, example in enumerate(rubric.examples):
         view = _example(example, rubric, words)
@@ -88,24 +88,22 @@ def _example(example: WorkedExample, rubric: Rubric, words: Wording) -> View:
 # --- Captions judged by a rubric -----------------------------------------------------------------
 
 
-RUBRIC_HELP = {"help": "its name, or what the study says of it under rubric"}
-GROUP_HELP = {"help": "a column of the material whose clips are heard together, such as dataset"}
-SYNTHESIZED_HELP = {"help": "whether to ask of every clip if it is synthesised"}
-BLANK_HELP = {
-    "help": f"what a blank cell of a workbook does to a total: {', '.join(BLANK_POLICIES)}"
-}
+RUBRIC_HELP = {"help": "name of a rubric, or a rubric as under the key rubric of the study"}
+GROUP_HELP = {"help": "column of the material whose clips are heard together, such as dataset"}
+SYNTHESIZED_HELP = {"help": "whether to ask for each clip if it is synthesized"}
+BLANK_HELP = {"help": f"effect of a blank workbook cell on the total: {', '.join(BLANK_POLICIES)}"}
 COMMENT_FIELD, SYNTHESIZED_FIELD = "comment", "synthesised"
 MAX_COMMENT_CHARACTERS = 2000
 
 
 @dataclass(frozen=True)
 class RubricKind(TrialKind):
-    """Captions of a clip, judged by a rubric: hear the clip, read each caption, give numbers.
+    """Captions of a clip are rated by a rubric: listen to the clip, read and rate each caption.
 
-    All captions of a clip stand on one page, called A, B and so on; which is whose changes from
-    clip to clip, and each takes every place about equally often. A page says nothing about who
-    wrote what. Clips of one dataset may be heard together. Of a number that is left blank on paper
-    the value is None; a page in a browser must have all of them.
+    All captions of a clip are on one page, labelled A, B and so on. The assignment of letters to
+    systems changes from clip to clip, so that each system is in each position about equally often,
+    and the page does not reveal the systems. Clips of one dataset may be heard together. In a
+    browser all values are required; in a workbook, blank values are stored as None.
     """
 
     rubric: str | Mapping[str, Any] = field(default="thumbs", metadata=RUBRIC_HELP)
@@ -114,7 +112,7 @@ class RubricKind(TrialKind):
     blank: Blank = field(default="drop", metadata=BLANK_HELP)
 
     name = "rubric"
-    title = "Captions judged by a rubric (THumBS)"
+    title = "Captions rated by a rubric (THumBS)"
     compared: ClassVar[str] = "set of captions"
     switching = True
     drawn = True
@@ -136,11 +134,11 @@ class RubricKind(TrialKind):
         for (name, value), kind in zip(options.items(), (str, bool), strict=True):
             if not isinstance(value, kind):
                 raise UsageError(f"{name} must be {kind.__name__}, got {value!r}")
-        assert self.judged  # or it is refused
+        assert self.judged  # raises if the rubric is invalid
 
     @cached_property
     def judged(self) -> Rubric:
-        """The rubric; its words are in English unless they are the study's own."""
+        """The rubric; its texts are in English unless the study has its own."""
         return read_rubric(self.rubric)
 
     @property
@@ -160,7 +158,7 @@ class RubricKind(TrialKind):
         return [(tuple(order[n:] + order[:n]), 0) for n in range(len(order))]
 
     def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
-        """One sound, that of the clip, by whatever system it is named."""
+        """Return the one sound of the clip."""
         del words, reference
         return [(min(trial.systems), "")]
 
@@ -172,7 +170,7 @@ class RubricKind(TrialKind):
         ]
 
     def intro_views(self, words: Wording, sound: Sound) -> dict[str, View]:
-        """A word about headphones, and captions that were judged already."""
+        """Return a page about headphones and the page of worked examples."""
         title, text = words.page("headphones"), words.page("headphones_told")
         rubric = read_rubric(self.rubric, words.language)
         return {
@@ -188,7 +186,7 @@ class RubricKind(TrialKind):
         reference: str = "",
         caption: Caption | None = None,
     ) -> View:
-        """The clip, the captions, and what each is judged by."""
+        """Return the page as data: the clip, the captions and the dimensions."""
         rubric = read_rubric(self.rubric, words.language)
         wrote = [caption(trial.item, system) if caption else "" for system in trial.systems]
         return {
@@ -202,7 +200,7 @@ class RubricKind(TrialKind):
         }
 
     def questions(self, trial: Trial, words: Wording) -> list[View]:
-        """All dimensions of every caption; then comments, and whether the clip is synthesised."""
+        """Return the dimensions of each caption, then the optional questions."""
         rubric, letters = read_rubric(self.rubric, words.language), LETTERS[: len(trial.systems)]
         asked = [
             {
@@ -223,7 +221,7 @@ class RubricKind(TrialKind):
         return [*asked, *self._optional_questions(letters, words)]
 
     def _optional_questions(self, letters: str, words: Wording) -> Iterator[View]:
-        """What may be left out: comments, and whether the clip is synthesised."""
+        """Yield the optional questions: comments, and whether the clip is synthesized."""
         for place, letter in enumerate(letters):
             prompt = words.page("of_caption", label=letter, prompt=words.page("comment"))
             name = f"{letter}.{COMMENT_FIELD}"
@@ -236,7 +234,7 @@ class RubricKind(TrialKind):
                    "options": options, "sound": 0, "needed": False}  # fmt: skip
 
     def _misfits(self, trial: Trial, values: Values) -> Iterator[tuple[str, str]]:
-        """Numbers as on other pages, but for blanks; texts, and yes or no."""
+        """Yield invalid answers: values that are not blank, texts, and yes or no."""
         free = {f"{letter}.{COMMENT_FIELD}" for letter in LETTERS[: len(trial.systems)]}
         asked = {SYNTHESIZED_FIELD} if self.synthesised else set()
         for name in free & values.keys():
@@ -257,7 +255,7 @@ class RubricKind(TrialKind):
                 yield name, message
 
     def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
-        """Every dimension that is not blank, and the total."""
+        """Yield a rating for each dimension that is not blank, and for the total."""
         for letter, system in zip(LETTERS, trial.systems, strict=False):
             judged = {scale.name: values[f"{letter}.{scale.name}"] for scale in self.scales}
             for name, value in judged.items():

@@ -27,7 +27,7 @@ from earwitness.studies.trials.base import (
 
 @dataclass(frozen=True)
 class SingleKind(TrialKind):
-    """A trial is one item as one system."""
+    """A trial presents one item by one system."""
 
     def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
         del reference
@@ -66,7 +66,7 @@ class SingleKind(TrialKind):
 
 @dataclass(frozen=True)
 class ACR(SingleKind):
-    """One clip, rated by itself on five categories."""
+    """One clip is rated on a scale of five categories."""
 
     plays: int = field(default=1, metadata=PLAYS_HELP)
 
@@ -82,7 +82,7 @@ class ACR(SingleKind):
 
 @dataclass(frozen=True)
 class DCR(SingleKind):
-    """The reference, then the clip: how much worse is it?"""
+    """The reference is played, then the clip: how much worse is the clip?"""
 
     plays: int = field(default=1, metadata=PLAYS_HELP)
 
@@ -98,16 +98,16 @@ class DCR(SingleKind):
 
 @dataclass(frozen=True)
 class P835(SingleKind):
-    """The same clip three times: attend to the speech, to the background, to the whole.
+    """The same clip is rated three times: the speech, the background and the overall quality.
 
-    The whole always comes last; speech and background are asked in both orders, balanced over
-    listeners and sessions. A clip is played once for each question, and must be heard to its end.
+    The overall quality is always rated last; speech and background are asked in both orders,
+    balanced over listeners and sessions. The clip is played once per question, in full.
     """
 
     plays: int = field(default=1, metadata=PLAYS_HELP)
 
     name = "p835"
-    title = "P.835: speech, background, whole"
+    title = "P.835: speech, background, overall"
     fixed = (Scale("SIG", 5, 1), Scale("BAK", 5, 1), Scale("OVRL", 5, 1))
     orders = (("SIG", "BAK", "OVRL"), ("BAK", "SIG", "OVRL"))
     renderer = "single"

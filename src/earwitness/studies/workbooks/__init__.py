@@ -1,1 +1,1 @@
-"""Spreadsheet workbooks for raters of captions, written and read back."""
+"""Spreadsheet workbooks for raters of captions: export and import."""

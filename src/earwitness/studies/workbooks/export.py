@@ -1,8 +1,8 @@
-"""The verb study export-xlsx: workbooks for the raters of a caption study.
+"""Command ``study export-xlsx``: workbooks for the raters of a caption study.
 
-Each rater gets what the design plans for them: clips in the order of their plan, over all sessions,
-and captions in the order of each trial. Practice is left to browsers. Nothing in a workbook says
-who wrote which caption.
+Each workbook has the clips of a rater in the order of the design, over all sessions, and captions
+in the order of each trial. Practice is available in the browser only. A workbook does not reveal
+which system wrote a caption.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import combinations
 from os import PathLike
 from pathlib import Path, PurePosixPath
 
-from earwitness.errors import InputError, Problem, UsageError
+from earwitness.errors import InputError, Problem, UsageError, install_command
 from earwitness.studies.design.report import study_design
 from earwitness.studies.pages import counted_trials
 from earwitness.studies.ratings.from_answers import StudySource
@@ -32,9 +32,9 @@ from earwitness.studies.workbooks.write import (
 )
 
 NUMBER_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
-SAME_WORDS_MESSAGE = "have the same words, and could not be told apart when they come back"
-SAME_WORDS_REMEDY = "give one of them other words, or leave the clip out"
-DEFAULT_CLIPS_FOLDER = "clips"  # the folder that links go to, unless told
+SAME_WORDS_MESSAGE = "have the same caption, so their ratings could not be distinguished"
+SAME_WORDS_REMEDY = "change one of the captions, or remove the clip"
+DEFAULT_CLIPS_FOLDER = "clips"  # default folder of links
 
 
 def study_export_xlsx(
@@ -46,9 +46,34 @@ def study_export_xlsx(
     pattern: str = DEFAULT_FILE_PATTERN,
     listeners: str = "",
 ) -> list[Path]:
-    """Write workbooks into a new folder, one a rater and flavour; their paths.
+    """Write one workbook per rater and flavour to a new folder.
 
-    ``listeners`` names some of them, such as ``1-16,20``; without it all get one.
+    Parameters
+    ----------
+    study
+        Study or path of its file.
+    folder
+        Path of the folder; it must not exist.
+    local
+        Folder of the clips, for links of the local flavour; empty for no such workbooks.
+    web
+        Address of the clips, for links of the web flavour; empty for no such workbooks.
+    pattern
+        Pattern of file names with ``{n}``, ``{rater}`` and ``{flavour}``.
+    listeners
+        Numbers of listeners, such as ``1-16,20``; by default all.
+
+    Returns
+    -------
+    list of Path
+        Paths of the workbooks.
+
+    Raises
+    ------
+    UsageError
+        If the study does not rate captions, or an argument is invalid.
+    InputError
+        If captions of a clip are identical.
     """
     design = study_design(study)
     rubric = study_rubric(design.study)
@@ -63,7 +88,7 @@ def study_export_xlsx(
 
 
 def rater_workbook(design: Design, listener: int, links: str) -> bytes:
-    """The workbook of one rater, with links into a folder or to an address."""
+    """Return the workbook of one rater, with links to a folder or to an address."""
     plan = next(plan for plan in design.plans if plan.listener == listener)
     check_captions(design)
     ask = rubric_kind(design.study).synthesised
@@ -73,34 +98,36 @@ def rater_workbook(design: Design, listener: int, links: str) -> bytes:
 
 
 def workbook_obstacle(design: Design) -> str:
-    """Why a study cannot have workbooks; nothing if it can."""
+    """Return why a study cannot have workbooks, or an empty string."""
     try:
         rubric_kind(design.study)
         check_captions(design)
     except (UsageError, InputError) as error:
         return str(error)
     missing = [name for name in ("openpyxl", "xlsxwriter") if find_spec(name) is None]
-    return f"{missing[0]} is not installed: pip install 'earwitness[xlsx]'" if missing else ""
+    return f"{missing[0]} is not installed — run: {install_command('xlsx')}" if missing else ""
 
 
 def rubric_kind(study: Study) -> RubricKind:
-    """What captions of a study are asked by; refused where a workbook could not ask it."""
+    """Return the trial kind of a caption study; raise UsageError if it cannot have workbooks."""
     kinds = list(map(block_kind, study.blocks))
     judging = [kind for kind in kinds if isinstance(kind, RubricKind)]
     if len(judging) < len(kinds):
-        raise UsageError("only captions can be judged in workbooks — this study is about sounds")
+        raise UsageError("workbooks support caption studies only — this study rates sounds")
     if any(kind != judging[0] for kind in judging):
-        raise UsageError("a workbook has one rubric, but blocks of this study have several")
+        raise UsageError(
+            "a workbook supports one rubric, but the blocks of this study have several"
+        )
     return judging[0]
 
 
 def study_rubric(study: Study) -> Rubric:
-    """The rubric of a study, in its language."""
+    """Return the rubric of a study in its language."""
     return read_rubric(rubric_kind(study).rubric, study.language)
 
 
 def workbook_content(design: Design, plan: ListenerPlan) -> WorkbookContent:
-    """What a rater is sent."""
+    """Return the content of the workbook of a rater."""
     study, group = design.study, rubric_kind(design.study).group
     datasets = {
         clip.name: _covariate_text(clip.covariates.get(group, "")) for clip in study.material
@@ -117,13 +144,12 @@ def workbook_content(design: Design, plan: ListenerPlan) -> WorkbookContent:
 
 
 def trial_captions(study: Study, trial: Trial) -> list[str]:
-    """The captions of a trial in their order."""
+    """Return the captions of a trial in order."""
     return [study.caption(trial.item, system) for system in trial.systems]
 
 
 def check_captions(design: Design) -> None:
-    """Refuse captions that have the same words and are judged together: nobody could tell later
-    which of them was meant."""
+    """Raise InputError for identical captions that are rated together."""
     captions = {
         (trial.item, trial.treatment)
         for plan in design.plans
@@ -151,14 +177,14 @@ def _caption_hash(study: Study, item: str, system: str) -> str:
 
 
 def choose_listeners(listeners: str, numbers: Sequence[int]) -> list[int]:
-    """Numbers that are meant, in order.
+    """Return the chosen numbers in order.
 
     >>> choose_listeners("2-3, 5", [1, 2, 3, 4, 5]), choose_listeners("", [1, 2])
     ([2, 3, 5], [1, 2])
     """
     wanted = sorted({*_parse_numbers(listeners)}) if listeners.strip() else list(numbers)
     if unknown := [number for number in wanted if number not in {*numbers}]:
-        message = f"there is no listener {unknown[0]}"
+        message = f"unknown listener {unknown[0]}"
         raise UsageError(f"listeners: {message} — known: {min(numbers)} to {max(numbers)}")
     return wanted
 
@@ -167,15 +193,19 @@ def _parse_numbers(listeners: str) -> Iterator[int]:
     for part in listeners.split(","):
         match = NUMBER_RANGE.fullmatch(part.strip())
         if match is None:
-            raise UsageError(f'listeners: "{part.strip()}" is no number — write them as 1-16,20')
+            raise UsageError(
+                f'listeners: "{part.strip()}" is not a number — write numbers like 1-16,20'
+            )
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first or last - first > 100_000:
-            raise UsageError(f'listeners: "{part.strip()}" must go from a number to a higher one')
+            raise UsageError(
+                f'listeners: "{part.strip()}" is not an ascending range — write ranges like 1-16'
+            )
         yield from range(first, last + 1)
 
 
 def _file_names(study: Study) -> dict[str, str]:
-    """The file of every clip, from the folder that all of them share."""
+    """Return the file of each clip, relative to the common folder."""
     system = min(study.systems)
     paths = {one.name: PurePosixPath(study.file(one.name, system)) for one in study.material}
     parents = [path.parent.parts for path in paths.values()]

@@ -33,7 +33,7 @@ CAPTION_HASH_CHARACTERS = 12
 
 
 def cell_text(cell: Cell) -> str:
-    """A cell as text without blanks around it; of a formula that is a link, what it shows."""
+    """Return a cell as trimmed text; for a link formula, the displayed text."""
     if isinstance(cell, CellFormula):
         shown = HYPERLINK_FORMULA.fullmatch(cell.text)
         return shown[1].strip() if shown else cell.text
@@ -45,7 +45,7 @@ def cell_text(cell: Cell) -> str:
 
 
 def is_blank(cell: Cell) -> bool:
-    """Whether a cell for a number has none: nothing, n/a, a dash alone.
+    """Return whether a cell is blank: empty, n/a, or a dash.
 
     >>> is_blank(" N/A "), is_blank(0), is_blank("0")
     (True, False, False)
@@ -54,12 +54,12 @@ def is_blank(cell: Cell) -> bool:
 
 
 def is_formula(cell: Cell) -> bool:
-    """Whether a name is computed, and not just a link with a name."""
+    """Return whether a cell is a formula other than a link."""
     return isinstance(cell, CellFormula) and HYPERLINK_FORMULA.fullmatch(cell.text) is None
 
 
 def caption_hash(caption: str) -> str:
-    """What a caption is known by, however its blanks and accents are stored.
+    """Return the hash of a caption, independent of white space and Unicode form.
 
     >>> caption_hash("Birds  sing.\\n") == caption_hash("Birds sing.")
     True
@@ -71,14 +71,16 @@ def caption_hash(caption: str) -> str:
 
 
 def read_number(cell: Cell, dimension: Dimension) -> float | Fault | None:
-    """A number on a dimension, None for a blank, or why it cannot be."""
+    """Return the value of a cell on a dimension, None for a blank, or a fault."""
     if is_blank(cell):
         return None
     if isinstance(cell, CellFormula):
-        return Fault("", f'is a formula, got "{cell.text}"', "write the number itself")
+        return Fault(
+            "", f'must be a number, got the formula "{cell.text}"', "write the number itself"
+        )
     if isinstance(cell, date | time | timedelta):
-        message = f"is a date, got {cell}"
-        return Fault("", message, "a spreadsheet made a date of it: write the number alone")
+        message = f"must be a number, got the date {cell}"
+        return Fault("", message, "the spreadsheet converted it to a date: write the number alone")
     value = None if isinstance(cell, bool) else _parse_number(cell_text(cell), dimension)
     if value is None:
         return Fault("", f'must be a number, got "{cell_text(cell)}"', _range_remedy(dimension))
@@ -105,7 +107,7 @@ def _parse_decimal(written: str) -> float | None:
 
 
 def _sign_remedy(value: float, dimension: Dimension) -> str:
-    """What to do about a penalty that adds."""
+    """Return the remedy for a penalty above 0."""
     if dimension.role == "penalty" and value > 0 and dimension.allows(-value):
         return f"a penalty is 0 or below: write −{value:g}"
     return ""
@@ -116,8 +118,8 @@ def _range_remedy(dimension: Dimension) -> str:
 
 
 # --- Headers and blocks --------------------------------------------------------------------------
-# Names are known however they are spelt: in English or French, with ranges in brackets, with slips.
-# A sheet may have several blocks, below each other or side by side, each with its own names.
+# Column names are recognized in English and French, with ranges in brackets and with typing errors.
+# A sheet may have several blocks, below each other or side by side, each with its own header.
 
 
 COLUMN_SPELLINGS: dict[str, tuple[str, ...]] = {
@@ -130,16 +132,16 @@ COLUMN_SPELLINGS: dict[str, tuple[str, ...]] = {
     "comment": ("comments", "comment", "commentaires", "commentaire", "remarks", "remarques"),
     "key": ("key",),
 }  # fmt: skip
-MIN_SIMILARITY_PERCENT = 80  # how alike a slip is to what was meant
-MIN_LETTERS_FOR_SLIPS = 4  # letters of names that may have slips
-MIN_HEADER_DIMENSIONS = 2  # dimensions that make a row one of names
+MIN_SIMILARITY_PERCENT = 80  # similarity of a misspelled name to the correct one
+MIN_LETTERS_FOR_SLIPS = 4  # shorter names must match exactly
+MIN_HEADER_DIMENSIONS = 2  # dimensions in a header row
 ASSESSMENT_SHEETS = ("assessment", "assessments", "evaluation", "evaluations")
 EXAMPLE_SHEETS = ("example", "examples", "exemple", "exemples")
 
 
 @dataclass(frozen=True)
 class SheetBlock:
-    """Columns by role, from 0; the row of their names, and the rows below, half-open."""
+    """Columns by role (from 0), header row, and end of the rows below (exclusive)."""
 
     sheet: Sheet
     head: int
@@ -148,12 +150,12 @@ class SheetBlock:
 
     @property
     def caption(self) -> str:
-        """The role of the column with the words of captions."""
+        """Role of the column of captions."""
         return "text" if "text" in self.columns else "label"
 
 
 def normalize_spelling(name: str) -> str:
-    """A name without what people write differently.
+    """Return a name without brackets, accents, punctuation and case.
 
     >>> normalize_spelling(" Précision (1–5) *"), normalize_spelling("synthesized?")
     ('precision', 'synthesized')
@@ -164,14 +166,14 @@ def normalize_spelling(name: str) -> str:
 
 
 def assessment_blocks(sheets: tuple[Sheet, ...], rubric: Rubric) -> list[SheetBlock]:
-    """All blocks of the sheets for assessments: those called so, else all but examples."""
+    """Return all blocks of assessment sheets, or of all sheets except examples."""
     named = [one for one in sheets if normalize_spelling(one.name) in ASSESSMENT_SHEETS]
     others = [one for one in sheets if normalize_spelling(one.name) not in EXAMPLE_SHEETS]
     return [block for sheet in named or others for block in find_blocks(sheet, rubric)]
 
 
 def find_blocks(sheet: Sheet, rubric: Rubric) -> Iterator[SheetBlock]:
-    """Blocks of a sheet."""
+    """Yield the blocks of a sheet."""
     roles = _column_roles(rubric)
     heads = {
         number: groups
@@ -185,13 +187,13 @@ def find_blocks(sheet: Sheet, rubric: Rubric) -> Iterator[SheetBlock]:
 
 
 def row_heading(sheet: Sheet, row: int) -> str:
-    """What a row says if it says a single thing, such as the name of a dataset."""
+    """Return the text of a row with a single filled cell, such as a dataset name."""
     said = [cell_text(one) for one in sheet.rows.get(row, ()) if cell_text(one)]
     return said[0] if len(said) == 1 else ""
 
 
 def _column_roles(rubric: Rubric) -> dict[str, str]:
-    """Roles by the spelling of their names; dimensions in all languages."""
+    """Return roles by spelling; dimensions in all languages."""
     roles = {name: role for role, names in COLUMN_SPELLINGS.items() for name in names}
     for language in LANGUAGES:
         localized = (
@@ -219,7 +221,7 @@ def _match_role(name: str, roles: Mapping[str, str]) -> str:
 
 
 def _group_columns(row: Row, roles: Mapping[str, str]) -> list[dict[str, int]]:
-    """Columns by role; where a role comes again, another block begins."""
+    """Return columns by role; a repeated role starts another block."""
     groups: list[dict[str, int]] = [{}]
     for column, cell in enumerate(row):
         if not isinstance(cell, str) or len(cell) > 60 or not (role := _match_role(cell, roles)):
@@ -238,27 +240,27 @@ def _is_head(columns: Mapping[str, int], rubric: Rubric) -> bool:
 
 
 def unknown_columns(block: SheetBlock, rubric: Rubric) -> list[str]:
-    """Names in the head of a block that say nothing here."""
+    """Return the unknown names in the header of a block."""
     roles, cells = _column_roles(rubric), block.sheet.rows[block.head]
     return [cell_text(cell) for cell in cells if isinstance(cell, str) and cell.strip()
             and not _match_role(cell, roles)]  # fmt: skip
 
 
 # --- Table of caption authors --------------------------------------------------------------------
-# CSV or JSON lines with the columns ``item``, ``system`` and ``caption`` (the words) or ``hash``.
+# CSV or JSON Lines with the columns ``item``, ``system`` and ``caption`` (text) or ``hash``.
 
 
-Caption = tuple[str, str]  # the clip, and the hash of the caption
+Caption = tuple[str, str]  # clip and hash of the caption
 KEY_COLUMNS = ("item", "system", "caption", "hash")
 
 
 def read_key(path: str | PathLike[str]) -> dict[Caption, str]:
-    """Systems by clip and hash of the caption; all that is wrong is told at once."""
+    """Read systems by clip and caption hash; raise InputError with all faults."""
     table, _ = read_table(RecordSource(path), KEY_COLUMNS)
     absent = [name for name in KEY_COLUMNS[:2] if name not in table.names]
-    faults = [Fault(name, "there is no such column") for name in absent]
+    faults = [Fault(name, "missing column") for name in absent]
     if not {"caption", "hash"} & {*table.names}:
-        faults.append(Fault("caption", "there is no such column", "or a column hash"))
+        faults.append(Fault("caption", "missing column", "add a column caption or hash"))
     table.wrong.add((1, fault) for fault in faults)
     table.wrong.refuse()
     systems: dict[Caption, str] = {}
@@ -272,9 +274,14 @@ def _read_key_rows(table: InputTable, systems: dict[Caption, str]) -> Iterator[t
     cells = (table.cells(name) for name in ("item", "system", words))
     for line, item, system, caption in zip(table.lines, *cells, strict=True):
         if not (is_name(item) and is_name(system) and isinstance(caption, str) and caption):
-            yield line, Fault("", "needs an item, a system and a caption")
+            yield line, Fault("", "item, system and caption are required")
             continue
         key = str(item), caption if words == "hash" else caption_hash(caption)
         if systems.setdefault(key, str(system)) != system:
-            message = f'"{systems[key]}" and "{system}" have the same caption of "{item}"'
-            yield line, Fault("caption", message, "which of them was rated cannot be told")
+            message = f'"{systems[key]}" and "{system}" have the same caption for "{item}"'
+            yield (
+                line,
+                Fault(
+                    "caption", message, "remove one of them: their ratings cannot be distinguished"
+                ),
+            )

@@ -1,4 +1,4 @@
-"""Safe opening of .xlsx files as plain rows, with limits on size and content."""
+"""Safe reading of .xlsx files as rows, with limits on size and content."""
 
 from __future__ import annotations
 
@@ -17,34 +17,33 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from earwitness.errors import InputError, MissingExtra, Problem
 
 # --- Safety checks before opening ----------------------------------------------------------------
-# A workbook is a zip of XML parts. The directory of the zip says how large everything becomes, and
-# Python's reader never gives more than that; so bombs are told before anything is unpacked.
-# Pictures and other parts that are no XML are not unpacked at all. Parts that declare entities, or
-# are written so that declarations could hide, are refused. Links to other workbooks and macros are
-# never followed or run.
+# A workbook is a zip file of XML parts. The zip directory has the unpacked sizes, and Python never
+# reads more than that, so zip bombs are detected before unpacking. Pictures and other parts that
+# are not XML are not unpacked. Parts that declare entities, or whose encoding could hide
+# declarations, are refused. Links to other workbooks are not followed, and macros are not run.
 
 
 MEGABYTE = 1 << 20
-MAX_FILE_BYTES = 20 * MEGABYTE  # as it is sent
-MAX_UNPACKED_BYTES = 64 * MEGABYTE  # all parts that are read, together
-MAX_UPLOAD_UNPACKED_BYTES = 2 * MEGABYTE  # the same, where anybody may send something
-MIN_BYTES_PER_CELL = 20  # bytes that a cell has at least, on the whole
-OTHER_PART_DIVISOR = 8  # all but sheets and their texts may have this part of it, each
+MAX_FILE_BYTES = 20 * MEGABYTE  # size of the file
+MAX_UNPACKED_BYTES = 64 * MEGABYTE  # total of all parts that are read
+MAX_UPLOAD_UNPACKED_BYTES = 2 * MEGABYTE  # the same for uploads
+MIN_BYTES_PER_CELL = 20  # minimum average size of a cell
+OTHER_PART_DIVISOR = 8  # limit of each part other than sheets and their texts
 SHEET_PART_PREFIXES = ("xl/worksheets/", "xl/sharedStrings")
-READ_PART_SUFFIXES = (".xml", ".rels")  # how names of parts end that are read
+READ_PART_SUFFIXES = (".xml", ".rels")  # suffixes of parts that are read
 MAX_PARTS = 2000
-MAX_COMPRESSION_RATIO = 300  # of parts that become larger than a megabyte
+MAX_COMPRESSION_RATIO = 300  # of parts larger than a megabyte
 CELL_TAG = re.compile(rb"<(?:\w+:)?c[ />]")
 OLE_MAGIC = b"\xd0\xcf\x11\xe0"
-UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")  # how 16-bit text begins
+UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")  # start of UTF-16 text
 XML_ENCODING = re.compile(rb"""\A(?:\xef\xbb\xbf)?\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.-]+)""")
 SAFE_ENCODINGS = (b"utf-8", b"us-ascii", b"ascii")
-SAVE_REMEDY = "open it in a spreadsheet and save it anew as .xlsx"
+SAVE_REMEDY = "open it in a spreadsheet program and save it again as .xlsx"
 Parts = dict[str, bytes]
 
 
 def read_parts(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) -> Parts:
-    """All parts of a workbook that are read, if it may be opened; else why it is refused."""
+    """Return the parts of a workbook; raise InputError if it is refused."""
     if wrong := _check_file(data):
         raise _refusal(name, *wrong)
     try:
@@ -65,7 +64,7 @@ def read_parts(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) -> Pa
 
 
 def content_remarks(parts: Parts) -> Iterator[str]:
-    """What a workbook has that is passed over."""
+    """Yield notes on ignored content of a workbook."""
     if any(name.startswith("xl/externalLinks/") for name in parts):
         yield "has links to other workbooks, which were not followed"
     if any(name.endswith("vbaProject.bin") for name in parts):
@@ -80,13 +79,13 @@ def _check_file(data: bytes) -> tuple[str, str] | None:
     if len(data) > MAX_FILE_BYTES:
         return (
             f"is larger than {MAX_FILE_BYTES // MEGABYTE} MB",
-            "take out pictures and other sheets",
+            "remove pictures and other sheets",
         )
     if data.startswith(OLE_MAGIC):
         message = "is protected by a password, or an old .xls file"
         return message, "save it as .xlsx without a password"
     if not data.startswith(b"PK"):
-        return "is no .xlsx workbook", SAVE_REMEDY
+        return "is not an .xlsx workbook", SAVE_REMEDY
     return None
 
 
@@ -95,13 +94,13 @@ def _is_read(part: ZipInfo) -> bool:
 
 
 def _check_directory(file: ZipFile, unpacked: int) -> Iterator[tuple[str, str]]:
-    """What the directory says against it."""
+    """Yield faults found in the zip directory."""
     parts = file.infolist()
     names = [part.filename for part in parts]
     if any(part.flag_bits & 1 for part in parts):
         yield "is protected by a password", "save it without one"
     if len(parts) > MAX_PARTS or len({*names}) < len(names):
-        yield f"has more than {MAX_PARTS:,} parts, or one twice", SAVE_REMEDY
+        yield f"has more than {MAX_PARTS:,} parts, or duplicate parts", SAVE_REMEDY
     read = [part for part in parts if _is_read(part)]
     if sum(part.file_size for part in read) > unpacked:
         message = f"unpacks to more than {unpacked // MEGABYTE} MB"
@@ -118,13 +117,13 @@ def _check_directory(file: ZipFile, unpacked: int) -> Iterator[tuple[str, str]]:
             message = f"its part {part.filename} unpacks to more than {ratio} times its size"
             yield message, "delete the empty rows and columns around the table"
     if "xl/workbook.bin" in names or "content.xml" in names:
-        yield "is a workbook of another form", "save it as .xlsx"
+        yield "is a workbook in another format", "save it as .xlsx"
     if "[Content_Types].xml" not in names or not any(part.startswith("xl/") for part in names):
-        yield "is no .xlsx workbook", SAVE_REMEDY
+        yield "is not an .xlsx workbook", SAVE_REMEDY
 
 
 def _check_cells(parts: Parts, most: int) -> tuple[str, str] | None:
-    """Cells beyond number, which take more to read than their bytes tell."""
+    """Return a fault if there are too many cells, which take long to read."""
     sheets = (part for name, part in parts.items() if name.startswith(SHEET_PART_PREFIXES))
     if sum(len(CELL_TAG.findall(part)) for part in sheets) <= most:
         return None
@@ -132,7 +131,7 @@ def _check_cells(parts: Parts, most: int) -> tuple[str, str] | None:
 
 
 def _check_part(part: bytes) -> tuple[str, str] | None:
-    """Declarations in a part, or text in which they could hide."""
+    """Return a fault if a part declares entities or is not UTF-8."""
     if b"<!DOCTYPE" in part or b"<!ENTITY" in part:
         return "declares entities, which no workbook needs", SAVE_REMEDY
     declared = XML_ENCODING.match(part[:500])
@@ -144,9 +143,9 @@ def _check_part(part: bytes) -> tuple[str, str] | None:
 # --- Sheets as plain rows ------------------------------------------------------------------------
 
 
-MAX_COLUMNS = 64  # columns that are read; merges and formats may go out to XFD
+MAX_COLUMNS = 64  # columns that are read; merges and formats may extend to XFD
 MAX_ROWS = 20_000
-ROW_LIMIT_MESSAGE = f"has something below row {MAX_ROWS:,}"
+ROW_LIMIT_MESSAGE = f"has content below row {MAX_ROWS:,}"
 ROW_TAG = re.compile(rb'<(?:\w+:)?row\b[^>]*?\br="(\d{5,})"[^>]*>')
 MERGE_TAG = re.compile(rb'<(?:\w+:)?mergeCell\b[^>]*?\bref="\$?([A-Z]+)\$?(\d+):\$?[A-Z]+\$?(\d+)"')
 WORKSHEET_TAG = re.compile(rb"<((?:\w+:)?)worksheet\b[^>]*>")
@@ -158,7 +157,7 @@ PLAIN_TYPES = (str, int, float, bool, date, time, timedelta)
 
 @dataclass(frozen=True)
 class CellFormula:
-    """What stands in a cell that is computed; it is never computed here."""
+    """Formula of a cell; it is never evaluated."""
 
     text: str
 
@@ -169,19 +168,19 @@ Row = tuple[Cell, ...]
 
 @dataclass(frozen=True)
 class Sheet:
-    """Rows by number, from 1, that have anything in them; merges by column, from 0."""
+    """Filled rows by number (from 1), and merged cells by column (from 0)."""
 
     name: str
     rows: Mapping[int, Row]
     merges: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
     def at(self, row: int, column: int) -> Cell:
-        """A cell, or nothing."""
+        """Return a cell, or None."""
         cells = self.rows.get(row, ())
         return cells[column] if column < len(cells) else None
 
     def spread(self, row: int, column: int) -> Cell:
-        """A cell, or the one that it is merged into."""
+        """Return a cell, or the cell that it is merged into."""
         spans = self.merges.get(column, ())
         place = bisect_right(spans, (row, MAX_ROWS * MAX_ROWS)) - 1
         if place >= 0 and spans[place][0] <= row <= spans[place][1]:
@@ -191,14 +190,14 @@ class Sheet:
 
 @dataclass(frozen=True)
 class WorkbookSheets:
-    """All sheets, and what was passed over."""
+    """All sheets, and notes on ignored content."""
 
     sheets: tuple[Sheet, ...]
     remarks: tuple[str, ...]
 
 
 def open_workbook(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) -> WorkbookSheets:
-    """The sheets of a workbook, once it was found harmless."""
+    """Return the sheets of a workbook after all safety checks."""
     parts = read_parts(data, name, unpacked)
     try:
         from openpyxl import load_workbook
@@ -209,7 +208,7 @@ def open_workbook(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) ->
                 IndexError, AttributeError, SyntaxError, OverflowError, OSError)  # fmt: skip
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what openpyxl leaves out
+            warnings.simplefilter("ignore")  # about content that openpyxl ignores
             book = load_workbook(_repack(parts), read_only=True, keep_links=False)
             sheets = tuple(_read_sheet(sheet, parts, name) for sheet in book.worksheets)
     except InputError:
@@ -221,7 +220,7 @@ def open_workbook(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) ->
 
 
 def _repack(parts: Parts) -> io.BytesIO:
-    """A workbook whose sheets have nothing but their rows: all else in them would be read, too."""
+    """Return a workbook whose sheets have only rows, so that nothing else is read."""
     held = io.BytesIO()
     with ZipFile(held, "w") as file:
         for name, part in parts.items():
@@ -241,7 +240,7 @@ def _keep_rows(part: bytes) -> bytes:
 def _read_sheet(sheet: Any, parts: Parts, name: str) -> Sheet:
     raw = parts[sheet._worksheet_path.lstrip("/")]
     if _exceeds_row_limit(raw):
-        problem = Problem(name, 0, sheet.title, ROW_LIMIT_MESSAGE, "keep one table a sheet")
+        problem = Problem(name, 0, sheet.title, ROW_LIMIT_MESSAGE, "keep one table per sheet")
         raise InputError([problem], done="imported")
     numbered_rows = enumerate(sheet.iter_rows(max_col=MAX_COLUMNS, max_row=MAX_ROWS), 1)
     filled = {
@@ -252,14 +251,14 @@ def _read_sheet(sheet: Any, parts: Parts, name: str) -> Sheet:
 
 
 def _exceeds_row_limit(raw: bytes) -> bool:
-    """Whether there is anything in rows that are not read; a format alone does not count."""
+    """Return whether rows beyond the limit have content; formats do not count."""
     far = next((one for one in ROW_TAG.finditer(raw) if int(one[1]) > MAX_ROWS), None)
     last = max(raw.rfind(b"</row>"), raw.rfind(b":row>"))
     return far is not None and CONTENT_TAG.search(raw, far.end(), max(last, 0)) is not None
 
 
 def _read_merges(raw: bytes) -> dict[int, tuple[tuple[int, int], ...]]:
-    """First and last rows of merges, by the column in which they begin."""
+    """Return first and last rows of merged cells, by first column."""
     merges: dict[int, list[tuple[int, int]]] = {}
     for letters, first, last in MERGE_TAG.findall(raw):
         if len(letters) <= len("XFD") and (column := _column_number(letters)) < MAX_COLUMNS:
@@ -282,7 +281,7 @@ def _read_cell(cell: Any) -> Cell:
 
 
 def column_letters(column: int) -> str:
-    """The name of a column, from 0.
+    """Return the name of a column, counted from 0.
 
     >>> column_letters(0), column_letters(25), column_letters(26)
     ('A', 'Z', 'AA')

@@ -1,4 +1,4 @@
-"""Reader of returned workbooks: judged rows and findings, with sheet and cell."""
+"""Reader of completed workbooks: rated rows and findings, with sheet and cell."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from earwitness.studies.workbooks.open import (
     open_workbook,
 )
 
-# --- Judged rows and findings --------------------------------------------------------------------
+# --- Rated rows and findings ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class CellLocation:
-    """A cell, for people to find it."""
+    """Location of a cell, for messages."""
 
     source: str
     sheet: str
@@ -50,11 +50,11 @@ class CellLocation:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something odd that is allowed.
+    """Unusual content that is allowed.
 
-    Kinds are ``blank`` and ``unrated`` (a whole row), ``duplicate`` (a caption under two clips),
-    ``repeated`` (a row twice), ``above`` (a clip's name was taken from the row above), ``passed``
-    (rows, columns and other things that are not read) and ``unclear`` (synthesised or not).
+    Kinds are ``blank`` and ``unrated`` (an entire row), ``duplicate`` (a caption of two clips),
+    ``repeated`` (a repeated row), ``above`` (a clip name was taken from the row above), ``passed``
+    (ignored rows, columns and other content) and ``unclear`` (synthesized or not).
     """
 
     kind: str
@@ -67,10 +67,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class JudgedRow:
-    """A caption of a clip with the numbers that a rater gave it; None is a blank.
+    """A caption of a clip with its values; None is a blank.
 
-    ``synthesised`` is what the rater said of the clip, if anything; ``dataset`` is the heading
-    above; ``cells`` has the cell of every dimension.
+    ``synthesised`` is the rater's answer for the clip, if any; ``dataset`` is the heading above;
+    ``cells`` has the cell of each dimension.
     """
 
     record: str
@@ -84,16 +84,16 @@ class JudgedRow:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What rows are matched by: the clip and the hash of the caption, never the number."""
+        """Key of the row: the clip and the hash of the caption."""
         return self.record, caption_hash(self.caption)
 
 
 @dataclass(frozen=True)
 class ReturnedWorkbook:
-    """A workbook that came back.
+    """A completed workbook.
 
-    Our own layout also says of which ``study`` it is, with its ``digest``, and the number of the
-    rater among its listeners.
+    Workbooks exported by Earwitness also have the title and hash of the ``study``, and the number
+    of the ``listener``.
     """
 
     rater: str
@@ -108,7 +108,7 @@ class ReturnedWorkbook:
 # --- Rows of a block -----------------------------------------------------------------------------
 
 
-KEY_SEPARATOR = "#"  # between clip and hash in a key
+KEY_SEPARATOR = "#"  # separates clip and hash in a key
 YES_WORDS = {
     "yes",
     "y",
@@ -123,12 +123,12 @@ YES_WORDS = {
     "synthetic",
 }
 NO_WORDS = {"no", "n", "non", "false", "faux", "0", "natural", "real"}
-SHOWN_TEXT_CHARACTERS = 40  # characters of a text in a message
+SHOWN_TEXT_CHARACTERS = 40  # in messages
 
 
 @dataclass
 class SheetReader:
-    """Reads blocks of one file; gathers what is wrong and what is odd."""
+    """Reader of the blocks of one file; collects problems and findings."""
 
     source: str
     rubric: Rubric
@@ -138,11 +138,11 @@ class SheetReader:
     _above: str = ""
 
     def read_block(self, block: SheetBlock) -> Iterator[JudgedRow]:
-        """Rows of a block that were judged."""
+        """Yield the rated rows of a block."""
         if not self._has_all_columns(block):
             return
         for name in unknown_columns(block, self.rubric):
-            self._add_finding("passed", block, block.head, "", f'column "{name}" is passed over')
+            self._add_finding("passed", block, block.head, "", f'column "{name}" is ignored')
         before = max((row for row in block.sheet.rows if row < block.head), default=0)
         self._above, self._dataset = "", row_heading(block.sheet, before)
         for row in range(block.head + 1, block.end):
@@ -150,7 +150,7 @@ class SheetReader:
                 yield judged
 
     def _has_all_columns(self, block: SheetBlock) -> bool:
-        """Whether all columns are there."""
+        """Return whether all columns are present; report missing ones."""
         missing = [
             dimension.shown
             for dimension in self.rubric.dimensions
@@ -159,9 +159,9 @@ class SheetReader:
         if not {"record", "key"} & {*block.columns}:
             missing.append("Record ID")
         for name in missing:
-            message = f'there is no column "{name}" in row {block.head}'
+            message = f'missing column "{name}" in row {block.head}'
             self._add_problem(
-                block, block.head, "", Fault("", message, "is its name spelt otherwise?")
+                block, block.head, "", Fault("", message, "check the spelling of its name")
             )
         return not missing
 
@@ -172,7 +172,7 @@ class SheetReader:
             self._pass_over(block, row)
             return None
         if not caption:
-            fault = Fault("", "there is no caption", "put the caption back")
+            fault = Fault("", "missing caption", "restore the caption")
             self._add_problem(block, row, block.caption, fault)
             return None
         record = self._read_record(block, row, caption)
@@ -190,21 +190,24 @@ class SheetReader:
         )
 
     def _read_record(self, block: SheetBlock, row: int, caption: str) -> str:
-        """The clip: by the key of the row, else by the cell, else by the row above."""
+        """Return the clip, from the key of the row, its cell, or the row above."""
         if "key" in block.columns:
             return self._record_from_key(block, row, caption)
         column = block.columns["record"]
         cell = block.sheet.spread(row, column)
         if is_formula(cell):
             self._add_problem(
-                block, row, "record", Fault("", "is a formula", "write the name itself")
+                block,
+                row,
+                "record",
+                Fault("", "must be text, got a formula", "write the name itself"),
             )
         if not cell_text(cell) and self._above:
-            message = f'has no clip; taken for "{self._above}" as above'
+            message = f'missing clip; "{self._above}" is used, as in the row above'
             self._add_finding("above", block, row, "record", message)
         record = cell_text(cell) or self._above
         if not record:
-            self._add_problem(block, row, "record", Fault("", "there is no clip", "write its id"))
+            self._add_problem(block, row, "record", Fault("", "missing clip", "enter its ID"))
         self._above = record
         return record
 
@@ -212,11 +215,11 @@ class SheetReader:
         key = cell_text(self._cell(block, row, "key"))
         record, mark, hash_ = key.rpartition(KEY_SEPARATOR)
         if not mark or not record:
-            fault = Fault("", f'the hidden key is "{key}"', "delete rows that were added")
+            fault = Fault("", f'invalid hidden key "{key}"', "delete rows that were added")
             self._add_problem(block, row, "key", fault)
         elif hash_ != caption_hash(caption):
             shown = f'"{caption[:SHOWN_TEXT_CHARACTERS]}"'
-            fault = Fault("", f"the caption was changed to {shown}", "put the caption back")
+            fault = Fault("", f"the caption was changed to {shown}", "restore the caption")
             self._add_problem(block, row, block.caption, fault)
         return record
 
@@ -234,7 +237,7 @@ class SheetReader:
     def _add_blank_findings(self, block: SheetBlock, row: int, names: list[str]) -> None:
         blank = [name for name in names if is_blank(self._cell(block, row, name))]
         if len(blank) == len(self.rubric.names):
-            self._add_finding("unrated", block, row, blank[0], "nothing was filled in")
+            self._add_finding("unrated", block, row, blank[0], "all dimensions are blank")
             return
         for name in blank:
             self._add_finding("blank", block, row, name, f"{name} is blank")
@@ -247,14 +250,14 @@ class SheetReader:
         if word in YES_WORDS | NO_WORDS:
             return word in YES_WORDS
         if word and word not in {"n/a", "na", "-"}:
-            message = f'synthesised: "{said[:SHOWN_TEXT_CHARACTERS]}" is neither yes nor no'
+            message = f'synthesized: "{said[:SHOWN_TEXT_CHARACTERS]}" is neither yes nor no'
             self._add_finding("unclear", block, row, "synthesised", message)
         return None
 
     def _pass_over(self, block: SheetBlock, row: int) -> None:
-        """A row without caption and numbers; one that says a single thing is a heading.
+        """Ignore a row without caption and values; a single filled cell is a dataset heading.
 
-        Headings of our own layout are no news.
+        Headings in exported workbooks are not reported.
         """
         said = [cell_text(cell) for cell in block.sheet.rows[row] if cell_text(cell)]
         cells = [cell_text(self._cell(block, row, name)) for name in block.columns]
@@ -262,7 +265,7 @@ class SheetReader:
         self._dataset = above or self._dataset
         if any(cells) and not (above and "key" in block.columns):
             message = (
-                f'"{said[0][:SHOWN_TEXT_CHARACTERS]}": neither caption nor numbers; passed over'
+                f'"{said[0][:SHOWN_TEXT_CHARACTERS]}": row without caption and values is ignored'
             )
             self._add_finding("passed", block, row, "", message)
 
@@ -285,11 +288,11 @@ class SheetReader:
 
 
 # --- Returned workbooks --------------------------------------------------------------------------
-# All that is wrong with a file is told at once, with sheet, cell and value; then nothing of it is
-# read. What is odd but allowed (blanks, a caption under two clips) stands in findings.
+# All problems of a file are reported at once, with sheet, cell and value, and nothing is read.
+# Findings report unusual content that is allowed, such as blanks and duplicate captions.
 
 
-ABOUT_SHEET, ABOUT_FIRST_CELL = "Study", "earwitness"  # the hidden sheet of our layout
+ABOUT_SHEET, ABOUT_FIRST_CELL = "Study", "earwitness"  # hidden sheet of exported workbooks
 LISTENER_NUMBER = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 NUMBERED_RATER = re.compile(r"P\d+", re.I)
 FLAVOR_SUFFIX = re.compile(r"[ _-](?:local|web|excel|google)\b.*", re.I)
@@ -304,10 +307,30 @@ def read_workbook(
     rater: str = "",
     unpacked: int = MAX_UNPACKED_BYTES,
 ) -> ReturnedWorkbook:
-    """A returned workbook, given as a path or as its bytes and its ``name``.
+    """Read a completed workbook.
 
-    Who the rater is stands in the workbook; else it is said here, or taken from the name
-    (``P3_google.xlsx`` is of P3). One that unpacks to more bytes than these is refused.
+    Parameters
+    ----------
+    place
+        Path of the workbook, or its bytes.
+    rubric
+        Rubric of the ratings; THumBS by default.
+    name
+        Name of the file, for messages.
+    rater
+        Rater, if the workbook does not name one; by default taken from the file name
+        (``P3_google.xlsx`` is of P3).
+    unpacked
+        Maximum unpacked size in bytes.
+
+    Returns
+    -------
+    ReturnedWorkbook
+
+    Raises
+    ------
+    InputError
+        If the workbook has problems; all of them are listed.
     """
     name = whole_characters(name or (str(place) if not isinstance(place, bytes) else "workbook"))
     data = place if isinstance(place, bytes) else _read_bytes(Path(place), name)
@@ -345,7 +368,7 @@ def read_workbook(
 def read_workbooks(
     places: Sequence[str | PathLike[str]], rubric: Rubric | None = None
 ) -> list[ReturnedWorkbook]:
-    """Several of them; faults of all are told at once."""
+    """Read several workbooks; raise InputError with the problems of all of them."""
     workbooks, problems, count = list[ReturnedWorkbook](), list[Problem](), 0
     for place in places:
         try:
@@ -359,7 +382,7 @@ def read_workbooks(
 
 
 def rater_from_name(name: str) -> str:
-    """Who a file is of, by its name.
+    """Return the rater of a file, from its name.
 
     >>> names = ("in/P3_google.xlsx", "anna_local (2).xlsx", "bert.xlsx")
     >>> tuple(map(rater_from_name, names))
@@ -380,7 +403,7 @@ def _read_bytes(path: Path, name: str) -> bytes:
 
 
 def _read_about(sheets: Iterable[Sheet]) -> dict[str, str]:
-    """What our hidden sheet says, or nothing."""
+    """Return the content of the hidden sheet of an exported workbook, if any."""
     for sheet in sheets:
         if sheet.name == ABOUT_SHEET and cell_text(sheet.at(1, 0)) == ABOUT_FIRST_CELL:
             return {
@@ -390,7 +413,7 @@ def _read_about(sheets: Iterable[Sheet]) -> dict[str, str]:
 
 
 def _whole_number(text: str) -> int:
-    """A number of a listener, or 0 if it is none."""
+    """Return the number of a listener, or 0."""
     return int(text) if LISTENER_NUMBER.fullmatch(text) else 0
 
 
@@ -400,14 +423,14 @@ def _remark_findings(name: str, remarks: Iterable[str]) -> Iterator[Finding]:
 
 
 def _drop_repeats(rows: Iterable[JudgedRow], reading: SheetReader) -> Iterator[JudgedRow]:
-    """Every clip and caption once; a row that comes again must say the same."""
+    """Yield each clip and caption once; repeated rows must have the same values."""
     seen: dict[tuple[str, str], JudgedRow] = {}
     for row in rows:
         first = seen.setdefault(row.key, row)
         if first is row:
             yield row
         elif first.values == row.values:
-            message = f"the same row as {first.place.cell}; counted once"
+            message = f"repeats row {first.place.cell}; counted once"
             reading.findings.append(Finding("repeated", row.place, message))
         else:
             where = f"{row.place.sheet}!{row.place.cell}"
@@ -418,17 +441,17 @@ def _drop_repeats(rows: Iterable[JudgedRow], reading: SheetReader) -> Iterator[J
 
 
 def _duplicate_findings(rows: Iterable[JudgedRow]) -> Iterator[Finding]:
-    """Captions that stand under two clips."""
+    """Yield findings for captions of two clips."""
     first: dict[str, JudgedRow] = {}
     for row in rows:
         before = first.setdefault(caption_hash(row.caption), row)
         if before is not row:
-            message = f'the caption of clip "{row.record}" is that of "{before.record}"'
+            message = f'clip "{row.record}" has the same caption as "{before.record}"'
             yield Finding("duplicate", row.place, f"{message} ({before.place.cell})")
 
 
 def _spread_over_clip(rows: Sequence[JudgedRow]) -> Iterator[JudgedRow]:
-    """What was said once of a clip holds for all its captions."""
+    """Apply the answer for a clip to all its captions."""
     said: dict[str, bool] = {}
     for row in rows:
         if row.synthesised is not None:

@@ -1,4 +1,4 @@
-"""Returned workbooks as answers to a study, in a file or in a store."""
+"""Completed workbooks as answers to a study, in a file or in a database."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ from earwitness.studies.workbooks.to_ratings import (
 from earwitness.version import __version__
 
 # --- Rows matched to pages -----------------------------------------------------------------------
-# A row is known by its clip and the hash of its caption, a rater by the number in the workbook, or
-# in the name of the file. What is wrong with all files is told at once; then there are no answers.
+# A row is identified by its clip and the hash of its caption, a rater by the number in the workbook
+# or in the file name. The problems of all files are reported at once, and nothing is imported.
 
 
 RATER_NUMBER = re.compile(r"P0*([1-9]\d{0,8})", re.I)
-NO_BLANKS_REMEDY = "fill it in: this study takes no blanks"
-SHOWN_CAPTION_CHARACTERS = 40  # characters of a caption in a message
+NO_BLANKS_REMEDY = "fill it in: this study does not allow blanks"
+SHOWN_CAPTION_CHARACTERS = 40  # in messages
 
 
 @dataclass(frozen=True)
 class JudgedPage:
-    """The answer to a page, and the rows that it was made of."""
+    """Answer to a page, and the rows it is based on."""
 
     answer: Answer
     rows: tuple[JudgedRow, ...]
@@ -64,7 +64,7 @@ class JudgedPage:
 
 @dataclass(frozen=True)
 class MatchedAnswers:
-    """Answers of all files, what was odd, and by number the file that came from each rater."""
+    """Answers of all files, findings, notes, and the file of each rater by number."""
 
     study: Study
     pages: tuple[JudgedPage, ...]
@@ -74,14 +74,14 @@ class MatchedAnswers:
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """What is answered, rater by rater, in the order of their plans."""
+        """Answers by rater, in the order of their plans."""
         return tuple(one.answer for one in self.pages)
 
 
 def match_answers(
     design: Design, returned: Sequence[ReturnedWorkbook], listener: int = 0
 ) -> MatchedAnswers:
-    """Answers of workbooks, of whoever sent them, or of one ``listener`` alone."""
+    """Match workbooks to the pages of a study; ``listener`` limits them to one listener."""
     matching = _Matching(design, {plan.listener: plan for plan in design.plans})
     books = [book for received in returned for book in matching.of_this_study(received, listener)]
     rows: dict[int, dict[Caption, JudgedRow]] = {_rater_number(book.rater): {} for book in books}
@@ -103,7 +103,7 @@ def match_answers(
 
 @dataclass
 class _Matching:
-    """Finds pages for rows; gathers what is wrong and what is odd."""
+    """Matches rows to pages; collects problems, findings and notes."""
 
     design: Design
     plans: Mapping[int, ListenerPlan]
@@ -112,26 +112,28 @@ class _Matching:
     notes: list[str] = field(default_factory=list)
 
     def of_this_study(self, book: ReturnedWorkbook, listener: int) -> Iterator[ReturnedWorkbook]:
-        """A workbook under the number of its rater, if it is of this study."""
+        """Yield a workbook with the number of its rater, if it belongs to this study."""
         name, number = book.input.name, book.listener or _rater_number(book.rater)
         if book.digest and book.digest != self.design.study.digest:
-            message = f'is of another study, or of another form of it: "{book.study}"'
-            remedy = "take the workbook that was made for this study"
+            message = f'belongs to another study, or to another version of it: "{book.study}"'
+            remedy = "use the workbook that was created for this study"
             self.problems.append(Problem(name, 0, "", message, remedy))
         elif listener and book.study and number != listener:
-            message = f"is the workbook of {book.rater}, and this is the link of P{listener}"
+            message = f"is the workbook of {book.rater}, but this is the link of P{listener}"
             self.problems.append(Problem(name, 0, "", message, "send back your own workbook"))
         elif (listener or number) in self.plans:
             yield replace(book, rater=f"P{listener or number}")
         else:
-            message = f"there is no listener {number}" if number else "does not say whose it is"
-            remedy = f"name it by its rater, P{min(self.plans)}.xlsx to P{max(self.plans)}.xlsx"
+            message = f"unknown listener {number}" if number else "does not name its rater"
+            remedy = (
+                f"name the file after its rater, P{min(self.plans)}.xlsx to P{max(self.plans)}.xlsx"
+            )
             self.problems.append(Problem(name, 0, "", message, remedy))
 
     def answered_pages(
         self, number: int, rows: dict[Caption, JudgedRow], files: Mapping[str, ReturnedWorkbook]
     ) -> Iterator[JudgedPage]:
-        """Pages of a listener that are answered."""
+        """Yield the answered pages of a listener."""
         trials, answered = counted_trials(self.plans[number]), 0
         self._check_unknown_rows(trials.values(), rows)
         for page, trial in trials.items():
@@ -146,9 +148,7 @@ class _Matching:
                 yield self._judged_page(number, page, trial, values, judged, files)
         if answered < len(trials):
             left = len(trials) - answered
-            message = (
-                f"P{number}: {left:,} of {len(trials):,} clips are empty, and stay as they were"
-            )
+            message = f"P{number}: {left:,} of {len(trials):,} clips are empty and left unchanged"
             self.notes.append(message)
 
     def _judged_page(
@@ -171,7 +171,7 @@ class _Matching:
         return JudgedPage(answer, rows, {WORKBOOK_META_KEY: workbooks})
 
     def _check_unknown_rows(self, trials: Any, rows: Mapping[Caption, JudgedRow]) -> None:
-        """Rows that were filled in and are of no clip or caption of this rater."""
+        """Report filled rows whose clip or caption is not one of this rater."""
         captions = {
             (trial.item, caption_hash(text))
             for trial in trials
@@ -181,11 +181,11 @@ class _Matching:
         for key, row in rows.items():
             if key in captions or not is_filled(row):
                 continue
-            message, remedy = f'there is no clip "{row.record}"', nearest(row.record, items)
+            message, remedy = f'unknown clip "{row.record}"', nearest(row.record, items)
             if row.record in items:
                 caption = row.caption[:SHOWN_CAPTION_CHARACTERS]
-                message = f'clip "{row.record}" has no such caption: "{caption}"'
-                remedy = "put the caption back"
+                message = f'clip "{row.record}" does not have the caption "{caption}"'
+                remedy = "restore the caption"
             self.problems.append(row_problem(row, row.place.cell, message, remedy))
 
     def _caption_texts(self, trial: Trial) -> list[str]:
@@ -195,14 +195,14 @@ class _Matching:
         return [rows.get((trial.item, caption_hash(one))) for one in self._caption_texts(trial)]
 
     def _has_all_rows(self, trial: Trial, clip_rows: Sequence[JudgedRow | None]) -> bool:
-        """Whether all captions of a clip have a row, and no blanks where there may be none."""
+        """Return whether all captions of a clip have a row; report missing rows and blanks."""
         there = [row for row in clip_rows if row is not None]
         for row, text in zip(clip_rows, self._caption_texts(trial), strict=True):
             if row is None:
                 caption = text[:SHOWN_CAPTION_CHARACTERS]
                 message = f'clip "{trial.item}" has no row for the caption "{caption}"'
                 place = there[0].place.cell
-                self.problems.append(row_problem(there[0], place, message, "put the row back"))
+                self.problems.append(row_problem(there[0], place, message, "restore the row"))
         blanks = [problem for row in there for problem in blank_cells(row, NO_BLANKS_REMEDY)]
         if rubric_kind(self.design.study).blank == "refuse":
             self.problems += blanks
@@ -211,7 +211,7 @@ class _Matching:
     def _page_values(
         self, number: int, trial: Trial, clip_rows: Sequence[JudgedRow | None]
     ) -> dict[str, Any] | None:
-        """The answer to a page, by letter; nothing where it cannot be."""
+        """Return the answer to a page by letter, or None if it is invalid."""
         kind, rows = rubric_kind(self.design.study), [row for row in clip_rows if row is not None]
         values: dict[str, Any] = {}
         for letter, row in zip(LETTERS, rows, strict=False):
@@ -231,15 +231,15 @@ class _Matching:
         return values
 
     def _add_lone_comments(self, clip_rows: Sequence[JudgedRow | None]) -> None:
-        """Comments on captions of a clip that has no number at all, which is no answer."""
+        """Report comments on clips without any value, which are not answers."""
         for row in clip_rows:
             if row is not None and row.comment:
-                message = "there is a comment, but no number: not kept"
+                message = "comment without values is not imported"
                 self.findings.append(Finding("unrated", row.place, message))
 
 
 def _rater_number(rater: str) -> int:
-    """The number of a rater.
+    """Return the number of a rater, or 0.
 
     >>> _rater_number("P03"), _rater_number("anna")
     (3, 0)
@@ -248,45 +248,45 @@ def _rater_number(rater: str) -> int:
     return int(match[1]) if match else 0
 
 
-# --- Answers of returned workbooks ---------------------------------------------------------------
+# --- Answers of completed workbooks --------------------------------------------------------------
 
 
 def study_import_answers(study: StudySource, files: Sequence[StrPath]) -> MatchedAnswers:
-    """Answers of returned workbooks, or all that is wrong with any of them."""
+    """Return the answers of completed workbooks; raise InputError with all problems."""
     if not files:
-        raise UsageError("name the workbooks that came back")
+        raise UsageError("no workbooks to import — name the completed workbooks")
     plan = study if isinstance(study, Study) else read_study(Path(study), heard=False)
     rubric = study_rubric(plan)
     return match_answers(study_design(plan), read_workbooks(files, rubric))
 
 
 def answer_lines(matched: MatchedAnswers) -> str:
-    """Answers as lines of a file; the same workbooks give the same lines."""
+    """Return answers as lines of a file; the same workbooks give the same lines."""
     return b"".join(map(answer_line, matched.answers)).decode()
 
 
 def check_new(path: Path, text: str) -> bool:
-    """Whether a file is still to be written; one that has other answers is left alone."""
+    """Return whether to write a file; raise UsageError if it has other content."""
     if not path.is_file():
         return True
     if path.read_bytes() == text.encode():
         return False
-    remedy = "name a new file, or keep answers in a store (--db), where they can be corrected"
-    raise UsageError(f"{path} is there already and has other lines — {remedy}")
+    remedy = "choose another file, or use a database (--db), where answers can be corrected"
+    raise UsageError(f"{path} already exists with different content — {remedy}")
 
 
-# --- Answers into a store ------------------------------------------------------------------------
-# What comes again changes nothing. A workbook that was corrected takes the place of what it said
-# before, page by page; what was answered in a browser is only replaced if that is asked for.
+# --- Answers into a database ---------------------------------------------------------------------
+# Importing the same workbook again changes nothing. A corrected workbook replaces its earlier
+# answers page by page; answers from a browser are replaced only on request.
 
 
-CONFLICT_REMEDY = "make it the same, or leave all rows of this clip empty"
-CONFLICT_OR_REPLACE_REMEDY = f"{CONFLICT_REMEDY}; or say --replace"
+CONFLICT_REMEDY = "enter the same values, or leave all rows of this clip empty"
+CONFLICT_OR_REPLACE_REMEDY = f"{CONFLICT_REMEDY}, or use --replace"
 
 
 @dataclass(frozen=True)
 class WorkbookEntryResult:
-    """What came of workbooks: pages that are new, corrected, and as they were."""
+    """Result of an import: numbers of new, corrected and unchanged pages."""
 
     matched: MatchedAnswers
     new: int
@@ -297,7 +297,7 @@ class WorkbookEntryResult:
 def study_enter(
     study: StudySource, files: Sequence[StrPath], db: StrPath, *, replace: bool = False
 ) -> WorkbookEntryResult:
-    """Keep the answers of workbooks in a store, which is made where there is none."""
+    """Import the answers of workbooks into a database, which is created if missing."""
     matched = study_import_answers(study, files)
     with open_store(matched.study, db, new=not has_store(db)) as store:
         return entry_result(
@@ -309,14 +309,14 @@ def study_enter(
 def enter_answers(
     store: Store, matched: MatchedAnswers, remedy: str, *, replace: bool = False
 ) -> Future[tuple[AnswerChange, ...]]:
-    """Enter answers in one transaction; the ``remedy`` is for who has answered otherwise."""
+    """Store answers in one transaction; ``remedy`` is shown for conflicting answers."""
     study, numbers = matched.study, sorted(matched.sources)
     decide = _Decide(matched, remedy, replace)
     return store.write(change_answers, study.digest, study.title, numbers, decide)
 
 
 def entry_result(matched: MatchedAnswers, changes: Sequence[AnswerChange]) -> WorkbookEntryResult:
-    """What came of workbooks, by what was changed."""
+    """Return the result of an import from its changes."""
     corrected = sum(bool(change.supersedes) for change in changes)
     new, unchanged = len(changes) - corrected, len(matched.pages) - len(changes)
     return WorkbookEntryResult(matched, new, corrected, unchanged)
@@ -324,7 +324,7 @@ def entry_result(matched: MatchedAnswers, changes: Sequence[AnswerChange]) -> Wo
 
 @dataclass(frozen=True)
 class _Decide:
-    """Decides what is kept of workbooks, by what a store holds; or says all that is wrong."""
+    """Decides which answers to store; raises InputError with all conflicts."""
 
     matched: MatchedAnswers
     remedy: str
@@ -351,7 +351,7 @@ class _Decide:
             if listener.state == ParticipationState.WITHDRAWN:
                 message = f"listener {listener.number} has withdrawn"
                 source = self.matched.sources[listener.number]
-                yield Problem(source, 0, "", message, "nothing of theirs may be kept")
+                yield Problem(source, 0, "", message, "their answers must not be stored")
 
 
 def _is_from_workbook(submitted: SubmittedAnswer) -> bool:
@@ -359,7 +359,7 @@ def _is_from_workbook(submitted: SubmittedAnswer) -> bool:
 
 
 def _is_same_answer(submitted: SubmittedAnswer, values: Mapping[str, Any]) -> bool:
-    """Whether a workbook says what is known; of a browser, texts that it lacks do not matter."""
+    """Return whether a stored answer equals a workbook; texts from a browser may be missing."""
     stored, new = _answered_values(submitted.answer.values), _answered_values(values)
     if not _is_from_workbook(submitted):
         stored = {
@@ -378,12 +378,12 @@ def _is_text(name: str) -> bool:
 
 def _conflict_problem(page: JudgedPage, remedy: str) -> Problem:
     row = page.rows[0]
-    message = f'clip "{row.record}" was answered otherwise in a browser'
+    message = f'clip "{row.record}" has a different answer from the browser'
     return row_problem(row, row.place.cell, message, remedy)
 
 
 def _answer_id(page: JudgedPage, last: str) -> str:
-    """The same for the same answer in the same place, so that what comes again is known."""
+    """Return an ID that is the same for repeated imports of the same answer."""
     answer = page.answer
     content = [
         WORKBOOK_META_KEY,

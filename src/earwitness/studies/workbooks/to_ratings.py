@@ -1,4 +1,4 @@
-"""The verb study import-xlsx: returned workbooks as ratings, without a study."""
+"""Command ``study import-xlsx``: completed workbooks as ratings, without a study."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from earwitness.studies.workbooks.read import (
     read_workbooks,
 )
 
-FILL_REMEDY = "fill it in, or say --blank"
-BLANK_FINDINGS = ("blank", "unrated")  # findings about cells that are empty
-SHOWN_EMPTY_ROWS = 5  # empty rows of a file that are told one by one
+FILL_REMEDY = "fill it in, or set --blank"
+BLANK_FINDINGS = ("blank", "unrated")  # findings on empty cells
+SHOWN_EMPTY_ROWS = 5  # more empty rows per file are summarized
 RATING_COLUMNS = ("item", "system", "listener", "scale", "value")
-CAPTION_COLUMNS = ("dataset", "caption")  # of captions, where they are known
+CAPTION_COLUMNS = ("dataset", "caption")  # optional columns
 
 
 @dataclass(frozen=True)
 class RaterRow:
-    """A row, who judged it, and whose caption it is."""
+    """A row with its rater and the system of its caption."""
 
     rater: str
     system: str
@@ -39,7 +39,7 @@ class RaterRow:
 
 @dataclass(frozen=True)
 class ImportedRatings:
-    """Ratings on every dimension and on the total, the rows behind them, and what was odd."""
+    """Ratings on every dimension and on the total, with rows, findings and notes."""
 
     ratings: list[Rating]
     rows: list[RaterRow]
@@ -49,7 +49,7 @@ class ImportedRatings:
     rubric: Rubric
 
     def judged(self) -> list[CaptionJudgment]:
-        """Rows as totals and means take them."""
+        """Return rows as judgments, for totals and means."""
         return [_judgment(row) for row in self.rows]
 
 
@@ -60,13 +60,35 @@ def study_import_xlsx(
     blank: Blank = "drop",
     key: StrPath | None = None,
 ) -> ImportedRatings:
-    """Ratings of returned workbooks, all or nothing; faults of all files are told at once.
+    """Import the ratings of completed workbooks.
 
-    ``key`` names the table that says whose every caption is; without it the system is the hash of
-    the caption. A file that comes twice, or in both flavours, counts once.
+    A workbook that is passed twice, or in both flavours, counts once.
+
+    Parameters
+    ----------
+    files
+        Paths of the workbooks.
+    rubric_name
+        Name of the rubric.
+    blank
+        How blanks are treated in totals: ``drop``, ``zero`` or ``refuse``.
+    key
+        Path of the table with the system of each caption; without it, the system is the hash of
+        the caption.
+
+    Returns
+    -------
+    ImportedRatings
+
+    Raises
+    ------
+    InputError
+        If a workbook has problems; those of all files are listed, and nothing is imported.
+    UsageError
+        If an argument is invalid.
     """
     if not files:
-        raise UsageError("name the workbooks that came back")
+        raise UsageError("no workbooks to import — name the completed workbooks")
     rubric = read_rubric(rubric_name)
     check_blanks(rubric, [], blank)
     systems = None if key is None else read_key(key)
@@ -93,7 +115,7 @@ def study_import_xlsx(
 
 
 def import_columns(imported: ImportedRatings) -> tuple[str, ...]:
-    """Columns of that table; those that would be empty are left out."""
+    """Return the columns of the table of ratings, without empty ones."""
     return (
         *RATING_COLUMNS,
         *(name for name in CAPTION_COLUMNS if any(getattr(r.row, name) for r in imported.rows)),
@@ -101,7 +123,7 @@ def import_columns(imported: ImportedRatings) -> tuple[str, ...]:
 
 
 def import_records(imported: ImportedRatings) -> Iterator[dict[str, Any]]:
-    """Ratings as rows of a table that ``study analyse`` reads."""
+    """Yield ratings as rows of a table for ``study analyse``."""
     names = import_columns(imported)
     columns_of = {name: _caption_column(imported, name) for name in names[len(RATING_COLUMNS) :]}
     for rating in imported.ratings:
@@ -111,7 +133,7 @@ def import_records(imported: ImportedRatings) -> Iterator[dict[str, Any]]:
 
 
 def _caption_column(imported: ImportedRatings, name: str) -> dict[Key, str]:
-    """What the first workbook that says it says of every caption."""
+    """Return a column by caption, from the first workbook that has it."""
     rows = [
         (Key(rater_row.row.record, rater_row.system), getattr(rater_row.row, name))
         for rater_row in imported.rows
@@ -120,7 +142,7 @@ def _caption_column(imported: ImportedRatings, name: str) -> dict[Key, str]:
 
 
 def comment_records(imported: ImportedRatings) -> Iterator[dict[str, Any]]:
-    """What raters wrote beside the numbers, with the words of captions."""
+    """Yield comments of raters with their captions."""
     for rater_row in imported.rows:
         row = rater_row.row
         yield {
@@ -144,14 +166,17 @@ def _study_problems(returned: Sequence[ReturnedWorkbook]) -> Iterator[Problem]:
     studies = [workbook for workbook in returned if workbook.study]
     for workbook in studies:
         if workbook.study != (first := studies[0]).study:
-            message = f'is of the study "{workbook.study}", {first.input.name} of "{first.study}"'
+            message = (
+                f'belongs to the study "{workbook.study}", but {first.input.name} to '
+                f'"{first.study}"'
+            )
             yield Problem(workbook.input.name, 0, "", message, "import one study at a time")
 
 
 def join_rows(
     returned: Sequence[ReturnedWorkbook], problems: list[Problem]
 ) -> Iterator[tuple[str, JudgedRow]]:
-    """Rows of every rater, each once; of two that differ one must be empty."""
+    """Yield the rows of each rater once; of two different rows one must be empty."""
     rows: dict[tuple[str, Caption], JudgedRow] = {}
     for book in returned:
         for row in book.rows:
@@ -165,13 +190,13 @@ def join_rows(
 
 
 def is_filled(row: JudgedRow) -> bool:
-    """Whether a row has any number."""
+    """Return whether a row has any value."""
     return any(value is not None for value in row.values.values())
 
 
 def _conflict_problem(rater: str, row: JudgedRow, before: JudgedRow) -> Problem:
-    message = f"{rater} gave other numbers in {before.place}"
-    return row_problem(row, row.place.cell, message, "leave out one of the two files")
+    message = f"{rater} has different values in {before.place}"
+    return row_problem(row, row.place.cell, message, "import only one of the two files")
 
 
 def _find_system(
@@ -180,20 +205,22 @@ def _find_system(
     if systems is None:
         return row.key[1]
     if row.key not in systems:
-        message = f'the key has no such caption of "{row.record}"'
-        wrong.append(row_problem(row, row.place.cell, message, "is it the key of this study?"))
+        message = f'the key does not have this caption of "{row.record}"'
+        wrong.append(
+            row_problem(row, row.place.cell, message, "check that it is the key of this study")
+        )
     return systems.get(row.key, "")
 
 
 def blank_cells(row: JudgedRow, remedy: str) -> Iterator[Problem]:
-    """Every blank of a row, where there may be none."""
+    """Yield a problem for each blank of a row."""
     for name, value in row.values.items():
         if value is None:
             yield row_problem(row, row.cells[name], f"{name} is blank", remedy)
 
 
 def row_problem(row: JudgedRow, cell: str, message: str, remedy: str) -> Problem:
-    """What is wrong with a cell in a row."""
+    """Return a problem of a cell in a row."""
     number = int(re.sub(r"\D", "", cell))
     return Problem(row.place.source, number, f"{row.place.sheet}!{cell}", message, remedy)
 
@@ -201,9 +228,9 @@ def row_problem(row: JudgedRow, cell: str, message: str, remedy: str) -> Problem
 def merge_findings(
     returned: Sequence[ReturnedWorkbook], rows: Sequence[JudgedRow]
 ) -> Iterator[Finding]:
-    """Findings; what is wrong with the captions of all raters is told of the first.
+    """Yield findings; duplicate captions are reported for the first rater only.
 
-    Blanks count in rows that do; many rows of a file that are empty are told in one sentence.
+    Blanks are reported in counted rows only; many empty rows of a file are summarized.
     """
     counted = {replace(row.place, cell=cell) for row in rows for cell in row.cells.values()}
     seen: set[object] = set()
@@ -213,7 +240,7 @@ def merge_findings(
         others = [f for f in book.findings if f.kind not in BLANK_FINDINGS]
         if len(empty) > SHOWN_EMPTY_ROWS:
             blank = [f for f in blank if f.kind != "unrated"]
-            message = f"nothing was filled in in {len(empty):,} of {len(book.rows):,} rows"
+            message = f"all dimensions are blank in {len(empty):,} of {len(book.rows):,} rows"
             others.append(Finding("unrated", CellLocation(book.input.name, "", ""), message))
         for finding in (*others, *blank):
             words = re.sub(r" \(\w+\)$", "", finding.message)
@@ -227,18 +254,18 @@ def _import_notes(
     rows: Sequence[RaterRow], systems: Mapping[Caption, str] | None, rubric: Rubric, blank: Blank
 ) -> Iterator[str]:
     if systems is None:
-        yield "no key was named: the system of every rating is the hash of its caption"
+        yield "no key was set, so the system of each rating is the hash of its caption"
     else:
         held = dict.fromkeys(dict.fromkeys(rater_row.rater for rater_row in rows), 0)
         for rater_row in rows:
             held[rater_row.rater] += 1
         for rater, count in held.items():
             if count < len(systems):
-                yield f"{rater} has {count:,} of the {len(systems):,} captions of the key"
+                yield f"{rater} has {count:,} of the {len(systems):,} captions in the key"
     left = sum(
         any(rater_row.row.values[name] is None for name in rubric.names) for rater_row in rows
     )
     if left:
-        meant = {"drop": f"these raters are left out of the {TOTAL} of these captions only",
+        meant = {"drop": f"these raters are excluded from the {TOTAL} of these captions only",
                  "zero": "a blank penalty counts as 0 in totals"}  # fmt: skip
         yield f"{left:,} of {len(rows):,} rows have blanks: {meant[blank]}"

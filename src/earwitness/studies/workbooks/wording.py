@@ -17,7 +17,7 @@ from earwitness.studies.wording import PLACEHOLDER, wording
 
 @dataclass(frozen=True)
 class WorkbookWording:
-    """What workbooks say in a language."""
+    """Texts of workbooks in one language."""
 
     language: str
     said: dict[str, str]
@@ -26,7 +26,7 @@ class WorkbookWording:
         return self.said[name]
 
     def of(self, name: str, dimension: Dimension) -> str:
-        """Words about the numbers of a dimension.
+        """Return a text with the range of a dimension filled in.
 
         >>> from earwitness.studies.rubric import thumbs
         >>> load_wording("fr").of("range", thumbs("fr").dimensions[2])
@@ -35,28 +35,29 @@ class WorkbookWording:
         return PLACEHOLDER.sub(lambda place: self.number(getattr(dimension, place[1])), self[name])
 
     def number(self, value: float) -> str:
-        """A number as people of the language write it."""
+        """Return a number as it is written in this language."""
         return wording(self.language).number(value).replace("-", "−")
 
 
 @cache
 def load_wording(language: str) -> WorkbookWording:
-    """The words of a language."""
-    wording(language)  # refuses one that is not there
+    """Return the texts of a language."""
+    wording(language)  # raises an error if the language is unknown
     place = files(__package__).joinpath("wordings", f"{language}.json")
     return WorkbookWording(language, json.loads(place.read_text(encoding="utf-8")))
 
 
 # --- Translated error messages -------------------------------------------------------------------
-# Messages are made in English, with their values in them. A language has a JSON file of their
-# forms, with places in braces; a message that fits a form is said as the language says it.
+# Messages are created in English, with their values filled in. For other languages, a JSON file
+# maps English templates with placeholders to translations; a message that matches a template is
+# translated.
 
 
-NUMBER_FIELDS = {"low", "high", "step", "number"}  # places with numbers that are written otherwise
+NUMBER_FIELDS = {"low", "high", "step", "number"}  # placeholders whose decimal mark is translated
 
 
 def translate_problem(language: str, problem: Problem) -> Problem:
-    """A problem in a language; what has no words there stays as it is.
+    """Return a problem in a language; a text without a translation stays in English.
 
     >>> problem = Problem("a.xlsx", 2, "A!E2", "must be a number", "write the number itself")
     >>> translate_problem("fr", problem)
@@ -85,7 +86,7 @@ def _translate_value(language: str, name: str, value: str) -> str:
 
 @cache
 def _message_patterns(language: str) -> list[tuple[re.Pattern[str], str]]:
-    """Forms of messages, and how they are said; English needs none."""
+    """Return pairs of message pattern and translation; none for English."""
     place = files(__package__).joinpath("wordings", f"faults.{language}.json")
     if not place.is_file():
         return []

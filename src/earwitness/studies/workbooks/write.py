@@ -1,4 +1,4 @@
-"""Writer of rating workbooks: content, sheets, formats and file names, one per rater."""
+"""Writer of rating workbooks, one per rater: content, sheets, formats and file names."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ DEFAULT_FILE_PATTERN = "P{n}_{flavour}.xlsx"
 
 @dataclass(frozen=True)
 class WorkbookClip:
-    """A clip, its captions in the order in which they are shown, and the file of its sound.
+    """A clip, its captions in order of presentation, and its audio file.
 
-    Above the first clip of a ``dataset`` stands its name.
+    The name of a ``dataset`` is written above its first clip.
     """
 
     record: str
@@ -48,9 +48,9 @@ class WorkbookClip:
 
 @dataclass(frozen=True)
 class WorkbookContent:
-    """The clips of one rater in their order; blind, so nothing says who wrote a caption.
+    """The clips of one rater in order, without the systems of captions (blind).
 
-    ``digest`` is that of the study, and ``listener`` the rater's number in it, where there is one.
+    ``digest`` is the hash of the study and ``listener`` the number of the rater, if any.
     """
 
     study: str
@@ -64,19 +64,19 @@ class WorkbookContent:
             raise UsageError(f"workbook of {self.rater!r}: {wrong}")
 
     def _misfits(self) -> Iterator[str]:
-        """What cannot be written, or could not be told apart when it comes back."""
+        """Yield why the content cannot be written, or could not be matched on import."""
         datasets = (text.dataset for text in self.clips if text.dataset)
         for name in (self.study, self.rater, *(text.record for text in self.clips), *datasets):
             if not is_name(name):
-                yield f"{name!r} must be printable text without blanks around it"
+                yield f"{name!r} must be printable text without surrounding spaces"
         records = [text.record for text in self.clips]
         if not records or len({*records}) < len(records):
-            yield "needs clips, each of them once"
+            yield "at least one clip is required, and clips must not repeat"
         for clip in self.clips:
             if len({caption_hash(text) for text in clip.captions}) != len(clip.captions) or not all(
                 text.strip() for text in clip.captions
             ):
-                yield f'clip "{clip.record}" needs captions that differ'
+                yield f'clip "{clip.record}": captions must be different and not empty'
             if not clip.captions:
                 yield f'clip "{clip.record}" has no caption'
             for text in clip.captions:
@@ -85,7 +85,7 @@ class WorkbookContent:
 
 
 def clip_link(place: str, clip: WorkbookClip) -> str:
-    """Where a clip is: in a folder, or at an address, which may say where ``{file}`` goes.
+    """Return the link of a clip: to a folder, or to an address that may contain ``{file}``.
 
     >>> clip_link("clips", WorkbookClip("a", ("Wind.",), "a b.wav"))
     'external:clips/a%20b.wav'
@@ -104,36 +104,38 @@ def clip_link(place: str, clip: WorkbookClip) -> str:
 
 
 def is_web(place: str) -> bool:
-    """Whether this is an address; one of another kind than http is refused."""
+    """Return whether links go to a web address; raise UsageError if it is not http(s)."""
     scheme, mark, _ = place.partition("://")
     if (
         not place
         or (mark and scheme.lower() not in ("http", "https"))
         or CONTROL_CHARACTER.search(place)
     ):
-        raise UsageError(f"links must go to a folder, or to http:// or https://, got {place!r}")
+        raise UsageError(
+            f"links must be a folder, or an address with http:// or https://, got {place!r}"
+        )
     return bool(mark)
 
 
 def file_names(pattern: str, raters: Mapping[str, int], flavours: Sequence[str]) -> list[list[str]]:
-    """Names of files, a list for every rater, who has a number.
+    """Return file names, one list per rater; ``raters`` are numbers by rater.
 
     >>> file_names("P{n}_{flavour}.xlsx", {"anna": 1, "bert": 2}, ["local", "web"])
     [['P1_local.xlsx', 'P1_web.xlsx'], ['P2_local.xlsx', 'P2_web.xlsx']]
     """
     for place in PLACEHOLDER.findall(pattern):
         if place not in FILE_NAME_FIELDS:
-            raise UsageError(f"pattern: no {{{place}}} — known: {', '.join(FILE_NAME_FIELDS)}")
+            raise UsageError(f"pattern: unknown {{{place}}} — known: {', '.join(FILE_NAME_FIELDS)}")
     names = [
         [_fill_pattern(pattern, n=str(n), rater=rater, flavour=flavour) for flavour in flavours]
         for rater, n in raters.items()
     ]
     folded = [name.casefold() for rater_names in names for name in rater_names]
     if len({*folded}) < len(folded):
-        raise UsageError(f'pattern "{pattern}": two files would have one name — use {{n}}')
+        raise UsageError(f'pattern "{pattern}": two files would have the same name — use {{n}}')
     for name in folded:
         if not name.endswith(".xlsx") or re.search(r'[/\\:*?"<>|]', name) or not is_name(name):
-            raise UsageError(f'pattern: "{name}" must be a file name that ends in .xlsx')
+            raise UsageError(f'pattern: "{name}" must be a file name that ends with .xlsx')
     return names
 
 
@@ -155,14 +157,14 @@ COLUMN_WIDTHS = {
 }
 DEFAULT_COLUMN_WIDTH = 13  # of columns for numbers
 LINE_HEIGHT_POINTS, MAX_ROW_HEIGHT_POINTS = 15.0, 400.0
-MAX_TITLE_CHARACTERS, MAX_MESSAGE_CHARACTERS = 32, 255  # that are shown beside a cell
+MAX_TITLE_CHARACTERS, MAX_MESSAGE_CHARACTERS = 32, 255  # limits of texts shown at a cell
 PROTECTION_OPTIONS = {"format_columns": True, "format_rows": True}
 CELL_FORMAT = {"valign": "top", "text_wrap": True, "border": 1, "border_color": "#B0B0B0"}
 UNLOCKED_CELL_FORMAT = {**CELL_FORMAT, "locked": False, "bg_color": "#FFFBE6"}
 
 
 class SheetWriter:
-    """Writes sheets into a workbook."""
+    """Writer of the sheets of a workbook."""
 
     def __init__(self, book: Any, rubric: Rubric, words: WorkbookWording, ask: bool) -> None:
         self._book, self._rubric, self._words = book, rubric, words
@@ -177,7 +179,7 @@ class SheetWriter:
         self._over_all = book.add_format({**CELL_FORMAT, "bold": True, "num_format": "@"})
 
     def write_examples(self) -> None:
-        """The rubric, and captions that were judged by it."""
+        """Write the rubric and rated examples."""
         sheet = self._book.add_worksheet("Example")
         self._widen(sheet)
         bold = self._book.add_format({"bold": True})
@@ -195,7 +197,7 @@ class SheetWriter:
         sheet.protect("", PROTECTION_OPTIONS)
 
     def write_assessment(self, clips: Sequence[tuple[WorkbookClip, str]]) -> None:
-        """The table that is filled in, with a hidden key in every row."""
+        """Write the table to fill in, with a hidden key in each row."""
         sheet = self._book.add_worksheet("Assessment")
         self._widen(sheet)
         self._write_heads(sheet, 0)
@@ -245,7 +247,7 @@ class SheetWriter:
             sheet.write_number(row, self._columns.index(name), value, self._fixed)
 
     def _write_dataset(self, sheet: Any, row: int, name: str) -> None:
-        """A row that says of which dataset the clips below it are."""
+        """Write a heading with the dataset of the clips below."""
         sheet.merge_range(row, 0, row, len(self._columns) - 1, "", self._over_all)
         sheet.write_string(row, 0, name, self._over_all)
 
@@ -266,7 +268,7 @@ class SheetWriter:
             sheet.data_validation(row, column, row, column, answers)
 
     def _merge_rows(self, sheet: Any, first: int, last: int, name: str, form: Any) -> None:
-        """One empty cell over the rows of a clip."""
+        """Merge the cells of a column over the rows of a clip."""
         column = self._columns.index(name)
         if last > first:
             sheet.merge_range(first, column, last, column, "", form)
@@ -286,7 +288,7 @@ class SheetWriter:
         )
 
     def _validation(self, dimension: Dimension) -> dict[str, Any]:
-        """A range of decimals, not a list, and what is said beside the cell."""
+        """Return the validation of a dimension: a decimal range, with messages."""
         penalty = self._words["penalty"] if dimension.role == "penalty" else ""
         return {
             "validate": "decimal",
@@ -306,7 +308,7 @@ class SheetWriter:
 
 
 def _row_height(text: str, column: str = "text") -> float:
-    """The height of a row in which a text fits; not every spreadsheet finds it by itself.
+    """Return the row height for a text; not all spreadsheet programs adjust it.
 
     >>> _row_height("Wind."), _row_height("Wind.\\n" + "far " * 30)
     (15.0, 60.0)
@@ -317,12 +319,12 @@ def _row_height(text: str, column: str = "text") -> float:
 
 
 # --- Workbook of a rater -------------------------------------------------------------------------
-# Every text is written as text: one that begins with = + - or @ is never a formula. Captions, ids
-# and keys are locked, cells for answers are not. The same clips give the same bytes.
+# All texts are written as text, so those that start with = + - or @ are never formulas. Captions,
+# IDs and keys are locked, cells for answers are not. The same clips give the same bytes.
 
 
 LAYOUT_VERSION = "1"
-CREATION_DATE = datetime.datetime(2000, 1, 1)  # so that bytes do not depend on the day
+CREATION_DATE = datetime.datetime(2000, 1, 1)  # fixed, so that files are reproducible
 TEXT_ONLY_OPTIONS = {
     "strings_to_formulas": False,
     "strings_to_urls": False,
@@ -333,9 +335,27 @@ TEXT_ONLY_OPTIONS = {
 def make_workbook(
     sent: WorkbookContent, rubric: Rubric | None = None, *, links: str, ask: bool = True
 ) -> bytes:
-    """The workbook of a rater, whose links go into a folder or to an address.
+    """Return the workbook of a rater as bytes.
 
-    ``ask`` also asks of every clip whether it is synthesised.
+    Parameters
+    ----------
+    sent
+        Clips and captions of the rater.
+    rubric
+        Rubric of the ratings; THumBS by default.
+    links
+        Folder or address of the clips.
+    ask
+        Whether to ask for each clip whether it is synthesized.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    MissingExtra
+        If xlsxwriter is not installed.
     """
     try:
         import xlsxwriter
@@ -373,8 +393,10 @@ def write_workbooks(
     pattern: str = DEFAULT_FILE_PATTERN,
     ask: bool = True,
 ) -> list[Path]:
-    """Workbooks of all raters in a new folder: one with links into the folder ``local``, and one
-    with links to the address ``web``, where these are given.
+    """Write the workbooks of all raters to a new folder and return their paths.
+
+    Each rater gets one workbook with links to the folder ``local`` and one with links to the
+    address ``web``, if these are set.
     """
     flavours = {name: place for name, place in (("local", local), ("web", web)) if place}
     _check_contents(sent, flavours)
@@ -391,17 +413,17 @@ def write_workbooks(
 def _check_contents(sent: Sequence[WorkbookContent], flavours: dict[str, str]) -> None:
     raters = [one.rater for one in sent]
     if not sent or len({*raters}) < len(raters):
-        raise UsageError("workbooks need raters, each of them once")
+        raise UsageError("workbooks: at least one rater is required, and raters must not repeat")
     if not flavours:
-        raise UsageError("links must go somewhere — name a folder, an address, or both")
+        raise UsageError("links: no folder and no address — set local, web, or both")
     if "web" in flavours and not is_web(flavours["web"]):
-        raise UsageError(f"web: must begin with https:// or http://, got {flavours['web']!r}")
+        raise UsageError(f"web: must start with https:// or http://, got {flavours['web']!r}")
     if "local" in flavours and is_web(flavours["local"]):
         raise UsageError(f"local: must be a folder, got {flavours['local']!r}")
 
 
 def _write_about(book: Any, about: dict[str, str]) -> None:
-    """The hidden sheet by which we know our own workbooks."""
+    """Write the hidden sheet that identifies exported workbooks."""
     sheet = book.add_worksheet(ABOUT_SHEET)
     for row, (name, value) in enumerate({ABOUT_FIRST_CELL: LAYOUT_VERSION, **about}.items()):
         sheet.write_string(row, 0, name)

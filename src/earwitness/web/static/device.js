@@ -1,4 +1,4 @@
-// The device page: the level, left and right, and two checks that only headphones pass.
+// The device page: volume, left and right, and two headphone checks.
 
 import { huggins, levelNoise, sideNoise, tone } from "./device_stimuli.js";
 import { announce, button, heading, make, show } from "./dom.js";
@@ -18,7 +18,7 @@ const PAUSE = 300; // milliseconds between sounds
 /** @param {number} time */
 const later = (time) => new Promise((done) => setTimeout(done, time));
 
-/** Ask for the level alone, on a device where none is known; `first` was set on another.
+/** Ask for the volume only, on a device where it was not set yet; start from `first`, set on another device.
  * @param {number} first
  * @param {PageContext} at */
 export async function askLevel(first, at) {
@@ -26,8 +26,8 @@ export async function askLevel(first, at) {
   at.events.tell("level", { level: found });
 }
 
-/** Go through the steps that the server names, then answer with what came out. What was done
- * before a reload is not asked again; a level that this device does not know any more is.
+/** Go through the steps that the server requests, then send the results. Steps completed before a
+ * reload are not repeated, except for the volume if this device no longer stores it.
  * @param {DeviceView} view
  * @param {PageContext} at */
 export async function showDevice(view, at) {
@@ -55,7 +55,7 @@ async function allSteps(view, at, done) {
   at.answer(found, { latency, rate, channels: at.sounds.context.destination.maxChannelCount });
 }
 
-/** Say what is wrong where a sound cannot be played.
+/** Play a sound; show a message and return false if that fails.
  * @param {PageContext} at
  * @param {HTMLElement} said
  * @param {() => unknown} act */
@@ -120,8 +120,8 @@ function level(at, top, first = FIRST) {
   return new Promise((resolve) => (finish = resolve));
 }
 
-/** Ask after a sound: play it, choose; the number that was chosen. The button keeps the focus
- * while the sound lasts, then the choices have it.
+/** Play a sound and ask for a choice; returns the number of the choice. The play button keeps the
+ * focus while the sound plays; after that, the choices get it.
  * @param {PageContext} at
  * @param {HTMLElement[]} top
  * @param {string} told
@@ -164,7 +164,7 @@ function light(chosen, now) {
   chosen.forEach((one, n) => one.classList.toggle("now", n === now));
 }
 
-/** Ask round by round, from the first that is not done; how often the right one was chosen.
+/** Ask round by round, from the first open round; returns the number of correct choices.
  * @param {Step} step
  * @param {string} told
  * @param {string[]} labels
@@ -191,7 +191,7 @@ async function sides(step) {
   return (await rounds(step, say("sides_told"), labels, played)) === step.targets.length;
 }
 
-/** Three sounds one after the other, each lighting its button.
+/** Play three sounds one after the other and highlight the button of each.
  * @param {Step} step
  * @param {string} told
  * @param {(context: BaseAudioContext, n: number, target: number) => AudioBuffer | Promise<AudioBuffer>} made */

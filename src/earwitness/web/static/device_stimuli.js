@@ -1,5 +1,5 @@
-// Sounds that check the device, made here: noise, noise on one side, Huggins pitch, tones of which
-// one has its ears in opposite phase. All are buffers at the context's rate.
+// Generated sounds for the device check: noise, noise on one side, Huggins pitch, and tones, one of
+// them with opposite phase at the two ears. All are buffers at the sample rate of the context.
 
 const PITCH = 600; // hertz of the Huggins pitch
 const SHARP = 12; // quality of the all-pass, so its phase turns once within about a tenth of the pitch
@@ -10,7 +10,7 @@ const QUIET = 0.5; // the quieter tone, 6 dB down
 /** @param {number} decibels */
 const factor = (decibels) => 10 ** (decibels / 20);
 
-/** White noise, shaped like speech if wished, at a level in dB of full scale (RMS).
+/** White noise or speech-shaped noise, at a level in dB of full scale (RMS).
  * @param {number} length
  * @param {number} level
  * @param {boolean} shaped */
@@ -42,7 +42,7 @@ function stereo(context, left, right) {
   return made;
 }
 
-/** Noise like speech on both sides, to set the level by.
+/** Speech-shaped noise on both sides, to set the volume.
  * @param {BaseAudioContext} context
  * @param {number} level
  * @param {number} seconds */
@@ -61,7 +61,7 @@ export function sideNoise(context, side, level = -32) {
   return side === 0 ? stereo(context, made, none) : stereo(context, none, made);
 }
 
-/** Noise that is the same in both ears, or, for the target, but for a turn of phase at the pitch.
+/** Noise that is identical in both ears; the target has a phase shift around the pitch.
  * @param {BaseAudioContext} context
  * @param {boolean} target
  * @param {number} level */

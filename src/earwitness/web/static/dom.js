@@ -1,10 +1,10 @@
-// Elements without markup in strings: whatever is shown can only be text.
+// DOM helpers that never parse HTML: all content is inserted as text.
 
 /** @typedef {string | number | boolean | null | undefined} Attribute */
 /** @typedef {Node | string | null | undefined} Child */
 /** @typedef {Record<string, Attribute | ((event: any) => unknown)>} Properties */
 
-/** An element: properties that are functions listen, all others are attributes.
+/** Create an element; functions become event listeners, all other properties attributes.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Properties} properties
@@ -21,7 +21,7 @@ export function make(tag, properties = {}, ...children) {
   return made;
 }
 
-/** A button; the main one of a page is also pressed by Space and Enter.
+/** Create a button; Space and Enter also press the main button of a page.
  * @param {string} label
  * @param {(event: Event) => unknown} act
  * @param {Properties & { main?: boolean }} options */
@@ -30,26 +30,26 @@ export function button(label, act, { main = false, ...more } = {}) {
   return make("button", { type: "button", ...kind, ...more, click: act }, label);
 }
 
-/** Paragraphs of a text, which are parted by empty lines; other line ends are kept.
+/** Split a text at empty lines into paragraphs; other line breaks are kept.
  * @param {string | null | undefined} text */
 export function paragraphs(text) {
   const parts = (text ?? "").split(/\n\s*\n/).filter((part) => part.trim());
   return parts.map((part) => make("p", { class: "told" }, part.trim()));
 }
 
-/** A text with whole characters: halves, which a limit may leave, become a mark of their place.
+/** Replace unpaired surrogates, which a length limit may leave, with U+FFFD.
  * @param {string} text */
 export function wholeText(text) {
   return text.replace(/\p{Surrogate}/gu, "\uFFFD");
 }
 
-/** The heading of a page, which takes the focus when the page comes.
+/** The heading of a page, which gets the focus when the page is shown.
  * @param {string} text */
 export function heading(text) {
   return make("h1", { tabindex: "-1" }, text);
 }
 
-/** The element of the shell that is meant; every page has it.
+/** The element of the shell that matches a tag; it exists on every page.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} selector
  * @returns {HTMLElementTagNameMap[Tag]} */
@@ -67,7 +67,7 @@ export function byId(id) {
   return element;
 }
 
-/** Show something as the whole page; what was told on another is told no more.
+/** Replace the content of the page, and clear the last announcement.
  * @param {(Child | Child[])[]} children */
 export function show(...children) {
   const main = find("main");
@@ -81,7 +81,7 @@ export function show(...children) {
 
 let turn = 0;
 
-/** Tell whoever does not see the page; the same words twice are told twice.
+/** Announce a text to screen readers; a repeated text is announced again.
  * @param {string} text */
 export function announce(text) {
   turn = 1 - turn;

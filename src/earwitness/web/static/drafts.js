@@ -1,5 +1,5 @@
-// What is half done on a page, over reloads; gone when the page is answered or another comes. A
-// browser that fails to keep it keeps nobody from going on.
+// Unfinished input of a page, kept over reloads and deleted when the page is answered or another one
+// is shown. If the browser cannot store it, the listener can still continue.
 
 /** @import { PageDraft, Store } from "./types.d.ts" */
 
@@ -18,7 +18,7 @@ export class Drafts {
     return `${this.link} ${page}`;
   }
 
-  /** The draft of a page; once the page is left, it writes nothing more.
+  /** The draft of a page; after the page is left, it is no longer written.
    * @param {string} page
    * @param {AbortSignal} left
    * @returns {PageDraft} */
@@ -33,7 +33,7 @@ export class Drafts {
     return {
       read: async () => (await this.store.get(key).catch(nothing))?.data,
       write: (data) => put(data, "strict"),
-      type: (data) => put(data, "relaxed"), // many a second: none waits for the disk
+      type: (data) => put(data, "relaxed"), // several times per second, so do not wait for the disk
     };
   }
 
@@ -42,7 +42,7 @@ export class Drafts {
     return this.store.delete(this.#key(page)).catch(nothing);
   }
 
-  /** Forget the drafts of all pages but one.
+  /** Delete the drafts of all pages except one.
    * @param {string | null | undefined} page */
   async only(page) {
     const own = ((await this.store.all().catch(nothing)) ?? []).filter((one) => one.link === this.link);

@@ -1,4 +1,4 @@
-// What happens beside the answers: lost focus, faults, the device. Sent in small batches.
+// Events in addition to answers: lost focus, errors, device data. Sent in small batches.
 
 import { newId } from "./outbox.js";
 
@@ -6,7 +6,7 @@ import { newId } from "./outbox.js";
 
 const PAUSE = 3000;
 
-/** What the browser says of itself. */
+/** Data that the browser reports about the device. */
 export function deviceFacts() {
   const { width, height } = screen;
   const { maxTouchPoints, userAgent } = navigator;
@@ -31,7 +31,7 @@ export class Events {
     addEventListener("pagehide", () => this.flush());
   }
 
-  /** Start counting for a page.
+  /** Start counting lost focus for a page.
    * @param {string} page */
   turn(page) {
     this.page = page;

@@ -1,5 +1,5 @@
-// Captions that were judged already, before the first rating: what is asked, then how it was
-// answered. Space scrolls here, so nobody leaves this page by scrolling.
+// Examples of rated captions, before the first trial: the dimensions, then the example ratings.
+// Space scrolls here instead of pressing Continue.
 
 import { button, heading, make, paragraphs, show } from "./dom.js";
 import { say } from "./messages.js";
@@ -23,7 +23,7 @@ export function showExamples(view, at) {
     button(say("go_on"), go, { class: "main", "data-press": "Enter" }));
 }
 
-/** How the total is made, with the names that people see.
+/** The formula of the total, with the titles of the dimensions.
  * @param {ExamplesView} view */
 function total({ formula, dimensions }) {
   const names = new Map(dimensions.map((one) => [one.name, one.title]));

@@ -1,4 +1,4 @@
-// Forms: choices, numbers and texts. What is typed is kept over a reload.
+// Forms: choices, numbers and texts. Input is kept over a reload.
 
 import { announce, button, heading, make, paragraphs, show, wholeText } from "./dom.js";
 import { say } from "./messages.js";
@@ -11,7 +11,7 @@ import { read } from "./number_input.js";
 const MOST = 10000; // characters of a text
 const LARGEST = 200000; // bytes of all answers
 
-/** Show a form; sends only what is answered.
+/** Show a form; only answered questions are sent.
  * @param {FormView} view
  * @param {PageContext} at */
 export async function showForm(view, { answer, draft, left }) {

@@ -1,11 +1,11 @@
-// Parts of a sound that were heard: spans of seconds, in order, which do not touch each other.
+// Parts of a sound that were heard: sorted, disjoint spans in seconds.
 
 /** @import { Span } from "./types.d.ts" */
 
-const LEAST = 0.03; // seconds that may be missing of a sound that counts as heard
-const GAP = 0.003; // seconds of the shortest part that one is sent back to
+const LEAST = 0.03; // seconds that may be missing from a sound that counts as heard
+const GAP = 0.003; // seconds of the shortest gap that is played again
 
-/** Spans with one more.
+/** Add a span and merge it with those it touches.
  * @param {Span[]} spans
  * @param {number} from
  * @param {number} to
@@ -27,7 +27,7 @@ export const covered = (spans) => spans.reduce((sum, [start, end]) => sum + end 
  * @param {number} length */
 export const isWhole = (spans, length) => length > 0 && length - covered(spans) <= LEAST;
 
-/** Where the first part begins that was not heard; 0 if there is none.
+/** Start of the first part that was not heard; 0 if there is none.
  * @param {Span[]} spans
  * @param {number} length */
 export function firstGap(spans, length) {

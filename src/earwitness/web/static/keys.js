@@ -1,6 +1,6 @@
-// The keyboard: digits choose, Space and Enter press the main button of the page. Where each of
-// them has a button of its own (`data-press`), Enter presses that also from sliders and short
-// fields, and with Ctrl or Cmd from anywhere.
+// Keyboard control: digits choose; Space and Enter press the main button of the page. On pages with
+// separate buttons for them (`data-press`), Enter also works from sliders and single-line fields,
+// and Ctrl+Enter or Cmd+Enter from anywhere.
 
 const TEXT = "textarea, select, input:not([type=radio]):not([type=checkbox]):not([type=range])";
 const PRESSED = "button, a, summary";
@@ -9,10 +9,10 @@ const KEEPS = { Space: `${TEXT}, ${PRESSED}, [type=radio], [type=checkbox]`, Ent
 
 let keyboard = false;
 
-/** Whether the last thing done was done by keyboard. */
+/** Whether the last input came from the keyboard. */
 export const byKeyboard = () => keyboard;
 
-/** Whether a key means something to the element that has the focus.
+/** Whether the focused element handles a key itself.
  * @param {KeyboardEvent} event
  * @param {Element} element */
 function taken(event, element) {
@@ -20,14 +20,14 @@ function taken(event, element) {
   return element.matches(OWN);
 }
 
-/** The digit of a key, also where digits need Shift, as in France; without one, nothing.
+/** The digit of a key, also on layouts where digits need Shift (French); empty if there is none.
  * @param {KeyboardEvent} event */
 function digitOf({ key, code, shiftKey }) {
   if (/^\d$/.test(key)) return key;
   return shiftKey ? "" : (/^Digit(\d)$/.exec(code)?.[1] ?? "");
 }
 
-/** What Space or Enter press; nothing where the element that has the focus keeps the key.
+/** The button that Space or Enter presses; null if the focused element handles the key.
  * @param {KeyboardEvent} event
  * @param {Element} element
  * @param {boolean} anywhere
@@ -62,7 +62,7 @@ function pressed(event) {
   }
 }
 
-/** Listen to keys from now on. */
+/** Start listening to keys. */
 export function listenToKeys() {
   document.addEventListener("keydown", pressed);
   document.addEventListener("pointerdown", () => (keyboard = false));

@@ -1,4 +1,4 @@
-// The flow: ask the server where the listener is, show that page, send what was answered.
+// The main flow: request the listener's state, show the open page, send the answer.
 
 import { askLevel, showDevice } from "./device.js";
 import { byId, find, heading, paragraphs, show } from "./dom.js";
@@ -19,18 +19,18 @@ import { Volume } from "./volume.js";
 
 /** @import { Entry, Fault, PageContext, State, View } from "./types.d.ts" */
 
-/** Pages that are no trials; those have a script of their own, which their view names.
+/** Pages other than trials. The view of a trial names its own script.
  * @type {Record<string, (view: any, at: PageContext) => unknown>} */
 const PAGES = { consent: pages.consent, text: pages.text, rest: pages.rest, feedback: pages.feedback,
   end: pages.end, form: showForm, device: showDevice, examples: showExamples };
-const AGAIN = 4000; // milliseconds between questions after a server that is not there
-const SLOW = 20000; // and after one that does not have this test
-const CALM = 400; // milliseconds before a page gives way to "one moment"
+const AGAIN = 4000; // milliseconds between attempts to reach the server
+const SLOW = 20000; // the same if the server does not have this test
+const CALM = 400; // milliseconds before a page is replaced by "Please wait"
 
 const link = location.pathname.replace(/\/+$/, "");
 
-/** What shows a page; nothing for a trial of which no script is there yet. The shell has loaded those
- * of the study, so a trial does not wait for its own.
+/** The function that shows a page; undefined for a trial without a script. The shell has already
+ * loaded the scripts of the study, so trials do not wait for them.
  * @param {View} view */
 async function rendererOf(view) {
   if (!view.renderer) return PAGES[view.kind];
@@ -42,16 +42,16 @@ class Flow {
   #timer = 0;
   #holding = 0;
   /** @type {"quiet" | "shown" | Fault} */
-  #held = ""; // "quiet", "shown" or a fault while an answer is on its way
-  #waits = false; // whether that answer lies in the outbox
-  #left = new AbortController(); // tells the page that is shown when it no longer is
-  #visit = `?visit=${newId()}`; // said until it is heard, once the page is opened
+  #held = ""; // "quiet", "shown" or a fault while an answer is being sent
+  #waits = false; // whether that answer is in the outbox
+  #left = new AbortController(); // aborted when the shown page is left
+  #visit = `?visit=${newId()}`; // sent with each request until the server has replied once
 
   /** @param {Awaited<ReturnType<typeof openStorage>>} storage */
   constructor({ waiting, drafts, lasting }) {
     this.waiting = false; // whether answers wait to be sent
     this.refused = ""; // the page whose answer was refused, if the last one was
-    this.notice = ""; // what is to be told on the next page
+    this.notice = ""; // message for the next page
     this.lasting = lasting;
     this.outbox = new Outbox(waiting, link, "answers", {
       replied: (entry, status, told) => this.replied(entry, status, told),
@@ -72,7 +72,7 @@ class Flow {
     if (await this.tabs.alone()) await this.go();
   }
 
-  /** First whatever waits, then the state. */
+  /** Send waiting answers first, then request the state. */
   async go() {
     clearTimeout(this.#timer);
     if (this.#elsewhere) return;
@@ -89,7 +89,7 @@ class Flow {
     await this.show(found.told);
   }
 
-  /** Say why no page can be shown, and ask again by and by.
+  /** Show why no page can be shown, and try again later.
    * @param {Fault} fault */
   away(fault) {
     this.leave();
@@ -99,7 +99,7 @@ class Flow {
     this.#timer = setTimeout(() => this.go(), fault === "not_here" ? SLOW : AGAIN);
   }
 
-  /** While an answer is on its way: the page stays, but cannot be used, then gives way. */
+  /** While an answer is being sent: the page is disabled, then replaced by a message. */
   hold() {
     this.release();
     find("main").inert = true;
@@ -121,7 +121,7 @@ class Flow {
     this.#held = "";
   }
 
-  /** Leave the page that is shown, by any road: its sounds end, and it writes nothing more. */
+  /** Leave the shown page for any reason: its sounds stop, and its draft is no longer written. */
   leave() {
     this.release();
     this.#left.abort();
@@ -205,7 +205,7 @@ class Flow {
     return undefined;
   }
 
-  /** Another tab has the test, or this one took it; what another handed over is no new visit.
+  /** Another tab has taken the test, or this one has; a test handed over by a tab is not a new visit.
    * @param {boolean} now
    * @param {boolean} handed */
   elsewhere(now, handed) {

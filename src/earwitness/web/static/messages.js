@@ -1,9 +1,9 @@
-// Words that the server put into the page, in the listener's language.
+// Texts in the listener's language, embedded in the page by the server.
 
 /** @type {Record<string, string>} */
 const words = JSON.parse(document.getElementById("words")?.textContent ?? "{}");
 
-/** Words by name, with places such as {count} filled in.
+/** Return a text by name, with placeholders such as {count} filled in.
  * @param {string} name
  * @param {Record<string, string | number>} known */
 export function say(name, known = {}) {

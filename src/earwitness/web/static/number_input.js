@@ -1,42 +1,42 @@
-// Numbers as people write them: with a comma or a point, with any minus.
+// Numbers as people write them: with a comma or a point, and any minus sign.
 
 /** @import { Scale } from "./types.d.ts" */
 
-const DIGITS = 6; // to which sums of steps are rounded
+const DIGITS = 6; // decimals to which sums of steps are rounded
 const NEAR = 1e-6; // of a step
 
 const decimal = new Intl.NumberFormat(document.documentElement.lang || "en").format(0.5)[1];
 
-/** A number as it was typed; NaN if it is none.
+/** Parse a typed number; NaN if it is not a number.
  * @param {string} text */
 export function read(text) {
   const plain = text.trim().replace(",", ".").replace(/^[−–]\s*/, "-");
   return /^[+-]?(\d+\.?\d*|\.\d+)$/.test(plain) ? Number(plain) : NaN;
 }
 
-/** Whether a text may still become a number.
+/** Whether a text is the beginning of a number.
  * @param {string} text */
 export const begun = (text) => /^\s*[+−–-]?\s*[.,]?$/.test(text);
 
-/** A text with the real minus before its number.
+/** Replace a leading hyphen with a minus sign.
  * @param {string} text */
 export const withMinus = (text) => text.replace(/^-/, "−");
 
-/** A number as it is written in the language of the page.
+/** Format a number in the language of the page.
  * @param {number} value */
 export const shown = (value) => withMinus(String(value).replace(".", decimal));
 
 /** @param {number} value */
 const exactly = (value) => Number(value.toFixed(DIGITS)) + 0; // no −0
 
-/** The number of a scale that is closest to a value.
+/** The value of a scale that is closest to a number.
  * @param {number} value
  * @param {Pick<Scale, "low" | "step">} scale */
 export function stepped(value, { low, step }) {
   return exactly(low + Math.round((value - low) / step) * step);
 }
 
-/** The numbers of a scale around a value; one and the same where it is on the scale.
+/** The values of a scale below and above a number; equal if the number is on the scale.
  * @param {number} value
  * @param {Pick<Scale, "low" | "step">} scale */
 export function around(value, { low, step }) {

@@ -1,15 +1,15 @@
-// Everything that goes to the server lies in the outbox first, and leaves it when the server has
-// said that it has it, or why it never will. Answers and events have an outbox each, so that neither
-// waits for the other; what is in one goes in the order in which it was given. An answer keeps the id
-// that it got when it was made, so the server knows it when it comes twice.
+// Everything sent to the server is stored in an outbox first, and deleted when the server has
+// confirmed it or refused it for good. Answers and events have separate outboxes, so that neither
+// waits for the other; each is sent in order. An answer keeps its id, so that the server recognizes
+// duplicates.
 
 /** @import { Entry, Fault, OutboxListener, Reply, Store } from "./types.d.ts" */
 
 const FIRST = 1000;
 const LONGEST = 30000;
 const PATIENCE = 15000;
-const HAS = ["stored", "known", "taken"]; // what the server says of what it has
-const FINAL = [400, 409, 413, 422]; // refusals that will not change by asking again
+const HAS = ["stored", "known", "taken"]; // replies that confirm receipt
+const FINAL = [400, 409, 413, 422]; // refusals that a retry would not change
 
 /** A random id; plain http has no randomUUID. */
 export function newId() {
@@ -21,7 +21,7 @@ export function newId() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** Ask the server for JSON; with no answer, and with one that is no JSON, there is no status.
+/** Request JSON from the server; status 0 if there is no reply or it is not JSON.
  * @param {string} address
  * @param {unknown} [body]
  * @returns {Promise<Reply>} */
@@ -43,13 +43,13 @@ export async function ask(address, body) {
   }
 }
 
-/** Whether it is our server that speaks, not something on the way to it; what it tells is final.
+/** Whether a reply is final and comes from our server rather than from a proxy.
  * @param {Reply} reply */
 function settled({ status, told }) {
   return status < 300 ? HAS.includes(told.status) : FINAL.includes(status) && Boolean(told.error?.code);
 }
 
-/** Why something was not done: no server is there, not this test, or the server has a fault.
+/** Why a request failed: server unreachable, test not available, or server error.
  * @param {Reply} reply
  * @returns {Fault} */
 export function faultOf({ status, told }) {
@@ -67,10 +67,11 @@ export class Outbox {
   #fault = "";
   #last = 0;
   /** @type {Entry[]} */
-  #loose = []; // what the browser would not keep
+  #loose = []; // entries that the browser could not store
 
-  /** `replied(entry, status, told)` hears of every answer of the server, `changed(n, fault)` of how
-   * many entries wait and why, `emptied()` that none does: another tab may have sent it.
+  /** `replied(entry, status, told)` is called for every reply of the server, `changed(n, fault)` with
+   * the number of waiting entries and the reason, and `emptied()` when none is left, which may also
+   * happen because another tab has sent them.
    * @param {Store} store
    * @param {string} link
    * @param {string} to
@@ -86,7 +87,7 @@ export class Outbox {
     document.addEventListener("visibilitychange", () => document.hidden || this.send());
   }
 
-  /** Put something in and start sending; done when it is kept.
+  /** Add an entry and start sending; resolves when it is stored.
    * @param {Entry["body"]} body */
   async add(body) {
     const { link, to } = this;
@@ -97,7 +98,7 @@ export class Outbox {
     this.send();
   }
 
-  /** What waits, the oldest first.
+  /** The waiting entries, oldest first.
    * @returns {Promise<Entry[]>} */
   async waiting() {
     const own = (await this.store.all()).filter((one) => one.link === this.link && one.to === this.to);
@@ -105,7 +106,7 @@ export class Outbox {
     return own.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  /** Send all that waits, now; one sender at a time. */
+  /** Send all waiting entries now; only one sender runs at a time. */
   send() {
     clearTimeout(this.#timer);
     this.#again = Boolean(this.#sending);
@@ -145,7 +146,7 @@ export class Outbox {
     this.changed((await this.waiting()).length, this.#fault);
   }
 
-  /** Send something; why it was not taken, if it was not.
+  /** Send an entry; returns the fault, or an empty string if the reply was final.
    * @param {Entry} entry
    * @returns {Promise<Fault>} */
   async #sent(entry) {

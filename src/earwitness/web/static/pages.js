@@ -1,11 +1,11 @@
-// Pages without sounds: what is told, rests, feedback, the end, leaving for good.
+// Pages without sounds: texts, rests, feedback, the end page and withdrawal.
 
 import { announce, button, heading, make, paragraphs, show } from "./dom.js";
 import { say } from "./messages.js";
 
 /** @import { ConsentView, FeedbackView, PageContext, State, View } from "./types.d.ts" */
 
-/** Show a page instead of the one that is open, if there is a reason; whether there was one.
+/** Show another page instead of the open one if needed; returns whether that was done.
  * @param {State} state
  * @param {Pick<PageContext, "again">} at */
 export function instead(state, at) {
@@ -21,7 +21,7 @@ export function instead(state, at) {
 const NOT_OPEN = 409;
 export const TOO_LARGE = 413;
 
-/** Why the server will never take an answer.
+/** Message for an answer that the server has refused.
  * @param {number} status
  * @param {any} told */
 export function refusal(status, told) {
@@ -29,14 +29,14 @@ export function refusal(status, told) {
   return status === TOO_LARGE ? say("too_long") : [say("wrong"), ...(told.error?.wrong ?? [])].join(" ");
 }
 
-/** Say something on top of the page that is shown.
+/** Show a message at the top of the page.
  * @param {string} text */
 export function tellNotice(text) {
   document.querySelector("main h1")?.after(make("p", { class: "notice" }, text));
   announce(text);
 }
 
-/** While an answer is on its way; `fault` says why it waits.
+/** Show that an answer is being sent; `fault` is the reason for waiting.
  * @param {string} fault
  * @param {() => unknown} again */
 export function held(fault, again) {
@@ -46,14 +46,14 @@ export function held(fault, again) {
   announce(told);
 }
 
-/** Where the server does not say which page is open; `fault` says why.
+/** Show that the state could not be requested; `fault` is the reason.
  * @param {string} fault
  * @param {() => unknown} again */
 export function away(fault, again) {
   show(heading(say(fault)), paragraphs(say(`${fault}_told`)), button(say("try_now"), again, { main: true }));
 }
 
-/** Where another tab has the test.
+/** Show that the test is open in another tab.
  * @param {() => unknown} take */
 export function elsewhere(take) {
   show(heading(say("elsewhere")), paragraphs(say("elsewhere_told")), button(say("take_over"), take, { main: true }));
@@ -123,7 +123,7 @@ export function end(view, { state, again }) {
     state.done ? null : button(say("try_now"), again, { main: true }));
 }
 
-/** Ask whether somebody really wants to withdraw, then do it.
+/** Ask for confirmation, then withdraw.
  * @param {() => Promise<void>} act */
 export function askToWithdraw(act) {
   const said = make("p", { class: "said bad", role: "alert" });

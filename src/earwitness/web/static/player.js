@@ -1,5 +1,5 @@
-// A clip that may be minutes long: play, pause, go anywhere. Pauses and leaps belong to one play,
-// which has ended when every part was heard; the next one begins from nothing.
+// Player for long clips: play, pause and seek. Pauses and seeking belong to one play, which ends when
+// every part was heard; the next play starts from zero.
 
 import { announce, make } from "./dom.js";
 import { firstGap, isWhole, joined } from "./heard_spans.js";
@@ -18,14 +18,14 @@ const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seco
 
 export class Player {
   /** @type {AbortController | null} */
-  #stop = null; // ends what sounds now
-  #resumes = false; // whether to go on after a leap
-  #length = 0; // seconds, once they are known
+  #stop = null; // stops the current sound
+  #resumes = false; // whether to resume after seeking
+  #length = 0; // duration in seconds, once known
   #failure = "";
 
-  /** `hears` are told what happens: a play began, sound started, moved or paused, all was heard,
-   * something failed. `spans` are what was heard of a play that has begun; with `leaps` one may go
-   * anywhere; `told` gives what stands below, and whether that is bad.
+  /** `hears` holds callbacks: a play began, the sound started, moved or paused, the whole clip was
+   * heard, an error occurred. `spans` are the parts heard so far in the current play. `leaps` allows
+   * seeking. `told` returns the text below the player and whether it is an error.
    * @param {PageContext} at
    * @param {string} address
    * @param {PlayerOptions} options */
@@ -88,7 +88,7 @@ export class Player {
     this.#over(stop);
   }
 
-  /** Play from where the bar stands.
+  /** Play from the current position.
    * @param {AudioBuffer} buffer
    * @param {AbortController} stop */
   async #sound(buffer, stop) {
@@ -108,7 +108,7 @@ export class Player {
     this.hears.paused?.(underruns, Boolean(this.#failure));
   }
 
-  /** At the end, go back to the start, or to the first part that was gone past. */
+  /** At the end, return to the start, or to the first part that was skipped. */
   #ended() {
     this.skipped = this.open;
     this.position = this.open ? firstGap(this.spans, this.#length) : 0;
@@ -149,7 +149,7 @@ export class Player {
     announce(this.#failure);
   }
 
-  /** Go to a place, whether it sounds or not.
+  /** Seek to a position, playing or not.
    * @param {number} to */
   #leap(to) {
     this.#resumes ||= this.playing;
@@ -164,7 +164,7 @@ export class Player {
     this.#resumes = false;
   }
 
-  /** Bring buttons and words in line with what sounds and was heard. */
+  /** Update buttons and texts. */
   update() {
     const { playing, closed, again, position } = this;
     const length = this.#length;

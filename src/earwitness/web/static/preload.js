@@ -1,15 +1,15 @@
-// Sounds of the page that is open and of the next trial: where they are, and there in time.
+// Addresses and preloading of the sounds of the open page and of the next trial.
 
 /** @import { Sounds } from "./sound.js" */
 /** @import { State, View } from "./types.d.ts" */
 /** @import { Volume } from "./volume.js" */
 
-/** An address of a sound, below this very link whatever stands before it.
+/** The address of a sound below this link, whatever its original prefix.
  * @param {string} address
  * @param {string} link */
 const below = (address, link) => link + address.slice(address.indexOf("/sound/"));
 
-/** The view with addresses of sounds below this very link.
+/** The view with sound addresses below this link.
  * @param {View} view
  * @param {string} link */
 export function resolved(view, link) {
@@ -31,6 +31,6 @@ export async function preload(sounds, volume, state, link) {
     await Promise.all(own.map((one) => sounds.load(one)));
     await Promise.all(ahead.map((one) => sounds.load(one)));
   } catch {
-    // the trial itself asks again, and says what is wrong
+    // the trial requests them again and shows the error
   }
 }

@@ -1,4 +1,4 @@
-// What numbers of a rubric mean: in place, in a dialog over a trial, and before the first one.
+// Explanations of the numbers of a rubric: inline, in a dialog, and on the examples page.
 
 import { button, make } from "./dom.js";
 import { say } from "./messages.js";
@@ -6,18 +6,18 @@ import { shown, withMinus } from "./number_input.js";
 
 /** @import { Dimension, RubricView } from "./types.d.ts" */
 
-/** What a dimension asks, and what some of its numbers stand for.
+/** The help text of a dimension and the meaning of its anchors.
  * @param {Pick<Dimension, "help" | "anchors">} dimension */
 export function meaning({ help, anchors }) {
   const rows = anchors.map((one) => make("div", {}, make("dt", {}, withMinus(one.shown)), make("dd", {}, one.text)));
   return [help && make("p", {}, help), rows.length ? make("dl", { class: "anchors" }, rows) : null].filter(Boolean);
 }
 
-/** Which way numbers of a role run: for both, right is better.
+/** Text about the direction of scores or penalties; for both, right is better.
  * @param {string} role */
 export const direction = (role) => say(role === "penalty" ? "penalties_told" : "scores_told");
 
-/** Dimensions in order, those of one role that follow each other together.
+/** Group consecutive dimensions of the same role.
  * @template {{ role: string }} Item
  * @param {Item[]} dimensions */
 export function grouped(dimensions) {
@@ -31,7 +31,7 @@ export function grouped(dimensions) {
   return groups;
 }
 
-/** All dimensions, one after the other.
+/** Explanations of all dimensions.
  * @param {Dimension[]} dimensions */
 export function meanings(dimensions) {
   return grouped(dimensions).map((group) => make("section", { class: "meanings" },
@@ -41,7 +41,7 @@ export function meanings(dimensions) {
     meaning(one)))));
 }
 
-/** Show all that over the page, which stays as it is.
+/** Show the explanations in a dialog over the page.
  * @param {RubricView} view
  * @param {AbortSignal} left */
 export function explainAll(view, left) {

@@ -1,6 +1,6 @@
-// One dimension of one caption: a slider that starts unset, with its number beside it. What is
-// typed is the truth; the slider only writes there. Nothing is rounded: a number that is not on
-// the scale is told at once, and stays as it was typed.
+// One dimension of one caption: a slider that starts unset, next to a number field. The field holds
+// the value; the slider only writes to it. Nothing is rounded: a number that is not on the scale is
+// reported at once and stays as typed.
 
 import { announce, make } from "./dom.js";
 import { say } from "./messages.js";
@@ -9,20 +9,20 @@ import { meaning } from "./rubric_help.js";
 
 /** @import { Dimension, SliderQuestion } from "./types.d.ts" */
 
-// An unset slider has no place to go from: keys that go up come in at the low end, others at the high.
+// Keys on an unset slider: those that increase start at the low end, the others at the high end.
 /** @type {Record<string, "low" | "high">} */
 const ENTERED = { ArrowRight: "low", ArrowUp: "low", PageUp: "low", Home: "low",
   ArrowLeft: "high", ArrowDown: "high", PageDown: "high", End: "high" };
 const THUMB = 1.75; // rem, as in rubric.css
-const SCROLLED = 10; // pixels by which a page moves that is scrolled
-const TYPED = /^[\d.,+−-]$/; // keys that go on in the field
+const SCROLLED = 10; // pixels of movement that count as scrolling
+const TYPED = /^[\d.,+−-]$/; // keys that are typed into the field
 
 export class Slider {
-  #late = false; // whether it is time to say that something is missing
+  #late = false; // whether to report a missing number
   /** @type {{ text: string, top: number, moved: boolean } | null} */
-  #held = null; // while the slider is pressed: what it was before, and whether it has moved
+  #held = null; // while the slider is pressed: the text before, and whether the slider moved
 
-  /** `text` is what was typed before; `changed` hears what is typed from now on.
+  /** `text` is the initial text of the field; `changed` is called with each new text.
    * @param {SliderQuestion} question
    * @param {Dimension} dimension
    * @param {string} text
@@ -44,20 +44,20 @@ export class Slider {
     this.#update();
   }
 
-  /** The number, if it is on the scale; else NaN. */
+  /** The number if it is on the scale, otherwise NaN. */
   get value() {
     const value = read(this.text);
     return this.#onScale(value) ? stepped(value, this.dimension) : NaN;
   }
 
-  /** Say from now on what is wrong, or missing; whether something is. */
+  /** Show from now on what is invalid or missing; returns whether something is. */
   check() {
     this.#late = true;
     this.#update();
     return Number.isNaN(this.value);
   }
 
-  /** Go to the place where a number is to be given, or mended. */
+  /** Focus the slider if it is unset, or the field if its number is invalid. */
   focus() {
     this.element.scrollIntoView({ block: "center" });
     (this.text.trim() ? this.field : this.slider).focus({ preventScroll: true });
@@ -69,7 +69,7 @@ export class Slider {
     return within(value, this.dimension) && below === above;
   }
 
-  /** Out of the way of Tab, as is the field: from the slider, both have keys. */
+  /** The help button; like the field, it is skipped by Tab, since both have keys on the slider. */
   #asking() {
     return make("button", { type: "button", class: "ask", tabindex: "-1", "aria-expanded": "false",
       "aria-controls": `${this.id}-help`, "aria-label": say("about", { title: this.dimension.title }),
@@ -78,7 +78,7 @@ export class Slider {
 
   /** @returns {HTMLInputElement} */
   #number() {
-    const inputmode = this.dimension.low < 0 ? "text" : "decimal"; // whose keys may lack a minus
+    const inputmode = this.dimension.low < 0 ? "text" : "decimal"; // decimal keyboards may lack a minus
     return make("input", { type: "text", inputmode, autocomplete: "off", class: "number", placeholder: "–",
       tabindex: "-1", "aria-label": say("as_number", { prompt: this.question.prompt }), "aria-describedby": `${this.id}-said`,
       focus: () => this.field.select(), input: () => this.#set(this.field.value), change: () => this.#settle() });
@@ -102,7 +102,7 @@ export class Slider {
     return make("div", { class: "track" }, make("span", { "aria-hidden": "true" }, ticks), this.slider);
   }
 
-  /** What both ends stand for; the right one is the better, of scores and penalties alike. */
+  /** Labels of both ends; the right end is better, for scores and penalties alike. */
   #ends() {
     const { low, high, anchors } = this.dimension;
     /** @param {number} value */
@@ -130,8 +130,8 @@ export class Slider {
     this.#held = { text: this.text, top: scrollY, moved: false };
   }
 
-  /** Whoever presses just where an unset slider has its hidden place moves nothing, but means it;
-   * some browsers let nobody press beside it.
+  /** A press on the hidden thumb of an unset slider does not move it, but is a rating; some browsers
+   * allow presses only there.
    * @param {PointerEvent} event */
   #released({ clientX }) {
     if (!this.#held || this.#held.moved) return;
@@ -141,7 +141,7 @@ export class Slider {
     this.#write(this.dimension.low + share * (this.dimension.high - this.dimension.low));
   }
 
-  /** A finger that came upon the slider only to scroll has set nothing. */
+  /** Undo the change if the touch scrolled the page. */
   #lifted() {
     if (this.#held && Math.abs(scrollY - this.#held.top) > SCROLLED) this.#set(this.#held.text, true);
     this.#held = null;
@@ -172,7 +172,7 @@ export class Slider {
     this.changed(text);
   }
 
-  /** Once something is typed, write it as numbers are written, or say what is wrong. */
+  /** After typing, format the number or show what is invalid. */
   #settle() {
     this.#late ||= Boolean(this.text.trim());
     if (!Number.isNaN(this.value)) return this.#set(shown(this.value), true);
@@ -197,7 +197,7 @@ export class Slider {
     return say(name, { low: shown(low), high: shown(high) });
   }
 
-  /** What is wrong with what was typed; what is not yet typed is told when it is time. */
+  /** What is invalid about the typed text; a missing number is reported only after a check. */
   get problem() {
     const value = read(this.text);
     if (begun(this.text)) return this.#late ? say("give_number") : "";

@@ -1,9 +1,9 @@
-// One tab at a time: a later one sees that an earlier one is there, and may take over.
+// One tab at a time: a later tab detects an earlier one and can take over.
 
-const REPLY = 120; // milliseconds in which an earlier tab says that it is there
-const GIVEN = 1000; // milliseconds after which a tab that was asked to give up is taken for closed
+const REPLY = 120; // milliseconds in which an earlier tab replies
+const GIVEN = 1000; // milliseconds after which a tab that does not hand over counts as closed
 
-/** What tabs speak through; none where the browser has or allows none.
+/** The channel between tabs; null if the browser does not support or allow it.
  * @param {string} link */
 function opened(link) {
   try {
@@ -13,8 +13,8 @@ function opened(link) {
   }
 }
 
-/** Watch for other tabs with the same link; `yielded(true)` when another has the test, and
- * `yielded(false, handed)` when this one has: `handed` if another was still there and gave it up.
+/** Watch for other tabs with the same link. `yielded(true)` is called when another tab has the test,
+ * and `yielded(false, handed)` when this one has it; `handed` is true if another tab handed it over.
  * @param {string} link
  * @param {(elsewhere: boolean, handed: boolean) => void} yielded
  * @returns {{ take(): void, alone(): Promise<boolean> }} */

@@ -1,5 +1,5 @@
-// Sounds: one audio context, sounds of this trial and of the next one decoded ahead, each started
-// on the context's clock and watched to its end.
+// Playback: one audio context; the sounds of this and the next trial are decoded in advance, started
+// on the clock of the context and monitored to the end.
 
 import { say } from "./messages.js";
 
@@ -11,7 +11,7 @@ const GAP = 0.05; // seconds by which the clock may fall behind
 const STUCK = 3000; // milliseconds without progress of the clock
 const LOOK = 100;
 
-/** What keeps a sound from being played; `name` is that of the words that say so. */
+/** A playback error; `name` is the key of its message. */
 export class SoundError extends Error {
   /** @param {string} name
    * @param {unknown} [cause] */
@@ -21,7 +21,7 @@ export class SoundError extends Error {
   }
 }
 
-/** What to say of something that kept a sound from being played.
+/** The message of a playback error.
  * @param {any} error */
 export function problemOf(error) {
   return say(error.name?.startsWith("sound_") ? error.name : "sound_broken");
@@ -41,7 +41,7 @@ export function fade(gain, start, seconds, length = FADE) {
   gain.setValueCurveAtTime(FALL, start + seconds - part, part);
 }
 
-/** The bytes of a sound; where our own server says that it has none to give, that is no network.
+/** Fetch the bytes of a sound; an error reported by our server is not a network error.
  * @param {string} address */
 async function fetched(address) {
   let name = "sound_network";
@@ -58,7 +58,7 @@ async function fetched(address) {
 
 export class Sounds {
   /** @type {{ context: AudioContext, level: GainNode } | null} */
-  #graph = null; // made when it is first needed
+  #graph = null; // created when first needed
   /** @type {Map<string, Promise<AudioBuffer>>} */
   #loaded = new Map();
 
@@ -66,7 +66,7 @@ export class Sounds {
     return this.#open().context;
   }
 
-  /** Where sounds go: through the listener's level to the ears. */
+  /** The output node, which applies the listener's volume. */
   get output() {
     return this.#open().level;
   }
@@ -83,25 +83,25 @@ export class Sounds {
     return this.#graph;
   }
 
-  /** Make all sounds quieter by so many decibels (negative), from now on.
+  /** Set the volume in decibels (0 or negative) for all sounds.
    * @param {number} decibels */
   setLevel(decibels) {
     this.output.gain.value = 10 ** (Math.min(0, decibels) / 20);
   }
 
-  /** What is known of the way to the ears, in seconds and hertz. */
+  /** Output latency in seconds and sample rate in hertz. */
   get facts() {
     const { baseLatency = null, outputLatency = null, sampleRate } = this.context;
     return { latency: (baseLatency ?? 0) + (outputLatency ?? 0), rate: sampleRate };
   }
 
-  /** Hold the sounds of these addresses and no others.
+  /** Keep only the sounds of these addresses in memory.
    * @param {string[]} addresses */
   keep(addresses) {
     for (const one of this.#loaded.keys()) if (!addresses.includes(one)) this.#loaded.delete(one);
   }
 
-  /** A decoded sound; asked for once, and again after a failure.
+  /** Load a decoded sound; it is requested once, and again after a failure.
    * @param {string} address
    * @returns {Promise<AudioBuffer>} */
   load(address) {
@@ -124,7 +124,7 @@ export class Sounds {
     }
   }
 
-  /** Let the context run, which browsers allow only after a click or a key. */
+  /** Start the audio context, which browsers allow only after a click or a key. */
   async wake() {
     const context = this.context;
     const isRunning = () => context.state === "running";
@@ -134,12 +134,12 @@ export class Sounds {
     if (!isRunning()) throw new SoundError("sound_asleep");
   }
 
-  /** Be silent until woken again. */
+  /** Suspend playback until woken again. */
   hush() {
     this.#graph?.context.suspend();
   }
 
-  /** Play a sound over and over until its page is left; gives what stops it before.
+  /** Play a sound in a loop until its page is left; returns a function that stops it.
    * @param {AudioBuffer} buffer
    * @param {AbortSignal} left */
   loop(buffer, left) {
@@ -154,8 +154,8 @@ export class Sounds {
     return stop;
   }
 
-  /** Play a decoded sound to its end, or until its page is left; `moved` hears how many seconds
-   * were heard, which may begin in the midst of it.
+  /** Play a decoded sound from `from` to its end, or until its page is left; `moved` is called with
+   * the seconds heard so far.
    * @param {AudioBuffer} buffer
    * @param {AbortSignal} left
    * @param {(seconds: number) => void} moved
@@ -183,7 +183,7 @@ export class Sounds {
     }
   }
 
-  /** Follow a sound to its end, comparing the clock of the sound with that on the wall.
+  /** Monitor a sound to its end, comparing the audio clock with the system clock.
    * @param {AudioBufferSourceNode} source
    * @param {number} start
    * @param {number} duration
@@ -213,7 +213,7 @@ export class Sounds {
   }
 }
 
-/** Counts how often the sound's clock falls behind. */
+/** Counts how often the audio clock falls behind. */
 class Watch {
   underruns = 0;
   still = 0;

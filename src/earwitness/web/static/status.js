@@ -1,11 +1,11 @@
-// Above the page: how far, how long yet, whether all answers are saved; at first, which study.
+// Header: progress, remaining time, whether all answers are saved, and on the first page the title.
 
 import { byId, find } from "./dom.js";
 import { say } from "./messages.js";
 
 /** @import { Fault, State } from "./types.d.ts" */
 
-/** Show whether answers wait; `fault` if sending has failed, `refused` if the last one was.
+/** Show whether answers are waiting; `fault` if sending failed, `refused` if the last was refused.
  * @param {number} count
  * @param {Fault} fault
  * @param {string} refused */
@@ -17,7 +17,7 @@ export function showSaving(count, fault, refused) {
   if (place.textContent !== text) place.textContent = text;
 }
 
-/** Show how far the listener is, and on the first page in what study.
+/** Show the progress and, on the first page, the title of the study.
  * @param {State} state */
 export function showProgress(state) {
   const { progress: [done, all] = [0, 0], minutes = 0, page, answered = 0, withdrawn, blocked, done: over } = state;

@@ -1,5 +1,5 @@
-// What must outlive a reload, in IndexedDB: answers on their way, and what is half done.
-// Where the browser keeps nothing, memory does, and whoever leaves the page is warned.
+// Data that must survive a reload, in IndexedDB: unsent answers and drafts. If the browser cannot
+// store them, they are kept in memory, and listeners are warned when they leave the page.
 
 /** @import { Store, StoredRecord } from "./types.d.ts" */
 
@@ -23,7 +23,7 @@ function opened() {
   return wait(request);
 }
 
-/** One store on disk. */
+/** An object store on disk. */
 class OnDisk {
   /** @param {IDBDatabase} base
    * @param {string} name */
@@ -56,7 +56,7 @@ class OnDisk {
   delete = (key) => this.#within("readwrite", (store) => store.delete(key));
 }
 
-/** The same in memory. */
+/** An object store in memory. */
 class InMemory {
   /** @type {Map<string, StoredRecord>} */
   records = new Map();
@@ -69,7 +69,7 @@ class InMemory {
   delete = async (key) => void this.records.delete(key);
 }
 
-/** Both stores; `lasting` is false where only memory is left.
+/** Open both stores; `lasting` is false if they are only in memory.
  * @returns {Promise<{ waiting: Store, drafts: Store, lasting: boolean }>} */
 export async function openStorage() {
   try {

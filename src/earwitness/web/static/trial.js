@@ -1,5 +1,5 @@
-// What all trials share: a draft that outlives a reload, plays that are on record from their start,
-// comments, and the answer with what is known of how it was given.
+// Shared parts of all trials: a draft that survives a reload, plays that are recorded from their
+// start, comments, and the answer with its metadata.
 
 import { make, wholeText } from "./dom.js";
 import { byKeyboard } from "./keys.js";
@@ -8,7 +8,7 @@ import { byKeyboard } from "./keys.js";
 
 const MAX_COMMENT_CHARACTERS = 2000;
 
-/** The draft of a trial as it was kept, with `empty` for what was not.
+/** The stored draft of a trial, with defaults from `empty`.
  * @template {object} Empty
  * @param {PageContext} at
  * @param {Empty} empty
@@ -18,7 +18,7 @@ export async function readDraft(at, empty) {
   return { plays: [], underruns: 0, lost: 0, keyboard: false, shown, ...empty, ...(await at.draft.read()) };
 }
 
-/** A field for a comment; `changed` hears what is typed.
+/** A comment field; `changed` is called with each new text.
  * @param {string} id
  * @param {string} text
  * @param {(text: string) => void} changed
@@ -31,7 +31,7 @@ export function commentField(id, text, changed, more) {
   return area;
 }
 
-/** A trial that is shown; `draft` is what is half done of it.
+/** A shown trial; `draft` is its unfinished input.
  * @template {TrialView} View
  * @template {TrialDraft} Draft */
 export class Trial {
@@ -45,32 +45,32 @@ export class Trial {
     at.events.lost = draft.lost;
   }
 
-  /** Write the draft; done when it is on the disk. */
+  /** Write the draft; resolves when it is on disk. */
   keep() {
     this.draft.lost = this.at.events.lost;
     return this.at.draft.write(this.draft);
   }
 
-  /** Write the draft as often as something changes; nothing waits for the disk. */
+  /** Write the draft after a change, without waiting for the disk. */
   type() {
     return this.at.draft.type(this.draft);
   }
 
-  /** Remember whether something was given by keyboard. */
+  /** Record whether the keyboard was used. */
   noteKeyboard() {
     this.draft.keyboard ||= byKeyboard();
   }
 
-  /** Plays that were heard to their end. */
+  /** Plays that were heard to the end. */
   get endedPlays() {
     return this.draft.plays.filter((play) => play.ended);
   }
 
-  /** Play a sound to its end, or until the page is left, and record how that went.
+  /** Play a sound to its end, or until the page is left, and record the play.
    * @param {string} address
    * @param {Pick<Play, "sound" | "question">} about
-   * @param {(part: number) => void} moved hears which part of the sound was heard
-   * @returns {Promise<Play | null>} nothing if the page was left before it began */
+   * @param {(part: number) => void} moved called with the share of the sound heard so far
+   * @returns {Promise<Play | null>} null if the page was left before it began */
   async play(address, about, moved) {
     const play = newPlay(about);
     const { left, sounds } = this.at;
@@ -85,8 +85,8 @@ export class Trial {
     return play;
   }
 
-  /** A play is on record from its start, here and at the server: one that a reload cuts off, or
-   * that is gone on from on another device, is not forgotten.
+  /** Record a play from its start, here and on the server, so that it also counts if a reload
+   * interrupts it or the listener resumes on another device.
    * @param {Play} play */
   beginPlay(play) {
     this.draft.plays.push(play);
@@ -94,7 +94,7 @@ export class Trial {
     this.tellPlay("play_started", play);
   }
 
-  /** How far a play is, kept about every second.
+  /** Record the progress of a play, about once per second.
    * @param {Play} play
    * @param {number} seconds */
   movePlay(play, seconds) {
@@ -112,7 +112,7 @@ export class Trial {
     await this.keep();
   }
 
-  /** Tell the server of a play, at once.
+  /** Report a play to the server at once.
    * @param {"play_started" | "play_paused" | "play_ended"} kind
    * @param {Play} play */
   tellPlay(kind, { question, sound, started, seconds, ended }) {
@@ -126,13 +126,13 @@ export class Trial {
     if (count) this.at.events.tell("underrun", { count });
   }
 
-  /** Tell the server why a sound could not be played.
+  /** Report to the server why a sound could not be played.
    * @param {any} error */
   tellFailure(error) {
     this.at.events.tell("sound", { told: error.name, why: String(error.cause?.message ?? error.message) });
   }
 
-  /** Answer the page, with what is known of how that was done.
+  /** Answer the page, with metadata about how it was answered.
    * @param {Values} values
    * @param {Record<string, unknown>} more */
   finish(values, more = {}) {
@@ -142,7 +142,7 @@ export class Trial {
   }
 }
 
-/** A play that begins now.
+/** A play that starts now.
  * @param {Pick<Play, "sound" | "question">} about
  * @returns {Play} */
 export function newPlay(about) {

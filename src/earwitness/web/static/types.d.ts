@@ -1,5 +1,5 @@
-// Types of what the server gives, and of what the scripts of listeners' pages pass to each other.
-// Checked by `make types`; no browser is given this file.
+// Types of server replies and of data shared by the scripts of listeners' pages.
+// Checked by `make types`; not sent to browsers.
 
 import type { Events } from "./events.js";
 import type { Sounds } from "./sound.js";
@@ -21,7 +21,7 @@ export interface State {
   withdrawn?: boolean;
 }
 
-/** A reply of the server; status 0 if none came. */
+/** A reply of the server; status 0 if there was none. */
 export interface Reply {
   status: number;
   told: any;
@@ -150,7 +150,7 @@ export interface RubricView extends TrialView {
   questions: (SliderQuestion | TextQuestion | ChoiceQuestion)[];
 }
 
-// --- What a page is given, and what it answers ---
+// --- Context and answers of a page ---
 
 export type Values = Record<string, unknown>;
 
@@ -170,7 +170,7 @@ export interface PageContext {
 
 export interface PageDraft {
   read(): Promise<any>;
-  /** Done when it is on the disk. */
+  /** Resolves when it is on disk. */
   write(data: object): Promise<void>;
   /** The same without waiting for the disk. */
   type(data: object): Promise<void>;
@@ -205,7 +205,7 @@ export interface SingleDraft extends TrialDraft {
 }
 
 export interface RubricDraft extends TrialDraft {
-  /** What was typed, set or chosen, as text. */
+  /** Ratings, choices and comments, as text. */
   given: Record<string, string>;
   spans: Span[] | null;
 }
@@ -213,7 +213,7 @@ export interface RubricDraft extends TrialDraft {
 /** A part of a sound, in seconds. */
 export type Span = [start: number, end: number];
 
-// --- What the browser keeps ---
+// --- Data stored in the browser ---
 
 export interface Store {
   put(record: StoredRecord, durability?: IDBTransactionDurability): Promise<unknown>;
@@ -227,7 +227,7 @@ export interface StoredRecord {
   link: string;
 }
 
-/** Something that waits to be sent. */
+/** An entry that waits to be sent. */
 export interface Entry extends StoredRecord {
   to: string;
   body: { id: string; [name: string]: any };

@@ -1,5 +1,5 @@
-// The listener's level on this device, in decibels: kept over reloads where the browser keeps
-// anything, else as long as the page is open.
+// The listener's volume on this device, in decibels: stored in the browser if possible, otherwise
+// kept while the page is open.
 
 export class Volume {
   /** @type {number | null} */
@@ -10,7 +10,7 @@ export class Volume {
     this.name = `earwitness level ${link}`;
   }
 
-  /** The level; null where none was set on this device. */
+  /** The volume; null if it was not set on this device. */
   get() {
     return this.#now ?? this.#stored();
   }
@@ -21,7 +21,7 @@ export class Volume {
     try {
       localStorage.setItem(this.name, String(decibels));
     } catch {
-      // until the page is closed, it is known here
+      // kept in memory until the page is closed
     }
   }
 

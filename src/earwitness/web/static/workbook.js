@@ -1,19 +1,19 @@
-// A workbook goes back to the server, which says what it kept, or every cell that must be mended.
+// Upload of a workbook; the server replies with a receipt or with a list of errors by cell.
 
 import { make } from "./dom.js";
 import { say } from "./messages.js";
 
-const LARGEST = 20 * 1024 * 1024; // bytes, as the server takes them
+const LARGEST = 20 * 1024 * 1024; // bytes, the limit of the server
 const TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
-// A page that waits for consent has none of these.
+// These elements do not exist before the rater has consented.
 const form = /** @type {HTMLFormElement} */ (document.getElementById("upload"));
 const said = /** @type {HTMLElement} */ (document.getElementById("said"));
 const result = /** @type {HTMLElement} */ (document.getElementById("result"));
 
 /** @typedef {{ place: string, told: string, remedy?: string }} Fault */
 
-/** Send a file; whatever comes of it, the same or another can be sent again.
+/** Upload a file; afterwards, another upload is possible in any case.
  * @param {File | undefined} file */
 async function send(file) {
   if (!file) return tell("workbook_none", true);
@@ -68,7 +68,7 @@ function faults({ faults: found, count }) {
   reveal(lines, "bad");
 }
 
-/** Places, what is said of them, and what to do.
+/** A list of cells, each with a message and a remedy.
  * @param {(string | undefined)[][]} rows */
 function list(rows) {
   return make("ul", { class: "places" }, rows.map(([place, told, remedy]) =>
@@ -97,10 +97,10 @@ function reveal(lines, how) {
   result.scrollIntoView();
 }
 
-/** The field in which a file is chosen. */
+/** The file field of the form. */
 const fileField = () => /** @type {HTMLInputElement} */ (form.elements.namedItem("file"));
 
-/** A file that is dropped on the field is the one that is chosen, and is sent at once.
+/** Upload a file at once when it is dropped on the field.
  * @param {HTMLElement} field */
 function listenToDrops(field) {
   /** @type {(on: boolean) => (event: Event) => void} */

@@ -1,6 +1,6 @@
 "use strict";
 
-// A click on a timeline plays its sound from there; every detail is open on paper.
+// A click on a timeline plays its audio from that point; folded parts are open in print.
 
 function readable(address) {
   try {
@@ -43,7 +43,7 @@ function bind(figure) {
     const note = document.createElement("p");
     note.className = "silent";
     note.setAttribute("role", "status");
-    note.textContent = `This sound cannot be played: ${readable(audio.getAttribute("src"))}`;
+    note.textContent = `This audio file cannot be played: ${readable(audio.getAttribute("src"))}`;
     audio.after(note);
   };
   figure.classList.add("plays");
@@ -55,7 +55,7 @@ function bind(figure) {
 
 for (const figure of document.querySelectorAll(".timeline")) bind(figure);
 
-// A link to a folded section opens it.
+// Links to a folded section open it.
 function unfold() {
   const target = location.hash && document.getElementById(location.hash.slice(1));
   const details = target && target.querySelector(":scope > details");

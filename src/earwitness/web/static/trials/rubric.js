@@ -1,8 +1,7 @@
-// Captions of a clip, judged by a rubric: hear the clip, read, give numbers, go on. Captions can be
-// read and judged while the clip plays; nothing is sent before it was heard to its end. Everything
-// that is typed or set is kept as it is, over a reload and over a refusal.
+// Captions of a clip, rated with a rubric. Captions can be read and rated while the clip plays; the
+// answer can be sent after the whole clip was heard. All input is kept over a reload and a refusal.
 //
-// Totals are not shown: whoever sees one bends the numbers until it looks right.
+// Totals are not shown, since raters would adjust their numbers to them.
 
 import { announce, button, heading, make, show } from "../dom.js";
 import { covered } from "../heard_spans.js";
@@ -17,20 +16,20 @@ import { commentField, newPlay, readDraft, Trial } from "../trial.js";
 
 /** Show a trial.
  * @param {RubricView} view
- * @param {PageContext} at what the flow gives: sounds, events, a draft, and where answers go */
+ * @param {PageContext} at sounds, events, the draft and the answer callback of the page */
 export async function showTrial(view, at) {
   const draft = await readDraft(at, { given: {}, spans: null });
   if (at.refused) {
-    Object.assign(draft, { plays: [], spans: null }); // it may be that these were not believed
+    Object.assign(draft, { plays: [], spans: null }); // the server may have rejected the plays
     await at.draft.write(draft);
-  } else if (!draft.plays.some((play) => play.ended)) draft.plays.unshift(...(view.played ?? [])); // on another device
+  } else if (!draft.plays.some((play) => play.ended)) draft.plays.unshift(...(view.played ?? [])); // from another device
   if (at.left.aborted) return;
   new Rubric(view, at, draft).show();
 }
 
 /** @extends {Trial<RubricView, RubricDraft>} */
 class Rubric extends Trial {
-  asked = false; // whether it is time to say what is missing
+  asked = false; // whether to show what is missing
   missing = make("div", { class: "missing" });
 
   /** @param {RubricView} view
@@ -55,7 +54,7 @@ class Rubric extends Trial {
     announce(say("trial_told", { count: view.captions.length }));
   }
 
-  /** Times that the clip was heard to its end. */
+  /** Number of times the whole clip was heard. */
   get heard() {
     return this.endedPlays.length;
   }
@@ -71,7 +70,7 @@ class Rubric extends Trial {
       leaps: !this.view.plays, more: { "data-press": "Space" } });
   }
 
-  /** The name of what is said below the player. */
+  /** The key of the text below the player. */
   #hearing() {
     if (this.heard) return "clip_heard";
     if (this.player?.skipped) return "skipped";
@@ -98,7 +97,7 @@ class Rubric extends Trial {
       groups.map((group) => make("div", { class: "group" },
         make("p", { class: "direction" }, direction(group[0].role)), group.map((one) => one.slider.element))),
       comments.map((one) => this.#comment(one)));
-    card.style.setProperty("--rows", String(card.children.length)); // which stand beside those of the next caption
+    card.style.setProperty("--rows", String(card.children.length)); // aligned with the rows of the next caption
     return card;
   }
 
@@ -110,7 +109,7 @@ class Rubric extends Trial {
     return make("div", { class: "remark" }, make("label", { for: id }, `${say("comment")} (${say("optional")})`), area);
   }
 
-  /** Questions about the clip; what is chosen can be pressed again, and is taken back. */
+  /** Questions about the clip; pressing the chosen answer again clears it. */
   #choices() {
     return this.view.questions.filter((one) => one.answer === "choice").map((question) => {
       /** @param {string} value */
@@ -138,7 +137,7 @@ class Rubric extends Trial {
     if (this.asked) this.#list();
   }
 
-  /** The play that has begun, or was the last to end. */
+  /** The current or last play. */
   get #last() {
     return this.draft.plays[this.draft.plays.length - 1];
   }
@@ -165,7 +164,7 @@ class Rubric extends Trial {
     if (this.player.open) this.#record(cut ? "play_ended" : "play_paused");
   }
 
-  /** Tell the server of the last play, and keep all that is here.
+  /** Report the last play to the server and save the draft.
    * @param {"play_paused" | "play_ended"} kind */
   #record(kind) {
     this.tellPlay(kind, this.#last);
@@ -178,7 +177,7 @@ class Rubric extends Trial {
     this.player.update();
   }
 
-  /** List what is missing, once that was asked for. */
+  /** List what is missing, once the rater has tried to save. */
   #list() {
     const wanting = this.asked ? this.sliders.filter((one) => Number.isNaN(one.value)) : [];
     const names = [...(this.asked && !this.heard ? [say("unheard")] : []), ...wanting.map((one) => one.question.prompt)];
@@ -187,7 +186,7 @@ class Rubric extends Trial {
     return names;
   }
 
-  /** Send if all is there; else say what is missing, and go there. */
+  /** Send if nothing is missing; otherwise list what is missing and focus the first item. */
   #save() {
     this.asked = true;
     const wrong = this.sliders.filter((one) => one.check());

@@ -1,5 +1,5 @@
-// One sound, question by question: play it, hear it to its end, rate it, go on. All answers of a
-// trial are sent together; what is half done is kept, so a reload comes back to the very question.
+// One sound, question by question: play it to the end, rate it, continue. All answers of a trial are
+// sent together; unfinished input is kept, so that a reload returns to the same question.
 
 import { announce, button, heading, make, show } from "../dom.js";
 import { say } from "../messages.js";
@@ -10,15 +10,15 @@ import { commentField, readDraft, Trial } from "../trial.js";
 
 /** Show a trial.
  * @param {SingleView} view
- * @param {PageContext} at what the flow gives: sounds, events, a draft, and where answers go */
+ * @param {PageContext} at sounds, events, the draft and the answer callback of the page */
 export async function showTrial(view, at) {
   const draft = await readDraft(at, { values: {}, comment: "" });
   if (at.refused && view.questions.every((question) => question.name in draft.values)) {
-    Object.assign(draft, { values: {}, plays: [] }); // from the start, but for the comment
+    Object.assign(draft, { values: {}, plays: [] }); // start again, but keep the comment
     await at.draft.write(draft);
   }
   const ended = new Set(draft.plays.filter((play) => play.ended).map((play) => play.question));
-  draft.plays.push(...(view.played ?? []).filter((play) => !ended.has(play.question))); // on another device
+  draft.plays.push(...(view.played ?? []).filter((play) => !ended.has(play.question))); // from another device
   if (at.left.aborted) return;
   new Single(view, at, draft).ask();
 }
@@ -31,7 +31,7 @@ class Single extends Trial {
   chosen;
   question = this.view.questions[0];
 
-  // Elements of the question that is open; every question has new ones.
+  // Elements of the open question; each question gets new ones.
   bar = make("i");
   label = make("span");
   playing = make("button");
@@ -39,12 +39,12 @@ class Single extends Trial {
   choices = make("div");
   going = make("button");
 
-  /** The place of the question that is open; -1 if all are answered. */
+  /** The index of the open question; -1 if all are answered. */
   get place() {
     return this.view.questions.findIndex((question) => !(question.name in this.draft.values));
   }
 
-  /** Show the question that is open; with none left, send. */
+  /** Show the open question; if none is left, send the answers. */
   ask() {
     if (this.place < 0) return this.finish(this.draft.values, { comment: this.draft.comment });
     this.question = this.view.questions[this.place];
@@ -60,7 +60,7 @@ class Single extends Trial {
     return this.view.sounds[this.question.sound ?? 0].address;
   }
 
-  /** Times that this question's sound was heard to its end. */
+  /** Number of times the sound was heard to the end for this question. */
   get heard() {
     return this.endedPlays.filter((play) => play.question === this.question.name).length;
   }
@@ -112,7 +112,7 @@ class Single extends Trial {
       make("summary", {}, say("comment_add")), name, area);
   }
 
-  /** Bring buttons and words in line with what was heard and chosen. */
+  /** Update buttons and texts. */
   #update() {
     const { heard, spent, busy } = this;
     const state = busy ? "playing" : spent ? "heard" : heard ? "play_again" : "play";

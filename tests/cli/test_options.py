@@ -1,0 +1,284 @@
+"""Options of the command line: help by task, types, old names and values to show."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from earwitness.cli.main import COMMANDS, group
+from earwitness.cli.options import DECLARED, OPTION_NAMES, SectionOption
+from helpers.command_line import run
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CHAPTERS = [EXAMPLES / "chapters" / f"{name}.jsonl" for name in ("outputs", "annotators")]
+SUMMARIES = [EXAMPLES / "summaries" / f"{name}.jsonl" for name in ("outputs", "references")]
+MAX_HELP_LINES, COLUMNS = 60, 80
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Every command and subcommand, by what a user types."""
+    context = click.Context(group)
+    for name in COMMANDS:
+        command = group.get_command(context, name)
+        assert command is not None
+        yield name, command
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {inner}", one) for inner, one in command.commands.items())
+
+
+# --- Help ----------------------------------------------------------------------------------------
+
+
+def test_help_of_the_program_lists_commands_by_task_with_score_first() -> None:
+    shown = run("--help").stdout
+    assert [line for line in shown.splitlines() if line.endswith(":")] == [
+        "Options:",
+        "Score outputs:",
+        "Run listening tests:",
+        "Check metrics against people:",
+        "Condense and synthesize recordings:",
+    ]
+    assert next(iter(COMMANDS)) == "score"
+    lists = shown.partition("Score outputs:")[2].splitlines()
+    assert [line.split()[0] for line in lists if line.startswith("  ")] == list(COMMANDS)
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "people"])
+def test_help_shows_shared_options_first_then_those_of_each_task(command: str) -> None:
+    lines = run(command, "--help", width=COLUMNS).stdout.splitlines()
+    assert len(lines) <= MAX_HELP_LINES
+    assert max(map(len, lines)) <= COLUMNS
+    headings = [line for line in lines if line.startswith("Options for ")]
+    names = [line.removeprefix("Options for ").partition(" (")[0] for line in headings]
+    titles = "titles, captions and other texts"
+    assert names == ["all tasks", "chapters", titles, "summaries", "skims"]
+    sections: dict[str, list[str]] = {}
+    for line in lines:
+        if line.startswith("Options for "):
+            rows = sections.setdefault(names[len(sections)], [])
+        elif sections and line.startswith("  -"):
+            rows.append(line.split()[0].rstrip(","))
+    assert sections["all tasks"][:3] == ["--metric", "--value", "--against"]
+    assert "--collar" in sections["chapters"]
+    assert "--words" in sections[titles]
+    assert "--word-match" in sections["summaries"]
+    assert sections["skims"] == ["--embedder", "--block", "--period"]
+
+
+def test_every_option_of_a_metric_has_one_line_of_help() -> None:
+    shown = run("score", "--help", width=COLUMNS).stdout
+    for declared in [*DECLARED["parameters"], *DECLARED["options"]]:
+        flag = OPTION_NAMES.get(declared["name"])
+        row = f"  --{flag or declared['name'].replace('_', '-')} "
+        assert shown.count(row) == 1, row
+        assert "…" not in shown
+
+
+@pytest.mark.parametrize(("name", "command"), [*commands()], ids=[one for one, _ in commands()])
+def test_every_command_and_option_is_described(name: str, command: click.Command) -> None:
+    assert command.help, name
+    first = command.help.splitlines()[0]
+    assert first[0].isupper()
+    assert first.endswith("."), first
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"{name} {parameter.opts}"
+            if not isinstance(parameter, SectionOption):
+                assert not parameter.help.startswith("["), f"{name} {parameter.opts}"
+
+
+@pytest.mark.parametrize("name", ["score", "compare", "people", "network", "gather", "metrics"])
+def test_help_of_scoring_commands_comes_without_numpy(name: str) -> None:
+    code = (
+        f"import sys; sys.argv = ['earwitness', {name!r}, '--help']\n"
+        "from earwitness.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit as stop: assert not stop.code\n"
+        "heavy = {'numpy', 'scipy', 'msgspec', 'tqdm'} & sys.modules.keys()\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+# --- Types ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "row"),
+    [
+        ("score", "--collar FLOAT,... "),
+        ("score", "--longest INTEGER,... "),
+        ("score", "--layer INTEGER,... "),
+        ("score", "--worst INTEGER "),
+        ("score", "--level FLOAT "),
+        ("score", "--against [mean|best] "),
+        ("score", "--model NAME "),
+        ("score", "--samples FILE "),
+        ("score", "--reference-counts N,... "),
+        ("compare", "--permutations INTEGER "),
+        ("skim", "--z FLOAT,... "),
+        ("skim", "--picks INTEGER "),
+        ("serve", "--port INTEGER "),
+    ],
+)
+def test_help_names_the_type_of_an_option(command: str, row: str) -> None:
+    assert f"  {row}" in run(command, "--help", width=COLUMNS).stdout
+
+
+def test_the_type_of_an_option_is_that_of_its_parameter() -> None:
+    command = dict(commands())["score"]
+    options = {option.name: option for option in command.params}
+    kinds = {float: "float,...", int: "integer,...", str: "text"}
+    for declared in DECLARED["parameters"]:
+        option = options[declared["name"]]
+        wanted = "choice" if declared["choices"] else kinds[type(declared["default"])]
+        assert option.type.name == wanted, declared["name"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "message"),
+    [
+        ("--longest", "2.5", "'2.5' is not a whole number or a list such as 1,2,4"),
+        ("--reference-counts", "1,x", "'1,x' is not a whole number or a list such as 1,2,4"),
+        ("--collar", "1,wide", "'1,wide' is not a number or a list such as 1,3,10"),
+        ("--metric", "colar", 'unknown name "colar" — did you mean "collar"?'),
+    ],
+)
+def test_wrong_types_are_refused(flag: str, value: str, message: str) -> None:
+    done = run("score", "-", flag, value)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_whole_numbers_may_be_a_list() -> None:
+    both = run("score", *SUMMARIES, "--metric", "word_strings", "--longest", "2,3", "--draws", "5")
+    assert both.returncode == 0, both.stderr
+    assert "longest=2)" in both.stdout
+    assert "longest=3)" in both.stdout
+
+
+# --- Renamed options -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "arguments"),
+    [
+        (
+            ["--matching", "optimal"],
+            ["--boundary-matching", "optimal"],
+            ["score", *CHAPTERS, "--metric", "collar"],
+        ),
+        (
+            ["--matching", "optimal"],
+            ["--boundary-matching", "optimal"],
+            ["compare", *CHAPTERS, "--metric", "collar", "--permutations", "50"],
+        ),
+        (
+            ["--match", "surface"],
+            ["--word-match", "surface"],
+            ["score", *SUMMARIES, "--metric", "sumaccy"],
+        ),
+        (
+            ["--match", "surface"],
+            ["--word-match", "surface"],
+            ["network", SUMMARIES[1], "cherry", "--outputs", SUMMARIES[0]],
+        ),
+        (
+            ["--matching", "optimal"],
+            ["--boundary-matching", "optimal"],
+            ["people", CHAPTERS[1], "--metric", "collar"],
+        ),
+        (
+            ["--tokenise", "blanks"],
+            ["--tokenize", "blanks"],
+            ["score", *SUMMARIES, "--metric", "sumaccy"],
+        ),
+    ],
+)
+def test_old_names_of_options_work_and_are_hidden(
+    old: list[str], new: list[str], arguments: list[str]
+) -> None:
+    draws = [] if arguments[0] == "network" else ["--draws", "5"]
+    results = [run(*arguments, *draws, *names) for names in (old, new)]
+    assert results[0].returncode == 0, results[0].stderr
+    assert results[0] == results[1]
+    shown = run(arguments[0], "--help").stdout
+    assert f"{new[0]} " in shown
+    assert f"{old[0]} " not in shown
+
+
+def test_the_old_name_of_reference_counts_works_and_is_hidden(tmp_path: Path) -> None:
+    tables = []
+    for flag in ("--references", "--reference-counts"):
+        table = tmp_path / f"{flag}.csv"
+        done = run(
+            *("score", CHAPTERS[0], CHAPTERS[1], "--metric", "collar", "--draws", "5"),
+            *("--repeats", "2", flag, "1,2", "--samples", table),
+        )
+        assert done.returncode == 0, done.stderr
+        tables.append(table.read_text())
+    assert tables[0] == tables[1]
+    shown = run("score", "--help").stdout
+    assert "--reference-counts" in shown
+    assert "--references" not in shown
+
+
+def test_the_list_of_metrics_has_the_new_names() -> None:
+    shown = run("metrics").stdout
+    assert "--boundary-matching greedy: " in shown
+    assert "--word-match position: " in shown
+    assert "--match " not in shown
+
+
+# --- Values --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "people"])
+def test_values_to_show_are_selected_in_the_same_way(command: str) -> None:
+    files = CHAPTERS[1:] if command == "people" else CHAPTERS
+    few = ["--draws", "5", "--value", "pk", "--value", "collar_f1"]
+    done = run(command, *files, *few, "--to", "csv")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    column = lines[0].split(",").index("name")
+    assert {line.split(",")[column] for line in lines[1:]} == {"pk", "collar_f1"}
+    wrong = run(command, *files, "--value", "pkk")
+    assert wrong.returncode == 2
+    assert 'value "pkk" — did you mean "pk"?' in wrong.stderr
+
+
+def test_a_selected_value_has_the_numbers_that_it_has_among_all() -> None:
+    command: list[str | int | Path] = ["score", *CHAPTERS]
+    command += ["--draws", "20", "--by", "duration:900", "--to", "json"]
+    every = json.loads(run(*command).stdout)
+    pk = json.loads(run(*command, "--value", "pk").stdout)
+    for system, estimates in every["systems"].items():
+        assert pk["systems"][system] == {"pk": estimates["pk"]}
+    assert set(pk["people"]["ceiling"]) == {"pk"}
+    assert pk["signature"] == every["signature"]
+
+
+# --- Output files --------------------------------------------------------------------------------
+
+
+def test_every_command_with_output_has_the_short_option() -> None:
+    without = {"metrics", "study", "serve", "study anchors"}  # have no file to name
+    for name, command in commands():
+        flags = {flag for parameter in command.params for flag in parameter.opts}
+        assert ("--output" in flags) == (name not in without), name
+        assert ("-o" in flags) == (name not in without), name
+
+
+def test_the_drop_in_has_the_short_option(tmp_path: Path) -> None:
+    samples = EXAMPLES / "chapters" / "samples.jsonl"
+    out = tmp_path / "result.json"
+    done = run("chunkseg", samples, "--num-bootstrap", "5", "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(out.read_text())
