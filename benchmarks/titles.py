@@ -111,7 +111,8 @@ def main() -> None:
         f"BERTScore of titles, minilm, {count:,} samples, {torch.get_num_threads()} threads:"
         f" Earwitness {mine:.1f} s (tm_bs_f1 {found['tm_bs_f1'].value:.4f})"
     )
-    ratio = f"{called / mine:.1f} × as long (bar {BAR} ×)"
+    verdict = "met" if called / mine >= BAR else "missed"
+    ratio = f"{called / mine:.1f} × as long (bar {BAR} ×: {verdict})"
     print(f"  bert_score.score per sample: {called:.0f} s: {ratio}")
     beside = f"{kept / mine:.1f} × as long (for information)"
     print(f"  one BERTScorer for all samples, as in chunkseg: {kept:.1f} s: {beside}")

@@ -105,7 +105,7 @@ def test_a_whole_french_study_has_no_english_words(browser: Browser, tmp_path: P
         assert kept(server) == judge.given
     assert "Précision" in shown[1]
     assert "1,35" in shown[1]
-    assert "Là aussi, c’est mieux à droite" in shown[3]
+    assert "Là aussi, plus on va à droite, mieux c’est" in shown[3]
     english = r"\b(the|of|to|is|Play|Save|Keys|Caption|Comment|Precision|Scores|optional|yes)\b"
     assert [found for one in shown for found in re.findall(english, one)] == []
 

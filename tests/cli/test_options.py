@@ -41,7 +41,7 @@ def test_help_of_the_program_lists_commands_by_task_with_score_first() -> None:
         "Options:",
         "Score outputs:",
         "Run listening tests:",
-        "Check metrics against people:",
+        "Check metrics against human ratings:",
         "Condense and synthesize recordings:",
     ]
     assert next(iter(COMMANDS)) == "score"

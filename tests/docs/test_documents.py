@@ -95,7 +95,7 @@ def test_links_between_documents_lead_somewhere(path: Path) -> None:
 
 def test_the_version_is_the_same_everywhere() -> None:
     assert f"version: {earwitness.__version__}" in (ROOT / "CITATION.cff").read_text()
-    assert f"## {earwitness.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"## [{earwitness.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
 
 
 def test_the_example_corpus_is_what_its_script_writes(tmp_path: Path) -> None:

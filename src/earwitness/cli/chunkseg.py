@@ -57,8 +57,8 @@ from earwitness.io.source import RecordSource
 def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
     """Score INPUT, a JSON Lines file, like the chunkseg package.
 
-    Options, results and output are those of chunkseg. `earwitness score` has better intervals and
-    names of samples.
+    Options, results and output are those of chunkseg. `earwitness score` reads the same
+    file, and has better intervals and more metrics.
 
     \b
     earwitness chunkseg samples.jsonl --collar 5

@@ -40,7 +40,7 @@ COMMAND_SECTIONS = {
         "study": Verb("study", "Plan, run and analyse a study with listeners."),
         "serve": Verb("serve", "Serve a study to listeners in their browsers."),
     },
-    "Check metrics against people": {
+    "Check metrics against human ratings": {
         "agree": Verb("agree", "Rank metrics by agreement with human ratings."),
     },
     "Condense and synthesize recordings": {
@@ -85,7 +85,8 @@ class VerbGroup(click.Group):
 @click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="earwitness")
 def group() -> None:
-    """Evaluate audio systems: score outputs, run listening tests, and check metrics against people.
+    """Evaluate audio systems: score outputs, run listening tests, and check metrics against human
+    ratings.
 
     Run `earwitness COMMAND --help` for the options of a command.
     """

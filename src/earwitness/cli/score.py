@@ -48,7 +48,7 @@ from earwitness.errors import EarwitnessWarning, PluginError
     type=IntegerList(),
     default="",
     metavar="N,...",
-    help="Also score with N references (--samples).",
+    help="Also score with N references (needs --samples).",
     hidden_names=("--references",),
 )
 @section_option("--repeats", default=5, show_default=True, help="Random draws per reference count.")
@@ -72,7 +72,7 @@ def score_command(
     """Score system outputs against references.
 
     OUTPUTS and REFERENCES are JSON Lines files joined by item (- for stdin). Without REFERENCES,
-    OUTPUTS is in chunkseg's format.
+    OUTPUTS also has the references (chunkseg's format).
 
     \b
     earwitness score outputs.jsonl references.jsonl --collar 1,3 --worst 5
@@ -112,8 +112,9 @@ def compare_command(
 ) -> None:
     """Test which systems in OUTPUTS differ significantly.
 
-    Each pair of systems is compared on the items that all systems answered: the difference with a
-    paired bootstrap interval, and the p-value of a permutation test, Holm-corrected across pairs.
+    Each pair of systems is compared on the items for which all systems have an output: the
+    difference with a paired bootstrap interval, and the p-value of a permutation test,
+    Holm-corrected across pairs.
 
     \b
     earwitness compare outputs.jsonl references.jsonl --metric chunks --value pk

@@ -100,7 +100,7 @@ class ZList(click.ParamType[tuple[float, ...]]):
     "--period",
     default=DEFAULT_OPTIONS.plan.period,
     show_default=True,
-    help="Period length in seconds.",
+    help="Length in seconds of the periods that the day is divided into.",
 )
 @click.option(
     "--embedder",
@@ -134,7 +134,7 @@ class ZList(click.ParamType[tuple[float, ...]]):
     type=click.Choice(SPEECH_CHOICES),
     default=DEFAULT_OPTIONS.speech,
     show_default=True,
-    help="Handling of blocks with speech.",
+    help="Blocks with speech: keep, avoid, or play backwards (reverse).",
 )
 @click.option(
     "--speech-model",

@@ -123,9 +123,9 @@ def import_xlsx(
 
     Workbooks are those of `export-xlsx`, or have the original layout of such studies. With a study
     file among FILES they are converted to answers, in a database or as JSON Lines. Without one they
-    are converted to a table of ratings, in which each dimension and the total are scales. All
-    errors are reported at once, by sheet and cell, and nothing is imported. Importing the same file
-    again changes nothing.
+    are converted to a table of ratings, in which each dimension and the total are scales. If
+    there are errors, all of them are reported at once, by sheet and cell, and nothing is imported.
+    Importing the same file again changes nothing.
 
     \b
     earwitness study import-xlsx study.yaml returned/*.xlsx --db study.db

@@ -106,7 +106,7 @@ def test_the_language_and_the_rubric_are_those_of_the_study(tmp_path: Path) -> N
     [one, *_] = study_export_xlsx(path, tmp_path / "out")
     made = openpyxl.load_workbook(one)
     heads = [cell.value for cell in made["Assessment"][1]]
-    assert heads[:6] == ["Nº", "Enregistrement", "Légende", "texte", "Clarté", "Fautes"]
+    assert heads[:6] == ["Nº", "Extrait", "Lettre", "Description", "Clarté", "Fautes"]
     assert heads[6:] == ["Commentaires", "key"]  # nobody asks whether clips are synthesised
     said = [cell.value for row in made["Example"] for cell in row]
     assert {"Mots simples", "Un oiseau.", "Bien dit.", 9.5} <= {*said}

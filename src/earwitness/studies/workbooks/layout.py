@@ -126,7 +126,7 @@ COLUMN_SPELLINGS: dict[str, tuple[str, ...]] = {
     "number": ("no", "number", "nr", "numero"),
     "record": ("recordid", "record", "recording", "recordingid", "clip", "clipid", "id",
                "enregistrement", "extrait"),
-    "label": ("caption", "captions", "legende"),
+    "label": ("caption", "captions", "legende", "lettre"),
     "text": ("text", "texte", "captiontext", "description", "descriptions"),
     "synthesised": ("synthesised", "synthesized", "synthetic", "synthetise", "synthese"),
     "comment": ("comments", "comment", "commentaires", "commentaire", "remarks", "remarques"),
