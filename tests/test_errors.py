@@ -23,9 +23,9 @@ def installed(monkeypatch: pytest.MonkeyPatch, direct_url: str | None) -> None:
     "direct_url",
     [
         None,
-        json.dumps({"url": "file:///tmp/earwitness.whl", "archive_info": {}}),
-        json.dumps({"url": "file:///tmp/earwitness", "dir_info": {}}),
-        json.dumps({"url": "file:///tmp/earwitness", "dir_info": {"editable": False}}),
+        json.dumps({"url": "file:///code/earwitness.whl", "archive_info": {}}),
+        json.dumps({"url": "file:///code/earwitness", "dir_info": {}}),
+        json.dumps({"url": "file:///code/earwitness", "dir_info": {"editable": False}}),
         "not JSON",
     ],
 )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+import earwitness
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "earwitness"
@@ -181,3 +184,10 @@ def test_the_scan_sees_every_sort_of_text() -> None:
     assert "Number of bootstrap draws" in read["src/earwitness/cli/options.py"]
     assert "Merci" in read["src/earwitness/studies/wordings/fr.json"]
     assert "earwitness compare" in read["README.md"]
+
+
+@pytest.mark.parametrize("name", [name for name in earwitness.__all__ if name != "__version__"])
+def test_exported_functions_have_numpy_docstrings(name: str) -> None:
+    text = inspect.getdoc(getattr(earwitness, name)) or ""
+    for section in ("Parameters", "Returns", "Raises", "Examples"):
+        assert f"\n{section}\n---" in text, section
