@@ -8,12 +8,13 @@ RUN := .venv/run-$(call key,requirements.lock)
 DEV := .venv/dev-$(call key,requirements-dev.lock)
 STAGE := PATH="$(CURDIR)/$(DEV)/bin:$$PATH" .ci/stage
 EXAMPLE := examples/chapters
+TORCH := torch==2.13.0  # no lock can pin it for all machines
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, which share compiled modules
 
 QUICK := tests/snapshot tests/golden tests/contracts tests/test_project.py tests/io tests/text \
   tests/report tests/stats tests/metaeval tests/chapters tests/summaries tests/scoring src
 
-.PHONY: quick snapshot demo test system prove prove-168h browser lint types layers tests docs refresh pictures lock clean
+.PHONY: quick snapshot demo test system prove prove-168h browser lint types layers tests docs refresh pictures lock release-check clean
 
 demo: $(RUN)/.installed  ## score the example corpus, write reports, serve a study (ONCE=1: do not serve)
 	@mkdir -p out
@@ -71,8 +72,9 @@ docs: $(DEV)/.installed  ## write the generated pages and figures, and the websi
 	@$(DEV)/bin/python docs/figures.py
 	@NO_MKDOCS_2_WARNING=1 $(STAGE) site python -m mkdocs build --quiet
 
-refresh: $(DEV)/.installed  ## run the commands in all documents and rewrite their outputs
+refresh: $(DEV)/.installed  ## run the commands in all documents and notebooks and rewrite their outputs
 	@OPENBLAS_NUM_THREADS=1 $(DEV)/bin/python docs/refresh.py
+	@OPENBLAS_NUM_THREADS=1 $(DEV)/bin/python docs/notebooks.py
 
 pictures: $(DEV)/.installed  ## take the screenshots of the README again, in Chromium
 	@.ci/chromium
@@ -85,6 +87,9 @@ lock:  ## solve the dependencies again; needs uv
 	  --no-annotate --upgrade --quiet --extra audio --extra serve --extra xlsx --extra zstd --group build --constraint requirements-dev.lock \
 	  --output-file requirements.lock
 
+release-check:  ## build sdist and wheel, and try the program and each extra in clean environments
+	@.ci/stage release-check $(PYTHON) .ci/release_check.py --torch $(TORCH) --keep dist
+
 clean:
 	rm -rf .venv out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
@@ -92,7 +97,7 @@ clean:
 	@.ci/environment $(PYTHON) $(@D) $<
 
 .venv/dev-%/.locked: requirements-dev.lock
-	@.ci/environment $(PYTHON) $(@D) $< torch==2.13.0
+	@.ci/environment $(PYTHON) $(@D) $< $(TORCH)
 
 %/.installed: %/.locked pyproject.toml
 	@ln -sfn $(*F) .venv/$(firstword $(subst -, ,$(*F)))

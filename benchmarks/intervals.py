@@ -29,7 +29,7 @@ from earwitness.stats.power import (
 )
 from earwitness.stats.votes import Votes
 
-RUNS = 2000
+RUNS = 1000
 LISTENERS = 8, 16, 32
 QUALITIES = 2.0, 2.8, 3.4, 4.2
 COMPONENTS = Components.from_variances(

@@ -96,7 +96,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
     warnings.simplefilter("ignore")
-    count = 20 if quick else 1000
+    count = 20 if quick else 300
     samples = corpus(count)
     folder = str(Encoder("minilm", 6).folder)
     options: dict[str, Any] = {"model_type": folder, "num_layers": 6, "device": "cpu"}

@@ -106,7 +106,7 @@ def test_as_many_and_as_long_captions_as_there_can_be(browser: Browser) -> None:
 
 @pytest.mark.parametrize(
     ("width", "scheme", "language"),
-    product([1200, 390], ["light", "dark"], ["en", "fr"])
+    [*product([1200, 390], ["light", "dark"], ["en", "fr"])]
     if FULL
     else [(1200, "light", "en"), (390, "dark", "fr")],
 )

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
 
 from earwitness import output_formats
+from earwitness.report.html.page import render_html
+from earwitness.report.parts import Report, Section, Table
 from earwitness.scoring import compare, score
 
 SECONDS = 40
@@ -157,6 +160,172 @@ def test_all_details_are_on_paper(browser: Browser, report: Path) -> None:
     assert page.locator("details:not([open])").count() > 0
 
 
+# --- Many systems with long names ----------------------------------------------------------------
+
+
+LONG_NAMES = [f"{word}_segmenter_version@{number:05}" for number, word in enumerate("abcdefghij")]
+# words of headings, captions, column heads and names that lie on several lines
+BROKEN_WORDS = r"""() => {
+  const broken = [];
+  const kinds = "h1, h2, h3, caption, figcaption, summary, nav a, th, .name, .key, .label, .axis";
+  for (const one of document.querySelectorAll(kinds)) {
+    const walker = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+    for (let node; (node = walker.nextNode()); ) {
+      const isVertical = getComputedStyle(node.parentElement).writingMode !== "horizontal-tb";
+      for (const word of node.data.matchAll(/[\p{L}\p{N}]+/gu)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const boxes = [...range.getClientRects()].filter((box) => box.width && box.height);
+        const lines = boxes.map((box) => (isVertical ? box.left : box.top));
+        if (new Set(lines.map(Math.round)).size > 1) broken.push(word[0]);
+      }
+    }
+  }
+  return broken;
+}"""
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A comparison of ten systems with names of 25 characters."""
+    outputs, references = [], []
+    for item in range(14):
+        times = [5.0 + item % 3, 15.0, 22.0 + item % 2, 31.0]
+        kind = ["talk", "radio", "interview"][item % 3]
+        record = {"item": f"item {item}", "duration": 40, "references": [{"boundaries": times}]}
+        references.append({**record, "meta": {"kind": kind}})
+        for rank, name in enumerate(LONG_NAMES):
+            moved = [t + 0.4 * rank + 0.1 * (item % 4) for t in times]
+            outputs.append(
+                {"item": f"item {item}", "system": name, "output": {"boundaries": moved}}
+            )
+    found = compare.compare(
+        outputs, references, collar=[1, 3], by="kind", worst=3, permutations=100, draws=50
+    )
+    path = tmp_path_factory.mktemp("many") / "report.html"
+    path.write_text(output_formats.render(found, "html"), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_no_word_is_broken_and_nothing_is_too_wide(
+    browser: Browser, many: Path, width: int
+) -> None:
+    page = opened(browser, many, width)
+    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(BROKEN_WORDS) == []
+    page.close()
+
+
+def test_a_page_of_ten_systems_is_short(browser: Browser, many: Path) -> None:
+    page = opened(browser, many, 1200)
+    assert page.evaluate("document.documentElement.scrollHeight") < 12 * 800
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_both_names_of_every_pair_are_visible(browser: Browser, many: Path, width: int) -> None:
+    page = opened(browser, many, width)
+    matrix = page.locator("table.matrix").first
+    heads = matrix.locator("thead th span")
+    assert [name.removeprefix("vs ") for name in heads.all_inner_texts()] == LONG_NAMES
+    assert matrix.locator("tbody th").all_inner_texts() == LONG_NAMES
+    overlaps = page.evaluate(
+        """() => {
+            const cells = document.querySelector("table.matrix").querySelectorAll("th");
+            return [...cells].filter((cell) => cell.scrollWidth > cell.clientWidth + 1).length;
+        }"""
+    )
+    assert overlaps == 0
+    row = matrix.locator("tbody tr").nth(5)
+    row.locator("td").last.scroll_into_view_if_needed()
+    box, name = row.locator("td").last.bounding_box(), row.locator("th").bounding_box()
+    assert box is not None
+    assert name is not None
+    assert name["x"] >= 0  # the name of the row stays while the columns scroll
+    assert name["x"] + name["width"] <= box["x"] + 1
+    page.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1200)])
+def test_axe_finds_nothing_serious(
+    browser: Browser, report: Path, many: Path, scheme: str, width: int
+) -> None:
+    for path in (report, many):
+        page = opened(browser, path, width, scheme)
+        page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+        found = Axe().run(page).response["violations"]
+        serious = [
+            f"{one['id']}: {node['html'][:200]}"
+            for one in found
+            for node in one["nodes"]
+            if one["impact"] in ("serious", "critical")
+        ]
+        assert serious == []
+        page.close()
+
+
+# --- Sorting and filtering -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def table_page(tmp_path: Path) -> Path:
+    """A page with a sortable table."""
+    rows = (("b", "10", "0.2 [0.1, 0.3]"), ("a10", "–", "−0.5 [−1, 0]"), ("a9", "9", "<0.0001"))
+    table = Table("all items", ("item", "n", "score"), rows, sortable=True)
+    path = tmp_path / "table.html"
+    sections = (Section("Items", (table,)),)
+    path.write_text(render_html(Report("R", "", (), sections, ())), encoding="utf-8")
+    return path
+
+
+def test_tables_are_sorted_by_click_and_by_key(browser: Browser, table_page: Path) -> None:
+    page = opened(browser, table_page, 800)
+    names = page.locator("tbody tr th")
+    head = page.get_by_role("columnheader", name="n", exact=True)
+    expect(names).to_have_text(["b", "a10", "a9"])
+    head.get_by_role("button").click()
+    expect(names).to_have_text(["a9", "b", "a10"])  # by number, missing values last
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    head.get_by_role("button").press("Enter")
+    expect(names).to_have_text(["b", "a9", "a10"])
+    expect(head).to_have_attribute("aria-sort", "descending")
+    page.get_by_role("button", name="score").press("Space")
+    expect(names).to_have_text(["a10", "a9", "b"])  # -0.5, below 0.0001, 0.2
+    expect(page.locator("th[aria-sort]")).to_have_count(1)
+    page.get_by_role("button", name="item").click()
+    expect(names).to_have_text(["a9", "a10", "b"])
+    page.close()
+
+
+def test_tables_are_filtered_with_a_count_of_rows(browser: Browser, table_page: Path) -> None:
+    page = opened(browser, table_page, 800)
+    count = page.locator(".filter output")
+    expect(count).to_have_text("3 of 3 rows")
+    page.get_by_label("Filter rows").fill("A1 -0.5")
+    expect(count).to_have_text("1 of 3 rows")
+    expect(page.locator("tbody tr:visible th")).to_have_text(["a10"])
+    page.get_by_label("Filter rows").fill("")
+    expect(page.locator("tbody tr:visible")).to_have_count(3)
+    page.close()
+
+
+def test_without_scripts_a_sortable_table_is_a_plain_table(
+    browser: Browser, table_page: Path
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(table_page.as_uri())
+    assert page.locator("button, input").count() == 0
+    assert page.locator("tbody tr").count() == 3
+    context.close()
+
+
+# --- Word networks -------------------------------------------------------------------------------
+
+
 @pytest.fixture(scope="module")
 def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of summaries."""
@@ -197,7 +366,7 @@ def test_a_button_picks_out_the_path_of_its_system(browser: Browser, networks: P
             .filter(([i, stroke]) => stroke !== grey);
     }"""
     before = page.evaluate(picked)
-    page.locator(".network").first.locator("label", has_text="careful").click()
+    page.locator(".network").first.locator("input.pick:not(:checked) + label").first.click()
     after = page.evaluate(picked)
     assert before
     assert after

@@ -1,6 +1,6 @@
-"""Hook of the website: pages from outside docs/, and links that lead out of it.
+"""Hook of the website: notebooks, pages from outside docs/, and links that lead out of it.
 
-CONTRIBUTING.md and CHANGELOG.md become pages of the website. Links to other files of the
+Notebooks, CONTRIBUTING.md and CHANGELOG.md become pages of the website. Links to other files of the
 repository, such as examples, become plain text, since the website does not contain them.
 """
 
@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import posixpath
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
+
+sys.path.insert(0, str(Path(__file__).parent))
+from notebooks import notebook_page, notebooks, read_notebook
 
 ROOT = Path(__file__).parents[1]
 PAGES_FROM_ROOT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
@@ -21,9 +25,12 @@ DOCS = "docs"
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that lie outside docs/."""
+    """Add notebooks, and the pages that lie outside docs/."""
     for name, page in PAGES_FROM_ROOT.items():
         text = (ROOT / name).read_text(encoding="utf-8")
+        files.append(File.generated(config, page, content=text))
+    for path in notebooks():
+        page, text = f"notebooks/{path.stem}.md", notebook_page(read_notebook(path))
         files.append(File.generated(config, page, content=text))
     return files
 

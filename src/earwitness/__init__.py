@@ -1,48 +1,145 @@
 """Earwitness: an evaluation workbench for systems that work on audio.
 
-Functions
----------
-score
-    Score the outputs of systems, with confidence intervals.
-compare
-    Compare systems on the same items, with significance tests.
-people
-    Measure agreement between annotators.
-gather
-    Convert subtitles, chapter lists and CTM files to records.
-network
-    Merge the reference summaries of an item into a word network.
-render
-    Convert a result to text, Markdown, HTML, LaTeX, JSON or CSV.
+Score outputs
+-------------
+score, compare, people, metrics, gather, network
 
-Every function is imported when it is first used. The same functions are commands of the command
-line program; see ``earwitness --help``.
+Run listening tests
+-------------------
+study_new, study_check, study_design, study_power, study_simulate, study_anchors, study_import,
+study_take, study_links, study_status, study_export, study_ratings, study_analyse,
+study_export_xlsx, study_import_xlsx
+
+Check metrics against human ratings
+-----------------------------------
+agree
+
+Condense and synthesize recordings
+----------------------------------
+skim, soundscape
+
+Results
+-------
+render
+    Convert a result to text, Markdown, HTML, LaTeX, JSON or CSV. Every result also has
+    ``to_records``, ``to_pandas`` and ``to_polars``, and is shown as a report in notebooks.
+
+Metrics of one output
+---------------------
+chapters, summaries, skims
+    Functions such as ``chapters.collar([61, 120], [60], collar=3.0)``.
+
+The functions have the names of the commands of the command line program (``earwitness --help``),
+with ``study_`` for those of ``earwitness study``. Everything is imported when it is first used.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from earwitness.version import __version__
 
 if TYPE_CHECKING:
-    from earwitness.api import compare as compare
-    from earwitness.api import gather as gather
-    from earwitness.api import network as network
-    from earwitness.api import people as people
-    from earwitness.api import render as render
-    from earwitness.api import score as score
+    from earwitness import chapters as chapters
+    from earwitness import skims as skims
+    from earwitness import summaries as summaries
+    from earwitness.chapters.gather import gather as gather
+    from earwitness.metaeval.agree import agree as agree
+    from earwitness.output_formats import render as render
+    from earwitness.registry import metrics as metrics
+    from earwitness.scoring.compare import compare as compare
+    from earwitness.scoring.score import people as people
+    from earwitness.scoring.score import score as score
+    from earwitness.skims.run import skim as skim
+    from earwitness.soundscapes.write import soundscape as soundscape
+    from earwitness.studies.admin import study_export as study_export
+    from earwitness.studies.admin import study_links as study_links
+    from earwitness.studies.admin import study_status as study_status
+    from earwitness.studies.analyse import study_analyse as study_analyse
+    from earwitness.studies.design.report import study_check as study_check
+    from earwitness.studies.design.report import study_design as study_design
+    from earwitness.studies.power import study_power as study_power
+    from earwitness.studies.prepare import study_anchors as study_anchors
+    from earwitness.studies.prepare import study_import as study_import
+    from earwitness.studies.prepare import study_new as study_new
+    from earwitness.studies.ratings.from_answers import study_ratings as study_ratings
+    from earwitness.studies.simulate import study_simulate as study_simulate
+    from earwitness.studies.take import study_take as study_take
+    from earwitness.studies.workbooks import study_import_xlsx as study_import_xlsx
+    from earwitness.studies.workbooks.export import study_export_xlsx as study_export_xlsx
+    from earwitness.word_networks import network as network
 
-__all__ = ["__version__", "compare", "gather", "network", "people", "render", "score"]
+FUNCTION_MODULES = {
+    "agree": "metaeval.agree",
+    "compare": "scoring.compare",
+    "gather": "chapters.gather",
+    "metrics": "registry",
+    "network": "word_networks",
+    "people": "scoring.score",
+    "render": "output_formats",
+    "score": "scoring.score",
+    "skim": "skims.run",
+    "soundscape": "soundscapes.write",
+    "study_analyse": "studies.analyse",
+    "study_anchors": "studies.prepare",
+    "study_check": "studies.design.report",
+    "study_design": "studies.design.report",
+    "study_export": "studies.admin",
+    "study_export_xlsx": "studies.workbooks.export",
+    "study_import": "studies.prepare",
+    "study_import_xlsx": "studies.workbooks",
+    "study_links": "studies.admin",
+    "study_new": "studies.prepare",
+    "study_power": "studies.power",
+    "study_ratings": "studies.ratings.from_answers",
+    "study_simulate": "studies.simulate",
+    "study_status": "studies.admin",
+    "study_take": "studies.take",
+}
+SUBPACKAGES = ("chapters", "skims", "summaries")
 
+__all__ = [
+    "__version__",
+    "agree",
+    "chapters",
+    "compare",
+    "gather",
+    "metrics",
+    "network",
+    "people",
+    "render",
+    "score",
+    "skim",
+    "skims",
+    "soundscape",
+    "study_analyse",
+    "study_anchors",
+    "study_check",
+    "study_design",
+    "study_export",
+    "study_export_xlsx",
+    "study_import",
+    "study_import_xlsx",
+    "study_links",
+    "study_new",
+    "study_power",
+    "study_ratings",
+    "study_simulate",
+    "study_status",
+    "study_take",
+    "summaries",
+]
 
-def __getattr__(name: str) -> Any:
-    """Import a function when it is first used."""
-    if name in ("compare", "gather", "network", "people", "render", "score"):
-        from earwitness import api
+if not TYPE_CHECKING:  # type checkers know all names, and refuse others
 
-        return getattr(api, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """Import a function or a package when it is first used."""
+        if name in SUBPACKAGES:
+            return import_module(f"earwitness.{name}")
+        if name in FUNCTION_MODULES:
+            return getattr(import_module(f"earwitness.{FUNCTION_MODULES[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

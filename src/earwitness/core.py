@@ -170,6 +170,8 @@ class Value:
         Range of the value.
     doc
         Short description.
+    unit
+        Unit of measurement, such as ``"s"``; empty for shares, rates and ratios.
     """
 
     name: str
@@ -177,6 +179,7 @@ class Value:
     low: float
     high: float
     doc: str
+    unit: str = ""
 
 
 # --- Estimates with intervals --------------------------------------------------------------------
@@ -398,12 +401,46 @@ def is_address(audio: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class BoundaryMatches:
+    """One-to-one matches of the boundaries of one output with those of every annotator.
+
+    ``matched`` has, for every boundary of the output, the annotators with a matched boundary; None
+    if the metric ignores the boundary. ``missed`` are the boundaries without a match, by annotator.
+    """
+
+    matched: tuple[tuple[str, ...] | None, ...]
+    missed: Mapping[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryMatching:
+    """Matches by system; the distance of matched boundaries is at most ``collar`` seconds."""
+
+    collar: float
+    systems: Mapping[str, BoundaryMatches]
+
+
+@dataclass(frozen=True, slots=True)
+class TitlePair:
+    """A reference title and the output title that was matched with it, each with its start time.
+
+    Either is None if it has no match. ``score`` is NaN if it was not computed.
+    """
+
+    annotator: str
+    reference: tuple[str, float] | None
+    output: tuple[str, float] | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class ExampleItem:
     """An item that a report shows: boundaries by annotator and by system, and values by system.
 
-    Boundaries within ``near`` seconds of a reference boundary are shown as close. ``why`` is the
-    reason for showing the item. ``alignments`` are word alignments by system. Summaries have a
-    ``network`` and no boundaries.
+    ``why`` is the reason for showing the item. ``alignments`` are word alignments by system.
+    Summaries have a ``network`` and no boundaries. ``matches`` are matches of boundaries by the
+    name of the value that counts them; those of an empty name are for all other values. ``titles``
+    are pairs of titles by system, and ``title_score`` is the name of their score, if they have one.
     """
 
     item: str
@@ -412,10 +449,12 @@ class ExampleItem:
     references: Mapping[str, tuple[float, ...]]
     outputs: Mapping[str, tuple[float, ...]]
     values: Mapping[str, Mapping[str, float]]
-    near: float = 3.0
     why: str = ""
     alignments: Mapping[str, tuple[Alignment, ...]] = field(default_factory=dict)
     network: WordNetwork | None = None
+    matches: Mapping[str, BoundaryMatching] = field(default_factory=dict)
+    titles: Mapping[str, tuple[TitlePair, ...]] = field(default_factory=dict)
+    title_score: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,11 @@ class Metric(ABC):
         """Return the statistics of one case."""
         return np.asarray(self.measure_many((case,))[0])
 
+    def values_of(self, case: Case) -> dict[str, float]:
+        """Return the values of one case by name; NaN if undefined."""
+        row = self.score(self.measure(case)).tolist()
+        return {value.name: number for value, number in zip(self.values, row, strict=True)}
+
     def alignment(self, case: Case) -> Alignment | None:
         """Return the word alignment of a case, or None if the metric does not align words."""
         del case

@@ -7,65 +7,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, cast
 
 from earwitness.core import is_address
 from earwitness.errors import UsageError, nearest
 
 if TYPE_CHECKING:
-    from earwitness.metaeval.results import Concordance
+    from earwitness.report.paper import IntervalForm
     from earwitness.report.parts import Report
-    from earwitness.scoring.results import Comparison, Scores
-    from earwitness.studies.power import PowerPlan
-    from earwitness.studies.results import Results
-
-    Result = Scores | Comparison | Results | PowerPlan | Concordance
+    from earwitness.report.result import Result
 
 # --- Output media --------------------------------------------------------------------------------
-# For people, a result becomes a report, which has sections of parts; each output format shows all
-# kinds of parts. For programs, a result becomes records. Modules are imported when a result needs
-# them, so that the command line starts fast.
+# For people, a result makes a report, which has sections of parts; each output format shows all
+# kinds of parts. For programs, a result makes JSON and CSV. Modules are imported when a result
+# needs them, so that the command line starts fast.
 
 
 FORMS = ("text", "json", "csv", "md", "html", "latex")
-
-
-class ResultWriters(NamedTuple):
-    """The functions that write one type of result."""
-
-    report: Callable[[Any], Report]
-    json: Callable[[Any], str]
-    csv: Callable[[Any], str]
-
-
-def _find_writers(result: Result) -> ResultWriters:
-    from earwitness.scoring.results import Comparison, Scores
-
-    if isinstance(result, Scores | Comparison):
-        from earwitness.scoring import records, report
-
-        if isinstance(result, Scores):
-            return ResultWriters(report.scores_report, records.to_json, records.to_csv)
-        return ResultWriters(
-            report.comparison_report, records.comparison_json, records.comparison_csv
-        )
-    from earwitness.metaeval.results import Concordance
-
-    if isinstance(result, Concordance):
-        from earwitness.metaeval.records import concordance_csv, concordance_json
-        from earwitness.metaeval.report import concordance_report
-
-        return ResultWriters(concordance_report, concordance_json, concordance_csv)
-    from earwitness.studies.results import Results
-
-    if isinstance(result, Results):
-        from earwitness.studies.report import results_report
-        from earwitness.studies.report.export import results_csv, results_json
-
-        return ResultWriters(results_report, results_json, results_csv)
-    from earwitness.studies.power import power_csv, power_json, power_report
-
-    return ResultWriters(power_report, power_json, power_csv)
+TABLES = ("paper", "full")
+INTERVAL_FORMS = ("brackets", "plus-minus", "none")
 
 
 def _find_medium(form: str) -> Callable[[Report], str]:
@@ -82,11 +42,6 @@ def _find_medium(form: str) -> Callable[[Report], str]:
     return render_markdown
 
 
-def make_report(result: Result) -> Report:
-    """Return the report of a result."""
-    return _find_writers(result).report(result)
-
-
 # --- Rendering a result --------------------------------------------------------------------------
 
 
@@ -94,8 +49,11 @@ def render(
     result: Result,
     to: str = "text",
     *,
+    table: str | None = None,
+    interval_form: str | None = None,
     width: int = 100,
     folder: str | PathLike[str] | None = None,
+    title: str = "",
 ) -> str:
     """Convert a result to text in one of several formats.
 
@@ -106,10 +64,20 @@ def render(
     to
         Output format: ``"text"`` (tables for a terminal), ``"json"``, ``"csv"``, ``"md"``
         (Markdown), ``"html"`` (one page with figures) or ``"latex"``.
+    table
+        ``"paper"`` for one table with the main values, best values in bold and significance marks,
+        or ``"full"`` for everything. By default ``"paper"`` for LaTeX, else ``"full"``.
+    interval_form
+        How the table for a paper shows confidence intervals: ``"brackets"`` (default),
+        ``"plus-minus"`` or ``"none"``. ± is half the width of an interval; columns with intervals
+        that are not symmetric have brackets.
     width
         Width of ``"text"`` in characters.
     folder
         Folder in which an ``"html"`` page will be saved; links to audio files are relative to it.
+    title
+        Title of the report, instead of the default one. ``"text"`` has a title only if it is set;
+        ``"json"`` and ``"csv"`` have none.
 
     Returns
     -------
@@ -119,7 +87,7 @@ def render(
     Raises
     ------
     UsageError
-        If the format is unknown.
+        If the format or the table is unknown, or if they do not go together.
 
     Examples
     --------
@@ -130,16 +98,65 @@ def render(
     """
     if to not in FORMS:
         raise UsageError(f'unknown output format "{to}" — {nearest(to, FORMS)}')
+    if choose_table(to, table, interval_form) == "paper":
+        from earwitness.report.paper import render_paper_table
+
+        form = cast("IntervalForm", interval_form or INTERVAL_FORMS[0])
+        return render_paper_table(result.make_paper_table(), to, form, width)
     if to == "text":
         from earwitness.report.text import render_text
 
-        return render_text(make_report(result), width)
+        text = render_text(result.make_report(), width)
+        return f"{title}\n\n{text}" if title else text
     if to in ("json", "csv"):
-        writers = _find_writers(result)
-        return (writers.json if to == "json" else writers.csv)(result)
+        return result.make_json() if to == "json" else result.make_csv()
     if to == "html":
         result = _with_relative_audio(result, folder)
-    return _find_medium(to)(make_report(result))
+    report = result.make_report()
+    return _find_medium(to)(replace(report, title=title or report.title))
+
+
+def choose_table(to: str, table: str | None = None, interval_form: str | None = None) -> str:
+    """Return the table to write: by default one for a paper as LaTeX, else the full report."""
+    for what, name, names in (
+        ("table", table, TABLES),
+        ("form of intervals", interval_form, INTERVAL_FORMS),
+    ):
+        if name is not None and name not in names:
+            raise UsageError(f'unknown {what} "{name}" — {nearest(name, names)}')
+    chosen = table or ("paper" if to == "latex" else "full")
+    if chosen == "paper" and to == "json":
+        raise UsageError("the table for a paper is not available as JSON — use csv")
+    if chosen == "full" and interval_form is not None:
+        raise UsageError("only the table for a paper has a form of intervals — choose that table")
+    return chosen
+
+
+def write_figures(result: Result, folder: str | PathLike[str]) -> list[Path]:
+    """Save all figures of the report of a result as SVG, PDF and PNG.
+
+    Parameters
+    ----------
+    result
+        Result of ``score``, ``people``, ``compare`` or of another analysis.
+    folder
+        Folder to create; it must not exist.
+
+    Returns
+    -------
+    list of Path
+        Paths of the files, in the order of the report.
+
+    Raises
+    ------
+    MissingExtra
+        If matplotlib is not installed.
+    UsageError
+        If the folder exists.
+    """
+    from earwitness.report.figures import save_figures
+
+    return save_figures(result.make_report(), folder)
 
 
 def _with_relative_audio(result: Result, folder: str | PathLike[str] | None) -> Result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pkgutil import resolve_name
 from typing import Any
 
+from earwitness.errors import UsageError, nearest
 from earwitness.metric import Metric
 from earwitness.plugins import METRIC_GROUP, TASK_GROUP, PluginTable
 from earwitness.task import Task
@@ -44,3 +45,43 @@ METRICS: PluginTable[type[Metric]] = PluginTable(
 TASKS: PluginTable[Task] = PluginTable(
     TASK_GROUP, {task.name: task for task in _tasks}, _check_task
 )
+
+
+def metrics(task: str | None = None) -> list[dict[str, Any]]:
+    """List all metrics with their values and parameters.
+
+    Parameters
+    ----------
+    task
+        Name of a task, such as ``"chapters"``. By default the metrics of all tasks.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``task``, ``title``, ``headline``, ``values`` (descriptions by name) and
+        ``parameters`` (defaults by name) of every metric that can be used.
+
+    Raises
+    ------
+    UsageError
+        If the task is unknown.
+
+    Examples
+    --------
+    >>> [metric["name"] for metric in metrics("skims")]
+    ['skims']
+    """
+    if task is not None and task not in TASKS:
+        raise UsageError(f'unknown task "{task}" — {nearest(task, TASKS)}')
+    return [
+        {
+            "name": name,
+            "task": kind.task,
+            "title": kind.title,
+            "headline": kind.headline,
+            "values": {value.name: value.doc for value in kind.values},
+            "parameters": kind.parameters(),
+        }
+        for name, kind in METRICS.usable().items()
+        if task in (None, kind.task)
+    ]

@@ -20,7 +20,7 @@ import numpy as np
 from msgspec import UNSET, Struct, UnsetType
 from numpy.typing import NDArray
 
-from earwitness.core import Case, Cases, Estimates, ExampleItem, Key, OnError
+from earwitness.core import Case, Cases, Estimates, ExampleItem, Key, OnError, Value
 from earwitness.errors import UsageError
 from earwitness.io.records import Findings, RecordType
 from earwitness.io.schema import Fault, Name, is_name
@@ -508,6 +508,20 @@ ReaderFactory = Callable[[MetricSet, dict[str, str], Folders], TaskReader]
 CollectorFactory = Callable[[CollectorSettings], Sequence[TaskCollector]]
 
 
+# example items, the values to show, and the worst system of every item among the worst cases
+ExampleSections = Callable[
+    [Sequence[ExampleItem], Sequence[Value], Mapping[str, str]], Iterable[Section]
+]
+
+
+def no_example_sections(
+    shown: Sequence[ExampleItem], values: Sequence[Value], worst: Mapping[str, str]
+) -> Iterable[Section]:
+    """Return no sections."""
+    del shown, values, worst
+    return ()
+
+
 def no_collectors(settings: CollectorSettings) -> Sequence[TaskCollector]:
     """Return no collectors."""
     del settings
@@ -543,6 +557,8 @@ class Task:
         Function that returns the collectors of the parts of a result that only this task has.
     parts
         Names of these parts.
+    example_sections
+        Function that returns the sections of a report that show example items of this task.
     sample_cases
         Function that returns random cases with a given number of references, for tests of metrics.
 
@@ -564,6 +580,7 @@ class Task:
     baselines: tuple[str, ...] = ()
     collectors: CollectorFactory = no_collectors
     parts: tuple[str, ...] = ()
+    example_sections: ExampleSections = no_example_sections
     sample_cases: Callable[[Random, int], list[Case]] | None = None
 
     def __post_init__(self) -> None:

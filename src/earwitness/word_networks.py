@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,13 +13,34 @@ from earwitness.io.source import RecordSource
 from earwitness.metric_set import MetricSet
 from earwitness.report.html.page import render_html
 from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Report, Section, Table
+from earwitness.report.result import Result, TableRows
 from earwitness.report.text import draw_table
 from earwitness.scoring.join import References, parse_outputs, read_references
-from earwitness.scoring.score import Place, sources
+from earwitness.scoring.score import Place, reference_source, sources
 from earwitness.scoring.setup import set_up
 from earwitness.summaries.metrics import draw_network
 
 # --- Function network ----------------------------------------------------------------------------
+
+
+class NetworkResult(WordNetwork, Result):
+    """Result of ``network``: the word network of an item."""
+
+    __slots__ = ()
+
+    def make_report(self) -> Report:
+        """Return the report of the network."""
+        return network_report(self)
+
+    def make_tables(self) -> dict[str, TableRows]:
+        """Return the table ``arcs``: nodes, their words, and the number of people."""
+        rows = [
+            [start, end, self.name(start), self.name(end), people]
+            for (start, end), people in sorted(self.arcs.items())
+        ]
+        return {"arcs": (("start", "end", "word", "next_word", "people"), rows)}
+
+    __repr__ = Result.__repr__
 
 
 def network(
@@ -29,7 +50,7 @@ def network(
     outputs: Place | None = None,
     tokenise: str = "",
     **parameters: Any,
-) -> WordNetwork:
+) -> NetworkResult:
     """Merge the reference summaries of an item into a word network.
 
     Parameters
@@ -48,7 +69,7 @@ def network(
 
     Returns
     -------
-    WordNetwork
+    NetworkResult
         Words, arcs with the number of people on each, and closest paths by system.
 
     Raises
@@ -69,10 +90,8 @@ def network(
     >>> network([said | {"references": two}], "a").arcs[0, 2]
     1
     """
-    source = RecordSource(references, "" if isinstance(references, str) else "references")
-    if outputs == references == "-":
-        raise UsageError("standard input can be used for outputs or references, not for both")
-    other = None if outputs is None else sources(outputs, None)[0]
+    source = reference_source(references)
+    other = None if outputs is None else sources(outputs, references)[0]
     _, metrics, reader = set_up(other, source, "sumaccy", parameters | {"tokenise": tokenise})
     parsed, findings = read_references(source, reader, "fail")
     if findings.count:
@@ -80,7 +99,8 @@ def network(
     if item not in parsed.rows:
         raise UsageError(f'no item "{item}" in the references — {nearest(item, parsed.rows)}')
     signature = f"{metrics.signature}{reader.signature}"
-    return replace(_picture(parsed, item, metrics, other), signature=signature)
+    drawn = replace(_picture(parsed, item, metrics, other), signature=signature)
+    return NetworkResult(*(getattr(drawn, field.name) for field in fields(drawn)))
 
 
 def _picture(
@@ -145,7 +165,11 @@ def _tables(network: WordNetwork) -> tuple[Table, ...]:
 
 
 def _html(network: WordNetwork) -> str:
-    """Return an HTML page with the figure and the tables."""
+    return render_html(network_report(network))
+
+
+def network_report(network: WordNetwork) -> Report:
+    """Return a report with the figure and the tables."""
     systems = tuple(network.targets)
     picture = NetworkPart(network.item, network, 0, systems[0] if systems else "")
     about = f"{len(network.people)} people, {len(network.arcs)} arcs, {len(network.words):,} words"
@@ -155,7 +179,7 @@ def _html(network: WordNetwork) -> str:
         Section("Summaries and paths", _tables(network)[1:]),
     )
     signature = f"signature: {network.signature}"
-    return render_html(Report(network.item, about, systems, sections, (signature,)))
+    return Report(network.item, about, systems, sections, (signature,))
 
 
 def _json(network: WordNetwork) -> str:

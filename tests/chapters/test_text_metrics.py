@@ -187,7 +187,7 @@ def test_words_of_shown_items_are_aligned_in_every_medium() -> None:
     assert '<li class="S"><span>day</span><span>morning</span><b title="substituted">S</b>' in page
     assert '<li class="D"><span>&amp;</span><i title="no word">' in page
     assert page.count('<b title="deleted">D</b>') == 2
-    assert r"~~~~" in render(scores, "latex")
+    assert r"~~~~" in render(scores, "latex", table="full")
     assert not score(records, metrics="collar", show="a").shown[0].alignments
     silent = [sample(id="a", hypothesis="", reference_transcript="[noise]")]
     assert not score(silent, metrics="wer", show="a").shown[0].alignments

@@ -66,6 +66,13 @@ def test_every_form_is_written_and_is_the_same_again(
     assert "near" in written.read_text()
 
 
+def test_the_table_for_a_paper_is_one_table_in_any_format(files: tuple[Path, Path]) -> None:
+    assert good(*files, "--to", "latex").count("\\begin{table}") == 1
+    assert good(*files, "--to", "latex", "--table", "full").count("\\begin{table}") > 1
+    [near, *_] = csv.DictReader(io.StringIO(good(*files, "--to", "csv", "--table", "paper")))
+    assert (near["metric"], near["Pearson's r (systems)_mark"]) == ("near", "best")
+
+
 def test_options_reach_what_they_are_for(files: tuple[Path, Path], tmp_path: Path) -> None:
     options = ("--low", "far", "--baseline", "near", "--over", "items", "--swap", "systems")
     more = ("--rank", "pearson", "--at", "system", "--mapping", "linear", "--seed", "3")

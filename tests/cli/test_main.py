@@ -18,7 +18,9 @@ import chunkseg.cli
 import numpy as np
 import pytest
 
-from earwitness.cli.main import main
+import earwitness
+from earwitness.cli.main import COMMANDS, main
+from earwitness.cli.study import study_command
 from earwitness.io.source import READ_BLOCK_BYTES
 from earwitness.output_formats import FORMS, render
 from earwitness.scoring.score import score
@@ -45,12 +47,39 @@ def test_help_comes_without_numpy_and_scipy() -> None:
     assert "Score outputs:" in done.stdout
 
 
+def test_every_command_is_a_function_and_no_other_name_is_accepted() -> None:
+    own = {"chunkseg", "serve", "study"}  # another package, a service and a group
+    study = {f"study_{name.replace('-', '_')}" for name in study_command.commands}
+    assert {*earwitness.FUNCTION_MODULES} == ({*COMMANDS} - own) | study | {"render"}
+    assert all(callable(getattr(earwitness, name)) for name in earwitness.FUNCTION_MODULES)
+    with pytest.raises(AttributeError, match="scoree"):
+        earwitness.scoree  # type: ignore[attr-defined]  # noqa: B018 - mypy must refuse it
+
+
 def test_the_table_goes_to_standard_output_and_nothing_else_does(samples: Path) -> None:
     done = run("score", samples)
     assert done.returncode == 0
     assert done.stderr == ""
     assert "collar_f1 ↑" in done.stdout
     assert "sha256" in done.stdout
+
+
+def test_figures_go_to_a_new_folder_and_problems_are_reported_before_any_work(
+    samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = samples.parent / "figures"
+    done = run("score", samples, "--value", "collar_f1", "--to", "csv", "--figures", folder)
+    assert done.stderr == f"wrote 6 files into {folder}\n"
+    assert done.stdout.startswith("system,name,value")
+    assert (folder / "01-collar-f1-intervals.svg").is_file()
+    again = run("score", "nowhere.jsonl", "--figures", folder)
+    assert (again.returncode, again.stdout) == (2, "")
+    assert again.stderr == f"earwitness: {folder} already exists — choose another folder\n"
+    for name in [name for name in sys.modules if name.startswith("earwitness.report.figures")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    without = run("score", "nowhere.jsonl", "--figures", samples.parent / "more")
+    assert "saving figures needs matplotlib, which is not installed — run: pip" in without.stderr
 
 
 def test_bad_input_ends_with_2_and_a_message_without_traceback(samples: Path) -> None:
@@ -97,12 +126,12 @@ def test_bad_arguments_end_with_2_and_a_remedy(arguments: list[str], message: st
 def test_every_form_carries_signature_and_provenance(samples: Path) -> None:
     want = score(str(samples), worst=5)
     for form in FORMS:
-        done = run("score", samples, "--to", form, "--worst", "5")
+        done = run("score", samples, "--to", form, "--table", "full", "--worst", "5")
         assert done.returncode == 0, form
         plain = done.stdout.replace("\\", "")
         assert want.signature in plain, form
         assert want.provenance.inputs[0].sha256 in plain, form
-        assert done.stdout == render(want, form, width=80), form
+        assert done.stdout == render(want, form, table="full", width=80), form
 
 
 def test_a_page_shows_some_of_the_worst_unless_told_otherwise(samples: Path) -> None:
@@ -163,7 +192,7 @@ def test_the_form_follows_the_ending_of_the_file(ending: str, samples: Path) -> 
     done = run("score", samples, "-o", out, "--samples", table)
     note = "note: 1 boundary lies before 0 — check that all times are in seconds\n"
     assert done.stderr == f"wrote {table}\n{note}wrote {out}\n"
-    starts = {"json": "{", "csv": "system,name", "md": "# Scores", "txt": "chunks("}
+    starts = {"json": "{", "csv": "system,name", "md": "# Scores", "txt": "samples has"}
     starts |= {"html": "<!DOCTYPE", "tex": "% requires"}
     assert out.read_text().startswith(starts[ending])
 

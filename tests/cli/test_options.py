@@ -282,3 +282,23 @@ def test_the_drop_in_has_the_short_option(tmp_path: Path) -> None:
     done = run("chunkseg", samples, "--num-bootstrap", "5", "-o", out)
     assert done.returncode == 0, done.stderr
     assert json.loads(out.read_text())
+
+
+# --- Table for a paper ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "people"])
+def test_scoring_commands_write_the_table_for_a_paper(command: str, tmp_path: Path) -> None:
+    files = CHAPTERS[1:] if command == "people" else CHAPTERS
+    few = ["--draws", "5", "--metric", "collar"]
+    printed = run(command, *files, *few, "--table", "paper", "--interval-form", "none")
+    assert printed.returncode == 0, printed.stderr
+    table = printed.stdout.partition("\n\n")[0]
+    assert len([line for line in table.splitlines() if "0." in line]) == 4
+    assert "[" not in table
+    done = run(command, *files, *few, "-o", tmp_path / "table.tex")
+    assert done.stderr.endswith(f"wrote {tmp_path / 'table.tex'}\n")
+    assert (tmp_path / "table.tex").read_text().count("\\begin{table}") == 1
+    refused = run(command, *files, "--table", "paper", "--to", "json")
+    assert refused.returncode == 2
+    assert "not available as JSON — use csv" in refused.stderr

@@ -19,7 +19,7 @@ from earwitness.errors import InputError, UsageError
 from earwitness.studies.rubric import thumbs
 from earwitness.studies.rubric_totals import means
 from earwitness.studies.workbooks.layout import caption_hash
-from earwitness.studies.workbooks.to_ratings import study_import_xlsx
+from earwitness.studies.workbooks.to_ratings import import_ratings
 from earwitness.studies.workbooks.write import WorkbookClip, WorkbookContent, write_workbooks
 from helpers.workbooks import GOOD, HEAD, book, clip
 
@@ -110,7 +110,7 @@ def test_tables_of_ratings_have_datasets_and_captions(tmp_path: Path) -> None:
 
 
 def test_totals_are_per_rater_and_a_blank_leaves_out_one(returned: list[Path], key: Path) -> None:
-    found = study_import_xlsx(returned, key=key)
+    found = import_ratings(returned, key=key)
     ratings = {(one.listener, one.key, one.scale): one.value for one in found.ratings}
     for one in found.rows:
         place = one.rater, Key(one.row.record, one.system)
@@ -128,9 +128,9 @@ def test_totals_are_per_rater_and_a_blank_leaves_out_one(returned: list[Path], k
 
 
 def test_a_policy_for_blanks_may_be_said(returned: list[Path], key: Path) -> None:
-    assert len(study_import_xlsx(returned, key=key, blank="zero").ratings) == 48 * 6 - 1
+    assert len(import_ratings(returned, key=key, blank="zero").ratings) == 48 * 6 - 1
     with pytest.raises(InputError, match=r"P3_local.xlsx:2: Assessment!H2: conciseness is blank"):
-        study_import_xlsx(returned, key=key, blank="refuse")
+        import_ratings(returned, key=key, blank="refuse")
 
 
 def test_the_same_file_twice_changes_nothing(
@@ -147,16 +147,16 @@ def test_a_rater_who_says_two_things_is_refused(returned: list[Path], tmp_path: 
     made["Assessment"]["E2"] = 1
     made.save(tmp_path / "other.xlsx")
     with pytest.raises(InputError, match="P1 has different values in"):
-        study_import_xlsx([*returned, tmp_path / "other.xlsx"])
+        import_ratings([*returned, tmp_path / "other.xlsx"])
 
 
 def test_an_empty_flavour_beside_a_filled_one_does_no_harm(
     returned: list[Path], tmp_path: Path
 ) -> None:
     [empty] = write_workbooks(tmp_path / "e", [WorkbookContent("pilot", "P1", CLIPS)])
-    alone = study_import_xlsx([returned[0]]).ratings
+    alone = import_ratings([returned[0]]).ratings
     for files in ([empty, returned[0]], [returned[0], empty]):
-        both = study_import_xlsx(files)
+        both = import_ratings(files)
         assert sorted(both.ratings, key=repr) == sorted(alone, key=repr)
         assert not both.findings
 
@@ -165,7 +165,7 @@ def test_a_workbook_that_nobody_filled_in_is_told_in_one_sentence(
     returned: list[Path], tmp_path: Path
 ) -> None:
     [empty] = write_workbooks(tmp_path / "e", [WorkbookContent("pilot", "P9", CLIPS)])
-    found = study_import_xlsx([empty, returned[0]])
+    found = import_ratings([empty, returned[0]])
     assert [one.message for one in found.findings] == ["all dimensions are blank in 12 of 12 rows"]
     assert "P9" not in {one.listener for one in found.ratings}
     assert "12 of 24 rows have blanks" in found.notes[-1]
@@ -213,7 +213,7 @@ def test_a_caption_that_the_key_does_not_know_is_a_fault(returned: list[Path], k
     lines = key.read_text(encoding="utf-8").splitlines()
     key.write_text("\n".join(lines[:-1]), encoding="utf-8")
     with pytest.raises(InputError, match='the key does not have this caption of "clip5"') as error:
-        study_import_xlsx(returned, key=key)
+        import_ratings(returned, key=key)
     assert error.value.count == RATERS
 
 
@@ -231,7 +231,7 @@ def test_a_key_that_cannot_be_is_refused(
 ) -> None:
     (tmp_path / "key.csv").write_text(text)
     with pytest.raises(InputError, match=told):
-        study_import_xlsx(returned, key=tmp_path / "key.csv")
+        import_ratings(returned, key=tmp_path / "key.csv")
 
 
 def test_a_key_may_have_hashes_and_more_captions(returned: list[Path], tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_a_key_may_have_hashes_and_more_captions(returned: list[Path], tmp_path:
         for n, caption in enumerate(one.captions)
     ]
     (tmp_path / "key.csv").write_text("\n".join(["item,hash,system", *rows, "more,ffff,a"]))
-    found = study_import_xlsx(returned, key=tmp_path / "key.csv")
+    found = import_ratings(returned, key=tmp_path / "key.csv")
     assert {one.key.system for one in found.ratings} == {"a", "b"}
     assert "P1 has 12 of the 13 captions in the key" in found.notes
 
@@ -249,7 +249,7 @@ def test_a_key_may_have_hashes_and_more_captions(returned: list[Path], tmp_path:
 def test_workbooks_of_two_studies_are_refused(returned: list[Path], tmp_path: Path) -> None:
     other = write_workbooks(tmp_path / "e", [WorkbookContent("main", "P9", CLIPS)])
     with pytest.raises(InputError, match='belongs to the study "main"'):
-        study_import_xlsx([*returned, *other])
+        import_ratings([*returned, *other])
 
 
 def test_a_caption_under_two_clips_is_told_once_for_all_raters(tmp_path: Path) -> None:
@@ -257,10 +257,10 @@ def test_a_caption_under_two_clips_is_told_once_for_all_raters(tmp_path: Path) -
     files = [tmp_path / f"P{n}.xlsx" for n in (1, 2)]
     for path in files:
         path.write_bytes(book(rows))
-    found = study_import_xlsx(files)
+    found = import_ratings(files)
     assert [one.kind for one in found.findings] == ["duplicate"]
 
 
 def test_nothing_to_import_is_told() -> None:
     with pytest.raises(UsageError, match="name the completed workbooks"):
-        study_import_xlsx([])
+        import_ratings([])

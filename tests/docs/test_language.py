@@ -186,8 +186,18 @@ def test_the_scan_sees_every_sort_of_text() -> None:
     assert "earwitness compare" in read["README.md"]
 
 
-@pytest.mark.parametrize("name", [name for name in earwitness.__all__ if name != "__version__"])
+# What these do needs sounds, completed workbooks or a person; documents show them.
+WITHOUT_EXAMPLE = {"skim", "study_anchors", "study_import", "study_import_xlsx", "study_take"}
+
+
+@pytest.mark.parametrize("name", [*earwitness.FUNCTION_MODULES])
 def test_exported_functions_have_numpy_docstrings(name: str) -> None:
     text = inspect.getdoc(getattr(earwitness, name)) or ""
-    for section in ("Parameters", "Returns", "Raises", "Examples"):
+    sections = [
+        "Parameters",
+        "Returns",
+        "Raises",
+        *([] if name in WITHOUT_EXAMPLE else ["Examples"]),
+    ]
+    for section in sections:
         assert f"\n{section}\n---" in text, section

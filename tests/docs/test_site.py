@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 import figures
+from notebooks import notebooks
 from refresh import ROOT
 
 DOCS = ROOT / "docs"
@@ -47,7 +48,8 @@ def test_every_page_is_in_the_navigation_once() -> None:
     config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     found = list(nav_pages(config["nav"]))
     assert len(found) == len(set(found))
-    assert set(found) == pages() | set(PAGES_FROM_ROOT)
+    generated = {f"notebooks/{path.stem}.md" for path in notebooks()}
+    assert set(found) == pages() | set(PAGES_FROM_ROOT) | generated
 
 
 def test_every_page_is_listed_on_the_start_page() -> None:

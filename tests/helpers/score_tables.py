@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from earwitness.core import Estimate
-from earwitness.metaeval.agree import study_agree
+from earwitness.metaeval.agree import agree
 from earwitness.metaeval.results import Concordance, Figure
 from earwitness.stats.arrays import Floats
 from earwitness.studies.design.report import records_csv
@@ -54,7 +54,7 @@ def agreed(
 ) -> Concordance:
     """All of it, with few draws."""
     files = table(folder / "scores.csv", scores), table(folder / "ratings.csv", ratings)
-    return study_agree(*files, **(QUICK | how))
+    return agree(*files, **(QUICK | how))
 
 
 def figure(found: Concordance, metric: str, level: str, coefficient: str) -> Estimate:

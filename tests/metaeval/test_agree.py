@@ -14,7 +14,7 @@ from scipy import stats
 
 from earwitness.core import Key, Score
 from earwitness.errors import InputError, UsageError
-from earwitness.metaeval.agree import ScoreOptions, output_lengths, study_agree
+from earwitness.metaeval.agree import ScoreOptions, agree, output_lengths
 from earwitness.metaeval.results import Concordance, Figure
 from earwitness.output_formats import FORMS, render
 from earwitness.studies.answers import answer_line
@@ -216,7 +216,7 @@ def test_one_metric_in_two_files_is_refused(tmp_path: Path) -> None:
     files = [table(tmp_path / f"{n}.csv", rows) for n in "ab"]
     ratings = table(tmp_path / "ratings.csv", rating_rows(votes))
     with pytest.raises(UsageError, match="metric m is in two files — keep one"):
-        study_agree(files, ratings, **QUICK)
+        agree(files, ratings, **QUICK)
 
 
 def test_an_undefined_score_is_left_out_of_its_metric_alone_and_counted(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_people_who_rate_all_alike_leave_everything_undefined(tmp_path: Path) ->
     found = agreed(tmp_path, rows, rating_rows(np.full_like(votes, 3.0)))
     assert math.isnan(figure(found, "m", "item", "kendall_b").value)
     assert all(render(found, form) for form in FORMS)
-    assert "no metric has a defined value" in render(found, "text")
+    assert "No metric has a defined value" in render(found, "text")
 
 
 def test_every_form_is_written_and_json_has_nulls(tmp_path: Path) -> None:
@@ -418,15 +418,15 @@ def test_answers_with_their_study_agree_as_the_table_of_their_ratings(tmp_path: 
     ratings.write_text(records_csv(rating_records(ratings_in(found))))
     scores = scored(found, tmp_path / "scores.csv")
     made = [
-        study_agree(scores, answers, study=study, **QUICK),
-        study_agree(scores, ratings, study=study, **QUICK),
+        agree(scores, answers, study=study, **QUICK),
+        agree(scores, ratings, study=study, **QUICK),
     ]
     assert [one.scale.name for one in made[0].scales] == ["SIG", "BAK", "OVRL"]
     assert made[0].title == study.title
     texts = [render(replace(one, inputs=(), notes=()), "json") for one in made]
     assert texts[0] == texts[1]
     with pytest.raises(UsageError, match="name the study file"):
-        study_agree(scores, answers, **QUICK)
+        agree(scores, answers, **QUICK)
 
 
 def test_listeners_are_screened_as_is_said(tmp_path: Path) -> None:
@@ -444,13 +444,13 @@ def test_listeners_are_screened_as_is_said(tmp_path: Path) -> None:
         )
         for name, out in (("all", set[int]()), ("kept", careless))
     }
-    screened = study_agree(scores, files["all"], screening=["p808"], scales=["SIG"], **QUICK)
-    kept = study_agree(scores, files["kept"], screening=[], scales=["SIG"], **QUICK)
+    screened = agree(scores, files["all"], screening=["p808"], scales=["SIG"], **QUICK)
+    kept = agree(scores, files["kept"], screening=[], scales=["SIG"], **QUICK)
     assert "screening excluded 3 listeners" in screened.notes
     assert screened.scales[0].raters == 13
     both = [figure(one, "m", "global", "pearson").value for one in (screened, kept)]
     assert both[0] == both[1]
-    nobody = study_agree(scores, files["all"], screening=[], scales=["SIG"], **QUICK)
+    nobody = agree(scores, files["all"], screening=[], scales=["SIG"], **QUICK)
     assert nobody.scales[0].raters == 16
 
 

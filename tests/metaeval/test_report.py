@@ -15,7 +15,7 @@ from earwitness.metaeval.join import MetricColumn
 from earwitness.metaeval.pipeline import analyse_agreement
 from earwitness.metaeval.results import Concordance, Figure
 from earwitness.metaeval.settings import AgreementSettings
-from earwitness.output_formats import FORMS, make_report, render
+from earwitness.output_formats import FORMS, render
 from earwitness.report.html.panels import scatters_plot
 from earwitness.report.parts import Scatter, ScatterPoint, Scatters, Table
 from helpers.simulated_metrics import METRICS, both, choices
@@ -33,8 +33,8 @@ def found() -> Concordance:
 def test_the_answer_comes_first_with_its_number_and_interval(found: Concordance) -> None:
     text = render(found, "text")
     own = found.scales[0].metrics[0].figures[Figure("system", "kendall_b")]
-    first = text.splitlines()[0]
-    assert "close agrees best" in first
+    first = " ".join(text.split("\n\n")[0].split())
+    assert first.startswith("close agrees best with raters in ranking systems by ")
     assert f"{own.value:.3f} [{own.low:.3f}, {own.high:.3f}]" in first
     assert "(chance)" in text
     assert "(one rater)" in text
@@ -47,6 +47,28 @@ def test_a_metric_below_a_baseline_is_said_to_be() -> None:
     text = render(analyse_agreement(replace(given, metrics=metrics), QUICK), "text")
     assert "no metric is significantly better than the baseline close" in text
     assert "noise is no better than chance" in text
+
+
+def test_the_terminal_shows_three_correlations_within_its_width(found: Concordance) -> None:
+    text = render(found, "text", width=100)
+    ranking = text[text.index("ranking of systems: Kendall's") :].split("Metrics are ranked")[0]
+    assert max(map(len, ranking.splitlines())) <= 100
+    block = text[text.index("ranking of systems: Kendall's τ-b ↑") :].splitlines()
+    assert block[1].split()[:6] == ["metric", "group", "Kendall", "Pearson", "Spearman", "n"]
+    figures = found.scales[0].metrics[0].figures
+    row = block[2].split()
+    values = [figures[Figure("system", name)].value for name in ("pearson", "spearman")]
+    assert row[0] == "close"
+    assert row[5:7] == [f"{value:.3f}" for value in values]
+    (chance,) = [line.split() for line in block[:9] if line.startswith("  (chance)")]
+    assert len(chance) == 7  # name, value, two ends, two other correlations, n
+
+
+def test_ratings_that_are_noise_say_so_first() -> None:
+    given = both()
+    metrics = [MetricColumn("noise")]
+    text = render(analyse_agreement(replace(given, metrics=metrics), QUICK), "text", width=300)
+    assert text.startswith("No metric agrees with raters better than chance in ranking systems by ")
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -166,6 +188,6 @@ def test_scales_with_the_same_counts_are_told_once(found: Concordance) -> None:
     [one] = found.scales
     other = replace(one, scale=replace(one.scale, name="SIG"))
     several = replace(found, scales=(one, other, replace(other, items=3)))
-    told = make_report(several).about
+    told = several.make_report().about
     counts = "3 metrics, 8 systems, {} items, 6 raters"
     assert told == f"OVRL, SIG: {counts.format(10)}; SIG: {counts.format(3)}"

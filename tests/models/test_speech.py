@@ -309,16 +309,10 @@ def test_without_the_library_the_extra_is_named(
         Silero(tmp_path / "vad.onnx").share(noise(1), RATE)
 
 
-def test_a_file_that_is_no_model_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "vad.onnx").write_text("no model")
-
-    def refuse(*_: Any, **__: Any) -> None:
-        raise RuntimeError("protobuf parsing failed")
-
-    library = SimpleNamespace(SessionOptions=SimpleNamespace, InferenceSession=refuse)
-    monkeypatch.setattr(speech, "find_spec", lambda _: library)
-    monkeypatch.setattr(speech, "import_module", lambda _: library)
-    with pytest.raises(UsageError, match=r"vad\.onnx: is not an ONNX model: protobuf"):
+@pytest.mark.parametrize("content", [b"no model", b""])
+def test_a_file_that_is_no_model_is_said(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "vad.onnx").write_bytes(content)
+    with pytest.raises(UsageError, match=r"vad\.onnx: is not an ONNX model: "):
         Silero(tmp_path / "vad.onnx").share(noise(1), RATE)
 
 

@@ -239,7 +239,7 @@ def test_the_terminal_shows_words_and_the_page_draws_networks(corpus: tuple[str,
     assert page.count('<figure class="network">') == 2
     assert page.count("<svg") == page.count("</svg>")
     for to in ("md", "latex", "json", "csv"):
-        assert render(found, to)
+        assert render(found, to, table="full")
 
 
 def test_every_alignment_goes_to_a_file(corpus: tuple[str, str], tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_groups_are_in_every_form() -> None:
         "8",
     ]
     for form in ("text", "md", "latex", "html"):
-        assert "radio" in render(scores, form)
+        assert "radio" in render(scores, form, table="full")
     found = compare(outputs, references, by="kind", metrics="collar", permutations=100)
     rows = list(csv.DictReader(io.StringIO(render(found, "csv"))))
     assert [(row["group"], row["items"]) for row in rows] == [

@@ -20,7 +20,7 @@ from benchmarks.skim_days import (
 
 from helpers.samples import FULL, many
 
-COUNT = many(4, 50)
+COUNT = many(4, 20)
 NEVER = 1e-9
 
 

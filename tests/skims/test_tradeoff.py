@@ -238,7 +238,7 @@ def test_a_method_without_one_defined_item_is_shown_as_undefined(tmp_path: Path)
         assert (estimate.n, estimate.undefined) == (0, 1)
         assert math.isnan(estimate.value)
     assert "0 + 1 undefined  – [–, –]" in render(found)
-    assert "Trade-off between TC and SD" in render(found, "html")
+    assert "Trade-<wbr/>off between TC and SD" in render(found, "html")
 
 
 def test_z_of_an_item_may_stand_in_different_blocks_of_lines(
@@ -288,7 +288,7 @@ def test_reports_of_all_kinds_have_the_numbers(tmp_path: Path) -> None:
     area = own.estimates["area"]
     cell = f"{area.value:.3f} [{area.low:.3f}, {area.high:.3f}]"
     for form in ("text", "md", "latex"):
-        assert cell in render(found, form).replace("\\", ""), form
+        assert cell in render(found, form, table="full").replace("\\", ""), form
     page = render(found, "html")
     assert page.count('class="scatter ') == 2
     assert all(f">z = {z:g}</span>" in page or f"z = {z:g}:" in page for z in ZS)
@@ -309,7 +309,7 @@ def test_a_comparison_has_courses_too(tmp_path: Path) -> None:
     paths = tmp_path / "outputs.jsonl", tmp_path / "recordings.jsonl"
     found = compare(*paths, period=100.0, draws=50, permutations=20)
     assert exactly(found.scores) == exactly(scores)
-    assert "Trade-off between TC and SD" in render(found, "html")
+    assert "Trade-<wbr/>off between TC and SD" in render(found, "html")
 
 
 def test_other_tasks_have_no_courses_whatever_their_meta_says() -> None:

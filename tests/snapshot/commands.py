@@ -125,6 +125,10 @@ SCORE = (
         for form in FORMS
     ),
     Command(
+        "compare-full",
+        f"compare {CHAPTERS} --metric collar --draws 99 --permutations 200 --table full --to latex",
+    ),
+    Command(
         "compare-files",
         f"compare {PEOPLE} --collar 1,3 --alpha 0.01 --worst 1 --worst-by collar_f1@3.0 "
         "--draws 100 --permutations 200 -o out/report.tex",
@@ -261,6 +265,11 @@ AGREE = (
             f"--to {form}",
         )
         for form in FORMS
+    ),
+    Command(
+        "analyse-paper",
+        "study analyse examples/ratings/ratings.csv --draws 40 --no-mixed --table paper "
+        "--interval-form plus-minus --to md",
     ),
     Command(
         "analyse-options",

@@ -130,7 +130,7 @@ def test_full_tables_have_the_variances_of_the_analysis_of_variance() -> None:
 def test_statsmodels_finds_the_same(missing: float) -> None:
     import warnings
 
-    import pandas  # type: ignore[import-untyped]
+    import pandas
     from statsmodels.regression.mixed_linear_model import MixedLM
 
     votes = votes_of(11, 3, 6, 6, missing)

@@ -59,7 +59,7 @@ def test_p808_tells_figures_beside_limits() -> None:
     # variance 10/3; the others of eve have (3g + 3) / 4, those of ann (2g + 6 − g + 3) / 4
     assert [one.figures for one in found.verdicts[::3]] == [
         "variance 3.33 (minimum 0.1), correlation 1 (minimum 0.4)",
-        "variance 3.33 (minimum 0.1), correlation -1 (minimum 0.4)",
+        "variance 3.33 (minimum 0.1), correlation −1 (minimum 0.4)",
     ]
     assert found.verdicts[4].figures == (
         "variance 0 (minimum 0.1), correlation undefined (minimum 0.4)"

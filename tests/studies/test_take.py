@@ -16,7 +16,7 @@ from earwitness.studies import take
 from earwitness.studies.design.report import study_design
 from earwitness.studies.pages import pages
 from earwitness.studies.ratings import from_answers
-from earwitness.studies.ratings.from_answers import rating_records, study_ratings
+from earwitness.studies.ratings.from_answers import study_ratings
 from earwitness.studies.study import Design
 from earwitness.studies.take import study_take
 from earwitness.studies.trials import KINDS
@@ -39,8 +39,8 @@ def test_a_study_of_every_kind_is_answered_from_its_views_alone(folder: Path, ki
     assert {line["study"] for line in lines} == {made.study.digest}
     trials = sum(map(len, made.plans[0].sessions))
     ratings = study_ratings(path, answers)
-    assert len({(one.key.item, one.session, one.place) for one in ratings}) >= trials
-    heard = {one.key.item for one in ratings}
+    assert len({(one["item"], one["session"], one["place"]) for one in ratings}) >= trials
+    heard = {one["item"] for one in ratings}
     assert heard == set(made.subsets[0][0])  # practice does not count
     assert lines[-1]["values"] == {"remarks": 'ünï "&+%" 🙂'}
 
@@ -81,7 +81,7 @@ def test_listeners_share_a_file_and_are_kept_apart(folder: Path) -> None:
     path, answers = study(folder, "acr"), folder / "answers.jsonl"
     study_take(path, 1, answers, respond=Anyone())
     study_take(path, 2, answers, respond=Anyone())
-    records = rating_records(study_ratings(path, answers))
+    records = study_ratings(path, answers)
     assert {record["listener"] for record in records} == {1, 2}
     assert records[0].keys() == {
         *("item", "system", "scale", "listener", "session", "value"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.chapters.cases import ChapterCases
-from earwitness.core import Titles
+from earwitness.core import BoundaryMatches, Titles
 from earwitness.stats.arrays import Bools, Floats, Ints, Ragged, bounds, count_true, row_sums
 
 # --- Matching of boundaries ----------------------------------------------------------------------
@@ -181,10 +182,96 @@ def _medians(values: Floats, offsets: Ints, rows: Ints) -> Floats:
 MATCHINGS = {"greedy": greedy_matches, "optimal": optimal_matches}
 
 
+# --- Matched boundaries of one case --------------------------------------------------------------
+
+
+Pair = tuple[int, int]  # index of the output, and of the reference
+
+
+def greedy_pairs(output: Sequence[float], reference: Sequence[float], collar: float) -> list[Pair]:
+    """Return the pairs that ``greedy_matches`` counts.
+
+    >>> greedy_pairs([10.0, 12.0], [11.5, 40.0], 3.0)
+    [(1, 0)]
+    """
+    order = sorted(range(len(output)), key=lambda mine: output[mine])
+    times = [output[mine] for mine in order]
+    near = []
+    for theirs, time in enumerate(reference):
+        low, high = bisect_left(times, time - collar - 1), bisect_right(times, time + collar + 1)
+        distances = ((abs(time - output[mine]), theirs, mine) for mine in order[low:high])
+        near += [one for one in distances if one[0] <= collar]
+    pairs: list[Pair] = []
+    used_output, used_reference = set[int](), set[int]()
+    for _, theirs, mine in sorted(near):
+        if mine not in used_output and theirs not in used_reference:
+            used_output.add(mine)
+            used_reference.add(theirs)
+            pairs.append((mine, theirs))
+    return pairs
+
+
+def optimal_pairs(output: Sequence[float], reference: Sequence[float], collar: float) -> list[Pair]:
+    """Return the pairs that ``optimal_matches`` counts.
+
+    >>> optimal_pairs([10.0, 12.0], [11.5, 40.0], 3.0)
+    [(0, 0)]
+    """
+    mine = sorted(range(len(output)), key=lambda place: output[place])
+    theirs = sorted(range(len(reference)), key=lambda place: reference[place])
+    pairs: list[Pair] = []
+    i = j = 0
+    while i < len(mine) and j < len(theirs):
+        step = output[mine[i]] - reference[theirs[j]]
+        if abs(step) <= collar:
+            pairs.append((mine[i], theirs[j]))
+            i, j = i + 1, j + 1
+        elif step < 0:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+PAIRINGS = {"greedy": greedy_pairs, "optimal": optimal_pairs}
+
+
+def match_boundaries(
+    output: Sequence[float],
+    references: Mapping[str, Sequence[float]],
+    *,
+    duration: float,
+    collar: float,
+    matching: str,
+    edge: float,
+) -> BoundaryMatches:
+    """Match the boundaries of an output with those of every annotator, as a metric counts them.
+
+    Boundaries at or before 0, and within ``edge`` seconds of the ends, are ignored.
+    """
+
+    def counts(time: float) -> bool:
+        return time > 0 and (not edge or edge < time < duration - edge)
+
+    counted = [place for place, time in enumerate(output) if counts(time)]
+    matched: dict[int, list[str]] = {place: [] for place in counted}
+    missed = {}
+    for name, times in references.items():
+        wanted = [time for time in times if counts(time)]
+        pairs = PAIRINGS[matching]([output[place] for place in counted], wanted, collar)
+        for mine, _ in pairs:
+            matched[counted[mine]].append(name)
+        found = {theirs for _, theirs in pairs}
+        missed[name] = tuple(time for n, time in enumerate(wanted) if n not in found)
+    return BoundaryMatches(
+        tuple(tuple(matched[place]) if place in matched else None for place in range(len(output))),
+        missed,
+    )
+
+
 # --- Pairing of titles ---------------------------------------------------------------------------
 
 
-Pair = tuple[int, int]
 Rule = Callable[[Titles, Titles, float, float], list[Pair]]
 
 

@@ -416,6 +416,7 @@ class Deviation(ChapterMeans):
             0,
             INF,
             "median distance of reference boundaries to the nearest output boundary, in seconds",
+            "s",
         ),
         Value(
             "deviation_of_output",
@@ -423,6 +424,7 @@ class Deviation(ChapterMeans):
             0,
             INF,
             "median distance of output boundaries to the nearest reference boundary, in seconds",
+            "s",
         ),
     )
     headline = "deviation_of_reference"

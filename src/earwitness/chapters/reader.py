@@ -12,6 +12,8 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from earwitness.chapters.cases import ChapterCases, ChapterTexts, spans_of
+from earwitness.chapters.matching import match_boundaries
+from earwitness.chapters.metrics import Collar, MatchedMetric
 from earwitness.chapters.presets import PRESETS, PresetOptions, read
 from earwitness.chapters.records import (
     OUTPUTS,
@@ -24,7 +26,17 @@ from earwitness.chapters.records import (
     TitleList,
     Word,
 )
-from earwitness.core import Case, Cases, ExampleItem, Key, OnError, Titles
+from earwitness.chapters.text_metrics import TitleMetric, TitleOverlap
+from earwitness.core import (
+    BoundaryMatching,
+    Case,
+    Cases,
+    ExampleItem,
+    Key,
+    OnError,
+    TitlePair,
+    Titles,
+)
 from earwitness.errors import nearest
 from earwitness.io.records import Findings, hash_names, refuse_other_files
 from earwitness.io.schema import MAX_TIME_SECONDS, Fault, is_name, show
@@ -444,6 +456,72 @@ def _mend(
     return _Taken(mended, EMPTY_CHAPTERS, said)
 
 
+# --- Matches of example items --------------------------------------------------------------------
+
+
+def _matches_by_value(
+    cases: Mapping[str, Case], references: Mapping[str, Any], metrics: MetricSet
+) -> dict[str, BoundaryMatching]:
+    """Return the matches of boundaries that metrics count, by value; "" has those of defaults."""
+    boundaries = {name: chapters.boundaries for name, chapters in references.items()}
+
+    def match(metric: MatchedMetric) -> BoundaryMatching:
+        systems = {
+            system: match_boundaries(
+                case.output.boundaries,
+                boundaries,
+                duration=case.item.duration,
+                collar=metric.collar,
+                matching=metric.matching,
+                edge=metric.edge,
+            )
+            for system, case in cases.items()
+        }
+        return BoundaryMatching(metric.collar, systems)
+
+    matches, values = {"": match(Collar())}, metrics.named
+    for metric in metrics.metrics:
+        if isinstance(metric, MatchedMetric):
+            own = match(metric)
+            matches |= {value.name: own for value in values[metric.signature]}
+    return matches
+
+
+def _title_pairs(
+    cases: Mapping[str, Case], references: Mapping[str, Any], metric: TitleMetric | None
+) -> dict[str, tuple[TitlePair, ...]]:
+    """Return the pairs of titles by system, if there are titles; without a metric, no scores."""
+    rule = metric or TitleOverlap()
+    pairs = {}
+    for system, case in cases.items():
+        titles, rows = case.output.titles or (), list[TitlePair]()
+        for annotator, chapters in references.items():
+            if chapters.titles is None:
+                continue
+            wanted = chapters.titles
+            places = rule.matched_places(titles, wanted, case.item.duration)
+            texts = [(titles[mine][0], wanted[theirs][0]) for mine, theirs in places]
+            scores = metric.score_titles(texts) if metric and texts else [NAN] * len(texts)
+            rows += [
+                TitlePair(annotator, wanted[theirs], titles[mine], score)
+                for (mine, theirs), score in zip(places, scores, strict=True)
+            ]
+            found = {theirs for _, theirs in places}
+            used = {mine for mine, _ in places}
+            rows += [
+                TitlePair(annotator, title, None, NAN)
+                for n, title in enumerate(wanted)
+                if n not in found
+            ]
+            rows += [
+                TitlePair(annotator, None, title, NAN)
+                for n, title in enumerate(titles)
+                if n not in used
+            ]
+        pairs[system] = tuple(rows)
+    return pairs if any(pairs.values()) else {}
+
+
 # --- Chapter reader ------------------------------------------------------------------------------
 
 
@@ -545,13 +623,15 @@ class ChapterReader(TaskReader):
         references: Mapping[str, Any],
         metrics: MetricSet,
     ) -> ExampleItem:
-        """Return the item with boundaries; "close" is the collar of the first metric with one."""
-        collars = [float(m.collar) for m in metrics.leading_metrics if hasattr(m, "collar")]
+        """Return the item with boundaries and titles, and the matches of both."""
+        titled = [m for m in metrics.leading_metrics if isinstance(m, TitleMetric)]
         return replace(
             super().example(item, cases, references, metrics),
             references={name: chapters.boundaries for name, chapters in references.items()},
             outputs={system: case.output.boundaries for system, case in cases.items()},
-            near=collars[0] if collars else item.near,
+            matches=_matches_by_value(cases, references, metrics),
+            titles=_title_pairs(cases, references, titled[0] if titled else None),
+            title_score=titled[0].pair_score if titled else "",
         )
 
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:

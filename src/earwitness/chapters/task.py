@@ -1,6 +1,8 @@
-"""The task of chapters: metrics, reader, options and fields."""
+"""The task of chapters: metrics, reader, options, fields, and example items in reports."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
 
 from earwitness.chapters.metrics import (
     Agreement,
@@ -13,8 +15,11 @@ from earwitness.chapters.metrics import (
 )
 from earwitness.chapters.presets import PRESETS, PresetOptions
 from earwitness.chapters.text_metrics import Sentences, TitleBertScore, TitleOverlap, WordErrorRate
+from earwitness.core import ExampleItem, TitlePair, Value
 from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import MetricSet
+from earwitness.report.numbers import clock, number
+from earwitness.report.parts import Section, Table, Timeline
 from earwitness.task import Folders, Task, TaskFields, TaskOption, TaskReader
 from earwitness.text.times import TIMESTAMP_FORMATS
 
@@ -30,6 +35,79 @@ def chapter_reader(metrics: MetricSet, options: dict[str, str], folders: Folders
     marks = PresetOptions(options.pop("pattern", ""), options.pop("timestamp_format", ""))
     marks.check()
     return ChapterReader(ChapterOptions(preset, marks))
+
+
+# --- Example items in reports --------------------------------------------------------------------
+
+
+TITLE_SCORE = Value("title score", "high", 0, 1, "")
+NO_TITLE = "–"
+
+
+def chapter_sections(
+    shown: Sequence[ExampleItem], values: Sequence[Value], worst: Mapping[str, str]
+) -> Iterator[Section]:
+    """Yield the timelines of items, with their titles."""
+    del worst
+    drawn = [example for example in shown if example.outputs]
+    if drawn:
+        asked = any(not example.why for example in shown)
+        lines = tuple(_timeline(example, values) for example in drawn)
+        yield Section("Timelines", lines, place="everywhere" if asked else "pages")
+
+
+def _timeline(example: ExampleItem, values: Sequence[Value]) -> Timeline:
+    """Return a timeline with the matches of the first value that counts matches, if any."""
+    counted = next((value for value in values if value.name in example.matches), None)
+    matching = example.matches[counted.name if counted else ""]
+    first = [counted] if counted else []
+    others = [value for value in values if value != counted]
+    return Timeline(
+        example.item, example, (*first, *others), matching, tuple(_title_tables(example))
+    )
+
+
+def _title_tables(example: ExampleItem) -> Iterator[Table]:
+    """Yield one table of titles per annotator: one row per title, one column per system."""
+    annotators = dict.fromkeys(p.annotator for pairs in example.titles.values() for p in pairs)
+    for annotator in annotators:
+        rows: dict[tuple[float, str, bool], dict[str, str]] = {}
+        for system, pairs in example.titles.items():
+            for pair in pairs:
+                if pair.annotator == annotator:
+                    title = pair.reference or pair.output
+                    assert title is not None
+                    text, time = title
+                    place = (time if time == time else float("inf")), text, pair.reference is None
+                    rows.setdefault(place, {})[system] = _title_cell(pair)
+        score = f", {example.title_score}" * bool(example.title_score)
+        of = f" of {annotator}" * (len(annotators) > 1)
+        yield Table(
+            f"{example.item}: titles{of} and matched titles of systems (start{score})",
+            ("start", "reference", *example.titles),
+            tuple(
+                (
+                    clock(time) if time < float("inf") else NO_TITLE,
+                    NO_TITLE if is_extra else text,
+                    *(cells.get(system, NO_TITLE) for system in example.titles),
+                )
+                for (time, text, is_extra), cells in sorted(rows.items())
+            ),
+            names=2 + len(example.titles),
+        )
+
+
+def _title_cell(pair: TitlePair) -> str:
+    """Return the title of a system with its start time and score."""
+    if pair.output is None:
+        return NO_TITLE
+    text, time = pair.output
+    details = [clock(time)] * (time == time)
+    details += [number(pair.score, TITLE_SCORE)] * (pair.score == pair.score)
+    return f"{text} ({', '.join(details)})" if details else text
+
+
+# --- The task ------------------------------------------------------------------------------------
 
 
 CHAPTERS = Task(
@@ -69,4 +147,5 @@ CHAPTERS = Task(
             " with groups h, m, s.",
         ),
     ),
+    example_sections=chapter_sections,
 )

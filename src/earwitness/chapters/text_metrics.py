@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from earwitness.chapters.cases import ChapterCases
-from earwitness.chapters.matching import TM_RULES
+from earwitness.chapters.matching import TM_RULES, Pair
 from earwitness.chapters.metrics import MEAN_VALUE_COUNT, ChapterMeans, ChapterMetric, Chunks
 from earwitness.core import Alignment, Case, Titles, Value
 from earwitness.metric import EncodedMetric, at_least, one_of, ratio
@@ -171,10 +173,20 @@ class TitleMetric(ChapterMeans):
     def same(self, pairs: ChapterCases) -> Bools:
         return np.zeros(len(pairs), np.bool_)
 
+    pair_score: ClassVar[str]  # name of the score of two titles
+
+    def matched_places(self, output: Titles, reference: Titles, duration: float) -> list[Pair]:
+        """Return the places of matched titles."""
+        return TM_RULES[self.tm_rule](output, reference, self.tolerance, duration)
+
     def matched(self, output: Titles, reference: Titles, duration: float) -> list[tuple[str, str]]:
         """Return the texts of matched titles."""
-        pairs = TM_RULES[self.tm_rule](output, reference, self.tolerance, duration)
+        pairs = self.matched_places(output, reference, duration)
         return [(output[mine][0], reference[theirs][0]) for mine, theirs in pairs]
+
+    @abstractmethod
+    def score_titles(self, texts: Sequence[tuple[str, str]]) -> list[float]:
+        """Return the score of each pair of an output title and a reference title."""
 
 
 @dataclass(frozen=True)
@@ -233,9 +245,14 @@ class TitleOverlap(TitleMetric):
         "Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries",
     )
 
+    pair_score = "ROUGE-L F1"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         one_of(WORD_SPLITTERS, "words", self.words)
+
+    def score_titles(self, texts: Sequence[tuple[str, str]]) -> list[float]:
+        return [rouge_l(mine, theirs, self.words)[2] for mine, theirs in texts]
 
     def pair_values(self, pairs: ChapterCases) -> Floats:
         table = np.full((len(pairs), len(self.values)), np.nan)
@@ -317,6 +334,13 @@ class TitleBertScore(EncodedMetric, TitleMetric):
         "Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT",
         "Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering",
     )
+
+    pair_score = "BERTScore F1"
+
+    def score_titles(self, texts: Sequence[tuple[str, str]]) -> list[float]:
+        outputs, references = [mine for mine, _ in texts], [theirs for _, theirs in texts]
+        scores = bertscore(outputs, references, self.encoder)
+        return [float(f1) for f1 in scores[:, 2]]
 
     def pair_values(self, pairs: ChapterCases) -> Floats:
         table = np.full((len(pairs), len(self.values)), np.nan)

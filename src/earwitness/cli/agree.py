@@ -13,17 +13,16 @@ from earwitness.cli.study_analyse import (
     ANSWERS_DB_OPTION,
     DRAWS_HELP,
     FILE_PATH,
-    FORMAT_OPTION,
-    OUTPUT_OPTION,
     PATTERN_HELP,
     REFERENCE_OPTION,
     SCREEN_OPTION,
     SEED_OPTION,
     parse_screening,
+    report_options,
     split_pairs,
     split_study_file,
 )
-from earwitness.metaeval.agree import ScoreOptions, study_agree
+from earwitness.metaeval.agree import ScoreOptions, agree
 from earwitness.metaeval.coefficients import COEFFICIENTS, LEVELS
 from earwitness.metaeval.mapping import MAPPING_ORDERS
 from earwitness.metaeval.resampling import RESAMPLED_AXES
@@ -180,13 +179,10 @@ DEFAULT_SETTINGS = AgreementSettings()
     help="Number of permutations.",
 )
 @SEED_OPTION
-@FORMAT_OPTION
-@OUTPUT_OPTION
+@report_options
 def agree_command(
     scores: Path,
     ratings: tuple[Path, ...],
-    to: str | None,
-    output: Path | None,
     **options: Any,
 ) -> None:
     """Rank metrics by agreement with human ratings.
@@ -202,7 +198,8 @@ def agree_command(
     study, files = split_study_file(ratings)
     score_files = [scores, *options.pop("more")]
     outputs = options.pop("outputs")
-    target = OutputTarget(to, output, [str(one) for one in (*score_files, *ratings)], None)
+    inputs = [str(one) for one in (*score_files, *ratings)]
+    target = OutputTarget.of(options, inputs)
     scoring = ScoreOptions(
         options.pop("score_pattern"),
         options.pop("score_sample"),
@@ -224,7 +221,7 @@ def agree_command(
     options["screening"] = parse_screening(options.pop("screening"))
     options["levels"] = options["levels"] or LEVELS
     with warnings_as_notes(), progress_bar(unit="steps") as progress:
-        concordance = study_agree(
+        concordance = agree(
             score_files,
             files,
             study=study,

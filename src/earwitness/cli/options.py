@@ -10,9 +10,10 @@ from typing import Any, get_args
 import click
 
 from earwitness.cli.declarations import load_declarations
+from earwitness.cli.output import FIGURES_HELP
 from earwitness.core import Map, OnError
 from earwitness.errors import PluginError, nearest
-from earwitness.output_formats import FORMS
+from earwitness.output_formats import FORMS, INTERVAL_FORMS, TABLES
 from earwitness.plugins import package
 
 CommandFunction = Callable[..., Any]
@@ -287,7 +288,7 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
     "worst": section_option(
         "--worst",
         type=int,
-        help="Number of worst samples to show.",
+        help="Worst samples to show per system.",
         show_default="0; HTML: 5",
     ),
     "worst_by": section_option(
@@ -310,6 +311,7 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
         metavar="NAME",
         type=click.Choice(DECLARED["baselines"]),
         help=f"Baseline to add (repeatable): {', '.join(DECLARED['baselines'])}.",
+        brief="Baseline, such as lead or random (repeatable).",
     ),
     "draws": section_option(
         "--draws", default=1000, show_default=True, help="Number of bootstrap draws."
@@ -332,6 +334,18 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
         help=f"{', '.join(FORMS[:-1])} or {FORMS[-1]}.",
         show_default="text",
     ),
+    "table": section_option(
+        "--table",
+        type=click.Choice(TABLES),
+        help="Table for a paper, or full.",
+        show_default="full; latex: paper",
+    ),
+    "interval_form": section_option(
+        "--interval-form",
+        type=click.Choice(INTERVAL_FORMS),
+        help="Paper intervals: brackets, plus-minus or none.",
+        hidden=True,  # the help of score has room for 60 lines
+    ),
     "output": section_option(
         "-o",
         "--output",
@@ -339,6 +353,8 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
         metavar="FILE",
         help="Output file; its ending sets the format.",
     ),
+    "title": section_option("--title", default="", metavar="TEXT", help="Title of the report."),
+    "figures": section_option("--figures", type=FILE_PATH, metavar="FOLDER", help=FIGURES_HELP),
     "jobs": section_option(
         "--jobs", default=1, show_default=True, help="Number of worker processes."
     ),
@@ -347,7 +363,8 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
 SHARED_ORDER = (
     *("metrics", "values", "against", "alpha", "permutations", "baselines", "by", "worst"),
     *("worst_by", "show", "draws", "level", "seed", "on_error", "system", "samples", "alignments"),
-    *("fewer", "repeats", "jobs", "quiet", "to", "output"),
+    *("fewer", "repeats", "jobs", "quiet", "to", "table", "interval_form", "output", "title"),
+    "figures",
 )
 ORDERED_NAMES = list(dict.fromkeys((*SHARED_ORDER, *SECTION_OF)))
 SYSTEM_OPTIONS = {"baseline", "by", "worst", "worst_by", "show"}  # for commands that have systems

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from importlib import import_module
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -15,21 +16,26 @@ import click
 
 from earwitness.core import Progress, no_progress
 from earwitness.errors import EarwitnessWarning, UsageError
-from earwitness.io.atomic import AtomicFile
-from earwitness.output_formats import FORMS, render
+from earwitness.io.atomic import AtomicFile, AtomicFolder
+from earwitness.output_formats import FORMS, choose_table, render, write_figures
 
 if TYPE_CHECKING:
-    from earwitness.output_formats import Result
+    from earwitness.report.result import Result
 
 # --- Output targets ------------------------------------------------------------------------------
 
 
 FORM_BY_SUFFIX = {"tex": "latex", "htm": "html", "txt": "text", "markdown": "md"}
+FIGURES_HELP = "New folder for figures (SVG, PDF and PNG)."
+REPORT_OPTIONS = ("to", "output", "table", "interval_form", "title", "figures")
 DEFAULT_WORST_CASES = 5  # on a page, unless the options select samples
 
 
 class OutputTarget:
-    """Path and format of a result; invalid paths are refused before any work."""
+    """Where and how a result is written; invalid options are refused before any work.
+
+    ``figures`` is a new folder for the figures of the report, if they are wanted.
+    """
 
     def __init__(
         self,
@@ -37,15 +43,34 @@ class OutputTarget:
         output: Path | None,
         inputs: Iterable[str | None],
         *others: Path | None,
+        table: str | None = None,
+        interval_form: str | None = None,
+        title: str = "",
+        figures: Path | None = None,
     ) -> None:
         self.form = to or output_format(output, FORMS, FORM_BY_SUFFIX)
+        self.title = title
+        self._table = choose_table(self.form, table, interval_form)
+        self._interval_form = interval_form
         self._output = output
         self._file = None if output is None else AtomicFile(output)
-        check_results(inputs, (output, *others))
+        self._figures = figures
+        check_results(inputs, (output, figures, *others))
+        if figures is not None:
+            AtomicFolder(figures)
+            import_module("earwitness.report.figures")  # fails without matplotlib
+
+    @classmethod
+    def of(
+        cls, options: dict[str, Any], inputs: Iterable[str | None], *others: Path | None
+    ) -> OutputTarget:
+        """Return the target that the options of a command name, and remove them from it."""
+        how = {name: options.pop(name) for name in REPORT_OPTIONS}
+        return cls(how.pop("to"), how.pop("output"), inputs, *others, **how)
 
     def with_default_worst(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the options; a page shows some of the worst samples by default."""
-        page = self.form == "html" and "show" not in options
+        page = self.form == "html" and self._table == "full" and "show" not in options
         wanted = (page or "worst_by" in options) and "worst" not in options
         return {**options, "worst": DEFAULT_WORST_CASES} if wanted else options
 
@@ -53,16 +78,34 @@ class OutputTarget:
         """Print the result, or write it to the file."""
         width = shutil.get_terminal_size((100, 24)).columns
         folder = None if self._output is None else self._output.parent
-        text = render(result, self.form, width=width, folder=folder)
+        text = render(
+            result,
+            self.form,
+            table=self._table,
+            interval_form=self._interval_form,
+            width=width,
+            folder=folder,
+            title=self.title,
+        )
         if self._file is None:
             sys.stdout.write(text)
-            return
-        with self._file as file:
-            file.write(text)
-        scores: Any = getattr(result, "scores", result)  # notes of a comparison
-        for note in scores.notes:
-            click.echo(f"note: {note}", err=True)
-        click.echo(f"wrote {self._output}", err=True)
+        else:
+            with self._file as file:
+                file.write(text)
+        if self._file is not None or self._table == "paper":  # a printed report has the notes
+            scores: Any = getattr(result, "scores", result)  # notes of a comparison
+            for note in scores.notes:
+                click.echo(f"note: {note}", err=True)
+        if self._file is not None:
+            click.echo(f"wrote {self._output}", err=True)
+        self.write_figures(result)
+
+    def write_figures(self, result: Result) -> None:
+        """Save the figures of the result, if they are wanted."""
+        if self._figures is not None:
+            with warnings_as_notes():
+                files = write_figures(result, self._figures)
+            click.echo(f"wrote {len(files)} files into {self._figures}", err=True)
 
 
 class TextTarget:

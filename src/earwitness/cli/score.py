@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from earwitness import api
+import earwitness
 from earwitness.cli.options import (
     FILE_PATH,
     SHARED_OPTIONS,
@@ -61,8 +61,6 @@ from earwitness.errors import EarwitnessWarning, PluginError
 def score_command(
     outputs: str,
     references: str | None,
-    to: str | None,
-    output: Path | None,
     samples: Path | None,
     alignments: Path | None,
     jobs: int,
@@ -71,13 +69,11 @@ def score_command(
 ) -> None:
     """Score system outputs against references.
 
-    OUTPUTS and REFERENCES are JSON Lines files joined by item (- for stdin). Without REFERENCES,
-    OUTPUTS also has the references (chunkseg's format).
-
     \b
+    JSON Lines files joined by item (- is stdin), or one in chunkseg's format.
     earwitness score outputs.jsonl references.jsonl --collar 1,3 --worst 5
     """
-    target = OutputTarget(to, output, (outputs, references), samples, alignments)
+    target = OutputTarget.of(options, (outputs, references), samples, alignments)
     files = {"samples": samples, "alignments": alignments}
     work = {
         "map": choose_map(jobs, options["metrics"]),
@@ -85,7 +81,7 @@ def score_command(
         **target.with_default_worst(drop_unset(options)),
     }
     with progress_bar(quiet=quiet) as progress:
-        scores = api.score(outputs, references, progress=progress, **work)
+        scores = earwitness.score(outputs, references, progress=progress, **work)
     for path in filter(None, files.values()):
         click.echo(f"wrote {path}", err=True)
     target.write(scores)
@@ -104,8 +100,6 @@ def score_command(
 def compare_command(
     outputs: str,
     references: str,
-    to: str | None,
-    output: Path | None,
     jobs: int,
     quiet: bool,
     **options: Any,
@@ -119,9 +113,9 @@ def compare_command(
     \b
     earwitness compare outputs.jsonl references.jsonl --metric chunks --value pk
     """
-    target = OutputTarget(to, output, (outputs, references))
+    target = OutputTarget.of(options, (outputs, references))
     with progress_bar(quiet=quiet) as progress:
-        comparison = api.compare(
+        comparison = earwitness.compare(
             outputs,
             references,
             map=choose_map(jobs, options["metrics"]),
@@ -139,7 +133,10 @@ def compare_command(
 @shared_options(systems=False)
 @value_option("all")
 def people_command(
-    references: str, to: str | None, output: Path | None, jobs: int, quiet: bool, **options: Any
+    references: str,
+    jobs: int,
+    quiet: bool,
+    **options: Any,
 ) -> None:
     """Measure the inter-annotator agreement of REFERENCES.
 
@@ -150,9 +147,11 @@ def people_command(
     earwitness people references.jsonl
     """
     del quiet
-    target = OutputTarget(to, output, (references,))
+    target = OutputTarget.of(options, (references,))
     target.write(
-        api.people(references, map=choose_map(jobs, options["metrics"]), **drop_unset(options))
+        earwitness.people(
+            references, map=choose_map(jobs, options["metrics"]), **drop_unset(options)
+        )
     )
 
 
@@ -227,7 +226,7 @@ def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any)
     set_options = {name: value for name, value in options.items() if value not in (None, ())}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EarwitnessWarning)
-        records = api.gather(files, **set_options)
+        records = earwitness.gather(files, **set_options)
     for warning in caught:
         click.echo(f"note: {warning.message}", err=True)
     target.write("".join(msgspec.json.encode(record).decode() + "\n" for record in records))
@@ -270,4 +269,4 @@ def network_command(
 
     form = to or output_format(output, NETWORK_FORMS, NETWORK_FORM_BY_SUFFIX)
     target = TextTarget(output, (references, options.get("outputs")))
-    target.write(written_network(api.network(references, item, **drop_unset(options)), form))
+    target.write(written_network(earwitness.network(references, item, **drop_unset(options)), form))

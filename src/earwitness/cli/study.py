@@ -7,7 +7,6 @@ import io
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,27 +22,31 @@ from earwitness.cli.output import (
 )
 from earwitness.cli.study_analyse import (
     FILE_PATH,
-    FORMAT_OPTION,
     NEW_FOLDER_OPTION,
     OUTPUT_OPTION,
     SEED_OPTION,
     analyse,
+    report_options,
 )
 from earwitness.cli.study_store import STUDY_ARGUMENT, export, links, status
 from earwitness.cli.study_take import Terminal, parse_player
 from earwitness.cli.study_workbooks import export_xlsx, import_xlsx
 from earwitness.errors import UsageError
-from earwitness.studies.design.plan import max_clips
-from earwitness.studies.design.report import study_design, study_render, study_write
-from earwitness.studies.file.reader import read_study, with_digest
+from earwitness.studies.design.report import (
+    study_check,
+    study_design,
+    study_render,
+    study_write,
+)
+from earwitness.studies.file.reader import read_study
 from earwitness.studies.population import Population, Qualities
 from earwitness.studies.power import COMPONENT_NAMES, study_power
-from earwitness.studies.prepare import starting_file, study_anchors, study_import
-from earwitness.studies.ratings.from_answers import rating_records, study_ratings
+from earwitness.studies.prepare import study_anchors, study_import, study_new
+from earwitness.studies.ratings.from_answers import study_ratings
 from earwitness.studies.simulate import simulated_write, study_simulate
 from earwitness.studies.study import Study
 from earwitness.studies.take import Addresses, study_take
-from earwitness.studies.trials import KINDS, block_kind
+from earwitness.studies.trials import KINDS
 from earwitness.studies.wording import wording
 
 # --- Command study power -------------------------------------------------------------------------
@@ -88,14 +91,11 @@ from earwitness.studies.wording import wording
 @click.option("--power", "wanted", default=0.8, show_default=True, help="Target power.")
 @click.option("--runs", default=2000, show_default=True, help="Number of simulated studies.")
 @SEED_OPTION
-@FORMAT_OPTION
-@OUTPUT_OPTION
+@report_options
 def power(
     study: Path,
     pilot: tuple[Path, ...],
     components: tuple[str, ...],
-    to: str | None,
-    output: Path | None,
     **options: Any,
 ) -> None:
     """Estimate which differences STUDY can detect.
@@ -106,7 +106,7 @@ def power(
     earwitness study power study.yaml
     earwitness study power study.yaml --pilot answers.jsonl --difference 0.3
     """
-    target = OutputTarget(to, output, [str(study), *map(str, pilot)])
+    target = OutputTarget.of(options, [str(study), *map(str, pilot)])
     standard_deviations = dict(_parse_component(one) for one in components)
     target.write(study_power(study, pilot=pilot, components=standard_deviations, **options))
 
@@ -260,9 +260,11 @@ def new(protocol: str, output: Path | None) -> None:
     \b
     earwitness study new --protocol p835 -o study.yaml
     """
-    if output is not None and output.is_file():
-        raise UsageError(f"{output} already exists — choose another file")
-    TextTarget(output).write(starting_file(protocol))
+    if output is None:
+        click.echo(study_new(protocol), nl=False)
+        return
+    study_new(protocol, output)
+    click.echo(f"wrote {output}", err=True)
 
 
 @study_command.command("check")
@@ -286,42 +288,9 @@ def check(study: Path, minutes: float | None, to: str | None, output: Path | Non
     form = to or output_format(output, PLAN_FORMATS, {"htm": "html", "txt": "text"})
     target = TextTarget(output, [str(study)])
     with warnings_as_notes():
-        plan = _read_plan(study, minutes, draft=True)
+        checked_design = study_check(study, minutes=minutes)
     width = shutil.get_terminal_size((100, 24)).columns
-    target.write(study_render(study_design(plan), form, width=width))
-
-
-def _read_plan(study: Path, minutes: float | None, *, draft: bool = False) -> Study:
-    plan = read_study(study, practice=minutes is None, draft=draft)
-    return plan if minutes is None else _fit_minutes(plan, minutes)
-
-
-def _fit_minutes(plan: Study, minutes: float) -> Study:
-    """Return the study with as many clips in the first block as fit into the time."""
-    first, *others = plan.blocks
-    if not 0 < minutes < 1e6:
-        raise UsageError(f"--minutes must be greater than 0, got {minutes:g}")
-    if plan.plans:
-        raise UsageError("--minutes cannot be used with rows, which set the clips — omit --minutes")
-    available_clips = min(
-        len(plan.material) // plan.panels, len(plan.material) - _count_reserved_clips(plan)
-    )
-    clips = min(fitting_clips := max_clips(plan, minutes), available_clips)
-    if fitting_clips > available_clips:
-        message = f"{fitting_clips} clips per listener would fit"
-        click.echo(f"note: {message}, but only {available_clips} are available", err=True)
-    if clips < first.sessions:
-        raise UsageError(f"{minutes:g} minutes are too short for {first.sessions} sessions")
-    return with_digest(replace(plan, blocks=(replace(first, clips=clips), *others)))
-
-
-def _count_reserved_clips(plan: Study) -> int:
-    """Return the number of clips reserved for practice and for other blocks."""
-    if not plan.training:
-        return 0
-    first, *others = plan.blocks
-    each = block_kind(first).load(first.heard).trials
-    return -(-plan.training // each) + sum(block.clips for block in others)
+    target.write(study_render(checked_design, form, width=width))
 
 
 @study_command.command("design")
@@ -334,7 +303,8 @@ def design(study: Path, output: Path, minutes: float | None) -> None:
     \b
     earwitness study design study.yaml -o design
     """
-    written = study_write(study_design(_read_plan(study, minutes)), output)
+    with warnings_as_notes():
+        written = study_write(study_design(study, minutes=minutes), output)
     click.echo(f"wrote {len(written)} files into {output}", err=True)
 
 
@@ -443,7 +413,7 @@ def ratings(study: Path, answers: Path, to: str | None, output: Path | None) -> 
         raise UsageError(f"{answers}: the file does not exist")
     target = TextTarget(output, [str(study), str(answers)])
     with warnings_as_notes():
-        records = rating_records(study_ratings(study, answers))
+        records = study_ratings(study, answers)
     is_csv = to == "csv" or (to is None and output is not None and output.suffix == ".csv")
     target.write(_table_text(records) if is_csv else _lines_text(records))
 

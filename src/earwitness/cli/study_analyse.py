@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from earwitness.cli.output import OutputTarget, check_results, progress_bar, warnings_as_notes
+from earwitness.cli.output import (
+    FIGURES_HELP,
+    OutputTarget,
+    progress_bar,
+    warnings_as_notes,
+)
 from earwitness.errors import UsageError, nearest
-from earwitness.output_formats import FORMS
+from earwitness.output_formats import FORMS, INTERVAL_FORMS, TABLES
 from earwitness.studies.analyse import results_write, study_analyse
 from earwitness.studies.analysis.prepare import REPEAT_RULES
 from earwitness.studies.ratings.collect import FAULT_POLICIES, TableOptions
@@ -55,17 +60,32 @@ ANSWERS_DB_OPTION = click.option(
 SEED_OPTION = click.option("--seed", default=0, show_default=True, help="Random seed.")
 DRAWS_HELP = "Number of bootstrap draws."
 PATTERN_HELP = "Pattern of sample names, e.g. {system}/{item}.wav"
-FORMAT_OPTION = click.option(
-    "--to",
-    type=click.Choice(FORMS),
-    help="Output format.  [default: from the ending of --output, else text]",
-)
 OUTPUT_OPTION = click.option(
     "-o",
     "--output",
     type=FILE_PATH,
     metavar="FILE",
     help="Output file.  [default: standard output]",
+)
+REPORT_OPTIONS = (
+    click.option(
+        "--to",
+        type=click.Choice(FORMS),
+        help="Output format.  [default: from the ending of --output, else text]",
+    ),
+    click.option(
+        "--table",
+        type=click.Choice(TABLES),
+        help="One table for a paper, or the full report.  [default: paper for latex, else full]",
+    ),
+    click.option(
+        "--interval-form",
+        type=click.Choice(INTERVAL_FORMS),
+        help="Confidence intervals in the table for a paper.  [default: brackets]",
+    ),
+    OUTPUT_OPTION,
+    click.option("--title", default="", metavar="TEXT", help="Title of the report."),
+    click.option("--figures", type=FILE_PATH, metavar="FOLDER", help=FIGURES_HELP),
 )
 NEW_FOLDER_OPTION = click.option(
     "-o",
@@ -75,6 +95,13 @@ NEW_FOLDER_OPTION = click.option(
     required=True,
     help="Folder to create; must not exist.",
 )
+
+
+def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of commands that write a report."""
+    for option in reversed(REPORT_OPTIONS):
+        function = option(function)
+    return function
 
 
 @click.command("analyse")
@@ -158,8 +185,7 @@ NEW_FOLDER_OPTION = click.option(
 @click.option("--draws", default=2000, show_default=True, help=DRAWS_HELP)
 @SEED_OPTION
 @click.option("--mixed/--no-mixed", default=True, show_default=True, help="Fit mixed models.")
-@FORMAT_OPTION
-@OUTPUT_OPTION
+@report_options
 @click.option(
     "--folder",
     type=FILE_PATH,
@@ -168,8 +194,6 @@ NEW_FOLDER_OPTION = click.option(
 )
 def analyse(
     files: tuple[Path, ...],
-    to: str | None,
-    output: Path | None,
     folder: Path | None,
     **options: Any,
 ) -> None:
@@ -185,8 +209,8 @@ def analyse(
     earwitness study analyse captions.csv --rubric thumbs --by dataset --margin total=0.5
     """
     study, ratings = split_study_file(files)
-    target = OutputTarget(to, output, [str(one) for one in files])
-    check_results([str(one) for one in files], [folder])
+    is_written = any(options[name] is not None for name in ("output", "to", "table"))
+    target = OutputTarget.of(options, [str(one) for one in files], folder)
     reading = TableOptions(
         pattern=options.pop("pattern"),
         column=options.pop("sample"),
@@ -211,10 +235,12 @@ def analyse(
             **set_options,
         )
     if folder is not None:
-        written = results_write(results, folder)
+        written = results_write(results, folder, title=target.title)
         click.echo(f"wrote {len(written)} files into {folder}", err=True)
-    if folder is None or output is not None or to is not None:
+    if folder is None or is_written:
         target.write(results)
+    else:
+        target.write_figures(results)
 
 
 def split_study_file(files: Sequence[Path]) -> tuple[Path | None, list[Path]]:

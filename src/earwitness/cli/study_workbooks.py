@@ -22,14 +22,15 @@ from earwitness.studies.workbooks.to_answers import (
     MatchedAnswers,
     answer_lines,
     check_new,
+    study_enter,
     study_import_answers,
 )
 from earwitness.studies.workbooks.to_ratings import (
     ImportedRatings,
     comment_records,
     import_columns,
+    import_ratings,
     import_records,
-    study_import_xlsx,
 )
 from earwitness.studies.workbooks.write import DEFAULT_FILE_PATTERN
 
@@ -178,10 +179,6 @@ def _import_answers(
 
 
 def _enter_in_store(study: Path, books: Sequence[Path], db: str, *, replace: bool) -> None:
-    from earwitness.studies.workbooks.to_answers import (
-        study_enter,
-    )  # only here is a database needed
-
     entered = study_enter(study, books, db, replace=replace)
     _print_matched(entered.matched)
     counts = (
@@ -205,7 +202,7 @@ def _import_ratings(books: Sequence[Path], output: Path | None, how: dict[str, A
     """Write a table of ratings, and comments if requested."""
     comments = how.pop("comments", None)
     targets = [None if one is None else AtomicFile(one) for one in (output, comments)]
-    imported = study_import_xlsx(books, **how)
+    imported = import_ratings(books, **how)
     for note in (*imported.findings, *imported.notes):
         click.echo(f"note: {note}", err=True)
     ratings, remarks = targets

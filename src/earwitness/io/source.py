@@ -19,6 +19,7 @@ import msgspec
 
 from earwitness.core import Input
 from earwitness.errors import InputError, MissingExtra, Problem, whole_characters
+from earwitness.io.frames import DataFrame, frame_records, is_frame
 
 READ_BLOCK_BYTES = 1 << 19
 FIRST_RECORD_SEARCH_LINES = 100  # number of lines searched for a first record
@@ -26,6 +27,7 @@ UTF8_BOM = b"\xef\xbb\xbf"
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 Records = Iterable[Mapping[str, Any]]
+TableInput = str | PathLike[str] | Records | DataFrame
 
 
 class LineBlock(NamedTuple):
@@ -253,3 +255,23 @@ def _plain_value(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"cannot be written as JSON: {type(value).__name__}")
+
+
+def table_inputs(tables: TableInput | Iterable[TableInput], name: str) -> list[Path | RecordSource]:
+    """Return one or more tables: paths, and sources of the rows of tables in memory.
+
+    Parameters
+    ----------
+    tables
+        A path, records, a data frame, or a list of these.
+    name
+        Name of tables in memory, for messages.
+    """
+    if isinstance(tables, str | PathLike):
+        return [Path(tables)]
+    if is_frame(tables):
+        return [RecordSource(frame_records(tables), name)]
+    parts: list[Any] = list(tables)  # type: ignore[arg-type]
+    if parts and all(isinstance(part, Mapping) for part in parts):
+        return [RecordSource(parts, name)]
+    return [source for part in parts for source in table_inputs(part, name)]

@@ -1,4 +1,4 @@
-"""Agreement of metrics with ratings: ``study_agree``, score tables and output lengths."""
+"""Agreement of metrics with ratings: ``agree``, score tables and output lengths."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from typing import Any
 from earwitness.core import Input, Key, Progress, Rating, Score, StrPath, no_progress
 from earwitness.errors import InputError, Problem, UsageError, nearest
 from earwitness.io.schema import BadLine, Fault, load_json_line
-from earwitness.io.source import Records, RecordSource
+from earwitness.io.source import Records, RecordSource, TableInput, table_inputs
 from earwitness.io.tables import InputTable, TableWording
 from earwitness.metaeval.join import metric_columns
 from earwitness.metaeval.pipeline import ScoresAndRatings, analyse_agreement
 from earwitness.metaeval.results import Concordance
 from earwitness.metaeval.settings import AgreementSettings
-from earwitness.studies.analyse import settings_of
+from earwitness.scoring.results import Scores
+from earwitness.studies.analyse import TABLE_ARGUMENTS, settings_of
 from earwitness.studies.analysis.pipeline import RatingSet, with_anchors
 from earwitness.studies.analysis.prepare import resolve_repeats
 from earwitness.studies.analysis.settings import AnalysisSettings, Scales
@@ -125,7 +126,7 @@ class ScoreTable:
 
 
 def read_scores(
-    path: str | PathLike[str],
+    path: str | PathLike[str] | RecordSource,
     *,
     pattern: str = "",
     column: str = "",
@@ -138,7 +139,7 @@ def read_scores(
     Parameters
     ----------
     path
-        CSV or JSON Lines file.
+        CSV or JSON Lines file, or the rows of a table in memory.
     pattern, column, columns
         How to find item and system, as for ratings. The role of the column with metric names is
         ``metric``, that of the column with numbers ``value``.
@@ -168,9 +169,8 @@ def read_scores(
         apart=(SIGNATURE_COLUMN,),
         optional={*COLUMN_BY_ROLE},
     )
-    rows = read_rows(
-        RecordSource(path), options, partial(_fit_options, metrics=metrics, several=several)
-    )
+    source = path if isinstance(path, RecordSource) else RecordSource(path)
+    rows = read_rows(source, options, partial(_fit_options, metrics=metrics, several=several))
     scores = [
         Score(rating.key, rating.scale, rating.value, rating.session, rating.trial)
         for rating in rows.all_ratings
@@ -268,6 +268,9 @@ def _read_signatures(rows: ParsedRatings) -> tuple[str, ...]:
 # --- Agreement of metrics with ratings -----------------------------------------------------------
 
 
+SCORE_ARGUMENTS = ("metrics", "low", "baselines", "outputs")
+
+
 @dataclass(frozen=True)
 class ScoreOptions:
     """How score tables are read, and which metrics are used.
@@ -295,16 +298,16 @@ class ScoreOptions:
     outputs: str = ""
 
 
-def study_agree(
-    scores: StrPath | Sequence[StrPath],
-    ratings: StrPath | Sequence[StrPath] = (),
+def agree(
+    scores: Scores | TableInput | Sequence[TableInput],
+    ratings: TableInput | Sequence[TableInput] = (),
     *,
     study: StrPath | Study | None = None,
     db: StrPath | None = None,
     scales: Sequence[str] = (),
     ends: Sequence[str] = (),
-    scoring: ScoreOptions = ScoreOptions(),  # noqa: B008
-    reading: TableOptions = TableOptions(),  # noqa: B008
+    scoring: ScoreOptions | None = None,
+    reading: TableOptions | None = None,
     screening: Sequence[str] | None = None,
     reference: str = "",
     anchor: str = "",
@@ -316,9 +319,10 @@ def study_agree(
     Parameters
     ----------
     scores
-        Tables of scores.
+        Tables of scores per output, with one column per metric: paths, records or data frames; or
+        the result of ``score`` with ``samples=True``.
     ratings
-        Answers to a study, or tables of ratings.
+        Answers to a study, or tables of ratings: paths, records or data frames.
     study
         Study file, if ``ratings`` or ``db`` hold answers.
     db
@@ -328,9 +332,11 @@ def study_agree(
     ends
         Ends of scales, such as ``MOS=0:100``.
     scoring
-        How scores are read and which metrics are used.
+        How scores are read and which metrics are used. Its fields ``metrics``, ``low``,
+        ``baselines`` and ``outputs`` may also be passed as arguments.
     reading
-        How tables of ratings are read.
+        How tables of ratings are read. Its fields ``pattern``, ``column``, ``columns`` and
+        ``constants`` may also be passed as arguments.
     screening
         Screening rules. By default those of the study.
     reference, anchor
@@ -338,7 +344,8 @@ def study_agree(
     progress
         Called with the steps done, their total and the steps done.
     **how
-        Fields of ``AgreementSettings``.
+        Fields of ``AgreementSettings``: ``coefficient``, ``levels``, ``over``, ``swap``,
+        ``mapping``, ``adjust``, ``correction``, ``level``, ``draws``, ``permutations``, ``seed``.
 
     Returns
     -------
@@ -347,12 +354,34 @@ def study_agree(
 
     Raises
     ------
+    InputError
+        If a table has faults; all of them are listed.
     UsageError
         If there are no ratings, or no output has both scores and ratings.
+
+    Examples
+    --------
+    >>> scores = [
+    ...     {"item": item, "system": system, "quality": number + place / 10}
+    ...     for place, item in enumerate("abcd")
+    ...     for number, system in enumerate(("poor", "fair", "good"))
+    ... ]
+    >>> ratings = [
+    ...     {**{name: row[name] for name in ("item", "system")}, "listener": who, "MOS": vote}
+    ...     for row in scores
+    ...     for who in (1, 2)
+    ...     for vote in [1 + int(row["quality"])]
+    ... ]
+    >>> concordance = agree(scores, ratings, draws=20, permutations=20)
+    >>> concordance.scales[0].metrics[0].metric
+    'quality'
     """
+    scoring = scoring or ScoreOptions(**{n: how.pop(n) for n in SCORE_ARGUMENTS if n in how})
+    reading = reading or TableOptions(**{n: how.pop(n) for n in TABLE_ARGUMENTS if n in how})
+    tables = table_inputs(_sample_rows(scores) if isinstance(scores, Scores) else scores, "scores")
+    files = table_inputs(ratings, "ratings")
     settings = AgreementSettings(version=__version__, **how)
-    files = [Path(path) for path in _as_list(ratings)]
-    check_scores(_as_list(scores), files, study, db, _listener_column(reading))
+    check_scores(tables, files, study, db, _listener_column(reading))
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
     roles: dict[str, Any] = {"reference": reference, "anchor": anchor}
     analysis = settings_of(plan, screening=screening, scales=ends, by=(NO_GROUPS,), **roles)
@@ -375,7 +404,7 @@ def study_agree(
     )
     notes += [f"hidden references and anchors excluded: {', '.join(controls)}"] if controls else []
     _check_scales(scales, kept)
-    inputs = _collect_scores(_as_list(scores), scoring, material, kept, notes)
+    inputs = _collect_scores(tables, scoring, material, kept, notes)
     left = "+".join(controls) or "none"
     chosen = f"{analysis.chosen}|left={left}{_pattern_signature(scoring, reading)}"
     inputs = replace(inputs, kept=chosen, scales=Scales(analysis.scales))
@@ -410,8 +439,11 @@ def _pattern_signature(scoring: ScoreOptions, reading: TableOptions) -> str:
     return f"|patterns({','.join(parts)})" if parts else ""
 
 
-def _as_list(places: StrPath | Sequence[StrPath]) -> list[StrPath]:
-    return [places] if isinstance(places, str | PathLike) else list(places)
+def _sample_rows(scores: Scores) -> list[dict[str, Any]]:
+    """Return the values of every case of a result of ``score``."""
+    if scores.samples is None:
+        raise UsageError("the scores have no values per case — call score with samples=True")
+    return scores.to_records("samples")
 
 
 def _screen_ratings(
@@ -443,7 +475,7 @@ def _check_scales(names: Sequence[str], ratings: Iterable[Rating]) -> None:
 
 
 def _collect_scores(
-    files: list[StrPath],
+    files: Sequence[Path | RecordSource],
     scoring: ScoreOptions,
     material: RatingSet,
     ratings: Sequence[Rating],
@@ -482,7 +514,7 @@ def _collect_scores(
     )
 
 
-def _read_tables(files: Sequence[StrPath], scoring: ScoreOptions) -> list[ScoreTable]:
+def _read_tables(files: Sequence[Path | RecordSource], scoring: ScoreOptions) -> list[ScoreTable]:
     """Read all score tables; each named column must be in at least one of them."""
     tables = [
         read_scores(

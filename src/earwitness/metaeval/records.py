@@ -15,7 +15,7 @@ from earwitness.metaeval.results import (
     SampleSizeCurve,
     ScaleConcordance,
 )
-from earwitness.report.export import csv_table, json_text
+from earwitness.report.result import TableRows, json_text
 
 # --- Rows of the long table ----------------------------------------------------------------------
 
@@ -144,13 +144,11 @@ def _to_plain(value: Any) -> Any:
     return value
 
 
-def concordance_csv(concordance: Concordance) -> str:
-    """Return the result as CSV, one line per number; ``role`` names its kind."""
-    return csv_table(
-        [*COLUMNS, "signature"],
-        (
-            [*(row.get(name, "") for name in COLUMNS), concordance.signature]
-            for scale in concordance.scales
-            for row in (scale_row | {"scale": scale.scale.name} for scale_row in scale_rows(scale))
-        ),
+def concordance_rows(concordance: Concordance) -> TableRows:
+    """Return one row per number; ``role`` names its kind."""
+    rows = (
+        [*(row.get(name, "") for name in COLUMNS), concordance.signature]
+        for scale in concordance.scales
+        for row in (scale_row | {"scale": scale.scale.name} for scale_row in scale_rows(scale))
     )
+    return [*COLUMNS, "signature"], rows

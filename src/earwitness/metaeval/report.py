@@ -7,13 +7,18 @@ from math import isnan
 
 from earwitness.core import Estimate
 from earwitness.metaeval.report_tables import (
+    CHANCE_LABEL,
     COEFFICIENT_NAMES,
+    LEVEL_PHRASES,
     LEVEL_PURPOSES,
+    LEVEL_TASKS,
     LEVEL_TITLES,
+    RATER_LABEL,
     RESAMPLED_UNITS,
     RESAMPLING_PHRASES,
     SWAP_PHRASES,
     SWAPPED_UNITS,
+    difference_contrast,
     figure_phrase,
     figure_value,
     metric_label,
@@ -22,14 +27,16 @@ from earwitness.metaeval.report_tables import (
 )
 from earwitness.metaeval.results import (
     Concordance,
+    Figure,
     MetricFigures,
     MetricRanking,
     SampleSizeCurve,
     ScaleConcordance,
 )
-from earwitness.report.numbers import cell, interval, number
-from earwitness.report.parts import Lines, Quote, Report, Section
-from earwitness.report.sentences import join_names
+from earwitness.report.numbers import cell, interval, number, p_phrase
+from earwitness.report.paper import PaperColumn, PaperRow, PaperTable, paper_rows
+from earwitness.report.parts import Lines, Matrix, Quote, Report, Section
+from earwitness.report.sentences import join_names, summary_section
 from earwitness.studies.report.wording import CORRECTION_WORDING
 
 # --- Summary and cautions ------------------------------------------------------------------------
@@ -39,10 +46,7 @@ def summary_sentences(concordance: Concordance) -> Iterator[str]:
     """Yield the best metric per scale and level, and which metrics differ from it."""
     for scale in concordance.scales:
         for rank in scale.ranked:
-            yield (
-                f"{scale.scale.name}, {LEVEL_TITLES[rank.figure.level]}: "
-                f"{_ranking_sentence(scale, rank)}"
-            )
+            yield _ranking_sentence(concordance, scale, rank)
 
 
 def caution_parts(concordance: Concordance) -> Iterator[Lines]:
@@ -56,29 +60,41 @@ def caution_parts(concordance: Concordance) -> Iterator[Lines]:
             yield Lines(scale.scale.name, tuple(dict.fromkeys(sentences)))
 
 
-def _ranking_sentence(scale: ScaleConcordance, rank: MetricRanking) -> str:
+def _ranking_sentence(
+    concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
+) -> str:
     metrics = {metric.metric: metric for metric in scale.metrics}
     value, figure = figure_value(rank.figure), rank.figure
+    where = f"in {LEVEL_TASKS[figure.level]} by {scale.scale.name}"
     if not rank.groups:
         has_value = any(not isnan(metrics[name].figures[figure].value) for name in rank.aside)
-        return f"no metric has {'enough values to be ranked' if has_value else 'a defined value'}"
-    first = rank.groups[0]
-    estimate = metrics[first[0]].figures[figure]
+        reason = "enough values to be ranked" if has_value else "a defined value"
+        return f"No metric has {reason} {where}"
+    best = rank.groups[0][0]
+    estimate = metrics[best].figures[figure]
     chance = scale.chance.get(figure)
+    sizes = f"{len(scale.people)} systems, {scale.items:,} items, {scale.raters:,} raters"
+    size = f"{COEFFICIENT_NAMES[figure.coefficient]} {cell(estimate, value)}"
     if chance is not None and estimate.value <= chance.high:
-        return f"no metric agrees better than chance (best: {first[0]}, {cell(estimate, value)})"
-    size = f"({COEFFICIENT_NAMES[figure.coefficient]} {cell(estimate, value)})"
+        return (
+            f"No metric agrees with raters better than chance {where} "
+            f"(best: {best}, {size}; {sizes})"
+        )
     worse, lower = _later_metrics(scale, rank)
-    if not worse and (len(first) > 1 or lower):
-        return f"no other metric differs significantly from {first[0]}, which agrees best {size}"
-    sentence = f"{first[0]} agrees best {size}"
-    if len(first) > 1:
-        sentence += f"; not significantly different: {join_names(first[1:])}"
+    same = [*rank.groups[0][1:], *lower]
+    tests = [one for one in scale.apart if one.figure == figure]
+    if same and not any(test.is_distinct for test in tests):
+        pairs = f"{len(tests):,} pair{'s' * (len(tests) != 1)} tested"
+        return (
+            f"No significant difference between metrics was found {where} ({pairs}, {sizes}, "
+            f"alpha = {concordance.alpha:.2g}); {best} agrees best ({size})"
+        )
+    sentence = f"{best} agrees best with raters {where} ({size}, {sizes})"
     if worse:
-        sentence += f"; significantly worse: {join_names(worse)}"
-    if lower:
-        sentence += f"; lower, but not significantly: {join_names(lower)}"
-    return sentence
+        p = max(t.corrected for t in tests if t.a == best and t.b in worse)
+        limit = "largest " * (len(worse) > 1)
+        sentence += f"; significantly worse: {join_names(worse)} ({limit}{p_phrase(p)})"
+    return f"{sentence}; not significantly different: {join_names(same)}" if same else sentence
 
 
 def _doubt_sentences(scale: ScaleConcordance, rank: MetricRanking) -> Iterator[str]:
@@ -274,7 +290,7 @@ def concordance_report(concordance: Concordance) -> Report:
 
 
 def _sections(concordance: Concordance) -> Iterator[Section]:
-    yield Section("Summary", (Lines("", tuple(summary_sentences(concordance))),))
+    yield summary_section(summary_sentences(concordance))
     doubts = tuple(caution_parts(concordance))
     if doubts:
         yield Section("Cautions", doubts)
@@ -285,13 +301,13 @@ def _sections(concordance: Concordance) -> Iterator[Section]:
         yield Section("Text for a paper", quotes, "Sentences to copy:", place="pages")
 
 
-def _counts_sentence(concordance: Concordance) -> str:
+def _counts_sentence(concordance: Concordance, *, votes: bool = False) -> str:
     """Return the sample sizes; scales with the same sizes share an entry."""
     names_by_counts: dict[str, list[str]] = {}
     for scale in concordance.scales:
         counts = (
             f"{len(scale.metrics)} metrics, {len(scale.people)} systems, {scale.items:,} items, "
-            f"{scale.raters:,} raters"
+            f"{scale.raters:,} raters{f', {scale.votes:,} ratings' * votes}"
         )
         names_by_counts.setdefault(counts, []).append(scale.scale.name)
     return "; ".join(f"{', '.join(names)}: {counts}" for counts, names in names_by_counts.items())
@@ -307,3 +323,86 @@ def _provenance_lines(concordance: Concordance) -> Iterator[str]:
     for entry in concordance.inputs:
         yield f"input: {entry.name} ({entry.bytes:,} bytes, sha256 {entry.sha256})"
     yield from (f"note: {entry}" for entry in concordance.notes)
+
+
+# --- Table for a paper ---------------------------------------------------------------------------
+
+
+PAPER_COEFFICIENTS = ("pearson", "spearman", "kendall_b")
+LEVEL_LABELS = {"system": "systems", "item": "within items", "global": "all outputs"}
+
+
+def concordance_table(concordance: Concordance) -> PaperTable:
+    """Return the table for a paper: metrics as rows, coefficients as columns.
+
+    Columns are Pearson's, Spearman's and Kendall's coefficient at the first level at which metrics
+    are ranked, and the coefficient that ranks them at every level. Scales are sections of rows.
+    """
+    figures = _paper_figures(concordance)
+    several = len(concordance.scales) > 1
+    levels = [figure.level for figure in figures]
+    corrected = CORRECTION_WORDING[concordance.correction]
+    percent = f"{100 * concordance.level:.4g} %"
+    phrases = [f"({LEVEL_LABELS[x]}): {LEVEL_PHRASES[x]}" for x in dict.fromkeys(levels)]
+    return PaperTable(
+        "agreement",
+        f"Agreement of metrics with ratings. {_counts_sentence(concordance, votes=True)}. "
+        f"{'; '.join(phrases)}.",
+        "metric",
+        tuple(PaperColumn(figure_value(f), LEVEL_LABELS[f.level]) for f in figures),
+        tuple(
+            row
+            for scale in concordance.scales
+            for row in _paper_scale_rows(concordance, scale, figures, several=several)
+        ),
+        f"{percent} confidence intervals (bootstrap over {RESAMPLED_UNITS[concordance.over]})",
+        f"permutation test swapping {SWAPPED_UNITS[concordance.test]}, {corrected}, "
+        f"p < {concordance.alpha:.4g}",
+        tuple(_paper_notes(concordance, percent)),
+        "scale" * several,
+        concordance.signature,
+    )
+
+
+def _paper_figures(concordance: Concordance) -> list[Figure]:
+    ranked = [rank.figure for scale in concordance.scales for rank in scale.ranked]
+    main = [Figure(ranked[0].level, name) for name in PAPER_COEFFICIENTS] if ranked else []
+    known = {f for scale in concordance.scales for metric in scale.metrics for f in metric.figures}
+    return [figure for figure in dict.fromkeys([*main, *ranked]) if figure in known]
+
+
+def _paper_scale_rows(
+    concordance: Concordance, scale: ScaleConcordance, figures: list[Figure], *, several: bool
+) -> tuple[PaperRow, ...]:
+    """Return the rows of a scale in the order of the ranking; baselines and raters are apart."""
+    metrics = {metric.metric: metric for metric in scale.metrics}
+    order = [name for rank in scale.ranked[:1] for group in rank.groups for name in group]
+    labels = [metric_label(metrics[name]) for name in dict.fromkeys([*order, *metrics])]
+    controls = [metric_label(metric) for metric in scale.metrics if metric.baseline]
+    matrices = []
+    for figure in figures:
+        rows = {metric_label(m): m.figures.get(figure) for m in scale.metrics}
+        raters = (ceiling.rater for ceiling in scale.ceilings if ceiling.figure == figure)
+        rows |= {CHANCE_LABEL: scale.chance.get(figure), RATER_LABEL: next(raters, None)}
+        tests = [difference for difference in scale.apart if difference.figure == figure]
+        contrasts = tuple(difference_contrast(concordance, test, metrics) for test in tests)
+        apart = (*controls, CHANCE_LABEL, RATER_LABEL)
+        matrices.append(Matrix("", figure_value(figure), rows, contrasts, "", apart))
+    known = [
+        label
+        for label in (CHANCE_LABEL, RATER_LABEL)
+        if any(matrix.systems[label] is not None for matrix in matrices)
+    ]
+    return paper_rows([*labels, *known], matrices, scale.scale.name * several)
+
+
+def _paper_notes(concordance: Concordance, percent: str) -> Iterator[str]:
+    if any(metric.low_is_good for scale in concordance.scales for metric in scale.metrics):
+        yield "Metrics with (↓) were negated, since lower scores are better."
+    if any(scale.chance for scale in concordance.scales):
+        yield f"{CHANCE_LABEL}: systems permuted at random, with the {percent} range."
+    if any(scale.ceilings for scale in concordance.scales):
+        yield (
+            f"{RATER_LABEL}: each rater with the mean of the others, with the {percent} range "
+            "across raters."
+        )

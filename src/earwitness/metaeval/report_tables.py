@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from earwitness.core import Contrast, Value
+from earwitness.core import Contrast, Estimate, Value
 from earwitness.metaeval.results import (
     Concordance,
     Figure,
@@ -51,6 +51,11 @@ LEVEL_PURPOSES = {
     "system": "to rank systems",
     "item": "to rank outputs within items",
     "global": "to rank all outputs",
+}
+LEVEL_TASKS = {
+    "system": "ranking systems",
+    "item": "ranking outputs within items",
+    "global": "ranking all outputs",
 }
 LEVEL_PHRASES = {
     "system": "across systems",
@@ -162,51 +167,60 @@ def _ranking_intervals(
     )
 
 
+CORRELATION_HEADINGS = {"pearson": "Pearson", "spearman": "Spearman", "kendall_b": "Kendall"}
+
+
 def _ranking_table(
     concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking, title: str
 ) -> Table:
+    """Return the ranking, with the values of the other two correlations beside it."""
     value, metrics = figure_value(rank.figure), {metric.metric: metric for metric in scale.metrics}
     tests = {
         (difference.a, difference.b): difference
         for difference in scale.apart
         if difference.figure == rank.figure
     }
+    others = [
+        Figure(rank.figure.level, name)
+        for name in CORRELATION_HEADINGS
+        if name != rank.figure.coefficient
+    ]
+
+    def row(name: str, place: str, figures: Mapping[Figure, Estimate], p: str) -> tuple[str, ...]:
+        own = figures[rank.figure]
+        more = (number(figures[f].value, figure_value(f)) if f in figures else "–" for f in others)
+        return (name, place, cell(own, value), *more, f"{own.n:,}", p)
+
     rows = []
     best = rank.groups[0][0] if rank.groups else ""
     for place, group in enumerate(rank.groups, 1):
         for name in group:
             test = tests.get((best, name))
-            estimate = metrics[name].figures[rank.figure]
             p = p_value(test.corrected) if test else "–"
-            rows.append(
-                (
-                    metric_label(metrics[name]),
-                    f"{place}",
-                    cell(estimate, value),
-                    f"{estimate.n:,}",
-                    p,
-                )
-            )
+            rows.append(row(metric_label(metrics[name]), f"{place}", metrics[name].figures, p))
     for name in rank.aside:
-        estimate = metrics[name].figures[rank.figure]
-        rows.append(
-            (metric_label(metrics[name]), "–", cell(estimate, value), f"{estimate.n:,}", "–")
-        )
+        rows.append(row(metric_label(metrics[name]), "–", metrics[name].figures, "–"))
     if rank.figure in scale.chance:
-        chance = scale.chance[rank.figure]
-        rows.append((CHANCE_LABEL, "", cell(chance, value), f"{chance.n:,}", ""))
-    for ceiling in scale.ceilings:
-        if ceiling.figure == rank.figure:
-            for name, estimate in ((RATER_LABEL, ceiling.rater), (HALVES_LABEL, ceiling.halves)):
-                rows.append((name, "", cell(estimate, value), f"{estimate.n:,}", ""))
-    heading = CORRECTED_P_HEADINGS.get(concordance.correction, "p").replace("p", "p vs best", 1)
-    return Table(title, ("metric", "group", "value", "n", heading), tuple(rows))
+        rows.append(row(CHANCE_LABEL, "", scale.chance, ""))
+    ceilings = [one for one in scale.ceilings if one.figure.level == rank.figure.level]
+    if any(ceiling.figure == rank.figure for ceiling in ceilings):
+        rows.append(row(RATER_LABEL, "", {one.figure: one.rater for one in ceilings}, ""))
+        rows.append(row(HALVES_LABEL, "", {one.figure: one.halves for one in ceilings}, ""))
+    p_heading = CORRECTED_P_HEADINGS.get(concordance.correction, "p").replace("p", "p vs best", 1)
+    header = (
+        *("metric", "group", CORRELATION_HEADINGS.get(rank.figure.coefficient, "value")),
+        *(CORRELATION_HEADINGS[figure.coefficient] for figure in others),
+        *("n", p_heading),
+    )
+    return Table(title, header, tuple(rows))
 
 
 def _ranking_note(concordance: Concordance) -> str:
     percent = f"{100 * concordance.level:g} %"
     return (
-        f"Confidence intervals generalize to {RESAMPLING_PHRASES[concordance.over]}. Metrics in "
+        "Metrics are ranked by the coefficient in the title; the other correlations are Pearson's "
+        "r, Spearman's ρ and Kendall's τ-b. Confidence intervals generalize to "
+        f"{RESAMPLING_PHRASES[concordance.over]}. Metrics in "
         "the same group do not differ significantly from its best one; a metric without a group "
         "(–) has too few values to be ranked. A metric within the range of "
         f"{CHANCE_LABEL} is no better than random. {CHANCE_LABEL}: mean and {percent} range with "
@@ -228,13 +242,14 @@ def _difference_matrix(
     }
     title = f"{scale.scale.name}, {LEVEL_TITLES[rank.figure.level]}: {value_title(value)}"
     pairs = [difference for difference in scale.apart if difference.figure == rank.figure]
-    contrasts = tuple(_contrast(concordance, difference, metrics) for difference in pairs)
+    contrasts = tuple(difference_contrast(concordance, difference, metrics) for difference in pairs)
     return Matrix(title, value, systems, contrasts, concordance.correction)
 
 
-def _contrast(
+def difference_contrast(
     concordance: Concordance, difference: MetricDifference, metrics: dict[str, MetricFigures]
 ) -> Contrast:
+    """Return the difference between two metrics as a contrast of their labels."""
     a, b = metric_label(metrics[difference.a]), metric_label(metrics[difference.b])
     better = (a if difference.difference.value > 0 else b) if difference.is_distinct else ""
     return Contrast(

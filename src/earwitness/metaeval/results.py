@@ -8,6 +8,9 @@ from math import nan
 from typing import NamedTuple
 
 from earwitness.core import Estimate, Input, Value
+from earwitness.report.paper import PaperTable
+from earwitness.report.parts import Report
+from earwitness.report.result import Result, TableRows
 
 
 class Figure(NamedTuple):
@@ -161,8 +164,8 @@ class ScaleConcordance:
     paired: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Concordance:
+@dataclass(frozen=True, slots=True, repr=False)
+class Concordance(Result):
     """Result of an agreement analysis, by rating scale."""
 
     title: str
@@ -177,3 +180,27 @@ class Concordance:
     version: str
     signatures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def make_report(self) -> Report:
+        """Return the report of the agreement."""
+        from earwitness.metaeval.report import concordance_report
+
+        return concordance_report(self)
+
+    def make_paper_table(self) -> PaperTable:
+        """Return the table for a paper."""
+        from earwitness.metaeval.report import concordance_table
+
+        return concordance_table(self)
+
+    def make_json(self) -> str:
+        """Return the result as JSON; undefined numbers are null."""
+        from earwitness.metaeval.records import concordance_json
+
+        return concordance_json(self)
+
+    def make_tables(self) -> dict[str, TableRows]:
+        """Return the table ``figures``, which has one row per number."""
+        from earwitness.metaeval.records import concordance_rows
+
+        return {"figures": concordance_rows(self)}

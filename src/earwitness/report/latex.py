@@ -14,7 +14,7 @@ LATEX_ESCAPES = {char: f"\\{char}" for char in "#$%&_{}"} | {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"\symbol{34}",
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
     "–": "--",
@@ -28,6 +28,12 @@ LATEX_ESCAPES = {char: f"\\{char}" for char in "#$%&_{}"} | {
     "′": "$'$",
     "∞": r"$\infty$",
     "√": r"$\surd$",
+    "†": r"$\dagger$",
+    "α": r"$\alpha$",
+    "ρ": r"$\rho$",
+    "τ": r"$\tau$",
+    "₂": "$_2$",
+    "₃": "$_3$",
 }
 PACKAGES_COMMENT = (
     "% requires \\usepackage{booktabs}, \\usepackage{graphicx} and \\usepackage[T1]{fontenc}"
@@ -35,7 +41,7 @@ PACKAGES_COMMENT = (
 LIGATURES = ("--", ",,", "``", "''", "?`", "!`")  # pairs that LaTeX would join
 # Tables are scaled down to the line width.
 SHRINK_TO_LINE = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%"
-MINUS = re.compile(r"(?<![\w.−-])-(?=\d)")
+MINUS = re.compile(r"(?<![\w.−-])-(?=\d|\$\\infty)")
 
 
 def render_latex(report: Report) -> str:
@@ -101,10 +107,10 @@ def _latex_table(table: Table) -> str:
 
 
 def _table_row(cells: tuple[str, ...]) -> str:
-    return " & ".join(map(_table_cell, cells))
+    return " & ".join(map(table_cell, cells))
 
 
-def _table_cell(text: str) -> str:
+def table_cell(text: str) -> str:
     """Return a cell; a leading bracket or star must not become an option of the previous row."""
     escaped = MINUS.sub("$-$", escape(text))
     return "{}" + escaped if text.startswith(("[", "*")) else escaped

@@ -14,6 +14,8 @@ COMPONENT_LABELS = {  # variance components of votes
     "residual": "residual",
 }
 ARROWS = {"high": "↑", "low": "↓", "none": ""}
+DIRECTIONS = {"high": "higher is better", "low": "lower is better", "none": ""}
+MINUS = "−"  # U+2212, for people; files for programs have the hyphen of ASCII
 WIDE_RANGE_FROM = 50  # ranges from this width on have one decimal place
 CORRECTED_P_HEADINGS = {"holm": "p (Holm)", "bh": "p (BH)"}
 
@@ -23,13 +25,41 @@ def value_title(value: Value) -> str:
     return f"{value.name} {ARROWS[value.best]}".rstrip()
 
 
+def axis_label(value: Value) -> str:
+    """Return the label of an axis: the name of a value, its unit and its better direction.
+
+    >>> axis_label(Value("delay", "low", 0, inf, "median delay", "s"))
+    'delay (s), lower is better'
+    """
+    name = label_with_unit(value.name, value.unit)
+    return ", ".join(filter(None, [name, DIRECTIONS[value.best]]))
+
+
 def number(x: float, value: Value) -> str:
-    """Format with three decimals for shares, one for wide ranges, else two; "–" if undefined."""
+    """Format with the decimals of ``decimal_places``; "–" if undefined.
+
+    >>> number(-0.25, Value("rating", "high", 1, 5, "mean of votes"))
+    '−0.25'
+    """
     if not isfinite(x):
-        return "–" if isnan(x) else "∞" if x > 0 else "-∞"
+        return "–" if isnan(x) else "∞" if x > 0 else f"{MINUS}∞"
+    places = decimal_places(value)
+    return f"{round(x, places) + 0.0:.{places}f}".replace("-", MINUS)  # no negative zero
+
+
+def short_number(x: float) -> str:
+    """Format with as few digits as needed, such as the ticks of an axis.
+
+    >>> short_number(-0.5), short_number(20.0)
+    ('−0.5', '20')
+    """
+    return f"{x:g}".replace("-", MINUS)
+
+
+def decimal_places(value: Value) -> int:
+    """Return the number of decimals: three for shares, one for wide ranges, else two."""
     is_wide = WIDE_RANGE_FROM <= value.high - value.low < inf
-    places = 3 if value.high == 1 else 1 if is_wide else 2
-    return f"{round(x, places) + 0.0:.{places}f}"  # no negative zero
+    return 3 if value.high == 1 else 1 if is_wide else 2
 
 
 def interval(estimate: Estimate, value: Value) -> str:
@@ -45,6 +75,16 @@ def cell(estimate: Estimate, value: Value) -> str:
 def p_value(p: float) -> str:
     """Format p with four decimals."""
     return "–" if isnan(p) else f"{p:.4f}" if p >= 0.00005 else "<0.0001"
+
+
+def p_phrase(p: float) -> str:
+    """Format p for a sentence.
+
+    >>> p_phrase(0.0123), p_phrase(1e-9)
+    ('p = 0.0123', 'p < 0.0001')
+    """
+    text = p_value(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
 def percent(estimate: Estimate | None) -> str:

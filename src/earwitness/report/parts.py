@@ -9,7 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from earwitness.core import Alignment, Contrast, Estimate, ExampleItem, Value, WordNetwork
+from earwitness.core import (
+    Alignment,
+    BoundaryMatching,
+    Contrast,
+    Estimate,
+    ExampleItem,
+    Value,
+    WordNetwork,
+)
 from earwitness.text.alignment import format_alignments
 
 ABOUT_ARCS = (
@@ -25,7 +33,8 @@ PEOPLE_SERIES = "(people)"  # series of human annotators
 class Table:
     """Table with a header; the first ``names`` columns are names, the others numbers.
 
-    If it is too wide, columns are omitted if ``may_miss``, else continued below.
+    If it is too wide, columns are omitted if ``may_miss``, else continued below. Pages let readers
+    sort and filter the rows if ``sortable``.
     """
 
     title: str
@@ -33,6 +42,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     names: int = 1
     may_miss: bool = False
+    sortable: bool = False
 
     def columns(self, chosen: Sequence[int]) -> Table:
         """Return the table with only these columns."""
@@ -148,12 +158,16 @@ class Scatter:
 
 @dataclass(frozen=True, slots=True)
 class Scatters:
-    """One small plot per metric, all with the same rating axis; ``table`` has the numbers."""
+    """One small plot per metric, all with the same rating axis; ``table`` has the numbers.
+
+    ``across`` is the label of the horizontal axes; by default, the name of each plot.
+    """
 
     title: str
     value: Value
     plots: tuple[Scatter, ...]
     table: Table
+    across: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +204,16 @@ class Heat:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Boundaries of annotators and systems over time, and the values of systems."""
+    """Boundaries of annotators and systems over time, and the values of systems.
+
+    ``matching`` tells hits, false alarms and misses apart; ``titles`` are tables of titles.
+    """
 
     title: str
     shown: ExampleItem
     values: tuple[Value, ...]
+    matching: BoundaryMatching
+    titles: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 from math import isclose, isnan
 
-from earwitness.report.numbers import number
-from earwitness.report.parts import Matrix
-from earwitness.report.tables import verdict
+from earwitness.core import Contrast
+from earwitness.report.numbers import cell, number, p_phrase
+from earwitness.report.parts import Lines, Matrix, Section
+from earwitness.report.tables import Verdict, find_contrast, is_tested, verdict
+
+# --- Leading systems -----------------------------------------------------------------------------
+
 
 MAX_NAMES_IN_SENTENCE = 4  # number of names listed in a sentence
 MEAN_TOLERANCE = 1e-9  # means that differ by less are equal
@@ -22,6 +28,12 @@ def competing_values(matrix: Matrix) -> dict[str, float]:
     }
 
 
+def competing_contrasts(matrix: Matrix) -> list[Contrast]:
+    """Return the contrasts of pairs without controls."""
+    controls = {*matrix.controls}
+    return [contrast for contrast in matrix.contrasts if not {contrast.a, contrast.b} & controls]
+
+
 def leaders(matrix: Matrix) -> list[str]:
     """Return the systems with the best estimate; empty for a single system or if all are equal."""
     values, sign = competing_values(matrix), {"high": 1, "low": -1, "none": 0}[matrix.value.best]
@@ -34,68 +46,201 @@ def leaders(matrix: Matrix) -> list[str]:
     return leading if len(leading) < len(values) else []
 
 
-def comparison_sentences(matrix: Matrix, where: str = "on the same items") -> Iterator[str]:
-    """Yield the leader, the systems that differ significantly from it, and the controls.
+def leading_group(matrix: Matrix) -> list[str]:
+    """Return the systems with the best estimate, and those that differ significantly from none.
 
-    ``where`` names what both systems of a compared pair have in common.
+    Systems are added in the order of their estimates if they differ significantly neither from the
+    best nor from each other.
     """
-    values = competing_values(matrix)
-    lead = leaders(matrix)
-    if lead:
-        sentence = _leader_sentence(matrix, lead, values, where)
-    elif values and matrix.value.best != "none":
-        name, value = next(iter(values.items()))
-        formatted = number(value, matrix.value)
-        sentence = f"{name} has {formatted}" if len(values) == 1 else f"all are equal ({formatted})"
-    else:
+    group, values = leaders(matrix), competing_values(matrix)
+    for name in _best_first(matrix, values):
+        if group and name not in group:
+            group += [name] * all(verdict(matrix, name, other) == "same" for other in group)
+    return group
+
+
+def _best_first(matrix: Matrix, values: dict[str, float]) -> list[str]:
+    return sorted(values, key=lambda name: values[name], reverse=matrix.value.best == "high")
+
+
+# --- Findings ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FindingContext:
+    """Sample size, such as "24 items", significance level, and wording of findings.
+
+    ``preposition`` stands before the name of a value; ``common`` says what both systems of a
+    compared pair have in common. ``unit`` names what n of a difference counts, if that is the unit
+    of ``size``.
+    """
+
+    size: str
+    alpha: float
+    preposition: str = "by"
+    common: str = "on the same items"
+    unit: str = ""
+
+
+def finding_sentences(matrices: Sequence[Matrix], context: FindingContext) -> Iterator[str]:
+    """Yield the finding of each value; if nothing differs significantly, that comes first."""
+    contrasts = [contrast for matrix in matrices for contrast in competing_contrasts(matrix)]
+    if len(matrices) > 1 and _nothing_differs(contrasts):
+        yield _no_difference_phrase(matrices, context)
+        for matrix in matrices:
+            yield from lead_sentences(matrix)
         return
-    yield f"{matrix.value.name}: {sentence}{_controls_phrase(matrix)}"
+    for matrix in matrices:
+        yield from comparison_sentences(matrix, context)
 
 
-def _leader_sentence(matrix: Matrix, lead: list[str], values: dict[str, float], where: str) -> str:
-    others = [name for name in values if name not in lead]
-    verdicts = {name: {verdict(matrix, leader, name) for leader in lead} for name in others}
-    worse = [name for name in others if "worse" in verdicts[name]]
-    beaten = [name for name in others if verdicts[name] == {"better"}]
-    level = [name for name in others if "same" in verdicts[name] and name not in worse]
-    untested = [
-        name for name in others if "untested" in verdicts[name] and name not in (*worse, *level)
-    ]
-    uncompared = [name for name in others if verdicts[name] == {None}]
-    if all(pair_verdicts == {"same"} for pair_verdicts in verdicts.values()):
-        formatted = number(values[lead[0]], matrix.value)
-        verb = "leads" if len(lead) == 1 else "lead"
-        return (
-            f"no other system differs significantly from {join_names(lead)}, which {verb} "
-            f"({formatted})"
-        )
-    sentence = _lead_phrase(matrix, lead, values, mean=bool(worse or uncompared))
-    if worse:
-        sentence += (
-            f", but {'is' if len(lead) == 1 else 'are'} significantly worse than "
-            f"{join_names(worse)} {where}"
-        )
+def _nothing_differs(contrasts: Sequence[Contrast]) -> bool:
+    """Return whether pairs were tested, and none of them differs significantly."""
+    return any(map(is_tested, contrasts)) and not any(contrast.better for contrast in contrasts)
+
+
+def _no_difference_phrase(matrices: Sequence[Matrix], context: FindingContext) -> str:
+    names = join_names([matrix.value.name for matrix in matrices], conjunction="or")
+    contrasts = [contrast for matrix in matrices for contrast in competing_contrasts(matrix)]
+    pairs = {frozenset((c.a, c.b)) for c in contrasts}
+    tested = {frozenset((c.a, c.b)) for c in contrasts if is_tested(c)}
+    count = f"{len(pairs):,}" if pairs == tested else f"{len(tested):,} of {len(pairs):,}"
+    return (
+        f"No significant difference between systems was found {context.preposition} {names} "
+        f"({count} pair{'s' * (len(pairs) != 1)} tested, {context.size}, "
+        f"alpha = {context.alpha:.4g})"
+    )
+
+
+def comparison_sentences(matrix: Matrix, context: FindingContext) -> Iterator[str]:
+    """Yield one sentence: the leading systems, and which others differ significantly from them."""
+    values = competing_values(matrix)
+    if not values or matrix.value.best == "none":
+        return
+    by = f"{context.preposition} {matrix.value.name}"
+    if len(values) == 1:
+        name = next(iter(values))
+        sentence = f"{name} has {matrix.value.name} {_estimate_text(matrix, name)} ({context.size})"
+    elif not leaders(matrix):
+        formatted = number(next(iter(values.values())), matrix.value)
+        sentence = f"All systems are equal {by} ({formatted}, {context.size})"
+    else:
+        sentence = _leader_sentence(matrix, values, by, context)
+    yield f"{sentence}{_controls_phrase(matrix)}"
+
+
+def _leader_sentence(
+    matrix: Matrix, values: dict[str, float], by: str, context: FindingContext
+) -> str:
+    group, best = leading_group(matrix), leaders(matrix)[0]
+    patterns: dict[tuple[Verdict | None, ...], list[str]] = {}
+    for name in _best_first(matrix, values):
+        if name not in group:
+            pattern = tuple(verdict(matrix, leader, name) for leader in group)
+            patterns.setdefault(pattern, []).append(name)
+    if _nothing_differs(competing_contrasts(matrix)):
+        clauses = [_no_difference_phrase([matrix], context), _lead_phrase(matrix, values)]
+        for pattern, names in patterns.items():
+            clauses += [_pattern_clause(names, group, pattern, context.common)]
+        return "; ".join(clauses)
+    won: Verdict = "better"
+    beaten = patterns.pop((won,) * len(group), [])
+    size = f", {context.size}"
     if beaten:
-        sentence += f"{';' if worse else ','} significantly better than {join_names(beaten)}"
-    if level:
-        sentence += f"; not significantly different from {join_names(level)}"
-    if untested:
-        sentence += f"; not testable against {join_names(untested)}"
-    return f"{sentence}; not compared with {join_names(uncompared)}" if uncompared else sentence
+        rival = f" from {beaten[0]}" * (len(beaten) > 1)
+        size = f"; difference{rival} {_difference_text(matrix, best, beaten[0], context)}"
+    if len(group) == 1:
+        value = number(values[best], matrix.value)
+        if beaten and not patterns:
+            return f"{best} is significantly better than {join_names(beaten)} {by} ({value}{size})"
+        only_mean = any({*pattern} & {"worse", None} for pattern in patterns)
+        verb = "has the best mean" if only_mean else "leads"
+        clauses = [f"{best} {verb} {by} ({value}{size})"]
+        everyone = "it is"
+    else:
+        alike = all(verdict(matrix, a, b) == "same" for a, b in combinations(group, 2))
+        clauses = [
+            f"{join_names(group)} lead {by}{' and do not differ significantly' * alike} "
+            f"({_value_range(matrix, group, values)}{size})"
+        ]
+        everyone = "both are" if len(group) == 2 else "all are"
+    if beaten:
+        clauses.append(f"{everyone} significantly better than {join_names(beaten)}")
+    for pattern, names in patterns.items():
+        clauses.append(_pattern_clause(names, group, pattern, context.common))
+    return "; ".join(clauses)
 
 
-def _lead_phrase(matrix: Matrix, lead: list[str], values: dict[str, float], *, mean: bool) -> str:
-    """Return the leaders and their value; ``mean`` adds that only the mean is compared."""
+PATTERN_PHRASES: dict[Verdict | None, str] = {
+    "better": "significantly worse than",
+    "same": "not significantly different from",
+    "untested": "not testable against",
+    None: "not compared with",
+    "worse": "significantly better than",
+}
+
+
+LEADER_PHRASES: dict[Verdict | None, str] = {
+    **PATTERN_PHRASES,
+    "better": PATTERN_PHRASES["worse"],
+    "worse": PATTERN_PHRASES["better"],
+}
+
+
+def _pattern_clause(
+    names: list[str], group: list[str], pattern: tuple[Verdict | None, ...], common: str
+) -> str:
+    """Return how systems differ from each of the leading systems."""
+    if len(group) == 1:
+        where = f" {common}" * (pattern[0] == "worse")
+        return f"it is {LEADER_PHRASES[pattern[0]]} {join_names(names)}{where}"
+    phrases = []
+    for outcome, phrase in PATTERN_PHRASES.items():
+        rivals = [leader for leader, own in zip(group, pattern, strict=True) if own == outcome]
+        if rivals:
+            where = f" {common}" * (outcome == "worse")
+            phrases.append(f"{phrase} {join_names(rivals)}{where}")
+    return f"{join_names(names)} {'is' if len(names) == 1 else 'are'} {', '.join(phrases)}"
+
+
+def _value_range(matrix: Matrix, group: list[str], values: dict[str, float]) -> str:
+    first, last = (number(values[name], matrix.value) for name in (group[0], group[-1]))
+    return first if first == last else f"{first} to {last}"
+
+
+def _difference_text(matrix: Matrix, a: str, b: str, context: FindingContext) -> str:
+    """Return the difference of two systems with its interval, p and n."""
+    contrast = find_contrast(matrix, a, b)
+    assert contrast is not None
+    estimate = contrast.difference
+    if contrast.a != a:
+        estimate = replace(estimate, value=-estimate.value, low=-estimate.high, high=-estimate.low)
+    size = f"{estimate.n:,} {context.unit}" if context.unit else context.size
+    return f"{cell(estimate, matrix.value)}, {p_phrase(contrast.p_corrected)}, {size}"
+
+
+def _estimate_text(matrix: Matrix, name: str) -> str:
+    estimate = matrix.systems[name]
+    assert estimate is not None
+    return cell(estimate, matrix.value)
+
+
+def _lead_phrase(matrix: Matrix, values: dict[str, float]) -> str:
+    """Return the leaders and their value."""
+    lead = leaders(matrix)
     verb = "leads" if len(lead) == 1 else "lead"
-    formatted = number(values[lead[0]], matrix.value)
-    return f"{join_names(lead)} {verb}{' by mean' * mean} ({formatted})"
+    return f"{join_names(lead)} {verb} ({number(values[lead[0]], matrix.value)})"
 
 
 def lead_sentences(matrix: Matrix) -> Iterator[str]:
-    """Yield the leader by mean, without significance tests."""
-    lead, values = leaders(matrix), competing_values(matrix)
+    """Yield the system with the best estimate, without significance tests."""
+    lead = leaders(matrix)
     if lead:
-        yield f"{matrix.value.name}: {_lead_phrase(matrix, lead, values, mean=True)}"
+        verb = "has" if len(lead) == 1 else "have"
+        yield (
+            f"{join_names(lead)} {verb} the best {matrix.value.name} "
+            f"({_estimate_text(matrix, lead[0])}){_controls_phrase(matrix)}"
+        )
 
 
 def _controls_phrase(matrix: Matrix) -> str:
@@ -107,8 +252,13 @@ def _controls_phrase(matrix: Matrix) -> str:
     return f"; controls: {', '.join(controls)}" if controls else ""
 
 
-def better_sentences(matrix: Matrix) -> Iterator[str]:
+def better_sentences(matrix: Matrix, context: FindingContext) -> Iterator[str]:
     """Yield which systems are better, if systems were only rated relative to others."""
+    significant = [contrast.p_corrected for contrast in matrix.contrasts if contrast.better]
+    if _nothing_differs(matrix.contrasts):
+        untested = _undecided_phrases(matrix, "untested", "not testable")
+        yield "; ".join([_no_difference_phrase([matrix], context), *untested])
+        return
     clauses = []
     for system in matrix.systems:
         beaten = [name for name in matrix.systems if verdict(matrix, system, name) == "better"]
@@ -122,7 +272,8 @@ def better_sentences(matrix: Matrix) -> Iterator[str]:
     clauses += _undecided_phrases(matrix, "same", "not significantly different")
     clauses += _undecided_phrases(matrix, "untested", "not testable")
     if clauses:
-        yield f"{matrix.value.name}: {'; '.join(clauses)}"
+        largest = f"largest significant {p_phrase(max(significant))}, " if significant else ""
+        yield f"{matrix.value.name}: {'; '.join(clauses)} ({largest}{context.size})"
 
 
 def _undecided_phrases(matrix: Matrix, wanted: str, label: str) -> list[str]:
@@ -132,6 +283,19 @@ def _undecided_phrases(matrix: Matrix, wanted: str, label: str) -> list[str]:
         if verdict(matrix, contrast.a, contrast.b) == wanted
     ]
     return [f"{label}: {join_names(pairs)}"] if pairs else []
+
+
+# --- Wording -------------------------------------------------------------------------------------
+
+
+def summary_section(sentences: Iterable[str]) -> Section:
+    """Return the first section of a report, with one sentence per line; the first is the finding.
+
+    >>> summary_section(["a leads", "It rains!"]).parts[0].lines
+    ('a leads.', 'It rains!')
+    """
+    lines = tuple(line if line.endswith((".", "!", "?")) else f"{line}." for line in sentences)
+    return Section("Summary", (Lines("", lines),))
 
 
 def join_names(

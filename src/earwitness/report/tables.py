@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from math import isnan
+from dataclasses import replace
+from math import inf, isnan
 from typing import Literal
 
 from earwitness.core import Contrast, Estimate, Value
-from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, clock, label_with_unit, p_value
+from earwitness.report.numbers import (
+    CORRECTED_P_HEADINGS,
+    MINUS,
+    cell,
+    clock,
+    label_with_unit,
+    number,
+    p_value,
+    short_number,
+)
 from earwitness.report.parts import (
     PEOPLE_SERIES,
     Curve,
@@ -33,8 +44,26 @@ VERDICT_MARKS: dict[Verdict, str] = {
 EFFECT_SIZE = Value("effect size", "none", float("-inf"), float("inf"), "in standard deviations")
 
 
+HYPHEN_AS_MINUS = re.compile(r"(?<![\w.−-])-(?=\d)")
+
+
 def part_tables(part: Part) -> list[Table]:
-    """Return the tables of a part; empty for parts that are only pictures or text."""
+    """Return the tables of a part; empty for parts that are only pictures or text.
+
+    Numbers have true minus signs.
+    """
+    return [_set_minus_signs(table) for table in _find_tables(part)]
+
+
+def _set_minus_signs(table: Table) -> Table:
+    def convert(row: tuple[str, ...]) -> tuple[str, ...]:
+        numbers = (HYPHEN_AS_MINUS.sub(MINUS, text) for text in row[table.names :])
+        return (*row[: table.names], *numbers)
+
+    return replace(table, header=convert(table.header), rows=tuple(map(convert, table.rows)))
+
+
+def _find_tables(part: Part) -> list[Table]:
     match part:
         case Table():
             return [part]
@@ -49,7 +78,7 @@ def part_tables(part: Part) -> list[Table]:
         case Matrix():
             return [_matrix_table(part), _contrast_table(part)]
         case Timeline():
-            return [_timeline_table(part)]
+            return [_timeline_table(part), *part.titles]
         case _:
             return []
 
@@ -76,7 +105,8 @@ def _interval_table(part: Intervals) -> Table:
 def _curve_table(part: Curve) -> Table:
     series = list(part.points[0][1])
     rows = tuple(
-        (f"{x:g}", *_estimate_cells(row, series, part, row[series[0]].n)) for x, row in part.points
+        (short_number(x), *_estimate_cells(row, series, part, row[series[0]].n))
+        for x, row in part.points
     )
     return Table(part.title, (label_with_unit(part.parameter, part.unit), *series), rows)
 
@@ -93,10 +123,63 @@ def _estimate_cells(
     return texts
 
 
+BoundaryKind = Literal["hit", "partial", "false", "ignored"]
+BOUNDARY_LABELS: dict[BoundaryKind, str] = {
+    "hit": "hits",
+    "partial": "hits for some annotators only",
+    "false": "false alarms",
+    "ignored": "not counted",
+}
+
+
 def _timeline_table(part: Timeline) -> Table:
-    sides = [*part.shown.references.items(), *part.shown.outputs.items()]
-    rows = tuple((who, " ".join(map(clock, times)) or "none") for who, times in sides)
-    return Table(f"{part.title} ({clock(part.shown.duration)})", ("", "boundaries"), rows, names=2)
+    """Return the boundaries of annotators, and those of systems by kind, with missed ones."""
+    shown, count = part.shown, len(part.shown.references)
+    value = part.values[0] if part.values else None
+    rows: list[tuple[str, ...]] = [
+        (name, "", "reference", _times_text(times)) for name, times in shown.references.items()
+    ]
+    for system, times in shown.outputs.items():
+        matches = part.matching.systems[system]
+        kinds = [boundary_kind(names, count) for names in matches.matched]
+        lists = {
+            label: [time for time, own in zip(times, kinds, strict=True) if own == kind]
+            for kind, label in BOUNDARY_LABELS.items()
+        }
+        lists |= {
+            f"missed{f' of {name}' * (count > 1)}": [*missed]
+            for name, missed in matches.missed.items()
+        }
+        figure = number(shown.values[system][value.name], value) if value else ""
+        first = [system, figure]
+        for label, own in lists.items():
+            if own:
+                rows.append((*first, label, _times_text(own)))
+                first = ["", ""]
+        if first[0]:
+            rows.append((*first, "", "none"))
+    title = (
+        f"{part.title} ({clock(shown.duration)}): boundaries matched one to one within "
+        f"{part.matching.collar:g} s"
+    )
+    return Table(title, ("", value.name if value else "", "", "boundaries"), tuple(rows), names=4)
+
+
+def _times_text(times: Sequence[float]) -> str:
+    return " ".join(map(clock, times)) or "none"
+
+
+def boundary_kind(annotators: Sequence[str] | None, count: int) -> BoundaryKind:
+    """Return the kind of a boundary that is matched with these of ``count`` annotators.
+
+    >>> boundary_kind(("anna",), 2), boundary_kind((), 2), boundary_kind(None, 2)
+    ('partial', 'false', 'ignored')
+    """
+    if annotators is None:
+        return "ignored"
+    if not annotators:
+        return "false"
+    return "hit" if len(annotators) == count else "partial"
 
 
 def find_contrast(part: Matrix, a: str, b: str) -> Contrast | None:
@@ -104,6 +187,24 @@ def find_contrast(part: Matrix, a: str, b: str) -> Contrast | None:
     return next(
         (contrast for contrast in part.contrasts if {contrast.a, contrast.b} == {a, b}), None
     )
+
+
+def rank_systems(part: Matrix) -> list[str]:
+    """Return the systems, best first; controls and systems without an estimate are at the end.
+
+    Without any estimates, systems are ranked by how many others they are better than.
+    """
+    sign = {"high": 1, "low": -1, "none": 0}[part.value.best]
+
+    def rank(system: str) -> tuple[bool, float]:
+        estimate = part.systems[system]
+        if estimate is not None and not isnan(estimate.value):
+            return system in part.controls, -sign * estimate.value
+        verdicts = [verdict(part, system, other) for other in part.systems]
+        balance = verdicts.count("worse") - verdicts.count("better")
+        return system in part.controls, inf if part.estimated else balance
+
+    return sorted(part.systems, key=rank)
 
 
 def verdict(part: Matrix, a: str, b: str) -> Verdict | None:
@@ -173,4 +274,4 @@ def _contrast_table(part: Matrix) -> Table:
         )
         for contrast in part.contrasts
     )
-    return Table(f"{part.title}: differences", header, rows, names=2)
+    return Table(f"{part.title}: differences", header, rows, names=2, sortable=len(rows) > 1)

@@ -25,7 +25,7 @@ def _section_texts(section: Section, width: int) -> Iterator[str]:
     texts = []
     for part in section.parts:
         if isinstance(part, Lines):
-            texts.append(_list_text(part))
+            texts.append(_list_text(part, width))
         elif isinstance(part, Quote):
             texts.append(fill(part.text, width))
         elif isinstance(part, WordBlock):
@@ -33,7 +33,7 @@ def _section_texts(section: Section, width: int) -> Iterator[str]:
         texts += [
             draw_table(fitting)
             for table in part_tables(part)
-            for fitting in _fit_columns(table, width)
+            for fitting in fit_columns(table, width)
         ]
     yield from texts
     if texts and section.text:
@@ -54,7 +54,7 @@ def draw_table(table: Table) -> str:
     return "\n".join([table.title, *(f"  {line}" for line in lines)])
 
 
-def _fit_columns(table: Table, width: int) -> Iterator[Table]:
+def fit_columns(table: Table, width: int) -> Iterator[Table]:
     """Yield the table, or parts of it that fit the width, each with the name columns."""
     names = list(range(table.names))
     chosen = list(names)
@@ -71,9 +71,15 @@ def _fit_columns(table: Table, width: int) -> Iterator[Table]:
     yield table.columns(chosen)
 
 
-def _list_text(part: Lines) -> str:
-    title = [part.title] if part.title else []
-    lines = [*title, *(f"  {line}" for line in part.lines[:SHOWN_LINES])]
+def _list_text(part: Lines, width: int) -> str:
+    """Return lines below their title; sentences without a title are wrapped."""
+    if part.title:
+        lines = [part.title, *(f"  {line}" for line in part.lines[:SHOWN_LINES])]
+    else:
+        lines = [
+            fill(line, width, subsequent_indent="  ", break_on_hyphens=False)
+            for line in part.lines[:SHOWN_LINES]
+        ]
     if len(part.lines) > SHOWN_LINES:
         lines.append(f"  … and {len(part.lines) - SHOWN_LINES:,} more (use --to json for all)")
     return "\n".join(lines)

@@ -151,12 +151,14 @@ def assemble_scores(run: ScoringRun, collectors: RunCollectors, level: float) ->
         sweeps=metrics.sweeps,
         parts=tuple(collector.result(level) for collector in collectors.task),
         spread=collectors.spread.result(level),
+        spread_items=collectors.spread.items,
         shown=shown,
         skipped=tuple(run.findings.skipped),
         emptied=tuple(run.findings.emptied),
         worst=collectors.worst.result(level),
         worst_by=collectors.worst.by,
         notes=tuple(run.notes()),
+        task=metrics.task,
     )
 
 

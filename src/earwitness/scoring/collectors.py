@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from earwitness.core import CaseValues, Estimates, Key
 from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import MetricSet
 from earwitness.scoring.records import AlignmentFile, SampleTable
-from earwitness.scoring.results import Slice
+from earwitness.scoring.results import SampleValues, Slice
 from earwitness.scoring.tally import SystemScores, Tally
 from earwitness.stats.arrays import Floats, Ints
 from earwitness.task import (
@@ -164,8 +165,11 @@ def _members(slicing: Slicing, labels: Sequence[str], codes: Ints) -> Iterator[t
 # --- Worst cases ---------------------------------------------------------------------------------
 
 
+MAX_WORST_ITEMS = 20  # worst items that a report shows in detail
+
+
 class WorstCases(Collector):
-    """The cases with the worst values so far; baselines are never among them."""
+    """The cases with the worst values of every system so far; baselines are never among them."""
 
     def __init__(self, metrics: MetricSet, count: int, by: str) -> None:
         values = {value.name: (column, value) for column, value in enumerate(metrics.values)}
@@ -176,42 +180,61 @@ class WorstCases(Collector):
             raise UsageError(f'"{by}" has no better direction (high or low) — choose another value')
         self._sign = 1 if value.best == "high" else -1
         self._names, self.count, self.by = list(values), count, by
-        self._kept: list[tuple[float, Key, Floats]] = []
+        self._kept: dict[str, list[tuple[float, Key, Floats]]] = {}
 
     def add(self, batch: ScoredBatch) -> None:
         """Keep the cases that are among the worst; equal cases are sorted by name."""
         if not self.count or batch.is_baseline:
             return
-        values = batch.values[batch.counted]
-        goodness = self._sign * values[:, self._column]
-        if np.isnan(goodness).all():
-            return
-        last = np.sort(goodness)[: self.count]  # NaN is sorted last
-        chosen = np.flatnonzero(goodness <= np.nanmax(last)).tolist()
-        self._kept += [(float(goodness[i]), batch.keys[i], values[i]) for i in chosen]
-        self._kept = sorted(self._kept, key=lambda kept: kept[:2])[: self.count]
+        for code, system in enumerate(batch.systems):
+            places = np.flatnonzero(batch.codes == code)
+            values = batch.values[places]
+            goodness = self._sign * values[:, self._column]
+            if np.isnan(goodness).all():
+                continue
+            last = np.sort(goodness)[: self.count]  # NaN is sorted last
+            chosen = np.flatnonzero(goodness <= np.nanmax(last)).tolist()
+            items = batch.measured.items
+            new = [(float(goodness[i]), Key(items[places[i]], system), values[i]) for i in chosen]
+            kept = [*self._kept.get(system, []), *new]
+            self._kept[system] = sorted(kept, key=lambda one: one[:2])[: self.count]
+
+    @property
+    def all_items(self) -> list[str]:
+        """The items of the worst cases without repetition: the worst of every system first."""
+        ranked = zip_longest(*(self._kept[system] for system in sorted(self._kept)))
+        cases = [case for cases in ranked for case in cases if case is not None]
+        return list(dict.fromkeys(key.item for _, key, _ in cases))
 
     @property
     def items(self) -> list[str]:
-        """Return the items of the worst cases without repetition, worst first."""
-        return list(dict.fromkeys(key.item for _, key, _ in self._kept))
+        """The first of these items, which are shown in detail."""
+        return self.all_items[: max(self.count, MAX_WORST_ITEMS)]
+
+    def notes(self) -> Iterator[str]:
+        """Yield a note if not all worst items are shown in detail."""
+        count, shown = len(self.all_items), len(self.items)
+        if shown < count:
+            yield f"{shown:,} of the {count:,} items with the worst cases are shown in detail"
 
     def reasons(self) -> dict[str, str]:
         """Return the reason for showing each of these items."""
         systems: dict[str, list[str]] = {}
-        for _, key, _ in self._kept:
-            systems.setdefault(key.item, []).append(key.system)
+        for system in sorted(self._kept):
+            for _, key, _ in self._kept[system]:
+                systems.setdefault(key.item, []).append(system)
         return {
             item: "; ".join(f"{name} is among the worst by {self.by}" for name in names)
             for item, names in systems.items()
         }
 
     def result(self, level: float) -> tuple[CaseValues, ...]:
-        """Return the worst cases, worst first."""
+        """Return the worst cases by system, worst first."""
         del level
         return tuple(
             CaseValues(key, dict(zip(self._names, row.tolist(), strict=True)))
-            for _, key, row in self._kept
+            for system in sorted(self._kept)
+            for _, key, row in self._kept[system]
         )
 
 
@@ -220,9 +243,9 @@ class WorstCases(Collector):
 
 @dataclass
 class SampleRows(Collector):
-    """Writer of the values of every case to the table of samples."""
+    """Writer of the values of every case to the table of samples, or to the result."""
 
-    table: SampleTable
+    table: SampleTable | SampleValues
 
     def add(self, batch: ScoredBatch) -> None:
         """Write cases with all of their references, then with every draw of fewer."""

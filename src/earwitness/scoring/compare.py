@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 from typing import Any
@@ -16,8 +16,8 @@ from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import MetricChoice, MetricSet
 from earwitness.scoring.assembly import Request, assemble_scores, listed, slicings_of
-from earwitness.scoring.collectors import GroupScores
-from earwitness.scoring.results import Comparison, GroupContrasts
+from earwitness.scoring.collectors import GroupScores, SampleRows
+from earwitness.scoring.results import Comparison, GroupContrasts, SampleValues
 from earwitness.scoring.score import Place, check, sources
 from earwitness.scoring.setup import set_up
 from earwitness.scoring.tally import SystemScores
@@ -141,6 +141,7 @@ def compare(
     by: Sequence[str] | str = (),
     show: Sequence[str] | str = (),
     baselines: Sequence[str] | str = (),
+    samples: bool = False,
     map: Map = in_process,
     progress: Progress = no_progress,
     **parameters: Any,
@@ -154,9 +155,10 @@ def compare(
     Parameters
     ----------
     outputs
-        Path, ``"-"`` for standard input, or records of two or more systems.
+        Path, ``"-"`` for standard input, records, or a data frame of two or more systems, as for
+        ``score``.
     references
-        Path, ``"-"`` or records with references, joined with the outputs by ``item``.
+        Path, ``"-"``, records or a data frame with references, joined with the outputs by ``item``.
     values
         Names of the values to compare. By default the main value of every metric.
     metrics
@@ -179,6 +181,8 @@ def compare(
     by
         Fields by which items are grouped, as for ``score``. Systems are also compared within every
         group; p is then corrected across all pairs and all groups of the field.
+    samples
+        Whether to keep the values of every case, as ``to_records("samples")``.
     map
         Function that distributes the work.
     progress
@@ -238,6 +242,9 @@ def compare(
         baselines=tuple(listed(baselines)),
     )
     collectors = request.collectors(other or source)
+    kept = SampleValues.of([value.name for value in setup.metrics.values]) if samples else None
+    if kept is not None:
+        collectors.files.append(SampleRows(kept))
     run = request.run(collectors)
     run.read(source, other, None, map, progress)
     systems = collectors.overall.systems
@@ -245,7 +252,7 @@ def compare(
         raise UsageError(
             f"a comparison keeps all items in memory: at most {MAX_PAIRED_ITEMS:,} per system"
         )
-    scores = assemble_scores(run, collectors, level)
+    scores = replace(assemble_scores(run, collectors, level), samples=kept)
     if len(systems) < 2:
         raise UsageError(
             f"only one system, {next(iter(systems))} — a comparison needs at least two"

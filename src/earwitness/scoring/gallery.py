@@ -28,25 +28,36 @@ class CaseValueSpread(Collector):
 
     metrics: MetricSet
     _kept: dict[str, tuple[Hashes, Floats]] = field(default_factory=dict)
+    _names: dict[int, str] = field(default_factory=dict)  # items by hash
 
     def add(self, batch: ScoredBatch) -> None:
         """Keep the cases with the smallest hashes."""
         hashes, values = batch.measured.hashes, batch.values
         for code, name in enumerate(batch.systems):
-            mine = batch.codes == code
+            mine = np.flatnonzero(batch.codes == code)
             old, rows = self._kept.get(name, (hashes[:0], values[:0]))
             joined, table = np.append(old, hashes[mine]), np.append(rows, values[mine], axis=0)
             order = np.argsort(joined, kind="stable")[:MAX_PLOTTED_CASES]
             self._kept[name] = joined[order], table[order]
+            for place in mine[order[order >= len(old)] - len(old)].tolist():
+                self._names[int(hashes[place])] = batch.measured.items[place]
+
+    @property
+    def items(self) -> dict[str, tuple[str, ...]]:
+        """The items of the kept cases by system."""
+        return {
+            system: tuple(self._names[number] for number in hashes.tolist())
+            for system, (hashes, _) in sorted(self._kept.items())
+            if len(hashes)
+        }
 
     def result(self, level: float) -> dict[str, dict[str, tuple[float, ...]]]:
-        """Return the defined values by system and value name."""
+        """Return the values by system and value name; NaN if undefined."""
         del level
         names = [value.name for value in self.metrics.values]
         return {
             system: {
-                name: tuple(column[~np.isnan(column)].tolist())
-                for name, column in zip(names, table.T, strict=True)
+                name: tuple(column.tolist()) for name, column in zip(names, table.T, strict=True)
             }
             for system, (_, table) in sorted(self._kept.items())
             if len(table)

@@ -16,8 +16,15 @@ from earwitness.core import Contrast, Estimates, FaultyCase, Key
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicWriter
 from earwitness.registry import TASKS
-from earwitness.report.export import csv_table, json_text
-from earwitness.scoring.results import AnnotatorScores, Comparison, GroupContrasts, Scores
+from earwitness.report.result import TableRows, csv_table, json_text
+from earwitness.scoring.results import (
+    KEY_COLUMNS,
+    REFERENCE_COLUMNS,
+    AnnotatorScores,
+    Comparison,
+    GroupContrasts,
+    Scores,
+)
 
 # --- JSON and CSV --------------------------------------------------------------------------------
 
@@ -87,15 +94,27 @@ def _contrast(contrast: Contrast) -> dict[str, Any]:
 def to_csv(scores: Scores) -> str:
     """Return one line per estimate, with signature and provenance; undefined numbers are empty."""
     provenance = json.dumps(asdict(scores.provenance), ensure_ascii=False)
-    return csv_table(
-        [*ESTIMATE_COLUMNS, "field", "group", "signature", "provenance"],
-        (
-            [system, name, *asdict(estimate).values(), field, group, scores.signature, provenance]
-            for field, group, systems in _parts(scores)
-            for system, estimates in systems.items()
-            for name, estimate in estimates.items()
-        ),
+    header, rows = _estimate_rows(scores)
+    return csv_table([*header, "provenance"], ([*row, provenance] for row in rows))
+
+
+def scores_tables(scores: Scores) -> dict[str, TableRows]:
+    """Return the tables of scores by name: estimates, and the values of cases if they were kept."""
+    tables: dict[str, TableRows] = {"scores": _estimate_rows(scores)}
+    if scores.samples is not None:
+        tables["samples"] = (scores.samples.columns, scores.samples.rows)
+    return tables
+
+
+def _estimate_rows(scores: Scores) -> TableRows:
+    header = (*ESTIMATE_COLUMNS, "field", "group", "signature")
+    rows = (
+        [system, name, *asdict(estimate).values(), field, group, scores.signature]
+        for field, group, systems in _parts(scores)
+        for system, estimates in systems.items()
+        for name, estimate in estimates.items()
     )
+    return header, rows
 
 
 def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]:
@@ -114,36 +133,35 @@ def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]
 
 def comparison_csv(comparison: Comparison) -> str:
     """Return one line per contrast; undefined numbers are empty."""
-    whole = GroupContrasts("", "", comparison.items, comparison.contrasts)
-    return csv_table(
-        [
-            "name",
-            "a",
-            "b",
-            *ESTIMATE_COLUMNS[2:],
-            *TEST_COLUMNS,
-            "field",
-            "group",
-            "items",
-            "alpha",
-            "signature",
-        ],
-        (
-            [
-                c.value,
-                c.a,
-                c.b,
-                *asdict(c.difference).values(),
-                c.p,
-                c.p_corrected,
-                c.better,
-                *where,
-            ]
-            for of in (whole, *comparison.groups)
-            for where in [(of.field, of.group, of.items, comparison.alpha, comparison.signature)]
-            for c in of.contrasts
-        ),
+    header, rows = _contrast_rows(comparison)
+    return csv_table(header, rows)
+
+
+def comparison_tables(comparison: Comparison) -> dict[str, TableRows]:
+    """Return the tables of a comparison by name: contrasts, systems on common items, scores."""
+    systems = (
+        [system, name, *asdict(estimate).values(), comparison.signature]
+        for system, estimates in comparison.systems.items()
+        for name, estimate in estimates.items()
     )
+    return {
+        "contrasts": _contrast_rows(comparison),
+        "systems": ((*ESTIMATE_COLUMNS, "signature"), systems),
+        **scores_tables(comparison.scores),
+    }
+
+
+def _contrast_rows(comparison: Comparison) -> TableRows:
+    whole = GroupContrasts("", "", comparison.items, comparison.contrasts)
+    groups = ("field", "group", "items", "alpha", "signature")
+    header = ("name", "a", "b", *ESTIMATE_COLUMNS[2:], *TEST_COLUMNS, *groups)
+    rows = (
+        [c.value, c.a, c.b, *asdict(c.difference).values(), c.p, c.p_corrected, c.better, *where]
+        for of in (whole, *comparison.groups)
+        for where in [(of.field, of.group, of.items, comparison.alpha, comparison.signature)]
+        for c in of.contrasts
+    )
+    return header, rows
 
 
 def _systems(systems: Mapping[str, Estimates]) -> dict[str, dict[str, Any]]:
@@ -175,9 +193,6 @@ def _left(left: FaultyCase) -> dict[str, Any]:
 SAMPLE_TABLE_SUFFIXES = (".csv", ".jsonl")
 
 
-REFERENCE_COLUMNS = ("references", "draw")
-
-
 class SampleTable(AtomicWriter):
     """Writer of rows ``item, system, value …, signature`` as .csv or .jsonl.
 
@@ -199,7 +214,7 @@ class SampleTable(AtomicWriter):
     def _begin(self) -> None:
         self._csv = csv.writer(self._stream, lineterminator="\n")
         if self._path.suffix == ".csv":
-            self._csv.writerow(["item", "system", *self._more, *self._names, "signature"])
+            self._csv.writerow([*KEY_COLUMNS, *self._more, *self._names, "signature"])
 
     def write(
         self,

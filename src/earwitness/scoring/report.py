@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from math import isnan, nan
 
-from earwitness.core import Estimates, FaultyCase, Value, WordNetwork
+from earwitness.core import Contrast, Estimates, FaultyCase, Value
+from earwitness.registry import TASKS
 from earwitness.report.numbers import cell, count_with_undefined, number, p_value, value_title
+from earwitness.report.paper import PaperColumn, PaperTable, best_first, paper_rows
 from earwitness.report.parts import (
-    ABOUT_ARCS,
     PEOPLE_SERIES,
     Curve,
     Intervals,
     Lines,
     Matrix,
-    NetworkPart,
     Part,
     Report,
     Section,
     Table,
-    Timeline,
     ValueSpread,
     WordBlock,
 )
-from earwitness.report.sentences import comparison_sentences
+from earwitness.report.sentences import (
+    FindingContext,
+    finding_sentences,
+    join_names,
+    leaders,
+    summary_section,
+)
 from earwitness.report.tables import better_system, is_tested
+from earwitness.scoring.gallery import MAX_PLOTTED_CASES
 from earwitness.scoring.results import AnnotatorScores, Comparison, GroupContrasts, Scores, Slice
 
 # --- Report of scores ----------------------------------------------------------------------------
@@ -41,9 +49,46 @@ def scores_report(scores: Scores) -> Report:
         "Scores",
         about(scores),
         tuple(scores.systems),
-        (*result_sections(scores, shown), *case_sections(scores, shown)),
+        (
+            *_best_sections(scores, shown),
+            *result_sections(scores, shown),
+            *case_sections(scores, shown),
+        ),
         tuple(provenance(scores)),
     )
+
+
+def _best_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
+    sentences = tuple(_best_sentences(scores, [scores.values[name] for name in shown]))
+    if sentences:
+        yield summary_section(sentences)
+
+
+def _best_sentences(scores: Scores, values: Sequence[Value]) -> Iterator[str]:
+    """Yield the best system by each value, or the value of annotators; nothing is tested."""
+    if not scores.systems and scores.people is not None:
+        for value in values:
+            size = f"{scores.people.items:,} item{'s' * (scores.people.items != 1)}"
+            figure = cell(scores.people.ceiling[value.name], value)
+            yield f"Annotators reach {value.name} {figure} against each other ({size})"
+        return
+    hint = "; differences are not tested (use earwitness compare)" * (len(scores.systems) > 1)
+    for value in values:
+        own = {name: e[value.name] for name, e in scores.systems.items()}
+        defined = {name: estimate for name, estimate in own.items() if not isnan(estimate.value)}
+        if not defined:
+            continue
+        best = leaders(Matrix("", value, defined, ()))
+        estimate = defined[best[0] if best else next(iter(defined))]
+        figure, cases = cell(estimate, value), f"{estimate.n:,} case{'s' * (estimate.n != 1)}"
+        if best:
+            verb = "has" if len(best) == 1 else "have"
+            yield f"{join_names(best)} {verb} the best {value.name} ({figure}, {cases}){hint}"
+        elif len(defined) == 1:
+            yield f"{next(iter(defined))} has {value.name} {figure} ({cases})"
+        elif value.best != "none":
+            yield f"All systems have the same {value.name} ({figure}, {cases}){hint}"
+        hint = ""
 
 
 def about(scores: Scores) -> str:
@@ -79,47 +124,17 @@ def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
     """Yield the sections about single cases: spread, worst cases, examples, and omitted cases."""
     if scores.spread:
         yield Section("Distribution over cases", tuple(_spread(scores, shown)), place="pictures")
+        yield from _item_sections(scores, shown)
     if scores.worst:
-        yield Section("Worst cases", (worst_table(scores, shown),))
-    drawn = [example for example in scores.shown if example.outputs]
-    if drawn:
-        values = tuple(scores.values[name] for name in shown)
-        lines = tuple(Timeline(example.item, example, values) for example in drawn)
-        asked = any(not example.why for example in scores.shown)
-        yield Section("Timelines", lines, place="everywhere" if asked else "pages")
-    networks = [
-        (n, example) for n, example in enumerate(scores.shown) if example.network is not None
-    ]
-    if networks:
-        worst = {sample.key.item: sample.key.system for sample in reversed(scores.worst)}
-        parts = tuple(
-            NetworkPart(
-                example.item, example.network, n, _picked(example.network, worst), example.why
-            )
-            for n, example in networks
-            if example.network
-        )
-        yield Section("Networks", parts, ABOUT_ARCS, place="pictures")
+        yield Section("Worst cases", tuple(worst_tables(scores, shown)))
+    if scores.shown and scores.task:
+        values = [scores.values[name] for name in shown]
+        yield from TASKS[scores.task].example_sections(scores.shown, values, _worst_systems(scores))
     if any(example.alignments for example in scores.shown):
-        pairs = any(
-            a.pairs for example in scores.shown for a in chain(*example.alignments.values())
-        )
-        text = "S substituted, D deleted, I inserted." if pairs else ""
-        if networks:
-            text += (
-                " A word with a question mark was not said. The number below a word is the number "
-                "of people who went to it from the previous word of the path."
-            )
-        yield Section("Words", tuple(_alignments(scores)), text)
+        yield Section("Words", tuple(_alignments(scores)), _alignment_text(scores))
     for what, left in (("skipped", scores.skipped), ("scored as empty", scores.emptied)):
         if left:
             yield Section(what.capitalize(), (left_lines(what, left),))
-
-
-def _picked(network: WordNetwork, worst: Mapping[str, str]) -> str:
-    """Return the system whose path is highlighted: the worst, else the first."""
-    first = next((s for s in network.targets if not s.startswith("(")), "")
-    return worst.get(network.item, first)
 
 
 def _leading(scores: Scores, shown: Sequence[str]) -> Iterator[Intervals]:
@@ -173,7 +188,8 @@ def _curves(scores: Scores) -> Iterator[Curve]:
             for x, name in sweep.points
         )
         named = f"{value_title(value).replace(value.name, sweep.value)} by {sweep.parameter}"
-        yield Curve(named, value, sweep.parameter, sweep.unit, points)
+        swept = replace(value, name=sweep.value)
+        yield Curve(named, swept, sweep.parameter, sweep.unit, points)
 
 
 def _people(scores: Scores, people: AnnotatorScores, shown: Sequence[str]) -> Section:
@@ -230,10 +246,60 @@ def _groups(scores: Scores, slicing: Slice, shown: Sequence[str]) -> Iterator[In
 def _spread(scores: Scores, shown: Sequence[str]) -> Iterator[Part]:
     assert scores.spread is not None
     for name in shown:
-        series = {system: own[name] for system, own in scores.spread.items()}
+        series = {
+            system: tuple(x for x in own[name] if not isnan(x))
+            for system, own in scores.spread.items()
+        }
         value = scores.values[name]
         most = max(own[name].n for own in scores.systems.values())
         yield ValueSpread(value_title(value), value, series, most)
+
+
+ITEM_NUMBER = re.compile(r"(\d+)")
+
+
+def _item_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
+    """Yield the values of single items by the first value, one row per item."""
+    assert scores.spread is not None
+    if not scores.spread_items or not shown:
+        return
+    value = scores.values[shown[0]]
+    rows: dict[str, dict[str, float]] = {}
+    for system, items in scores.spread_items.items():
+        for item, number_of_case in zip(items, scores.spread[system][value.name], strict=True):
+            rows.setdefault(item, {})[system] = number_of_case
+    names = sorted(rows, key=_natural_order)
+    total = max(e.n + e.undefined for own in scores.systems.values() for e in own.values())
+    kept = min(len(names), MAX_PLOTTED_CASES)
+    text = "n is the number of systems with a value for the item."
+    if kept < total:
+        text += (
+            f" The table has a fixed sample of {kept:,} items; use --samples to write the values "
+            "of all items to a file."
+        )
+    table = Table(
+        f"{value_title(value)} by item",
+        ("item", *scores.systems, "n"),
+        tuple(_item_row(name, rows[name], scores.systems, value) for name in names[:kept]),
+        sortable=True,
+    )
+    yield Section("All items", (table,), text, place="pictures", folded=True)
+
+
+def _natural_order(name: str) -> list[tuple[int, int, str]]:
+    """Return a sort key by which "talk 9" is before "talk 10"."""
+    return [
+        (0, int(part), "") if part.isdecimal() else (1, 0, part)
+        for part in ITEM_NUMBER.split(name)
+        if part
+    ]
+
+
+def _item_row(
+    item: str, values: Mapping[str, float], systems: Iterable[str], value: Value
+) -> tuple[str, ...]:
+    cells = (number(values.get(system, nan), value) for system in systems)
+    return (item, *cells, str(sum(not isnan(x) for x in values.values())))
 
 
 def _alignments(scores: Scores) -> Iterator[WordBlock]:
@@ -242,21 +308,43 @@ def _alignments(scores: Scores) -> Iterator[WordBlock]:
             yield WordBlock(f"{example.item}, {system}", alignments)
 
 
-def worst_table(scores: Scores, shown: Sequence[str]) -> Table:
-    """Return the table of the worst cases, with the values of the same metric and the headlines."""
+def _alignment_text(scores: Scores) -> str:
+    alignments = (chain(*example.alignments.values()) for example in scores.shown)
+    pairs = [pair for alignment in chain(*alignments) for pair in alignment.pairs]
+    text = "S substituted, D deleted, I inserted." if pairs else ""
+    if any(pair.people is not None for pair in pairs):
+        text += (
+            " A word with a question mark was not said. The number below a word is the number "
+            "of people who went to it from the previous word of the path."
+        )
+    return text
+
+
+def _worst_systems(scores: Scores) -> dict[str, str]:
+    """Return the system with the worst value of every item among the worst cases."""
+    if not scores.worst:
+        return {}
+    sign = 1 if scores.values[scores.worst_by].best == "high" else -1
+    cases = sorted(scores.worst, key=lambda case: sign * case.values[scores.worst_by], reverse=True)
+    return {case.key.item: case.key.system for case in cases}
+
+
+def worst_tables(scores: Scores, shown: Sequence[str]) -> Iterator[Table]:
+    """Yield the worst cases of every system, with values of the same metric and the headlines."""
     family = next(f for f in scores.families.values() if scores.worst_by in {v.name for v in f})
     kin = [value.name for value in family if value.best != "none"]
     values = [scores.values[n] for n in dict.fromkeys([scores.worst_by, *shown, *kin])]
-    return Table(
-        f"worst by {scores.worst_by}",
-        ("item", "system", *(value.name for value in values)),
-        tuple(
-            (s.key.item, s.key.system, *(number(s.values[v.name], v) for v in values))
-            for s in scores.worst
-        ),
-        names=2,
-        may_miss=True,
-    )
+    for system in dict.fromkeys(case.key.system for case in scores.worst):
+        yield Table(
+            f"{system}: worst by {scores.worst_by}",
+            ("item", *(value.name for value in values)),
+            tuple(
+                (case.key.item, *(number(case.values[v.name], v) for v in values))
+                for case in scores.worst
+                if case.key.system == system
+            ),
+            may_miss=True,
+        )
 
 
 def left_lines(what: str, left: Sequence[FaultyCase]) -> Lines:
@@ -266,14 +354,13 @@ def left_lines(what: str, left: Sequence[FaultyCase]) -> Lines:
 
 
 def _range(least: int, most: int) -> str:
-    return f"{least}" if least == most else f"{least} to {most}"
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def provenance(scores: Scores, signature: str = "") -> list[str]:
     """Return signature, provenance and notes, one line each."""
     source = scores.provenance
-    ceiling = [scores.people.ceiling] if scores.people is not None else []
-    level = next(e.level for own in (*scores.systems.values(), *ceiling) for e in own.values())
+    level = _level(scores)
     counts = (
         f"{source.cases:,} scored, {source.skipped:,} skipped, {source.emptied:,} scored as empty"
     )
@@ -299,8 +386,11 @@ def comparison_report(comparison: Comparison) -> Report:
     """Return the report of a comparison: differences between systems, then their scores."""
     scores = comparison.scores
     matrices = tuple(_matrices(comparison))
-    sections = [Section("Summary", (_short(matrices),), place="pages")]
-    sections += [
+    items = f"{comparison.items:,} item{'s' * (comparison.items != 1)}"
+    sections = [
+        summary_section(
+            finding_sentences(matrices, FindingContext(items, comparison.alpha, unit="items"))
+        ),
         Section("Differences between systems", matrices, _comparison_text(comparison)),
         *_by_group(comparison),
     ]
@@ -320,9 +410,7 @@ def comparison_report(comparison: Comparison) -> Report:
 
 def _comparison_text(comparison: Comparison) -> str:
     untested = ", ? cannot be tested" * (not all(map(is_tested, comparison.contrasts)))
-    differ = any(contrast.better for contrast in comparison.contrasts)
     return (
-        f"{'' if differ else 'No two systems differ significantly. '}"
         f"Items with outputs of all systems: {comparison.items:,}; · not significantly different "
         f"at alpha {comparison.alpha:g}{untested}. p is Holm-corrected across pairs of systems, "
         "not across metrics; intervals are not corrected."
@@ -335,11 +423,6 @@ def _matrices(comparison: Comparison) -> Iterator[Matrix]:
         systems = {system: own[name] for system, own in comparison.systems.items()}
         contrasts = tuple(c for c in comparison.contrasts if c.value == name)
         yield Matrix(value_title(value), value, systems, contrasts)
-
-
-def _short(matrices: tuple[Matrix, ...]) -> Lines:
-    """Return the findings, one sentence per value."""
-    return Lines("", tuple(sentence for one in matrices for sentence in comparison_sentences(one)))
 
 
 def _by_group(comparison: Comparison) -> Iterator[Section]:
@@ -377,3 +460,149 @@ def _group_table(
     ]
     header = (field, "first", "second", "first − second", "n", "p", "p (Holm)", "better")
     return Table(f"{value_title(value)} by {field}: differences", header, tuple(rows), names=3)
+
+
+# --- Tables for a paper --------------------------------------------------------------------------
+
+
+def scores_table(scores: Scores) -> PaperTable:
+    """Return the table of scores for a paper; without systems, that of annotators."""
+    if scores.systems:
+        table = _system_table(scores, scores.systems, scores.headlines)
+        return replace(table, key="scores", signature=scores.signature)
+    assert scores.people is not None
+    people, columns = scores.people, [scores.values[name] for name in scores.headlines]
+    rows, apart = {**people.annotators, PEOPLE_SERIES: people.ceiling}, (PEOPLE_SERIES,)
+    matrices = [
+        Matrix("", value, {who: own[value.name] for who, own in rows.items()}, (), "", apart)
+        for value in columns
+    ]
+    items = "1 item" if people.items == 1 else f"{people.items:,} items"
+    return PaperTable(
+        "annotators",
+        f"Agreement of annotators on {items} with several references: each annotator against the "
+        f"others of the same item. {_metric_sentences(scores, scores.headlines)}",
+        "annotator",
+        tuple(map(_paper_column, columns)),
+        paper_rows(list(rows), matrices, ranked=False),
+        _bootstrap_phrase(scores),
+        notes=(f"{PEOPLE_SERIES}: mean annotator.",),
+        signature=scores.signature,
+    )
+
+
+def comparison_table(comparison: Comparison) -> PaperTable:
+    """Return the table of a comparison for a paper, with significance marks."""
+    scores, names = comparison.scores, comparison.values
+    table = _system_table(scores, comparison.systems, names, comparison.contrasts)
+    columns = ", not across columns" * (len(names) > 1)
+    return replace(
+        table,
+        key="comparison",
+        test=f"paired permutation test, Holm-corrected across pairs of systems{columns}, "
+        f"p < {comparison.alpha:g}",
+        signature=comparison.signature,
+    )
+
+
+def _system_table(
+    scores: Scores,
+    systems: Mapping[str, Estimates],
+    names: Sequence[str],
+    contrasts: Sequence[Contrast] = (),
+) -> PaperTable:
+    """Return a table of systems; baselines and people are apart."""
+    human, notes = {}, []
+    if scores.people is not None:
+        human[PEOPLE_SERIES] = scores.people.ceiling
+        which = "item" if scores.people.items == 1 else "items"
+        notes.append(
+            f"{PEOPLE_SERIES}: each annotator against the others, on the {scores.people.items:,} "
+            f"{which} with several references; systems against all references."
+        )
+    rows = {**systems, **human}
+    apart = tuple(name for name in rows if name.startswith("(") and name.endswith(")"))
+    values = [scores.values[name] for name in names]
+    matrices = [
+        Matrix(
+            "",
+            value,
+            {system: own[value.name] for system, own in rows.items()},
+            tuple(contrast for contrast in contrasts if contrast.value == value.name),
+            controls=apart,
+        )
+        for value in values
+    ]
+    ranked = {name: own for name, own in systems.items() if name not in apart}
+    about = f"{_paper_counts(scores, ranked or systems, values)} {_metric_sentences(scores, names)}"
+    return PaperTable(
+        "",
+        about,
+        "system",
+        tuple(map(_paper_column, values)),
+        paper_rows([*best_first(list(systems), matrices), *human], matrices),
+        _bootstrap_phrase(scores),
+        notes=(*_undefined_sentences(systems, values), *notes),
+    )
+
+
+def _paper_column(value: Value) -> PaperColumn:
+    return PaperColumn(value, "s" if "in seconds" in value.doc else "")
+
+
+def _paper_counts(scores: Scores, systems: Mapping[str, Estimates], values: Sequence[Value]) -> str:
+    """Return the sentence on the numbers of systems, items, references and faulty outputs."""
+    counts = [own[values[0].name] for own in systems.values()]
+    items = [estimate.n + estimate.undefined for estimate in counts]
+    least, most = scores.provenance.references
+    noun = f"item{'s' * (max(items) != 1)}{' per system' * (min(items) != max(items))}"
+    sentence = (
+        f"Scores of {len(systems):,} system{'s' * (len(systems) != 1)} on "
+        f"{_range(min(items), max(items))} {noun}, with {_range(least, most)} "
+        f"reference{'s' * (most != 1)} per item."
+    )
+    for what, count in (
+        ("left out", scores.provenance.skipped),
+        ("scored as empty", scores.provenance.emptied),
+    ):
+        if count:
+            verb = "output was" if count == 1 else "outputs were"
+            sentence += f" {count:,} invalid or missing {verb} {what}."
+    return sentence
+
+
+def _metric_sentences(scores: Scores, names: Sequence[str]) -> str:
+    """Return what each value is, and by which metric and parameters it was computed."""
+    sentences = []
+    for signature, values in scores.families.items():
+        chosen = [f"{value.name} ({value.doc})" for value in values if value.name in names]
+        if chosen:
+            metric, _, parameters = signature.partition("(")
+            settings = parameters.removesuffix(")").replace(",", ", ")
+            by = f"{metric} with {settings}" if settings else metric
+            sentences.append(f"{join_names(chosen, len(chosen))}: metric {by}.")
+    return " ".join(sentences)
+
+
+def _undefined_sentences(
+    systems: Mapping[str, Estimates], values: Sequence[Value]
+) -> Iterator[str]:
+    for value in values:
+        estimates = [own[value.name] for own in systems.values()]
+        if any(estimate.undefined for estimate in estimates):
+            defined = [estimate.n for estimate in estimates]
+            every = [estimate.n + estimate.undefined for estimate in estimates]
+            yield (
+                f"{value.name} is defined for {_range(min(defined), max(defined))} of "
+                f"{_range(min(every), max(every))} items."
+            )
+
+
+def _bootstrap_phrase(scores: Scores) -> str:
+    return f"{100 * _level(scores):.4g} % confidence intervals (bootstrap over items)"
+
+
+def _level(scores: Scores) -> float:
+    """Return the level of the confidence intervals."""
+    ceiling = [scores.people.ceiling] if scores.people is not None else []
+    return next(e.level for own in (*scores.systems.values(), *ceiling) for e in own.values())

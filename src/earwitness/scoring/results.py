@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from earwitness.core import (
@@ -13,14 +13,62 @@ from earwitness.core import (
     Estimates,
     ExampleItem,
     FaultyCase,
+    Key,
     Provenance,
     Value,
 )
 from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import Sweep
+from earwitness.report.paper import PaperTable
+from earwitness.report.parts import Report
+from earwitness.report.result import Result, TableRows
 from earwitness.task import ResultPart
 
+KEY_COLUMNS = ("item", "system")
+REFERENCE_COLUMNS = ("references", "draw")
+
 # --- Results of scoring --------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class SampleValues:
+    """Values of every case, in the order in which cases were scored.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns: item, system, (number of references and of the draw,) values.
+    rows
+        One row per case. Undefined values are NaN.
+    """
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, names: Sequence[str], *, drawn: bool = False) -> SampleValues:
+        """Return a table of these values; references are ``drawn`` if cases have fewer of them."""
+        return cls((*KEY_COLUMNS, *(REFERENCE_COLUMNS if drawn else ()), *names))
+
+    def write(
+        self,
+        keys: Sequence[Key],
+        values: Sequence[Sequence[float]],
+        references: tuple[int, int] = (0, 0),
+    ) -> None:
+        """Add cases with their values, and the number of references and of the draw."""
+        drawn = references if "draw" in self.columns else ()
+        for key, row in zip(keys, values, strict=True):
+            self.rows.append((key.item, key.system, *drawn, *row))
+
+    def select(self, kept: Collection[str]) -> SampleValues:
+        """Return the same cases with only these values."""
+        names = (*KEY_COLUMNS, *REFERENCE_COLUMNS, *kept)
+        places = [place for place, name in enumerate(self.columns) if name in names]
+        return SampleValues(
+            tuple(self.columns[place] for place in places),
+            [tuple(row[place] for place in places) for row in self.rows],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +109,8 @@ class AnnotatorScores:
     annotators: Mapping[str, Estimates]
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
+@dataclass(frozen=True, slots=True, repr=False)
+class Scores(Result):
     """Result of ``score`` and ``people``: estimates by system and value name, with provenance.
 
     Attributes
@@ -87,16 +135,23 @@ class Scores:
         Parts of the result that only the task of the run has.
     spread
         Values of single cases by system and value name; a fixed sample of cases if there are many.
+        Undefined values are NaN.
+    spread_items
+        Items of these cases by system, in the order of the values.
     shown
         Example items: those of ``show``, and those of the worst cases.
     skipped, emptied
         Cases that were skipped, or scored with an empty output, with the reason.
     worst
-        The worst cases by the value ``worst_by``, worst first.
+        The worst cases of every system by the value ``worst_by``, worst first.
     worst_by
         Name of the value by which the worst cases were chosen.
+    samples
+        Values of every case, or None unless ``samples=True`` was passed.
     notes
         Remarks about the input and the result.
+    task
+        Name of the task, whose sections show the example items.
     """
 
     signature: str
@@ -109,12 +164,15 @@ class Scores:
     sweeps: tuple[Sweep, ...] = ()
     parts: tuple[ResultPart, ...] = ()
     spread: Mapping[str, Mapping[str, tuple[float, ...]]] | None = None
+    spread_items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     shown: tuple[ExampleItem, ...] = ()
     skipped: tuple[FaultyCase, ...] = ()
     emptied: tuple[FaultyCase, ...] = ()
     worst: tuple[CaseValues, ...] = ()
     worst_by: str = ""
+    samples: SampleValues | None = None
     notes: tuple[str, ...] = ()
+    task: str = ""
 
     @property
     def values(self) -> dict[str, Value]:
@@ -124,6 +182,36 @@ class Scores:
     def part(self, name: str) -> Any:
         """Return the part of the result with this name in JSON, or None."""
         return next((part for part in self.parts if part.name == name), None)
+
+    def make_report(self) -> Report:
+        """Return the report of the scores."""
+        from earwitness.scoring.report import scores_report
+
+        return scores_report(self)
+
+    def make_paper_table(self) -> PaperTable:
+        """Return the table for a paper."""
+        from earwitness.scoring.report import scores_table
+
+        return scores_table(self)
+
+    def make_json(self) -> str:
+        """Return the scores as JSON; undefined numbers are null."""
+        from earwitness.scoring.records import to_json
+
+        return to_json(self)
+
+    def make_csv(self) -> str:
+        """Return one line per estimate, with signature and provenance."""
+        from earwitness.scoring.records import to_csv
+
+        return to_csv(self)
+
+    def make_tables(self) -> dict[str, TableRows]:
+        """Return the tables ``scores`` (one row per estimate) and ``samples`` (one per case)."""
+        from earwitness.scoring.records import scores_tables
+
+        return scores_tables(self)
 
 
 # --- Results of a comparison ---------------------------------------------------------------------
@@ -149,8 +237,8 @@ class GroupContrasts:
     contrasts: tuple[Contrast, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Result):
     """Result of ``compare``: contrasts of all pairs of systems on their common items.
 
     Attributes
@@ -181,6 +269,36 @@ class Comparison:
     systems: Mapping[str, Mapping[str, Estimate]]
     contrasts: tuple[Contrast, ...]
     groups: tuple[GroupContrasts, ...] = ()
+
+    def make_report(self) -> Report:
+        """Return the report of the comparison."""
+        from earwitness.scoring.report import comparison_report
+
+        return comparison_report(self)
+
+    def make_paper_table(self) -> PaperTable:
+        """Return the table for a paper."""
+        from earwitness.scoring.report import comparison_table
+
+        return comparison_table(self)
+
+    def make_json(self) -> str:
+        """Return the comparison as JSON; undefined numbers are null."""
+        from earwitness.scoring.records import comparison_json
+
+        return comparison_json(self)
+
+    def make_csv(self) -> str:
+        """Return one line per contrast."""
+        from earwitness.scoring.records import comparison_csv
+
+        return comparison_csv(self)
+
+    def make_tables(self) -> dict[str, TableRows]:
+        """Return the tables ``contrasts``, ``systems``, and those of the scores."""
+        from earwitness.scoring.records import comparison_tables
+
+        return comparison_tables(self)
 
 
 # --- Selection of values -------------------------------------------------------------------------
@@ -264,6 +382,7 @@ def select_values(scores: Scores, names: Sequence[str]) -> Scores:
             replace(case, values={n: value for n, value in case.values.items() if n in kept})
             for case in scores.worst
         ),
+        samples=None if scores.samples is None else scores.samples.select(kept),
     )
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from earwitness.core import Map, OnError, Progress, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError
+from earwitness.io.frames import DataFrame, is_frame, output_records, reference_records
 from earwitness.io.source import Records, RecordSource
 from earwitness.metric_set import MetricChoice
 from earwitness.registry import METRICS
@@ -18,13 +20,20 @@ from earwitness.scoring.assembly import Request, assemble_scores, listed, slicin
 from earwitness.scoring.collectors import AlignmentRows, SampleRows
 from earwitness.scoring.measure import fewer_of
 from earwitness.scoring.records import AlignmentFile, SampleTable
-from earwitness.scoring.results import Scores, find_values, first_ranked, select_values
+from earwitness.scoring.results import (
+    SampleValues,
+    Scores,
+    find_values,
+    first_ranked,
+    select_values,
+)
 from earwitness.scoring.setup import set_up
 
 # --- Function score ------------------------------------------------------------------------------
 
 
-Place = str | PathLike[str] | Records
+RecordPlace = str | PathLike[str] | Records
+Place = RecordPlace | DataFrame
 
 
 def score(
@@ -38,7 +47,7 @@ def score(
     level: float = 0.95,
     seed: int = 0,
     on_error: OnError = "fail",
-    samples: str | PathLike[str] | None = None,
+    samples: str | PathLike[str] | bool | None = None,
     alignments: str | PathLike[str] | None = None,
     fewer: Sequence[int] | int = (),
     repeats: int = 5,
@@ -59,10 +68,12 @@ def score(
     Parameters
     ----------
     outputs
-        Path, ``"-"`` for standard input, or records in memory. Without ``references``, records must
-        be in chunkseg's format, which has output and reference in one line.
+        Path, ``"-"`` for standard input, records in memory, or a pandas or polars data frame with
+        one row per item and system. Without ``references``, records must be in chunkseg's format,
+        which has output and reference in one line.
     references
-        Path, ``"-"`` or records with references, joined with the outputs by ``item``.
+        Path, ``"-"``, records, or a data frame with one row per item and annotator; joined with the
+        outputs by ``item``.
     metrics
         Name of a metric, a ``Metric``, or a list of these. By default the metrics of the task.
     values
@@ -79,12 +90,13 @@ def score(
         Handling of invalid or missing samples: ``"fail"`` raises an error, ``"skip"`` leaves them
         out, ``"empty"`` scores them with an empty output.
     samples
-        File (.csv or .jsonl) for the values of every case.
+        File (.csv or .jsonl) for the values of every case, or True to keep them in the result, as
+        ``to_records("samples")``.
     alignments
         File for the word alignment of every case.
     fewer
         Numbers of references. Every case is scored again with that many references of its item;
-        these scores are written to ``samples``.
+        these scores are among the ``samples``.
     repeats
         Number of random draws of references for each number of ``fewer``.
     worst
@@ -149,15 +161,18 @@ def score(
     )
     collectors = request.collectors(other or source)
     subsets = fewer_of(fewer, repeats, seed, joined=other is not None)
-    if subsets.counts and samples is None:
+    if subsets.counts and not samples:
         raise UsageError(
             "scores with fewer references go to the table of samples only — set samples (--samples)"
         )
     with ExitStack() as files:
-        if samples is not None:
-            names = [value.name for value in setup.metrics.values]
+        names = [value.name for value in setup.metrics.values]
+        drawn = bool(subsets.counts)
+        kept = SampleValues.of(names, drawn=drawn) if samples is True else None
+        if kept is not None:
+            collectors.files.append(SampleRows(kept))
+        elif samples is not None and not isinstance(samples, bool):
             signature = f"{setup.metrics.signature}|on_error={on_error}{setup.reader.signature}"
-            drawn = bool(subsets.counts)
             table = SampleTable(Path(samples), names, signature + subsets.signature, drawn=drawn)
             collectors.files.append(SampleRows(files.enter_context(table)))
         if alignments is not None:
@@ -165,17 +180,26 @@ def score(
             collectors.files.append(AlignmentRows(words))
         run = request.run(collectors, subsets=subsets, align=alignments is not None)
         run.read(source, other, system, map, progress)
-        return select_values(assemble_scores(run, collectors, level), selected)
+        scores = replace(assemble_scores(run, collectors, level), samples=kept)
+        return select_values(scores, selected)
 
 
 def sources(outputs: Place, references: Place | None) -> tuple[RecordSource, RecordSource | None]:
     """Return the sources of outputs and references."""
-    if outputs == references == "-":
+    both = [place for place in (outputs, references) if isinstance(place, str) and place == "-"]
+    if len(both) > 1:
         raise UsageError("standard input can be used for outputs or references, not for both")
-    if references is None:
-        return RecordSource(outputs), None
+    records = output_records(outputs) if is_frame(outputs) else cast("RecordPlace", outputs)
+    source = RecordSource(records)
+    return source, None if references is None else reference_source(references)
+
+
+def reference_source(references: Place) -> RecordSource:
+    """Return the source of references."""
     name = str(references) if isinstance(references, str | PathLike) else "references"
-    return RecordSource(outputs), RecordSource(references, name)
+    if is_frame(references):
+        return RecordSource(reference_records(references), name)
+    return RecordSource(cast("RecordPlace", references), name)
 
 
 def check(*, level: float, seed: int, on_error: str, **counts: int) -> None:
@@ -216,8 +240,8 @@ def people(
     Parameters
     ----------
     references
-        Path, ``"-"`` for standard input, or records with references. At least one item must have
-        two references.
+        Path, ``"-"`` for standard input, records, or a data frame with one row per item and
+        annotator. At least one item must have two references.
     metrics
         Name of a metric, a ``Metric``, or a list of these. By default the metrics of the task.
     values
@@ -258,7 +282,7 @@ def people(
     0.667
     """
     check(level=level, seed=seed, on_error=on_error, draws=draws)
-    source = RecordSource(references, "" if isinstance(references, str) else "references")
+    source = reference_source(references)
     setup = set_up(None, source, metrics, parameters)
     selected = find_values(setup.metrics.values, values)
     request = Request(setup=setup, draws=draws, seed=seed, on_error=on_error)

@@ -88,7 +88,7 @@ def _curve_marks(
         x, y = across.place(point.tc), up.place(point.sd)
         place = f"left:{x}%;bottom:{y}%"
         is_this_skim = point.z == z
-        marks.append(element("span", class_="dot" if is_this_skim else "dot k1", style=place))
+        marks.append(element("span", class_="dot" if is_this_skim else "dot k7", style=place))
         if any(
             abs(x - a) < 2 * LABEL_SPACING_PERCENT and abs(y - b) < LABEL_SPACING_PERCENT
             for a, b in named

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from earwitness.core import Estimate, Value
-from earwitness.report.numbers import cell, count_with_undefined, number, value_title
+from earwitness.report.numbers import axis_label, cell, count_with_undefined, number, value_title
 from earwitness.report.parts import Part, Report, Scatter, ScatterPoint, Scatters, Section, Table
 from earwitness.skims.types import MeanTradeoffCurve, SkimResult, SkimRun, TradeoffCurve
 
@@ -74,7 +74,8 @@ def _curve_scatters(title: str, curves: Sequence[MeanTradeoffCurve]) -> Scatters
     table = Table(
         title, ("method", "z", "n", value_title(TC_VALUE), value_title(SD_VALUE)), rows, names=2
     )
-    return Scatters(title, SD_VALUE, tuple(map(_curve_scatter, curves)), table)
+    across = axis_label(TC_VALUE)
+    return Scatters(title, SD_VALUE, tuple(map(_curve_scatter, curves)), table, across)
 
 
 def _curve_scatter(curve: MeanTradeoffCurve) -> Scatter:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 import numpy as np
 
@@ -129,24 +131,36 @@ MORE_BLOCKS_REMEDY = "use a shorter --block"
 
 
 def skim(
-    recordings: Sequence[Path | str],
+    recordings: Path | str | Sequence[Path | str],
     output: Path | str,
     options: SkimOptions | None = None,
     *,
+    z: float | Sequence[float] = 0.5,
+    method: str | Sequence[str] = (),
     progress: Progress = no_progress,
+    **settings: Any,
 ) -> SkimRun:
     """Make skims of recordings and write their files.
 
     Parameters
     ----------
     recordings
-        Recordings, each a file or a folder of consecutive files.
+        One or more recordings, each a file or a folder of consecutive files.
     output
         File of the skim, or a folder for several skims.
     options
-        Methods, z and all other settings; defaults to ``SkimOptions()``.
+        All settings, instead of the following arguments.
+    z
+        One or more values of z, from 0 (follow the course of the day) to 1 (cover all kinds of
+        sound).
+    method
+        One or more methods that pick blocks. By default pareto.
     progress
         Callback for progress reports.
+    **settings
+        Other settings: ``picks`` or ``length``, ``block``, ``overlap``, ``period``, ``embedder``,
+        ``start``, ``zone``, ``hour_gap``, ``by_day``, ``speech``, ``seed`` and so on; see
+        ``SkimOptions``.
 
     Returns
     -------
@@ -161,8 +175,13 @@ def skim(
     InputError
         If recordings cannot be opened; all problems are reported at once.
     """
-    options = options or SkimOptions()
-    place, paths = Path(output), [Path(path) for path in recordings]
+    options = options or SkimOptions.of(
+        methods=(method,) if isinstance(method, str) else tuple(method),
+        zs=(z,) if isinstance(z, int | float) else tuple(z),
+        **settings,
+    )
+    several = [recordings] if isinstance(recordings, str | PathLike) else recordings
+    place, paths = Path(output), [Path(path) for path in several]
     run = _Run(place, options, find_embedder(options.embedder), find_cache(options.cache))
     run.notes += [options.other_length] if options.other_length else []
     refuse_place(place, paths, options)

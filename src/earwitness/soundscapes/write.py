@@ -169,19 +169,24 @@ PIECE_SECONDS = 30.0  # rendered at a time
 
 
 def soundscape(
-    timetable: StrPath | Timetable,
+    timetable: StrPath | Timetable = "village",
+    output: StrPath | None = None,
     *,
     seed: int | None = None,
     hours: int = 24,
     rate: int = 32_000,
     clips: StrPath | None = None,
+    hour_gap: float = 0.0,
+    progress: Progress = no_progress,
 ) -> Scene:
-    """Return a scene from a preset, a file or a timetable.
+    """Make a day-long scene with known sources, and write it as audio.
 
     Parameters
     ----------
     timetable
         Name of a preset (village, city or forest), path of a YAML file, or a timetable.
+    output
+        Audio file to write, with labels and truth next to it. By default nothing is written.
     seed
         Random seed; by default that of the timetable.
     hours
@@ -190,6 +195,10 @@ def soundscape(
         Sample rate in Hz.
     clips
         Folder with your own clips, one subfolder per source.
+    hour_gap
+        Seconds of silence between hours in the audio file.
+    progress
+        Callback for progress reports.
 
     Returns
     -------
@@ -202,6 +211,11 @@ def soundscape(
         If a parameter is out of range, or the timetable does not exist.
     InputError
         If the timetable or a folder of clips is invalid.
+
+    Examples
+    --------
+    >>> soundscape("village", hours=1, seed=1).name
+    'A village in early summer'
     """
     if hours < 1:
         raise UsageError(f"hours must be at least 1, got {hours}")
@@ -212,7 +226,10 @@ def soundscape(
         raise UsageError(f"seed must be 0 or greater, got {seed}")
     if not isinstance(timetable, Timetable):
         timetable = find_timetable(Path(timetable), clips=None if clips is None else Path(clips))
-    return make_scene(timetable, seed=seed, hours=hours, rate=rate)
+    scene = make_scene(timetable, seed=seed, hours=hours, rate=rate)
+    if output is not None:
+        soundscape_write(scene, output, hour_gap=hour_gap, progress=progress)
+    return scene
 
 
 def soundscape_write(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -130,9 +131,13 @@ class StoredAnswers:
         }
 
 
-def store_address(study: StrPath, db: StrPath | None) -> str:
+def store_address(study: StudySource, db: StrPath | None) -> str:
     """Return the address of a database; by default, the file next to the study file."""
-    return fspath(db) if db else str(Path(study).parent / STORE_FILE_NAME)
+    if db:
+        return fspath(db)
+    if isinstance(study, Study):
+        raise UsageError("db is required unless the study is given by its file")
+    return str(Path(study).parent / STORE_FILE_NAME)
 
 
 def has_store(db: StrPath) -> bool:
@@ -159,7 +164,7 @@ def open_store(plan: Study, db: StrPath, *, new: bool = False) -> Iterator[Store
 
 
 def study_links(
-    study: StudySource, db: StrPath, *, base: str = "", first: int | None = None
+    study: StudySource, db: StrPath | None = None, *, base: str = "", first: int | None = None
 ) -> list[Record]:
     """Return personal links of listeners; the same on every call.
 
@@ -168,7 +173,8 @@ def study_links(
     study
         Path of a study file, or a study.
     db
-        Path or address of the database, which is created if needed.
+        Path or address of the database, which is created if needed. By default ``study.db`` next to
+        the study file.
     base
         Base URL of the server, which precedes each link.
     first
@@ -183,12 +189,18 @@ def study_links(
     ------
     UsageError
         If the study has fewer listeners than ``first``.
+
+    Examples
+    --------
+    >>> links = study_links("study.yaml", "listeners.db", base="https://listen.example.org")
+    >>> [link["listener"] for link in links]
+    [1, 2]
     """
     design = study_design(study)
     numbers = [plan.listener for plan in design.plans]
     if first is not None and first > len(numbers):
         raise UsageError(f"cannot invite {first} listeners, the study has {len(numbers)}")
-    with open_store(design.study, db, new=True) as store:
+    with open_store(design.study, store_address(study, db), new=True) as store:
         listeners = store.add_listeners(design.study.digest, numbers[:first])
     return [
         {
@@ -247,6 +259,43 @@ def stored_answers(study: StudySource, db: StrPath) -> StoredAnswers:
     kept = [submission for submission in submissions if _is_asked(asks, submission.answer)]
     ordered = sorted(kept, key=lambda submission: submission.answer.listener)
     return StoredAnswers(design, _hide_password(fspath(db)), tuple(ordered))
+
+
+def study_export(
+    study: StudySource, db: StrPath | None = None, *, everything: bool = False
+) -> list[Record]:
+    """Return the answers to a study from its database, as records.
+
+    Parameters
+    ----------
+    study
+        Path of a study file, or a study.
+    db
+        Path or address of the database. By default ``study.db`` next to the study file.
+    everything
+        Whether to return all records of the study, including events and corrections.
+
+    Returns
+    -------
+    list of dict
+        One record per answer, in the format of a file of answers.
+
+    Raises
+    ------
+    UsageError
+        If the database does not exist.
+
+    Examples
+    --------
+    >>> links = study_links("study.yaml", "unanswered.db")
+    >>> study_export("study.yaml", "unanswered.db")
+    []
+    """
+    address = store_address(study, db)
+    if everything:
+        return list(study_records(study, address))
+    lines = stored_answers(study, address).lines.splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def study_records(study: StudySource, db: StrPath) -> Iterator[Record]:
@@ -333,7 +382,7 @@ def judges_captions(study: Study) -> bool:
 # --- Progress of listeners -----------------------------------------------------------------------
 
 
-def study_status(study: StudySource, db: StrPath) -> list[Record]:
+def study_status(study: StudySource, db: StrPath | None = None) -> list[Record]:
     """Return the progress of each listener in the database.
 
     Parameters
@@ -341,16 +390,27 @@ def study_status(study: StudySource, db: StrPath) -> list[Record]:
     study
         Path of a study file, or a study.
     db
-        Path or address of the database.
+        Path or address of the database. By default ``study.db`` next to the study file.
 
     Returns
     -------
     list of dict
         ``listener``, ``state``, number of pages ``answered`` of ``all``, time of the ``last``
         activity, and more; for captions, also the receipt of a ``workbook``.
+
+    Raises
+    ------
+    UsageError
+        If the database does not exist.
+
+    Examples
+    --------
+    >>> links = study_links("study.yaml", "progress.db")
+    >>> study_status("study.yaml", "progress.db")[0]["answered"]
+    0
     """
     plan = load_study(study)
-    with open_store(plan, db) as store:
+    with open_store(plan, store_address(study, db)) as store:
         statuses = store.status(plan.digest)
         submissions = store.counted_answers(plan.digest) if judges_captions(plan) else None
     counts = _page_counts(plan)

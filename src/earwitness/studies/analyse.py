@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from earwitness.core import Answer, Input, Progress, Rating, StrPath, no_progress
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFolder
+from earwitness.io.source import TableInput, table_inputs
 from earwitness.report.html.page import render_html
 from earwitness.report.latex import render_latex
 from earwitness.studies.analysis.pipeline import analyse
@@ -27,6 +27,7 @@ from earwitness.studies.ratings.collect import (
     stored_rating_set,
     study_groups,
 )
+from earwitness.studies.ratings.from_answers import comments_from_answers
 from earwitness.studies.report import results_report
 from earwitness.studies.report.export import methods_paragraph, results_json, tables_csv
 from earwitness.studies.results import Results
@@ -192,12 +193,15 @@ def _rules_text(rules: Sequence[Rule]) -> str:
 # --- Ratings to results and files ----------------------------------------------------------------
 
 
+TABLE_ARGUMENTS = ("pattern", "column", "columns", "constants", "rubric", "faults")
+
+
 def study_analyse(
-    ratings: StrPath | Sequence[StrPath],
+    ratings: TableInput | Sequence[TableInput] = (),
     *,
     study: StrPath | Study | None = None,
     db: StrPath | None = None,
-    reading: TableOptions = TableOptions(),  # noqa: B008
+    reading: TableOptions | None = None,
     progress: Progress = no_progress,
     **how: Any,
 ) -> Results:
@@ -206,21 +210,27 @@ def study_analyse(
     Parameters
     ----------
     ratings
-        One or more files of answers or tables of ratings; empty if ``db`` is set.
+        One or more files of answers or tables of ratings, or records or data frames; empty if
+        ``db`` is set. A table has the columns item, system, listener and scale with value, or one
+        column per scale.
     study
         Study or path of a study file; required for answers.
     db
         Path or URL of the database with the answers.
     reading
-        How tables are read.
+        How tables are read. Its fields may also be passed as arguments: ``pattern``, ``column``,
+        ``columns``, ``constants``, ``rubric``, ``faults``.
     progress
         Called with the number of scales done and the total.
     **how
-        Arguments of ``settings_of``; they override the plan of the study.
+        Settings that override the plan of the study: ``interval``, ``level``, ``correction``,
+        ``contrasts``, ``by``, ``margins``, ``scales`` (as ``"MOS=1:5"``), ``screening``,
+        ``reference``, ``anchor``, ``doubled``, ``draws``, ``seed``, ``mixed`` and ``blank``.
 
     Returns
     -------
     Results
+        Means, contrasts, agreement and screening of every scale.
 
     Raises
     ------
@@ -228,15 +238,28 @@ def study_analyse(
         If a file has faults; all of them are listed.
     UsageError
         If an argument is invalid.
+
+    Examples
+    --------
+    >>> votes = [
+    ...     {"item": item, "system": system, "listener": who, "scale": "MOS", "value": vote}
+    ...     for who in range(1, 7)
+    ...     for item in "ab"
+    ...     for system, vote in (("good", 4 + who % 2), ("poor", 1 + who % 3))
+    ... ]
+    >>> results = study_analyse(votes)
+    >>> results.to_records("means")[0]["system"]
+    'good'
     """
+    reading = reading or TableOptions(**{n: how.pop(n) for n in TABLE_ARGUMENTS if n in how})
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
     settings = settings_of(plan, **how)
-    files = [ratings] if isinstance(ratings, str | PathLike) else list(ratings)
+    files = table_inputs(ratings, "ratings")
     if db is not None:
         material = stored_rating_set(plan, db, files, settings)
     else:
         check_ratings(files, study)
-        material = read_rating_set([Path(file) for file in files], plan, reading, settings)
+        material = read_rating_set(files, plan, reading, settings)
     check_roles(material, how)
     if material.rubric and settings.rubric is None:
         settings = replace(settings, rubric=read_rubric(material.rubric))
@@ -264,7 +287,7 @@ def study_results(
     inputs
         Files of the ratings, for the report.
     answers
-        Answers of listeners, needed to group results by questions of a form.
+        Answers of listeners, needed for comments and to group results by questions of a form.
     simulated
         Whether listeners were simulated.
     **how
@@ -276,7 +299,11 @@ def study_results(
     """
     settings = settings_of(study, **how)
     material = replace(rating_set(study, ratings, inputs), changed=plan_changes(study, settings))
-    material = replace(material, groups={**material.groups, **form_groups(study, answers)})
+    material = replace(
+        material,
+        groups={**material.groups, **form_groups(study, answers)},
+        comments=tuple(comments_from_answers((answer, None) for answer in answers)),
+    )
     check_roles(material, how)
     return analyse(replace(material, simulated=simulated), settings)
 
@@ -294,9 +321,10 @@ def kept_ratings(files: Sequence[StrPath], study: Study, scale: str) -> CodedRat
     )
 
 
-def result_files(results: Results) -> dict[str, str]:
+def result_files(results: Results, title: str = "") -> dict[str, str]:
     """Return the contents of all result files by name: HTML, JSON, LaTeX, methods and CSV."""
     report = results_report(results)
+    report = replace(report, title=title or report.title)
     pages = {
         "report.html": render_html(report),
         "results.json": results_json(results),
@@ -305,7 +333,7 @@ def result_files(results: Results) -> dict[str, str]:
     return pages | {"methods.txt": methods_paragraph(results) + "\n"} | tables_csv(results)
 
 
-def results_write(results: Results, folder: StrPath) -> list[str]:
+def results_write(results: Results, folder: StrPath, *, title: str = "") -> list[str]:
     """Write all result files to a new folder.
 
     The folder is written completely or not at all.
@@ -316,13 +344,15 @@ def results_write(results: Results, folder: StrPath) -> list[str]:
         Results of an analysis.
     folder
         Path of the folder; it must not exist.
+    title
+        Title of the report, instead of the default one.
 
     Returns
     -------
     list of str
         Names of the files.
     """
-    files = result_files(results)
+    files = result_files(results, title)
     with AtomicFolder(Path(folder)) as place:
         for name, content in files.items():
             (place / name).write_text(content, encoding="utf-8", newline="")

@@ -72,6 +72,7 @@ class AnswersFile:
 
     path: Path
     digest: str
+    content: bytes | None = None  # lines in memory, instead of those of the file
     _read: bytes = b""
     _lines: dict[int, Answer] = field(default_factory=dict)
     _cut: list[int] = field(default_factory=list)
@@ -79,6 +80,8 @@ class AnswersFile:
 
     def read(self) -> AnswerLines:
         """Return the current content of the file."""
+        if self.content is not None:
+            return self._parse_lines(self.content)
         try:
             return self._parse_lines(self.path.read_bytes())
         except FileNotFoundError:

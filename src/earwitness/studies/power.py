@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import isnan
+from math import inf, isnan, nan
 from os import PathLike
 from pathlib import Path
 
 from earwitness.core import Estimate, Value
 from earwitness.errors import UsageError, nearest
-from earwitness.report.export import csv_table, json_text
 from earwitness.report.numbers import COMPONENT_LABELS
-from earwitness.report.parts import Curve, Lines, Report, Section, Table
+from earwitness.report.paper import PaperCell, PaperColumn, PaperRow, PaperTable
+from earwitness.report.parts import Curve, Report, Section, Table
+from earwitness.report.result import Result, TableRows, json_text
+from earwitness.report.sentences import summary_section
 from earwitness.stats.mixed_model import Components, fit_mixed_model
 from earwitness.stats.power import (
     METHODS,
@@ -42,8 +44,8 @@ class PowerRow:
     power: Mapping[float, Estimate]
 
 
-@dataclass(frozen=True, slots=True)
-class PowerPlan:
+@dataclass(frozen=True, slots=True, repr=False)
+class PowerPlan(Result):
     """Power of the comparisons of one block on one scale.
 
     ``components`` are standard deviations in points of the scale, and ``source`` tells where they
@@ -69,6 +71,31 @@ class PowerPlan:
     rows: tuple[PowerRow, ...]
     needed: Mapping[float, int | None]
     notes: tuple[str, ...] = ()
+
+    def make_report(self) -> Report:
+        """Return the report of the plan."""
+        return power_report(self)
+
+    def make_paper_table(self) -> PaperTable:
+        """Return the table for a paper: power by number of listeners."""
+        return power_table(self)
+
+    def make_json(self) -> str:
+        """Return the plan as JSON; differences are text, since they are keys."""
+        return json_text(asdict(self))
+
+    def make_tables(self) -> dict[str, TableRows]:
+        """Return the table ``power``: one row per number of listeners and difference."""
+        header = ("listeners", "hours", "detectable", "difference", "power", "low", "high", "runs")
+        rows = [
+            [
+                *(row.listeners, row.hours, row.detectable, difference),
+                *(e.value, e.low, e.high, e.n, self.signature),
+            ]
+            for row in self.rows
+            for difference, e in row.power.items()
+        ]
+        return {"power": ((*header, "signature"), rows)}
 
 
 # --- Power by simulation -------------------------------------------------------------------------
@@ -126,6 +153,12 @@ def study_power(
     ------
     UsageError
         If an argument is out of range, or the study has no rated scale.
+
+    Examples
+    --------
+    >>> plan = study_power("study.yaml", differences=[0.5], listeners=[16], runs=50)
+    >>> plan.to_records()[0]["listeners"]
+    16
     """
     plan = study if isinstance(study, Study) else read_study(Path(study))
     _check_request(wanted, runs, differences, listeners)
@@ -319,7 +352,7 @@ def power_report(plan: PowerPlan) -> Report:
     """Return the report: detectable differences, cost and assumptions."""
     series = tuple(_difference_text(difference) for difference in plan.needed)
     sections = [
-        Section("Summary", (Lines("", tuple(_summary_sentences(plan))),)),
+        summary_section(_summary_sentences(plan)),
         Section("Power", (_power_curve(plan), _power_table(plan)), _method_sentence(plan)),
         Section("Assumptions", (_components_table(plan),), f"Standard deviations: {plan.source}."),
     ]
@@ -402,17 +435,37 @@ def _components_table(plan: PowerPlan) -> Table:
     return Table("standard deviations of votes, in points of the scale", ("component", "SD"), rows)
 
 
-def power_json(plan: PowerPlan) -> str:
-    """Return a power plan as JSON; differences are text, since they are keys."""
-    return json_text(asdict(plan))
-
-
-def power_csv(plan: PowerPlan) -> str:
-    """Return a power plan as CSV, one line per number of listeners and difference."""
-    header = ["listeners", "hours", "detectable", "difference", "power", "low", "high", "runs"]
-    rows = [
-        [row.listeners, row.hours, row.detectable, difference, e.value, e.low, e.high, e.n]
-        for row in plan.rows
-        for difference, e in row.power.items()
+def power_table(plan: PowerPlan) -> PaperTable:
+    """Return the table for a paper: numbers of listeners as rows, their power as columns."""
+    columns = [
+        PaperColumn(Value("time", "none", 0.0, inf, ""), "h"),
+        PaperColumn(Value("detectable difference", "none", 0.0, inf, ""), "points"),
     ]
-    return csv_table([*header, "signature"], [[*row, plan.signature] for row in rows])
+    columns += [
+        PaperColumn(replace(POWER_VALUE, name=f"power for {_difference_text(d)}", best="none"))
+        for d in plan.needed
+    ]
+    rows = []
+    for row in plan.rows:
+        powers = [row.power[difference] for difference in plan.needed]
+        estimates = [_exact_number(row.hours), _exact_number(row.detectable), *powers]
+        rows.append(PaperRow(f"{row.listeners}", tuple(map(PaperCell, estimates))))
+    level = max(estimate.level for row in plan.rows for estimate in row.power.values())
+    return PaperTable(
+        "power",
+        f"Power by number of listeners on the scale {plan.scale}: {plan.systems} systems, "
+        f"{plan.heard} clips and {plan.minutes:.0f} minutes per listener. {_method_sentence(plan)}",
+        "listeners",
+        tuple(columns),
+        tuple(rows),
+        f"{100 * level:.4g} % confidence intervals of the simulation",
+        notes=(
+            f"Detectable difference: with power {plan.wanted:g}.",
+            f"Standard deviations of votes: {plan.source}.",
+        ),
+        signature=plan.signature,
+    )
+
+
+def _exact_number(x: float) -> Estimate:
+    return Estimate(x, nan, nan, nan, 0, 0, "exact")

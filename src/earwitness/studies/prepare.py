@@ -16,8 +16,8 @@ from earwitness.audio.files import Sound, read_sound, sound_rate, write_sound
 from earwitness.audio.signal import can_pass, low_pass
 from earwitness.audio.wav import wav_seconds
 from earwitness.core import Progress, no_progress
-from earwitness.errors import InputError, UsageError
-from earwitness.io.atomic import AtomicFolder
+from earwitness.errors import InputError, UsageError, nearest
+from earwitness.io.atomic import AtomicFile, AtomicFolder
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.file.webmushra import ImportedStudy, read_webmushra
 from earwitness.studies.study import Study
@@ -253,6 +253,42 @@ SUGGESTED_SCREENING_RULES = {
 SINGLE_STIMULUS_SIZES = {"listeners": 32, "panels": 4, "clips": 32, "sessions": 4}
 # for kinds with longer trials
 LONG_TRIAL_SIZES = {"listeners": 20, "panels": 1, "clips": 12, "sessions": 2}
+
+
+def study_new(protocol: str = "p835", output: str | PathLike[str] | None = None) -> str:
+    """Return a commented study file to edit, which ``study_check`` accepts as it is.
+
+    Parameters
+    ----------
+    protocol
+        Trial kind, such as ``"p835"`` or ``"mushra"``.
+    output
+        Path of the file to write; it must not exist. By default nothing is written.
+
+    Returns
+    -------
+    str
+        Text of the file.
+
+    Raises
+    ------
+    UsageError
+        If the trial kind is unknown, or the file exists.
+
+    Examples
+    --------
+    >>> study_new("mushra").splitlines()[0][:1]
+    '#'
+    """
+    if protocol not in KINDS:
+        raise UsageError(f'unknown trial kind "{protocol}" — {nearest(protocol, KINDS)}')
+    text = starting_file(protocol)
+    if output is not None:
+        if Path(output).is_file():
+            raise UsageError(f"{output} already exists — choose another file")
+        with AtomicFile(Path(output)) as file:
+            file.write(text)
+    return text
 
 
 def starting_file(name: str) -> str:

@@ -8,6 +8,9 @@ from math import nan
 from typing import Literal
 
 from earwitness.core import Contrast, Estimate, Input, Key, Rating, Value
+from earwitness.report.paper import PaperTable
+from earwitness.report.parts import Report
+from earwitness.report.result import Result, TableRows
 from earwitness.studies.study import Analysis, Rule
 
 # --- Results by group ----------------------------------------------------------------------------
@@ -279,6 +282,14 @@ class Stimulus:
 
 
 @dataclass(frozen=True, slots=True)
+class StimulusComment:
+    """A comment of a listener on one stimulus, without the listener."""
+
+    key: Key
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class PairChoices:
     """Choices between two systems: ``a``, ``b`` or neither; for ABX correct or incorrect.
 
@@ -378,8 +389,8 @@ class Retest:
     correlation: float
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
+@dataclass(frozen=True, slots=True, repr=False)
+class Results(Result):
     """All results of the ratings of a study or of a table.
 
     Attributes
@@ -406,6 +417,8 @@ class Results:
         Groups of listeners, by field.
     faults
         Faults in ratings or captions and how they were handled.
+    comments
+        Comments of kept listeners on stimuli, sorted by item, system and text.
     """
 
     title: str
@@ -430,3 +443,34 @@ class Results:
     people: Mapping[Who, Mapping[str, str]] = field(default_factory=dict)
     faults: tuple[RatingFault, ...] = ()
     rubric: RubricResults | None = None
+    comments: tuple[StimulusComment, ...] = ()
+
+    def make_report(self) -> Report:
+        """Return the report of the analysis."""
+        from earwitness.studies.report import results_report
+
+        return results_report(self)
+
+    def make_paper_table(self) -> PaperTable:
+        """Return the table for a paper."""
+        from earwitness.studies.report import results_table
+
+        return results_table(self)
+
+    def make_json(self) -> str:
+        """Return the results with the methods paragraph as JSON; undefined numbers are null."""
+        from earwitness.studies.report.export import results_json
+
+        return results_json(self)
+
+    def make_csv(self) -> str:
+        """Return one line per estimate."""
+        from earwitness.studies.report.export import results_csv
+
+        return results_csv(self)
+
+    def make_tables(self) -> dict[str, TableRows]:
+        """Return all tables: ``means``, ``contrasts``, ``listeners``, ``agreement`` and so on."""
+        from earwitness.studies.report.export import results_tables
+
+        return results_tables(self)

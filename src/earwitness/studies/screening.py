@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from earwitness.core import Key, Rating
+from earwitness.report.numbers import MINUS
 from earwitness.stats.arrays import Floats
 from earwitness.stats.observers import is_more_than, reject_observers
 from earwitness.stats.votes import leave_one_out_figures
@@ -114,7 +115,7 @@ def by_listener(ratings: Iterable[Rating]) -> dict[Who, list[Rating]]:
 
 def figure_text(value: float) -> str:
     """Return a figure formatted for a verdict."""
-    return "undefined" if math.isnan(value) else f"{value:.3g}"
+    return "undefined" if math.isnan(value) else f"{value:.3g}".replace("-", MINUS)
 
 
 def _count_text(count: int, noun: str) -> str:

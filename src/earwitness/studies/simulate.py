@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -13,6 +13,8 @@ import numpy as np
 
 from earwitness.core import Answer, Input
 from earwitness.io.atomic import AtomicFolder
+from earwitness.report.parts import Report
+from earwitness.report.result import Result, TableRows
 from earwitness.studies.analyse import result_files, study_results
 from earwitness.studies.answers import SIMULATED_TIMESTAMP, answer_line
 from earwitness.studies.design.report import records_csv, study_design
@@ -26,7 +28,8 @@ from earwitness.studies.pages import (
     presented_trial,
 )
 from earwitness.studies.population import Person, Population, World
-from earwitness.studies.ratings.from_answers import ratings_from_answers
+from earwitness.studies.ratings.from_answers import rating_records, ratings_from_answers
+from earwitness.studies.results import Results
 from earwitness.studies.study import Design, ListenerPlan, Question, Study
 from earwitness.studies.trials import block_kind
 from earwitness.version import __version__
@@ -36,8 +39,8 @@ ANCHOR_QUALITIES = (0.2, 0.4)
 ANSWERS_FILE = "answers.jsonl"
 
 
-@dataclass(frozen=True)
-class SimulatedStudy:
+@dataclass(frozen=True, repr=False)
+class SimulatedStudy(Result):
     """Answers of all simulated listeners, true qualities of systems, and listener properties."""
 
     design: Design
@@ -45,9 +48,42 @@ class SimulatedStudy:
     truth: tuple[dict[str, Any], ...]
     people: tuple[dict[str, Any], ...]
 
+    def analyse(self, **how: Any) -> Results:
+        """Analyse the answers as planned in the study; ``how`` as in ``study_analyse``."""
+        lines = b"".join(map(answer_line, self.answers))
+        file = Input(ANSWERS_FILE, hashlib.sha256(lines).hexdigest(), len(lines))
+        study, answers = self.design.study, dict(enumerate(self.answers, 1))
+        ratings = ratings_from_answers(study, answers, ANSWERS_FILE)
+        return study_results(study, ratings, (file,), answers=self.answers, simulated=True, **how)
+
+    def make_report(self) -> Report:
+        """Return the report of the planned analysis."""
+        return self.analyse().make_report()
+
+    def make_tables(self) -> dict[str, TableRows]:
+        """Return the tables ``ratings``, ``truth`` (of systems) and ``people`` (listeners)."""
+        answers = dict(enumerate(self.answers, 1))
+        ratings = ratings_from_answers(self.design.study, answers, ANSWERS_FILE)
+        tables = {
+            "ratings": rating_records(ratings),
+            "truth": self.truth,
+            "people": self.people,
+        }
+        return {name: _table_rows(records) for name, records in tables.items()}
+
+
+def _table_rows(records: Sequence[Mapping[str, Any]]) -> TableRows:
+    columns = list(dict.fromkeys(name for record in records for name in record))
+    return columns, [[record.get(name, "") for name in columns] for record in records]
+
 
 def study_simulate(
-    study: str | PathLike[str] | Study, population: Population | None = None, *, seed: int = 0
+    study: str | PathLike[str] | Study,
+    population: Population | None = None,
+    *,
+    output: str | PathLike[str] | None = None,
+    seed: int = 0,
+    **numbers: Any,
 ) -> SimulatedStudy:
     """Simulate the answers of all listeners to all pages of a study.
 
@@ -57,25 +93,46 @@ def study_simulate(
         Path of a study file, or a study.
     population
         Variation between listeners and items (default: ``Population()``).
+    output
+        Folder to create with the answers, the true values and all results. By default nothing is
+        written.
     seed
         Random seed.
+    **numbers
+        Fields of ``Population``, such as ``careless=2`` or ``qualities={("C1", ""): 0.6}``.
 
     Returns
     -------
     SimulatedStudy
         Answers, true qualities of systems, and properties of listeners.
+
+    Raises
+    ------
+    InputError
+        If the study file is invalid.
+    UsageError
+        If the folder exists, or a number is out of range.
+
+    Examples
+    --------
+    >>> simulated = study_simulate("study.yaml", seed=1)
+    >>> simulated.table_names
+    ('ratings', 'truth', 'people')
     """
     design = study_design(study)
-    world = _build_world(design, population or Population(), seed)
+    world = _build_world(design, population or Population(**numbers), seed)
     items = _heard_items(design)
     plans = {plan.listener: plan for plan in design.plans}
     answers, people = list[Answer](), list[dict[str, Any]]()
     for listener, person, rng in world.people(items):
         answers += _simulate_answers(design.study, plans[listener], person, rng)
         people.append(_person_record(listener, person))
-    return SimulatedStudy(
+    simulated = SimulatedStudy(
         design, tuple(answers), tuple(_truth_records(design, world, items)), tuple(people)
     )
+    if output is not None:
+        simulated_write(simulated, output)
+    return simulated
 
 
 def _build_world(design: Design, population: Population, seed: int) -> World:
@@ -184,20 +241,9 @@ def simulated_write(
     list of str
         Names of the files, relative to the folder.
     """
-    answers = b"".join(map(answer_line, simulated.answers))
-    answers_input = Input(ANSWERS_FILE, hashlib.sha256(answers).hexdigest(), len(answers))
-    lines = dict(enumerate(simulated.answers, 1))
-    ratings = ratings_from_answers(simulated.design.study, lines, ANSWERS_FILE)
-    results = study_results(
-        simulated.design.study,
-        ratings,
-        (answers_input,),
-        answers=simulated.answers,
-        simulated=True,
-        **how,
-    )
+    results = simulated.analyse(**how)
     files = {
-        ANSWERS_FILE: answers.decode(),
+        ANSWERS_FILE: b"".join(map(answer_line, simulated.answers)).decode(),
         "truth.csv": records_csv(simulated.truth),
         "people.csv": records_csv(simulated.people),
         **result_files(results),

@@ -8,6 +8,9 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
+from earwitness.report.parts import Report
+from earwitness.report.result import Result, TableRows
+
 # --- Study, trials and design --------------------------------------------------------------------
 
 
@@ -227,13 +230,31 @@ class ListenerPlan:
     anchors: Session = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
+@dataclass(frozen=True, slots=True, repr=False)
+class Design(Result):
     """Design of a study: subsets per block and panel, and a plan per listener."""
 
     study: Study
     subsets: tuple[tuple[tuple[str, ...], ...], ...]
     plans: tuple[ListenerPlan, ...]
+
+    def make_report(self) -> Report:
+        """Return the report of the design: plan, time per listener and balance."""
+        from earwitness.studies.design.report import design_report
+
+        return design_report(self)
+
+    def make_tables(self) -> dict[str, TableRows]:
+        """Return the table ``playlists``: one row per listener and rating."""
+        from earwitness.studies.file.listener_rows import playlist_rows
+
+        rows = [
+            {"listener": plan.listener, **row}
+            for plan in self.plans
+            for row in playlist_rows(self.study, plan)
+        ]
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        return {"playlists": (columns, [[row.get(n, "") for n in columns] for row in rows])}
 
 
 # --- Rating scales -------------------------------------------------------------------------------

@@ -1,11 +1,14 @@
-"""The task of summaries, with or without a transcript: metrics, reader, options and fields."""
+"""The task of summaries, with or without a transcript, and example items in reports."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from earwitness.core import ExampleItem, Value, WordNetwork
 from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import MetricSet
+from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Section
 from earwitness.summaries.metrics import (
     KeptWords,
     SummarizationAccuracy,
@@ -32,6 +35,28 @@ def summary_reader(metrics: MetricSet, options: dict[str, str], folders: Folders
     positional = [m for m in metrics.metrics if getattr(m, "needs", "positions") == "positions"]
     written = all(getattr(metric, "match", "position") == "surface" for metric in positional)
     return SummaryReader(SummaryOptions(not written, bool(positional), tokenise))
+
+
+def summary_sections(
+    shown: Sequence[ExampleItem], values: Sequence[Value], worst: Mapping[str, str]
+) -> Iterator[Section]:
+    """Yield the word networks of items."""
+    del values
+    parts = tuple(
+        NetworkPart(
+            example.item, example.network, number, _picked(example.network, worst), example.why
+        )
+        for number, example in enumerate(shown)
+        if example.network is not None
+    )
+    if parts:
+        yield Section("Networks", parts, ABOUT_ARCS, place="pictures")
+
+
+def _picked(network: WordNetwork, worst: Mapping[str, str]) -> str:
+    """Return the system whose path is highlighted: the worst, else the first."""
+    first = next((s for s in network.targets if not s.startswith("(")), "")
+    return worst.get(network.item, first)
 
 
 SUMMARIES = Task(
@@ -62,6 +87,7 @@ SUMMARIES = Task(
         ),
     ),
     baselines=("lead", "random"),
+    example_sections=summary_sections,
 )
 # summaries in free wording, without a transcript
 TEXTS = replace(

@@ -13,6 +13,7 @@ import pytest
 from earwitness.output_formats import render
 from earwitness.report.html.elements import VOID_TAGS, element
 from earwitness.report.html.plots import fit_axis, time_axis
+from earwitness.report.tables import boundary_kind
 from earwitness.scoring.compare import compare
 from earwitness.scoring.results import Comparison, Scores
 from earwitness.scoring.score import score
@@ -98,6 +99,7 @@ def test_every_section_is_there_and_linked(page: str) -> None:
         "By annotator",
         "By duration",
         "Distribution over cases",
+        "All items",
         "Worst cases",
         "Timelines",
         "Provenance",
@@ -123,7 +125,7 @@ def test_the_same_result_gives_the_same_bytes(comparison: Comparison, page: str)
 def test_every_number_of_the_matrix_is_on_the_page(comparison: Comparison, page: str) -> None:
     for contrast in comparison.contrasts:
         estimate = contrast.difference
-        assert f"[{estimate.low:.3f}, {estimate.high:.3f}]" in page
+        assert f"[{estimate.low:.3f}, {estimate.high:.3f}]".replace("-", "−") in page
         assert f"corrected {contrast.p_corrected:.4f}" in page
     for estimates in comparison.scores.systems.values():
         f1 = estimates["collar_f1@3.0"]
@@ -195,7 +197,7 @@ def test_undefined_estimates_are_drawn_as_nothing() -> None:
 
 def test_a_page_of_very_many_systems_and_none_spread() -> None:
     scores: Scores = score(*files(*(f"system {i}" for i in range(20))))
-    assert render(replace(scores, spread=None), "html").count('class="row s7 k1"') > 1
+    assert render(replace(scores, spread=None), "html").count('class="row s7 k0 d1"') > 1
 
 
 def test_elements_escape_what_is_text() -> None:
@@ -246,16 +248,22 @@ def test_no_sound_is_no_player() -> None:
     assert "<audio" not in render(score(files("one")[0], empty, show="item 1"), "html")
 
 
-def test_boundaries_far_from_all_references_are_hollow(comparison: Comparison) -> None:
+def test_every_boundary_has_a_mark_of_its_kind(comparison: Comparison) -> None:
     made = render(comparison, "html")
     first = comparison.scores.shown[0]
-    far = sum(
-        min(abs(t - r) for r in {r for times in first.references.values() for r in times}) > 3
-        for times in first.outputs.values()
-        for t in times
-    )
+    matching = first.matches[comparison.values[1]]
+    kinds = [
+        boundary_kind(names, len(first.references))
+        for matches in matching.systems.values()
+        for names in matches.matched
+    ]
+    missed = [time for m in matching.systems.values() for own in m.missed.values() for time in own]
     figure = made[made.index('<figure class="timeline"') :].split("</figure>")[0]
-    assert figure.count('class="far"') == far > 0
+    rows = figure.split('class="plot"')[1]
+    assert {"partial", "false"} <= {*kinds}
+    for kind in ("hit", "partial", "false"):
+        assert rows.count(f'<b class="{kind}"') == kinds.count(kind)
+    assert rows.count('<b class="miss"') == len(missed)
 
 
 def test_words_have_a_mark_beside_their_colour_and_break_out_of_nothing() -> None:

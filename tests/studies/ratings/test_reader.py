@@ -151,8 +151,7 @@ def test_what_a_study_writes_is_read_again(tmp_path: Path) -> None:
         path, answers = study(sounds(tmp_path), kind), tmp_path / f"{kind}.jsonl"
         for listener in (1, 2):
             study_take(path, listener, answers, respond=Anyone())
-        ratings = study_ratings(path, answers)
-        records = rating_records(ratings)
+        records = study_ratings(path, answers)
         lines = write_lines(tmp_path / "ratings.jsonl", records)
         assert rating_records(read_ratings(lines).ratings) == records
         text = io.StringIO()

@@ -10,7 +10,7 @@ from itertools import combinations
 import pytest
 
 from earwitness.core import Contrast, Estimate, Value
-from earwitness.output_formats import make_report, render
+from earwitness.output_formats import render
 from earwitness.report.parts import Lines, Matrix, Panels, Table
 from earwitness.studies.report.export import methods_paragraph, tables_csv
 from earwitness.studies.results import Effect, Results, ScaleResults, ScreeningVerdict, SystemMeans
@@ -44,18 +44,18 @@ def results(*scales: ScaleResults, interval: str = "cluster_t", level: float = 0
 
 
 def short(found: Results) -> tuple[str, ...]:
-    part = next(s for s in make_report(found).sections if s.title == "Summary").parts[0]
+    part = next(s for s in found.make_report().sections if s.title == "Summary").parts[0]
     assert isinstance(part, Lines)
-    return part.lines
+    assert all(line.endswith(".") for line in part.lines)
+    return tuple(line.removesuffix(".") for line in part.lines)
 
 
 def test_what_has_no_p_is_not_tested() -> None:
     pairs = pair("A", "B", p=NAN), pair("B", "C", p=NAN), pair("A", "C")
     found = results(scale({"A": 3, "B": 4, "C": 2}, *pairs))
     assert short(found) == (
-        "No systems differ significantly on QUALITY (no Holm-corrected p below 0.05)",
-        "QUALITY: B leads (4.00); not testable against A and C",
-        "QUALITY: also not significantly different: A–C",
+        "No significant difference between systems was found on QUALITY (1 of 3 pairs tested, "
+        "12 listeners, alpha = 0.05); B leads (4.00); it is not testable against A and C",
     )
     page = render(found, "html")
     assert page.count('class="untested"') == 4
@@ -78,8 +78,9 @@ def test_a_leader_by_mean_who_is_worse_is_said_to_be() -> None:
     pairs = pair("A", "B", "B"), pair("A", "C", "A"), pair("B", "C")
     found = results(scale({"A": 3.51, "B": 3.4, "C": 2}, *pairs))
     assert short(found)[0] == (
-        "QUALITY: A leads by mean (3.51), but is significantly worse than B among "
-        "listeners who rated both; significantly better than C"
+        "A has the best mean on QUALITY (3.51; difference 0.30 [0.10, 0.50], p = 0.0010, "
+        "12 listeners); it is significantly better than C; it is significantly worse than B among "
+        "listeners who rated both"
     )
 
 
@@ -88,20 +89,26 @@ def test_controls_do_not_compete() -> None:
     means = {name: rated.mean.value for name, rated in found.scales[0].systems.items()}
     line, *more = short(found)
     own = {name: x for name, x in means.items() if name not in found.controls}
-    assert line.startswith(f"BASIC: {max(own, key=lambda name: own[name])} leads (")
+    assert line.startswith(f"{max(own, key=lambda name: own[name])} ")
+    assert " on BASIC " in line
     ends = ", ".join(f"{name} {means[name]:.1f}" for name in found.controls)
     assert line.endswith(f"; controls: {ends}")
     assert not any(name in text for name in found.controls for text in more)
-    assert short(mushra())[0].startswith("BASIC: reference leads (")
+    assert short(mushra())[0].startswith("reference ")
 
 
 def test_one_alone_and_equal_ones_do_not_lead() -> None:
-    assert short(results(scale({"A": 3.5}))) == ("QUALITY: A has 3.50",)
+    assert short(results(scale({"A": 3.5}))) == ("A has QUALITY 3.50 [3.30, 3.70] (12 listeners)",)
     alone = replace(results(scale({"A": 3.5, "ref": 5})), controls=("ref",))
-    assert short(alone) == ("QUALITY: A has 3.50; controls: ref 5.00",)
-    assert short(results(scale({"A": 3.5, "B": 3.5}))) == ("QUALITY: all are equal (3.50)",)
+    assert short(alone) == ("A has QUALITY 3.50 [3.30, 3.70] (12 listeners); controls: ref 5.00",)
+    assert short(results(scale({"A": 3.5, "B": 3.5}))) == (
+        "All systems are equal on QUALITY (3.50, 12 listeners)",
+    )
     three = results(scale({"A": 3.5, "B": 3.5, "C": 2}, pair("A", "C", "A"), pair("B", "C")))
-    assert short(three)[0] == "QUALITY: A and B lead (3.50); not significantly different from C"
+    assert short(three)[0] == (
+        "A and B lead on QUALITY (3.50, 12 listeners); C is significantly worse than A, "
+        "not significantly different from B"
+    )
 
 
 def test_only_scales_of_quality_have_good_and_poor() -> None:
@@ -126,11 +133,11 @@ def test_a_rule_that_was_not_applied_is_said_to_be() -> None:
     assert "20 listeners took part. bs1534 could not be applied." in methods_paragraph(found)
     assert "No listener was excluded" not in methods_paragraph(found)
     assert "No listener was excluded" not in render(found)
-    section = next(s for s in make_report(found).sections if s.title == "Screening")
+    section = next(s for s in found.make_report().sections if s.title == "Screening")
     assert section.parts == (Lines("", ("bs1534 could not be applied (see notes).",)),)
 
 
-def test_if_everybody_fails_that_comes_first() -> None:
+def test_if_everybody_fails_that_comes_right_after_the_finding() -> None:
     screened = tuple(
         ScreeningVerdict(n, "p808", "QUALITY", "variance 0", kept=False) for n in range(12)
     )
@@ -141,9 +148,10 @@ def test_if_everybody_fails_that_comes_first() -> None:
         rules=(Rule("p808", {}),),
         simulated=True,
     )
-    assert short(found)[0] == "All 12 listeners failed p808, so all are kept"
+    assert short(found)[0].startswith("B has the best mean on QUALITY (4.00, 12 simulated listen")
+    assert short(found)[1] == "All 12 listeners failed p808, so all are kept"
     assert not any("excluded" in line for line in short(found))
-    sections = {s.title: s for s in make_report(found).sections}
+    sections = {s.title: s for s in found.make_report().sections}
     told = sections["Screening"].text
     assert told.startswith("All 12 listeners failed p808, so all are kept. Rules: p808 (variance")
     for title, name in (("Screening", "failed"), ("All screening checks", "all screening checks")):
@@ -235,7 +243,7 @@ def test_listeners_who_choose_have_a_table() -> None:
     rated = replace(mos().scales[0], listeners=listeners)
     chosen = replace(preference().scales[0], listeners=listeners)
     found = replace(mos(), scales=(rated, chosen))
-    drawn, table = next(s.parts for s in make_report(found).sections if s.title == "Listeners")
+    drawn, table = next(s.parts for s in found.make_report().sections if s.title == "Listeners")
     assert isinstance(drawn, Panels)
     assert isinstance(table, Table)
     assert table.header == ("listener", "status", "votes", "most frequent value", "longest run")
@@ -264,8 +272,9 @@ def test_methods_name_the_test(interval: str, test: str) -> None:
 
 def test_simulated_listeners_are_said_to_be_everywhere() -> None:
     found = replace(mos(), simulated=True)
-    assert make_report(found).title == "Simulated: Results of UDASE again & <again>"
-    assert short(found)[0] == "All listeners were simulated; these are not ratings by people"
+    assert found.make_report().title == "Simulated: Results of UDASE again & <again>"
+    assert "29 simulated listeners" in short(found)[0]
+    assert short(found)[1] == "All listeners were simulated; these are not ratings by people"
     assert methods_paragraph(found).startswith(
         "All listeners were simulated. 32 listeners took part."
     )
@@ -298,10 +307,11 @@ def ccr() -> Results:
 
 def test_systems_that_were_rated_against_others_are_compared() -> None:
     assert short(ccr()) == (
-        "COMPARISON: C2 is significantly better than C0 and C1; not testable: C1–C0",
+        "COMPARISON: C2 is significantly better than C0 and C1; not testable: C1–C0 "
+        "(largest significant p = 0.0010, 12 listeners)",
     )
     (part,) = next(
-        s.parts for s in make_report(ccr()).sections if s.title == "Differences between systems"
+        s.parts for s in ccr().make_report().sections if s.title == "Differences between systems"
     )
     assert isinstance(part, Matrix)
     assert [*part.systems] == ["C0", "C1", "C2"]
@@ -309,15 +319,16 @@ def test_systems_that_were_rated_against_others_are_compared() -> None:
     assert "|  | vs C0 | vs C1 | vs C2 |" in made
     assert "| C2 | better | better |  |" in made
     assert "for 3 pairs with 2 items each" in methods_paragraph(ccr())
-    assert make_report(ccr()).series[3:] == ("C1", "C0", "C2")  # each with a colour
-    assert make_report(ccr()).about.startswith("3 pairs, 12 listeners")
+    assert ccr().make_report().series[3:] == ("C1", "C0", "C2")  # each with a colour
+    assert ccr().make_report().about.startswith("3 pairs, 12 listeners")
 
 
 def test_grades_against_one_reference_keep_their_means() -> None:
     pairs = pair("A", "ref", "ref"), pair("B", "ref"), pair("A", "B")
     found = results(scale({"A": -1, "B": 0}, *pairs, value=Value("SDG", "high", -4, 4, "")))
     assert short(found) == (
-        "SDG: ref is significantly better than A; not significantly different: B–ref and A–B",
+        "SDG: ref is significantly better than A; not significantly different: B–ref and A–B "
+        "(largest significant p = 0.0010, 12 listeners)",
     )
     assert short(replace(found, controls=("ref",)))[0].startswith(
         "SDG: A is significantly worse than ref; "
@@ -325,7 +336,7 @@ def test_grades_against_one_reference_keep_their_means() -> None:
     made = render(found, "md")
     assert "|  | estimate | vs ref | vs A | vs B |" in made
     assert "| ref | – |  | better | · |" in made
-    assert '<td>–</td><td class="self">' in render(found, "html")
+    assert '<th scope="row">ref</th><td>–</td><td class="same"' in render(found, "html")
 
 
 def test_strong_effects_are_told_and_weak_ones_not() -> None:
@@ -397,12 +408,13 @@ def test_differences_are_drawn_about_a_line_at_zero() -> None:
         .split("<h2>Differences between systems</h2>")[1]
         .split("</section>")[0]
     )
-    assert 'aria-label="A − B: 0.30 [0.10, 0.50], n = 12"' in section
-    assert '<i class="marked" style="left:0.0%"></i>' in section
-    assert 'class="row s1 k0"' in section  # that of B
+    assert 'aria-label="B − A: −0.30 [−0.50, −0.10], n = 12"' in section
+    assert '<i class="marked" style="left:100.0%"></i>' in section
+    assert 'class="row s1 k1 d1"' in section  # that of B
     assert "All differences with p-values" in section
-    many = [pair(f"{n}", "B") for n in range(61)]
-    assert "marked" not in render(results(scale({"A": 3}, *many)), "html").split("</style>")[1]
+    many = [pair(f"{n}", f"other {n}") for n in range(61)]
+    page = render(results(scale({"A": 3, "B": 4}, *many, pair("A", "B"))), "html")
+    assert page.count('class="marked"') == 1  # only that from the best system is drawn
 
 
 def test_long_texts_may_be_broken() -> None:
@@ -410,12 +422,12 @@ def test_long_texts_may_be_broken() -> None:
     row = made.split("<caption>excluded</caption>")[1].split("</tr>")[1]
     assert 'class="long"' in row
     assert "th.long { white-space: normal" in made
-    assert '<table class="wide"><caption>agreement between listeners' in made
+    assert '<table class="wide sortable"><caption>agreement between listeners' in made
 
 
 def test_the_digest_of_the_study_is_in_the_provenance() -> None:
-    assert "study: 0a1b" in make_report(replace(mos(), study="0a1b")).provenance
-    assert not any(line.startswith("study") for line in make_report(mos()).provenance)
+    assert "study: 0a1b" in replace(mos(), study="0a1b").make_report().provenance
+    assert not any(line.startswith("study") for line in mos().make_report().provenance)
 
 
 def test_a_vote_that_was_not_given_is_an_empty_cell() -> None:
@@ -430,7 +442,8 @@ def test_pairs_that_were_not_planned_are_not_hidden() -> None:
     means = {"A": 3, "B": 4.5, "C": 2, "D": 4}
     found = results(scale(means, pair("A", "B", "B"), pair("A", "C")))
     assert short(found) == (
-        "QUALITY: B leads by mean (4.50), significantly better than A; not compared with C and D",
+        "B has the best mean on QUALITY (4.50; difference −0.30 [−0.50, −0.10], p = 0.0010, "
+        "12 listeners); it is significantly better than A; it is not compared with D and C",
         "QUALITY: also not significantly different: A–C",
         "Only 2 of 6 pairs of systems were compared: A – B and A – C; nothing is concluded about "
         "the others",
@@ -439,7 +452,7 @@ def test_pairs_that_were_not_planned_are_not_hidden() -> None:
     twice = results(*found.scales, replace(found.scales[0], value=replace(QUALITY, name="OTHER")))
     assert short(twice)[0] == (
         "B has the best mean on every scale, but not all differences from other systems are "
-        "significant"
+        "significant (2 scales, 12 listeners, alpha = 0.05)"
     )
     assert sum("nothing is concluded about the others" in line for line in short(twice)) == 1
     every = [pair(a, b) for a, b in combinations(means, 2)]
@@ -452,14 +465,14 @@ def test_two_listeners_tell_nothing() -> None:
     found = replace(results(own), listeners=2)
     assert short(found) == (
         "No difference can be called significant: 2 listeners are too few (at least 3 are needed)",
-        "QUALITY: B leads by mean (4.00)",
+        "B has the best QUALITY (4.00 [3.80, 4.20])",
     )
     assert "too few listeners" in render(found, "md")
     three = replace(own, effects=(replace(effect, difference=replace(at(0.9), n=3)),))
     told = short(replace(results(three), listeners=3))
-    assert told[0].startswith("No systems differ significantly on QUALITY (no Holm-corrected p")
-    assert told[1].startswith(
-        "QUALITY: no other system differs significantly from B, which leads (4.00)"
+    assert told[0] == (
+        "No significant difference between systems was found on QUALITY (1 pair tested, "
+        "3 listeners, alpha = 0.05); B leads (4.00)"
     )
     assert any("votes rise by 0.90" in line for line in told)
 

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 
 from earwitness.core import Contrast
-from earwitness.report.html.elements import Html, element
-from earwitness.report.html.plots import Colours, intervals_plot
-from earwitness.report.numbers import cell, interval, number, p_value
+from earwitness.report.html.elements import Html, breakable, element
+from earwitness.report.html.plots import Axis, Colours, intervals_plot, label_row, tick_row
+from earwitness.report.numbers import (
+    cell,
+    interval,
+    label_with_unit,
+    number,
+    p_value,
+    short_number,
+)
 from earwitness.report.parts import CategoryShares, Heat, Intervals, Matrix, VoteCounts
-from earwitness.report.tables import VERDICT_MARKS, find_contrast, is_tested, verdict
+from earwitness.report.tables import (
+    VERDICT_MARKS,
+    find_contrast,
+    is_tested,
+    rank_systems,
+    verdict,
+)
 
 # --- Vote count bars -----------------------------------------------------------------------------
 
 
 MIN_LABEL_SHARE = 0.045  # smaller shares of a bar have no label
+PERCENT_AXIS = Axis(0.0, 100.0, (0.0, 25.0, 50.0, 75.0, 100.0))
 SCALE_END_LABELS = {
     "high": ("worst", "best"),
     "low": ("best", "worst"),
@@ -31,8 +47,11 @@ def counts_plot(part: VoteCounts) -> Html:
         _draw_count_row(name, counts, part.notes.get(name, ""), shades)
         for name, counts in part.rows
     ]
+    foot = tick_row(PERCENT_AXIS), label_row("share of votes (%)")
     return element(
-        "div", _legend(part, values, shades), element("div", *rows, class_="plot shares votes")
+        "div",
+        _legend(part, values, shades),
+        element("div", *rows, *foot, class_="plot shares votes"),
     )
 
 
@@ -49,10 +68,17 @@ def _legend(part: VoteCounts, values: list[float], shades: Mapping[float, tuple[
     first, last = SCALE_END_LABELS[part.value.best]
     ends = {values[0]: f" ({first})", values[-1]: f" ({last})"}
     keys = [
-        element("span", element("i"), f"{x:g}{ends.get(x, '')}", class_="key", style=shades[x][1])
+        element(
+            "span",
+            element("i"),
+            f"{short_number(x)}{ends.get(x, '')}",
+            class_="key",
+            style=shades[x][1],
+        )
         for x in values
     ]
-    return element("div", *keys, class_="legend votes")
+    heading = element("span", f"vote, {label_with_unit(part.value.name, part.value.unit)}:")
+    return element("div", heading, *keys, class_="legend votes")
 
 
 def _draw_count_row(
@@ -65,15 +91,16 @@ def _draw_count_row(
             f"{100 * n / total:.0f}" if n / total >= MIN_LABEL_SHARE else "",
             class_=shades[x][0],
             style=f"flex-grow:{n / total:.5f};{shades[x][1]}",
-            title=f"{x:g}: {n:,} of {total:,} votes",
+            title=f"{short_number(x)}: {n:,} of {total:,} votes",
         )
         for x, n in counts.items()
         if n
     ]
-    label = f"{name}: {', '.join(f'{n:,} votes of {x:g}' for x, n in counts.items())}"
+    texts = [f"{n:,} votes of {short_number(x)}" for x, n in counts.items()]
+    label = f"{name}: {', '.join(texts)}"
     return element(
         "div",
-        element("span", name, class_="name"),
+        element("span", breakable(name), class_="name"),
         element("span", *bars, class_="bar", role="img", aria_label=label),
         element("span", note, class_="figure"),
         class_="row",
@@ -90,7 +117,7 @@ def shares_plot(part: CategoryShares) -> Html:
     """Return one bar per row, one colour per category, with counts in the bars."""
     categories = list(part.rows[0][1])
     keys = [
-        element("span", element("i"), name, class_=f"key s{index % CATEGORY_COLORS}")
+        element("span", element("i"), breakable(name), class_=f"key s{index % CATEGORY_COLORS}")
         for index, name in enumerate(categories)
     ]
     rows = [
@@ -98,9 +125,15 @@ def shares_plot(part: CategoryShares) -> Html:
     ]
     return element(
         "figure",
-        element("figcaption", part.title),
+        element("figcaption", breakable(part.title)),
         element("div", *keys, class_="legend"),
-        element("div", *rows, class_="plot shares"),
+        element(
+            "div",
+            *rows,
+            tick_row(PERCENT_AXIS),
+            label_row("share (%); numbers in bars are counts"),
+            class_="plot shares",
+        ),
     )
 
 
@@ -119,7 +152,7 @@ def _draw_share_row(label: str, counts: list[float]) -> Html:
     description = f"{label}: {', '.join(f'{count:g}' for count in counts)}"
     return element(
         "div",
-        element("span", label, class_="name"),
+        element("span", breakable(label), class_="name"),
         element("span", *bars, class_="bar", role="img", aria_label=description),
         element("span", f"{sum(counts):g}", class_="figure"),
         class_="row",
@@ -130,19 +163,52 @@ def _draw_share_row(label: str, counts: list[float]) -> Html:
 
 
 MAX_COLOR_PERCENT = 60  # percent of colour at 1, so that numbers stay readable
+MAX_HEAD_CHARACTERS = 80  # column heads with more characters are turned upright
 
 
 def heat_square(part: Heat) -> Html:
     """Return a table with one row and one column per name; stronger values have deeper colours."""
-    head = element("tr", *(element("th", text, scope="col") for text in ("", *part.names)))
     rows = [
         element(
-            "tr", element("th", a, scope="row"), *(_draw_heat_cell(part, a, b) for b in part.names)
+            "tr",
+            element("th", breakable(a), scope="row"),
+            *(_draw_heat_cell(part, a, b) for b in part.names),
         )
         for a in part.names
     ]
-    table = element("table", element("thead", head), element("tbody", *rows), class_="heat")
-    return element("div", table, class_="scroll")
+    table = element(
+        "table",
+        element("thead", _head_row([""], part.names)),
+        element("tbody", *rows),
+        class_=" ".join(["heat", *["upright"] * _is_crowded(part.names)]),
+    )
+    return element("div", scroll_box(table, part.title), _heat_key(part))
+
+
+def scroll_box(table: Html, label: str) -> Html:
+    """Return a table in a box that scrolls sideways if the table is too wide."""
+    return element("div", table, class_="scroll", role="group", aria_label=label)
+
+
+def _heat_key(part: Heat) -> Html:
+    """Return the colour scale, with the name of the value."""
+    low, high = (-1.0 if part.value.low < 0 else 0.0), 1.0
+    ends = [element("span", short_number(end)) for end in (low, high)]
+    bar = element("i", class_="both" if low < 0 else None)
+    name = label_with_unit(part.value.name, part.value.unit)
+    return element("div", f"colour: {name} ", ends[0], bar, ends[1], class_="heat-key")
+
+
+def _head_row(first: Sequence[str], names: Sequence[str]) -> Html:
+    """Return the head of a square table; names are in spans, which may be turned upright."""
+    texts = [element("th", text, scope="col") if text else element("td") for text in first]
+    spans = [element("th", element("span", breakable(name)), scope="col") for name in names]
+    return element("tr", *texts, *spans)
+
+
+def _is_crowded(names: Sequence[str]) -> bool:
+    """Return whether the names are too long for column heads, so that they are turned upright."""
+    return sum(map(len, names)) > MAX_HEAD_CHARACTERS
 
 
 def _draw_heat_cell(part: Heat, a: str, b: str) -> Html:
@@ -163,21 +229,27 @@ def _draw_heat_cell(part: Heat, a: str, b: str) -> Html:
 
 
 TWO_LINES_FROM_SYSTEMS = 5  # with this many systems or more, cells have two lines
-MAX_DRAWN_DIFFERENCES = 60
+MAX_OPEN_DIFFERENCES = 10  # if there are more, only those from the best system are not folded
+MAX_DRAWN_DIFFERENCES = 60  # if there are more, only those from the best system are drawn
 
 
 def matrix_table(part: Matrix) -> Html:
-    """Return a table of rows versus columns, with the difference in each cell."""
-    estimate_heading = ["estimate"] * part.estimated
-    head = ["", *estimate_heading, *(f"vs {system}" for system in part.systems)]
+    """Return a table of rows versus columns, best system first, with differences in the cells."""
+    systems = rank_systems(part)
+    first = ["", *["estimate"] * part.estimated]
+    classes = [
+        "matrix",
+        *["alone"] * (not part.estimated),
+        *["wide"] * _is_wide(part),
+        *["upright"] * _is_crowded(systems),
+    ]
     table = element(
         "table",
-        element("caption", part.title, element("small", f" {part.value.doc}")),
-        element("thead", element("tr", *(element("th", text, scope="col") for text in head))),
-        element("tbody", *(_draw_matrix_row(part, system) for system in part.systems)),
-        class_=" ".join(["matrix", *["alone"] * (not part.estimated), *["wide"] * _is_wide(part)]),
+        element("thead", _head_row(first, [f"vs {system}" for system in systems])),
+        element("tbody", *(_draw_matrix_row(part, system, systems) for system in systems)),
+        class_=" ".join(classes),
     )
-    return element("div", table, class_="scroll")
+    return scroll_box(table, f"{part.title}: pairwise comparison")
 
 
 def _is_wide(part: Matrix) -> bool:
@@ -185,13 +257,13 @@ def _is_wide(part: Matrix) -> bool:
     return len(part.systems) >= TWO_LINES_FROM_SYSTEMS
 
 
-def _draw_matrix_row(part: Matrix, a: str) -> Html:
+def _draw_matrix_row(part: Matrix, a: str, systems: Sequence[str]) -> Html:
     first = [_estimate_cell(part, a)] * part.estimated
     return element(
         "tr",
-        element("th", a, scope="row"),
+        element("th", breakable(a), scope="row"),
         *first,
-        *(_draw_matrix_cell(part, a, b) for b in part.systems),
+        *(_draw_matrix_cell(part, a, b) for b in systems),
     )
 
 
@@ -222,17 +294,51 @@ def _draw_matrix_cell(part: Matrix, a: str, b: str) -> Html:
 
 
 def differences_plot(part: Matrix, colours: Colours) -> Html | None:
-    """Return all differences with intervals, coloured by the better system, and a line at 0."""
-    if not 0 < len(part.contrasts) <= MAX_DRAWN_DIFFERENCES:
+    """Return differences with intervals, coloured by the better system, and a line at 0.
+
+    The system with the better rank comes first in each pair. Differences from the best system are
+    at the top.
+    """
+    systems = rank_systems(part)
+    places = defaultdict(lambda: len(systems), {name: n for n, name in enumerate(systems)})
+    contrasts = [_rank_pair(contrast, places) for contrast in part.contrasts]
+    contrasts.sort(key=lambda contrast: (places[contrast.a], places[contrast.b]))
+    first = [contrast for contrast in contrasts if contrast.a == systems[0]]
+    if len(contrasts) > MAX_DRAWN_DIFFERENCES:
+        contrasts = first
+    if not contrasts:
         return None
-    labelled = [(f"{contrast.a} − {contrast.b}", contrast) for contrast in part.contrasts]
+    labelled = [(f"{contrast.a} − {contrast.b}", contrast) for contrast in contrasts]
     rows = tuple((label, {label: contrast.difference}) for label, contrast in labelled)
     label_colours = {
         label: colours[contrast.better]
         for label, contrast in labelled
         if contrast.better in colours
     }
-    return intervals_plot(Intervals(part.title, part.value, "", rows, marked=0.0), label_colours)
+    return intervals_plot(
+        Intervals(part.title, part.value, "", rows, marked=0.0),
+        label_colours,
+        label=_difference_label(part),
+        open_rows=len(first) if len(contrasts) > MAX_OPEN_DIFFERENCES else len(contrasts),
+        rest="differences",
+    )
+
+
+def _rank_pair(contrast: Contrast, places: Mapping[str, int]) -> Contrast:
+    """Return a contrast with the better-ranked system first."""
+    if places[contrast.a] <= places[contrast.b]:
+        return contrast
+    old = contrast.difference
+    turned = replace(old, value=-old.value, low=-old.high, high=-old.low)
+    return replace(contrast, a=contrast.b, b=contrast.a, difference=turned)
+
+
+def _difference_label(part: Matrix) -> Html:
+    """Return the label of the axis of differences, with the better system on each side of 0."""
+    name = label_with_unit(f"difference in {part.value.name}", part.value.unit)
+    better = {"high": ("second", "first"), "low": ("first", "second")}.get(part.value.best)
+    sides = [f"← {better[0]} is better", f"{better[1]} is better →"] if better else []
+    return label_row(name, sides)
 
 
 def _contrast_title(part: Matrix, contrast: Contrast) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
-VOID_TAGS = {"meta", "br", "input", "line", "rect", "polyline", "polygon", "circle"}
+VOID_TAGS = {"meta", "br", "wbr", "input", "line", "rect", "polyline", "polygon", "circle"}
+# after a separator inside a name, but not inside a number such as 3.0
+LINE_BREAK = re.compile(r"(?<=\w[_/@.-])(?<!\d\.)(?=\w)|(?<=\d\.)(?=[^\W\d])")
 
 
 class Html(str):
@@ -38,6 +41,15 @@ def _attribute(name: str, value: str | float | bool | None) -> str:
         return f" {name}"
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
     return f' {name}="{escape(text)}"'
+
+
+def breakable(text: str) -> Html:
+    """Return text that may be broken into lines after the separators inside its names.
+
+    >>> breakable("whisper_large@3.0")
+    'whisper_<wbr/>large@<wbr/>3.0'
+    """
+    return Html("<wbr/>".join(map(escape, LINE_BREAK.split(text))))
 
 
 def join_elements(parts: list[Html]) -> Html:

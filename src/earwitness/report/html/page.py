@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+from math import ceil
 
 from earwitness.report.html.bars import (
     counts_plot,
     differences_plot,
     heat_square,
     matrix_table,
+    scroll_box,
     shares_plot,
 )
-from earwitness.report.html.elements import Html, element
+from earwitness.report.html.elements import Html, breakable, element
 from earwitness.report.html.network import network_picture
 from earwitness.report.html.panels import panels_plot, scatters_plot
-from earwitness.report.html.plots import curve_plot, intervals_plot, legend, spread_plot
+from earwitness.report.html.plots import (
+    MAX_OPEN_ROWS,
+    curve_plot,
+    intervals_plot,
+    legend,
+    spread_plot,
+)
 from earwitness.report.html.timeline import draw_timeline, words_block
 from earwitness.report.parts import (
     CategoryShares,
@@ -38,10 +46,17 @@ from earwitness.report.parts import (
     VoteCounts,
     WordBlock,
 )
+from earwitness.report.sentences import join_names
 from earwitness.report.tables import part_tables
 
-SERIES_COLORS = 8
-LONG_ABOVE_CHARACTERS = 40  # longer texts may be broken into lines
+SERIES_COLORS = 8  # and as many marker shapes
+LINE_STYLES = 3
+MAX_OPEN_LINES = 20  # about one screen; further parts of a section are folded
+SORTABLE_ABOVE_ROWS = 12  # longer tables can be sorted and filtered
+MAX_FOLDED_TITLES = 3  # titles of folded parts in the line that unfolds them
+TALL_ABOVE_ROWS = 30  # longer tables scroll in a box
+MIDDLE_ABOVE_CHARACTERS = 14  # longer names have a minimum width, so that they have few lines
+LONG_ABOVE_CHARACTERS = 40  # longer texts have a larger one
 WIDE_ABOVE_COLUMNS = 7  # in wider tables intervals are shown below their numbers
 PROVENANCE_TITLE = "Provenance"
 CONTENT_SECURITY_POLICY = (
@@ -68,28 +83,39 @@ def render_html(report: Report) -> str:
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
+def render_frame(report: Report) -> str:
+    """Return the report as a frame for notebooks, in which styles of the notebook do not apply."""
+    return element(
+        "iframe",
+        srcdoc=render_html(report),
+        sandbox="allow-scripts",
+        title=report.title,
+        style="width: 100%; height: 40rem; border: 1px solid #d9d8d2; resize: vertical",
+    )
+
+
 @cache
 def _read_static(name: str) -> str:
     return (files("earwitness.report.html") / "static" / name).read_text(encoding="utf-8")
 
 
 class _Page:
-    """Renders parts as elements, with the same colour per system on the whole page."""
+    """Renders parts as elements, with the same marker per system on the whole page."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._colours = {
-            name: f"s{i % SERIES_COLORS} k{i // SERIES_COLORS % 3}"
-            for i, name in enumerate(report.series)
-        }
+        self._colours = {name: _series_classes(i) for i, name in enumerate(report.series)}
 
     def header(self) -> Html:
         report = self._report
         titles = [*(section.title for section in report.sections), PROVENANCE_TITLE]
-        links = [element("a", t, href=f"#{_section_anchor(i, t)}") for i, t in enumerate(titles)]
+        links = [
+            element("a", breakable(t), href=f"#{_section_anchor(i, t)}")
+            for i, t in enumerate(titles)
+        ]
         return element(
             "header",
-            element("h1", report.title),
+            element("h1", breakable(report.title)),
             element("p", report.about),
             legend(report.series, self._colours),
             element("nav", *links, aria_label="Sections"),
@@ -109,9 +135,9 @@ class _Page:
 
     def _section(self, index: int, section: Section) -> Html:
         inside = [element("p", section.text)] if section.text else []
-        inside += [self._part(part) for part in section.parts]
+        inside += self._parts(section)
         if section.folded:
-            summary = element("summary", element("h2", section.title))
+            summary = element("summary", element("h2", breakable(section.title)))
             return element(
                 "section",
                 element("details", summary, *inside),
@@ -119,17 +145,34 @@ class _Page:
             )
         return element(
             "section",
-            element("h2", section.title),
+            element("h2", breakable(section.title)),
             *inside,
             id=_section_anchor(index, section.title),
         )
 
+    def _parts(self, section: Section) -> list[Html]:
+        """Return the parts; after about one screen, the others are folded."""
+        lines, shown = 0.0, 0
+        for part in section.parts:
+            lines += _count_lines(part)
+            if shown and lines > MAX_OPEN_LINES:
+                break
+            shown += 1
+        parts = [self._part(part) for part in section.parts]
+        folded = section.parts[shown:]
+        if not folded:
+            return parts
+        titles = [part.title for part in folded if not isinstance(part, Quote) and part.title]
+        names = f": {join_names(titles, MAX_FOLDED_TITLES)}" if titles else ""
+        summary = element("summary", breakable(f"Show {len(folded):,} more{names}"))
+        return [*parts[:shown], element("details", summary, *parts[shown:], class_="more")]
+
     def _part(self, part: Part) -> Html:
         match part:
             case Table():
-                return _html_table(part)
+                return _html_table(part_tables(part)[0])
             case Lines():
-                heading = element("h3", part.title) if part.title else None
+                heading = element("h3", breakable(part.title)) if part.title else None
                 items = [element("li", line) for line in part.lines]
                 return element("div", heading, element("ul", *items))
             case Intervals():
@@ -153,7 +196,7 @@ class _Page:
                 all_differences = _folded_table(
                     part_tables(part)[1], "All differences with p-values"
                 )
-                return element("figure", matrix_table(part), plot, all_differences)
+                return element("figure", _caption(part), matrix_table(part), plot, all_differences)
             case WordBlock():
                 return words_block(part)
             case CategoryShares():
@@ -166,10 +209,56 @@ class _Page:
     def _figure(self, part: ValuePlot, plot: Html, note: str = "") -> Html:
         return element(
             "figure",
-            element("figcaption", part.title, element("small", f" {part.value.doc}{note}")),
+            _caption(part, note),
             plot,
             *(_folded_table(table) for table in part_tables(part)),
         )
+
+
+def _series_classes(index: int) -> str:
+    """Return classes for the colour, marker shape and line style of a series.
+
+    Shape and line style together are different for 24 series, so that no colour is needed.
+    """
+    block, colour = divmod(index, SERIES_COLORS)
+    shape = (colour + block) % SERIES_COLORS
+    return f"s{colour} k{shape} d{(shape + block) % LINE_STYLES}"
+
+
+def _caption(part: ValuePlot | Matrix, note: str = "") -> Html:
+    text = f" {part.value.doc}{note}"
+    return element("figcaption", breakable(part.title), element("small", text))
+
+
+def _count_lines(part: Part) -> float:
+    """Return the approximate height of a part, in rows of a plot."""
+    match part:
+        case Table():
+            return min(len(part.rows), TALL_ABOVE_ROWS)
+        case Lines():
+            return len(part.lines)
+        case Intervals():
+            return min(sum(len(row) for _, row in part.rows), MAX_OPEN_ROWS)
+        case ValueSpread():
+            return 1.5 * len(part.series)
+        case VoteCounts():
+            return len(part.rows)
+        case Panels():
+            return 4 * ceil(len(part.panels) / 7)
+        case Scatters():
+            return 11 * ceil(len(part.plots) / 3)
+        case Heat():
+            return len(part.names)
+        case Matrix():
+            return 2.5 * len(part.systems)
+        case Timeline():
+            return len(part.shown.references) + len(part.shown.outputs)
+        case Curve() | NetworkPart():
+            return 12
+        case CategoryShares():
+            return len(part.rows)
+        case WordBlock() | Quote():
+            return 4
 
 
 def _drawn_note(part: ValueSpread) -> str:
@@ -186,9 +275,9 @@ def _html_table(table: Table, *, titled: bool = True) -> Html:
         cells = [
             element(
                 "th",
-                text,
+                breakable(text),
                 scope="row",
-                class_="long" if len(text) > LONG_ABOVE_CHARACTERS else None,
+                class_=_width_class(text),
             )
             if i < table.names
             else element("td", *_split_interval(text))
@@ -197,20 +286,37 @@ def _html_table(table: Table, *, titled: bool = True) -> Html:
         return element("tr", *cells)
 
     head = [
-        element("th", text, scope="col", class_="text" if i < table.names else None)
+        element("th", breakable(text), scope="col", class_="text" if i < table.names else None)
         for i, text in enumerate(table.header)
     ]
-    return element(
-        "div",
-        element(
-            "table",
-            element("caption", table.title) if titled else None,
-            element("thead", element("tr", *head)),
-            element("tbody", *(line(row) for row in table.rows)),
-            class_="wide" if len(table.header) > WIDE_ABOVE_COLUMNS else None,
-        ),
-        class_="scroll",
+    drawn = element(
+        "table",
+        element("caption", breakable(table.title)) if titled else None,
+        element("thead", element("tr", *head)),
+        element("tbody", *(line(row) for row in table.rows)),
+        class_=_table_classes(table),
     )
+    return scroll_box(drawn, table.title)
+
+
+def _width_class(text: str) -> str | None:
+    if len(text) > LONG_ABOVE_CHARACTERS:
+        return "long"
+    return "mid" if len(text) > MIDDLE_ABOVE_CHARACTERS else None
+
+
+def _table_classes(table: Table) -> str | None:
+    """Return the classes of a table: wide, tall, and sortable.
+
+    Columns without a heading have rows of different kinds, which are not sorted unless wanted.
+    """
+    is_long = len(table.rows) > SORTABLE_ABOVE_ROWS and all(table.header)
+    classes = [
+        *["wide"] * (len(table.header) > WIDE_ABOVE_COLUMNS),
+        *["tall"] * (len(table.rows) > TALL_ABOVE_ROWS),
+        *["sortable"] * (table.sortable or is_long),
+    ]
+    return " ".join(classes) or None
 
 
 def _split_interval(text: str) -> tuple[str, ...]:

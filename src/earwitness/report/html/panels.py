@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from math import isfinite, isnan
 from typing import NamedTuple
 
-from earwitness.report.html.elements import Html, element
-from earwitness.report.html.plots import Axis, Colours, fit_axis
-from earwitness.report.numbers import cell, number
+from earwitness.report.html.elements import Html, breakable, element
+from earwitness.report.html.plots import Axis, Colours, fit_axis, legend
+from earwitness.report.numbers import axis_label, cell, label_with_unit, number, short_number
 from earwitness.report.parts import Panel, Panels, Scatter, ScatterPoint, Scatters
 
 # --- Listener panels -----------------------------------------------------------------------------
 
 
-PANEL_WIDTH, PANEL_HEIGHT, PANEL_EDGE = 120.0, 72.0, 6.0
+PANEL_EDGE = 8.0  # room for half a dot at the top and the bottom, in percent of the height
 SMALL_ABOVE_PANELS = 40  # with more panels, panels are smaller
 
 
@@ -24,11 +25,14 @@ def panels_plot(part: Panels, colours: Colours) -> Html:
     axis = fit_axis([*means, *part.everyone.values()], part.value)
     places = _panel_columns(list(part.everyone))
     panels = [_draw_panel(panel, part, axis, places, colours) for panel in part.panels]
+    hint = (
+        f"Vertical axis: {axis_label(part.value)}. Horizontal axis: systems, in the order of the "
+        "legend. Line: mean of all listeners."
+    )
     return element(
         "div",
-        element(
-            "p", f"Vertical axis: {axis.low:g} (bottom) to {axis.high:g} (top).", class_="hint"
-        ),
+        element("p", hint, class_="hint"),
+        legend(list(part.everyone), colours),
         element(
             "div", *panels, class_="panels many" if len(panels) > SMALL_ABOVE_PANELS else "panels"
         ),
@@ -36,7 +40,8 @@ def panels_plot(part: Panels, colours: Colours) -> Html:
 
 
 def _panel_columns(systems: list[str]) -> dict[str, float]:
-    step = PANEL_WIDTH / max(1, len(systems))
+    """Return the horizontal place of each system, in percent."""
+    step = 100 / max(1, len(systems))
     return {name: step * (index + 0.5) for index, name in enumerate(systems)}
 
 
@@ -46,58 +51,65 @@ def _draw_panel(
     means = ", ".join(f"{name} {number(x, part.value)}" for name, x in panel.means.items())
     state = " (excluded)" if panel.is_excluded else ""
     label = f"listener {panel.name}{state}: {means or 'no votes'}"
+    ends = [
+        element("span", short_number(end), style=f"bottom:{_panel_y(end, axis)}%")
+        for end in (axis.low, axis.high)
+    ]
     return element(
         "div",
         element(
             "div",
-            element("b", panel.name),
+            element("b", breakable(panel.name)),
             element("em", "excluded") if panel.is_excluded else None,
         ),
-        _panel_svg(panel, part, axis, places, colours, label),
+        element(
+            "div",
+            element("div", *ends, class_="y", aria_hidden="true"),
+            element("div", *_panel_marks(panel, part, axis, places, colours), class_="area"),
+            class_="picture",
+            role="img",
+            aria_label=label,
+        ),
         element("small", panel.remark or "–"),
         class_="panel left" if panel.is_excluded else "panel",
         title=label,
     )
 
 
-def _panel_svg(
-    panel: Panel,
-    part: Panels,
-    axis: Axis,
-    places: Mapping[str, float],
-    colours: Colours,
-    label: str,
-) -> Html:
-    grid = [
-        element("line", x1=0, x2=PANEL_WIDTH, y1=_panel_y(t, axis), y2=_panel_y(t, axis))
-        for t in axis.ticks
-    ]
+def _panel_marks(
+    panel: Panel, part: Panels, axis: Axis, places: Mapping[str, float], colours: Colours
+) -> list[Html]:
+    """Return the lines of a panel, and the dots of the listener."""
+    heights = [100 - _panel_y(tick, axis) for tick in axis.ticks]
+    grid = [element("line", x1=0, x2=100, y1=y, y2=y) for y in heights]
     line = " ".join(
-        f"{places[name]:.1f},{_panel_y(x, axis)}"
+        f"{places[name]:.1f},{100 - _panel_y(x, axis):.1f}"
         for name, x in part.everyone.items()
         if not isnan(x)
     )
-    dots = [
-        element("circle", class_=colours[name], cx=places[name], cy=_panel_y(x, axis), r=4.5)
-        for name, x in panel.means.items()
-        if name in places and not isnan(x)
-    ]
-    return element(
+    svg = element(
         "svg",
         *grid,
         element("polyline", points=line),
-        *dots,
-        viewBox=f"0 0 {PANEL_WIDTH:g} {PANEL_HEIGHT:g}",
-        role="img",
-        aria_label=label,
+        viewBox="0 0 100 100",
+        preserveAspectRatio="none",
+        aria_hidden="true",
     )
+    dots = [
+        element(
+            "span",
+            class_=f"dot {colours[name]}",
+            style=f"left:{places[name]:.1f}%;bottom:{_panel_y(x, axis)}%",
+        )
+        for name, x in panel.means.items()
+        if name in places and not isnan(x)
+    ]
+    return [svg, *dots]
 
 
 def _panel_y(x: float, axis: Axis) -> float:
-    """Return the distance from the top, with room for half a dot at both ends."""
-    return round(
-        PANEL_HEIGHT - PANEL_EDGE - axis.place(x) / 100 * (PANEL_HEIGHT - 2 * PANEL_EDGE), 1
-    )
+    """Return the height in percent, with room for half a dot at both ends."""
+    return round(PANEL_EDGE + axis.place(x) / 100 * (100 - 2 * PANEL_EDGE), 1)
 
 
 # --- Scatter plots -------------------------------------------------------------------------------
@@ -106,23 +118,44 @@ def _panel_y(x: float, axis: Axis) -> float:
 # In percent of the width or height of a plot.
 LETTER_WIDTH = 2.9
 LINE_HEIGHT = 6.0
-DOT_RADIUS = 2.2
-LABEL_GAP = 3.0
-LABEL_PLACES = [
-    (side, rise) for rise in (0.0, 4.0, -4.0, 8.0, -8.0) for side in ("after", "before")
-]
-Box = tuple[float, float, float, float]
+DOT_RADIUS = 2.4
+MAX_LABEL_END = 103.0  # labels may end a little outside
+LABEL_GAPS = (1.0, 4.0, 8.0)  # distances of labels from dots, tried in this order
+LABEL_SIDES = (  # directions from the dot, tried in this order: right, left, above, below, diagonal
+    *((1, 0), (-1, 0), (0, 1), (0, -1)),
+    *((1, 1), (-1, 1), (1, -1), (-1, -1)),
+)
 
 
-class LabelPlacement(NamedTuple):
-    """Position of a label: after or before its dot, and its height."""
+class LabelBox(NamedTuple):
+    """Rectangle in percent of the plot; ``side``: 1 right of its dot, −1 left of it, else 0."""
 
-    side: str
-    height: float
+    left: float
+    bottom: float
+    right: float
+    top: float
+    side: int = 0
+
+    @property
+    def anchor(self) -> float:
+        """Return the end next to the dot, or the middle."""
+        return (self.left, (self.left + self.right) / 2, self.right)[1 - self.side]
+
+    def overlaps(self, other: LabelBox) -> bool:
+        """Return whether two boxes have an area in common."""
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.bottom < other.top
+            and other.bottom < self.top
+        )
 
 
 def scatters_plot(part: Scatters, colours: Colours) -> Html:
-    """Return one scatter plot per metric, all with the same rating axis."""
+    """Return one scatter plot per metric, all with the same rating axis.
+
+    If the names of the dots do not fit in all plots, the dots are numbered.
+    """
     ends = [
         x
         for scatter in part.plots
@@ -130,18 +163,78 @@ def scatters_plot(part: Scatters, colours: Colours) -> Html:
         for x in (point.y.value, point.y.low, point.y.high)
     ]
     up = fit_axis([x for x in ends if isfinite(x)])
+    names = list(dict.fromkeys(p.name for scatter in part.plots for p in scatter.points))
+    labels = {name: name for name in names}
+    key = None
+    placed = sum(len(place_labels(scatter, up, labels)) for scatter in part.plots)
+    if placed < sum(len(_drawn_points(scatter)) for scatter in part.plots):
+        labels = {name: f"{index}" for index, name in enumerate(names, 1)}
+        items = [element("li", breakable(name)) for name in names]
+        key = element("ol", *items, class_="numbers", aria_label="Numbers in the plots")
     plots = [
-        _draw_scatter(scatter, part, up, colours.get(scatter.name, "other"))
+        _draw_scatter(scatter, part, up, labels, colours.get(scatter.name, "other"))
         for scatter in part.plots
     ]
-    return element("div", *plots, class_="scatters")
+    return element("div", element("div", *plots, class_="scatters"), key)
 
 
-def _draw_scatter(scatter: Scatter, part: Scatters, up: Axis, colour: str) -> Html:
-    points = [point for point in scatter.points if isfinite(point.x) and isfinite(point.y.value)]
-    across = fit_axis([point.x for point in points])
-    heights = _place_labels(points, across, up)
-    lines = [
+def _drawn_points(scatter: Scatter) -> list[ScatterPoint]:
+    return [point for point in scatter.points if isfinite(point.x) and isfinite(point.y.value)]
+
+
+def _draw_scatter(
+    scatter: Scatter, part: Scatters, up: Axis, labels: Mapping[str, str], colour: str
+) -> Html:
+    points = _drawn_points(scatter)
+    across = _scatter_axis(scatter)
+    boxes = place_labels(scatter, up, labels)
+    dots = [_draw_point(point, part, across, up) for point in points]
+    tags = [
+        element(
+            "span",
+            labels[name],
+            class_=f"tag {('middle', 'after', 'before')[box.side]}",
+            style=f"left:{box.anchor:.2f}%;bottom:{box.bottom:.2f}%",
+        )
+        for name, box in boxes.items()
+    ]
+    ticks = [
+        element("span", short_number(t), style=f"left:{across.place(t)}%") for t in across.ticks
+    ]
+    sides = [element("span", short_number(t), style=f"bottom:{up.place(t)}%") for t in up.ticks]
+    return element(
+        "div",
+        element(
+            "div",
+            element("b", breakable(scatter.name)),
+            element("small", scatter.caption),
+            class_="head",
+        ),
+        element(
+            "div",
+            breakable(f"{label_with_unit(part.value.name, part.value.unit)} ↑"),
+            class_="label up",
+        ),
+        element("div", *sides, class_="y", aria_hidden="true"),
+        element("div", _scatter_svg(scatter, across, up), *dots, *tags, class_="area"),
+        element("div", *ticks, class_="x", aria_hidden="true"),
+        element("div", breakable(part.across or scatter.name), class_="label"),
+        class_=f"scatter {colour}",
+        role="img",
+        aria_label=(
+            f"{scatter.name} versus {part.value.name}, {scatter.caption}; see the table for the "
+            "numbers"
+        ),
+    )
+
+
+def _scatter_axis(scatter: Scatter) -> Axis:
+    return fit_axis([point.x for point in _drawn_points(scatter)])
+
+
+def _scatter_svg(scatter: Scatter, across: Axis, up: Axis) -> Html:
+    """Return the grid, the curve and the intervals of the ratings."""
+    grid = [
         element("line", x1=0, x2=100, y1=_scatter_y(t, up), y2=_scatter_y(t, up)) for t in up.ticks
     ]
     curve = " ".join(f"{across.place(x):.2f},{_scatter_y(y, up):.2f}" for x, y in scatter.curve)
@@ -154,40 +247,18 @@ def _draw_scatter(scatter: Scatter, part: Scatters, up: Axis, colour: str) -> Ht
             y2=_scatter_y(point.y.high, up),
             class_="range",
         )
-        for point in points
+        for point in _drawn_points(scatter)
         for x in [across.place(point.x)]
         if not isnan(point.y.low)
     ]
-    svg = element(
+    return element(
         "svg",
-        *lines,
+        *grid,
         element("polyline", points=curve) if curve else None,
         *ranges,
         viewBox="0 0 100 100",
         preserveAspectRatio="none",
         aria_hidden="true",
-    )
-    dots = [
-        mark
-        for point in points
-        for mark in _draw_point(point, part, across, up, heights.get(point.name))
-    ]
-    ticks = [element("span", f"{t:g}", style=f"left:{across.place(t)}%") for t in across.ticks]
-    sides = [element("span", f"{t:g}", style=f"bottom:{up.place(t)}%") for t in up.ticks]
-    return element(
-        "div",
-        element(
-            "div", element("b", scatter.name), element("small", scatter.caption), class_="head"
-        ),
-        element("div", *sides, class_="y", aria_hidden="true"),
-        element("div", svg, *dots, class_="area"),
-        element("div", *ticks, class_="x", aria_hidden="true"),
-        class_=f"scatter {colour}",
-        role="img",
-        aria_label=(
-            f"{scatter.name} versus {part.value.name}, {scatter.caption}; see the table for the "
-            "numbers"
-        ),
     )
 
 
@@ -195,46 +266,60 @@ def _scatter_y(value: float, up: Axis) -> float:
     return round(100 - up.place(value), 2)
 
 
-def _draw_point(
-    point: ScatterPoint, part: Scatters, across: Axis, up: Axis, tag: LabelPlacement | None
-) -> list[Html]:
-    x = across.place(point.x)
-    title = f"{point.name}: {point.x:.4g}, {part.value.name} {cell(point.y, part.value)}"
-    place = f"left:{x}%;bottom:{up.place(point.y.value)}%"
-    dot = element("span", class_="dot", style=place, title=title)
-    if tag is None:
-        return [dot]
-    style = f"left:{x}%;bottom:{tag.height:.2f}%"
-    return [dot, element("span", point.name, class_=f"tag {tag.side}", style=style)]
+def _draw_point(point: ScatterPoint, part: Scatters, across: Axis, up: Axis) -> Html:
+    title = (
+        f"{point.name}: {short_number(float(f'{point.x:.4g}'))}, "
+        f"{part.value.name} {cell(point.y, part.value)}"
+    )
+    place = f"left:{across.place(point.x)}%;bottom:{up.place(point.y.value)}%"
+    return element("span", class_="dot", style=place, title=title)
 
 
-def _place_labels(
-    points: Sequence[ScatterPoint], across: Axis, up: Axis
-) -> dict[str, LabelPlacement]:
-    """Return label positions: next to their dots if there is room, else slightly higher or lower.
+def place_labels(scatter: Scatter, up: Axis, labels: Mapping[str, str]) -> dict[str, LabelBox]:
+    """Return places of labels where they cover no dot and no other label.
 
-    Labels without room are omitted; the tooltip of the dot has the name.
+    Places that also avoid the intervals of ratings are preferred. Labels without room are omitted;
+    the tooltip of the dot has the name.
     """
-    dots = {point.name: (across.place(point.x), up.place(point.y.value)) for point in points}
-    taken = [
-        (x - DOT_RADIUS, y - DOT_RADIUS, x + DOT_RADIUS, y + DOT_RADIUS) for x, y in dots.values()
+    across = _scatter_axis(scatter)
+    points = {p.name: (across.place(p.x), up.place(p.y.value)) for p in _drawn_points(scatter)}
+    dots = [
+        LabelBox(x - DOT_RADIUS, y - DOT_RADIUS, x + DOT_RADIUS, y + DOT_RADIUS)
+        for x, y in points.values()
     ]
-    placements = {}
-    for name, (x, y) in dots.items():
-        width = LETTER_WIDTH * len(name)
-        for side, rise in LABEL_PLACES:
-            left = x + LABEL_GAP if side == "after" else x - LABEL_GAP - width
-            box = (left, y + rise - LINE_HEIGHT / 2, left + width, y + rise + LINE_HEIGHT / 2)
-            if (
-                left >= 0
-                and left + width <= 104
-                and not any(_boxes_overlap(box, other) for other in taken)
-            ):
-                taken.append(box)
-                placements[name] = LabelPlacement(side, y + rise)
-                break
-    return placements
+    ranges = [
+        LabelBox(x - 0.5, up.place(p.y.low), x + 0.5, up.place(p.y.high))
+        for p in _drawn_points(scatter)
+        for x in [across.place(p.x)]
+        if not isnan(p.y.low)
+    ]
+    boxes: dict[str, LabelBox] = {}
+    for name, (x, y) in points.items():
+        places = _label_places(x, y, LETTER_WIDTH * len(labels[name]))
+        free = [box for box in places if not _covers(box, [*dots, *boxes.values()])]
+        best = next((box for box in free if not _covers(box, ranges)), free[0] if free else None)
+        if best is not None:
+            boxes[name] = best
+    return boxes
 
 
-def _boxes_overlap(a: Box, b: Box) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+def _label_places(x: float, y: float, width: float) -> list[LabelBox]:
+    """Return the places for a label around a dot that are inside the plot, best first."""
+    places = []
+    for gap, (across, up) in product(LABEL_GAPS, LABEL_SIDES):
+        middle_x = x + across * (DOT_RADIUS + gap + width / 2)
+        middle_y = y + up * (DOT_RADIUS + gap / 2 + LINE_HEIGHT / 2)
+        box = LabelBox(
+            middle_x - width / 2,
+            middle_y - LINE_HEIGHT / 2,
+            middle_x + width / 2,
+            middle_y + LINE_HEIGHT / 2,
+            across,
+        )
+        if box.left >= 0 and box.right <= MAX_LABEL_END and box.bottom >= 0 and box.top <= 100:
+            places.append(box)
+    return places
+
+
+def _covers(box: LabelBox, others: Sequence[LabelBox]) -> bool:
+    return any(box.overlaps(other) for other in others)

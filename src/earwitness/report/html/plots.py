@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, isfinite, isnan, log, log10
 
 from earwitness.core import Estimate, Value
-from earwitness.report.html.elements import Html, element, join_elements
-from earwitness.report.numbers import cell, count_text, interval, label_with_unit, number
+from earwitness.report.html.elements import Html, breakable, element, join_elements
+from earwitness.report.numbers import (
+    axis_label,
+    cell,
+    count_text,
+    interval,
+    label_with_unit,
+    number,
+    short_number,
+)
 from earwitness.report.parts import PEOPLE_SERIES, Curve, Intervals, ValueSpread
 
 # --- Axes and ticks ------------------------------------------------------------------------------
@@ -121,14 +129,27 @@ def _round_step(raw: float) -> float:
 
 
 DENSE_ABOVE_ROWS = 20  # plots with more rows have lower rows
+MAX_OPEN_ROWS = 24  # further rows of a plot are folded
+MIN_FOLDED_ROWS = 3  # fewer rows are not worth a click
 EDGE_PERCENT = 3  # labels closer to an end (in percent) are moved inside
 # the axis is logarithmic if the largest number exceeds the smallest by more than this factor
 LOG_SCALE_ABOVE_RATIO = 8
-Colours = Mapping[str, str]  # CSS class by series
+Colours = Mapping[str, str]  # CSS classes by series: colour, marker shape and line style
 
 
-def intervals_plot(part: Intervals, colours: Colours) -> Html:
-    """Return one row per estimate: a dot with its interval."""
+def intervals_plot(
+    part: Intervals,
+    colours: Colours,
+    *,
+    label: Html | None = None,
+    open_rows: int = MAX_OPEN_ROWS,
+    rest: str = "rows",
+) -> Html:
+    """Return one row per estimate: a dot with its interval.
+
+    ``label`` replaces the row with the label of the axis. After ``open_rows`` rows, the others
+    (``rest``) are folded; groups are not divided.
+    """
     estimates = [interval_estimate for _, row in part.rows for interval_estimate in row.values()]
     numbers = [
         x
@@ -137,22 +158,44 @@ def intervals_plot(part: Intervals, colours: Colours) -> Html:
     ]
     marked = [] if part.marked is None else [part.marked]
     axis = fit_axis([*numbers, *marked], None if marked else part.value)
-    rows = []
-    for label, row in part.rows:
-        for index, (series, estimate) in enumerate(row.items()):
-            alone = {*row} <= {label, PEOPLE_SERIES}
-            name = label if alone else series
-            head = None if alone or index else element("div", label, class_="group")
-            colour = colours.get(series, "people" if series == PEOPLE_SERIES else "other")
-            rows += [head] if head is not None else []
-            rows.append(_interval_row(name, estimate, part, axis, colour))
-    dense = " dense" * (len(part.rows) > DENSE_ABOVE_ROWS)
-    pairs = " pairs" * (part.marked is not None)
-    return element("div", *rows, _tick_row(axis), class_=f"plot{dense}{pairs}")
+    counts = [len(row) for _, row in part.rows]
+    shown = _open_count(counts, open_rows)
+    blocks = [_interval_block(name, row, part, axis, colours) for name, row in part.rows]
+    foot = [tick_row(axis), label or label_row(pointed_label(part.value))]
+    dense = " dense" * (len(part.rows) > DENSE_ABOVE_ROWS and part.marked is None)
+    classes = f"plot{dense}{' pairs' * (part.marked is not None)}"
+    plot = element("div", *map(join_elements, blocks[:shown]), *foot, class_=classes)
+    if shown == len(blocks):
+        return plot
+    folded = element("div", *map(join_elements, blocks[shown:]), *foot, class_=classes)
+    summary = element("summary", f"Show {sum(counts[shown:]):,} more {rest}")
+    return join_elements([plot, element("details", summary, folded)])
+
+
+def _open_count(counts: Sequence[int], limit: int) -> int:
+    """Return how many groups of rows are shown: at least one, and all if few would be folded."""
+    total, shown = 0, 0
+    for count in counts:
+        if shown and total + count > limit:
+            break
+        total, shown = total + count, shown + 1
+    return shown if sum(counts) - total >= MIN_FOLDED_ROWS else len(counts)
+
+
+def _interval_block(
+    label: str, row: Mapping[str, Estimate], part: Intervals, axis: Axis, colours: Colours
+) -> list[Html]:
+    """Return the rows of a group, below its name if it has several series."""
+    alone = {*row} <= {label, PEOPLE_SERIES}
+    rows = [] if alone else [element("div", breakable(label), class_="group")]
+    for series, estimate in row.items():
+        colour = colours.get(series, "people" if series == PEOPLE_SERIES else "other")
+        rows.append(_interval_row(label if alone else series, estimate, part, axis, colour))
+    return rows
 
 
 def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, colour: str) -> Html:
-    marks, lines = [], _grid_lines(axis)
+    marks, lines = [], grid_lines(axis)
     if part.marked is not None:
         lines.append(element("i", class_="marked", style=f"left:{axis.place(part.marked)}%"))
     if not isnan(estimate.low):
@@ -165,7 +208,7 @@ def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, co
     label = f"{name}: {cell(estimate, part.value)}, n = {estimate.n:,}"
     return element(
         "div",
-        element("span", name, class_="name"),
+        element("span", *_row_name(name, part), class_="name"),
         element("span", *lines, *marks, class_="track", role="img", aria_label=label),
         element(
             "span",
@@ -178,19 +221,43 @@ def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, co
     )
 
 
-def _grid_lines(axis: Axis) -> list[Html]:
+def _row_name(name: str, part: Intervals) -> list[Html]:
+    """Return the name of a row; names of pairs break between both systems if possible."""
+    first, minus, second = name.partition(" − ")
+    if part.marked is None or not minus:
+        return [breakable(name)]
+    pair = element("span", breakable(f"{first} −")), element("span", breakable(second))
+    return [pair[0], Html(" "), pair[1]]
+
+
+def grid_lines(axis: Axis) -> list[Html]:
+    """Return one line per tick."""
     return [element("i", style=f"left:{axis.place(tick)}%") for tick in axis.ticks]
 
 
-def _tick_row(axis: Axis, texts: Sequence[str] | None = None) -> Html:
+def tick_row(axis: Axis) -> Html:
     """Return the ticks below a plot of rows."""
-    shown = texts or [f"{tick:g}" for tick in axis.ticks]
-    marks = [
-        tick_mark(text, axis.place(tick)) for tick, text in zip(axis.ticks, shown, strict=True)
-    ]
+    marks = [tick_mark(short_number(tick), axis.place(tick)) for tick in axis.ticks]
     track = element("span", *marks, class_="track")
     ends = element("span", class_="name"), element("span", class_="figure")
     return element("div", ends[0], track, ends[1], class_="row scale", aria_hidden="true")
+
+
+def label_row(text: str, sides: Sequence[str] = ()) -> Html:
+    """Return the label of the axis below its ticks; ``sides`` are shown below both of its ends."""
+    ends = element("span", *(element("span", side) for side in sides), class_="sides")
+    label = element("span", ends if sides else None, breakable(text))
+    return element("div", label, class_="row axis")
+
+
+def pointed_label(value: Value) -> str:
+    """Return the label of a horizontal axis, with an arrow towards its better end.
+
+    >>> pointed_label(Value("pk", "low", 0, 1, "share of windows"))
+    '← pk, lower is better'
+    """
+    text = axis_label(value)
+    return f"{text} →" if value.best == "high" else f"← {text}" if value.best == "low" else text
 
 
 def tick_mark(text: str, place: float) -> Html:
@@ -207,7 +274,15 @@ def spread_plot(part: ValueSpread, colours: Colours) -> Html:
         _spread_row(name, values, counts[name], part, axis, colours[name])
         for name, values in part.series.items()
     ]
-    return element("div", *rows, _tick_row(axis), class_="plot spread")
+    heights = f"bar heights: number of {part.unit}, with a separate scale in each row"
+    return element(
+        "div",
+        *rows,
+        tick_row(axis),
+        label_row(pointed_label(part.value)),
+        label_row(heights),
+        class_="plot spread",
+    )
 
 
 def _bin_counts(values: Sequence[float], axis: Axis, count: int) -> list[int]:
@@ -239,9 +314,9 @@ def _spread_row(
     mark = element("span", class_="median", style=f"left:{axis.place(middle)}%") if values else None
     return element(
         "div",
-        element("span", name, class_="name"),
+        element("span", breakable(name), class_="name"),
         element(
-            "span", *_grid_lines(axis), drawing, mark, class_="track", role="img", aria_label=label
+            "span", *grid_lines(axis), drawing, mark, class_="track", role="img", aria_label=label
         ),
         element(
             "span",
@@ -281,14 +356,22 @@ def curve_plot(part: Curve, colours: Colours) -> Html:
     svg = element(
         "svg", *grid, *lines, viewBox="0 0 100 100", preserveAspectRatio="none", aria_hidden="true"
     )
-    across = [element("span", f"{x:g}", style=f"left:{place:.3f}%") for x, place in places.items()]
-    up = [element("span", f"{tick:g}", style=f"bottom:{y.place(tick)}%") for tick in y.ticks]
+    across = [
+        element("span", short_number(x), style=f"left:{place:.3f}%") for x, place in places.items()
+    ]
+    up = [element("span", short_number(tick), style=f"bottom:{y.place(tick)}%") for tick in y.ticks]
+    # the parameter is on the other axis, so it is left out of the name
+    value = replace(part.value, name=part.value.name.partition("@")[0])
+    log_note = ", logarithmic" * _is_logarithmic([x for x, _ in part.points])
     return element(
         "div",
+        element("div", breakable(axis_label(value)), class_="label up"),
         element("div", *up, class_="y", aria_hidden="true"),
         element("div", svg, *_curve_dots(part, y, places, colours), class_="area"),
         element("div", *across, class_="x", aria_hidden="true"),
-        element("div", label_with_unit(part.parameter, part.unit), class_="label"),
+        element(
+            "div", breakable(label_with_unit(part.parameter, part.unit) + log_note), class_="label"
+        ),
         legend(list(part.points[0][1]), colours),
         class_="curve",
         role="img",
@@ -296,12 +379,17 @@ def curve_plot(part: Curve, colours: Colours) -> Html:
     )
 
 
+def _is_logarithmic(xs: Sequence[float]) -> bool:
+    """Return whether the range is so wide that the axis is logarithmic."""
+    return min(xs) > 0 and max(xs) / min(xs) > LOG_SCALE_ABOVE_RATIO
+
+
 def _curve_positions(xs: Sequence[float]) -> dict[float, float]:
     """Return positions in percent, on a linear scale or, for a wide range, a logarithmic one."""
     low, high = min(xs), max(xs)
     if low == high:
         return dict.fromkeys(xs, 50.0)
-    if low > 0 and high / low > LOG_SCALE_ABOVE_RATIO:
+    if _is_logarithmic(xs):
         return {x: 100 * log(x / low) / log(high / low) for x in xs}
     return {x: 100 * (x - low) / (high - low) for x in xs}
 
@@ -330,7 +418,7 @@ def _curve_dots(
             "span",
             class_=f"dot {colours[name]}",
             style=f"left:{places[x]:.3f}%;bottom:{y.place(estimate.value)}%",
-            title=f"{name}, {part.parameter} {x:g}: {cell(estimate, part.value)}",
+            title=f"{name}, {part.parameter} {short_number(x)}: {cell(estimate, part.value)}",
         )
         for x, row in part.points
         for name, estimate in row.items()
@@ -339,6 +427,11 @@ def _curve_dots(
 
 
 def legend(names: Sequence[str], colours: Colours) -> Html:
-    """Return the legend: the colour of each series."""
-    keys = [element("span", element("i"), name, class_=f"key {colours[name]}") for name in names]
+    """Return the legend: the marker of each series."""
+    keys = [
+        element(
+            "span", element("i"), element("span", breakable(name)), class_=f"key {colours[name]}"
+        )
+        for name in names
+    ]
     return element("div", join_elements(keys), class_="legend")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from unicodedata import bidirectional
 from urllib.parse import quote
@@ -11,26 +11,22 @@ from earwitness.core import Alignment, WordPair, is_address
 from earwitness.report.html.elements import Html, element, join_elements
 from earwitness.report.html.plots import Axis, tick_mark, time_axis
 from earwitness.report.numbers import clock, number
-from earwitness.report.parts import Timeline, WordBlock
+from earwitness.report.parts import Table, Timeline, WordBlock
+from earwitness.report.tables import BOUNDARY_LABELS, boundary_kind
 
 # --- Boundary timelines --------------------------------------------------------------------------
 
 
 def draw_timeline(part: Timeline, colours: Mapping[str, str]) -> Html:
-    """Return one row per annotator and system; boundaries far from all references are hollow."""
+    """Return one row per annotator and system; boundaries are hits, false alarms or misses."""
     shown = part.shown
     axis = time_axis(shown.duration)
     guides = sorted({time for times in shown.references.values() for time in times})
     rows = [
-        _boundary_row(name, times, axis, "people", guides)
+        _row(name, [_mark(name, "", time, axis) for time in times], axis, guides, "people")
         for name, times in shown.references.items()
     ]
-    for system, times in shown.outputs.items():
-        is_near = [_is_near(time, guides, shown.near) for time in times]
-        value_texts = _value_texts(part, system)
-        rows.append(
-            _boundary_row(system, times, axis, colours[system], guides, is_near, value_texts)
-        )
+    rows += [_system_row(part, system, axis, guides, colours[system]) for system in shown.outputs]
     marks = [tick_mark(clock(time), axis.place(time)) for time in axis.ticks]
     scale = element(
         "div",
@@ -41,13 +37,14 @@ def draw_timeline(part: Timeline, colours: Mapping[str, str]) -> Html:
         aria_hidden="true",
     )
     head = element("div", *_heading(part), class_="row scale heading") if part.values else None
-    note = f"solid marks are within {shown.near:g} s of a reference, hollow marks are not"
     return element(
         "figure",
-        element("figcaption", shown.item, element("small", f" {clock(shown.duration)}; {note}")),
+        element("figcaption", shown.item, element("small", f" {clock(shown.duration)}")),
         element("p", shown.why, class_="why") if shown.why else None,
+        _mark_legend(part),
         element("div", head, *rows, scale, class_="plot"),
         *_audio_player(shown.audio),
+        *map(_titles_table, part.titles),
         class_="timeline",
         data_duration=shown.duration,
     )
@@ -61,46 +58,100 @@ def _heading(part: Timeline) -> list[Html]:
     ]
 
 
-def _value_texts(part: Timeline, system: str) -> list[str]:
-    values = part.shown.values[system]
-    return [f"{value.name} {number(values[value.name], value)}" for value in part.values]
+MARK_MEANINGS = {
+    "hit": "hit",
+    "partial": "hit for some annotators only",
+    "false": "false alarm",
+    "miss": "missed",
+    "ignored": "not counted",
+}
 
 
-def _is_near(time: float, guides: Sequence[float], near: float) -> bool:
-    place = bisect_left(guides, time)
-    return any(abs(guide - time) <= near for guide in guides[max(0, place - 1) : place + 1])
+def _mark_legend(part: Timeline) -> Html:
+    """Return the meaning of the marks that occur on a timeline."""
+    count = len(part.shown.references)
+    matches = part.matching.systems.values()
+    kinds = {boundary_kind(names, count) for own in matches for names in own.matched}
+    present = {"hit", "false", "miss", *kinds}
+    keys = [
+        element("span", element("b", class_=kind), meaning, class_="key")
+        for kind, meaning in MARK_MEANINGS.items()
+        if kind in present
+    ]
+    rule = f"Boundaries are matched one to one within {part.matching.collar:g} s."
+    return element("p", *keys, element("small", rule), class_="marks")
 
 
-def _boundary_row(
+def _system_row(
+    part: Timeline, system: str, axis: Axis, guides: Sequence[float], colour: str
+) -> Html:
+    shown, matches = part.shown, part.matching.systems[system]
+    count, counts = len(shown.references), Counter[str]()
+    marks = []
+    for time, names in zip(shown.outputs[system], matches.matched, strict=True):
+        kind = boundary_kind(names, count)
+        counts[kind] += 1
+        who = f" with {' and '.join(names)}" if names and count > 1 else ""
+        marks.append(_mark(f"{system}, {MARK_MEANINGS[kind]}{who}", kind, time, axis))
+    for name, times in matches.missed.items():
+        counts["miss"] += len(times)
+        of = f" of {name}" * (count > 1)
+        marks += [_mark(f"{system}, missed boundary{of}", "miss", time, axis) for time in times]
+    values = shown.values[system]
+    texts = [f"{value.name} {number(values[value.name], value)}" for value in part.values]
+    labels = [*BOUNDARY_LABELS.items(), ("miss", "missed")]
+    present = [f"{label} {counts[kind]}" for kind, label in labels if counts[kind]]
+    label = "; ".join([f"{system}: {', '.join(present) or 'no boundaries'}", *texts])
+    figure = texts[0].rpartition(" ")[2] if texts else ""
+    return _row(system, marks, axis, guides, colour, label, figure)
+
+
+def _mark(label: str, kind: str, time: float, axis: Axis) -> Html | None:
+    """Return the mark of a boundary, or None outside the recording."""
+    if not 0 < time < axis.high:
+        return None
+    return element(
+        "b",
+        class_=kind or None,
+        style=f"left:{axis.place(time)}%",
+        title=f"{label} {clock(time)} ({time:.1f} s)",
+    )
+
+
+def _row(
     name: str,
-    times: Sequence[float],
+    marks: Sequence[Html | None],
     axis: Axis,
-    colour: str,
     guides: Sequence[float],
-    is_near: Sequence[bool] = (),
-    value_texts: Sequence[str] = (),
+    colour: str,
+    label: str = "",
+    figure: str = "",
 ) -> Html:
     lines = [
         element("i", style=f"left:{axis.place(time)}%") for time in guides if 0 < time < axis.high
     ]
-    ticks = [
-        element(
-            "b",
-            class_="far" if is_near and not is_near[index] else None,
-            style=f"left:{axis.place(time)}%",
-            title=f"{name} {clock(time)} ({time:.1f} s)",
-        )
-        for index, time in enumerate(times)
-        if 0 < time < axis.high
-    ]
-    label = "; ".join([f"{name}: {len(times)} boundaries", *value_texts])
-    value = value_texts[0].rpartition(" ")[2] if value_texts else ""
+    label = label or f"{name}: {len(marks)} boundaries"
     return element(
         "div",
         element("span", name, class_="name", title=label),
-        element("span", *lines, *ticks, class_="track", role="img", aria_label=label),
-        element("span", element("b", value), class_="figure"),
+        element("span", *lines, *marks, class_="track", role="img", aria_label=label),
+        element("span", element("b", figure), class_="figure"),
         class_=f"row {colour}",
+    )
+
+
+def _titles_table(table: Table) -> Html:
+    """Return a folded table of titles."""
+    rows = [element("tr", *(element("td", text, dir="auto") for text in row)) for row in table.rows]
+    head = element("tr", *(element("th", text, scope="col") for text in table.header))
+    return element(
+        "details",
+        element("summary", table.title),
+        element(
+            "div",
+            element("table", element("thead", head), element("tbody", *rows), class_="titles"),
+            class_="scroll",
+        ),
     )
 
 

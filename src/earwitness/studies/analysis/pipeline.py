@@ -43,6 +43,7 @@ from earwitness.studies.results import (
     RepeatedVote,
     Results,
     ScaleResults,
+    StimulusComment,
     Who,
 )
 from earwitness.studies.screening import screen
@@ -118,8 +119,9 @@ class RatingSet:
     """Ratings with their title, order of systems and items, and input files.
 
     ``plays`` has playback counts per listener, if recorded. ``groups`` are fields by which results
-    can be analysed, ``captions`` the rated captions, ``faults`` the faults found while reading, and
-    ``rubric`` the name of the rubric of a table.
+    can be analysed, ``captions`` the rated captions, ``faults`` the faults found while reading,
+    ``rubric`` the name of the rubric of a table, and ``comments`` are those on stimuli, each with
+    its listener.
     """
 
     ratings: Sequence[Rating]
@@ -136,6 +138,7 @@ class RatingSet:
     captions: Mapping[Key, str] = field(default_factory=dict)
     faults: tuple[RatingFault, ...] = ()
     rubric: str = ""
+    comments: tuple[tuple[Who, StimulusComment], ...] = ()
 
 
 def analyse(
@@ -184,6 +187,7 @@ def analyse(
         coded_scale = code_ratings(counted, name, material.systems, material.items)
         scales.append(scale_results(coded_scale, left, kept, same, settings, material.groups))
     twice = find_duplicates(material.captions)
+    comments = [comment for who, comment in material.comments if who not in set(left)]
     return Results(
         title=material.title,
         signature=settings.signature,
@@ -204,6 +208,7 @@ def analyse(
             *_repeat_note(doubled, settings.doubled),
             *screening.notes,
             *_nobody_note(screening.left, left),
+            *_comment_note(len(material.comments) - len(comments)),
         ),
         controls=tuple(
             name for name in settings.controls if name in _rated_systems(material.ratings)
@@ -215,6 +220,7 @@ def analyse(
         people=_listener_groups(counted, material.groups),
         faults=(*material.faults, *twice.faults),
         rubric=rubric_results(kept, names, twice.keys, material, settings),
+        comments=tuple(sorted(comments, key=lambda comment: (comment.key, comment.text))),
     )
 
 
@@ -278,6 +284,11 @@ def _scale_names(ratings: Sequence[Rating], settings: AnalysisSettings) -> list[
 
 def _nobody_note(failed: Sequence[Who], left: Sequence[Who]) -> list[str]:
     return ["all listeners failed screening, so all are kept"] * (len(failed) > len(left))
+
+
+def _comment_note(count: int) -> list[str]:
+    noun = "comment" if count == 1 else "comments"
+    return [f"{count:,} {noun} by excluded listeners are not shown"] * bool(count)
 
 
 def _listener_groups(ratings: Sequence[Rating], groupings: Groupings) -> dict[Who, dict[str, str]]:

@@ -220,7 +220,7 @@ def describe_scale(scale: Scale, rubric: Rubric | None = None) -> Value:
     doc = SCALE_DOCS.get(scale.name, "mean of votes")
     if rubric is not None:
         doc = rubric_docs(rubric).get(scale.name, doc)
-    return Value(scale.name, "high", scale.low, scale.high, doc)
+    return Value(scale.name, "high", scale.low, scale.high, doc, "scale points")
 
 
 def rubric_docs(rubric: Rubric) -> dict[str, str]:

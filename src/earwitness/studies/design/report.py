@@ -6,17 +6,19 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from os import PathLike
 from pathlib import Path
+from warnings import warn
 
-from earwitness.errors import UsageError
+from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.io.atomic import AtomicFolder
 from earwitness.report.html.page import render_html
 from earwitness.report.parts import CategoryShares, Lines, Report, Section, Table
 from earwitness.report.text import render_text
 from earwitness.studies.design.balance import check_balance
-from earwitness.studies.design.plan import count_minutes, make_design
+from earwitness.studies.design.plan import count_minutes, make_design, max_clips
 from earwitness.studies.design.subset_balance import (
     CLAIM_IMPOSSIBLE,
     CLAIM_MISSED,
@@ -26,10 +28,10 @@ from earwitness.studies.design.subset_balance import (
     subset_margins,
 )
 from earwitness.studies.file.listener_rows import playlist_rows
-from earwitness.studies.file.reader import read_study
+from earwitness.studies.file.reader import read_study, with_digest
 from earwitness.studies.screening import SCREENS
 from earwitness.studies.study import Clip, Design, Study, StudyBlock
-from earwitness.studies.trials import KINDS
+from earwitness.studies.trials import KINDS, block_kind
 
 # --- Report on a design --------------------------------------------------------------------------
 
@@ -196,13 +198,56 @@ def _missing_text(missing: MissingStratum) -> str:
 Record = Mapping[str, object]
 
 
-def study_design(study: str | PathLike[str] | Study) -> Design:
-    """Return the design of a study.
+def study_check(study: str | PathLike[str] | Study, *, minutes: float | None = None) -> Design:
+    """Check a study file and return its design: plan, time per listener and balance.
+
+    If the tables of clips or captions do not exist yet, the design uses examples.
 
     Parameters
     ----------
     study
         Path of a study file, or a study.
+    minutes
+        Minutes per listener, which set the number of clips of the first block.
+
+    Returns
+    -------
+    Design
+        The design; ``render`` and notebooks show its report.
+
+    Raises
+    ------
+    InputError
+        If the study file is invalid; lists all problems.
+    UsageError
+        If the time is too short, or the study sets its clips by rows.
+
+    Examples
+    --------
+    >>> design = study_check("study.yaml")
+    >>> len(design.plans)
+    2
+    """
+    return make_design(read_plan(study, minutes, draft=True))
+
+
+def study_design(
+    study: str | PathLike[str] | Study,
+    output: str | PathLike[str] | None = None,
+    *,
+    minutes: float | None = None,
+) -> Design:
+    """Return the design of a study, and write its files.
+
+    Parameters
+    ----------
+    study
+        Path of a study file, or a study.
+    output
+        Folder to create with the playlist of each listener and the balance of the design. By
+        default nothing is written.
+    minutes
+        Minutes per listener, which set the number of clips of the first block.
 
     Returns
     -------
@@ -213,8 +258,55 @@ def study_design(study: str | PathLike[str] | Study) -> Design:
     ------
     InputError
         If the study file is invalid.
+    UsageError
+        If the folder exists, or the time is too short.
+
+    Examples
+    --------
+    >>> design = study_design("study.yaml")
+    >>> design.to_records()[0]["scale"] in ("SIG", "BAK", "OVRL")
+    True
     """
-    return make_design(study if isinstance(study, Study) else read_study(Path(study)))
+    design = make_design(read_plan(study, minutes))
+    if output is not None:
+        study_write(design, output)
+    return design
+
+
+def read_plan(
+    study: str | PathLike[str] | Study, minutes: float | None = None, *, draft: bool = False
+) -> Study:
+    """Return a study, with as many clips in the first block as fit into the time, if it is set."""
+    if not isinstance(study, Study):
+        study = read_study(Path(study), practice=minutes is None, draft=draft)
+    return study if minutes is None else _fit_minutes(study, minutes)
+
+
+def _fit_minutes(plan: Study, minutes: float) -> Study:
+    first, *others = plan.blocks
+    if not 0 < minutes < 1e6:
+        raise UsageError(f"--minutes must be greater than 0, got {minutes:g}")
+    if plan.plans:
+        raise UsageError("--minutes cannot be used with rows, which set the clips — omit --minutes")
+    available_clips = min(
+        len(plan.material) // plan.panels, len(plan.material) - _count_reserved_clips(plan)
+    )
+    clips = min(fitting_clips := max_clips(plan, minutes), available_clips)
+    if fitting_clips > available_clips:
+        message = f"{fitting_clips} clips per listener would fit"
+        warn(f"{message}, but only {available_clips} are available", EarwitnessWarning, 2)
+    if clips < first.sessions:
+        raise UsageError(f"{minutes:g} minutes are too short for {first.sessions} sessions")
+    return with_digest(replace(plan, blocks=(replace(first, clips=clips), *others)))
+
+
+def _count_reserved_clips(plan: Study) -> int:
+    """Return the number of clips reserved for practice and for other blocks."""
+    if not plan.training:
+        return 0
+    first, *others = plan.blocks
+    each = block_kind(first).load(first.heard).trials
+    return -(-plan.training // each) + sum(block.clips for block in others)
 
 
 def study_render(design: Design, to: str = "text", *, width: int = 100) -> str:

@@ -13,13 +13,18 @@ from typing import Any
 
 from earwitness.core import Answer, Input, Key, Rating, StrPath
 from earwitness.errors import UsageError, nearest
+from earwitness.io.source import RecordSource
 from earwitness.studies.analysis.pipeline import RatingSet
 from earwitness.studies.analysis.settings import AnalysisSettings, known_scales
 from earwitness.studies.answers import SIMULATED_TIMESTAMP
 from earwitness.studies.ratings.columns import KnownNames, Limit
-from earwitness.studies.ratings.from_answers import ratings_from_answers, study_answers
+from earwitness.studies.ratings.from_answers import (
+    comments_from_answers,
+    ratings_from_answers,
+    study_answers,
+)
 from earwitness.studies.ratings.reader import OffScaleVote, RatingsTable, read_ratings
-from earwitness.studies.results import Grouping, Groupings, RatingFault, Who
+from earwitness.studies.results import Grouping, Groupings, RatingFault, StimulusComment, Who
 from earwitness.studies.rubric import TOTAL, Rubric, read_rubric
 from earwitness.studies.rubric_totals import Blank, off_scale, with_totals
 from earwitness.studies.study import STORE_FILE_NAME, Study
@@ -42,9 +47,11 @@ FILE_KIND_WORDING = {
 }
 
 
-def check_ratings(files: Sequence[StrPath], study: StrPath | Study | None) -> None:
+def check_ratings(files: Sequence[StrPath | RecordSource], study: StrPath | Study | None) -> None:
     """Raise UsageError for databases among the files, and if no files are named."""
     for file in files:
+        if isinstance(file, RecordSource):
+            continue
         if STORE_ADDRESS.match(str(file)):
             raise UsageError(f"{file} is the address of a database, not a file — use --db ADDRESS")
         if file_kind(file) == "store":
@@ -68,8 +75,8 @@ def _study_hint(study: StrPath | Study | None) -> str:
 
 
 def check_scores(
-    scores: Sequence[StrPath],
-    ratings: Sequence[StrPath],
+    scores: Sequence[StrPath | RecordSource],
+    ratings: Sequence[StrPath | RecordSource],
     study: StrPath | Study | None = None,
     db: StrPath | None = None,
     listener: str = "listener",
@@ -78,13 +85,16 @@ def check_scores(
 
     ``listener`` is the name of the column of listeners; empty if the column is missing.
     """
-    others = [file for file in ratings if file_kind(file, listener) == "scores"]
+    paths = [file for file in ratings if not isinstance(file, RecordSource)]
+    others = [file for file in paths if file_kind(file, listener) == "scores"]
     for file in scores:
+        if isinstance(file, RecordSource):
+            continue
         sort = file_kind(file, listener)
         if sort == "scores" or (sort == "ratings" and not (listener and others)):
             continue
         message = FILE_KIND_WORDING[sort].format(listener=listener)
-        other_inputs = [other for other in (study, *ratings) if isinstance(other, str | PathLike)]
+        other_inputs = [other for other in (study, *paths) if isinstance(other, str | PathLike)]
         instead = next((other for other in others), "SCORES")
         command = [
             instead,
@@ -154,6 +164,7 @@ class RatingCollection:
     captions: dict[Key, str] = field(default_factory=dict)
     faults: list[RatingFault] = field(default_factory=list)
     rubric: str = ""
+    comments: list[tuple[Who, StimulusComment]] = field(default_factory=list)
 
     def add(self, ratings: Iterable[Rating], of: Input) -> None:
         """Add the ratings of a file."""
@@ -327,19 +338,26 @@ def rating_set(
 
 
 def read_rating_set(
-    files: list[Path], plan: Study | None, reading: TableOptions, settings: AnalysisSettings
+    files: Sequence[Path | RecordSource],
+    plan: Study | None,
+    reading: TableOptions,
+    settings: AnalysisSettings,
 ) -> RatingSet:
-    """Read the ratings of files of answers or tables."""
+    """Read the ratings of files of answers or tables, or of records in memory."""
     check_ratings(files, None)
     collection, simulated = RatingCollection(study_groups(plan)), False
     for path in files:
         if _has_answers(path):
+            name = path.name if isinstance(path, RecordSource) else str(path)
             if plan is None:
-                raise UsageError(f"{path} contains answers — name the study file too")
-            _, answers = study_answers(plan, path)
-            rated = ratings_from_answers(plan, answers, str(path))
-            collection.add_answers(settings.rubric, rated, _file_input(path), settings.blank)
-            collection.join(form_groups(plan, answers.values()), str(path))
+                raise UsageError(f"{name} contains answers — name the study file too")
+            content = _read_content(path)
+            _, answers = study_answers(plan, name, content)
+            rated = ratings_from_answers(plan, answers, name)
+            file = Input(name, hashlib.sha256(content).hexdigest(), len(content))
+            collection.add_answers(settings.rubric, rated, file, settings.blank)
+            collection.join(form_groups(plan, answers.values()), name)
+            collection.comments += comments_from_answers((one, None) for one in answers.values())
             simulated |= any(answer.at == SIMULATED_TIMESTAMP for answer in answers.values())
         else:
             wanted = [name for name in settings.plan.by if name not in collection.study_groups]
@@ -353,6 +371,7 @@ def read_rating_set(
         captions={**material.captions, **collection.captions},
         faults=tuple(collection.faults),
         rubric=collection.rubric,
+        comments=tuple(collection.comments),
     )
 
 
@@ -386,8 +405,10 @@ def _reader_options(
     return {**options, "known_names": known_names}
 
 
-def _has_answers(path: Path) -> bool:
+def _has_answers(path: Path | RecordSource) -> bool:
     """Return whether the first line of a file is an answer; standard input is a table."""
+    if isinstance(path, RecordSource):
+        return {"page", "values"} <= {*path.first()}
     if str(path) == "-":
         return False
     try:
@@ -400,13 +421,14 @@ def _has_answers(path: Path) -> bool:
     return isinstance(first, dict) and {"page", "values"} <= {*first}
 
 
-def _file_input(path: Path) -> Input:
-    raw = path.read_bytes()
-    return Input(str(path), hashlib.sha256(raw).hexdigest(), len(raw))
+def _read_content(path: Path | RecordSource) -> bytes:
+    if isinstance(path, Path):
+        return path.read_bytes()
+    return b"".join(line + b"\n" for block in path.blocks() for line in block.lines)
 
 
 def stored_rating_set(
-    plan: Study | None, db: StrPath, files: Sequence[StrPath], settings: AnalysisSettings
+    plan: Study | None, db: StrPath, files: Sequence[object], settings: AnalysisSettings
 ) -> RatingSet:
     """Return the ratings of a study from a database."""
     from earwitness.studies.admin import stored_answers  # needs a database only here
@@ -419,7 +441,13 @@ def stored_rating_set(
     gathered.add_answers(settings.rubric, stored.ratings(), inputs[0], settings.blank)
     material = rating_set(plan, gathered.ratings, inputs)
     groups = {**material.groups, **form_groups(plan, stored.answers)}
-    return replace(material, plays=stored.plays(), groups=groups, faults=tuple(gathered.faults))
+    return replace(
+        material,
+        plays=stored.plays(),
+        groups=groups,
+        faults=tuple(gathered.faults),
+        comments=tuple(comments_from_answers((one.answer, one.meta) for one in stored.submissions)),
+    )
 
 
 def check_roles(material: RatingSet, how: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from earwitness.core import Answer, Rating
+from earwitness.core import Answer, Key, Rating
 from earwitness.errors import BadAnswer, EarwitnessWarning, InputError, Problem
 from earwitness.studies.answers import AnswerLines, AnswersFile
 from earwitness.studies.design.plan import scale_orders
@@ -30,8 +30,11 @@ from earwitness.studies.pages import (
     presented_trial,
     read_page,
 )
+from earwitness.studies.results import StimulusComment, Who
 from earwitness.studies.study import Design, ListenerPlan, Study, Trial
 from earwitness.studies.trials import block_kind
+from earwitness.studies.trials.base import LETTERS
+from earwitness.studies.trials.rubric import COMMENT_FIELD
 from earwitness.version import __version__
 
 StudySource = str | PathLike[str] | Study
@@ -39,8 +42,8 @@ StudySource = str | PathLike[str] | Study
 # --- Answers of a file ---------------------------------------------------------------------------
 
 
-def study_ratings(study: StudySource, answers: str | PathLike[str]) -> list[Rating]:
-    """Return the ratings of a file of answers, without practice and anchors.
+def study_ratings(study: StudySource, answers: str | PathLike[str]) -> list[dict[str, Any]]:
+    """Return the ratings of a file of answers, without practice and anchors, as records.
 
     Parameters
     ----------
@@ -51,23 +54,31 @@ def study_ratings(study: StudySource, answers: str | PathLike[str]) -> list[Rati
 
     Returns
     -------
-    list of Rating
+    list of dict
+        item, system, scale, listener, session, value, trial and more of every rating; these records
+        can be passed to ``study_analyse`` and ``agree``.
 
     Raises
     ------
     InputError
         If answers are invalid or do not match the design of the study.
+
+    Examples
+    --------
+    >>> ratings = study_ratings("study.yaml", "answers.jsonl")
+    >>> sorted({rating["scale"] for rating in ratings})
+    ['BAK', 'OVRL', 'SIG']
     """
     design, lines = study_answers(study, answers)
-    return ratings_from_answers(design.study, lines, str(answers))
+    return rating_records(ratings_from_answers(design.study, lines, str(answers)))
 
 
 def study_answers(
-    study: StudySource, answers: str | PathLike[str]
+    study: StudySource, answers: str | PathLike[str], content: bytes | None = None
 ) -> tuple[Design, Mapping[int, Answer]]:
-    """Return the design of a study, and its answers by line number."""
+    """Return the design of a study, and its answers by line number, from a file or ``content``."""
     design = study_design(study)
-    file = AnswersFile(Path(answers), design.study.digest)
+    file = AnswersFile(Path(answers), design.study.digest, content)
     return design, read_checked_answers(design, file).lines
 
 
@@ -233,6 +244,31 @@ class _AnsweredPages:
     @cached_property
     def _known_pages(self) -> dict[int, dict[str, Page]]:
         return {}
+
+
+# --- Comments on stimuli -------------------------------------------------------------------------
+
+
+def comments_from_answers(
+    answers: Iterable[tuple[Answer, Mapping[str, Any] | None]],
+) -> Iterator[tuple[Who, StimulusComment]]:
+    """Yield the comments on trials that count, each with its listener.
+
+    Answers come with their metadata, if known, which have the comments on single sounds.
+    """
+    for answer, meta in answers:
+        if answer.heard is None or not answer.page[:1].isdigit():
+            continue
+        systems = answer.heard["systems"]
+        texts = [(" – ".join(systems), (meta or {}).get(COMMENT_FIELD))]
+        texts += [
+            (system, answer.values.get(f"{letter}.{COMMENT_FIELD}"))
+            for letter, system in zip(LETTERS, systems, strict=False)
+        ]
+        for system, text in texts:
+            if isinstance(text, str) and text.strip():
+                key = Key(answer.heard["item"], system)
+                yield answer.listener, StimulusComment(key, " ".join(text.split()))
 
 
 # --- Ratings as records --------------------------------------------------------------------------

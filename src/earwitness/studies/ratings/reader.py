@@ -475,7 +475,7 @@ class RatingsTable:
 
 
 def read_ratings(
-    path: str | PathLike[str],
+    path: str | PathLike[str] | RecordSource,
     *,
     pattern: str = "",
     column: str = "",
@@ -493,7 +493,7 @@ def read_ratings(
     Parameters
     ----------
     path
-        Path of the table.
+        Path of the table, or the rows of a table in memory.
     pattern
         Pattern of sample names with item and system, such as ``{system}/{item}.wav``.
     column
@@ -537,7 +537,8 @@ def read_ratings(
         apart=groups,
         drop=drop,
     )
-    rows = read_rows(RecordSource(path), options, partial(fit_rubric, said=rubric))
+    source = path if isinstance(path, RecordSource) else RecordSource(path)
+    rows = read_rows(source, options, partial(fit_rubric, said=rubric))
     all_ratings, ratings = rows.all_ratings, rows.filled
     parsed_columns, judged = rows.checked.columns, rows.options.rubric
     divided = read_groupings(

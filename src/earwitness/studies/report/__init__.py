@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import nan
 
-from earwitness.report.parts import Lines, Quote, Report, Section
+from earwitness.core import Contrast
+from earwitness.report.paper import PaperColumn, PaperTable, best_first, paper_rows
+from earwitness.report.parts import Matrix, Quote, Report, Section
+from earwitness.report.sentences import join_names, summary_section
+from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
 from earwitness.studies.report.agreement import agreement_sections, effect_headlines
-from earwitness.studies.report.choices import choice_headlines, choice_sections
-from earwitness.studies.report.differences import difference_headlines, difference_sections
+from earwitness.studies.report.choices import (
+    ABILITY,
+    RIGHT_ANSWER_SHARE,
+    choice_headlines,
+    choice_sections,
+)
+from earwitness.studies.report.differences import (
+    difference_headlines,
+    difference_sections,
+    matrix_of,
+)
 from earwitness.studies.report.equivalence import equivalence_headlines, equivalence_sections
 from earwitness.studies.report.export import methods_paragraph
 from earwitness.studies.report.groups import group_headlines, group_sections
-from earwitness.studies.report.listeners import listener_headlines, listener_sections
-from earwitness.studies.report.means import has_pairs, mean_sections, rated_clause
+from earwitness.studies.report.listeners import (
+    comment_sections,
+    listener_headlines,
+    listener_sections,
+)
+from earwitness.studies.report.means import (
+    has_pairs,
+    mean_sections,
+    rated_clause,
+    vote_methods,
+)
 from earwitness.studies.report.rubric import fault_sections, rubric_headlines, rubric_sections
 from earwitness.studies.report.screening import (
     all_failed,
@@ -20,8 +44,18 @@ from earwitness.studies.report.screening import (
     screening_headlines,
     screening_sections,
 )
-from earwitness.studies.report.wording import count_text
-from earwitness.studies.results import Results
+from earwitness.studies.report.wording import (
+    INTERVAL_WORDING,
+    MAX_LISTED_NAMES,
+    correction_clause,
+    count_text,
+    interval_method,
+    level_percent,
+)
+from earwitness.studies.results import PairChoices, Results, ScaleResults
+from earwitness.studies.study import NO_CORRECTION
+
+# --- Report --------------------------------------------------------------------------------------
 
 
 def results_report(results: Results) -> Report:
@@ -46,7 +80,7 @@ def _terminal_hint(sections: Sequence[Section]) -> str:
 
 def _all_sections(results: Results) -> Iterator[Section]:
     if lines := tuple(_headlines(results)):
-        yield Section("Summary", (Lines("", lines),))
+        yield summary_section(lines)
     yield from mean_sections(results)
     yield from difference_sections(results)
     yield from equivalence_sections(results)
@@ -55,6 +89,7 @@ def _all_sections(results: Results) -> Iterator[Section]:
     yield from rubric_sections(results)
     yield from fault_sections(results)
     yield from listener_sections(results)
+    yield from comment_sections(results)
     yield from screening_sections(results)
     yield from agreement_sections(results)
     yield Section(
@@ -63,14 +98,15 @@ def _all_sections(results: Results) -> Iterator[Section]:
 
 
 def _headlines(results: Results) -> Iterator[str]:
-    """Yield the main findings, then excluded listeners and unusual votes."""
+    """Yield the finding, what limits it, then further findings and excluded listeners."""
+    findings = [*difference_headlines(results), *choice_headlines(results)]
+    yield from findings[:1]
     if all_failed(results):
         yield _capitalized(failure_clause(results))
     if results.simulated:
         yield "All listeners were simulated; these are not ratings by people"
     yield from (f"Deviation from the planned analysis: {change}" for change in results.changed)
-    yield from difference_headlines(results)
-    yield from choice_headlines(results)
+    yield from findings[1:]
     yield from equivalence_headlines(results)
     yield from group_headlines(results)
     yield from rubric_headlines(results)
@@ -126,3 +162,121 @@ def _provenance(results: Results) -> Iterator[str]:
     yield from (f"note: {note}" for note in results.notes)
     for scale in results.scales:
         yield from (f"note: {scale.value.name}: {note}" for note in scale.notes)
+
+
+# --- Table for a paper ---------------------------------------------------------------------------
+
+
+def results_table(results: Results) -> PaperTable:
+    """Return the table for a paper: systems as rows, scales as columns.
+
+    A cell is the mean of a system, its Bradley–Terry ability (AB, preference), or the share of
+    correct answers of a pair (ABX).
+    """
+    matrices = [_paper_matrix(results, scale) for scale in results.scales]
+    names = list(dict.fromkeys(name for matrix in matrices for name in matrix.systems))
+    return PaperTable(
+        "ratings",
+        " ".join(_paper_about(results)),
+        "pair" if matrices and all(map(_has_pair_rows, results.scales)) else "system",
+        tuple(PaperColumn(matrix.value) for matrix in matrices),
+        paper_rows(best_first(names, matrices), matrices),
+        _paper_intervals(results),
+        _paper_test(results),
+        tuple(_paper_notes(results)),
+        signature=results.signature,
+    )
+
+
+def _paper_matrix(results: Results, scale: ScaleResults) -> Matrix:
+    """Return the numbers and tests of a scale; with too few listeners, nothing is tested."""
+    if scale.systems or not scale.choices:
+        matrix = matrix_of(results, scale)
+        listeners = max((rated.listeners for rated in scale.systems.values()), default=0)
+        contrasts = tuple(
+            contrast
+            if min(listeners, contrast.difference.n) >= MIN_LISTENERS_FOR_DIFFERENCE
+            else replace(contrast, p_corrected=nan)
+            for contrast in matrix.contrasts
+        )
+        return replace(matrix, contrasts=contrasts)
+    if scale.abilities is None:
+        shares = {f"{choice.a}–{choice.b}": choice.share for choice in scale.choices}
+        return Matrix("", replace(RIGHT_ANSWER_SHARE, name=scale.value.name), shares, ())
+    contrasts = tuple(_choice_contrast(results, scale, choice) for choice in scale.choices)
+    value = replace(ABILITY, name=scale.value.name)
+    systems = dict(scale.abilities.systems)
+    return Matrix("", value, systems, contrasts, results.plan.correction, results.controls)
+
+
+def _choice_contrast(results: Results, scale: ScaleResults, choice: PairChoices) -> Contrast:
+    p = choice.p if results.plan.correction == NO_CORRECTION else choice.corrected
+    winner = choice.a if choice.wins > choice.losses else choice.b
+    better = winner if p < 1 - results.plan.level else ""
+    return Contrast(scale.value.name, choice.a, choice.b, choice.share, choice.p, p, better)
+
+
+def _has_pair_rows(scale: ScaleResults) -> bool:
+    return has_pairs(scale) or (not scale.systems and scale.abilities is None)
+
+
+def _paper_about(results: Results) -> Iterator[str]:
+    """Yield what the numbers are, and how many listeners, votes and choices they are based on."""
+    kept = results.listeners - len(results.left)
+    people = count_text(kept, "listener", "listeners")
+    excluded = f" ({len(results.left):,} more excluded by screening)" if results.left else ""
+    able = [scale.value.name for scale in results.scales if not scale.systems and scale.abilities]
+    right = [
+        scale.value.name for scale in results.scales if not scale.systems and not scale.abilities
+    ]
+    kinds = [
+        *(["mean ratings"] if any(scale.systems for scale in results.scales) else []),
+        *([f"log Bradley–Terry abilities ({join_names(able)})"] if able else []),
+        *([f"shares of correct answers ({join_names(right)})"] if right else []),
+    ]
+    yield f"{_capitalized(join_names(kinds or ['ratings']))} by {people}{excluded}."
+    if results.simulated:
+        yield "All listeners were simulated; these are not ratings by people."
+    if any(scale.systems for scale in results.scales):
+        yield next(vote_methods(results))
+    choices = [choice for scale in results.scales for choice in scale.choices]
+    if choices:
+        total = sum(choice.wins + choice.losses + choice.ties for choice in choices)
+        yield f"{count_text(total, 'choice', 'choices')} between two sounds were analysed."
+
+
+def _paper_intervals(results: Results) -> str:
+    methods = []
+    if any(scale.systems for scale in results.scales):
+        name = interval_method(results)
+        methods.append(INTERVAL_WORDING[name].about if name in INTERVAL_WORDING else name)
+    if any(not scale.systems and scale.abilities for scale in results.scales):
+        methods.append("abilities: cluster-robust by listener")
+    if any(not scale.systems and not scale.abilities for scale in results.scales):
+        methods.append("shares: exact binomial")
+    return f"{level_percent(results)} confidence intervals ({'; '.join(methods)})"
+
+
+def _paper_test(results: Results) -> str:
+    tests = []
+    if any(scale.contrasts for scale in results.scales):
+        name = results.plan.interval
+        tests.append(INTERVAL_WORDING[name].test if name in INTERVAL_WORDING else name)
+    if any(scale.abilities for scale in results.scales):
+        tests.append("exact binomial tests of choices, two-sided")
+    if not tests:
+        return ""
+    within = " within each scale" * (results.plan.correction != NO_CORRECTION)
+    alpha = f"p < {1 - results.plan.level:.4g}"
+    return f"{'; '.join(tests)}; {correction_clause(results)}{within}, {alpha}"
+
+
+def _paper_notes(results: Results) -> Iterator[str]:
+    rated = {name for scale in results.scales for name in scale.systems}
+    controls = [name for name in results.controls if name in rated]
+    if controls:
+        yield f"Not ranked: {join_names(controls, MAX_LISTED_NAMES)}."
+    separated = {name for s in results.scales if s.abilities for name in s.abilities.separated}
+    if separated:
+        names = join_names(sorted(separated), MAX_LISTED_NAMES)
+        yield f"∞: won or lost every choice, so that no ability can be estimated ({names})."

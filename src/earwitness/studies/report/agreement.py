@@ -33,8 +33,12 @@ from earwitness.studies.results import (
 
 
 AGREEMENT_FIGURE = Value("agreement", "high", -1, 1, "")
-BIAS = Value("bias", "none", *UNBOUNDED, "scale points above (+) or below (−) the other listeners")
-INCONSISTENCY = Value("inconsistency", "low", 0, UNBOUNDED[1], "standard deviation, scale points")
+BIAS = Value(
+    "bias", "none", *UNBOUNDED, "scale points above (+) or below (−) the other listeners", "points"
+)
+INCONSISTENCY = Value(
+    "inconsistency", "low", 0, UNBOUNDED[1], "standard deviation, scale points", "points"
+)
 TOO_FEW_LISTENERS_TEXT = "too few listeners"
 MAX_TABLE_ITEMS = 300  # longer tables of items are omitted from pages
 

@@ -180,10 +180,29 @@ def _sides_clause(choices: Sequence[PairChoices]) -> str:
 
 def choice_headlines(results: Results) -> Iterator[str]:
     """Yield how often systems were chosen, per scale and pair."""
+    yield from _chance_sentences(results)
     for scale in results.scales:
         for choice in scale.choices:
             for sentence in _choice_sentences(choice, results):
                 yield f"{scale.value.name}: {sentence}"
+
+
+def _chance_sentences(results: Results) -> Iterator[str]:
+    """Yield that no choices differ significantly from chance, if that is so."""
+    choices = [c for scale in results.scales for c in scale.choices if c.wins + c.losses]
+    alpha = 1 - results.plan.level
+    if choices and not any(_deciding_p(choice, results) < alpha for choice in choices):
+        total, kept = sum(c.wins + c.losses for c in choices), results.listeners - len(results.left)
+        yield (
+            "No significant difference from chance was found "
+            f"({count_text(len(choices), 'pair', 'pairs')} of systems, "
+            f"{count_text(total, 'choice', 'choices')}, "
+            f"{count_text(kept, 'listener', 'listeners')}, alpha = {alpha:.4g})"
+        )
+
+
+def _deciding_p(choice: PairChoices, results: Results) -> float:
+    return choice.corrected if results.plan.correction != NO_CORRECTION else choice.p
 
 
 def _choice_sentences(choice: PairChoices, results: Results) -> Iterator[str]:
@@ -198,7 +217,7 @@ def _choice_sentences(choice: PairChoices, results: Results) -> Iterator[str]:
         a, b, wins = (b, a, choice.losses) if choice.losses > wins else (a, b, wins)
         what = f"{a} was chosen over {b} in {wins:,} of {total:,} choices"
     corrected = results.plan.correction != NO_CORRECTION
-    p = choice.corrected if corrected else choice.p
+    p = _deciding_p(choice, results)
     chance = "significantly" if p < 1 - results.plan.level else "not significantly"
     exact = f"p {p_value(p)}" + f", {correction_clause(results)}" * corrected
     few = len(choice.listeners) < MIN_LISTENERS_FOR_DIFFERENCE

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from earwitness.report.numbers import value_title
+from earwitness.report.numbers import p_phrase, value_title
 from earwitness.report.parts import Matrix, Section
 from earwitness.report.sentences import (
+    FindingContext,
     better_sentences,
-    comparison_sentences,
+    competing_contrasts,
     competing_values,
+    finding_sentences,
     join_names,
     lead_sentences,
     leaders,
+    leading_group,
 )
 from earwitness.report.tables import is_tested, verdict
 from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
@@ -92,25 +95,28 @@ SAME_LISTENERS_CLAUSE = "among listeners who rated both"
 
 def difference_headlines(results: Results) -> Iterator[str]:
     """Yield the finding of each scale, and which pairs were compared if not all were."""
+    context = _finding_context(results)
     rated = [scale for scale in results.scales if scale.systems]
     alone = [matrix_of(results, s) for s in rated if not against_others_only(s)]
+    relative = [matrix_of(results, s) for s in rated if against_others_only(s)]
     if few := _too_few_sentence(results):
         yield few
-    elif none := _no_difference_sentence(results):
-        yield none
-    else:
-        yield from _leader_sentences(alone)
-    for scale in rated:
-        matrix = matrix_of(results, scale)
-        if few:
+        for matrix in alone:
             yield from lead_sentences(matrix)
-        elif against_others_only(scale):
-            yield from better_sentences(matrix)
-        else:
-            yield from comparison_sentences(matrix, SAME_LISTENERS_CLAUSE)
-            yield from _alike_pair_sentences(matrix)
-    if not few:
-        yield from _planned_pair_sentences(alone)
+        return
+    yield from _leader_sentences(alone, context)
+    yield from finding_sentences(alone, context)
+    for matrix in relative:
+        yield from better_sentences(matrix, context)
+    for matrix in alone:
+        yield from _alike_pair_sentences(matrix)
+    yield from _planned_pair_sentences(alone)
+
+
+def _finding_context(results: Results) -> FindingContext:
+    kept = results.listeners - len(results.left)
+    size = f"{'simulated ' * results.simulated}listener{'s' * (kept != 1)}"
+    return FindingContext(f"{kept:,} {size}", 1 - results.plan.level, "on", SAME_LISTENERS_CLAUSE)
 
 
 def _too_few_sentence(results: Results) -> str:
@@ -125,29 +131,25 @@ def _too_few_sentence(results: Results) -> str:
     )
 
 
-def _no_difference_sentence(results: Results) -> str:
-    """Return the sentence that no tested pair differs significantly, or nothing."""
-    contrasts = [c for scale in results.scales for c in scale.contrasts]
-    if not any(map(is_tested, contrasts)) or any(c.better for c in contrasts):
-        return ""
-    scales = [scale.value.name for scale in results.scales if scale.contrasts]
-    where = "any scale" if 1 < len(scales) == len(results.scales) else join_names(scales)
-    p = "p" if results.plan.correction == NO_CORRECTION else f"{correction_clause(results)} p"
-    alpha = 1 - results.plan.level
-    above = not any(c.p_corrected < alpha for c in contrasts)
-    how_sure = f" (no {p} below {alpha:.4g})" if above else ""
-    return f"No systems differ significantly on {where}{how_sure}"
-
-
-def _leader_sentences(matrices: list[Matrix]) -> Iterator[str]:
+def _leader_sentences(matrices: list[Matrix], context: FindingContext) -> Iterator[str]:
+    """Yield whether one system leads on every scale, if there are several."""
     leading = {tuple(leaders(matrix)) for matrix in matrices}
+    contrasts = [contrast for matrix in matrices for contrast in competing_contrasts(matrix)]
+    if not any(contrast.better for contrast in contrasts):
+        return
     if len(matrices) > 1 and len(leading) == 1 and len(first := leading.pop()) == 1:
-        if all(_beats_all(matrix, first[0]) for matrix in matrices):
-            yield f"{first[0]} is significantly better than all other systems on every scale"
+        best = first[0]
+        if all(_beats_all(matrix, best) for matrix in matrices):
+            p = max(c.p_corrected for c in contrasts if c.better == best)
+            yield (
+                f"{best} is significantly better than all other systems on every scale "
+                f"({len(matrices)} scales, {context.size}, largest {p_phrase(p)})"
+            )
         else:
             yield (
-                f"{first[0]} has the best mean on every scale, "
-                "but not all differences from other systems are significant"
+                f"{best} has the best mean on every scale, but not all differences from other "
+                f"systems are significant ({len(matrices)} scales, {context.size}, "
+                f"alpha = {context.alpha:.4g})"
             )
 
 
@@ -177,8 +179,11 @@ def _planned_pair_sentences(matrices: list[Matrix]) -> Iterator[str]:
 
 def _alike_pair_sentences(matrix: Matrix) -> Iterator[str]:
     """Yield pairs without leader and controls that do not differ or cannot be tested."""
-    lead = leaders(matrix)
-    others = [c for c in matrix.contrasts if not {c.a, c.b} & {*lead, *matrix.controls}]
+    lead = leading_group(matrix)
+    compared = competing_contrasts(matrix)
+    if not any(c.better for c in compared):
+        return  # the finding says that no pair differs
+    others = [c for c in compared if not {c.a, c.b} & {*lead}]
     for outcome, how in (("same", "not significantly different"), ("untested", "not testable")):
         pairs = [f"{c.a}–{c.b}" for c in others if verdict(matrix, c.a, c.b) == outcome]
         also = "also " if lead else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from earwitness.report.export import csv_table, json_text
+from earwitness.report.result import TableRows, csv_table, json_text
 from earwitness.studies.report.agreement import agreement_methods, agreement_tables
 from earwitness.studies.report.choices import choice_methods, choice_rows, choice_tables
 from earwitness.studies.report.differences import difference_methods, difference_tables
@@ -62,8 +62,8 @@ TABLE_FILES = (
 )
 
 
-def tables_csv(results: Results) -> dict[str, str]:
-    """Return CSV tables by file name; empty tables are omitted."""
+def results_tables(results: Results) -> dict[str, TableRows]:
+    """Return all tables by name; empty tables are omitted."""
     tables = {
         **mean_tables(results),
         **difference_tables(results),
@@ -76,7 +76,15 @@ def tables_csv(results: Results) -> dict[str, str]:
         **rubric_tables(results),
     }
     ordered = sorted(tables.items(), key=lambda table: TABLE_FILES.index(table[0]))
-    return {name: csv_table(header, rows) for name, (header, rows) in ordered if rows}
+    return {name.removesuffix(".csv"): table for name, table in ordered if table[1]}
+
+
+def tables_csv(results: Results) -> dict[str, str]:
+    """Return CSV tables by file name; empty tables are omitted."""
+    return {
+        f"{name}.csv": csv_table(header, rows)
+        for name, (header, rows) in results_tables(results).items()
+    }
 
 
 def results_csv(results: Results) -> str:

@@ -10,6 +10,7 @@ from earwitness.report.numbers import number, value_title
 from earwitness.report.parts import Panel, Panels, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.studies.report.csv_columns import TableContent, yes_or_no
+from earwitness.studies.report.wording import count_text
 from earwitness.studies.results import ListenerFigures, Results, ScaleResults, Who
 
 # --- Panels and figures of listeners -------------------------------------------------------------
@@ -38,6 +39,11 @@ FIGURES_NOTE = (
     "RMSE are relative to the mean of the other listeners."
 )
 
+COMMENTS_NOTE = (
+    "Listeners are not named, and the comments on a stimulus are sorted by their text. Comments "
+    "can still identify people: read them before you publish the report."
+)
+
 
 def listener_sections(results: Results) -> Iterator[Section]:
     """Yield the section on listeners: panels if they have means, else tables."""
@@ -50,6 +56,23 @@ def listener_sections(results: Results) -> Iterator[Section]:
             else FIGURES_NOTE
         )
         yield Section("Listeners", parts, text, place="pictures")
+
+
+def comment_sections(results: Results) -> Iterator[Section]:
+    """Yield the comments beside their stimuli, without listeners."""
+    comments = results.comments
+    if comments:
+        stimuli = len({comment.key for comment in comments})
+        table = Table(
+            f"{count_text(len(comments), 'comment', 'comments')} on "
+            f"{count_text(stimuli, 'stimulus', 'stimuli')}",
+            ("item", "system", "comment"),
+            tuple((one.key.item, one.key.system, one.text) for one in comments),
+            names=3,
+            sortable=True,
+        )
+        title = f"Comments ({len(comments):,})"
+        yield Section(title, (table,), COMMENTS_NOTE, place="pages", folded=True)
 
 
 def _listener_part(results: Results, scale: ScaleResults) -> Panels | Table:

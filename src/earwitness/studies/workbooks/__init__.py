@@ -1,1 +1,72 @@
 """Spreadsheet workbooks for raters of captions: export and import."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from earwitness.core import StrPath
+from earwitness.errors import UsageError
+
+if TYPE_CHECKING:
+    from earwitness.studies.ratings.from_answers import StudySource
+    from earwitness.studies.workbooks.to_answers import MatchedAnswers, WorkbookEntryResult
+    from earwitness.studies.workbooks.to_ratings import ImportedRatings
+
+
+def study_import_xlsx(
+    files: Sequence[StrPath],
+    study: StudySource | None = None,
+    *,
+    db: StrPath | None = None,
+    replace: bool = False,
+    **reading: Any,
+) -> ImportedRatings | MatchedAnswers | WorkbookEntryResult:
+    """Import completed workbooks of raters.
+
+    A workbook that is passed twice, or in both flavours, counts once. If there are problems, those
+    of all files are listed, and nothing is imported.
+
+    Parameters
+    ----------
+    files
+        Paths of the workbooks.
+    study
+        Study or path of its file, to import answers; without it, ratings are imported.
+    db
+        Path or address of the database in which answers are saved. By default they are only
+        returned.
+    replace
+        Whether to replace answers given in a browser.
+    **reading
+        Without a study: ``rubric_name``, ``blank`` and ``key``, the table of captions.
+
+    Returns
+    -------
+    ImportedRatings or MatchedAnswers or WorkbookEntryResult
+        Ratings; with a study, its answers; with a database, numbers of new and corrected pages.
+
+    Raises
+    ------
+    InputError
+        If a workbook has problems.
+    UsageError
+        If an argument is invalid, or the arguments do not fit together.
+    """
+    if study is None:
+        if db is not None or replace:
+            raise UsageError("db and replace require a study")
+        from earwitness.studies.workbooks.to_ratings import import_ratings
+
+        return import_ratings(files, **reading)
+    if reading:
+        raise UsageError(f"{next(iter(reading))} cannot be used with a study, which sets it")
+    if db is None:
+        if replace:
+            raise UsageError("replace requires a database — set db")
+        from earwitness.studies.workbooks.to_answers import study_import_answers
+
+        return study_import_answers(study, files)
+    from earwitness.studies.workbooks.to_answers import study_enter
+
+    return study_enter(study, files, db, replace=replace)

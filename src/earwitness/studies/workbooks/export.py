@@ -74,6 +74,11 @@ def study_export_xlsx(
         If the study does not rate captions, or an argument is invalid.
     InputError
         If captions of a clip are identical.
+
+    Examples
+    --------
+    >>> len(study_export_xlsx("captions.yaml", "workbooks", listeners="1"))
+    1
     """
     design = study_design(study)
     rubric = study_rubric(design.study)

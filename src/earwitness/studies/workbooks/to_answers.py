@@ -9,14 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from earwitness.core import Answer, StrPath
 from earwitness.errors import BadAnswer, InputError, Problem, UsageError, nearest, whole_characters
-from earwitness.store.answers import AnswerChange, AnswerHistory, change_answers
-from earwitness.store.records import ParticipationState, SubmittedAnswer
-from earwitness.store.store import Store
-from earwitness.studies.admin import has_store, open_store
 from earwitness.studies.answers import WORKBOOK_META_KEY, answer_line
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.reader import read_study
@@ -42,6 +38,11 @@ from earwitness.studies.workbooks.to_ratings import (
     row_problem,
 )
 from earwitness.version import __version__
+
+if TYPE_CHECKING:  # only a database needs the extra serve
+    from earwitness.store.answers import AnswerChange, AnswerHistory
+    from earwitness.store.records import SubmittedAnswer
+    from earwitness.store.store import Store
 
 # --- Rows matched to pages -----------------------------------------------------------------------
 # A row is identified by its clip and the hash of its caption, a rater by the number in the workbook
@@ -298,6 +299,8 @@ def study_enter(
     study: StudySource, files: Sequence[StrPath], db: StrPath, *, replace: bool = False
 ) -> WorkbookEntryResult:
     """Import the answers of workbooks into a database, which is created if missing."""
+    from earwitness.studies.admin import has_store, open_store
+
     matched = study_import_answers(study, files)
     with open_store(matched.study, db, new=not has_store(db)) as store:
         return entry_result(
@@ -310,6 +313,8 @@ def enter_answers(
     store: Store, matched: MatchedAnswers, remedy: str, *, replace: bool = False
 ) -> Future[tuple[AnswerChange, ...]]:
     """Store answers in one transaction; ``remedy`` is shown for conflicting answers."""
+    from earwitness.store.answers import change_answers
+
     study, numbers = matched.study, sorted(matched.sources)
     decide = _Decide(matched, remedy, replace)
     return store.write(change_answers, study.digest, study.title, numbers, decide)
@@ -331,6 +336,8 @@ class _Decide:
     replace: bool
 
     def __call__(self, held: AnswerHistory) -> list[AnswerChange]:
+        from earwitness.store.answers import AnswerChange
+
         problems, changes = list(self._withdrawn_problems(held)), list[AnswerChange]()
         for page in self.matched.pages:
             last = held.last(page.answer.listener, page.answer.page)
@@ -347,6 +354,8 @@ class _Decide:
         return changes
 
     def _withdrawn_problems(self, held: AnswerHistory) -> Iterator[Problem]:
+        from earwitness.store.records import ParticipationState
+
         for listener in held.listeners:
             if listener.state == ParticipationState.WITHDRAWN:
                 message = f"listener {listener.number} has withdrawn"

@@ -53,7 +53,7 @@ class ImportedRatings:
         return [_judgment(row) for row in self.rows]
 
 
-def study_import_xlsx(
+def import_ratings(
     files: Sequence[StrPath],
     *,
     rubric_name: str = "thumbs",

@@ -1,6 +1,8 @@
 "use strict";
 
-// A click on a timeline plays its audio from that point; folded parts are open in print.
+// --- Timelines -----------------------------------------------------------------------------------
+
+// A click on a timeline plays its audio from that point.
 
 function readable(address) {
   try {
@@ -55,6 +57,104 @@ function bind(figure) {
 
 for (const figure of document.querySelectorAll(".timeline")) bind(figure);
 
+// --- Sortable tables -----------------------------------------------------------------------------
+
+// The heads of a sortable table become buttons, and a field above it filters its rows. Without this
+// script, it is a plain table.
+
+const byText = new Intl.Collator(undefined, { numeric: true });
+
+/** The first number in a cell, or null: "−0.36 [−0.64, −0.09]" is −0.36, "<0.0001" is below 0.0001. */
+function numberIn(text) {
+  if (/^[−-]?∞/.test(text)) return text.startsWith("∞") ? Infinity : -Infinity;
+  const found = /[−-]?\d[\d,]*(\.\d+)?(e[−-]?\d+)?/i.exec(text);
+  if (!found) return null;
+  const number = Number(found[0].replaceAll("−", "-").replaceAll(",", ""));
+  return text.startsWith("<") ? number - Number.EPSILON : number;
+}
+
+/** The keys by which the rows are sorted: numbers if all cells have one, else texts. */
+function sortKeys(rows, column) {
+  const texts = rows.map((row) => row.cells[column].textContent.trim());
+  const isMissing = texts.map((text) => text === "" || text === "–" || text === "·");
+  const numbers = texts.map(numberIn);
+  const isNumeric = texts.every(
+    (text, index) => isMissing[index] || (/^[<>≤≥±∞−\d-]/.test(text) && numbers[index] !== null),
+  );
+  return { keys: isNumeric ? numbers : texts, isMissing, isNumeric };
+}
+
+function sortRows(table, column, descending) {
+  const body = table.tBodies[0];
+  const rows = [...body.rows];
+  const { keys, isMissing, isNumeric } = sortKeys(rows, column);
+  const compare = (a, b) => (isNumeric ? keys[a] - keys[b] || 0 : byText.compare(keys[a], keys[b]));
+  const order = rows.map((_, index) => index).sort((a, b) => {
+    if (isMissing[a] || isMissing[b]) return isMissing[a] - isMissing[b] || a - b; // always last
+    return (descending ? compare(b, a) : compare(a, b)) || a - b;
+  });
+  body.append(...order.map((index) => rows[index]));
+}
+
+function addSorting(table) {
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    if (!head.textContent.trim()) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const descending = head.getAttribute("aria-sort") === "ascending";
+      for (const other of heads) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", descending ? "descending" : "ascending");
+      sortRows(table, column, descending);
+    });
+  });
+}
+
+function addFilter(table, box) {
+  const rows = [...table.tBodies[0].rows];
+  const label = document.createElement("label");
+  const field = document.createElement("input");
+  const count = document.createElement("output");
+  field.type = "search";
+  field.autocomplete = "off";
+  label.append("Filter rows ", field);
+  const bar = document.createElement("div");
+  bar.className = "filter";
+  bar.append(label, count);
+  const texts = rows.map((row) => row.textContent.toLowerCase().replaceAll("−", "-"));
+  const show = () => {
+    const words = field.value.toLowerCase().replaceAll("−", "-").split(/\s+/).filter(Boolean);
+    rows.forEach((row, index) => {
+      row.hidden = !words.every((word) => texts[index].includes(word));
+    });
+    const shown = rows.filter((row) => !row.hidden).length;
+    count.textContent = `${shown.toLocaleString("en")} of ${rows.length.toLocaleString("en")} rows`;
+  };
+  field.addEventListener("input", show);
+  show();
+  box.before(bar);
+}
+
+for (const table of document.querySelectorAll("table.sortable")) {
+  addSorting(table);
+  addFilter(table, table.closest(".scroll") ?? table);
+}
+
+// Boxes that scroll can be reached by keyboard.
+const scrollWatch = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const isWide = target.scrollWidth > target.clientWidth + 1;
+    if (isWide || target.scrollHeight > target.clientHeight + 1) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }
+});
+for (const box of document.querySelectorAll(".scroll")) scrollWatch.observe(box);
+
+// --- Folded parts --------------------------------------------------------------------------------
+
 // Links to a folded section open it.
 function unfold() {
   const target = location.hash && document.getElementById(location.hash.slice(1));
@@ -67,6 +167,7 @@ for (const link of document.querySelectorAll("nav a")) {
 }
 unfold();
 
+// On paper, all parts are open.
 let opened = [];
 addEventListener("beforeprint", () => {
   opened = [...document.querySelectorAll("details:not([open])")];

@@ -1,0 +1,148 @@
+"""Result: the base class of all results, and their conversion to JSON, CSV and data frames."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from math import isfinite, isnan
+from typing import TYPE_CHECKING, Any
+
+from earwitness.errors import MissingExtra, UsageError, nearest
+from earwitness.report.parts import Report
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    from earwitness.report.paper import PaperTable
+
+TableRows = tuple[Sequence[str], Iterable[Sequence[Any]]]  # names of columns, and rows
+SHOWN_LINES = 26  # of a report in an interactive session
+DISPLAY_WIDTH = 88
+
+
+class Result:
+    """Base class of results.
+
+    In an interactive session a result shows the start of its report, and in a notebook its tables
+    and figures. ``to_records``, ``to_pandas`` and ``to_polars`` give its tables.
+    """
+
+    __slots__ = ()
+
+    def make_report(self) -> Report:
+        """Return the report of the result."""
+        raise NotImplementedError
+
+    def make_paper_table(self) -> PaperTable:
+        """Return the table for a paper; UsageError if there is none."""
+        raise UsageError(f"{type(self).__name__} has no table for a paper — choose the full table")
+
+    def make_tables(self) -> Mapping[str, TableRows]:
+        """Return all tables of the result by name, the main table first."""
+        raise NotImplementedError
+
+    def make_json(self) -> str:
+        """Return the result as JSON; by default its tables, as lists of records."""
+        return json_text({name: self.to_records(name) for name in self.make_tables()})
+
+    def make_csv(self) -> str:
+        """Return the main table of the result as CSV."""
+        header, rows = next(iter(self.make_tables().values()))
+        return csv_table(header, rows)
+
+    def to_records(self, table: str | None = None) -> list[dict[str, Any]]:
+        """Return a table of the result as a list of records.
+
+        Parameters
+        ----------
+        table
+            Name of the table; see ``table_names``. By default the main table.
+
+        Returns
+        -------
+        list of dict
+            One record per row. Undefined numbers are NaN.
+
+        Raises
+        ------
+        UsageError
+            If the result has no such table.
+        """
+        tables = self.make_tables()
+        name = next(iter(tables)) if table is None else table
+        if name not in tables:
+            raise UsageError(f'unknown table "{name}" — {nearest(name, tables)}')
+        header, rows = tables[name]
+        return [dict(zip(header, row, strict=True)) for row in rows]
+
+    @property
+    def table_names(self) -> tuple[str, ...]:
+        """Names of the tables of the result, the main table first."""
+        return tuple(self.make_tables())
+
+    def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
+        """Return a table of the result as a pandas data frame; see ``to_records``."""
+        frame: pandas.DataFrame = _import_library("pandas").DataFrame(self.to_records(table))
+        return frame
+
+    def to_polars(self, table: str | None = None) -> polars.DataFrame:
+        """Return a table of the result as a polars data frame; see ``to_records``."""
+        frame: polars.DataFrame = _import_library("polars").DataFrame(
+            self.to_records(table), infer_schema_length=None, strict=False
+        )
+        return frame
+
+    def __repr__(self) -> str:
+        from earwitness.report.text import render_text
+
+        lines = render_text(self.make_report(), DISPLAY_WIDTH).strip().splitlines()
+        shown = [f"{type(self).__name__}:", *lines[:SHOWN_LINES]]
+        if len(lines) > SHOWN_LINES:
+            shown.append(f"… {len(lines) - SHOWN_LINES:,} more lines: print(earwitness.render(…))")
+        return "\n".join(shown)
+
+    def _repr_html_(self) -> str:
+        from earwitness.report.html.page import render_frame
+
+        return render_frame(self.make_report())
+
+
+def _import_library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtra(name, name, f"data frames of {name}") from None
+
+
+# --- JSON and CSV --------------------------------------------------------------------------------
+
+
+def json_text(record: Any) -> str:
+    """Return a record as JSON, with undefined numbers as null."""
+    return (
+        json.dumps(_replace_undefined(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    )
+
+
+def csv_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a CSV table with a header; undefined numbers are empty."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow(["" if isinstance(x, float) and isnan(x) else x for x in row])
+    return stream.getvalue()
+
+
+def _replace_undefined(value: Any) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _replace_undefined(inner) for key, inner in value.items()}
+    return (
+        [_replace_undefined(inner) for inner in value] if isinstance(value, list | tuple) else value
+    )
