@@ -32,10 +32,10 @@ SETTINGS = {
     "PYTHONUNBUFFERED": "1",
     "OPENBLAS_NUM_THREADS": "1",  # tests already use all cores
 }
-TESTS = ["-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", "-m", ""]  # including simulations
+TESTS = ["-m", "pytest", "-q", "--dist", "worksteal", "-m", ""]  # including simulations
 PARTS = {
-    "All tests with full counts": [*TESTS, "--durations=12"],
-    "Browser tests in Chromium": [*TESTS, "browser"],
+    "All tests with full counts": [*TESTS, "-n", "2", "--durations=12"],
+    "Browser tests in Chromium": [*TESTS, "-n", "3", "browser"],
     "Chapter metrics compared with chunkseg": ["benchmarks/chapters.py"],
     "BERTScore of titles compared with bert-score": ["benchmarks/titles.py"],
     "Word networks compared with one pass": ["benchmarks/summaries.py"],

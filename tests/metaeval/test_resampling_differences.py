@@ -17,7 +17,7 @@ from helpers.samples import many
 from helpers.simulated_studies import KINDS, SIZE, values, votes_of, world
 
 PAIRS = [(0, 1), (0, 2), (1, 2), (1, 3)]  # the last two are as good as each other
-STUDIES = many(30, 200)
+STUDIES = many(30, 100)
 NEW = many(40, 100)
 
 

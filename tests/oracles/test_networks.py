@@ -183,7 +183,7 @@ def test_sumaccy_of_a_corpus_is_the_mean_and_micro_pools(objective: Any, boundar
 
 def test_texts_find_their_positions() -> None:
     rng = random.Random(8)
-    for _ in range(many(300, 8000)):
+    for _ in range(many(300, 4000)):
         said = [rng.choice("abcd"[: rng.randint(1, 4)]) for _ in range(rng.randint(0, 9))]
         words = [said[n - 1] for n in kept(rng, len(said), 0)] if said else []
         if rng.random() < 0.5:

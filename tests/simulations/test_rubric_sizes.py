@@ -87,7 +87,7 @@ def test_differences_are_rarely_found_where_there_are_none() -> None:
 
 
 def test_equivalence_is_rarely_shown_at_the_margin_and_mostly_well_within() -> None:
-    runs, rng = many(60, 2000), np.random.default_rng(12)
+    runs, rng = many(60, 1000), np.random.default_rng(12)
     counts = np.zeros(4)
     for _ in range(runs):
         edge, inside = on_these(rng, MARGIN), on_these(rng, 0.0)
@@ -113,7 +113,7 @@ def test_equivalence_is_rarely_shown_at_the_margin_and_mostly_well_within() -> N
 @pytest.mark.parametrize("of_listeners", [False, True])
 def test_groups_that_do_not_matter_are_rarely_called_different(of_listeners: bool) -> None:
     """Clips in two datasets, raters in two juries: both with effects of their own."""
-    runs, rng = many(60, 1000), np.random.default_rng(13)
+    runs, rng = many(60, 600), np.random.default_rng(13)
     counts = np.zeros(3)
     groups = np.arange(max(size())) % 2
     for _ in range(runs):

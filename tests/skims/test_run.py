@@ -550,7 +550,7 @@ def diversity(path: Path, starts: tuple[int, ...], folder: Path) -> float:
 
 
 def test_in_a_short_recording_wind_alone_is_less_diverse(tmp_path: Path) -> None:
-    seeds = range(many(1, 20))
+    seeds = range(many(1, 10))
     right = 0
     for seed in seeds:
         path = short(tmp_path / "short.wav", seed)

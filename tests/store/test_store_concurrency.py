@@ -76,7 +76,7 @@ def test_two_stores_share_one_database(store: Store, address: str) -> None:
 
 def test_what_a_killed_process_acknowledged_is_there_once(address: str) -> None:
     rng, acknowledged = random.Random(1), set[str]()
-    for number in range(many(3, 40)):
+    for number in range(many(3, 20)):
         process = start(address, f"k{number}", 100_000)
         go(process)
         assert process.stdout is not None
