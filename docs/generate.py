@@ -248,8 +248,10 @@ def _type(schema: dict[str, Any]) -> str:
     if "$ref" in schema:
         return "keys"
     if "anyOf" in schema:
-        named = [one.get("type") for one in schema["anyOf"]] == [*NAMED]
-        return "name" if named else "anything"
+        types = [one.get("type") for one in schema["anyOf"]]
+        if types == ["array", "object"]:
+            return " or ".join(map(_type, schema["anyOf"]))
+        return "name" if types == [*NAMED] else "anything"
     if "prefixItems" in schema:
         return f"list of {_type(schema['prefixItems'][0])}"
     if schema["type"] == "array":

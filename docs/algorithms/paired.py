@@ -41,3 +41,46 @@ def holm(p: Sequence[float]) -> list[float]:
         steps = [(sum(y >= x for y in p)) * x for x in smaller]
         adjusted.append(min(1.0, max(steps)))
     return adjusted
+
+
+def mid_ranks(values: Sequence[float]) -> list[float]:
+    """Return ranks from 1; ranks of ties are averaged.
+
+    >>> mid_ranks([3, 1, 3])
+    [2.5, 1.0, 2.5]
+    """
+    return [sum(x < y for x in values) + (sum(x == y for x in values) + 1) / 2 for y in values]
+
+
+def signed_rank_p(differences: Sequence[float]) -> float:
+    """Return p of Wilcoxon's signed-rank test: the share of all signs that are as extreme.
+
+    Differences of 0 have a rank, but no sign.
+
+    >>> signed_rank_p([1, 2, 3])  # 6 of 6, or −6, of 8 ways
+    0.25
+    """
+    ranks = mid_ranks([abs(x) for x in differences])
+    signed = [(rank, x > 0) for rank, x in zip(ranks, differences, strict=True) if x != 0]
+    observed = abs(sum(rank if positive else -rank for rank, positive in signed))
+    ways = list(product([1, -1], repeat=len(signed)))
+    extreme = [
+        abs(sum(sign * rank for sign, (rank, _) in zip(way, signed, strict=True))) >= observed
+        for way in ways
+    ]
+    return sum(extreme) / len(ways)
+
+
+def friedman(rows: Rows) -> float:
+    """Return Friedman's chi-square of columns, from the ranks within rows, corrected for ties.
+
+    >>> round(friedman([[1, 2, 3], [1, 3, 2], [1, 2, 3]]), 3)  # sums of ranks 3, 7 and 8
+    4.667
+    """
+    n, k = len(rows), len(rows[0])
+    ranks = [mid_ranks(row) for row in rows]
+    squares = sum(sum(column) ** 2 for column in zip(*ranks, strict=True))
+    ties = sum(row.count(x) ** 2 - 1 for row in rows for x in row)
+    corrected = 1 - ties / (n * k * (k * k - 1))
+    uncorrected = 12 / (n * k * (k + 1)) * squares - 3 * n * (k + 1)
+    return uncorrected / corrected if corrected else 0.0

@@ -496,6 +496,8 @@ class Contrast:
         the systems are not significantly different.
     effect
         Effect size in standard deviations, if it was computed.
+    note
+        Why the pair was compared in another way than the others, or not at all.
     """
 
     value: str
@@ -506,3 +508,4 @@ class Contrast:
     p_corrected: float
     better: str
     effect: Estimate | None = None
+    note: str = ""

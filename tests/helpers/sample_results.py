@@ -207,6 +207,12 @@ def scale_of(
     )
 
 
+def with_controls(found: Results, *names: str) -> Results:
+    """The same, with systems that are not ranked on any scale."""
+    scales = tuple(replace(one, controls=names) for one in found.scales)
+    return replace(found, scales=scales, controls=names)
+
+
 def mos(items: int = 16) -> Results:
     """P.835: 5 systems, 3 scales, 32 listeners in 4 panels, 3 left out, 12 doubled votes."""
     left = (4, 17, 30)

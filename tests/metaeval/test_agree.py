@@ -507,3 +507,37 @@ def test_what_is_unknown_is_refused(tmp_path: Path, how: dict[str, Any], told: s
     votes = people(systems=2, items=2)
     with pytest.raises(UsageError, match=told):
         agreed(tmp_path, score_rows(m=noisy(votes, 3, 3)), rating_rows(votes), **how)
+
+
+def test_a_scale_where_low_is_good_turns_what_agrees(tmp_path: Path) -> None:
+    votes = people()
+    metric = noisy(votes, 8, 3)
+    usual = agreed(tmp_path, score_rows(m=metric), rating_rows(votes))
+    turned = rating_rows(100 - votes)
+    found = agreed(tmp_path, score_rows(m=metric), turned, low_is_good=["Q"])
+    assert found.scales[0].scale.best == "low"
+    for level in ("system", "item", "global"):
+        wanted = figure(usual, "m", level, "pearson").value
+        assert wanted > 0
+        assert figure(found, "m", level, "pearson").value == pytest.approx(wanted)
+    own, other = (one.scales[0].metrics[0] for one in (found, usual))
+    assert not own.low_is_good
+    assert own.systems == other.systems  # in the metric's own direction
+    errors, wanted_errors = ([x.rmse.value for x in one.mapped] for one in (own, other))
+    assert errors == pytest.approx(wanted_errors)
+    assert any("Lower ratings are better on Q" in x for x in found.make_paper_table().notes)
+    assert "|low_is_good=Q" in found.signature
+    assert "lower ratings are better on Q" in found.notes
+    counter = agreed(tmp_path, score_rows(m=metric), turned)
+    assert any("go with lower ratings" in note for note in counter.scales[0].warnings)
+    assert not any("go with" in note for note in found.scales[0].warnings)
+
+
+def test_an_anchor_of_one_scale_is_compared_on_the_others(tmp_path: Path) -> None:
+    votes = people()
+    rows = [*rating_rows(votes, "Q"), *rating_rows(votes, "R")]
+    found = agreed(tmp_path, score_rows(m=noisy(votes, 8, 3)), rows, anchor=["R=S0", "S1"])
+    rated = {one.scale.name: set(one.people) for one in found.scales}
+    assert rated["Q"] - rated["R"] == {"S0"}
+    assert "S1" not in rated["Q"]
+    assert "hidden references and anchors excluded: S1, S0 (R)" in found.notes

@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 
 from earwitness.stats.contrasts import difference_draws, equivalence_tests, estimate_contrasts
 from earwitness.stats.means import IntervalSettings, drop_unvoted
-from earwitness.stats.mixed_model import Components, fit_mixed_model, mixed_contrasts
+from earwitness.stats.mixed_model import (
+    Components,
+    combine_means,
+    fit_mixed_model,
+    mixed_contrasts,
+)
 from earwitness.stats.power import crossed_design, simulate_votes
 from earwitness.stats.votes import Votes, vote_differences
 from helpers.vote_tables import gappy, listener_differences, rows_of, votes_of
@@ -70,9 +75,7 @@ def test_the_mixed_model_tests_both_sides_with_its_own_error_and_freedom() -> No
 
     votes = panel()
     model = fit_mixed_model(votes)
-    weights = np.array([1.0, -1.0, 0.0])
-    error, freedom = model.error(weights), model.freedom(weights)
-    value = float(weights @ model.means)
+    value, error, freedom, _ = (float(one[0]) for one in combine_means(votes, model, [(0, 1)]))
     want = max(t.sf((value + 0.4) / error, freedom), t.cdf((value - 0.4) / error, freedom))
     (found,) = equivalence_tests(votes, [(0, 1)], 0.4, "mixed", fitted=model)
     assert found.p == pytest.approx(float(want), rel=1e-9)

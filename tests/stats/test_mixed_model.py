@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from algorithms import mixed as slow
+from earwitness.stats import mixed_model
 from earwitness.stats.arrays import Floats
 from earwitness.stats.mixed_model import (
     Components,
     MixedModelFit,
+    combine_means,
     fit_mixed_model,
     mixed_contrasts,
     mixed_means,
@@ -44,22 +46,34 @@ def few(fitted: MixedModelFit) -> dict[str, float]:
     return {name: value for name, value in fitted.variances.items() if value > 1e-6}
 
 
+def with_items_of_one_system(votes: Votes, share: float) -> Votes:
+    """The first items have a number of their own in each system, as if systems had other sounds."""
+    systems, items, listeners = votes.size
+    is_own = votes.items < share * items
+    renamed = np.where(is_own, items * (1 + votes.systems) + votes.items, votes.items)
+    return replace(votes, items=renamed, size=(systems, items * (1 + systems), listeners))
+
+
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize(
+    ("missing", "own"), [(0.0, 0.0), (0.3, 0.0), (0.6, 0.0), (0.0, 1.0), (0.2, 0.5)]
+)
 def test_likelihood_means_errors_and_freedom_are_those_of_the_dense_matrix(
-    size: tuple[int, int, int], missing: float
+    size: tuple[int, int, int], missing: float, own: float
 ) -> None:
     for seed in range(many(3, 20)):
-        votes = votes_of(seed, *size, missing)
-        fitted, own = fit_mixed_model(votes), rows(votes)
-        dense = slow.likely(own, fitted.variances)
+        votes = with_items_of_one_system(votes_of(seed, *size, missing), own)
+        fitted, plain = fit_mixed_model(votes), rows(votes)
+        dense = slow.likely(plain, fitted.variances)
         assert fitted.converged
         assert fitted.loglik == pytest.approx(dense.loglik, abs=1e-8)
         assert fitted.means == pytest.approx(dense.means, abs=1e-8)
         assert fitted.covariance == pytest.approx(dense.covariance, abs=1e-8)
-        for weights in (np.eye(size[0])[0], np.eye(size[0])[0] - np.eye(size[0])[1]):
-            expected = slow.freedom(own, few(fitted), weights.tolist())
-            assert fitted.freedom(weights) == pytest.approx(expected, rel=1e-4)
+        one = np.eye(size[0])[0]
+        freedom = combine_means(votes, fitted, [(0,), (0, 1)]).freedom
+        for weights, found in zip((one, one - np.eye(size[0])[1]), freedom, strict=True):
+            expected = slow.freedom(plain, few(fitted), weights.tolist())
+            assert found == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -172,8 +186,9 @@ def test_freedom_is_never_more_than_votes_less_systems() -> None:
         parts = Components(*[*rng.choice([0.0, 0.05, 0.5, 2.0], 4).tolist(), 0.5])
         votes = drawn(rng, parts, np.zeros(3), 5, 4).select(rng.random(60) < 0.8)
         fitted = fit_mixed_model(votes)
-        for weights in (np.eye(3)[0], np.eye(3)[0] - np.eye(3)[2]):
-            assert 0 < fitted.freedom(weights) <= len(votes.values) - 3 + 1e-6
+        freedom = combine_means(votes, fitted, [(0,), (0, 2)]).freedom
+        assert (freedom > 0).all()
+        assert (freedom <= len(votes.values) - 3 + 1e-6).all()
 
 
 @pytest.mark.parametrize(
@@ -235,6 +250,26 @@ def test_votes_without_any_rest_still_have_an_interval_over_listeners() -> None:
     # listeners 1, 2, 4, 5: mean 3, variance 10 / 3, t of 3 degrees of freedom 3.182
     assert first.value == pytest.approx(3)
     assert first.high - 3 == pytest.approx(3.18245 * math.sqrt(10 / 3 / 4), rel=1e-3)
+
+
+def test_a_model_that_is_too_large_is_skipped_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mixed_model, "MAX_BORDER", 8)
+    fitted = fit_mixed_model(votes_of(2, 2, 3, 4))  # 2 systems, 3 items and 4 listeners of both
+    assert fitted.skipped == (
+        "it would have 9 systems, and listeners and items of several systems, more than 8"
+    )
+    assert math.isnan(mixed_means(votes_of(2, 2, 3, 4))[0].low)
+    own = with_items_of_one_system(votes_of(2, 2, 3, 4), 1.0)
+    assert not fit_mixed_model(own).skipped  # items of one system are part of its block
+
+
+def test_steps_are_reported() -> None:
+    steps = list[int]()
+    fit_mixed_model(votes_of(2, 2, 3, 4, 0.3), progress=steps.append)
+    assert steps == list(range(len(steps)))
+    assert steps
 
 
 def test_no_votes_at_all_and_a_system_without_votes_are_undefined() -> None:

@@ -22,7 +22,7 @@ def test_the_worked_example_of_p910_has_its_published_values() -> None:
     found = fit_subjects(P910)
     np.testing.assert_allclose(values(found.qualities), numbers(QUALITIES), atol=1e-12)
     np.testing.assert_allclose(values(found.biases), numbers(BIASES), atol=1e-12)
-    np.testing.assert_allclose(np.array(found.spread), numbers(INCONSISTENCIES), atol=1e-12)
+    np.testing.assert_allclose(values(found.inconsistencies), numbers(INCONSISTENCIES), atol=1e-12)
     assert found.converged
     assert (found.rounds, found.floored, found.warning) == (16, (), "")
 
@@ -76,7 +76,7 @@ def test_without_a_floor_it_is_the_plain_algorithm() -> None:
         table = panel(rng, 25, 9)
         table[rng.random(table.shape) < 0.1] = np.nan
         found, twin = fit_subjects(table, share=0), plain(table)
-        ours = values(found.qualities), values(found.biases), np.array(found.spread)
+        ours = values(found.qualities), values(found.biases), values(found.inconsistencies)
         for own, theirs in zip(ours, twin, strict=True):
             np.testing.assert_allclose(own, theirs, atol=1e-7)
 
@@ -91,12 +91,19 @@ def test_a_panel_of_five_collapses_without_a_floor_and_does_not_with_it() -> Non
     np.testing.assert_allclose(quality, table[:, one] - bias[one], atol=1e-3)
     held = fit_subjects(table)
     assert held.floored == (one,)
-    assert held.spread[one] == held.floor > 0.3
+    assert held.inconsistencies[one].value == held.floor > 0.3
     assert held.warning == (
-        f"the inconsistency of 1 of 5 listeners was raised to the minimum of {held.floor:.3g}, "
+        f"the inconsistency of 1 of 5 listeners was raised to the minimum of {held.floor:.2f}, "
         "because the panel is too small to weight them fully"
     )
     assert np.abs(values(held.qualities) - table[:, one] + bias[one]).max() > 0.1
+
+
+@pytest.mark.parametrize("listeners", [2, 3, 16])
+def test_intervals_of_inconsistencies_contain_them(listeners: int) -> None:
+    """Also where the interval without the bias of fitting lies above the defined value."""
+    found = fit_subjects(panel(np.random.default_rng(8), 200, listeners)).inconsistencies
+    assert all(one.low <= one.value < one.high for one in found)
 
 
 @pytest.mark.simulation
@@ -105,7 +112,7 @@ def test_who_collapses_without_a_floor_is_floored() -> None:
     collapsed = floored = 0
     for _ in range(runs):
         table = panel(rng, 60, 5)
-        spread = np.array(fit_subjects(table, share=0).spread)
+        spread = values(fit_subjects(table, share=0).inconsistencies)
         gone = set(np.flatnonzero(spread < 0.01).tolist())
         found = fit_subjects(table)
         assert found.converged

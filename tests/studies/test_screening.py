@@ -156,6 +156,18 @@ def test_bs1534_tells_counts_beside_limits() -> None:
     )
 
 
+def test_rules_on_the_hidden_reference_are_not_applied_where_low_is_good() -> None:
+    ratings = mushra({7: (20, 0)}, 20)
+    low = screen(
+        ratings, [usual("bs1534")], reference="ref", anchor="anchor70", low_is_good={"BASIC"}
+    )
+    assert low.verdicts == ()
+    assert low.notes == ("bs1534: not applied to BASIC: lower is better there",)
+    grades = screen(rated(np.ones((4, 2)), "SDG"), [usual("bs1116")], low_is_good={"SDG"})
+    assert grades.left == ()
+    assert grades.notes[0] == "bs1116: not applied to SDG: lower is better there"
+
+
 def test_bs1534_without_an_anchor_says_that_half_of_it_was_not_applied() -> None:
     found = screen(mushra({7: (4, 0)}, 20), [usual("bs1534")], reference="ref")
     assert found.left == (7,)

@@ -13,6 +13,7 @@ from earwitness.cli.study_analyse import (
     ANSWERS_DB_OPTION,
     DRAWS_HELP,
     FILE_PATH,
+    LOW_IS_GOOD_OPTION,
     PATTERN_HELP,
     REFERENCE_OPTION,
     SCREEN_OPTION,
@@ -53,6 +54,7 @@ DEFAULT_SETTINGS = AgreementSettings()
     metavar="NAME[=LOW:HIGH]",
     help="Rating scale, with its range if needed (repeatable).  [default: all]",
 )
+@LOW_IS_GOOD_OPTION
 @click.option(
     "--metric",
     "metrics",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shutil
 from collections.abc import Sequence
@@ -26,13 +24,16 @@ from earwitness.cli.study_analyse import (
     OUTPUT_OPTION,
     SEED_OPTION,
     analyse,
+    pop_table_options,
     report_options,
+    table_options,
 )
 from earwitness.cli.study_store import STUDY_ARGUMENT, export, links, status
 from earwitness.cli.study_take import Terminal, parse_player
 from earwitness.cli.study_workbooks import export_xlsx, import_xlsx
 from earwitness.errors import UsageError
 from earwitness.studies.design.report import (
+    records_csv,
     study_check,
     study_design,
     study_render,
@@ -59,8 +60,22 @@ from earwitness.studies.wording import wording
     multiple=True,
     type=FILE_PATH,
     metavar="FILE",
-    help="Answers or table of ratings to estimate variances from (repeatable).",
+    help="Answers or table of ratings, of this or an earlier study, to estimate variances from "
+    "(repeatable).",
 )
+@click.option(
+    "--pilot-study",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Study file of the pilot's answers.  [default: STUDY]",
+)
+@click.option(
+    "--pilot-scale",
+    default="",
+    metavar="NAME[=LOW:HIGH]",
+    help="Scale of the pilot, e.g. MOS or MOS=1:5.  [default: same name, else the only scale]",
+)
+@table_options
 @click.option(
     "--sd",
     "components",
@@ -100,15 +115,22 @@ def power(
 ) -> None:
     """Estimate which differences STUDY can detect.
 
-    The report also has the number of listeners needed and their time in hours.
+    The report also has the number of listeners needed and their time in hours. Tables of a pilot
+    are read as in `study analyse`.
 
     \b
     earwitness study power study.yaml
     earwitness study power study.yaml --pilot answers.jsonl --difference 0.3
+    earwitness study power study.yaml --pilot votes.csv --column listener=worker
     """
     target = OutputTarget.of(options, [str(study), *map(str, pilot)])
     standard_deviations = dict(_parse_component(one) for one in components)
-    target.write(study_power(study, pilot=pilot, components=standard_deviations, **options))
+    reading = pop_table_options(options)
+    with warnings_as_notes():
+        power_plan = study_power(
+            study, pilot=pilot, components=standard_deviations, reading=reading, **options
+        )
+    target.write(power_plan)
 
 
 def _parse_component(text: str) -> tuple[str, float]:
@@ -415,21 +437,12 @@ def ratings(study: Path, answers: Path, to: str | None, output: Path | None) -> 
     with warnings_as_notes():
         records = study_ratings(study, answers)
     is_csv = to == "csv" or (to is None and output is not None and output.suffix == ".csv")
-    target.write(_table_text(records) if is_csv else _lines_text(records))
+    text = records_csv(records) if records else ""
+    target.write(text if is_csv else _lines_text(records))
 
 
 def _lines_text(records: Sequence[dict[str, Any]]) -> str:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-
-
-def _table_text(records: Sequence[dict[str, Any]]) -> str:
-    if not records:
-        return ""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(records[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return text.getvalue()
 
 
 study_command.add_command(export_xlsx)

@@ -22,7 +22,12 @@ from earwitness.studies.ratings.collect import FAULT_POLICIES, TableOptions
 from earwitness.studies.rubric import BUILT_IN_RUBRICS
 from earwitness.studies.rubric_totals import BLANK_POLICIES
 from earwitness.studies.screening import SCREENS
-from earwitness.studies.study import ANALYSIS_CORRECTIONS, ANALYSIS_INTERVALS
+from earwitness.studies.study import (
+    ANALYSIS_ADJUSTMENTS,
+    ANALYSIS_CORRECTIONS,
+    ANALYSIS_INTERVALS,
+    ANALYSIS_TESTS,
+)
 
 FILE_PATH = click.Path(path_type=Path)
 STUDY_SUFFIXES = (".yaml", ".yml")
@@ -48,9 +53,16 @@ REFERENCE_OPTION = click.option(
 )
 ANCHOR_OPTION = click.option(
     "--anchor",
-    default="",
-    metavar="NAME",
-    help="System that is the middle anchor.  [default: from the study]",
+    multiple=True,
+    metavar="[SCALE=]NAME",
+    help="System that is an anchor, on all scales or on one (repeatable).  "
+    "[default: from the study]",
+)
+LOW_IS_GOOD_OPTION = click.option(
+    "--low-is-good",
+    multiple=True,
+    metavar="SCALE",
+    help="Rating scale where lower is better, such as annoyance (repeatable).",
 )
 ANSWERS_DB_OPTION = click.option(
     "--db",
@@ -104,24 +116,56 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+TABLE_OPTIONS = (
+    click.option("--pattern", default="", metavar="PATTERN", help=PATTERN_HELP),
+    click.option("--sample", default="", metavar="COLUMN", help="Column with sample names."),
+    click.option(
+        "--column",
+        "columns",
+        multiple=True,
+        metavar="NAME=COLUMN",
+        help="Rename a column of the table, e.g. listener=worker (repeatable).",
+    ),
+    click.option(
+        "--given",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Constant for a column the table lacks, e.g. scale=MOS (repeatable).",
+    ),
+    click.option("--rubric", default="", metavar="NAME", help=RUBRIC_HELP),
+    click.option(
+        "--faults",
+        type=click.Choice(FAULT_POLICIES),
+        default=FAULT_POLICIES[0],
+        show_default=True,
+        help="Votes outside their scale: refuse the file, or treat them as blanks and list them.",
+    ),
+)
+
+
+def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of commands that read tables of ratings."""
+    for option in reversed(TABLE_OPTIONS):
+        function = option(function)
+    return function
+
+
+def pop_table_options(options: dict[str, Any]) -> TableOptions:
+    """Remove the options of ``table_options`` and return how tables are read."""
+    return TableOptions(
+        pattern=options.pop("pattern"),
+        column=options.pop("sample"),
+        columns=dict(split_pairs(options.pop("columns"), "=")),
+        constants=dict(split_pairs(options.pop("given"), "=")),
+        rubric=check_rubric_name(options.pop("rubric")),
+        faults=options.pop("faults"),
+    )
+
+
 @click.command("analyse")
 @click.argument("files", nargs=-1, type=FILE_PATH, required=True)
 @ANSWERS_DB_OPTION
-@click.option("--pattern", default="", metavar="PATTERN", help=PATTERN_HELP)
-@click.option("--sample", default="", metavar="COLUMN", help="Column with sample names.")
-@click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="NAME=COLUMN",
-    help="Rename a column of the table, e.g. listener=worker (repeatable).",
-)
-@click.option(
-    "--given",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Constant for a column the table lacks, e.g. scale=MOS (repeatable).",
-)
+@table_options
 @click.option(
     "--scale",
     "scales",
@@ -129,6 +173,7 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
     metavar="NAME=LOW:HIGH",
     help="Range of a scale, e.g. MOS=1:5 (repeatable).",
 )
+@LOW_IS_GOOD_OPTION
 @click.option(
     "--interval",
     type=click.Choice(ANALYSIS_INTERVALS),
@@ -145,6 +190,17 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
     help="Correction for multiple comparisons.  [default: as planned, else holm]",
 )
 @click.option(
+    "--adjust",
+    type=click.Choice(ANALYSIS_ADJUSTMENTS),
+    help="Adjust means for the items that systems were rated on.  [default: as planned, else none]",
+)
+@click.option(
+    "--test",
+    type=click.Choice(ANALYSIS_TESTS),
+    help="Test of pairs of systems; wilcoxon: by ranks, with a Friedman test of all systems.  "
+    "[default: as planned, else t]",
+)
+@click.option(
     "--contrast",
     "contrasts",
     multiple=True,
@@ -159,18 +215,10 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
     metavar="SCALE=FLOAT",
     help="Equivalence margin in points of a scale (repeatable).",
 )
-@click.option("--rubric", default="", metavar="NAME", help=RUBRIC_HELP)
 @click.option(
     "--blank",
     type=click.Choice(BLANK_POLICIES),
     help="Handling of blank cells in totals of a rubric.  [default: as planned, else drop]",
-)
-@click.option(
-    "--faults",
-    type=click.Choice(FAULT_POLICIES),
-    default=FAULT_POLICIES[0],
-    show_default=True,
-    help="Votes outside their scale: refuse the file, or treat them as blanks and list them.",
 )
 @SCREEN_OPTION
 @REFERENCE_OPTION
@@ -207,23 +255,17 @@ def analyse(
     earwitness study analyse study.yaml --db study.db
     earwitness study analyse ratings.csv -o report.html
     earwitness study analyse captions.csv --rubric thumbs --by dataset --margin total=0.5
+    earwitness study analyse effort.csv --test wilcoxon --low-is-good EFFORT --anchor noisy
     """
     study, ratings = split_study_file(files)
     is_written = any(options[name] is not None for name in ("output", "to", "table"))
     target = OutputTarget.of(options, [str(one) for one in files], folder)
-    reading = TableOptions(
-        pattern=options.pop("pattern"),
-        column=options.pop("sample"),
-        columns=dict(split_pairs(options.pop("columns"), "=")),
-        constants=dict(split_pairs(options.pop("given"), "=")),
-        rubric=check_rubric_name(options.pop("rubric")),
-        faults=options.pop("faults"),
-    )
+    reading = pop_table_options(options)
     contrasts = split_pairs(options.pop("contrasts"), ":")
     screening = parse_screening(options.pop("screening"))
     margins = split_pairs(options.pop("margins"), "=")
     set_options = {name: value for name, value in options.items() if value is not None}
-    with warnings_as_notes(), progress_bar(unit="scales") as progress:
+    with warnings_as_notes(), progress_bar(unit="steps") as progress:
         results = study_analyse(
             ratings,
             study=study,

@@ -5,8 +5,6 @@ Modules that use a database are imported where they are needed, since other comm
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -18,6 +16,7 @@ import click
 from earwitness.cli.output import TextTarget, output_format, warnings_as_notes
 from earwitness.cli.study_analyse import FILE_PATH, OUTPUT_OPTION
 from earwitness.errors import UsageError
+from earwitness.report.result import csv_table
 
 STUDY_ARGUMENT = click.argument("study", type=FILE_PATH)
 DB_OPTION = click.option(
@@ -186,9 +185,7 @@ def _table_text(records: Sequence[dict[str, Any]], form: str) -> str:
     cells = [list(records[0]), *(list(record.values()) for record in records)]
     rows = [["" if value is None else str(value) for value in row] for row in cells]
     if form == "csv":
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(rows)
-        return text.getvalue()
+        return csv_table(rows[0], rows[1:])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -23,7 +23,7 @@ from earwitness.scoring.results import Scores
 from earwitness.studies.analyse import TABLE_ARGUMENTS, settings_of
 from earwitness.studies.analysis.pipeline import RatingSet, with_anchors
 from earwitness.studies.analysis.prepare import resolve_repeats
-from earwitness.studies.analysis.settings import AnalysisSettings, Scales
+from earwitness.studies.analysis.settings import AnalysisSettings, AnchorNames, Scales
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.ratings.collect import (
     TableOptions,
@@ -310,7 +310,8 @@ def agree(
     reading: TableOptions | None = None,
     screening: Sequence[str] | None = None,
     reference: str = "",
-    anchor: str = "",
+    anchor: AnchorNames = (),
+    low_is_good: Sequence[str] = (),
     progress: Progress = no_progress,
     **how: Any,
 ) -> Concordance:
@@ -340,7 +341,10 @@ def agree(
     screening
         Screening rules. By default those of the study.
     reference, anchor
-        Names of the hidden reference and the anchor; both are excluded from the comparison.
+        Names of the hidden reference and of anchors, which are excluded from the comparison; an
+        anchor of one scale is ``SCALE=SYSTEM``, or anchors are a mapping from scales to names.
+    low_is_good
+        Rating scales where lower is better.
     progress
         Called with the steps done, their total and the steps done.
     **how
@@ -383,7 +387,7 @@ def agree(
     settings = AgreementSettings(version=__version__, **how)
     check_scores(tables, files, study, db, _listener_column(reading))
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
-    roles: dict[str, Any] = {"reference": reference, "anchor": anchor}
+    roles: dict[str, Any] = {"reference": reference, "anchor": anchor, "low_is_good": low_is_good}
     analysis = settings_of(plan, screening=screening, scales=ends, by=(NO_GROUPS,), **roles)
     if db is not None:
         material = stored_rating_set(plan, db, files, analysis)
@@ -398,16 +402,20 @@ def agree(
         material.ratings, analysis.doubled, reference=analysis.reference
     )
     kept, notes = _screen_ratings(counted, analysis, material)
-    kept, controls = _drop_controls(kept, analysis.controls)
+    kept, controls = _drop_controls(kept, analysis)
     notes += (
         [f"{len(doubled):,} votes were repeated; the {analysis.doubled} is used"] if doubled else []
     )
     notes += [f"hidden references and anchors excluded: {', '.join(controls)}"] if controls else []
+    worse = sorted(analysis.low_scales(kept))
+    notes += [f"lower ratings are better on {', '.join(worse)}"] if worse else []
     _check_scales(scales, kept)
     inputs = _collect_scores(tables, scoring, material, kept, notes)
     left = "+".join(controls) or "none"
-    chosen = f"{analysis.chosen}|left={left}{_pattern_signature(scoring, reading)}"
-    inputs = replace(inputs, kept=chosen, scales=Scales(analysis.scales))
+    low = f"|low_is_good={'+'.join(analysis.low_is_good)}" if analysis.low_is_good else ""
+    chosen = f"{analysis.chosen}|left={left}{low}{_pattern_signature(scoring, reading)}"
+    known = Scales(analysis.scales, analysis.named_scales.low)
+    inputs = replace(inputs, kept=chosen, scales=known)
     return analyse_agreement(inputs, settings, scales, progress=progress)
 
 
@@ -418,18 +426,25 @@ def _listener_column(reading: TableOptions) -> str:
 
 
 def _drop_controls(
-    ratings: Sequence[Rating], controls: Sequence[str]
+    ratings: Sequence[Rating], analysis: AnalysisSettings
 ) -> tuple[Sequence[Rating], list[str]]:
-    """Return the ratings without controls, and the controls that were rated.
+    """Return the ratings without controls of their scale, and the controls that were rated.
 
-    Controls are dropped because every metric can distinguish them.
+    Controls are dropped because every metric can distinguish them. Controls of single scales are
+    named with the scale.
     """
-    rated_controls = [
-        name for name in controls if any(rating.key.system == name for rating in ratings)
+    rated = {(rating.key.system, rating.scale) for rating in ratings}
+    scales = list(dict.fromkeys(rating.scale for rating in ratings))
+    dropped = {(name, scale) for scale in scales for name in analysis.controls_of(scale)}
+    names = [name for name in analysis.controls if any(name == one for one, _ in rated)]
+    names += [
+        f"{name} ({scale})"
+        for scale in scales
+        for name in analysis.controls_of(scale)
+        if (name, scale) in rated and name not in analysis.controls
     ]
-    return [
-        rating for rating in ratings if rating.key.system not in rated_controls
-    ] or ratings, rated_controls
+    kept = [one for one in ratings if (one.key.system, one.scale) not in dropped]
+    return kept or ratings, names
 
 
 def _pattern_signature(scoring: ScoreOptions, reading: TableOptions) -> str:
@@ -451,7 +466,8 @@ def _screen_ratings(
 ) -> tuple[Sequence[Rating], list[str]]:
     """Return the ratings of listeners who pass the screening, and notes; never an empty list."""
     roles = {"reference": analysis.reference, "anchor": analysis.anchor}
-    screened = screen(ratings, analysis.screening, **roles, plays=material.plays)
+    low = analysis.low_scales(ratings)
+    screened = screen(ratings, analysis.screening, **roles, plays=material.plays, low_is_good=low)
     excluded = {*screened.left}
     kept = [rating for rating in ratings if rating.listener not in excluded]
     if not kept:

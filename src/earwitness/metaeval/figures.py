@@ -489,9 +489,9 @@ def _metric_mapping_errors(
     people: Floats,
     widths: Floats,
 ) -> MappingErrors:
-    """Return the errors of the metric's own scores; the mapping must rise if higher is better."""
+    """Return the errors of the metric's own scores; the mapping must rise if both agree so."""
     settings = comparison.settings
-    sign = -1 if comparison.table.metrics[metric].low_is_good else 1
+    sign = comparison.table.sign(metric)
     accuracy = measure_accuracy(
         sign * scores,
         people,

@@ -150,10 +150,10 @@ class MetricColumn:
 class ScoreRatingTable:
     """Outputs that have both scores and ratings on one scale.
 
-    ``scores`` has shape metrics × systems × items, with signs changed so that higher is better, and
-    NaN for missing scores. If ``paired``, ratings are choices between two systems instead of votes
-    on
-    one.
+    ``scores`` has shape metrics × systems × items, with signs changed so that higher scores go with
+    higher ratings if metric and people agree, and NaN for missing scores. If ``paired``, ratings
+    are choices between two systems instead of votes on one. If ``low_is_good``, lower ratings are
+    better.
     """
 
     scale: str
@@ -165,6 +165,11 @@ class ScoreRatingTable:
     ratings: tuple[Rating, ...]
     paired: bool
     notes: tuple[str, ...] = ()
+    low_is_good: bool = False
+
+    def sign(self, metric: int) -> int:
+        """Return −1 if the scores of a metric were negated, else 1."""
+        return -1 if self.metrics[metric].low_is_good != self.low_is_good else 1
 
 
 def join_scores_and_ratings(
@@ -173,8 +178,13 @@ def join_scores_and_ratings(
     ratings: Sequence[Rating],
     scale: str,
     systems: Sequence[str] = (),
+    *,
+    low_is_good: bool = False,
 ) -> ScoreRatingTable:
-    """Return the scores and the ratings of a scale that have the same item and system."""
+    """Return the scores and the ratings of a scale that have the same item and system.
+
+    ``low_is_good`` says that lower ratings are better.
+    """
     scale_ratings = [rating for rating in ratings if rating.scale == scale]
     paired = are_choices(scale_ratings) or _has_several_opponents(scale_ratings)
     rated = {
@@ -203,11 +213,12 @@ def join_scores_and_ratings(
         tuple(metrics),
         system_names,
         items,
-        score_table(scores, metrics, system_names, items),
+        score_table(scores, metrics, system_names, items, low_is_good=low_is_good),
         coded_ratings.votes,
         tuple(kept),
         paired,
         _unmatched_notes(rated, scored, shared),
+        low_is_good,
     )
 
 
@@ -243,8 +254,13 @@ def score_table(
     metrics: Sequence[MetricColumn],
     systems: Sequence[str],
     items: Sequence[str],
+    *,
+    low_is_good: bool = False,
 ) -> Floats:
-    """Return scores as metrics × systems × items, with signs changed so that higher is better."""
+    """Return scores as metrics × systems × items, with signs changed so that higher is better.
+
+    If lower ratings are better (``low_is_good``), lower scores are better, too.
+    """
     metric_index = {metric.name: n for n, metric in enumerate(metrics)}
     system_index = {name: n for n, name in enumerate(systems)}
     item_index = {name: n for n, name in enumerate(items)}
@@ -255,7 +271,7 @@ def score_table(
             table[metric_index[score.metric], system_index[key.system], item_index[key.item]] = (
                 score.value
             )
-    signs = np.array([-1.0 if metric.low_is_good else 1.0 for metric in metrics])
+    signs = np.array([-1.0 if one.low_is_good != low_is_good else 1.0 for one in metrics])
     return np.asarray(table * signs[:, None, None])
 
 

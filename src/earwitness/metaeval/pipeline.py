@@ -208,17 +208,18 @@ def _tie_warning(comparison: ScaleComparison) -> Iterator[str]:
 
 
 def _direction_warnings(comparison: ScaleComparison) -> Iterator[str]:
-    """Yield metrics whose better scores go with lower ratings."""
+    """Yield metrics whose better scores go with worse ratings."""
     if len(comparison.table.systems) < MIN_SYSTEMS_FOR_DIRECTION:
         return
     correlations = evaluate_grid(comparison.at_level("system").grid, "system", ["spearman"])
+    worse = "higher" if comparison.table.low_is_good else "lower"
     for column, metric in enumerate(comparison.table.metrics):
         if correlations.value[0, column] < -0.5 and not metric.baseline:
             end = "lower" if metric.low_is_good else "higher"
             remedy = "" if metric.low_is_good else f" — use --low {metric.name} if lower is better"
             yield (
                 f"{metric.name} runs counter to the ratings: {end} scores, assumed to be better, "
-                f"go with lower ratings{remedy}"
+                f"go with {worse} ratings{remedy}"
             )
 
 
@@ -293,8 +294,15 @@ def _analyse_scale(
     inputs: ScoresAndRatings, settings: AgreementSettings, name: str, steps: Steps
 ) -> ScaleConcordance:
     table = join_scores_and_ratings(
-        inputs.scores, inputs.metrics, inputs.ratings, name, inputs.systems
+        inputs.scores,
+        inputs.metrics,
+        inputs.ratings,
+        name,
+        inputs.systems,
+        low_is_good=inputs.scales.good_end(name) == "low",
     )
+    if table.paired and table.low_is_good:
+        raise UsageError(f"low_is_good: {name} has choices between two systems")
     opinions = votes_or_abilities(table)
     table = turn_baselines(table, mean_opinions(opinions))
     comparison = ScaleComparison(table, opinions, settings)
@@ -371,7 +379,7 @@ def _metric_means(comparison: ScaleComparison, number: int, is_known: Bools) -> 
     Only outputs that were rated count, as for the coefficients.
     """
     table = comparison.table
-    sign = -1 if table.metrics[number].low_is_good else 1
+    sign = table.sign(number)
     scores = np.where(is_known, sign * table.scores[number], np.nan)
     return _system_estimates(
         comparison, significance.column_moments(scores.T), len(table.items), "t over items"

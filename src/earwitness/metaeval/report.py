@@ -141,9 +141,10 @@ def _baseline_sentences(
             )
         if opposed:
             verb = "agrees" if len(opposed) == 1 else "agree"
+            worse = "higher" if scale.scale.best == "low" else "lower"
             yield (
                 f"{where}: {join_names(opposed, len(opposed))} {verb} less than chance: better "
-                "scores go with lower ratings"
+                f"scores go with {worse} ratings"
             )
     better = {
         (difference.a, difference.b)
@@ -399,6 +400,11 @@ def _paper_scale_rows(
 def _paper_notes(concordance: Concordance, percent: str) -> Iterator[str]:
     if any(metric.low_is_good for scale in concordance.scales for metric in scale.metrics):
         yield "Metrics with (↓) were negated, since lower scores are better."
+    if low := [one.scale.name for one in concordance.scales if one.scale.best == "low"]:
+        yield (
+            f"Lower ratings are better on {join_names(low)}; coefficients are positive if better "
+            "scores go with better ratings."
+        )
     if any(scale.chance for scale in concordance.scales):
         yield f"{CHANCE_LABEL}: systems permuted at random, with the {percent} range."
     if any(scale.ceilings for scale in concordance.scales):

@@ -48,7 +48,7 @@ class MappingErrors:
 class MetricFigures:
     """Agreement of one metric with the ratings.
 
-    ``low_is_good`` means that scores were negated before the analysis; ``baseline`` marks a trivial
+    ``low_is_good`` means that lower scores are better; ``baseline`` marks a trivial
     metric for comparison. ``systems`` has mean scores over rated outputs. ``margins`` has, by
     level,
     the largest score difference that counts as a tie after calibration. ``people`` has mean ratings

@@ -374,7 +374,13 @@ def _reference_curves(
         rows = []
         for draw in draws:
             draw_scores = [score for score in counted_scores if score.draw == draw]
-            table = score_table(draw_scores, joined.metrics, joined.systems, joined.items)
+            table = score_table(
+                draw_scores,
+                joined.metrics,
+                joined.systems,
+                joined.items,
+                low_is_good=joined.low_is_good,
+            )
             table = subtract_item_effects(table, people) if adjusted else table
             rows.append(
                 evaluate_grid(

@@ -58,13 +58,14 @@ class PaperCell:
     """Estimate of one row and column, or None.
 
     ``is_tested`` is true if the difference from the best row of the column was tested, and
-    ``is_worse`` if it is significantly worse than that row.
+    ``is_worse`` if it is significantly worse than that row. A control is not ranked in its column.
     """
 
     estimate: Estimate | None
     is_best: bool = False
     is_tested: bool = False
     is_worse: bool = False
+    is_control: bool = False
 
     @property
     def mark(self) -> str:
@@ -143,12 +144,13 @@ def best_first(names: Sequence[str], matrices: Sequence[Matrix]) -> list[str]:
 def paper_rows(
     names: Sequence[str], matrices: Sequence[Matrix], section: str = "", *, ranked: bool = True
 ) -> tuple[PaperRow, ...]:
-    """Return one row per name and one cell per matrix; controls of matrices are last and apart.
+    """Return one row per name and one cell per matrix; controls of all of them are last and apart.
 
     Unless ``ranked`` is false, the best row of each column is found among those that are not
     controls. Contrasts with an undefined corrected p count as not tested.
     """
     controls = {name for matrix in matrices for name in matrix.controls}
+    controls -= {name for m in matrices for name in m.systems if name not in m.controls}
     cells = [_column_cells(names, matrix, ranked=ranked) for matrix in matrices]
     rows = [
         PaperRow(name, tuple(column[name] for column in cells), name in controls, section)
@@ -170,7 +172,7 @@ def _paper_cell(name: str, matrix: Matrix, lead: Sequence[str]) -> PaperCell:
     tested = [c for c in contrasts if c is not None and not isnan(c.p_corrected)]
     is_tested = len(tested) == len(lead)
     is_worse = is_tested and all(c.better not in ("", name) for c in tested)
-    return PaperCell(estimate, is_tested=is_tested, is_worse=is_worse)
+    return PaperCell(estimate, False, is_tested, is_worse, name in matrix.controls)
 
 
 # --- Text of cells and caption -------------------------------------------------------------------
@@ -309,19 +311,19 @@ def _untested_names(table: PaperTable, tested: Sequence[bool]) -> Iterator[str]:
     columns = [column for column, has_test in zip(table.columns, tested, strict=True) if has_test]
     for row in table.rows:
         cells = [cell for cell, has_test in zip(row.cells, tested, strict=True) if has_test]
-        if cells and all(map(_lacks_test, cells)):
+        if cells and all(_lacks_test(row, cell) for cell in cells):
             yield row.name
         else:
             yield from (
                 f"{row.name} in {column.name}"
                 for column, cell in zip(columns, cells, strict=True)
-                if _lacks_test(cell)
+                if _lacks_test(row, cell)
             )
 
 
-def _lacks_test(cell: PaperCell) -> bool:
+def _lacks_test(row: PaperRow, cell: PaperCell) -> bool:
     has_value = cell.estimate is not None and not isnan(cell.estimate.value)
-    return has_value and not cell.is_tested and not cell.is_best
+    return has_value and not (cell.is_tested or cell.is_best or (cell.is_control and not row.apart))
 
 
 # --- LaTeX ---------------------------------------------------------------------------------------

@@ -175,7 +175,7 @@ class Matrix:
     """Pairwise comparison of systems by one value; ``correction`` is that of p for multiple tests.
 
     Systems that were only rated relative to others have no estimate of their own; ``controls`` are
-    rated but excluded from the ranking.
+    rated but excluded from the ranking, as are systems with too ``few`` votes.
     """
 
     title: str
@@ -184,6 +184,7 @@ class Matrix:
     contrasts: tuple[Contrast, ...]
     correction: str = "holm"
     controls: tuple[str, ...] = ()
+    few: tuple[str, ...] = ()
 
     @property
     def estimated(self) -> bool:

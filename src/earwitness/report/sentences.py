@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isclose, isnan
+from typing import NamedTuple
 
 from earwitness.core import Contrast
 from earwitness.report.numbers import cell, number, p_phrase
@@ -20,18 +21,19 @@ MEAN_TOLERANCE = 1e-9  # means that differ by less are equal
 
 
 def competing_values(matrix: Matrix) -> dict[str, float]:
-    """Return the defined estimates by system, without controls."""
+    """Return the defined estimates by system, without controls and systems with few votes."""
+    unranked = {*matrix.controls, *matrix.few}
     return {
         name: estimate.value
         for name, estimate in matrix.systems.items()
-        if estimate is not None and not isnan(estimate.value) and name not in matrix.controls
+        if estimate is not None and not isnan(estimate.value) and name not in unranked
     }
 
 
 def competing_contrasts(matrix: Matrix) -> list[Contrast]:
-    """Return the contrasts of pairs without controls."""
-    controls = {*matrix.controls}
-    return [contrast for contrast in matrix.contrasts if not {contrast.a, contrast.b} & controls]
+    """Return the contrasts of pairs without controls and systems with few votes."""
+    unranked = {*matrix.controls, *matrix.few}
+    return [contrast for contrast in matrix.contrasts if not {contrast.a, contrast.b} & unranked]
 
 
 def leaders(matrix: Matrix) -> list[str]:
@@ -296,6 +298,35 @@ def summary_section(sentences: Iterable[str]) -> Section:
     """
     lines = tuple(line if line.endswith((".", "!", "?")) else f"{line}." for line in sentences)
     return Section("Summary", (Lines("", lines),))
+
+
+class Topic(NamedTuple):
+    """Sentences of a summary on one topic; those of a topic without a name are never left out."""
+
+    name: str
+    sentences: list[str]
+
+
+def shorten_topics(topics: Sequence[Topic], limit: int) -> list[str]:
+    """Return all sentences; if there are more than the limit, the longest topics are shortened.
+
+    >>> shorten_topics([Topic("", ["a leads"]), Topic("groups", ["x", "y", "z"])], 3)
+    ['a leads', 'x', '2 more sentences (groups) are in the sections below']
+    """
+    shown = [len(topic.sentences) for topic in topics]
+    total = sum(shown)
+    while total > limit and sum(shown) > limit - 1:
+        longest = max(range(len(topics)), key=lambda n: shown[n] * bool(topics[n].name))
+        if not (topics[longest].name and shown[longest]):
+            break
+        shown[longest] -= 1
+    lines = [line for topic, n in zip(topics, shown, strict=True) for line in topic.sentences[:n]]
+    if rest := total - len(lines):
+        cut = [t.name for t, n in zip(topics, shown, strict=True) if n < len(t.sentences)]
+        noun = "sentence" if rest == 1 else "sentences"
+        be = "is" if rest == 1 else "are"
+        lines.append(f"{rest} more {noun} ({', '.join(cut)}) {be} in the sections below")
+    return lines
 
 
 def join_names(

@@ -254,7 +254,12 @@ def _contrast_table(part: Matrix) -> Table:
     corrected = CORRECTED_P_HEADINGS.get(part.correction)
     has_effects = any(contrast.effect is not None for contrast in part.contrasts)
     header = ("first", "second", "first − second", "n", "p", *([corrected] if corrected else []))
-    header += (*(["effect size"] if has_effects else []), "better")
+    has_notes = any(contrast.note for contrast in part.contrasts)
+    header += (
+        *(["effect size"] if has_effects else []),
+        "better",
+        *(["note"] if has_notes else []),
+    )
     rows = tuple(
         (
             *(
@@ -271,6 +276,7 @@ def _contrast_table(part: Matrix) -> Table:
                 else []
             ),
             better_system(contrast),
+            *([contrast.note] if has_notes else []),
         )
         for contrast in part.contrasts
     )

@@ -53,13 +53,21 @@ from earwitness.stats.votes import (
 # over single differences, and ``two_way_bootstrap`` its draws. If all differences are equal, p is 1
 # if they are 0 and undefined otherwise. The effect size is Hedges' g_z of the listeners'
 # differences.
+#
+# With ``test="wilcoxon"``, p is that of the signed-rank test of the same differences of listeners,
+# and the effect size is the matched-pairs rank-biserial correlation, which has no interval.
 
 
 DIFFERENCE_TOLERANCE = 1e-12  # smaller differences are rounding
+T_TEST, WILCOXON = "t", "wilcoxon"
+RANK_BISERIAL = "rank_biserial"
 
 
 class ContrastEstimate(NamedTuple):
-    """Difference between two systems, p, and effect size in standard deviations of listeners."""
+    """Difference between two systems, p, and effect size.
+
+    Effect sizes are in standard deviations of listeners, or rank-biserial correlations.
+    """
 
     difference: Estimate
     p: float
@@ -88,13 +96,18 @@ def estimate_contrasts(
     level: float = 0.95,
     draws: int = 2000,
     seed: int = 0,
+    test: str = T_TEST,
 ) -> list[ContrastEstimate]:
-    """Return one contrast per pair; all pairs share the draws and are independent of each other."""
+    """Return one contrast per pair; all pairs share the draws and are independent of each other.
+
+    ``test`` is ``t`` or ``wilcoxon``, which tests differences of listeners whatever the interval.
+    """
     if not pairs:
         return []
     votes, settings = drop_unvoted(votes), IntervalSettings(level, draws, seed)
     rows = vote_differences(votes, pairs)
-    by_listener = significance.column_moments(listener_means(rows.combined))
+    differences = listener_means(rows.combined)
+    by_listener = significance.column_moments(differences)
     effects = _effect_estimates(by_listener, votes.size[2], level)
     if method == "two_way_bootstrap":
         estimates, p = _two_way_contrasts(votes, pairs, rows, settings)
@@ -104,6 +117,9 @@ def estimate_contrasts(
         )
         moments = vote_moments(rows.combined) if method == "naive_t" else by_listener
         p = significance.compute_t_p_values(moments).tolist()
+    if test == WILCOXON:
+        ranked = significance.signed_rank_tests(differences)
+        effects, p = _rank_effects(ranked, votes.size[2], level), ranked.p.tolist()
     return [ContrastEstimate(*row) for row in zip(estimates, p, effects, strict=True)]
 
 
@@ -122,6 +138,15 @@ def _effect_estimates(
     value, *ends = significance.effect_sizes(moments, level)
     return build_estimates(
         value, (ends[0], ends[1]), level, moments.n, listeners - moments.n, "hedges_g_z"
+    )
+
+
+def _rank_effects(
+    tests: significance.SignedRankTests, listeners: int, level: float
+) -> list[Estimate]:
+    unknown = np.full(len(tests.n), np.nan)
+    return build_estimates(
+        tests.correlation, (unknown, unknown), level, tests.n, listeners - tests.n, RANK_BISERIAL
     )
 
 
@@ -220,6 +245,95 @@ def _two_way_method_names(
 def _missing_common_note(count: int, how: str) -> str:
     """Return how listeners without a common item were handled, if there are any."""
     return f", listeners without a common item, {how}: {count}" if count else ""
+
+
+# --- Systems with different items ----------------------------------------------------------------
+# A test within listeners says something about the items that were heard. If two systems were rated
+# on different items, their difference is also one of items, and only a test in which items are
+# random as well can tell the two apart: the difference of mean votes, with a variance that adds
+# those over items and over listeners and subtracts that of single votes, which both contain. Items
+# that both systems have cancel out as far as they are alike. Degrees of freedom are Satterthwaite's
+# (1946). As for all sums of variances of crossed effects, this is also the two-way cluster-robust
+# variance (Cameron, Gelbach and Miller 2011), with an unbiased estimate for each of its parts.
+#
+# The REML model is not used here: with few common items, it cannot distinguish items from items ×
+# systems, and its tests have sizes of up to 13 % (see the decision on systems with different
+# items).
+
+
+TWO_WAY_T = "two_way_t"
+
+
+class TwoWayDifferences(NamedTuple):
+    """Differences of mean votes, standard errors, degrees of freedom, listeners of either system.
+
+    Errors are NaN if a system has fewer than two items or listeners, or without spread.
+    """
+
+    value: Floats
+    error: Floats
+    freedom: Floats
+    listeners: Floats
+
+
+def two_way_differences(votes: Votes, pairs: Pairs) -> TwoWayDifferences:
+    """Return differences of systems that generalize to other listeners and other items."""
+    votes = drop_unvoted(votes)
+    systems, count = votes.systems, np.bincount(votes.systems, minlength=votes.size[0])
+    total = np.bincount(systems, votes.values, minlength=votes.size[0])
+    mean = significance.ratio(total.astype(np.float64), count.astype(np.float64))
+    rest = deviations = votes.values - np.nan_to_num(mean)[systems]
+    grams, levels = [], []
+    for codes, size in ((votes.items, votes.size[1]), (votes.listeners, votes.size[2])):
+        cells, shape = systems * size + codes, (votes.size[0], size)
+        sums = np.bincount(cells, deviations, minlength=votes.size[0] * size)
+        counts = np.bincount(cells, minlength=votes.size[0] * size)
+        rest = rest - (sums / np.maximum(counts, 1))[cells]
+        is_rated = (counts > 0).reshape(shape).astype(np.float64)
+        n = is_rated.sum(axis=1)
+        unbiased = np.sqrt(n / np.where(n > 1, n - 1, np.nan)) / np.maximum(count, 1)
+        shares = sums.reshape(shape) * unbiased[:, None]
+        grams.append(shares @ shares.T)
+        levels.append(is_rated @ is_rated.T)
+    items, listeners = levels
+    spare = count - np.diag(items) - np.diag(listeners) + 1
+    squares = np.bincount(systems, rest**2, minlength=votes.size[0])
+    single = np.where(spare > 0, squares / np.maximum(spare, 1) / np.maximum(count, 1), 0.0)
+    a, b = np.array(list(pairs), np.int64).reshape(-1, 2).T
+
+    def spread(gram: Floats) -> Floats:
+        return np.asarray(gram[a, a] + gram[b, b] - 2 * gram[a, b])
+
+    over_items, over_listeners = map(spread, grams)
+    both = single[a] + single[b]
+    larger = np.maximum(over_items, over_listeners)
+    variance = np.maximum(over_items + over_listeners - both, larger)
+    union = [levels_[a, a] + levels_[b, b] - levels_[a, b] for levels_ in levels]
+    item_freedom = union[0] - np.where(items[a, b] > 0, 1, 2)
+    parts = (
+        (over_items, item_freedom),
+        (over_listeners, union[1] - 1),
+        (both, np.maximum(spare[a], 0) + np.maximum(spare[b], 0)),
+    )
+    error = np.where(variance > 0, np.sqrt(variance), np.nan)
+    bottom = sum(part**2 / np.where(freedom > 0, freedom, np.inf) for part, freedom in parts)
+    freedom = significance.ratio(np.nan_to_num(variance**2), np.nan_to_num(bottom))
+    return TwoWayDifferences(mean[a] - mean[b], error, freedom, union[1])
+
+
+def two_way_contrasts(
+    votes: Votes, pairs: Pairs, *, level: float = 0.95
+) -> list[tuple[Estimate, float]]:
+    """Return differences of pairs with intervals and p, for other listeners and other items."""
+    from scipy.special import stdtr, stdtrit
+
+    value, error, freedom, listeners = two_way_differences(votes, pairs)
+    half_width = stdtrit(freedom, (1 + level) / 2) * error
+    p = 2 * stdtr(freedom, -np.abs(value) / error)
+    ends = value - half_width, value + half_width
+    undefined = np.zeros_like(value)
+    estimates = build_estimates(value, ends, level, listeners, undefined, TWO_WAY_T)
+    return list(zip(estimates, p.tolist(), strict=True))
 
 
 # --- Interactions with groups --------------------------------------------------------------------
@@ -336,6 +450,12 @@ def equivalence_tests(
     interval_level = round(2 * level - 1, 12)
     if method == MIXED_MODEL:
         return _mixed_equivalence_tests(votes, pairs, margin, interval_level, fitted)
+    if method == TWO_WAY_T:
+        value, error, freedom, n = two_way_differences(votes, pairs)
+        counts = n, np.zeros(len(n))
+        return _t_equivalence_tests(
+            value, error, freedom, margin, interval_level, counts, TWO_WAY_T
+        )
     votes = drop_unvoted(votes)
     if method == TWO_WAY_BOOTSTRAP:
         return _bootstrap_equivalence_tests(
@@ -383,13 +503,9 @@ def _t_equivalence_tests(
 def _mixed_equivalence_tests(
     votes: Votes, pairs: Pairs, margin: float, interval_level: float, fitted: MixedModelFit | None
 ) -> list[EquivalenceTest]:
-    model, rows = fitted or fit_mixed_model(votes), np.eye(votes.size[0])
-    weights = [rows[a] - rows[b] for a, b in pairs]
-    combinations = np.array([combine_means(votes, model, row) for row in weights])
-    value, error, freedom, n = combinations.T
-    return _t_equivalence_tests(
-        value, error, freedom, margin, interval_level, (n, np.zeros(len(n))), MIXED_MODEL
-    )
+    value, error, freedom, n = combine_means(votes, fitted or fit_mixed_model(votes), list(pairs))
+    counts = n.astype(np.float64), np.zeros(len(n))
+    return _t_equivalence_tests(value, error, freedom, margin, interval_level, counts, MIXED_MODEL)
 
 
 def _bootstrap_equivalence_tests(

@@ -39,6 +39,11 @@ from earwitness.stats.votes import Codes, Votes
 # voted only on other systems. A single listener (or vote) has no interval.
 
 
+MIN_EQUAL_MEANS = 3  # fewer equal values have no interval
+ITEM_ADJUSTED = "item_adjusted"
+CONNECTED_TOLERANCE = 1e-9  # smaller pivots, relative to the number of votes, are 0
+
+
 class IntervalSettings(NamedTuple):
     """Settings of an interval; draws and seed apply to bootstrap methods only."""
 
@@ -50,7 +55,7 @@ class IntervalSettings(NamedTuple):
 def naive_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
     """Return the mean of votes with a t interval that treats votes as independent."""
     moments = vote_moments(votes)
-    ends = significance.mean_interval(moments, settings.level)
+    ends = _mean_interval(moments, settings.level)
     undefined = np.zeros(votes.size[0])
     return build_estimates(moments.mean, ends, settings.level, moments.n, undefined, "naive_t")
 
@@ -58,9 +63,16 @@ def naive_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
 def cluster_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
     """Return the mean of listener means with a t interval over listeners."""
     moments = significance.column_moments(listener_means(votes))
-    ends = significance.mean_interval(moments, settings.level)
+    ends = _mean_interval(moments, settings.level)
     undefined = votes.size[2] - moments.n
     return build_estimates(moments.mean, ends, settings.level, moments.n, undefined, "cluster_t")
+
+
+def _mean_interval(moments: Moments, level: float) -> tuple[Floats, Floats]:
+    """Return t intervals; two listeners (or votes) who agree do not show how much others differ."""
+    low, high = significance.mean_interval(moments, level)
+    says_nothing = (moments.n < MIN_EQUAL_MEANS) & (low == high)
+    return np.where(says_nothing, np.nan, low), np.where(says_nothing, np.nan, high)
 
 
 def cluster_bootstrap(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
@@ -94,6 +106,73 @@ def two_way_bootstrap(votes: Votes, settings: IntervalSettings) -> list[Estimate
     return build_estimates(value, ends, settings.level, listeners, undefined, methods)
 
 
+def item_adjusted(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
+    """Return the mean that each system would have if all its votes were spread over all items.
+
+    The mean is that of the additive model of systems and items fitted by least squares, with each
+    item counting once, so that a system is not better because its items were easier. Its interval
+    is a t interval over listeners by the jackknife: the model is fitted without each listener in
+    turn. For complete designs, this is ``cluster_t``. Means are undefined if systems are not
+    connected by common items; so is the interval if that happens without one listener.
+
+    References
+    ----------
+    Efron and Stein (1981). The jackknife estimate of variance. Annals of Statistics 9.
+    """
+    from scipy.special import stdtrit
+
+    counts = np.zeros(votes.size[:2])
+    np.add.at(counts, (votes.systems, votes.items), 1)
+    totals = np.zeros(votes.size[:2])
+    np.add.at(totals, (votes.systems, votes.items), votes.values)
+    means = _additive_means(counts, totals)
+    listeners = count_heard(votes)[0]
+    without = []
+    for rows in np.split(
+        np.argsort(votes.listeners, kind="stable"), np.cumsum(np.bincount(votes.listeners))[:-1]
+    ):
+        place = votes.systems[rows], votes.items[rows]
+        counts[place] -= 1
+        totals[place] -= votes.values[rows]
+        without.append(_additive_means(counts, totals))
+        counts[place] += 1
+        totals[place] += votes.values[rows]
+    drawn = np.array(without)
+    count = len(drawn)
+    squares = ((drawn - drawn.mean(axis=0)) ** 2).sum(axis=0) * (count - 1) / count
+    freedom = np.where(listeners > 1, listeners - 1, np.nan)
+    half_width = stdtrit(freedom, (1 + settings.level) / 2) * np.sqrt(squares)
+    half_width = np.where((half_width == 0) & (listeners < MIN_EQUAL_MEANS), np.nan, half_width)
+    ends = means - half_width, means + half_width
+    undefined = votes.size[2] - listeners
+    return build_estimates(means, ends, settings.level, listeners, undefined, ITEM_ADJUSTED)
+
+
+def _additive_means(counts: Floats, totals: Floats) -> Floats:
+    """Return system effects plus the mean item effect, by least squares; NaN if not connected.
+
+    ``counts`` and ``totals`` have the number and the sum of votes by system and item. Item effects
+    are eliminated first, so only a matrix of systems is factorized.
+    """
+    heard, has_votes = counts.sum(axis=0) > 0, counts.sum(axis=1) > 0
+    counts, totals = counts[:, heard], totals[:, heard]
+    means = np.full(len(counts), np.nan)
+    share = counts / counts.sum(axis=0)
+    normal = np.diag(counts.sum(axis=1)) - share @ counts.T
+    right = totals.sum(axis=1) - share @ totals.sum(axis=0)
+    normal, right, share = normal[np.ix_(has_votes, has_votes)], right[has_votes], share[has_votes]
+    try:  # effects that sum to 0; singular if systems are not connected
+        factor = np.linalg.cholesky(normal + normal.max() / len(normal))
+    except np.linalg.LinAlgError:
+        return means
+    if np.diag(factor).min() ** 2 < CONNECTED_TOLERANCE * normal.max():
+        return means
+    effects = np.linalg.solve(factor.T, np.linalg.solve(factor, right))
+    item_means = totals.sum(axis=0) / counts.sum(axis=0)
+    means[has_votes] = effects + (item_means - effects @ share).mean()
+    return means
+
+
 Method = Callable[[Votes, IntervalSettings], list[Estimate]]
 METHODS: dict[str, Method] = {
     "naive_t": naive_t,
@@ -106,8 +185,9 @@ METHODS: dict[str, Method] = {
 def estimate_means(
     votes: Votes, method: str, *, level: float = 0.95, draws: int = 2000, seed: int = 0
 ) -> list[Estimate]:
-    """Return one estimate per system, by one of ``METHODS``."""
-    return METHODS[method](drop_unvoted(votes), IntervalSettings(level, draws, seed))
+    """Return one estimate per system, by one of ``METHODS`` or adjusted for items."""
+    function = item_adjusted if method == ITEM_ADJUSTED else METHODS[method]
+    return function(drop_unvoted(votes), IntervalSettings(level, draws, seed))
 
 
 def drop_unvoted(votes: Votes) -> Votes:

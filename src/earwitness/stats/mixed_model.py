@@ -3,39 +3,80 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 
 from earwitness.core import Estimate
-from earwitness.stats.arrays import Floats
+from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.votes import Codes, Votes
 
 # --- Crossed random effects ----------------------------------------------------------------------
 # A vote is the mean of its system plus random effects of listener, item, listener × system and item
-# × system, plus a residual. Only this section handles arrays as long as the votes: a fit needs only
-# the numbers of votes that share two levels, and sums of votes by level.
+# × system, plus a residual. The covariance of votes, in units of the residual variance, is
+#
+#     V = W + Z G Z',
+#
+# where W has the residual and all effects that belong to one system, so that it consists of one
+# block per system, and Z has the others: listeners and items that occur with several systems. With
+# B = [X Z], where X has one column per system, everything that the likelihood needs follows from
+#
+#     H = B'W⁻¹B and K = (diag(0, G⁻¹) + H)⁻¹:
+#
+# P = W⁻¹ − W⁻¹BKB'W⁻¹, and log |V| + log |X'V⁻¹X| = log |W| + log |K⁻¹| + log |G| (Henderson's
+# mixed-model equations, with X as an effect of infinite variance). Within a system, a column of Z
+# equals that of the listener or item itself, so H is a sum over systems of A = F'W⁻¹F, where F has
+# one column per listener and per item of the system. Of A only the rows of the smaller side,
+# listeners or items, are formed: levels of one side share no votes, so the rest is diagonal plus a
+# product of low rank.
+#
+# No matrix has more rows than a system has listeners and items, or than there are systems,
+# listeners and items of several systems. That is why traces of P are exact for tens of thousands of
+# votes: a sparse factorization of all effects would be small as well, but traces need its inverse.
 
 
 RESIDUAL = "residual"
+MAIN_EFFECTS = {"listener": 0, "item": 1}  # and the part of a block whose columns they have
+SYSTEM_EFFECTS = {"listener_system": 0, "item_system": 1}
+SMALL_RELATIVE_VARIANCE = 1e-6  # below it, differences of nearly equal numbers are avoided
+MAX_BORDER = 3000  # largest number of systems, listeners and items in one matrix
+
+
+@dataclass(frozen=True)
+class SystemBlock:
+    """Votes on one system: the side (listeners or items) with fewer levels first, then the other.
+
+    ``counts`` has the number of votes for each combination, ``sums`` the sum of votes by level.
+    ``members`` has 1 if an effect of a level belongs to a component and to no other system.
+    ``shared`` are the levels that occur with other systems, ``border`` are the columns of the
+    system and of these levels in B.
+    """
+
+    counts: Floats
+    sums: Floats
+    members: Floats
+    shared: Codes
+    border: Codes
+
+    @property
+    def split(self) -> int:
+        """Number of levels of the smaller side."""
+        return len(self.counts)
 
 
 @dataclass(frozen=True)
 class CrossProducts:
-    """Cross products of the model: Z has one column per level of each component, X one per system.
+    """Numbers and sums of votes of a model with the components ``names``.
 
-    ``y`` is each vote minus the plain mean of its system (``centre``), so its sums by system are 0.
+    ``border`` has the component of each column of Z, ``yy`` the sum of squares of votes minus the
+    plain means of their systems (``centre``).
     """
 
     names: tuple[str, ...]
-    starts: Codes
-    sizes: Codes
-    zz: Floats
-    zx: Floats
-    zy: Floats
-    xx: Floats
+    blocks: tuple[SystemBlock, ...]
+    border: Codes
     yy: float
     votes: int
     centre: Floats
@@ -43,11 +84,7 @@ class CrossProducts:
     @property
     def residual_df(self) -> int:
         """Number of votes minus number of systems."""
-        return self.votes - len(self.xx)
-
-    def levels(self, name: str) -> int:
-        """Return the number of levels of a component."""
-        return int(self.sizes[self.names.index(name)])
+        return self.votes - len(self.blocks)
 
 
 class LikelihoodPoint(NamedTuple):
@@ -55,44 +92,97 @@ class LikelihoodPoint(NamedTuple):
 
     ``traces`` has tr(P Vj P Vk), ``cubes`` y'P Vj P Vk P y and ``squares`` y'P Vj P y, with the
     residual last. ``shift`` is the difference between estimated and plain means, ``spread`` their
-    covariance, ``sway`` is Z'V⁻¹X times ``spread``.
+    covariance, and ``slopes`` its derivative by each variance.
     """
 
     loglik: float
     traces: Floats
     cubes: Floats
     squares: Floats
+    slopes: Floats
     shift: Floats
     spread: Floats
-    sway: Floats
+
+
+def border_size(votes: Votes) -> int:
+    """Return the number of systems and of listeners and items that occur with several systems."""
+    return len(np.unique(votes.systems)) + sum(
+        int(_is_shared(codes, votes.systems).sum()) for codes in (votes.listeners, votes.items)
+    )
+
+
+def _is_shared(codes: Codes, systems: Codes) -> Bools:
+    """Return by number whether a listener or item occurs with several systems."""
+    pairs = np.unique(codes * (systems.max() + 1) + systems) // (systems.max() + 1)
+    return np.bincount(pairs, minlength=int(codes.max()) + 1) > 1
 
 
 def cross_products(votes: Votes, names: tuple[str, ...]) -> CrossProducts:
     """Return the cross products of a model with the named components."""
     system = _number_levels(votes.systems)
-    codes_by_component = {
+    sides = _number_levels(votes.listeners), _number_levels(votes.items)
+    count = np.bincount(system).astype(np.float64)
+    centre = np.bincount(system, votes.values) / count
+    y = votes.values - centre[system]
+    shared = [_is_shared(codes, system) for codes in sides]
+    columns, border = [], list[int]()
+    for name, side in MAIN_EFFECTS.items():
+        in_border = shared[side] & (name in names)
+        columns.append(np.where(in_border, np.cumsum(in_border) - 1 + len(count) + len(border), -1))
+        border += [names.index(name)] * int(in_border.sum()) if name in names else []
+    order = np.argsort(system, kind="stable")
+    blocks = [
+        _system_block(number, names, [codes[rows] for codes in sides], y[rows], (shared, columns))
+        for number, rows in enumerate(np.split(order, np.cumsum(np.bincount(system))[:-1]))
+    ]
+    return CrossProducts(
+        names, tuple(blocks), np.array(border, np.int64), float(y @ y), len(y), centre
+    )
+
+
+def _system_block(
+    number: int,
+    names: tuple[str, ...],
+    sides: Sequence[Codes],
+    y: Floats,
+    levels: tuple[Sequence[Bools], Sequence[Codes]],
+) -> SystemBlock:
+    found = [np.unique(codes, return_inverse=True) for codes in sides]
+    order = sorted((0, 1), key=lambda side: len(found[side][0]))  # the smaller side first
+    (_, a), (_, b) = (found[side] for side in order)
+    members, columns = [], []
+    for side in order:
+        numbers = found[side][0]
+        is_alone = ~levels[0][side][numbers]
+        of_side = {name: is_alone for name, main in MAIN_EFFECTS.items() if main == side}
+        of_side |= {
+            name: np.ones_like(is_alone) for name, part in SYSTEM_EFFECTS.items() if part == side
+        }
+        none = np.zeros_like(is_alone)
+        members.append(np.array([of_side.get(name, none) for name in names]).T)
+        columns.append(levels[1][side][numbers])
+    column = np.concatenate(columns)
+    shared = np.flatnonzero(column >= 0)
+    shape = len(columns[0]), len(columns[1])
+    return SystemBlock(
+        np.bincount(a * shape[1] + b, minlength=shape[0] * shape[1])
+        .reshape(shape)
+        .astype(np.float64),
+        np.concatenate([np.bincount(a, y), np.bincount(b, y)]),
+        np.concatenate(members).astype(np.float64).reshape(sum(shape), len(names)),
+        shared,
+        np.append(number, column[shared]),
+    )
+
+
+def _component_codes(votes: Votes, name: str) -> Codes:
+    """Return the level of each vote, with gaps."""
+    return {
         "listener": votes.listeners,
         "item": votes.items,
         "listener_system": votes.listeners * votes.size[0] + votes.systems,
         "item_system": votes.stimuli,
-    }
-    levels = [_number_levels(codes_by_component[name]) for name in names]
-    count = np.bincount(system).astype(np.float64)
-    centre = np.bincount(system, votes.values) / count
-    y = votes.values - centre[system]
-    sizes = np.array([level.max() + 1 for level in levels], np.int64)
-    return CrossProducts(
-        names,
-        np.cumsum(sizes) - sizes,
-        sizes,
-        np.block([[_shared_counts(a, b) for b in levels] for a in levels]),
-        np.concatenate([_shared_counts(level, system) for level in levels]),
-        np.concatenate([np.bincount(level, y) for level in levels]),
-        np.diag(count),
-        float(y @ y),
-        len(y),
-        centre,
-    )
+    }[name]
 
 
 def _number_levels(levels: Codes) -> Codes:
@@ -100,95 +190,254 @@ def _number_levels(levels: Codes) -> Codes:
     return np.unique(levels, return_inverse=True)[1].reshape(-1)
 
 
-def _shared_counts(a: Codes, b: Codes) -> Floats:
-    """Return the number of votes for each combination of two levels."""
-    shape = int(a.max()) + 1, int(b.max()) + 1
-    counts = np.bincount(a * shape[1] + b, minlength=shape[0] * shape[1])
-    return counts.reshape(shape).astype(np.float64)
+class SolvedBlock(NamedTuple):
+    """A = F'W⁻¹F of one system, as the rows of its smaller side, and what the other side adds.
 
+    The rows and columns of the other side are ``diagonal`` − R'R, with the columns of ``root``.
+    ``sums`` is F'W⁻¹y; ``explained`` is y'y − y'W⁻¹y.
+    """
 
-class SolvedCrossProducts(NamedTuple):
-    """Z'V⁻¹ times Z, X and y, and the log determinant of V."""
-
-    zz: Floats
-    zx: Floats
-    zy: Floats
+    rows: Floats
+    diagonal: Floats
+    root: Floats
+    sums: Floats
+    explained: float
     logdet: float
+
+    def multiply(self, vectors: Floats) -> Floats:
+        """Return A times columns."""
+        split = len(self.rows)
+        first, second = vectors[:split], vectors[split:]
+        lower = self.rows[:, split:].T @ first + self.diagonal[:, None] * second
+        lower -= self.root.T @ (self.root @ second)
+        return np.concatenate([self.rows @ vectors, lower])
+
+    def columns(self, which: Codes) -> Floats:
+        """Return some columns of A, in ascending order."""
+        split = len(self.rows)
+        first, second = which[which < split], which[which >= split] - split
+        chosen = np.empty((self.rows.shape[1], len(which)))
+        chosen[:split] = self.rows[:, which]
+        chosen[split:, : len(first)] = self.rows[first, split:].T
+        lower = chosen[split:, len(first) :]
+        np.matmul(-self.root.T, self.root[:, second], out=lower)
+        lower[second, np.arange(len(second))] += self.diagonal[second]
+        return chosen
+
+    def diagonal_of_all(self) -> Floats:
+        """Return the diagonal of A."""
+        return np.append(np.diag(self.rows), self.diagonal - (self.root**2).sum(axis=0))
+
+
+def _solve_block(block: SystemBlock, relative: Floats) -> SolvedBlock:
+    """Eliminate the larger side, which is diagonal, then factorize what remains of the smaller."""
+    from scipy.linalg import cholesky, solve_triangular
+
+    split = block.split
+    variance = block.members @ relative
+    count = block.counts.sum(axis=0)
+    scale = 1 + variance[split:] * count
+    weighted = block.counts * (variance[split:] / scale)
+    rows = np.column_stack([-weighted @ block.counts.T, block.counts / scale])
+    rows[np.arange(split), np.arange(split)] += block.counts.sum(axis=1)
+    root = np.sqrt(variance[:split])
+    factor = cholesky(
+        np.eye(split) + root[:, None] * rows[:, :split] * root, lower=True, check_finite=False
+    )
+    sums = np.concatenate(
+        [block.sums[:split] - weighted @ block.sums[split:], block.sums[split:] / scale]
+    )
+    right = root[:, None] * np.column_stack([rows, sums[:split]])
+    solved = solve_triangular(factor, right, lower=True, overwrite_b=True, check_finite=False)
+    solved, by_sums = solved[:, :-1], solved[:, -1]
+    explained = (variance[split:] * block.sums[split:]) @ sums[split:] + by_sums @ by_sums
+    return SolvedBlock(
+        rows - solved[:, :split].T @ solved,
+        count / scale,
+        np.ascontiguousarray(solved[:, split:]),
+        sums - solved.T @ by_sums,
+        float(explained),
+        float(np.log(scale).sum() + 2 * np.log(np.diag(factor)).sum()),
+    )
+
+
+def _border_columns(block: SystemBlock, solved: SolvedBlock) -> Floats:
+    """Return F'W⁻¹B of one system: the columns of the system and of its shared levels."""
+    ones = np.zeros((len(block.sums), 1))
+    ones[: block.split] = 1.0  # the columns of either side add up to that of the system
+    return np.column_stack([solved.multiply(ones), solved.columns(block.shared)])
+
+
+def _border_rows(block: SystemBlock, rows: Floats) -> Floats:
+    """Return the rows of the system and of its shared levels, given those of all its levels."""
+    return np.concatenate([rows[: block.split].sum(axis=0, keepdims=True), rows[block.shared]])
+
+
+class SolvedBorder(NamedTuple):
+    """The border solved: H, K, Q = I − HK, K times ``sums`` (B'W⁻¹y), and log |K⁻¹| + log |G|.
+
+    Rows of Q are those of K times ``factor``, but for those of variances that are ``zero``.
+    ``root`` has L⁻¹D, with K = D (LL')⁻¹ D, so that quadratic forms of K are sums of squares.
+    """
+
+    h: Floats
+    k: Floats
+    q: Floats
+    factor: Floats
+    zero: Codes
+    root: Floats
+    sums: Floats
+    effects: Floats
+    logdet: float
+
+
+def _solve_border(
+    model: CrossProducts, solved: Sequence[SolvedBlock], relative: Floats
+) -> SolvedBorder:
+    from scipy.linalg import cholesky, solve_triangular
+
+    systems, size = len(model.blocks), len(model.blocks) + len(model.border)
+    h, sums = np.zeros((size, size)), np.zeros(size)
+    for block, part in zip(model.blocks, solved, strict=True):
+        columns = _border_columns(block, part)
+        h[np.ix_(block.border, block.border)] += _border_rows(block, columns)
+        sums[block.border] += _border_rows(block, part.sums)
+    # K = D (E + DHD)⁻¹ D, where D has the roots of variances and E is 1, but D is 1 and E is 0 for
+    # systems: this is defined for variances of 0 as well.
+    scale = np.append(np.ones(systems), np.sqrt(relative[model.border]))
+    inner = scale[:, None] * h * scale
+    inner[np.arange(systems, size), np.arange(systems, size)] += 1
+    lower = cholesky(inner, lower=True, check_finite=False)
+    root = solve_triangular(lower, np.diag(scale), lower=True, check_finite=False)
+    k = root.T @ root
+    # I − HK = D⁻¹ E (E + DHD)⁻¹ D, without the cancellation of I and HK where variances are large
+    factor, zero = np.zeros(size), np.flatnonzero(scale == 0)
+    np.divide(1, scale**2, out=factor, where=(scale > 0) & (np.arange(size) >= systems))
+    q = factor[:, None] * k
+    q[zero] = -h[zero] @ k
+    q[zero, zero] += 1
+    effects = root.T @ (root @ sums)
+    logdet = float(2 * np.log(np.diag(lower)).sum())
+    return SolvedBorder(h, k, q, factor, zero, root, sums, effects, logdet)
+
+
+def _border_products(border: SolvedBorder) -> Floats:
+    """Return Z'PZ of the border: QH, or from KH = I − Q' if no variance is close to 0."""
+    if border.factor.max(initial=0.0) > 1 / SMALL_RELATIVE_VARIANCE or len(border.zero):
+        return border.q @ border.h
+    return border.factor[:, None] * (np.eye(len(border.q)) - border.q.T)
+
+
+def _times_border(block: SystemBlock, part: SolvedBlock, y: Floats, matrix: Floats) -> Floats:
+    """Return Y times a matrix; by the parts of A if its smaller side is much smaller."""
+    if 3 * block.split > len(block.sums):
+        return y @ matrix
+    spread = np.zeros((len(block.sums), matrix.shape[1]))
+    spread[block.shared] = matrix[1:]
+    spread[: block.split] += matrix[0]
+    return part.multiply(spread)
 
 
 def evaluate_likelihood(model: CrossProducts, variances: Floats) -> LikelihoodPoint:
     """Evaluate the model at the variances of its components, with the residual last."""
-    relative = variances[:-1] / variances[-1]
-    ratios = np.repeat(relative, model.sizes)
-    zz, zx, zy, logdet = _solve_levels(model, ratios)
-    weighted_zx = model.zx * ratios[:, None]
-    information = model.xx - weighted_zx.T @ zx
-    spread = np.linalg.inv((information + information.T) / 2)
-    weighted_zy = weighted_zx.T @ zy
-    shift = -spread @ weighted_zy
-    residual_squares = model.yy - model.zy @ (ratios * zy) + weighted_zy @ shift
-    sway = zx @ spread
-    moments = _likelihood_moments(
-        model, relative, zz - sway @ zx.T, zy - zx @ shift, residual_squares
-    )
+    relative, systems = variances[:-1] / variances[-1], len(model.blocks)
+    solved = [_solve_block(block, relative) for block in model.blocks]
+    border = _solve_border(model, solved, relative)
+    explained = sum(part.explained for part in solved) + ((border.root @ border.sums) ** 2).sum()
     loglik = -0.5 * (
         model.residual_df * np.log(2 * np.pi * variances[-1])
-        + logdet
-        - np.linalg.slogdet(spread)[1]
-        + residual_squares / variances[-1]
+        + sum(part.logdet for part in solved)
+        + border.logdet
+        + (model.yy - explained) / variances[-1]
     )
-    return LikelihoodPoint(float(loglik), *moments, shift, spread, sway)
-
-
-def _solve_levels(model: CrossProducts, ratios: Floats) -> SolvedCrossProducts:
-    """Compute Z'V⁻¹ as (I + CG)⁻¹Z', with C = Z'Z and relative variances G.
-
-    Levels of one component share no votes, so their block of C is diagonal: the last component (b)
-    is
-    eliminated first, and only the others (a) need a factorization.
-    """
-    from scipy.linalg import lu_factor, lu_solve
-
-    cut = int(model.starts[-1])
-    ab, count = model.zz[:cut, cut:], np.diag(model.zz)[cut:]
-    diagonal = 1 + ratios[cut:] * count
-    eliminated = ab * (ratios[cut:] / diagonal)
-    reduced = model.zz[:cut, :cut] - eliminated @ ab.T
-    others = np.column_stack([model.zx, model.zy])
-    right = np.column_stack([reduced, ab / diagonal, others[:cut] - eliminated @ others[cut:]])
-    factor = lu_factor(np.eye(cut) + reduced * ratios[:cut], check_finite=False)
-    solved = lu_solve(factor, right, overwrite_b=True, check_finite=False)
-    size = len(ratios)
-    back = (ab * ratios[:cut, None]).T @ solved[:, cut:]
-    back = (np.column_stack([np.diag(count), others[cut:]]) - back) / diagonal[:, None]
-    zz = np.block([[solved[:, :size]], [solved[:, cut:size].T, back[:, : size - cut]]])
-    solved_others = np.concatenate([solved[:, size:], back[:, size - cut :]])
-    logdet = np.log(diagonal).sum() + np.log(np.abs(np.diag(factor[0]))).sum()
-    return SolvedCrossProducts(zz, solved_others[:, :-1], solved_others[:, -1], float(logdet))
+    moments = _likelihood_moments(model, solved, border, relative, model.yy - explained)
+    spread = border.k[:systems, :systems]
+    return LikelihoodPoint(float(loglik), *moments, border.effects[:systems], spread)
 
 
 def _likelihood_moments(
-    model: CrossProducts, ratios: Floats, zpz: Floats, zpy: Floats, ypy: float
-) -> tuple[Floats, Floats, Floats]:
-    """Return traces, cubes and squares; those of the residual follow, since PVP = P."""
-    singles = np.add.reduceat(np.diag(zpz), model.starts)
-    squares = np.add.reduceat(zpy * zpy, model.starts)
-    traces = _component_sums(model, zpz * zpz)
-    cubes = _component_sums(model, zpz * zpy * zpy[:, None])
-    squares = np.append(squares, ypy - ratios @ squares)
-    singles = np.append(singles, model.residual_df - ratios @ singles)
+    model: CrossProducts,
+    solved: Sequence[SolvedBlock],
+    border: SolvedBorder,
+    relative: Floats,
+    ypy: float,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return traces, cubes, squares and slopes; those of the residual follow, since PVP = P.
+
+    An effect is either a column of the border or one of a system. Sums over two effects of systems
+    s and t use that their part of Z'PZ is A (if s = t) minus Y K Y', with Y = F'W⁻¹B of each: its
+    squares add up to the trace of K Sj K Sk, where Sj is the sum of Y'Y over effects of j.
+    """
+    systems, size, count = len(model.blocks), len(border.h), len(model.names)
+    members = np.zeros((size, count))
+    members[systems + np.arange(len(model.border)), model.border] = 1
+    q, factor = border.q, border.factor
+    zpz, zpy = _border_products(border), border.sums - border.h @ border.effects
+    singles, squares = members.T @ np.diag(zpz), members.T @ zpy**2
+    traces, cubes = members.T @ zpz**2 @ members, np.zeros((count, count))
+    sway = -q[:, :systems]  # Z'V⁻¹X times the covariance of means
+    slopes = np.array([sway.T @ (members[:, [j]] * sway) for j in range(count)])
+    products, pulls = np.zeros((count, size, size)), np.zeros((size, count))
+    for block, part in zip(model.blocks, solved, strict=True):
+        place, inside = block.border, np.ix_(block.border, block.border)
+        y = _border_columns(block, part)
+        yk = _times_border(block, part, y, border.k[inside])
+        singles += block.members.T @ (part.diagonal_of_all() - (yk * y).sum(axis=1))
+        traces += _block_traces(block, part, y, yk)
+        sway, is_member = y @ border.k[place, :systems], block.members > 0
+        for j in np.flatnonzero(is_member.any(axis=0)).tolist():
+            chosen, swayed = y[is_member[:, j]], sway[is_member[:, j]]
+            products[j][inside] += chosen.T @ chosen
+            slopes[j] += swayed.T @ swayed
+        local = part.sums - y @ border.effects[place]
+        squares += block.members.T @ local**2
+        effects = block.members * local[:, None]
+        effects[block.shared] += members[place[1:]] * zpy[place[1:], None]
+        pulled = part.multiply(effects)
+        cubes += effects.T @ pulled
+        pulls[place] += _border_rows(block, pulled)
+    rooted = border.root @ pulls
+    cubes -= rooted.T @ rooted
+    has_local = np.flatnonzero([block.any() for block in products])
+    k_products = {j: border.k @ products[j] for j in has_local.tolist()}
+    for j, first in k_products.items():
+        q_product = factor[:, None] * first
+        q_product[border.zero] = q[border.zero] @ products[j]
+        beside = members.T @ (q_product * q).sum(axis=1)
+        traces[:, j] += beside
+        traces[j] += beside
+        for k, second in k_products.items():
+            traces[j, k] += (first * second.T).sum()
+    squares = np.append(squares, ypy - relative @ squares)
+    singles = np.append(singles, model.residual_df - relative @ singles)
+    rest = border.k[:systems, :systems] - np.tensordot(relative, slopes, 1)
     return (
-        _add_residual_border(traces, ratios, singles),
-        _add_residual_border(cubes, ratios, squares),
+        _add_residual_border((traces + traces.T) / 2, relative, singles),
+        _add_residual_border((cubes + cubes.T) / 2, relative, squares),
         squares,
+        np.concatenate([slopes, rest[None]]),
     )
 
 
-def _component_sums(model: CrossProducts, entries: Floats) -> Floats:
-    """Return sums over all levels of two components."""
-    rows = np.add.reduceat(entries, model.starts, axis=0)
-    pairs = np.add.reduceat(rows, model.starts, axis=1)
-    return np.asarray((pairs + pairs.T) / 2)
+def _block_traces(block: SystemBlock, part: SolvedBlock, y: Floats, yk: Floats) -> Floats:
+    """Return sums of squares of A − Y K Y', without those of Y K Y', by two components."""
+    split = block.split
+    small, large = block.members[:split], block.members[split:]
+    squares = small.T @ (part.rows * (part.rows - 2 * (yk[:split] @ y.T)))
+    mixed = squares[:, split:] @ large
+    traces = squares[:, :split] @ small + mixed + mixed.T
+    both = (part.root**2).sum(axis=0) + (yk[split:] * y[split:]).sum(axis=1)
+    own = part.diagonal * (part.diagonal - 2 * both)
+    traces += large.T @ (own[:, None] * large)
+    rooted = {}
+    for j in np.flatnonzero(large.any(axis=0)).tolist():
+        chosen = large[:, j] > 0
+        root = part.root[:, chosen]
+        rooted[j] = root @ root.T, root @ yk[split:][chosen], root @ y[split:][chosen]
+    for j, (gram, by_yk, _) in rooted.items():
+        for k, (other, _, by_y) in rooted.items():
+            traces[j, k] += (gram * other).sum() + 2 * (by_yk * by_y).sum()
+    return np.asarray(traces)
 
 
 def _add_residual_border(inner: Floats, ratios: Floats, sums: Floats) -> Floats:
@@ -208,10 +457,13 @@ def _add_residual_border(inner: Floats, ratios: Floats, sums: Floats) -> Floats:
 
 MAX_NEWTON_STEPS = 200
 MAX_HALVINGS = 30
+MIN_START_SHARE = 1e-3  # smallest first estimate, relative to the variance of all votes
 MIN_RESIDUAL_SHARE = 1e-6  # smallest residual variance, relative to the variance of all votes
 FINAL_STEP_SHARE = 1e-9  # iteration stops after a smaller step, relative to that variance
 MIN_CURVATURE = 1e-12  # smallest eigenvalue of the scaled curvature
-FLAT_CURVATURE = 1e-6  # with a smaller eigenvalue, Fisher's information is used instead
+# with a smaller eigenvalue relative to Fisher's information, that is used instead of the observed:
+# far from the maximum, its steps are better
+FLAT_CURVATURE = 0.5
 # smallest share of a component that is not explained by other components
 MIN_DISTINCT_SQUARES_SHARE = 1e-8
 
@@ -224,16 +476,18 @@ class RemlFit(NamedTuple):
     converged: bool
 
 
-def identifiable_components(model: CrossProducts) -> tuple[str, ...]:
-    """Return the components that are not confounded with means, residual or earlier components."""
-    start = evaluate_likelihood(model, np.append(np.zeros(len(model.names)), 1.0))
-    order = [len(model.names), *range(len(model.names))]
-    gram = start.traces[np.ix_(order, order)]
+def identifiable_components(votes: Votes, names: tuple[str, ...]) -> tuple[tuple[str, ...], Floats]:
+    """Return the components that are not confounded with means, residual or earlier components.
+
+    The second result has first estimates of their variances, with the residual last: MINQUE(0), the
+    variances for which squares of sums of votes by level have their expected values (Rao 1971).
+    """
+    products = gram = _component_products(votes, names)
     scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
     gram = gram / np.outer(scale, scale)
     kept = [0]
-    for place in range(1, len(order)):
-        if scale[place] ** 2 <= MIN_DISTINCT_SQUARES_SHARE * model.votes:
+    for place in range(1, len(gram)):
+        if scale[place] ** 2 <= MIN_DISTINCT_SQUARES_SHARE * len(votes.values):
             continue  # confounded with the means
         kept_gram = gram[np.ix_(kept, kept)]
         distinct_share = gram[place, place] - gram[place, kept] @ np.linalg.solve(
@@ -241,21 +495,64 @@ def identifiable_components(model: CrossProducts) -> tuple[str, ...]:
         )
         if distinct_share > MIN_DISTINCT_SQUARES_SHARE:
             kept.append(place)
-    return tuple(model.names[place - 1] for place in kept[1:])
+    kept_names = tuple(names[place - 1] for place in kept[1:])
+    squares = [_squared_sums(votes, name) for name in (RESIDUAL, *kept_names)]
+    variances = np.linalg.solve(products[np.ix_(kept, kept)], squares)
+    total = squares[0] / max(products[0, 0], 1)
+    return kept_names, np.roll(np.clip(variances, MIN_START_SHARE * total, None), -1)
 
 
-def fit_variances(model: CrossProducts) -> RemlFit:
+def _squared_sums(votes: Votes, name: str) -> float:
+    """Return the sum of squares of votes, minus system means, summed by level of a component."""
+    count = np.bincount(votes.systems, minlength=votes.size[0])
+    means = np.bincount(votes.systems, votes.values, minlength=votes.size[0]) / np.maximum(count, 1)
+    y = votes.values - means[votes.systems]
+    if name == RESIDUAL:
+        return float(y @ y)
+    sums = np.bincount(_number_levels(_component_codes(votes, name)), y)
+    return float(sums @ sums)
+
+
+def _component_products(votes: Votes, names: tuple[str, ...]) -> Floats:
+    """Return tr(M Vj M Vk) of all components, the residual first, where M removes system means.
+
+    Its sums are over votes that share two levels, which are few.
+    """
+    from scipy.sparse import csr_array
+
+    levels = [votes.systems, *(_component_codes(votes, name) for name in names)]
+    rows, ones = np.arange(len(votes.values)), np.ones(len(votes.values))
+    x, *columns = (csr_array((ones, (rows, _number_levels(codes)))) for codes in levels)
+    count = x.sum(axis=0)
+    by_system = [(z.T @ x).tocsr() for z in columns]
+    grams = [(u.T @ u).toarray() / count for u in by_system]
+    products = np.zeros((len(names) + 1,) * 2)
+    products[0, 0] = len(rows) - len(count)
+    for j, z in enumerate(columns):
+        products[0, j + 1] = products[j + 1, 0] = len(rows) - np.trace(grams[j])
+        for k in range(j + 1):
+            shared = z.T @ columns[k]
+            both = (by_system[j] * (shared @ by_system[k])).sum(axis=0) / count
+            value = shared.power(2).sum() - 2 * both.sum() + (grams[j] * grams[k].T).sum()
+            products[j + 1, k + 1] = products[k + 1, j + 1] = value
+    return products
+
+
+def fit_variances(
+    model: CrossProducts, start: Floats, progress: Callable[[int], object]
+) -> RemlFit:
     """Return the REML variances; votes must vary within systems."""
-    total = model.yy / model.residual_df
-    current = np.full(len(model.names) + 1, total / (len(model.names) + 1))
+    total, current = model.yy / model.residual_df, start
     point = evaluate_likelihood(model, current)
-    for _ in range(MAX_NEWTON_STEPS):
+    for step in range(MAX_NEWTON_STEPS):
+        progress(step)
         target = _newton_target(current, point, MIN_RESIDUAL_SHARE * total)
-        stepped, reached = _halve_step(model, current, point, target)
-        moved = float(np.abs(stepped - current).max())
-        current, point = stepped, reached
-        if moved < FINAL_STEP_SHARE * total:
+        if float(np.abs(target - current).max()) < FINAL_STEP_SHARE * total:
             return RemlFit(current, point, True)
+        stepped, reached = _halve_step(model, current, point, target)
+        if stepped is current:
+            return RemlFit(current, point, True)  # no step increases the likelihood
+        current, point = stepped, reached
     return RemlFit(current, point, False)
 
 
@@ -333,10 +630,9 @@ class MixedModelFit:
     """Fitted mixed model.
 
     ``means`` and ``covariance`` have NaN for a system without votes. ``slopes`` has the derivative
-    of
-    the covariance by each variance, and ``uncertainty`` the covariance of the variances, in the
-    order
-    of ``variances``; components in ``left_out`` are not among them.
+    of the covariance by each variance, and ``uncertainty`` the covariance of the variances, in the
+    order of ``variances``; components in ``left_out`` are not among them. ``skipped`` is the reason
+    if the model was not fitted.
     """
 
     means: Floats
@@ -347,40 +643,30 @@ class MixedModelFit:
     loglik: float
     slopes: Floats
     uncertainty: Floats
-
-    def error(self, weights: Floats) -> float:
-        """Return the standard error of a linear combination of means; NaN if unknown."""
-        used = weights != 0
-        variance = weights[used] @ self.covariance[np.ix_(used, used)] @ weights[used]
-        return float(np.sqrt(variance))
-
-    def freedom(self, weights: Floats) -> float:
-        """Return Satterthwaite's degrees of freedom of a linear combination of means.
-
-        By the Cauchy–Schwarz inequality they never exceed the number of votes minus that of
-        systems.
-        """
-        used = weights != 0
-        parts = self.slopes[:, used][:, :, used]
-        slope = np.einsum("i,kij,j->k", weights[used], parts, weights[used])
-        spread = float(slope @ self.uncertainty @ slope)
-        return 2 * self.error(weights) ** 4 / spread if spread > 0 else float("nan")
+    skipped: str = ""
 
 
-def fit_mixed_model(votes: Votes) -> MixedModelFit:
+def _ignore_steps(steps: int, /) -> None:
+    """Ignore progress."""
+
+
+def fit_mixed_model(
+    votes: Votes, *, progress: Callable[[int], object] = _ignore_steps
+) -> MixedModelFit:
     """Fit the linear mixed model to all votes on one scale.
 
     Parameters
     ----------
     votes
         Votes of listeners on systems and items.
+    progress
+        Called with the number of steps done.
 
     Returns
     -------
     MixedModelFit
         System means, their covariance and variance components. If the votes do not allow a fit,
-        plain
-        means without a covariance.
+        plain means without a covariance, and the reason.
 
     References
     ----------
@@ -388,20 +674,25 @@ def fit_mixed_model(votes: Votes) -> MixedModelFit:
     Biometrika 58.
     """
     systems = np.unique(votes.systems)
-    blank = _unfitted_model(votes)
     if len(votes.values) <= len(systems):
-        return blank
-    model = cross_products(votes, COMPONENT_NAMES)
-    if model.yy <= CONSTANT_VOTES_SHARE * float(votes.values @ votes.values):
-        return blank
-    names = identifiable_components(model)
+        return _unfitted_model(votes, "there are not more votes than systems")
+    border = border_size(votes)
+    if border > MAX_BORDER:
+        return _unfitted_model(
+            votes,
+            f"it would have {border:,} systems, and listeners and items of several systems, more "
+            f"than {MAX_BORDER:,}",
+        )
+    names, start = identifiable_components(votes, COMPONENT_NAMES)
     if not names:
-        return blank
-    model = cross_products(votes, tuple(sorted(names, key=lambda name: model.levels(name))))
-    return _build_fit(votes.size[0], systems, model, fit_variances(model))
+        return _unfitted_model(votes, "effects of listeners and items cannot be distinguished")
+    model = cross_products(votes, names)
+    if model.yy <= CONSTANT_VOTES_SHARE * float(votes.values @ votes.values):
+        return _unfitted_model(votes, "votes do not vary within systems")
+    return _build_fit(votes.size[0], systems, model, fit_variances(model, start, progress))
 
 
-def _unfitted_model(votes: Votes) -> MixedModelFit:
+def _unfitted_model(votes: Votes, reason: str) -> MixedModelFit:
     """Return plain means with unknown covariance."""
     count = np.bincount(votes.systems, minlength=votes.size[0])
     total = np.bincount(votes.systems, votes.values, minlength=votes.size[0])
@@ -409,7 +700,7 @@ def _unfitted_model(votes: Votes) -> MixedModelFit:
     unknown = np.full((votes.size[0], votes.size[0]), np.nan)
     slopes, uncertainty = np.empty((0, *unknown.shape)), np.empty((0, 0))
     return MixedModelFit(
-        means, unknown, {}, COMPONENT_NAMES, False, float("nan"), slopes, uncertainty
+        means, unknown, {}, COMPONENT_NAMES, False, float("nan"), slopes, uncertainty, reason
     )
 
 
@@ -417,8 +708,7 @@ def _build_fit(size: int, systems: Codes, model: CrossProducts, reml: RemlFit) -
     point, residual = reml.point, reml.variances[-1]
     means = np.full(size, np.nan)
     means[systems] = model.centre + point.shift
-    slopes = _covariance_slopes(model, reml)
-    covariances = np.concatenate([residual * point.spread[None], slopes])
+    covariances = np.concatenate([residual * point.spread[None], point.slopes])
     placed = np.full((len(covariances), size, size), np.nan)
     placed[:, systems[:, None], systems] = covariances
     names = (*model.names, RESIDUAL)
@@ -431,16 +721,8 @@ def _build_fit(size: int, systems: Codes, model: CrossProducts, reml: RemlFit) -
         point.loglik,
         placed[1:],
         _variance_covariance(reml),
+        "" if reml.converged else f"no maximum of the likelihood in {MAX_NEWTON_STEPS} steps",
     )
-
-
-def _covariance_slopes(model: CrossProducts, reml: RemlFit) -> Floats:
-    """Return the derivative of the covariance of means by each variance."""
-    sway = np.split(reml.point.sway, model.starts[1:])
-    component_slopes = np.array([rows.T @ rows for rows in sway])
-    ratios = reml.variances[:-1] / reml.variances[-1]
-    residual_slope = reml.point.spread - np.tensordot(ratios, component_slopes, 1)
-    return np.concatenate([component_slopes, residual_slope[None]])
 
 
 def _variance_covariance(reml: RemlFit) -> Floats:
@@ -461,8 +743,9 @@ def mixed_means(
 
     ``fitted`` is the model of these votes, if it is already available.
     """
-    fitted, rows = fitted or fit_mixed_model(votes), np.eye(votes.size[0])
-    return [_mean_estimate(votes, fitted, weights, level)[0] for weights in rows]
+    systems = [(system,) for system in range(votes.size[0])]
+    estimates = _mean_estimates(votes, fitted or fit_mixed_model(votes), systems, level)
+    return [estimate for estimate, _ in estimates]
 
 
 def mixed_contrasts(
@@ -473,40 +756,62 @@ def mixed_contrasts(
     fitted: MixedModelFit | None = None,
 ) -> list[tuple[Estimate, float]]:
     """Return first minus second with intervals for pairs of systems, and p of no difference."""
-    fitted, rows = fitted or fit_mixed_model(votes), np.eye(votes.size[0])
-    return [_mean_estimate(votes, fitted, rows[a] - rows[b], level) for a, b in pairs]
+    return _mean_estimates(votes, fitted or fit_mixed_model(votes), list(pairs), level)
 
 
-class MeanCombination(NamedTuple):
-    """Linear combination of means, standard error, degrees of freedom, number of listeners."""
+class MeanCombinations(NamedTuple):
+    """Linear combinations of means: values, standard errors, degrees of freedom, listeners."""
 
-    value: float
-    error: float
-    freedom: float
-    listeners: int
-
-
-def combine_means(votes: Votes, fitted: MixedModelFit, weights: Floats) -> MeanCombination:
-    """Return a linear combination of means; its error needs two listeners and two items."""
-    has_weight = weights != 0
-    value = float(weights[has_weight] @ fitted.means[has_weight])
-    listeners, items = (len(np.unique(codes)) for codes in (votes.listeners, votes.items))
-    error = freedom = float("nan")
-    if min(listeners, items) > 1 and fitted.converged:
-        error, freedom = fitted.error(weights), fitted.freedom(weights)
-    voters = len(np.unique(votes.listeners[has_weight[votes.systems]]))
-    return MeanCombination(value, error, freedom, voters)
+    value: Floats
+    error: Floats
+    freedom: Floats
+    listeners: Codes
 
 
-def _mean_estimate(
-    votes: Votes, fitted: MixedModelFit, weights: Floats, level: float
-) -> tuple[Estimate, float]:
+def combine_means(
+    votes: Votes, fitted: MixedModelFit, pairs: Sequence[tuple[int, ...]]
+) -> MeanCombinations:
+    """Return means of systems ``(a,)`` or differences ``(a, b)``.
+
+    Errors need two listeners and two items. ``listeners`` counts those who rated either system.
+    """
+    first = np.array([pair[0] for pair in pairs], np.int64)
+    last = np.array([pair[-1] for pair in pairs], np.int64)
+    is_pair = np.array([len(pair) > 1 for pair in pairs], bool)
+
+    def spread(matrix: Floats) -> Floats:
+        both = np.diag(matrix)[last] - 2 * matrix[first, last]
+        return np.diag(matrix)[first] + np.where(is_pair, both, 0.0)
+
+    value = fitted.means[first] - np.where(is_pair, fitted.means[last], 0.0)
+    error = freedom = np.full(len(pairs), np.nan)
+    has_both = min(len(np.unique(codes)) for codes in (votes.listeners, votes.items)) > 1
+    if has_both and fitted.converged:
+        slopes = np.array([spread(matrix) for matrix in fitted.slopes])
+        variance = np.einsum("kn,kl,ln->n", slopes, fitted.uncertainty, slopes)
+        error = np.sqrt(spread(fitted.covariance))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            freedom = np.where(variance > 0, 2 * error**4 / variance, np.nan)
+    has_voted = (votes.listener_sums()[1] > 0).astype(np.float64)
+    both = has_voted.T @ has_voted
+    counts = spread(both) + np.where(is_pair, both[first, last], 0.0)
+    return MeanCombinations(value, error, freedom, counts.astype(np.int64))
+
+
+def _mean_estimates(
+    votes: Votes, fitted: MixedModelFit, pairs: Sequence[tuple[int, ...]], level: float
+) -> list[tuple[Estimate, float]]:
     from scipy.special import stdtr, stdtrit
 
-    value, error, freedom, voters = combine_means(votes, fitted, weights)
-    half_width = float(stdtrit(freedom, (1 + level) / 2)) * error
-    p = float(2 * stdtr(freedom, -abs(value) / error)) if error > 0 else float("nan")
-    return Estimate(value, value - half_width, value + half_width, level, voters, 0, "mixed"), p
+    value, error, freedom, listeners = combine_means(votes, fitted, pairs)
+    half_width = stdtrit(freedom, (1 + level) / 2) * error
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = np.where(error > 0, 2 * stdtr(freedom, -np.abs(value) / error), np.nan)
+    columns = (value, value - half_width, value + half_width, listeners, p)
+    return [
+        (Estimate(mean, low, high, level, n, 0, "mixed"), p_value)
+        for mean, low, high, n, p_value in zip(*(c.tolist() for c in columns), strict=True)
+    ]
 
 
 # --- Variance components -------------------------------------------------------------------------

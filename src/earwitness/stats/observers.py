@@ -123,9 +123,11 @@ def centre_biases(state: ProjectionState, has_vote: Bools, parts: Codes) -> tupl
 # within each connected part, and qualities of a part are relative to its own listeners. A listener
 # who shares no stimulus with anyone has neither bias nor inconsistency.
 #
-# **Intervals.** The standard deviation of residuals is too small, since qualities and biases are
-# fitted to the same votes; intervals divide squares by the residual degrees of freedom. The
-# interval of a quality is normal, that of a bias Student's t, that of an inconsistency chi-squared.
+# **Intervals.** Inconsistencies are those of the recommendation, with the number of votes as the
+# divisor. That is too small, since qualities and biases are fitted to the same votes; intervals
+# therefore divide squares by the residual degrees of freedom. The interval of a quality is normal,
+# that of a bias Student's t, that of an inconsistency chi-squared; in panels of a few listeners the
+# latter may lie above the inconsistency, and is then extended down to it.
 
 
 # times the standard error of a quality: prevents degeneration and improves coverage
@@ -137,9 +139,8 @@ Estimates = tuple[Estimate, ...]
 class SubjectFit:
     """Estimates by stimulus and by listener; NaN without a vote.
 
-    ``parts`` has the connected part of each listener, −1 without a vote. ``spread`` has
-    inconsistencies
-    as defined in the recommendation; these are biased downwards, which ``inconsistencies`` correct.
+    ``parts`` has the connected part of each listener, −1 without a vote. ``inconsistencies`` are
+    those of the recommendation; their intervals correct the bias due to fitting.
     """
 
     qualities: Estimates
@@ -150,7 +151,6 @@ class SubjectFit:
     rounds: int
     converged: bool
     parts: tuple[int, ...]
-    spread: tuple[float, ...]
 
     @property
     def warning(self) -> str:
@@ -160,7 +160,7 @@ class SubjectFit:
         listeners = sum(not np.isnan(inconsistency.value) for inconsistency in self.inconsistencies)
         return (
             f"the inconsistency of {len(self.floored)} of {listeners} listeners was raised to the "
-            f"minimum of {self.floor:.3g}, because the panel is too small to weight them fully"
+            f"minimum of {self.floor:.2f}, because the panel is too small to weight them fully"
         )
 
 
@@ -197,9 +197,8 @@ def fit_subjects(table: Floats, *, share: float = FLOOR_FACTOR, level: float = 0
     estimates = _subject_intervals(
         has_vote, state._replace(qualities=qualities, biases=biases), compared, level
     )
-    spread = tuple(np.where(compared, state.floored_spread, np.nan).tolist())
     reached = state.rounds, state.converged
-    return SubjectFit(*estimates, floor, floored, *reached, tuple(parts.tolist()), spread)
+    return SubjectFit(*estimates, floor, floored, *reached, tuple(parts.tolist()))
 
 
 def _subject_intervals(
@@ -213,7 +212,9 @@ def _subject_intervals(
         _bias_estimates(
             votes, np.where(compared, state.biases, np.nan), unbiased_spread, df, level
         ),
-        _inconsistency_estimates(votes, unbiased_spread, df, level),
+        _inconsistency_estimates(
+            votes, np.where(compared, state.floored_spread, np.nan), unbiased_spread, df, level
+        ),
     )
 
 
@@ -255,14 +256,16 @@ def _bias_estimates(
 
 
 def _inconsistency_estimates(
-    votes: Codes, unbiased_spread: Floats, df: Floats, level: float
+    votes: Codes, values: Floats, unbiased_spread: Floats, df: Floats, level: float
 ) -> Estimates:
+    """Return inconsistencies with chi-squared intervals that contain them."""
     from scipy.special import chdtri
 
     low, high = (
         unbiased_spread * np.sqrt(df / chdtri(df, (1 - side * level) / 2)) for side in (1, -1)
     )
-    return _zip_estimates(unbiased_spread, low, high, votes, level, "alternating-projection-chi2")
+    low = np.minimum(low, values)
+    return _zip_estimates(values, low, high, votes, level, "alternating-projection-chi2")
 
 
 def _zip_estimates(

@@ -10,12 +10,18 @@ from typing import Any
 from earwitness.core import Answer, Input, Progress, Rating, StrPath, no_progress
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFolder
-from earwitness.io.source import TableInput, table_inputs
+from earwitness.io.source import RecordSource, TableInput, table_inputs
 from earwitness.report.html.page import render_html
 from earwitness.report.latex import render_latex
-from earwitness.studies.analysis.pipeline import analyse
-from earwitness.studies.analysis.prepare import CodedRatings, code_ratings, resolve_repeats
-from earwitness.studies.analysis.settings import AnalysisSettings, default_rule, parse_scales
+from earwitness.studies.analysis.pipeline import RatingSet, analyse, with_anchors
+from earwitness.studies.analysis.prepare import resolve_repeats
+from earwitness.studies.analysis.settings import (
+    AnalysisSettings,
+    AnchorNames,
+    default_rule,
+    parse_anchors,
+    parse_scales,
+)
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.ratings.collect import (
     TableOptions,
@@ -33,7 +39,7 @@ from earwitness.studies.report.export import methods_paragraph, results_json, ta
 from earwitness.studies.results import Results
 from earwitness.studies.rubric import read_rubric
 from earwitness.studies.screening import screen
-from earwitness.studies.study import NO_GROUPS, Rule, Study
+from earwitness.studies.study import ALL_SCALES, NO_GROUPS, Rule, Scale, Study
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ, Mushra
 from earwitness.studies.trials.rubric import RubricKind
@@ -52,13 +58,16 @@ def settings_of(
     interval: str = "",
     level: float = 0.0,
     correction: str = "",
+    test: str = "",
+    adjust: str = "",
     contrasts: Sequence[tuple[str, str]] = (),
     by: Sequence[str] = (),
     margins: Sequence[tuple[str, str]] = (),
     scales: Sequence[str] = (),
     screening: Sequence[str] | None = None,
     reference: str = "",
-    anchor: str = "",
+    anchor: AnchorNames = (),
+    low_is_good: Sequence[str] = (),
     **more: Any,
 ) -> AnalysisSettings:
     """Return the settings of an analysis: those planned in a study, overridden by arguments.
@@ -67,9 +76,11 @@ def settings_of(
     ----------
     study
         Study with the planned analysis, or None.
-    interval, level, correction, contrasts
-        Method of confidence intervals, confidence level, correction for multiple comparisons, and
-        pairs of systems to compare.
+    interval, level, correction, test, contrasts
+        Method of confidence intervals, confidence level, correction for multiple comparisons, test
+        of pairs (``t`` or ``wilcoxon``), and pairs of systems to compare.
+    adjust
+        ``items`` for means of systems that are adjusted for the items they were rated on.
     by
         Fields of items or listeners by which to group results; ``none`` for no field.
     margins
@@ -78,8 +89,14 @@ def settings_of(
         Ends of scales, such as ``MOS=1:5``.
     screening
         Names of screening rules, with default limits; None for those of the study.
-    reference, anchor
-        Hidden reference and middle anchor, which some rules need.
+    reference
+        Hidden reference.
+    anchor
+        Anchors: a name or several, ``SCALE=SYSTEM`` for an anchor of one scale, or a mapping from
+        scales to names. The middle anchor, which a screening rule needs, is ``anchor70`` if it is
+        one of the anchors of all scales, else the last of these.
+    low_is_good
+        Scales where lower is better.
     **more
         Other fields of ``AnalysisSettings``: doubled, draws, seed, mixed, blank.
 
@@ -93,8 +110,11 @@ def settings_of(
         If a value is invalid.
     """
     planned = _planned_settings(study)
+    anchors, names = parse_anchors(anchor), low_is_good
     said: dict[str, Any] = {"interval": interval, "level": level, "correction": correction}
     said |= {"contrasts": tuple(contrasts), "by": tuple(by), "margins": _parse_margins(margins)}
+    said |= {"adjust": adjust}
+    said |= {"test": test, "anchors": {**planned.plan.anchors, **anchors} if anchors else {}}
     plan = replace(planned.plan, **{name: value for name, value in said.items() if value})
     plan = replace(plan, by=tuple(name for name in plan.by if name != NO_GROUPS))
     rules = planned.screening if screening is None else tuple(map(default_rule, screening))
@@ -104,8 +124,9 @@ def settings_of(
         screening=rules,
         scales=parse_scales(scales),
         reference=reference or planned.reference,
-        anchor=anchor or planned.anchor,
+        anchor=_middle_anchor(anchors.get(ALL_SCALES, ())) or planned.anchor,
         version=__version__,
+        low_is_good=(names,) if isinstance(names, str) else tuple(dict.fromkeys(names)),
         **more,
     )
 
@@ -129,17 +150,21 @@ def _planned_settings(study: Study | None) -> AnalysisSettings:
         return AnalysisSettings()
     kinds = [block_kind(block) for block in study.blocks]
     anchors = [name for kind in kinds if isinstance(kind, Mushra) for name in kind.anchors]
-    middle = MIDDLE_ANCHOR if MIDDLE_ANCHOR in anchors else (anchors[-1] if anchors else "")
     rubrics = [kind for kind in kinds if isinstance(kind, RubricKind)]
     return AnalysisSettings(
         replace(study.analysis, by=_group_fields(study, judged=bool(rubrics))),
         study.screening,
         reference=study.reference,
-        anchor=middle,
+        anchor=_middle_anchor(anchors or study.analysis.anchors.get(ALL_SCALES, ())),
         anchors=tuple(anchors),
         rubric=rubrics[0].judged if rubrics else None,
         blank=rubrics[0].blank if rubrics else "drop",
     )
+
+
+def _middle_anchor(anchors: Sequence[str]) -> str:
+    """Return the middle one of the anchors, or an empty text if there are none."""
+    return MIDDLE_ANCHOR if MIDDLE_ANCHOR in anchors else (anchors[-1] if anchors else "")
 
 
 def _group_fields(study: Study, *, judged: bool) -> tuple[str, ...]:
@@ -161,6 +186,9 @@ def plan_changes(study: Study | None, settings: AnalysisSettings) -> tuple[str, 
         "interval": (plan.interval, actual.interval),
         "level": (f"{plan.level:g}", f"{actual.level:g}"),
         "correction": (plan.correction, actual.correction),
+        "test": (plan.test, actual.test),
+        "adjust": (plan.adjust, actual.adjust),
+        "anchors": (_anchors_text(planned), _anchors_text(settings)),
         "contrasts": (_pairs_text(plan.contrasts), _pairs_text(actual.contrasts)),
         "by": (_fields_text(plan.by), _fields_text(actual.by)),
         "blank": (planned.blank, settings.blank),
@@ -176,6 +204,15 @@ def plan_changes(study: Study | None, settings: AnalysisSettings) -> tuple[str, 
 
 def _pairs_text(contrasts: Sequence[tuple[str, str]]) -> str:
     return ", ".join(f"{a} – {b}" for a, b in contrasts) or "all pairs"
+
+
+def _anchors_text(settings: AnalysisSettings) -> str:
+    """Return the anchors of all scales, and those of single scales with the scale."""
+    named = [*settings.controls_of(ALL_SCALES)]
+    named = [name for name in named if name != settings.reference]
+    for scale, names in settings.plan.anchors.items():
+        named += [f"{name} ({scale})" for name in names if scale != ALL_SCALES]
+    return ", ".join(named) or "none"
 
 
 def _fields_text(by: Sequence[str]) -> str:
@@ -221,11 +258,13 @@ def study_analyse(
         How tables are read. Its fields may also be passed as arguments: ``pattern``, ``column``,
         ``columns``, ``constants``, ``rubric``, ``faults``.
     progress
-        Called with the number of scales done and the total.
+        Called with the number of steps done and the total.
     **how
         Settings that override the plan of the study: ``interval``, ``level``, ``correction``,
-        ``contrasts``, ``by``, ``margins``, ``scales`` (as ``"MOS=1:5"``), ``screening``,
-        ``reference``, ``anchor``, ``doubled``, ``draws``, ``seed``, ``mixed`` and ``blank``.
+        ``test``, ``adjust``, ``contrasts``, ``by``, ``margins``, ``scales`` (as ``"MOS=1:5"``),
+        ``screening``, ``reference``, ``anchor`` (a name, several, or a mapping from scales to
+        names), ``low_is_good`` (scales where lower is better), ``doubled``, ``draws``, ``seed``,
+        ``mixed`` and ``blank``.
 
     Returns
     -------
@@ -308,17 +347,36 @@ def study_results(
     return analyse(replace(material, simulated=simulated), settings)
 
 
-def kept_ratings(files: Sequence[StrPath], study: Study, scale: str) -> CodedRatings:
-    """Return the ratings of one scale after the screening planned in the study."""
-    settings = settings_of(study)
-    material = read_rating_set([Path(file) for file in files], study, TableOptions(), settings)
+def kept_ratings(
+    files: Sequence[Path | RecordSource],
+    study: Study,
+    reading: TableOptions,
+    scales: Mapping[str, Scale],
+) -> RatingSet:
+    """Return the ratings of an earlier study that pass the screening planned in ``study``.
+
+    Answers are those to ``study``; tables may have other systems, items, listeners and scales.
+    ``scales`` have the ends of scales that differ from the usual ones.
+    """
+    planned = settings_of(study)
+    settings = replace(planned, plan=replace(planned.plan, by=()), scales=dict(scales))
+    material = read_rating_set(files, study, reading, settings, other_names=True)
+    settings = with_anchors(material.ratings, settings)
     counted, _ = resolve_repeats(material.ratings, settings.doubled, reference=settings.reference)
-    rules, reference, anchor = settings.screening, settings.reference, settings.anchor
-    screened = screen(counted, rules, reference=reference, anchor=anchor, plays=material.plays)
-    out = {*screened.left}
-    return code_ratings(
-        [rating for rating in counted if rating.listener not in out], scale, study.systems
+    screened = screen(
+        counted,
+        settings.screening,
+        reference=settings.reference,
+        anchor=settings.anchor,
+        plays=material.plays,
+        low_is_good=settings.low_scales(counted),
     )
+    kept = [rating for rating in counted if rating.listener not in {*screened.left}]
+    dropped = sum(fault.kind in ("off scale", "positive penalty") for fault in material.faults)
+    notes = [*material.notes, *screened.notes]
+    notes += [f"votes outside their scale treated as blanks: {dropped:,}"] * bool(dropped)
+    notes += ["all listeners failed screening, so all are kept"] * (not kept and bool(counted))
+    return replace(material, ratings=kept or counted, notes=tuple(notes))
 
 
 def result_files(results: Results, title: str = "") -> dict[str, str]:

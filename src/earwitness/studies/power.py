@@ -7,14 +7,16 @@ from dataclasses import asdict, dataclass, replace
 from math import inf, isnan, nan
 from os import PathLike
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from earwitness.core import Estimate, Value
-from earwitness.errors import UsageError, nearest
+from earwitness.core import Estimate, Rating, Value
+from earwitness.errors import InputError, UsageError, nearest
+from earwitness.io.source import RecordSource, TableInput, table_inputs
 from earwitness.report.numbers import COMPONENT_LABELS
 from earwitness.report.paper import PaperCell, PaperColumn, PaperRow, PaperTable
 from earwitness.report.parts import Curve, Report, Section, Table
 from earwitness.report.result import Result, TableRows, json_text
-from earwitness.report.sentences import summary_section
+from earwitness.report.sentences import join_names, summary_section
 from earwitness.stats.mixed_model import Components, fit_mixed_model
 from earwitness.stats.power import (
     METHODS,
@@ -23,11 +25,22 @@ from earwitness.stats.power import (
     listeners_needed,
     simulate_power,
 )
-from earwitness.studies.analyse import kept_ratings
+from earwitness.studies.analyse import TABLE_ARGUMENTS, kept_ratings
+from earwitness.studies.analysis.pipeline import RatingSet
+from earwitness.studies.analysis.prepare import CodedRatings, code_ratings
+from earwitness.studies.analysis.settings import Scales, parse_scales
 from earwitness.studies.design.plan import count_minutes
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.population import Population
-from earwitness.studies.study import MIXED_MODEL, NO_CORRECTION, Scale, Study, StudyBlock
+from earwitness.studies.ratings.collect import STORE_ADDRESS, TableOptions, file_kind
+from earwitness.studies.study import (
+    ALL_SCALES,
+    MIXED_MODEL,
+    NO_CORRECTION,
+    Scale,
+    Study,
+    StudyBlock,
+)
 from earwitness.studies.trials import block_kind
 from earwitness.version import __version__
 
@@ -51,6 +64,7 @@ class PowerPlan(Result):
     ``components`` are standard deviations in points of the scale, and ``source`` tells where they
     come from. ``alpha`` is divided by the number of ``tests``; ``wanted`` is the target power, for
     which detectable differences and the number of listeners ``needed`` are computed.
+    ``pilot_notes`` tell how the ratings of a pilot were read and screened.
     """
 
     title: str
@@ -71,6 +85,7 @@ class PowerPlan(Result):
     rows: tuple[PowerRow, ...]
     needed: Mapping[float, int | None]
     notes: tuple[str, ...] = ()
+    pilot_notes: tuple[str, ...] = ()
 
     def make_report(self) -> Report:
         """Return the report of the plan."""
@@ -111,7 +126,10 @@ COMPONENT_NAMES = tuple(asdict(Components()))
 def study_power(
     study: str | PathLike[str] | Study,
     *,
-    pilot: Sequence[str | PathLike[str]] = (),
+    pilot: TableInput | Sequence[TableInput] = (),
+    pilot_study: str | PathLike[str] | Study | None = None,
+    pilot_scale: str = "",
+    reading: TableOptions | None = None,
     components: Mapping[str, float] | None = None,
     scale: str = "",
     differences: Sequence[float] = (),
@@ -119,6 +137,7 @@ def study_power(
     wanted: float = 0.8,
     runs: int = 2000,
     seed: int = 0,
+    **table: Any,
 ) -> PowerPlan:
     """Estimate the power of the planned comparisons between systems by simulation.
 
@@ -127,8 +146,18 @@ def study_power(
     study
         Path of a study file, or a study.
     pilot
-        Paths of pilot answers or ratings, from which standard deviations are estimated after the
-        planned screening (default: those of simulated listeners are assumed).
+        Ratings of this or any earlier study, from which standard deviations are estimated after
+        screening: files of answers, or tables as in ``study_analyse``, which may have other
+        systems, items and listeners (default: standard deviations of simulated listeners).
+    pilot_study
+        Study, or path of its file, that the answers of the pilot belong to and by whose rules its
+        listeners are screened (default: the planned study).
+    pilot_scale
+        Scale of the pilot, such as ``"MOS"``, or with its ends, ``"MOS=1:5"`` (default: the scale
+        of the same name, or the only one). Its ends must be those of the planned scale.
+    reading
+        How tables of the pilot are read. Its fields may also be passed as arguments: ``pattern``,
+        ``column``, ``columns``, ``constants``, ``rubric``, ``faults``.
     components
         Standard deviations by component, which override those of the pilot or the assumed ones.
     scale
@@ -143,6 +172,8 @@ def study_power(
         Number of simulated studies per row.
     seed
         Random seed.
+    **table
+        Fields of ``reading``.
 
     Returns
     -------
@@ -152,7 +183,10 @@ def study_power(
     Raises
     ------
     UsageError
-        If an argument is out of range, or the study has no rated scale.
+        If an argument is out of range, the study has no rated scale, or the pilot has no ratings on
+        a scale with the same ends or too few to estimate all standard deviations.
+    InputError
+        If a file has faults; all of them are listed.
 
     Examples
     --------
@@ -161,10 +195,33 @@ def study_power(
     16
     """
     plan = study if isinstance(study, Study) else read_study(Path(study))
-    _check_request(wanted, runs, differences, listeners)
+    if unknown := [name for name in table if name not in TABLE_ARGUMENTS]:
+        raise TypeError(f"study_power() got an unexpected keyword argument '{unknown[0]}'")
+    pilot_files = table_inputs(pilot, "pilot")
+    options = reading or TableOptions(**table)
+    pilot_only = {
+        "pilot_study": pilot_study is not None,
+        "pilot_scale": bool(pilot_scale),
+        "columns of a pilot": options != TableOptions(),
+    }
+    _check_request(wanted, runs, differences, listeners, components or {})
+    if not pilot_files and any(pilot_only.values()):
+        names = ", ".join(name for name, is_set in pilot_only.items() if is_set)
+        raise UsageError(f"{names}: no pilot is named — name its ratings with --pilot FILE")
     block, chosen_scale = _find_scale(plan, scale)
-    parts, source = _choose_components(plan, chosen_scale, pilot, components or {})
-    base = _power_scenario(plan, block, chosen_scale, parts, rounded=not pilot)
+    chosen = _assumed_components(chosen_scale)
+    if pilot_files:
+        chosen = _estimate_components(
+            pilot_files,
+            _pilot_study(pilot_study, plan),
+            chosen_scale,
+            pilot_scale,
+            options,
+            components or {},
+        )
+    parts = replace(chosen.parts, **(components or {}))
+    source = f"{chosen.source}, except {', '.join(components)}" if components else chosen.source
+    base = _power_scenario(plan, block, chosen_scale, parts, rounded=not pilot_files)
     if any(difference > chosen_scale.high - chosen_scale.low for difference in differences):
         raise UsageError(
             f"differences must not exceed the range of {chosen_scale.name}, {chosen_scale.low:g} to"
@@ -212,21 +269,35 @@ def study_power(
         needed={
             difference: _scale_listeners(count, shares) for difference, count in needed.items()
         },
-        notes=tuple(_power_notes(block, base)),
+        notes=(*chosen.notes, *_power_notes(block, base)),
+        pilot_notes=chosen.pilot_notes,
     )
 
 
 def _check_request(
-    wanted: float, runs: int, differences: Sequence[float], listeners: Sequence[int]
+    wanted: float,
+    runs: int,
+    differences: Sequence[float],
+    listeners: Sequence[int],
+    components: Mapping[str, float],
 ) -> None:
+    """Raise UsageError for all arguments that are out of range."""
+    problems = []
     if not 0 < wanted < 1:
-        raise UsageError(f"power must be between 0 and 1, got {wanted:g}")
+        problems.append(f"power must be between 0 and 1, got {wanted:g}")
     if runs < 1:
-        raise UsageError(f"runs must be at least 1, got {runs}")
+        problems.append(f"runs must be at least 1, got {runs}")
     if any(not one > 0 for one in differences):
-        raise UsageError("differences must be above 0")
+        problems.append("differences must be above 0")
     if any(one < 2 for one in listeners):
-        raise UsageError("listeners must be at least 2")
+        problems.append("listeners must be at least 2")
+    for name, value in components.items():
+        if name not in COMPONENT_NAMES:
+            problems.append(f'unknown component "{name}" — {nearest(name, COMPONENT_NAMES)}')
+        elif not value >= 0:
+            problems.append(f"{name} must be a number of at least 0, got {value:g}")
+    if problems:
+        raise UsageError("\n".join(problems))
 
 
 def _find_scale(plan: Study, name: str) -> tuple[StudyBlock, Scale]:
@@ -248,25 +319,16 @@ def _find_scale(plan: Study, name: str) -> tuple[StudyBlock, Scale]:
     return rated[name or first]
 
 
-def _choose_components(
-    plan: Study, scale: Scale, pilot: Sequence[str | PathLike[str]], said: Mapping[str, float]
-) -> tuple[Components, str]:
-    for name, value in said.items():
-        if name not in COMPONENT_NAMES:
-            raise UsageError(f'unknown component "{name}" — {nearest(name, COMPONENT_NAMES)}')
-        if not value >= 0:
-            raise UsageError(f"{name} must be a number of at least 0, got {value:g}")
-    more = f", except {', '.join(said)}" if said else ""
-    if pilot:
-        pilot_ratings = kept_ratings(pilot, plan, scale.name)
-        if not pilot_ratings.ratings:
-            raise UsageError(f'the pilot has no ratings on scale "{scale.name}"')
-        components = replace(Components.from_fit(fit_mixed_model(pilot_ratings.votes)), **said)
-        names = ", ".join(Path(path).name for path in pilot)
-        people = (
-            f"{len(pilot_ratings.listeners)} listeners kept, {len(pilot_ratings.ratings):,} votes"
-        )
-        return components, f"estimated from pilot {names} ({people}){more}"
+class ChosenComponents(NamedTuple):
+    """Components, their source, and notes for the summary and on the ratings of the pilot."""
+
+    parts: Components
+    source: str
+    notes: tuple[str, ...] = ()
+    pilot_notes: tuple[str, ...] = ()
+
+
+def _assumed_components(scale: Scale) -> ChosenComponents:
     population, size = Population(), scale.high - scale.low
     deviations = (
         population.bias,
@@ -275,15 +337,124 @@ def _choose_components(
         population.mixture,
         population.inconsistency,
     )
-    assumed = Components(*(path * size for path in deviations))
-    return replace(assumed, **said), f"assumed (defaults of simulated listeners){more}"
+    assumed = Components(*(deviation * size for deviation in deviations))
+    return ChosenComponents(assumed, "assumed (defaults of simulated listeners)")
+
+
+def _pilot_study(study: str | PathLike[str] | Study | None, planned: Study) -> Study:
+    if study is None or isinstance(study, Study):
+        return study or planned
+    return read_study(Path(study), heard=False)
+
+
+def _estimate_components(
+    files: Sequence[Path | RecordSource],
+    study: Study,
+    scale: Scale,
+    said: str,
+    reading: TableOptions,
+    given: Mapping[str, float],
+) -> ChosenComponents:
+    """Return the components of the votes of a pilot on the scale that stands for the planned one.
+
+    Components in ``given`` need not be estimable.
+    """
+    scales = {scale.name: scale} | _study_scales(study) | parse_scales([said] * ("=" in said))
+    material = _read_pilot(files, study, reading, scales)
+    name = _pilot_scale(said.partition("=")[0], scale.name, material.ratings)
+    pilot = code_ratings(material.ratings, name)
+    _check_pilot_scale(pilot, scale, scales)
+    fit = fit_mixed_model(pilot.votes)
+    if missing := [part for part in COMPONENT_NAMES if part not in {*fit.variances, *given}]:
+        raise UsageError(
+            f"the pilot does not allow {join_names(missing)} to be estimated, which needs votes of "
+            "several listeners on several systems and items — add votes, or set "
+            + " ".join(f"--sd {part}=POINTS" for part in missing)
+        )
+    names = ", ".join(Path(source.name).name for source in material.inputs)
+    people = f"{len(pilot.listeners)} listeners kept, {len(pilot.ratings):,} votes"
+    on = "" if name == scale.name else f" on {name}"
+    notes = (f"Standard deviations are those of the pilot's scale {name}",) if on else ()
+    source = f"estimated from pilot {names} ({people}{on})"
+    return ChosenComponents(Components.from_fit(fit), source, notes, material.notes)
+
+
+def _study_scales(study: Study) -> dict[str, Scale]:
+    return {scale.name: scale for block in study.blocks for scale in block_kind(block).scales}
+
+
+def _read_pilot(
+    files: Sequence[Path | RecordSource],
+    study: Study,
+    reading: TableOptions,
+    scales: Mapping[str, Scale],
+) -> RatingSet:
+    """Return the ratings of a pilot after screening."""
+    for file in files:
+        if not isinstance(file, Path):
+            continue
+        if file_kind(file) == "study":
+            raise UsageError(f"{file} is a study file — use --pilot-study {file}")
+        if STORE_ADDRESS.match(str(file)) or file_kind(file) == "store":
+            raise UsageError(
+                f"{file} is a database — export its answers with: earwitness study export STUDY "
+                "--db DATABASE -o answers.jsonl"
+            )
+    try:
+        return kept_ratings(files, study, reading, scales)
+    except InputError as error:
+        if not all(problem.field == "study" for problem in error.problems):
+            raise
+        raise UsageError(
+            f"{error.problems[0].source}: answers to another study — name its study file with "
+            "--pilot-study"
+        ) from None
+
+
+def _pilot_scale(said: str, planned: str, ratings: Sequence[Rating]) -> str:
+    """Return the named scale of a pilot, else the planned one, else the only one."""
+    names = list(dict.fromkeys(rating.scale for rating in ratings))
+    if not names:
+        raise UsageError("the pilot has no ratings")
+    if said and said not in names:
+        raise UsageError(f'the pilot has no ratings on scale "{said}" — {nearest(said, names)}')
+    if said or planned in names or len(names) == 1:
+        return said or (planned if planned in names else names[0])
+    raise UsageError(
+        f'the pilot has no ratings on scale "{planned}" — set --pilot-scale to one of '
+        f"{', '.join(names)}"
+    )
+
+
+def _check_pilot_scale(pilot: CodedRatings, planned: Scale, scales: Mapping[str, Scale]) -> None:
+    """Raise UsageError if the ends of the scale of a pilot are unknown or not the planned ones."""
+    scale, guess = Scales(scales).of(pilot.scale, pilot.ratings)
+    if (scale.low, scale.high) == (planned.low, planned.high):
+        return
+    if guess:
+        votes = [rating.value for rating in pilot.ratings]
+        raise UsageError(
+            f"the ends of the pilot's scale {pilot.scale} are unknown (votes range from "
+            f"{min(votes):g} to {max(votes):g}) — set them with --pilot-scale "
+            f"{pilot.scale}=LOW:HIGH"
+        )
+    raise UsageError(
+        f"{pilot.scale} ranges from {scale.low:g} to {scale.high:g} in the pilot, but "
+        f"{planned.name} from {planned.low:g} to {planned.high:g} in the study — choose another "
+        "scale with --pilot-scale, convert the votes of the pilot, or set standard deviations with "
+        "--sd"
+    )
 
 
 def _power_scenario(
     plan: Study, block: StudyBlock, scale: Scale, parts: Components, *, rounded: bool
 ) -> PowerScenario:
     """Return the planned comparison of two systems."""
-    pairs = len(block.systems) * (len(block.systems) - 1) // 2
+    anchors = {
+        name for key in (ALL_SCALES, scale.name) for name in plan.analysis.anchors.get(key, ())
+    }
+    ranked = len({*block.systems} - anchors)
+    pairs = ranked * (ranked - 1) // 2
     planned = [one for one in plan.analysis.contrasts if {*one} <= {*block.systems}]
     tests = 1 if plan.analysis.correction == NO_CORRECTION else len(planned) or max(1, pairs)
     return PowerScenario(
@@ -360,7 +531,8 @@ def power_report(plan: PowerPlan) -> Report:
         f"{plan.scale}: {plan.systems} systems, {plan.heard} clips and {plan.minutes:.0f} minutes "
         "per listener"
     )
-    provenance = (f"signature: {plan.signature}",)
+    notes = (f"note: pilot: {note}" for note in plan.pilot_notes)
+    provenance = (f"signature: {plan.signature}", *notes)
     return Report(f"Power of {plan.title}", about, series, tuple(sections), provenance)
 
 

@@ -182,7 +182,8 @@ Who = int | str  # a listener: a number in studies, a name in tables
 class SystemMeans:
     """Mean and votes of one system on one scale.
 
-    ``mean`` has the planned interval, ``intervals`` those of all computed methods. ``counts`` has
+    ``mean`` has the planned interval, ``intervals`` those of all computed methods; ``vote_mean`` is
+    the plain mean of votes, to which listeners contribute by their numbers of votes. ``counts`` has
     the number of votes by value. ``good`` and ``poor`` are the shares of votes that are Good or
     better and Poor or worse, on five-point scales; ``floor`` and ``ceiling`` are the shares of
     votes at the ends of the scale.
@@ -199,6 +200,7 @@ class SystemMeans:
     poor: Estimate | None = None
     floor: Estimate | None = None
     ceiling: Estimate | None = None
+    vote_mean: float = nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,10 +340,27 @@ class ScreeningVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class FriedmanTest:
+    """Friedman's test that all systems are ranked alike by listeners.
+
+    ``listeners`` rated all ``systems``; others are not used. ``statistic`` has a chi-square
+    distribution with ``freedom`` degrees of freedom. Statistic and p are NaN without listeners.
+    """
+
+    statistic: float
+    freedom: int
+    p: float
+    listeners: int
+    systems: int
+
+
+@dataclass(frozen=True, slots=True)
 class ScaleResults:
     """Results of one scale; ``everyone`` has means over all listeners, including excluded ones.
 
     ``modelled`` has the same contrasts by the mixed model, which generalizes to other items.
+    ``controls`` are the hidden reference and the anchors of this scale, which are rated but not
+    ranked. ``friedman`` is computed if pairs are compared by Wilcoxon's test.
     """
 
     value: Value
@@ -360,6 +379,8 @@ class ScaleResults:
     modelled: tuple[Contrast, ...] = ()
     equivalences: tuple[Equivalence, ...] = ()
     groups: tuple[FieldGroups, ...] = ()
+    controls: tuple[str, ...] = ()
+    friedman: FriedmanTest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,6 +410,20 @@ class Retest:
     correlation: float
 
 
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """How a study was run, in sentences for the methods paragraph.
+
+    ``protocol`` is what was presented and asked, ``design`` what each listener heard, ``order`` the
+    order of presentation, and ``playback`` what the pages required of listeners.
+    """
+
+    protocol: str
+    design: str
+    order: str
+    playback: str
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Results(Result):
     """All results of the ratings of a study or of a table.
@@ -406,7 +441,7 @@ class Results(Result):
     version
         Version of the program.
     controls
-        Hidden references and anchors, which are rated but not ranked.
+        Hidden references and anchors of any scale, which are rated but not ranked there.
     study
         Hash of the study file.
     simulated
@@ -419,6 +454,8 @@ class Results(Result):
         Faults in ratings or captions and how they were handled.
     comments
         Comments of kept listeners on stimuli, sorted by item, system and text.
+    procedure
+        How the study was run; None for ratings without a study.
     """
 
     title: str
@@ -444,6 +481,7 @@ class Results(Result):
     faults: tuple[RatingFault, ...] = ()
     rubric: RubricResults | None = None
     comments: tuple[StimulusComment, ...] = ()
+    procedure: Procedure | None = None
 
     def make_report(self) -> Report:
         """Return the report of the analysis."""

@@ -227,6 +227,7 @@ def _bounds(part: FormulaPart, ranges: Mapping[str, Range]) -> Range:
 
 Role = Literal["score", "penalty"]
 ROLES = get_args(Role)
+GOOD_ENDS = ("high", "low")  # better end of a dimension
 TOTAL = "total"  # name of the scale of totals
 STEP_TOLERANCE = 1e-6  # of a step
 TOTAL_STEP_RESOLUTION = 1e-6  # steps of totals are multiples of this
@@ -246,7 +247,7 @@ class Anchor:
 class Dimension:
     """Dimension on which captions are rated, from ``low`` to ``high`` in steps.
 
-    Higher is better. A penalty is 0 or below; 0 is no fault.
+    Higher is better unless ``good`` is ``low``. A penalty is 0 or below; 0 is no fault.
     """
 
     name: str
@@ -257,6 +258,7 @@ class Dimension:
     title: str = ""
     help: str = ""
     anchors: tuple[Anchor, ...] = ()
+    good: Literal["high", "low"] = "high"
 
     def __post_init__(self) -> None:
         if not DIMENSION_NAME.fullmatch(self.name) or self.name == TOTAL:
@@ -270,6 +272,12 @@ class Dimension:
             raise UsageError(
                 f'{self.name}: unknown role "{self.role}" — {nearest(self.role, ROLES)}'
             )
+        if self.good not in GOOD_ENDS:
+            raise UsageError(
+                f'{self.name}: unknown good end "{self.good}" — {nearest(self.good, GOOD_ENDS)}'
+            )
+        if self.role == "penalty" and self.good == "low":
+            raise UsageError(f"penalty {self.name}: good must be high, since 0 is no fault")
         if self.role == "penalty" and self.high != 0:
             raise UsageError(f"penalty {self.name}: high must be 0, got {self.high:g}")
         for value in (self.high, *(one.value for one in self.anchors)):
@@ -303,7 +311,7 @@ class Dimension:
     @property
     def scale(self) -> Scale:
         """The dimension as a scale of ratings."""
-        return Scale(self.name, self.high, self.low, self.step, slider=True)
+        return Scale(self.name, self.high, self.low, self.step, slider=True, good=self.good)
 
 
 @dataclass(frozen=True)
@@ -388,7 +396,14 @@ class Rubric:
         return {one.name: (one.low, one.high) for one in self.dimensions}
 
     def _check_penalties(self) -> None:
-        """Raise UsageError if a penalty would raise the total."""
+        """Raise UsageError if a penalty, or a value that is worse the higher, raises the total."""
+        for low in (one for one in self.dimensions if one.good == "low"):
+            for end in (0, 1):
+                ranges = {name: ends[end] for name, ends in self._ranges.items()}
+                best, worst = ({**ranges, low.name: x} for x in (low.low, low.high))
+                if self.formula.value(worst) > self.formula.value(best):
+                    message = f'formula "{self.total}": {low.name} raises the {TOTAL}'
+                    raise UsageError(f"{message}, but lower is better — subtract it")
         for penalty in (penalty for penalty in self.dimensions if penalty.role == "penalty"):
             for end in (0, 1):
                 ranges = {name: ends[end] for name, ends in self._ranges.items()}
@@ -532,6 +547,7 @@ def _read_dimension(value: Mapping[str, Any]) -> Dimension:
         str(value.get("title", "")),
         str(value.get("help", "")),
         tuple(Anchor(_number(value_text), str(text)) for value_text, text in anchors.items()),
+        value.get("good", "high"),
     )
 
 

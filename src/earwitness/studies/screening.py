@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -307,6 +307,7 @@ def _p_below_zero(grades: Sequence[float]) -> float:
 
 
 UNHEARD_RULE = "unheard"  # also needs playback records
+HIGH_IS_GOOD_RULES = ("bs1534", "bs1116")  # the hidden reference is at the upper end of the scale
 RULE_FUNCTIONS: dict[str, RuleFunction] = {
     "p808": p808,
     "bs1534": bs1534,
@@ -337,6 +338,7 @@ def screen(
     reference: str = "",
     anchor: str = "",
     plays: Mapping[Who, PlaybackCounts] = MappingProxyType({}),
+    low_is_good: Collection[str] = (),
 ) -> Screening:
     """Apply screening rules to ratings.
 
@@ -350,6 +352,8 @@ def screen(
         Systems that are the hidden reference and the middle anchor of MUSHRA.
     plays
         Playback counts per listener, if recorded.
+    low_is_good
+        Scales where lower is better, on which rules about the hidden reference are not applied.
 
     Returns
     -------
@@ -363,6 +367,12 @@ def screen(
     for rule in rules:
         limits = {**SCREENS[rule.name].limits, **rule.limits}
         rule_ratings = _ratings_for_rule(ratings, rule.name)
+        if rule.name in HIGH_IS_GOOD_RULES:
+            low = sorted({one.scale for one in rule_ratings if one.scale in low_is_good})
+            notes += [
+                f"{rule.name}: not applied to {scale}: lower is better there" for scale in low
+            ]
+            rule_ratings = [one for one in rule_ratings if one.scale not in low_is_good]
         findings = rules_by_name[rule.name](rule_ratings, limits, Roles(reference, anchor))
         verdicts += findings.entries
         notes += [f"{rule.name}: {note}" for note in findings.notes]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 from earwitness.report.parts import Report
 from earwitness.report.result import Result, TableRows
@@ -81,7 +81,9 @@ class Analysis:
     """The analysis, planned before listening starts.
 
     ``by`` names fields of items or listeners by which results are grouped; ``margins`` has the
-    equivalence margin of each scale.
+    equivalence margin of each scale. ``test`` is the test of pairs over listeners. ``anchors`` has
+    the anchor systems of each scale, those of all scales under ``ALL_SCALES``. ``adjust`` is what
+    means are adjusted for.
     """
 
     scales: tuple[str, ...] = ()
@@ -91,6 +93,9 @@ class Analysis:
     correction: str = "holm"
     by: tuple[str, ...] = ()
     margins: Mapping[str, float] = field(default_factory=dict)
+    test: str = "t"
+    anchors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    adjust: str = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,19 +267,24 @@ class Design(Result):
 
 @dataclass(frozen=True)
 class Scale:
-    """Allowed values of an answer, from ``high`` down to ``low``, as a slider or as labels."""
+    """Allowed values of an answer, from ``high`` down to ``low``, as a slider or as labels.
+
+    ``good`` is the better end of the scale: ``low`` for annoyance, effort or numbers of faults.
+    """
 
     name: str
     high: float
     low: float
     step: float = 1.0
     slider: bool = False
+    good: Literal["high", "low"] = "high"
 
     @cached_property
     def values(self) -> list[float]:
         """All values, best first."""
         steps = round((self.high - self.low) / self.step)
-        return [round(self.high - n * self.step, 6) for n in range(steps + 1)]
+        descending = [round(self.high - n * self.step, 6) for n in range(steps + 1)]
+        return descending if self.good == "high" else descending[::-1]
 
     def allows(self, value: Any) -> bool:
         """Return whether a value is allowed."""
@@ -296,4 +306,10 @@ ANALYSIS_INTERVALS = (
     MIXED_MODEL,
 )
 ANALYSIS_CORRECTIONS = ("holm", "bh", NO_CORRECTION)
+T_TEST, WILCOXON = "t", "wilcoxon"
+ANALYSIS_TESTS = (T_TEST, WILCOXON)
+NOT_ADJUSTED, FOR_ITEMS = "none", "items"
+ANALYSIS_ADJUSTMENTS = (NOT_ADJUSTED, FOR_ITEMS)
+LISTENER_INTERVALS = ("cluster_t", "cluster_bootstrap")  # with tests of differences of listeners
+ALL_SCALES = ""  # key of anchors that hold for all scales
 NO_GROUPS = "none"  # results are not grouped

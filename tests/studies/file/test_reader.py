@@ -241,6 +241,17 @@ wordings: {scales: {OVRL: {prompt: "All in all:"}}}
         ("variance: 0.2", "varance: 0.2", 'unknown limit — did you mean "variance"?'),
         ("scales: [OVRL]", "scales: [OVERALL]", 'analysis.scales[0]: unknown scale "OVERALL"'),
         ("[C1, C0]]", "[C1, C7]]", 'analysis.contrasts[0][1]: unknown system "C7"'),
+        ("interval: mixed", "anchors: [C3]", 'analysis.anchors[0]: unknown system "C3"'),
+        ("interval: mixed", "anchors: {BAC: [C1]}", 'unknown scale "BAC" — known: BAK, OVRL'),
+        ("interval: mixed", "anchors: {BAK: [C3]}", 'anchors.BAK[0]: unknown system "C3"'),
+        ("interval: mixed", "anchors: {BAK: C1}", "analysis.anchors.BAK: must be a list"),
+        ("interval: mixed", "anchors: [C0, C1, C2]", "all systems are anchors"),
+        ("interval: mixed", "test: wilcox", 'analysis.test: unknown test "wilcox"'),
+        (
+            "interval: mixed",
+            "interval: mixed, test: wilcoxon",
+            "analysis.test: wilcoxon compares listeners' mean differences, but interval mixed",
+        ),
         ("interval: mixed", "level: 95", "analysis.level: must be from 0.5 to 0.9999, got 95"),
         ("scales: {OVRL:", "scales: {OVRALL:", "wordings.scales.OVRALL: unknown"),
         ('prompt: "All in all:"', "labels: [a, b]", "OVRL needs 5 labels, got 2"),
@@ -274,6 +285,19 @@ def test_everything_that_can_be_said_is_read(study: Path) -> None:
     assert found.screening[0].limits == {"variance": 0.2, "correlation": 0.4}
     assert found.analysis.contrasts == (("C1", "C0"),)
     assert wording(found.language, found.wordings).prompt("OVRL") == "All in all:"
+
+
+def test_anchors_are_systems_of_all_scales_or_of_one(study: Path) -> None:
+    study.write_text(FILE)
+    before = read_study(study)
+    assert (before.analysis.test, before.analysis.anchors) == ("t", {})
+    study.write_text(FILE + "analysis: {anchors: [C0, C2], test: wilcoxon}\n")
+    assert read_study(study).analysis.anchors == {"": ("C0", "C2")}
+    assert read_study(study).analysis.test == "wilcoxon"
+    study.write_text(FILE + "analysis: {anchors: {BAK: [C0], SIG: [C1, C2]}}\n")
+    found = read_study(study)
+    assert found.analysis.anchors == {"BAK": ("C0",), "SIG": ("C1", "C2")}
+    assert found.digest != before.digest
 
 
 def test_practice_has_room_with_several_blocks_and_with_minutes(study: Path) -> None:

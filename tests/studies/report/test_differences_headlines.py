@@ -12,10 +12,10 @@ import pytest
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.output_formats import render
 from earwitness.report.parts import Lines, Matrix, Panels, Table
-from earwitness.studies.report.export import methods_paragraph, tables_csv
+from earwitness.studies.report.export import UNKNOWN_PROCEDURE, methods_paragraph, tables_csv
 from earwitness.studies.results import Effect, Results, ScaleResults, ScreeningVerdict, SystemMeans
 from earwitness.studies.study import Analysis, Rule
-from helpers.sample_results import NAN, mos, mushra, preference
+from helpers.sample_results import NAN, mos, mushra, preference, with_controls
 
 QUALITY = Value("QUALITY", "high", 1, 5, "")
 COMPARISON = Value("COMPARISON", "high", -3, 3, "")
@@ -85,7 +85,7 @@ def test_a_leader_by_mean_who_is_worse_is_said_to_be() -> None:
 
 
 def test_controls_do_not_compete() -> None:
-    found = replace(mushra(), controls=("reference", "anchor 3.5", "anchor 7"))
+    found = with_controls(mushra(), "reference", "anchor 3.5", "anchor 7")
     means = {name: rated.mean.value for name, rated in found.scales[0].systems.items()}
     line, *more = short(found)
     own = {name: x for name, x in means.items() if name not in found.controls}
@@ -99,7 +99,7 @@ def test_controls_do_not_compete() -> None:
 
 def test_one_alone_and_equal_ones_do_not_lead() -> None:
     assert short(results(scale({"A": 3.5}))) == ("A has QUALITY 3.50 [3.30, 3.70] (12 listeners)",)
-    alone = replace(results(scale({"A": 3.5, "ref": 5})), controls=("ref",))
+    alone = with_controls(results(scale({"A": 3.5, "ref": 5})), "ref")
     assert short(alone) == ("A has QUALITY 3.50 [3.30, 3.70] (12 listeners); controls: ref 5.00",)
     assert short(results(scale({"A": 3.5, "B": 3.5}))) == (
         "All systems are equal on QUALITY (3.50, 12 listeners)",
@@ -276,7 +276,7 @@ def test_simulated_listeners_are_said_to_be_everywhere() -> None:
     assert "29 simulated listeners" in short(found)[0]
     assert short(found)[1] == "All listeners were simulated; these are not ratings by people"
     assert methods_paragraph(found).startswith(
-        "All listeners were simulated. 32 listeners took part."
+        f"All listeners were simulated. {UNKNOWN_PROCEDURE} 32 listeners took part."
     )
     assert "<title>Simulated: " in render(found, "html")
     assert "imulated" not in render(mos(), "html")
@@ -330,7 +330,7 @@ def test_grades_against_one_reference_keep_their_means() -> None:
         "SDG: ref is significantly better than A; not significantly different: B–ref and A–B "
         "(largest significant p = 0.0010, 12 listeners)",
     )
-    assert short(replace(found, controls=("ref",)))[0].startswith(
+    assert short(with_controls(found, "ref"))[0].startswith(
         "SDG: A is significantly worse than ref; "
     )
     made = render(found, "md")

@@ -20,12 +20,18 @@ from earwitness.report.latex import escape
 from earwitness.report.markdown import escape as escape_markdown
 from earwitness.report.numbers import number, p_value
 from earwitness.report.parts import Intervals, Lines, Matrix, Panels, Part, ValueSpread, VoteCounts
-from earwitness.studies.report.csv_columns import ESTIMATE_COLUMNS
-from earwitness.studies.report.export import methods_paragraph, tables_csv
+from earwitness.stats.means import ITEM_ADJUSTED
+from earwitness.studies.analyse import study_analyse
+from earwitness.studies.design.plan import make_design
+from earwitness.studies.design.report import study_procedure
+from earwitness.studies.report.export import UNKNOWN_PROCEDURE, methods_paragraph, tables_csv
 from earwitness.studies.report.means import MEAN_COLUMNS
-from earwitness.studies.results import Results
-from earwitness.studies.study import Analysis, Rule
+from earwitness.studies.report.wording import ESTIMANDS, ESTIMATE_COLUMNS
+from earwitness.studies.results import Procedure, Results
+from earwitness.studies.study import ANALYSIS_INTERVALS, Analysis, Rule, StudyBlock
+from earwitness.studies.trials import KINDS
 from helpers.sample_results import FIXTURES, SYSTEMS, mos, mushra, nothing, preference
+from helpers.study_files import udase
 from report.html.test_page import outline
 
 SCALE = Value("OVRL", "high", 1, 5, "")
@@ -455,6 +461,103 @@ def test_the_methods_tell_what_was_done(whole: Results) -> None:
         assert part in told
 
 
+def test_the_methods_tell_what_each_mean_averages(whole: Results) -> None:
+    assert (
+        "Each mean is the mean over listeners of each listener's mean vote."
+        in methods_paragraph(whole)
+    )
+    plan = replace(whole.plan, interval="two_way_bootstrap")
+    votes = replace(whole, scales=(), plan=plan)
+    assert "Each mean" not in methods_paragraph(votes)
+    assert {*ESTIMANDS} == {*ANALYSIS_INTERVALS, ITEM_ADJUSTED}
+
+
+def test_the_methods_do_not_announce_what_is_undefined() -> None:
+    told = methods_paragraph(nothing())
+    for name in ("ICC", "subject model", "confidence intervals", "effect size", "t test", "shares"):
+        assert name not in told
+    assert "No difference between systems could be tested." in told
+
+
+def test_the_floor_in_the_methods_is_that_of_the_table() -> None:
+    votes = [
+        {"item": f"i{n}", "system": "s", "listener": who, "scale": "MOS", "value": vote}
+        for n in range(12)
+        for who, vote in (("a", 1 + n % 5), ("b", 1 + n % 5), ("c", 1 + (n + n % 2) % 5))
+    ]
+    found = study_analyse(votes, draws=50)
+    model = found.scales[0].subjects
+    assert model
+    assert model.floored
+    floored = model.inconsistencies[model.floored[0]].value
+    assert floored == model.floor
+    assert f"have a lower bound (MOS {floored:.2f})" in methods_paragraph(found)
+    assert f"below the floor of {floored:.2f} and set to it" in render(found, "html")
+
+
+def test_the_methods_name_protocol_design_order_and_playback() -> None:
+    study = udase(training=3, device=("level", "huggins"))
+    procedure = study_procedure(study)
+    assert procedure == Procedure(
+        "The protocol was ITU-T P.835, in which each clip was rated for speech, background and "
+        "overall quality in turn.",
+        "Each listener heard 32 clips by all 5 systems (160 trials in 4 sessions with breaks of 5 "
+        "min). Listeners were assigned in turn to 4 panels, each with its own subset of the 220 "
+        "clips, matched in session, location, sex and snr. At first, listeners practised with 3 "
+        "trials, which were not analysed.",
+        "The order of trials was randomized for each listener so that each system followed each "
+        "other one about equally often; the orders SIG–BAK–OVRL and BAK–SIG–OVRL of scales "
+        "alternated between listeners and between halves of the sessions.",
+        "Before the first trial, listeners set a comfortable volume and took a headphone test "
+        "(Huggins pitch). In the browser, answers were accepted after the sounds had been played "
+        "to the end for each question; listeners played each sound once.",
+    )
+    told = methods_paragraph(replace(nothing(), procedure=procedure))
+    for part in (procedure.protocol, procedure.design, procedure.order, procedure.playback):
+        assert part in told
+    assert UNKNOWN_PROCEDURE not in told
+    simulated = methods_paragraph(replace(nothing(), procedure=procedure, simulated=True))
+    assert procedure.order in simulated
+    assert procedure.playback not in simulated
+
+
+def test_methods_of_ratings_without_a_study_leave_the_procedure_to_the_authors() -> None:
+    assert methods_paragraph(mos()).startswith(UNKNOWN_PROCEDURE)
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_every_kind_has_a_procedure(kind: str) -> None:
+    block = StudyBlock(kind, ("a", "b", "c"), 4, heard=2)
+    procedure = study_procedure(udase(blocks=(block,), panels=1, reference="truth"))
+    assert f"The protocol was {KINDS[kind].protocol}" in procedure.protocol
+    assert procedure.design.startswith("Each listener heard 4 clips by 2 of 3 systems (")
+    assert "heard about equally often" in procedure.design
+    assert (
+        "All listeners heard the same subset of the 220 clips, chosen to match" in procedure.design
+    )
+    one_page = kind in ("mushra", "rubric")
+    assert ("followed each other one" in procedure.order) == (not one_page)
+    within = "within a trial was balanced over clips and listeners" in procedure.order
+    assert within == (kind not in ("acr", "dcr", "p835"))
+    assert ("switched freely" in procedure.playback) == (
+        KINDS[kind].switching and not KINDS[kind].captioned
+    )
+    assert ("choice of X" in procedure.order) == (kind == "abx")
+
+
+def test_playlists_and_several_blocks_are_told() -> None:
+    study = udase(listeners=2, panels=1, clips=3, sessions=1)
+    plans = make_design(study).plans
+    listed = study_procedure(replace(study, plans=plans))
+    assert listed.design.startswith("Each listener heard 15 trials of a playlist that was prepared")
+    assert listed.order == "The order of trials was that of the playlist."
+    blocks = (*study.blocks, StudyBlock("ab", ("C0", "C1"), 2, heard=2))
+    both = study_procedure(replace(study, blocks=blocks))
+    assert ", followed by AB comparison, in which" in both.protocol
+    assert "1 session) in block 1. Each listener heard 2 clips by all 2 systems" in both.design
+    assert both.order.startswith("All listeners took the blocks in the same order. The order of")
+
+
 def test_the_methods_invent_no_number(results: Results) -> None:
     """Every number of the paragraph is one of the results, or of a name."""
     known = {str(results.listeners), str(len(results.left)), str(len(results.doubled)), "95"}
@@ -479,14 +582,14 @@ def test_the_methods_invent_no_number(results: Results) -> None:
 def test_the_methods_leave_out_what_is_not_there() -> None:
     told = methods_paragraph(Results("t", "", (), Analysis(), (), 1))
     assert told == (
-        "1 listener took part. No screening rule was applied. All analyses were computed with "
-        "Earwitness."
+        f"{UNKNOWN_PROCEDURE} 1 listener took part. No screening rule was applied. All analyses "
+        "were computed with Earwitness."
     )
     rules = (Rule("own_rule", {}),)
     told = methods_paragraph(Results("t", "s", (), Analysis(), (), 2, rules=rules, version="9"))
     assert told == (
-        "2 listeners took part. own_rule could not be applied. All analyses were computed with "
-        "Earwitness 9 (s)."
+        f"{UNKNOWN_PROCEDURE} 2 listeners took part. own_rule could not be applied. All analyses "
+        "were computed with Earwitness 9 (s)."
     )
 
 

@@ -19,6 +19,7 @@ from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import pages
 from earwitness.studies.population import Person
 from earwitness.studies.rubric import read_rubric, thumbs
+from earwitness.studies.simulate import study_simulate
 from earwitness.studies.study import Trial
 from earwitness.studies.trials.rubric import RubricKind
 from earwitness.studies.wording import wording
@@ -235,6 +236,69 @@ def test_a_study_may_define_any_rubric(study: Path) -> None:
     shown = list(pages(made.study, made.plans[0], address))
     assert shown[1].view["examples"][0]["sound"] == 0
     assert files[0] == "example.wav"
+
+
+LOW = """\
+rubric:
+  name: work
+  total: clarity - effort
+  dimensions:
+    - {name: clarity, low: 0, high: 10, step: 0.5}
+    - {name: effort, low: 1, high: 5, step: 1, good: low}
+"""
+
+
+def test_low_values_of_a_dimension_may_be_good(study: Path) -> None:
+    study.write_text(FILE + OWN)
+    before = read_study(study).digest
+    study.write_text(FILE + OWN.replace("step: 0.5,", "step: 0.5, good: high,"))
+    assert read_study(study).digest != before  # the file says more
+    study.write_text(FILE + LOW)
+    made = study_design(study)
+    kind = RubricKind(**made.study.blocks[0].parameters)
+    clarity, effort = kind.scales
+    assert (clarity.good, effort.good) == ("high", "low")
+    assert effort.values == [1, 2, 3, 4, 5]
+    assert (effort.at(1.0), effort.at(0.0), clarity.at(1.0)) == (1, 5, 10)
+    assert list(pages(made.study, made.plans[0], lambda *_: ""))[-1].name
+    view = next(
+        one.view
+        for one in pages(made.study, made.plans[0], lambda *_: "")
+        if "dimensions" in one.view
+    )
+    assert [one["role"] for one in view["dimensions"]] == ["score", "low"]
+
+
+def test_simulated_captions_with_less_effort_are_better(study: Path) -> None:
+    study.write_text(FILE + LOW)
+    qualities = {("person", ""): 0.9, ("model", ""): 0.3}
+    found = study_simulate(study, qualities=qualities, seed=1)
+    truth = {(one["system"], one["scale"]): one["expected"] for one in found.truth}
+    assert truth["person", "effort"] < truth["model", "effort"]
+    effort = next(
+        one for one in found.analyse(mixed=False, draws=20).scales if one.value.name == "effort"
+    )
+    assert effort.value.best == "low"
+    assert effort.value.doc == "score, 1 to 5 in steps of 1; lower is better"
+    assert effort.systems["person"].mean.value < effort.systems["model"].mean.value
+    assert {one.better for one in effort.contrasts} == {"person"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("- effort", "+ effort", "effort raises the total, but lower is better — subtract it"),
+        ("good: low", "good: lo", 'unknown end "lo" — did you mean "low"?'),
+        (
+            "low: 1, high: 5, step: 1",
+            "low: -5, high: 0, step: 1, role: penalty",
+            "good must be high",
+        ),
+    ],
+)
+def test_a_wrong_direction_is_named(study: Path, old: str, new: str, message: str) -> None:
+    study.write_text(FILE + LOW.replace(old, new))
+    assert message in told(study)
 
 
 def test_a_sound_of_an_example_must_be_there(study: Path) -> None:

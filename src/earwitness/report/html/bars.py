@@ -345,9 +345,9 @@ def _contrast_title(part: Matrix, contrast: Contrast) -> str:
     difference = contrast.difference
     if not is_tested(contrast):
         message = f"{contrast.a} − {contrast.b}: {cell(difference, part.value)}"
-        return f"{message}, n = {difference.n:,}; not testable"
+        return f"{message}, n = {difference.n:,}; {contrast.note or 'not testable'}"
     corrected = f", corrected {p_value(contrast.p_corrected)}" if part.correction != "none" else ""
     return (
         f"{contrast.a} − {contrast.b}: {cell(difference, part.value)}, n = {difference.n:,}, "
-        f"p {p_value(contrast.p)}{corrected}"
+        f"p {p_value(contrast.p)}{corrected}{f'; {contrast.note}' if contrast.note else ''}"
     )

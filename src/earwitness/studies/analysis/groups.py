@@ -98,7 +98,7 @@ def _results_of_groups(
 
 
 def _group_means(part: CodedRatings, settings: AnalysisSettings) -> dict[str, GroupMean]:
-    estimates = mean_estimates(part, settings.plan.interval, settings)
+    estimates = mean_estimates(part, settings.mean_method, settings)
     votes, means = part.votes, {}
     for number, name in enumerate(part.systems):
         system_votes = votes.select(votes.systems == number)

@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from math import nan
+from math import isnan, nan
 from typing import NamedTuple
 
 import numpy as np
 
 from earwitness.core import Contrast, Estimate
-from earwitness.stats.contrasts import ContrastEstimate, equivalence_tests, estimate_contrasts
-from earwitness.stats.means import estimate_means, vote_shares
-from earwitness.stats.mixed_model import MixedModelFit, mixed_contrasts, mixed_means
-from earwitness.stats.significance import CORRECTIONS
+from earwitness.stats.contrasts import (
+    TWO_WAY_T,
+    ContrastEstimate,
+    EquivalenceTest,
+    equivalence_tests,
+    estimate_contrasts,
+    two_way_contrasts,
+)
+from earwitness.stats.means import drop_unvoted, estimate_means, listener_means, vote_shares
+from earwitness.stats.mixed_model import (
+    MixedModelFit,
+    mixed_contrasts,
+    mixed_means,
+)
+from earwitness.stats.significance import (
+    CORRECTIONS,
+    MIN_SYSTEMS_FOR_FRIEDMAN,
+    friedman_test,
+)
 from earwitness.stats.votes import Votes
 from earwitness.studies.analysis.prepare import CodedRatings
 from earwitness.studies.analysis.settings import AnalysisSettings, has_good_and_poor
-from earwitness.studies.results import Equivalence, SystemMeans
-from earwitness.studies.study import MIXED_MODEL, Scale
+from earwitness.studies.results import Equivalence, FriedmanTest, SystemMeans
+from earwitness.studies.study import MIXED_MODEL, WILCOXON, Scale
 
 # --- Means and differences of systems ------------------------------------------------------------
 
 
 CLUSTER_T = "cluster_t"
-MIN_LISTENERS_FOR_DIFFERENCE = 3  # minimum for a significant difference
+MIN_LISTENERS_FOR_DIFFERENCE = 3  # minimum per system for a rank or a significant difference
+MIN_VOTES_FOR_DIFFERENCE = 5
+MIN_SHARED_ITEMS = 0.5  # smallest share of the smaller item set for a test within listeners
+SHARED_ITEMS_NOTE = "items shared"  # in notes on pairs that share fewer items
 MIN_GOOD_VOTE, MAX_POOR_VOTE = 4.0, 2.0  # Good or better, Poor or worse, of five points
 
 
@@ -48,12 +66,11 @@ def mean_estimates(
 def system_means(
     coded: CodedRatings, scale: Scale, settings: AnalysisSettings, fitted: MixedModelFit | None
 ) -> dict[str, SystemMeans]:
-    """Return means, intervals, counts and shares of votes of each system."""
-    estimates_of = {
-        method: mean_estimates(coded, method, settings, fitted) for method in settings.methods
-    }
+    """Return means, intervals, counts and shares of votes of each system, best first."""
+    methods = dict.fromkeys((settings.mean_method, *settings.methods))
+    estimates_of = {method: mean_estimates(coded, method, settings, fitted) for method in methods}
     parts = _vote_shares(coded, scale, settings.plan.level)
-    return {
+    means = {
         name: _system_mean(
             coded,
             number,
@@ -62,6 +79,12 @@ def system_means(
         )
         for number, name in enumerate(coded.systems)
     }
+    sign = -1 if scale.good == "high" else 1
+    return dict(
+        sorted(
+            means.items(), key=lambda pair: (isnan(pair[1].mean.value), sign * pair[1].mean.value)
+        )
+    )
 
 
 def _system_mean(
@@ -75,6 +98,7 @@ def _system_mean(
     return SystemMeans(
         mean=next(iter(intervals.values())),
         intervals=intervals,
+        vote_mean=float(system_votes.values.mean()) if len(system_votes.values) else nan,
         votes=len(system_votes.values),
         listeners=len(np.unique(system_votes.listeners)),
         items=len(np.unique(system_votes.items)),
@@ -91,8 +115,9 @@ def _vote_shares(coded: CodedRatings, scale: Scale, level: float) -> dict[str, l
         "ceiling": vote_shares(coded.votes, at_least=scale.high, level=level),
     }
     if has_good_and_poor(scale):
-        parts["good"] = vote_shares(coded.votes, at_least=MIN_GOOD_VOTE, level=level)
-        parts["poor"] = vote_shares(coded.votes, at_most=MAX_POOR_VOTE, level=level)
+        upper = vote_shares(coded.votes, at_least=MIN_GOOD_VOTE, level=level)
+        lower = vote_shares(coded.votes, at_most=MAX_POOR_VOTE, level=level)
+        parts["good"], parts["poor"] = (upper, lower) if scale.good == "high" else (lower, upper)
     return parts
 
 
@@ -122,13 +147,53 @@ def compare_systems(
             *(named if len({pair.b for pair in beside}) == 1 else []),
         ]
     tests = _test_pairs(votes, [pair.pair for pair in named], settings, fitted)
-    return correct_contrasts(
-        [
-            Contrast(coded.scale, pair.a, pair.b, test.difference, test.p, test.p, "", test.effect)
-            for pair, test in zip(named, tests, strict=True)
-        ],
-        settings,
-        [coded] * len(tests),
+    contrasts = [
+        Contrast(coded.scale, pair.a, pair.b, test.difference, test.p, test.p, "", test.effect)
+        for pair, test in zip(named, tests, strict=True)
+    ]
+    disjoint = pairs_with_few_common_items(coded, named)
+    modelled = two_way_contrasts(
+        coded.votes, [named[number].pair for number in disjoint], level=settings.plan.level
+    )
+    for (number, note), (difference, p) in zip(disjoint.items(), modelled, strict=True):
+        contrasts[number] = (
+            _withhold(contrasts[number], f"not compared: {note}, without spread over items")
+            if isnan(p)
+            else replace(
+                contrasts[number],
+                difference=difference,
+                p=p,
+                effect=None,
+                note=f"two-way test: {note}",
+            )
+        )
+    return correct_contrasts(contrasts, settings, [coded] * len(contrasts))
+
+
+def pairs_with_few_common_items(coded: CodedRatings, pairs: Sequence[NamedPair]) -> dict[int, str]:
+    """Return the pairs of which fewer than half of the smaller item set is shared, by number.
+
+    Their difference within listeners would also be one of items.
+    """
+    votes = coded.votes
+    rated = np.zeros(votes.size[:2])
+    rated[votes.systems, votes.items] = 1
+    shared = rated @ rated.T
+    few = {}
+    for number, pair in enumerate(pairs):
+        if max(pair.pair) < len(shared):  # not the system that others are rated against
+            smaller = int(min(shared[system, system] for system in pair.pair))
+            common = int(shared[pair.pair])
+            if common < MIN_SHARED_ITEMS * smaller:
+                few[number] = f"{common} of {smaller} {SHARED_ITEMS_NOTE}"
+    return few
+
+
+def _withhold(contrast: Contrast, note: str) -> Contrast:
+    """Return a contrast without interval and p."""
+    difference = replace(contrast.difference, low=nan, high=nan)
+    return replace(
+        contrast, difference=difference, p=nan, p_corrected=nan, better="", effect=None, note=note
     )
 
 
@@ -158,16 +223,54 @@ def correct_contrasts(
     contrasts: Sequence[Contrast], settings: AnalysisSettings, among: Sequence[CodedRatings]
 ) -> tuple[Contrast, ...]:
     """Return contrasts with corrected p and the better system; ``among`` are their ratings."""
-    corrected = CORRECTIONS[settings.plan.correction]([contrast.p for contrast in contrasts])
-    alpha = 1 - settings.plan.level
-    enough = [
-        len({rating.listener for rating in coded.ratings}) >= MIN_LISTENERS_FOR_DIFFERENCE
-        for coded in among
+    few = {id(coded): systems_with_few_votes(coded) for coded in among}
+    contrasts = [
+        _withhold_few(contrast, few[id(coded)])
+        for contrast, coded in zip(contrasts, among, strict=True)
     ]
+    corrected = CORRECTIONS[settings.plan.correction]([contrast.p for contrast in contrasts])
+    alpha, scales = 1 - settings.plan.level, settings.named_scales
     return tuple(
-        replace(contrast, p_corrected=p, better=_better_system(contrast, p, alpha) if tells else "")
-        for contrast, p, tells in zip(contrasts, corrected, enough, strict=True)
+        replace(
+            contrast,
+            p_corrected=p,
+            better=_better_system(contrast, p, alpha, scales.good_end(contrast.value)),
+        )
+        for contrast, p in zip(contrasts, corrected, strict=True)
     )
+
+
+def systems_with_few_votes(coded: CodedRatings) -> dict[str, str]:
+    """Return the systems with too few listeners or votes to be ranked, with these numbers."""
+    votes = coded.votes
+    listeners = (votes.listener_sums()[1] > 0).sum(axis=0)
+    counts = np.bincount(votes.systems, minlength=votes.size[0])
+    return {
+        name: f"{_count(votes, 'vote')} by {_count(people, 'listener')}"
+        for name, votes, people in zip(
+            coded.systems, counts.tolist(), listeners.tolist(), strict=True
+        )
+        if has_few_votes(votes, people)
+    }
+
+
+def has_few_votes(votes: int, listeners: int) -> bool:
+    """Return whether a system has too few votes or listeners to be ranked; it has some."""
+    return votes > 0 and (
+        votes < MIN_VOTES_FOR_DIFFERENCE or listeners < MIN_LISTENERS_FOR_DIFFERENCE
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _withhold_few(contrast: Contrast, few: Mapping[str, str]) -> Contrast:
+    short = [f"{name} has {few[name]}" for name in (contrast.a, contrast.b) if name in few]
+    count = contrast.difference.n
+    if not short and count < MIN_LISTENERS_FOR_DIFFERENCE and not isnan(contrast.p):
+        short = [f"{_count(count, 'listener')} rated both"]
+    return _withhold(contrast, f"not compared: {' and '.join(short)}") if short else contrast
 
 
 def is_against_others(coded: CodedRatings) -> bool:
@@ -176,9 +279,10 @@ def is_against_others(coded: CodedRatings) -> bool:
 
 
 def planned_pairs(coded: CodedRatings, settings: AnalysisSettings) -> list[NamedPair]:
-    """Return the planned pairs, or all pairs of systems that are not controls."""
+    """Return the planned pairs, or all pairs of systems that are not controls on the scale."""
     number_of = {name: number for number, name in enumerate(coded.systems)}
-    compete = [name for name in coded.systems if name not in settings.controls]
+    controls = settings.controls_of(coded.scale)
+    compete = [name for name in coded.systems if name not in controls]
     pairs = settings.plan.contrasts or combinations(compete, 2)
     return [
         NamedPair(a, b, (number_of[a], number_of[b]))
@@ -223,6 +327,7 @@ def _test_pairs(
         level=plan.level,
         draws=settings.draws,
         seed=settings.seed,
+        test=plan.test,
     )
     if not mixed:
         return by_listener
@@ -233,11 +338,49 @@ def _test_pairs(
     ]
 
 
-def _better_system(contrast: Contrast, p: float, alpha: float) -> str:
-    """Return the significantly better system, or nothing; too few listeners show nothing."""
-    if not p < alpha or contrast.difference.n < MIN_LISTENERS_FOR_DIFFERENCE:
+def _better_system(contrast: Contrast, p: float, alpha: float, good: str = "high") -> str:
+    """Return the significantly better system, or nothing."""
+    if not p < alpha:
         return ""
-    return contrast.a if contrast.difference.value > 0 else contrast.b
+    return contrast.a if (contrast.difference.value > 0) == (good == "high") else contrast.b
+
+
+# --- Rank tests ----------------------------------------------------------------------------------
+
+
+def compare_ranks(coded: CodedRatings, settings: AnalysisSettings) -> FriedmanTest | None:
+    """Return Friedman's test of the systems that are not controls, if rank tests are planned.
+
+    None if systems were rated relative to others, or if fewer than three compete.
+    """
+    controls = settings.controls_of(coded.scale)
+    compete = [n for n, name in enumerate(coded.systems) if name not in controls]
+    if (
+        settings.plan.test != WILCOXON
+        or is_against_others(coded)
+        or len(compete) < MIN_SYSTEMS_FOR_FRIEDMAN
+    ):
+        return None
+    test = friedman_test(listener_means(drop_unvoted(coded.votes))[:, compete])
+    return FriedmanTest(test.statistic, test.freedom, test.p, test.n, len(compete))
+
+
+def rank_test_notes(
+    coded: CodedRatings, settings: AnalysisSettings, friedman: FriedmanTest | None
+) -> Iterator[str]:
+    """Yield notes on rank tests that no listeners, or too few of them, can make significant."""
+    if settings.plan.test != WILCOXON:
+        return
+    if friedman is not None and not friedman.listeners:
+        yield "no listener rated all systems, so there is no Friedman test"
+    listeners = len(np.unique(coded.votes.listeners))
+    pairs = len(planned_pairs(coded, settings)) if settings.plan.correction == "holm" else 1
+    smallest = min(1.0, pairs * 2.0 ** (1 - listeners)) if listeners else 1.0
+    if pairs and not smallest < 1 - settings.plan.level:
+        yield (
+            f"with {listeners} listeners and {pairs} tests, p of the Wilcoxon test is at least "
+            f"{smallest:.2g}, so no difference can be significant"
+        )
 
 
 # --- Equivalence tests ---------------------------------------------------------------------------
@@ -264,8 +407,9 @@ def check_equivalence(
         seed=settings.seed,
         fitted=fitted,
     )
+    tests = _equivalence_of_disjoint(tests, coded, named, settings)
     corrected = CORRECTIONS[plan.correction]([test.p for test in tests])
-    enough = len({rating.listener for rating in coded.ratings}) >= MIN_LISTENERS_FOR_DIFFERENCE
+    few = systems_with_few_votes(coded)
     return tuple(
         Equivalence(
             *(
@@ -278,7 +422,27 @@ def check_equivalence(
                 test.p,
                 p,
             ),
-            shown=enough and p < 1 - plan.level,
+            shown=not {pair.a, pair.b} & {*few} and p < 1 - plan.level,
         )
         for pair, test, p in zip(named, tests, corrected, strict=True)
     )
+
+
+def _equivalence_of_disjoint(
+    tests: Sequence[EquivalenceTest],
+    coded: CodedRatings,
+    named: Sequence[NamedPair],
+    settings: AnalysisSettings,
+) -> list[EquivalenceTest]:
+    """Return tests in which pairs that share few items are compared by the two-way test."""
+    disjoint, tests = pairs_with_few_common_items(coded, named), [*tests]
+    modelled = equivalence_tests(
+        coded.votes,
+        [named[number].pair for number in disjoint],
+        settings.plan.margins.get(coded.scale, nan),
+        TWO_WAY_T,
+        level=settings.plan.level,
+    )
+    for number, test in zip(disjoint, modelled, strict=True):
+        tests[number] = test
+    return tests

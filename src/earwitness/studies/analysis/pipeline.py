@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan
 
 from earwitness.core import Input, Key, Progress, Rating, no_progress
 from earwitness.errors import UsageError, nearest
-from earwitness.stats.mixed_model import fit_mixed_model
+from earwitness.stats.means import ITEM_ADJUSTED
+from earwitness.stats.mixed_model import MixedModelFit, fit_mixed_model
 from earwitness.stats.significance import CORRECTIONS
 from earwitness.studies.analysis.agreement import (
     fit_subject_model,
@@ -20,8 +22,10 @@ from earwitness.studies.analysis.groups import check_groups, group_results
 from earwitness.studies.analysis.means import (
     check_equivalence,
     compare_by_mixed_model,
+    compare_ranks,
     compare_systems,
     mean_estimates,
+    rank_test_notes,
     system_means,
 )
 from earwitness.studies.analysis.prepare import (
@@ -35,15 +39,17 @@ from earwitness.studies.analysis.prepare import (
     stimulus_votes,
 )
 from earwitness.studies.analysis.rubric import rubric_results
-from earwitness.studies.analysis.settings import AnalysisSettings, Scales, describe_scale
+from earwitness.studies.analysis.settings import AnalysisSettings, describe_scale
 from earwitness.studies.device import PlaybackCounts
 from earwitness.studies.results import (
     Groupings,
+    Procedure,
     RatingFault,
     RepeatedVote,
     Results,
     ScaleResults,
     StimulusComment,
+    SystemMeans,
     Who,
 )
 from earwitness.studies.screening import screen
@@ -58,6 +64,19 @@ def _alone_note(ratings: Sequence[Rating]) -> list[str]:
     return [f"{count:,} choices do not name the other system and are ignored"] * bool(count)
 
 
+def _skipped_note(fitted: MixedModelFit | None) -> list[str]:
+    reason = fitted.skipped if fitted else ""
+    return [f"the mixed model was not fitted: {reason}"] * bool(reason)
+
+
+def _unadjusted_note(means: Mapping[str, SystemMeans]) -> list[str]:
+    is_missing = all(
+        rated.mean.method == ITEM_ADJUSTED and isnan(rated.mean.value) for rated in means.values()
+    )
+    note = "means cannot be adjusted for items, because systems are not connected by common items"
+    return [note] * (is_missing and bool(means))
+
+
 def _undivided_note(settings: AnalysisSettings) -> list[str]:
     names = ", ".join(settings.plan.by)
     return [f"choices are not analysed by {names}"] * bool(names)
@@ -70,12 +89,16 @@ def scale_results(
     same: Mapping[Who, float],
     settings: AnalysisSettings,
     groups: Groupings,
+    progress: Callable[[int], object],
 ) -> ScaleResults:
-    """Return the results of one scale; ``ratings`` are those of kept listeners on all scales."""
+    """Return the results of one scale; ``ratings`` are those of kept listeners on all scales.
+
+    ``progress`` is called with the number of steps of the mixed model.
+    """
     kept = coded_all.without_listeners(left)
-    scales = {**(settings.rubric.scales if settings.rubric else {}), **settings.scales}
-    scale, note = Scales(scales).of(coded_all.scale, coded_all.ratings)
+    scale, note = settings.named_scales.of(coded_all.scale, coded_all.ratings)
     plan = settings.plan
+    rated = _rated_systems(coded_all.ratings)
     whole = ScaleResults(
         value=describe_scale(scale, settings.rubric),
         systems={},
@@ -86,8 +109,11 @@ def scale_results(
         effects=estimate_effects(ratings, coded_all.scale, level=plan.level),
         stimuli=stimulus_votes(kept),
         notes=(note,) if note else (),
+        controls=tuple(name for name in settings.controls_of(scale.name) if name in rated),
     )
     if are_choices(coded_all.ratings):
+        if scale.good == "low":
+            raise UsageError(f"low_is_good: {scale.name} has choices between two systems")
         correct = CORRECTIONS[plan.correction]
         return replace(
             whole,
@@ -95,19 +121,30 @@ def scale_results(
             abilities=fit_abilities(ratings, coded_all.scale, level=plan.level),
             notes=(*whole.notes, *_alone_note(coded_all.ratings), *_undivided_note(settings)),
         )
-    fitted = fit_mixed_model(kept.votes) if MIXED_MODEL in settings.methods else None
+    friedman = compare_ranks(kept, settings)
+    fitted = (
+        fit_mixed_model(kept.votes, progress=progress) if MIXED_MODEL in settings.methods else None
+    )
+    means = system_means(kept, scale, settings, fitted)
     subjects = fit_subject_model(kept, settings)
     return replace(
         whole,
-        systems=system_means(kept, scale, settings, fitted),
+        systems=means,
         contrasts=compare_systems(kept, settings, fitted),
+        friedman=friedman,
         modelled=compare_by_mixed_model(kept, settings, fitted),
         equivalences=check_equivalence(kept, settings, fitted),
         groups=tuple(group_results(kept, groups, settings)),
         components=dict(fitted.variances) if fitted else {},
-        everyone=mean_estimates(coded_all, plan.interval, settings) if left else {},
+        everyone=mean_estimates(coded_all, settings.mean_method, settings) if left else {},
         subjects=subjects,
-        notes=(*whole.notes, *([subjects.warning] if subjects.warning else [])),
+        notes=(
+            *whole.notes,
+            *rank_test_notes(kept, settings, friedman),
+            *_skipped_note(fitted),
+            *_unadjusted_note(means),
+            *([subjects.warning] if subjects.warning else []),
+        ),
     )
 
 
@@ -121,7 +158,7 @@ class RatingSet:
     ``plays`` has playback counts per listener, if recorded. ``groups`` are fields by which results
     can be analysed, ``captions`` the rated captions, ``faults`` the faults found while reading,
     ``rubric`` the name of the rubric of a table, and ``comments`` are those on stimuli, each with
-    its listener.
+    its listener. ``procedure`` is how the study was run, if there is one.
     """
 
     ratings: Sequence[Rating]
@@ -139,6 +176,10 @@ class RatingSet:
     faults: tuple[RatingFault, ...] = ()
     rubric: str = ""
     comments: tuple[tuple[Who, StimulusComment], ...] = ()
+    procedure: Procedure | None = None
+
+
+STEPS_PER_SCALE = 20  # for progress: about as many as a mixed model takes
 
 
 def analyse(
@@ -153,7 +194,7 @@ def analyse(
     settings
         Plan, screening rules and options of the analysis.
     progress
-        Called with the number of scales done and the total.
+        Called with the number of steps done and the total; most are those of mixed models.
 
     Returns
     -------
@@ -175,6 +216,7 @@ def analyse(
         reference=settings.reference,
         anchor=settings.anchor,
         plays=material.plays,
+        low_is_good=settings.low_scales(counted),
     )
     left = (
         screening.left if len(screening.left) < len({rating.listener for rating in counted}) else ()
@@ -183,9 +225,16 @@ def analyse(
     scales, same = [], share_alike(counted)
     names = _scale_names(counted, settings)
     for number, name in enumerate(names):
-        progress(number, len(names), number)
+
+        def report_step(steps: int, number: int = number) -> None:
+            done = number * STEPS_PER_SCALE + min(steps, STEPS_PER_SCALE - 1)
+            progress(done, len(names) * STEPS_PER_SCALE, number)
+
+        report_step(0)
         coded_scale = code_ratings(counted, name, material.systems, material.items)
-        scales.append(scale_results(coded_scale, left, kept, same, settings, material.groups))
+        scales.append(
+            scale_results(coded_scale, left, kept, same, settings, material.groups, report_step)
+        )
     twice = find_duplicates(material.captions)
     comments = [comment for who, comment in material.comments if who not in set(left)]
     return Results(
@@ -210,9 +259,7 @@ def analyse(
             *_nobody_note(screening.left, left),
             *_comment_note(len(material.comments) - len(comments)),
         ),
-        controls=tuple(
-            name for name in settings.controls if name in _rated_systems(material.ratings)
-        ),
+        controls=tuple(dict.fromkeys(name for scale in scales for name in scale.controls)),
         study=material.study,
         simulated=material.simulated,
         changed=material.changed,
@@ -221,6 +268,7 @@ def analyse(
         faults=(*material.faults, *twice.faults),
         rubric=rubric_results(kept, names, twice.keys, material, settings),
         comments=tuple(sorted(comments, key=lambda comment: (comment.key, comment.text))),
+        procedure=material.procedure,
     )
 
 
@@ -233,12 +281,8 @@ def _check_ratings(material: RatingSet, settings: AnalysisSettings) -> None:
     for name in settings.plan.margins:
         if name not in scales:
             raise UsageError(f'margin: no ratings on scale "{name}" — {nearest(name, scales)}')
-    systems = {
-        *material.systems,
-        settings.reference,
-        settings.anchor,
-        *_rated_systems(material.ratings),
-    }
+    rated = _rated_systems(material.ratings)
+    systems = {*material.systems, settings.reference, settings.anchor, *rated}
     for name in (name for pair in settings.plan.contrasts for name in pair):
         if name not in systems:
             raise UsageError(

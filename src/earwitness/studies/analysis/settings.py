@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from earwitness.core import Rating, Value
 from earwitness.errors import UsageError, nearest
+from earwitness.stats.means import ITEM_ADJUSTED
 from earwitness.studies.analysis.prepare import REPEAT_RULES
 from earwitness.studies.rubric import TOTAL, Rubric
 from earwitness.studies.rubric_totals import Blank
 from earwitness.studies.screening import SCREENS
 from earwitness.studies.study import (
+    ALL_SCALES,
+    ANALYSIS_ADJUSTMENTS,
     ANALYSIS_CORRECTIONS,
     ANALYSIS_INTERVALS,
+    ANALYSIS_TESTS,
+    FOR_ITEMS,
+    LISTENER_INTERVALS,
     MIXED_MODEL,
+    NOT_ADJUSTED,
+    T_TEST,
     Analysis,
     Rule,
     Scale,
@@ -31,7 +40,7 @@ class AnalysisSettings:
     Parameters
     ----------
     plan
-        Interval method, confidence level, correction, contrasts, groups and margins.
+        Interval method, confidence level, test, correction, contrasts, groups, margins and anchors.
     screening
         Screening rules.
     doubled
@@ -39,7 +48,9 @@ class AnalysisSettings:
     scales
         Scales set by the user, by name.
     reference, anchor, anchors
-        Hidden reference, middle anchor, and all anchors.
+        Hidden reference, middle anchor, and anchors of the trial kind; ``plan`` has further ones.
+    low_is_good
+        Scales where lower is better, in addition to those declared so.
     draws, seed
         Number of bootstrap draws, and random seed.
     mixed
@@ -63,10 +74,22 @@ class AnalysisSettings:
     version: str = ""
     rubric: Rubric | None = None
     blank: Blank = "drop"
+    low_is_good: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check_name("interval", self.plan.interval, ANALYSIS_INTERVALS)
         _check_name("correction", self.plan.correction, ANALYSIS_CORRECTIONS)
+        _check_name("test", self.plan.test, ANALYSIS_TESTS)
+        if self.plan.test != T_TEST and self.plan.interval not in LISTENER_INTERVALS:
+            raise UsageError(
+                f"test {self.plan.test} compares listeners' mean differences, but interval "
+                f"{self.plan.interval} does not — use {' or '.join(LISTENER_INTERVALS)}"
+            )
+        _check_name("adjustment", self.plan.adjust, ANALYSIS_ADJUSTMENTS)
+        if self.plan.adjust == FOR_ITEMS and self.plan.interval == MIXED_MODEL:
+            raise UsageError(
+                "adjust: the mixed model already adjusts for items — use another interval"
+            )
         _check_name("rule for repeated votes", self.doubled, REPEAT_RULES)
         for rule in self.screening:
             _check_name("screening rule", rule.name, tuple(SCREENS))
@@ -99,10 +122,32 @@ class AnalysisSettings:
         return (first, *others)
 
     @property
+    def mean_method(self) -> str:
+        """Method of means and their intervals: the planned one, or adjusted for items."""
+        return ITEM_ADJUSTED if self.plan.adjust == FOR_ITEMS else self.plan.interval
+
+    @property
     def controls(self) -> tuple[str, ...]:
-        """Systems that are rated but not ranked: the hidden reference and anchors."""
-        names = (self.reference, *self.anchors, self.anchor)
+        """Systems that are rated but not ranked on any scale: the hidden reference and anchors."""
+        return self.controls_of(ALL_SCALES)
+
+    def controls_of(self, scale: str) -> tuple[str, ...]:
+        """Return the systems that are not ranked on a scale, including its own anchors."""
+        named = (*self.plan.anchors.get(ALL_SCALES, ()), *self.plan.anchors.get(scale, ()))
+        names = (self.reference, *self.anchors, self.anchor, *named)
         return tuple(dict.fromkeys(name for name in names if name))
+
+    @property
+    def named_scales(self) -> Scales:
+        """Scales of the rubric and of the user, and on which of them lower is better."""
+        judged = self.rubric.scales if self.rubric else {}
+        low = [name for name, scale in judged.items() if scale.good == "low"]
+        return Scales({**judged, **self.scales}, (*self.low_is_good, *low))
+
+    def low_scales(self, ratings: Iterable[Rating]) -> set[str]:
+        """Return the scales of ratings where lower is better."""
+        names, scales = {rating.scale for rating in ratings}, self.named_scales
+        return {name for name in names if scales.good_end(name) == "low"}
 
     @property
     def chosen(self) -> str:
@@ -125,9 +170,11 @@ class AnalysisSettings:
         parts = [
             f"earwitness={self.version}",
             f"ratings(interval={plan.interval},level={plan.level:g},correction={plan.correction},"
-            f"contrasts={pairs})",
+            f"contrasts={pairs}{_test_text(plan)})",
             *([f"scales={'+'.join(said)}"] if said else []),
+            *([f"low_is_good={'+'.join(self.low_is_good)}"] if self.low_is_good else []),
             *controls,
+            *([f"anchors={own}"] if (own := scale_anchors_text(plan.anchors)) else []),
             *(f"{name}={'+'.join(values)}" for name, values in more.items() if values),
             self.chosen,
             f"bootstrap(draws={self.draws},seed={self.seed})",
@@ -137,6 +184,17 @@ class AnalysisSettings:
     @property
     def _judged(self) -> list[str]:
         return [f"{self.rubric.name}(blank:{self.blank})"] if self.rubric else []
+
+
+def _test_text(plan: Analysis) -> str:
+    test = "" if plan.test == T_TEST else f",test={plan.test}"
+    return test if plan.adjust == NOT_ADJUSTED else f"{test},adjust={plan.adjust}"
+
+
+def scale_anchors_text(anchors: Mapping[str, Sequence[str]]) -> str:
+    """Return the anchors of single scales for a signature, such as ``BAK:noisy+SIG:clipped``."""
+    pairs = [(scale, name) for scale, names in anchors.items() if scale for name in names]
+    return "+".join(f"{scale}:{name}" for scale, name in pairs)
 
 
 def _limits_text(rule: Rule) -> str:
@@ -185,12 +243,26 @@ def known_scales() -> dict[str, Scale]:
 
 @dataclass(frozen=True)
 class Scales:
-    """Scales by name: set by the user, of a trial kind, or derived from the votes."""
+    """Scales by name: set by the user, of a trial kind, or derived from the votes.
+
+    ``low`` are scales where lower is better, in addition to those that say so.
+    """
 
     said: Mapping[str, Scale]
+    low: Collection[str] = ()
+
+    def good_end(self, name: str) -> Literal["high", "low"]:
+        """Return the better end of a scale."""
+        scales = [scales[name] for scales in (known_scales(), self.said) if name in scales]
+        is_low = name in self.low or any(scale.good == "low" for scale in scales)
+        return "low" if is_low else "high"
 
     def of(self, name: str, ratings: Iterable[Rating]) -> tuple[Scale, str]:
         """Return a scale, and a note if its ends were guessed."""
+        scale, note = self._find(name, ratings)
+        return replace(scale, good=self.good_end(name)), note
+
+    def _find(self, name: str, ratings: Iterable[Rating]) -> tuple[Scale, str]:
         scales = {**known_scales(), **self.said}
         if name in scales:
             return scales[name], ""
@@ -220,17 +292,17 @@ def describe_scale(scale: Scale, rubric: Rubric | None = None) -> Value:
     doc = SCALE_DOCS.get(scale.name, "mean of votes")
     if rubric is not None:
         doc = rubric_docs(rubric).get(scale.name, doc)
-    return Value(scale.name, "high", scale.low, scale.high, doc, "scale points")
+    return Value(scale.name, scale.good, scale.low, scale.high, doc, "scale points")
 
 
 def rubric_docs(rubric: Rubric) -> dict[str, str]:
     """Return descriptions of the dimensions and the total of a rubric."""
     ends = {
-        "score": "score, {range}; higher is better",
+        "score": "score, {range}; {good}er is better",
         "penalty": "penalty, {range}; 0 is no fault, higher is better",
     }
     docs = {
-        dimension.name: ends[dimension.role].format(range=dimension.range)
+        dimension.name: ends[dimension.role].format(range=dimension.range, good=dimension.good)
         for dimension in rubric.dimensions
     }
     return docs | {TOTAL: f"{rubric.total} per rater, then the mean over raters"}
@@ -243,6 +315,34 @@ def has_good_and_poor(scale: Scale) -> bool:
         GOOD_POOR_SCALE_POINTS,
         1,
     )
+
+
+AnchorNames = str | Sequence[str] | Mapping[str, str | Sequence[str]]
+
+
+def parse_anchors(named: AnchorNames) -> dict[str, tuple[str, ...]]:
+    """Return anchors by scale, those of all scales under ``ALL_SCALES``.
+
+    Anchors are a name, several names, of which ``SCALE=SYSTEM`` is an anchor of one scale, or a
+    mapping from scales to names.
+
+    >>> parse_anchors(["low", "BAK=noisy"])
+    {'': ('low',), 'BAK': ('noisy',)}
+    """
+    if isinstance(named, Mapping):
+        lists = {str(scale): [x] if isinstance(x, str) else [*x] for scale, x in named.items()}
+    else:
+        lists = {}
+        for text in [named] if isinstance(named, str) else named:
+            scale, is_marked, system = text.partition("=")
+            if is_marked and not (scale and system):
+                raise UsageError(f'anchor: write SYSTEM or SCALE=SYSTEM, got "{text}"')
+            lists.setdefault(scale if is_marked else ALL_SCALES, []).append(system or scale)
+    return {
+        scale: tuple(dict.fromkeys(name for name in names if name))
+        for scale, names in lists.items()
+        if any(names)
+    }
 
 
 def parse_scales(texts: Sequence[str]) -> dict[str, Scale]:

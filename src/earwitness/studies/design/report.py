@@ -1,21 +1,24 @@
-"""Design report and files, for the commands study check and study design."""
+"""Design report and files, for study check and study design, and the procedure in sentences."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from os import PathLike
 from pathlib import Path
 from warnings import warn
 
+import numpy as np
+
 from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.io.atomic import AtomicFolder
 from earwitness.report.html.page import render_html
 from earwitness.report.parts import CategoryShares, Lines, Report, Section, Table
+from earwitness.report.sentences import join_names
 from earwitness.report.text import render_text
 from earwitness.studies.design.balance import check_balance
 from earwitness.studies.design.plan import count_minutes, make_design, max_clips
@@ -29,9 +32,11 @@ from earwitness.studies.design.subset_balance import (
 )
 from earwitness.studies.file.listener_rows import playlist_rows
 from earwitness.studies.file.reader import read_study, with_digest
+from earwitness.studies.results import Procedure
 from earwitness.studies.screening import SCREENS
 from earwitness.studies.study import Clip, Design, Study, StudyBlock
 from earwitness.studies.trials import KINDS, block_kind
+from earwitness.studies.trials.base import TrialKind
 
 # --- Report on a design --------------------------------------------------------------------------
 
@@ -190,6 +195,128 @@ def _left_out_lines(design: Design, number: int) -> tuple[str, ...]:
 
 def _missing_text(missing: MissingStratum) -> str:
     return f"{' '.join(missing.stratum)} ({_count_text(missing.clips, 'clip')} in total)"
+
+
+# --- Procedure for methods paragraphs ------------------------------------------------------------
+
+
+DEVICE_STEP_WORDING = {
+    "level": "set a comfortable volume",
+    "sides": "checked the left and right channels",
+    "huggins": "took a headphone test (Huggins pitch)",
+    "antiphase": "took a headphone test (antiphase tones)",
+}
+
+
+def study_procedure(study: Study) -> Procedure:
+    """Return how a study is run: protocol, design, order and playback."""
+    blocks = [(block, block_kind(block)) for block in study.blocks]
+    protocols = dict.fromkeys(kind.describe_protocol() for _, kind in blocks)
+    return Procedure(
+        f"The protocol was {', followed by '.join(protocols)}.",
+        " ".join(_design_sentences(study)),
+        " ".join(_order_sentences(study)),
+        " ".join(_playback_sentences(study)),
+    )
+
+
+def _design_sentences(study: Study) -> Iterator[str]:
+    if study.plans:
+        counts = sorted({sum(map(len, plan.sessions)) for plan in study.plans})
+        trials = " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
+        yield f"Each listener heard {trials} trials of a playlist that was prepared beforehand."
+    else:
+        for number, block in enumerate(study.blocks, 1):
+            where = f" in block {number}" * (len(study.blocks) > 1)
+            yield f"Each listener heard {_heard_clause(study, block)}{where}."
+        yield from _panel_sentences(study)
+    if study.juries:
+        yield f"Listeners belonged to the juries {join_names([j.name for j in study.juries])}."
+    first = [f"practised with {_count_text(study.training, 'trial')}"] * bool(study.training)
+    first += [f"rated {_count_text(len(study.anchors), 'anchor')}"] * bool(study.anchors)
+    if first:
+        yield f"At first, listeners {join_names(first)}, which were not analysed."
+    if study.training and study.feedback:
+        yield "After practice trials, they saw the expected answers."
+    if study.before:
+        asked = join_names([question.name for question in study.before])
+        yield f"A form before listening asked for {asked}."
+
+
+def _heard_clause(study: Study, block: StudyBlock) -> str:
+    count = len(block.systems)
+    systems = f"all {count}" if block.heard >= count else f"{block.heard} of {count}"
+    evenly = (
+        ", so that systems and pairs of systems were heard about equally often"
+        if block.heard < count
+        else ""
+    )
+    trials = block.clips * block_kind(block).load(block.heard).trials
+    rest = f" with breaks of {study.rest_minutes:g} min" * (block.sessions > 1)
+    return (
+        f"{_count_text(block.clips, 'clip')} by {systems} systems ({_count_text(trials, 'trial')} "
+        f"in {_count_text(block.sessions, 'session')}{rest}){evenly}"
+    )
+
+
+def _panel_sentences(study: Study) -> Iterator[str]:
+    names, clips = [*study.categories, *study.numbers], f"the {len(study.material)} clips"
+    if study.panels > 1:
+        how = f"matched in {join_names(names)}" if names else "drawn at random"
+        yield (
+            f"Listeners were assigned in turn to {study.panels} panels, each with its own subset "
+            f"of {clips}, {how}."
+        )
+    elif any(block.clips < len(study.material) for block in study.blocks):
+        how = f"chosen to match all clips in {join_names(names)}" if names else "drawn at random"
+        yield f"All listeners heard the same subset of {clips}, {how}."
+
+
+def _order_sentences(study: Study) -> Iterator[str]:
+    if study.plans:
+        yield "The order of trials was that of the playlist."
+        return
+    if len(study.blocks) > 1:
+        yield "All listeners took the blocks in the same order."
+    yield from dict.fromkeys(_order_sentence(study, block) for block in study.blocks)
+
+
+def _order_sentence(study: Study, block: StudyBlock) -> str:
+    kind = block_kind(block)
+    treatments = kind.treatments(block.systems, study.reference)
+    clauses = ["The order of trials was randomized for each listener"]
+    if kind.within:
+        clauses[0] += f", with clips of the same {kind.within} heard together"
+    if len(treatments) > 1:
+        clauses[0] += f" so that each {kind.compared} followed each other one about equally often"
+    if len(kind.ways(treatments[0], np.random.default_rng(0))) > 1:
+        what = "captions" if kind.captioned else "sounds" + " and the choice of X" * kind.unknown
+        clauses.append(f"the order of {what} within a trial was balanced over clips and listeners")
+    if len(kind.scale_orders) > 1:
+        orders = join_names(["–".join(order) for order in kind.scale_orders])
+        halves = " and between halves of the sessions" * (block.sessions > 1)
+        clauses.append(f"the orders {orders} of scales alternated between listeners{halves}")
+    return f"{'; '.join(clauses)}."
+
+
+def _playback_sentences(study: Study) -> Iterator[str]:
+    if study.device:
+        steps = join_names([DEVICE_STEP_WORDING[step] for step in study.device])
+        yield f"Before the first trial, listeners {steps}."
+    yield from dict.fromkeys(_playback_sentence(block_kind(block)) for block in study.blocks)
+
+
+def _playback_sentence(kind: TrialKind) -> str:
+    often = {0: "as often as they liked", 1: "once"}.get(kind.plays, f"up to {kind.plays} times")
+    if kind.captioned:
+        accepted, played = "the clip had been played to the end", f"played it {often}"
+    elif kind.switching:
+        accepted = "every sound of the trial had been played to the end"
+        played = f"switched freely between sounds and played each {often}"
+    else:
+        accepted = "the sounds had been played to the end for each question"
+        played = f"played each sound {often}"
+    return f"In the browser, answers were accepted after {accepted}; listeners {played}."
 
 
 # --- Check, design and write a study -------------------------------------------------------------

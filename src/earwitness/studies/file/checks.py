@@ -9,7 +9,14 @@ from typing import Any
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault
 from earwitness.studies.screening import SCREENS, SHARE_LIMITS
-from earwitness.studies.study import NO_GROUPS, Clip
+from earwitness.studies.study import (
+    FOR_ITEMS,
+    LISTENER_INTERVALS,
+    MIXED_MODEL,
+    NO_GROUPS,
+    T_TEST,
+    Clip,
+)
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import LETTERS, TrialKind
 from earwitness.studies.trials.rubric import RubricKind
@@ -350,6 +357,34 @@ def _analysis_faults(value: StudyMapping, systems: Sequence[str]) -> Iterator[Fa
                 )
         if str(pair[0]) == str(pair[1]):
             yield Fault(path, f'"{pair[0]}" is compared with itself')
+    yield from _anchor_faults(value["analysis"]["anchors"], systems)
+    test, interval = value["analysis"]["test"], value["analysis"]["interval"]
+    if test != T_TEST and interval not in LISTENER_INTERVALS:
+        yield Fault(
+            "analysis.test",
+            f"{test} compares listeners' mean differences, but interval {interval} does not",
+            f"use {' or '.join(LISTENER_INTERVALS)}",
+        )
+    if value["analysis"]["adjust"] == FOR_ITEMS and interval == MIXED_MODEL:
+        yield Fault("analysis.adjust", "the mixed model already adjusts for items", "use none")
+
+
+def _anchor_faults(anchors: Any, systems: Sequence[str]) -> Iterator[Fault]:
+    """Yield faults of anchors that are no systems of the study, or leave none to rank."""
+    lists = (
+        {f".{scale}": names for scale, names in anchors.items()}
+        if isinstance(anchors, dict)
+        else {"": anchors}
+    )
+    for scale, names in lists.items():
+        path = f"analysis.anchors{scale}"
+        yield from _repeat_faults(list(map(str, names)), path)
+        for index, name in enumerate(map(str, names)):
+            if name not in systems:
+                message = f'unknown system "{name}"'
+                yield Fault(f"{path}[{index}]", message, nearest(name, systems))
+        if {*systems} <= {*map(str, names)}:
+            yield Fault(path, "all systems are anchors", "leave at least one system to rank")
 
 
 def _scale_faults(analysis: StudyMapping, scales: set[str]) -> Iterator[Fault]:
@@ -360,6 +395,11 @@ def _scale_faults(analysis: StudyMapping, scales: set[str]) -> Iterator[Fault]:
                 f"analysis.scales[{index}]", f'unknown scale "{name}"', nearest(name, scales)
             )
     yield from margin_faults(analysis["margins"], scales)
+    for name in map(str, analysis["anchors"] if isinstance(analysis["anchors"], dict) else ()):
+        if name not in scales:
+            yield Fault(
+                f"analysis.anchors.{name}", f'unknown scale "{name}"', nearest(name, scales)
+            )
 
 
 def _extra_systems(value: StudyMapping) -> list[str]:

@@ -39,6 +39,7 @@ from earwitness.studies.file.material import (
 from earwitness.studies.file.schema import StudyKeys, check_study_file
 from earwitness.studies.screening import SCREENS
 from earwitness.studies.study import (
+    ALL_SCALES,
     DEFAULT_SOUND_PATTERN,
     Analysis,
     Clip,
@@ -57,7 +58,8 @@ from earwitness.studies.trials import KINDS
 KEYS_OUTSIDE_DIGEST = ("digest", "listeners", "juries")  # more listeners change no other plan
 # added later: omitted when unused, so that older digests do not change
 DIGEST_KEYS_IF_USED = ("device", "feedback", "gold")
-DIGEST_ANALYSIS_KEYS_IF_USED = ("by", "margins")  # the same for keys of the analysis
+# the same for keys of the analysis
+DIGEST_ANALYSIS_KEYS_IF_USED = ("by", "margins", "test", "anchors", "adjust")
 
 
 def with_digest(study: Study) -> Study:
@@ -67,9 +69,11 @@ def with_digest(study: Study) -> Study:
     for clip in (*value["material"], *value["anchors"]):
         if not clip["captions"]:
             del clip["captions"]
-    planned = value["analysis"]
+    planned, usual = value["analysis"], asdict(Analysis())
     value["analysis"] = {
-        k: entry for k, entry in planned.items() if entry or k not in DIGEST_ANALYSIS_KEYS_IF_USED
+        k: entry
+        for k, entry in planned.items()
+        if entry != usual[k] or k not in DIGEST_ANALYSIS_KEYS_IF_USED
     }
     for block in value["blocks"]:
         block["parameters"] = {**KINDS[block["kind"]].parameters(), **block["parameters"]}
@@ -354,4 +358,13 @@ def _build_analysis(value: StudyDict) -> Analysis:
         correction=value["correction"],
         by=tuple(map(str, value["by"])),
         margins={str(name): float(margin) for name, margin in value["margins"].items()},
+        test=value["test"],
+        adjust=value["adjust"],
+        anchors=_build_anchors(value["anchors"]),
     )
+
+
+def _build_anchors(value: list[Any] | StudyDict) -> dict[str, tuple[str, ...]]:
+    """Return anchors by scale, those of all scales under ``ALL_SCALES``."""
+    by_scale = value if isinstance(value, dict) else {ALL_SCALES: value}
+    return {str(scale): tuple(map(str, names)) for scale, names in by_scale.items() if names}

@@ -12,8 +12,10 @@ from earwitness.studies.device import DEVICE_STEPS
 from earwitness.studies.rubric import ROLES
 from earwitness.studies.screening import SCREENS
 from earwitness.studies.study import (
+    ANALYSIS_ADJUSTMENTS,
     ANALYSIS_CORRECTIONS,
     ANALYSIS_INTERVALS,
+    ANALYSIS_TESTS,
     DEFAULT_SOUND_PATTERN,
 )
 from earwitness.studies.trials import KINDS
@@ -139,6 +141,26 @@ class AnalysisKeys(Struct, kw_only=True, forbid_unknown_fields=True):
         choice_of("correction", ANALYSIS_CORRECTIONS),
         Meta(description="correction for multiple comparisons"),
     ] = "holm"
+    test: Annotated[
+        str,
+        choice_of("test", ANALYSIS_TESTS),
+        Meta(
+            description="test of pairs of systems; wilcoxon: signed-rank tests over listeners, and "
+            "a Friedman test of all systems"
+        ),
+    ] = "t"
+    adjust: Annotated[
+        str,
+        choice_of("adjust", ANALYSIS_ADJUSTMENTS),
+        Meta(description="what means are adjusted for, if systems were rated on different items"),
+    ] = "none"
+    anchors: Annotated[
+        NameList | dict[str, NameList],
+        Meta(
+            description="systems that are rated but not ranked: a list for all scales, or one list "
+            "per scale"
+        ),
+    ] = []
     by: Annotated[
         NameList,
         Meta(
@@ -192,6 +214,14 @@ class DimensionKeys(Struct, kw_only=True, forbid_unknown_fields=True):
         choice_of("role", ROLES),
         Meta(description="whether the dimension adds to the total (score) or reduces it (penalty)"),
     ] = "score"
+    good: (
+        Annotated[
+            str,
+            choice_of("end", ("high", "low")),
+            Meta(description="better end of the dimension (default: high)"),
+        ]
+        | UnsetType
+    ) = UNSET
     title: Annotated[str, Meta(description="title shown to raters")] | UnsetType = UNSET
     help: Annotated[str, Meta(description="explanation of what is judged")] | UnsetType = UNSET
     anchors: Annotated[dict[str, str], Meta(description="meaning of some values")] | UnsetType = (

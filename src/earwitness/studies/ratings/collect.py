@@ -15,8 +15,9 @@ from earwitness.core import Answer, Input, Key, Rating, StrPath
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.studies.analysis.pipeline import RatingSet
-from earwitness.studies.analysis.settings import AnalysisSettings, known_scales
+from earwitness.studies.analysis.settings import AnalysisSettings, known_scales, parse_anchors
 from earwitness.studies.answers import SIMULATED_TIMESTAMP
+from earwitness.studies.design.report import study_procedure
 from earwitness.studies.ratings.columns import KnownNames, Limit
 from earwitness.studies.ratings.from_answers import (
     comments_from_answers,
@@ -27,7 +28,7 @@ from earwitness.studies.ratings.reader import OffScaleVote, RatingsTable, read_r
 from earwitness.studies.results import Grouping, Groupings, RatingFault, StimulusComment, Who
 from earwitness.studies.rubric import TOTAL, Rubric, read_rubric
 from earwitness.studies.rubric_totals import Blank, off_scale, with_totals
-from earwitness.studies.study import STORE_FILE_NAME, Study
+from earwitness.studies.study import ALL_SCALES, STORE_FILE_NAME, Study
 from earwitness.studies.trials import block_kind
 
 # --- Checks of file kinds ------------------------------------------------------------------------
@@ -334,6 +335,7 @@ def rating_set(
         *(ratings, study.title, study.systems, items, inputs, tuple(notes), study.digest),
         groups=study_groups(study),
         captions=study_captions(study),
+        procedure=study_procedure(study),
     )
 
 
@@ -342,8 +344,13 @@ def read_rating_set(
     plan: Study | None,
     reading: TableOptions,
     settings: AnalysisSettings,
+    *,
+    other_names: bool = False,
 ) -> RatingSet:
-    """Read the ratings of files of answers or tables, or of records in memory."""
+    """Read the ratings of files of answers or tables, or of records in memory.
+
+    With ``other_names``, tables may have systems, items, listeners and scales that the study lacks.
+    """
     check_ratings(files, None)
     collection, simulated = RatingCollection(study_groups(plan)), False
     for path in files:
@@ -361,7 +368,8 @@ def read_rating_set(
             simulated |= any(answer.at == SIMULATED_TIMESTAMP for answer in answers.values())
         else:
             wanted = [name for name in settings.plan.by if name not in collection.study_groups]
-            table = read_ratings(path, groups=wanted, **_reader_options(plan, reading, settings))
+            known = None if other_names else plan
+            table = read_ratings(path, groups=wanted, **_reader_options(known, reading, settings))
             collection.add_table(table, settings.blank)
     material = rating_set(plan, collection.ratings, tuple(collection.inputs), collection.notes)
     return replace(
@@ -451,9 +459,25 @@ def stored_rating_set(
 
 
 def check_roles(material: RatingSet, how: Mapping[str, Any]) -> None:
-    """Raise UsageError if the named reference or anchor has no ratings."""
-    rated_systems = {rating.key.system for rating in material.ratings}
-    for role in ("reference", "anchor"):
-        name = how.get(role)
-        if name and name not in rated_systems:
-            raise UsageError(f'{role}: no ratings of "{name}" — {nearest(name, rated_systems)}')
+    """Raise UsageError if the named reference, anchors or scales have no ratings."""
+    systems: dict[str, set[str]] = {ALL_SCALES: set()}
+    low = how.get("low_is_good", ())
+    scales = [low] if isinstance(low, str) else [*low]
+    for rating in material.ratings:
+        for scale in (ALL_SCALES, rating.scale):
+            systems.setdefault(scale, set()).add(rating.key.system)
+    reference, anchors = how.get("reference"), parse_anchors(how.get("anchor", ()))
+    if reference and reference not in systems[ALL_SCALES]:
+        message = f'reference: no ratings of "{reference}"'
+        raise UsageError(f"{message} — {nearest(reference, systems[ALL_SCALES])}")
+    for option, named in (("anchor", [*anchors]), ("low_is_good", scales)):
+        for name in named:
+            if name not in systems:
+                message = f'{option}: no ratings on scale "{name}"'
+                raise UsageError(f"{message} — {nearest(name, systems.keys() - {ALL_SCALES})}")
+    for scale, names in anchors.items():
+        for name in names:
+            if name not in systems[scale]:
+                where = f" on {scale}" * (scale != ALL_SCALES)
+                message = f'anchor: no ratings of "{name}"{where}'
+                raise UsageError(f"{message} — {nearest(name, systems[scale])}")

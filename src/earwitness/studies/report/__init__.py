@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import nan
 
 from earwitness.core import Contrast
 from earwitness.report.paper import PaperColumn, PaperTable, best_first, paper_rows
 from earwitness.report.parts import Matrix, Quote, Report, Section
-from earwitness.report.sentences import join_names, summary_section
-from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
+from earwitness.report.sentences import Topic, join_names, shorten_topics, summary_section
 from earwitness.studies.report.agreement import agreement_sections, effect_headlines
 from earwitness.studies.report.choices import (
     ABILITY,
@@ -19,6 +17,7 @@ from earwitness.studies.report.choices import (
     choice_sections,
 )
 from earwitness.studies.report.differences import (
+    basis_sentences,
     difference_headlines,
     difference_sections,
     matrix_of,
@@ -51,6 +50,7 @@ from earwitness.studies.report.wording import (
     count_text,
     interval_method,
     level_percent,
+    test_clause,
 )
 from earwitness.studies.results import PairChoices, Results, ScaleResults
 from earwitness.studies.study import NO_CORRECTION
@@ -79,7 +79,7 @@ def _terminal_hint(sections: Sequence[Section]) -> str:
 
 
 def _all_sections(results: Results) -> Iterator[Section]:
-    if lines := tuple(_headlines(results)):
+    if lines := shorten_topics(list(_headlines(results)), MAX_SUMMARY_LINES):
         yield summary_section(lines)
     yield from mean_sections(results)
     yield from difference_sections(results)
@@ -97,22 +97,25 @@ def _all_sections(results: Results) -> Iterator[Section]:
     )
 
 
-def _headlines(results: Results) -> Iterator[str]:
+MAX_SUMMARY_LINES = 14
+
+
+def _headlines(results: Results) -> Iterator[Topic]:
     """Yield the finding, what limits it, then further findings and excluded listeners."""
     findings = [*difference_headlines(results), *choice_headlines(results)]
-    yield from findings[:1]
-    if all_failed(results):
-        yield _capitalized(failure_clause(results))
-    if results.simulated:
-        yield "All listeners were simulated; these are not ratings by people"
-    yield from (f"Deviation from the planned analysis: {change}" for change in results.changed)
-    yield from findings[1:]
-    yield from equivalence_headlines(results)
-    yield from group_headlines(results)
-    yield from rubric_headlines(results)
-    yield from screening_headlines(results)
-    yield from effect_headlines(results)
-    yield from listener_headlines(results)
+    limits = [_capitalized(failure_clause(results))] * all_failed(results)
+    limits += ["All listeners were simulated; these are not ratings by people"] * results.simulated
+    changes = [f"Deviation from the planned analysis: {change}" for change in results.changed]
+    yield Topic("", findings[:1])
+    yield Topic("", limits)
+    yield Topic("deviations from the planned analysis", changes)
+    yield Topic("differences between systems", findings[1:])
+    yield Topic("equivalence", list(equivalence_headlines(results)))
+    yield Topic("groups", list(group_headlines(results)))
+    yield Topic("the rubric", list(rubric_headlines(results)))
+    yield Topic("screening", list(screening_headlines(results)))
+    yield Topic("effects of order", list(effect_headlines(results)))
+    yield Topic("listeners", list(listener_headlines(results)))
 
 
 def _capitalized(text: str) -> str:
@@ -189,24 +192,16 @@ def results_table(results: Results) -> PaperTable:
 
 
 def _paper_matrix(results: Results, scale: ScaleResults) -> Matrix:
-    """Return the numbers and tests of a scale; with too few listeners, nothing is tested."""
+    """Return the numbers and tests of a scale."""
     if scale.systems or not scale.choices:
-        matrix = matrix_of(results, scale)
-        listeners = max((rated.listeners for rated in scale.systems.values()), default=0)
-        contrasts = tuple(
-            contrast
-            if min(listeners, contrast.difference.n) >= MIN_LISTENERS_FOR_DIFFERENCE
-            else replace(contrast, p_corrected=nan)
-            for contrast in matrix.contrasts
-        )
-        return replace(matrix, contrasts=contrasts)
+        return matrix_of(results, scale)
     if scale.abilities is None:
         shares = {f"{choice.a}–{choice.b}": choice.share for choice in scale.choices}
         return Matrix("", replace(RIGHT_ANSWER_SHARE, name=scale.value.name), shares, ())
     contrasts = tuple(_choice_contrast(results, scale, choice) for choice in scale.choices)
     value = replace(ABILITY, name=scale.value.name)
     systems = dict(scale.abilities.systems)
-    return Matrix("", value, systems, contrasts, results.plan.correction, results.controls)
+    return Matrix("", value, systems, contrasts, results.plan.correction, scale.controls)
 
 
 def _choice_contrast(results: Results, scale: ScaleResults, choice: PairChoices) -> Contrast:
@@ -260,8 +255,7 @@ def _paper_intervals(results: Results) -> str:
 def _paper_test(results: Results) -> str:
     tests = []
     if any(scale.contrasts for scale in results.scales):
-        name = results.plan.interval
-        tests.append(INTERVAL_WORDING[name].test if name in INTERVAL_WORDING else name)
+        tests.append(test_clause(results))
     if any(scale.abilities for scale in results.scales):
         tests.append("exact binomial tests of choices, two-sided")
     if not tests:
@@ -272,11 +266,24 @@ def _paper_test(results: Results) -> str:
 
 
 def _paper_notes(results: Results) -> Iterator[str]:
-    rated = {name for scale in results.scales for name in scale.systems}
-    controls = [name for name in results.controls if name in rated]
+    unranked: dict[str, list[str]] = {}
+    for scale in results.scales:
+        for name in scale.controls:
+            if name in scale.systems:
+                unranked.setdefault(name, []).append(scale.value.name)
+    controls = [
+        name if _is_control(results, name) else f"{name} (in {join_names(scales)})"
+        for name, scales in unranked.items()
+    ]
     if controls:
         yield f"Not ranked: {join_names(controls, MAX_LISTED_NAMES)}."
+    yield from (f"{sentence}." for sentence in basis_sentences(results))
     separated = {name for s in results.scales if s.abilities for name in s.abilities.separated}
     if separated:
         names = join_names(sorted(separated), MAX_LISTED_NAMES)
         yield f"∞: won or lost every choice, so that no ability can be estimated ({names})."
+
+
+def _is_control(results: Results, name: str) -> bool:
+    """Return whether a system is a control on every scale on which it was rated."""
+    return all(name in scale.controls for scale in results.scales if name in scale.systems)

@@ -11,15 +11,17 @@ from earwitness.report.parts import PEOPLE_SERIES, Intervals, Part, Section, Tab
 from earwitness.report.sentences import join_names
 from earwitness.stats.significance import holm
 from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
-from earwitness.studies.report.csv_columns import (
+from earwitness.studies.report.means import doubled_sentence
+from earwitness.studies.report.wording import (
     ESTIMATE_COLUMNS,
+    MAX_LISTED_NAMES,
+    UNBOUNDED,
     Row,
     TableContent,
+    any_defined,
     estimate_cells,
     fill_rows,
 )
-from earwitness.studies.report.means import doubled_sentence
-from earwitness.studies.report.wording import MAX_LISTED_NAMES, UNBOUNDED
 from earwitness.studies.results import (
     Effect,
     ListenerAgreement,
@@ -123,7 +125,7 @@ def _model_warning(scale: ScaleResults, model: Subjects) -> str:
         names = f"{who} {join_names([str(listener) for listener in model.floored], 10)}"
         sentences.append(
             f"{scale.value.name}: the inconsistency of {names} was estimated below the floor of "
-            f"{model.floor:g} and set to it."
+            f"{_floor_text(model)} and set to it."
         )
     if not model.converged:
         sentences.append(f"{scale.value.name}: did not converge after {model.rounds:,} iterations.")
@@ -224,18 +226,32 @@ def _item_table(scale: ScaleResults) -> Table:
 def agreement_methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on agreement."""
     names = dict.fromkeys(
-        n for s in results.scales for agreement in s.agreement for n in agreement.figures
+        name
+        for scale in results.scales
+        for agreement in scale.agreement
+        for name, estimate in agreement.figures.items()
+        if any_defined([estimate])
     )
     if names:
         listed = join_names([*names], MAX_LISTED_NAMES)
         yield f"Agreement between listeners is reported as {listed}."
-    floors = [f"{s.value.name} {s.subjects.floor:.2f}" for s in results.scales if s.subjects]
+    floors = [
+        f"{scale.value.name} {_floor_text(scale.subjects)}"
+        for scale in results.scales
+        if scale.subjects and any_defined(scale.subjects.inconsistencies.values())
+    ]
     if floors:
         yield (
             "Biases and inconsistencies of listeners were estimated by the subject model of ITU-T "
             f"P.910, Annex E. Inconsistencies have a lower bound ({', '.join(floors)}), so that no "
-            "single listener receives all the weight."
+            "single listener receives all the weight; their confidence intervals account for the "
+            "degrees of freedom of the fit."
         )
+
+
+def _floor_text(model: Subjects) -> str:
+    """Return the floor with the decimals of the inconsistencies in tables."""
+    return number(model.floor, INCONSISTENCY)
 
 
 # --- Headlines on effects ------------------------------------------------------------------------

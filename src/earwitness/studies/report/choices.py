@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isnan
 
 from earwitness.core import Estimate, Value
 from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, p_value
 from earwitness.report.parts import Intervals, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
-from earwitness.studies.report.csv_columns import (
-    ESTIMATE_COLUMNS,
-    Row,
-    TableContent,
-    estimate_cells,
-)
 from earwitness.studies.report.wording import (
+    ESTIMATE_COLUMNS,
     MAX_LISTED_NAMES,
     UNBOUNDED,
+    Row,
+    TableContent,
+    any_defined,
     correction_clause,
     count_text,
+    estimate_cells,
 )
 from earwitness.studies.results import BradleyTerryAbilities, PairChoices, Results, ScaleResults
 from earwitness.studies.study import NO_CORRECTION
@@ -143,23 +143,27 @@ SENSITIVITY_MODELS = {
 def choice_methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on choices."""
     choices = [c for scale in results.scales for c in scale.choices]
-    if choices:
+    if any(not isnan(c.p) for c in choices):
         total = sum(c.wins + c.losses + c.ties for c in choices)
         yield (
             f"{count_text(total, 'choice', 'choices')} between two sounds were tested by exact "
             f"binomial tests against one half ({_sides_clause(choices)}), with exact confidence "
-            f"intervals; these p values are {correction_clause(results)}. In addition, "
-            "per-listener shares were tested by t tests, whose p values are not corrected."
+            f"intervals; these p values are {correction_clause(results)}."
+        )
+    if any(not isnan(c.p_over_listeners) for c in choices):
+        yield (
+            "In addition, per-listener shares were tested by t tests, whose p values are not "
+            "corrected."
         )
     if any(c.ties for c in choices):
         yield "Ties (“neither”) were excluded from these tests."
-    keen = [c.sensitivity.method for c in choices if c.sensitivity is not None]
+    keen = [c.sensitivity.method for c in choices if c.sensitivity and any_defined([c.sensitivity])]
     if keen:
         models = sorted({method.rpartition("|")[-1] for method in keen})
         names = join_names([SENSITIVITY_MODELS.get(m, m) for m in models], MAX_LISTED_NAMES)
         yield f"Sensitivity is reported as d′ {names}."
     able = [scale.abilities for scale in results.scales if scale.abilities]
-    if able:
+    if any(any_defined(abilities.systems.values()) for abilities in able):
         ties = " with ties (Davidson)" * any(abilities.ties is not None for abilities in able)
         yield (
             f"Abilities were estimated by the Bradley–Terry model{ties}, with cluster-robust "

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from math import isnan
 
-from earwitness.report.numbers import p_phrase, value_title
-from earwitness.report.parts import Matrix, Section
+from earwitness.report.numbers import p_phrase, p_value, value_title
+from earwitness.report.parts import Matrix, Part, Section, Table
 from earwitness.report.sentences import (
     FindingContext,
     better_sentences,
@@ -19,23 +20,28 @@ from earwitness.report.sentences import (
     leading_group,
 )
 from earwitness.report.tables import is_tested, verdict
-from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
-from earwitness.studies.report.csv_columns import (
+from earwitness.studies.analysis.means import (
+    MIN_LISTENERS_FOR_DIFFERENCE,
+    MIN_VOTES_FOR_DIFFERENCE,
+    SHARED_ITEMS_NOTE,
+    has_few_votes,
+)
+from earwitness.studies.report.means import vote_mean_sentences
+from earwitness.studies.report.wording import (
     ESTIMATE_COLUMNS,
+    MAX_LISTED_NAMES,
     TEST_COLUMNS,
     TableContent,
-    estimate_cells,
-)
-from earwitness.studies.report.wording import (
-    INTERVAL_WORDING,
-    MAX_LISTED_NAMES,
+    any_defined,
     correction_clause,
     count_text,
     effect_size_name,
+    estimate_cells,
     level_percent,
+    test_clause,
 )
-from earwitness.studies.results import Results, ScaleResults
-from earwitness.studies.study import NO_CORRECTION
+from earwitness.studies.results import FriedmanTest, Results, ScaleResults
+from earwitness.studies.study import NO_CORRECTION, WILCOXON
 
 # --- Matrix of differences -----------------------------------------------------------------------
 
@@ -44,17 +50,42 @@ def difference_sections(results: Results) -> Iterator[Section]:
     """Yield the section with one matrix of comparisons per scale."""
     compared = [scale for scale in results.scales if scale.contrasts]
     if compared:
-        parts = tuple(matrix_of(results, scale) for scale in compared)
+        matrices = tuple(matrix_of(results, scale) for scale in compared)
+        parts: tuple[Part, ...] = (*matrices, *_friedman_parts(results))
         yield Section("Differences between systems", parts, _difference_note(results))
+
+
+def _friedman_parts(results: Results) -> Iterator[Table]:
+    rows = tuple(
+        (
+            *(scale.value.name, _statistic_text(test), str(test.freedom), p_value(test.p)),
+            *(f"{test.systems:,}", f"{test.listeners:,}"),
+        )
+        for scale, test in _friedman_tests(results)
+    )
+    if rows:
+        header = ("scale", "chi-square", "degrees of freedom", "p", "systems", "listeners")
+        yield Table("Friedman test: are all systems ranked alike?", header, rows)
+
+
+def _friedman_tests(results: Results) -> Iterator[tuple[ScaleResults, FriedmanTest]]:
+    for scale in results.scales:
+        if scale.friedman is not None:
+            yield scale, scale.friedman
+
+
+def _statistic_text(test: FriedmanTest) -> str:
+    return "–" if isnan(test.statistic) else f"{test.statistic:.2f}"
 
 
 def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
     """Return the matrix of means and contrasts of a scale."""
     names = _compared_systems(scale) if against_others_only(scale) else list(scale.systems)
     means = {n: scale.systems[n].mean if n in scale.systems else None for n in names}
-    plan, controls = results.plan, results.controls
+    few = tuple(n for n, r in scale.systems.items() if has_few_votes(r.votes, r.listeners))
     return Matrix(
-        value_title(scale.value), scale.value, means, scale.contrasts, plan.correction, controls
+        *(value_title(scale.value), scale.value, means, scale.contrasts),
+        *(results.plan.correction, scale.controls, few),
     )
 
 
@@ -78,7 +109,48 @@ def _difference_note(results: Results) -> str:
     return (
         f"Systems are compared within listeners. ·: not significantly different{untested}. "
         f"p is {correction_clause(results)}; confidence intervals are not corrected.{effect}"
+        f"{''.join(f' {sentence}.' for sentence in basis_sentences(results))}"
     )
+
+
+TWO_WAY_CLAUSE = (
+    "compared by a two-way test, in which listeners and items are random, instead of a test within "
+    "listeners"
+)
+
+
+def basis_sentences(results: Results) -> Iterator[str]:
+    """Yield which pairs are compared by the two-way test, or not at all, and why."""
+    for is_compared in (True, False):
+        pairs = {
+            (c.a, c.b): None
+            for scale in results.scales
+            for c in scale.contrasts
+            if SHARED_ITEMS_NOTE in c.note and is_tested(c) == is_compared
+        }
+        if pairs:
+            be, share = ("is", "shares") if len(pairs) == 1 else ("are", "share")
+            outcome = TWO_WAY_CLAUSE if is_compared else "not compared"
+            yield (
+                f"{count_text(len(pairs), 'pair of systems', 'pairs of systems')} {share} fewer "
+                f"than half of their items and {be} {outcome} "
+                f"({join_names([f'{a}–{b}' for a, b in pairs])})"
+            )
+    few: dict[tuple[str, ...], list[str]] = {}
+    for scale in results.scales:
+        names = tuple(
+            name
+            for name, rated in scale.systems.items()
+            if name not in scale.controls and has_few_votes(rated.votes, rated.listeners)
+        )
+        if names and len(names) < len(scale.systems):
+            few.setdefault(names, []).append(scale.value.name)
+    for names, scales in few.items():
+        yield (
+            f"{join_names(names)} {'is' if len(names) == 1 else 'are'} not ranked on "
+            f"{join_names(scales)}: fewer than {MIN_VOTES_FOR_DIFFERENCE} votes or "
+            f"{MIN_LISTENERS_FOR_DIFFERENCE} listeners"
+        )
 
 
 def _has_uncompared_pairs(results: Results, scale: ScaleResults) -> bool:
@@ -108,9 +180,27 @@ def difference_headlines(results: Results) -> Iterator[str]:
     yield from finding_sentences(alone, context)
     for matrix in relative:
         yield from better_sentences(matrix, context)
+    alike: dict[str, list[str]] = {}
     for matrix in alone:
-        yield from _alike_pair_sentences(matrix)
+        for sentence in _alike_pair_sentences(matrix):
+            alike.setdefault(sentence, []).append(matrix.value.name)
+    yield from (f"{join_names(names)}: {sentence}" for sentence, names in alike.items())
     yield from _planned_pair_sentences(alone)
+    yield from basis_sentences(results)
+    yield from vote_mean_sentences(results)
+    yield from _friedman_sentences(results)
+
+
+def _friedman_sentences(results: Results) -> Iterator[str]:
+    """Yield whether systems differ at all by Friedman's test, if it was computed."""
+    for scale, test in _friedman_tests(results):
+        verb = "differ" if test.p < 1 - results.plan.level else "do not differ significantly"
+        if not isnan(test.p):
+            yield (
+                f"{scale.value.name}: the {test.systems:,} systems {verb} in their ranks (Friedman "
+                f"test: chi-square({test.freedom}) = {_statistic_text(test)}, "
+                f"{p_phrase(test.p)}, {count_text(test.listeners, 'listener', 'listeners')})"
+            )
 
 
 def _finding_context(results: Results) -> FindingContext:
@@ -188,7 +278,7 @@ def _alike_pair_sentences(matrix: Matrix) -> Iterator[str]:
         pairs = [f"{c.a}–{c.b}" for c in others if verdict(matrix, c.a, c.b) == outcome]
         also = "also " if lead else ""
         if pairs:
-            yield f"{matrix.value.name}: {also}{how}: {join_names(pairs)}"
+            yield f"{also}{how}: {join_names(pairs)}"
 
 
 # --- Methods sentences on differences ------------------------------------------------------------
@@ -199,21 +289,32 @@ def difference_methods(results: Results) -> Iterator[str]:
     compared = [scale for scale in results.scales if scale.contrasts]
     if not compared:
         return
-    name, alpha = results.plan.interval, 1 - results.plan.level
-    test = INTERVAL_WORDING[name].test if name in INTERVAL_WORDING else f"the method {name}"
+    if not any(is_tested(contrast) for scale in compared for contrast in scale.contrasts):
+        yield "No difference between systems could be tested."
+        return
+    alpha = 1 - results.plan.level
     yield (
-        f"{_pairs_clause(compared)} compared on each scale by {test} (alpha = {alpha:.4g}); "
-        f"{_correction_clause(results, compared)}."
+        f"{_pairs_clause(compared)} compared on each scale by {test_clause(results)} "
+        f"(alpha = {alpha:.4g}); {_correction_clause(results, compared)}."
     )
+    yield from (f"{sentence}." for sentence in basis_sentences(results))
+    if tests := [test for _, test in _friedman_tests(results)]:
+        counts = join_names(sorted({f"{test.listeners:,}" for test in tests}), conjunction="or")
+        yield (
+            "All systems of a scale were compared by a Friedman test, corrected for ties, over the "
+            f"{counts} listeners who rated all of them."
+        )
     sizes = {
         effect_size_name(c.effect.method)
         for s in compared
         for c in s.contrasts
-        if c.effect is not None
+        if c.effect is not None and any_defined([c.effect])
     }
     if sizes:
         names = join_names(sorted(sizes), MAX_LISTED_NAMES)
-        yield f"Effect sizes are {names}, with {level_percent(results)} confidence intervals."
+        ranked = results.plan.test == WILCOXON  # rank-biserial correlations have no interval
+        intervals = "" if ranked else f", with {level_percent(results)} confidence intervals"
+        yield f"Effect sizes are {names}{intervals}."
 
 
 def _pairs_clause(scales: Sequence[ScaleResults]) -> str:
@@ -246,14 +347,23 @@ def _count_by_scale(counts: dict[str, int], singular: str, plural: str) -> str:
 def difference_tables(results: Results) -> dict[str, TableContent]:
     """Return CSV tables by file name."""
     header = ["scale", "a", "b", *TEST_COLUMNS, "correction", "better"]
-    header += [f"effect_{name}" for name in ESTIMATE_COLUMNS]
+    header += [*(f"effect_{name}" for name in ESTIMATE_COLUMNS), "note"]
     rows = [
         [
             *(scale.value.name, contrast.a, contrast.b, *estimate_cells(contrast.difference)),
             *(contrast.p, contrast.p_corrected, results.plan.correction, contrast.better),
-            *estimate_cells(contrast.effect),
+            *(*estimate_cells(contrast.effect), contrast.note),
         ]
         for scale in results.scales
         for contrast in scale.contrasts
     ]
-    return {"contrasts.csv": (header, rows)}
+    return {"contrasts.csv": (header, rows), "friedman.csv": _friedman_csv(results)}
+
+
+def _friedman_csv(results: Results) -> TableContent:
+    header = ["scale", "statistic", "freedom", "p", "systems", "listeners"]
+    rows = [
+        [scale.value.name, t.statistic, t.freedom, t.p, t.systems, t.listeners]
+        for scale, t in _friedman_tests(results)
+    ]
+    return header, rows

@@ -11,16 +11,18 @@ from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_valu
 from earwitness.report.parts import Place, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.report.tables import better_system, is_tested
-from earwitness.studies.report.csv_columns import (
+from earwitness.studies.report.wording import (
     ESTIMATE_COLUMNS,
+    INTERVAL_WORDING,
+    MAX_LISTED_NAMES,
     TEST_COLUMNS,
     TableContent,
+    correction_clause,
     estimate_cells,
     yes_or_no,
 )
-from earwitness.studies.report.wording import INTERVAL_WORDING, MAX_LISTED_NAMES, correction_clause
 from earwitness.studies.results import DifferenceTest, Equivalence, Results, ScaleResults
-from earwitness.studies.study import MIXED_MODEL
+from earwitness.studies.study import MIXED_MODEL, WILCOXON
 
 # --- Mixed model and equivalence sections --------------------------------------------------------
 # A non-significant difference is never worded as evidence of no difference.
@@ -163,10 +165,22 @@ def equivalence_headlines(results: Results) -> Iterator[str]:
 def _scope_headlines(results: Results, scale: ScaleResults) -> Iterator[str]:
     """Yield the pairs for which the planned test and the mixed model disagree."""
     plan = INTERVAL_WORDING.get(results.plan.interval)
+    pairs = [
+        f"{c.better}–{c.b if c.better == c.a else c.a}"
+        for contrast_scale, c, other in _paired_contrasts(results)
+        if contrast_scale is scale and c.better and not other.better and is_tested(other)
+    ]
+    if plan is not None and len(pairs) > 1:
+        yield (
+            f"{scale.value.name}: {len(pairs):,} differences are significant for {plan.scope}, but "
+            f"not for other items (mixed model): {join_names(pairs)}"
+        )
     for contrast_scale, c, other in _paired_contrasts(results):
         if contrast_scale is not scale or plan is None:
             continue
         if c.better and not other.better and is_tested(other):
+            if len(pairs) > 1:
+                continue
             yield (
                 f"{scale.value.name}: {_better_clause(c)} for {plan.scope}; for other items the "
                 f"difference is not significant (mixed model: p {p_value(other.p_corrected)})"
@@ -202,18 +216,18 @@ def _equivalence_sentence(results: Results, scale: ScaleResults, e: Equivalence)
 
 def equivalence_methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on the mixed model and equivalence."""
-    if any(scale.modelled for scale in results.scales):
+    if any(is_tested(contrast) for scale in results.scales for contrast in scale.modelled):
         way = INTERVAL_WORDING[MIXED_MODEL]
         message = f"In addition, differences were tested by {way.test}"
         yield f"{message}, which generalize to {way.scope}."
     margins = [
         f"{scale.value.name} ±{e.margin:g}"
         for scale in results.scales
-        for e in scale.equivalences[:1]
-        if not isnan(e.margin)
+        for e in [e for e in scale.equivalences if not isnan(e.p)][:1]
     ]
     if margins:
         test = "the mixed model" if results.plan.interval == MIXED_MODEL else "the same method"
+        test = "t tests over listeners" if results.plan.test == WILCOXON else test
         yield (
             f"Equivalence was tested by two one-sided tests (TOST), using {test}, at alpha = "
             f"{1 - results.plan.level:.4g} with margins of "

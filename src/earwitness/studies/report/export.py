@@ -25,7 +25,14 @@ from earwitness.studies.report.screening import screening_methods, screening_tab
 from earwitness.studies.results import Results
 
 # --- Methods paragraph ---------------------------------------------------------------------------
-# Every sentence is derived from the results; analyses that were not run are not mentioned.
+# Every sentence is derived from the results. Analyses that were not run are not mentioned, nor are
+# figures that are all undefined.
+
+
+UNKNOWN_PROCEDURE = (
+    "Protocol, design, order and playback are not part of the ratings and must be added by the "
+    "authors."
+)
 
 
 def methods_paragraph(results: Results) -> str:
@@ -34,8 +41,7 @@ def methods_paragraph(results: Results) -> str:
 
 
 def _methods_sentences(results: Results) -> Iterator[str]:
-    if results.simulated:
-        yield "All listeners were simulated."
+    yield from _procedure_sentences(results)
     yield from screening_methods(results)
     yield from vote_methods(results)
     yield from rubric_methods(results)
@@ -51,11 +57,32 @@ def _methods_sentences(results: Results) -> Iterator[str]:
     yield f"{program} ({results.signature})." if results.signature else f"{program}."
 
 
+def _procedure_sentences(results: Results) -> Iterator[str]:
+    """Yield how the study was run; simulated listeners play no sounds."""
+    if results.simulated:
+        yield "All listeners were simulated."
+    if results.procedure is None:
+        yield UNKNOWN_PROCEDURE
+        return
+    yield results.procedure.protocol
+    yield results.procedure.design
+    yield results.procedure.order
+    if not results.simulated:
+        yield results.procedure.playback
+
+
 # --- CSV tables ----------------------------------------------------------------------------------
 
 
 TABLE_FILES = (
-    *("means.csv", "contrasts.csv", "choices.csv", "listeners.csv", "screening.csv"),
+    *(
+        "means.csv",
+        "contrasts.csv",
+        "friedman.csv",
+        "choices.csv",
+        "listeners.csv",
+        "screening.csv",
+    ),
     *("agreement.csv", "subjects.csv", "effects.csv", "doubled.csv", "stimuli.csv"),
     *("modelled.csv", "equivalences.csv", "groups.csv", "group_contrasts.csv"),
     *("interactions.csv", "correlations.csv", "faults.csv", "without_duplicates.csv"),

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isnan
 
 from earwitness.core import Value
 from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, value_title
 from earwitness.report.parts import Intervals, Part, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.report.tables import better_system
-from earwitness.studies.report.csv_columns import (
+from earwitness.studies.report.equivalence import cell_with_n, tests_by_scope
+from earwitness.studies.report.wording import (
     ESTIMATE_COLUMNS,
+    INTERVAL_WORDING,
+    MAX_LISTED_NAMES,
     TEST_COLUMNS,
     TableContent,
+    correction_clause,
     estimate_cells,
     tested_cells,
 )
-from earwitness.studies.report.equivalence import cell_with_n, tests_by_scope
-from earwitness.studies.report.wording import INTERVAL_WORDING, MAX_LISTED_NAMES, correction_clause
 from earwitness.studies.results import FieldGroups, Interaction, Results, ScaleResults
-from earwitness.studies.study import MIXED_MODEL
+from earwitness.studies.study import MIXED_MODEL, WILCOXON
 
 # --- Sections by group ---------------------------------------------------------------------------
 
@@ -207,7 +210,7 @@ def group_methods(results: Results) -> Iterator[str]:
         [f"{name} (groups of {of}s)" for name, of in fields.items()], MAX_LISTED_NAMES
     )
     message = f"Results were also analysed by {names}"
-    if any(grouped.interactions for grouped in all_groups):
+    if any(not isnan(i.tested.p) for grouped in all_groups for i in grouped.interactions):
         message += "; interactions of system and group were tested as differences in differences"
         message += _method_clause(results, {*fields.values()})
     yield f"{message}."
@@ -218,7 +221,8 @@ def _method_clause(results: Results, sorts: set[str]) -> str:
         return ", by a mixed model of the differences"
     ways = []
     if "item" in sorts:
-        ways.append("within listeners for groups of items")
+        by_t = " by t tests" * (results.plan.test == WILCOXON)
+        ways.append(f"within listeners{by_t} for groups of items")
     if "listener" in sorts:
         ways.append("by Welch's t test between groups of listeners")
     beside = any(i.modelled for s in results.scales for g in s.groups for i in g.interactions)

@@ -9,8 +9,7 @@ from earwitness.core import Value
 from earwitness.report.numbers import number, value_title
 from earwitness.report.parts import Panel, Panels, Section, Table
 from earwitness.report.sentences import join_names
-from earwitness.studies.report.csv_columns import TableContent, yes_or_no
-from earwitness.studies.report.wording import count_text
+from earwitness.studies.report.wording import TableContent, count_text, yes_or_no
 from earwitness.studies.results import ListenerFigures, Results, ScaleResults, Who
 
 # --- Panels and figures of listeners -------------------------------------------------------------

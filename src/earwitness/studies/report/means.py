@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isfinite
+from itertools import combinations
+from math import isfinite, isnan
 
 import numpy as np
 
 from earwitness.core import Estimate, Value
 from earwitness.report.numbers import cell, number, percent, value_title
 from earwitness.report.parts import Intervals, Lines, Part, Section, Table, ValueSpread, VoteCounts
-from earwitness.report.sentences import join_names
+from earwitness.report.sentences import MEAN_TOLERANCE, join_names
 from earwitness.studies.report.choices import choice_rows
-from earwitness.studies.report.csv_columns import (
-    ESTIMATE_COLUMNS,
-    Row,
-    TableContent,
-    estimate_cells,
-)
 from earwitness.studies.report.wording import (
-    GOOD_POOR_SCALES,
+    ESTIMANDS,
+    ESTIMATE_COLUMNS,
     INTERVAL_WORDING,
     MAX_LISTED_NAMES,
     MAX_POOR_VOTE,
     MIN_GOOD_VOTE,
+    Row,
+    TableContent,
+    any_defined,
     count_text,
+    estimate_cells,
+    has_named_shares,
     interval_method,
     level_percent,
     share_words,
@@ -67,7 +68,7 @@ def mean_sections(results: Results) -> Iterator[Section]:
 
 def _vote_note(scales: list[ScaleResults]) -> str:
     message = "Distribution of votes over the scale"
-    named = [scale for scale in scales if scale.value.name in GOOD_POOR_SCALES]
+    named = [scale for scale in scales if has_named_shares(scale.value)]
     shares = any(r.good or r.poor for scale in named for r in scale.systems.values())
     return f"{message}; good: Good or better, poor: Poor or worse." if shares else f"{message}."
 
@@ -75,7 +76,8 @@ def _vote_note(scales: list[ScaleResults]) -> str:
 def _interval_note(results: Results) -> str:
     name = interval_method(results)
     about = f" ({INTERVAL_WORDING[name].about})" if name in INTERVAL_WORDING else ""
-    return f"Confidence intervals: {name}{about}."
+    estimand = f"Each mean is the {ESTIMANDS[name]}. " if name in ESTIMANDS else ""
+    return f"{estimand}Confidence intervals: {name}{about}."
 
 
 def _beyond_scale_note(scales: list[ScaleResults]) -> str:
@@ -106,17 +108,44 @@ def _mean_table(scale: ScaleResults) -> Table:
     """Return the table of means, one row per system, with shares of votes if computed."""
     all_means = scale.systems.values()
     shares = [name for name in VOTE_SHARES if any(getattr(rated, name) for rated in all_means)]
-    words = share_words(scale.value.name)
-    header = ("system", "mean", "SD", "votes", "listeners", "items", *(words[n] for n in shares))
+    words = share_words(scale.value)
+    has_other_order = differs_in_order(scale)
+    header = ("system", "mean", *(["mean of votes"] if has_other_order else []), "SD")
+    header += ("votes", "listeners", "items", *(words[n] for n in shares))
     rows = tuple(
         (
-            *(name, cell(r.mean, scale.value), number(r.sd, scale.value)),
+            *(name, cell(r.mean, scale.value)),
+            *([number(r.vote_mean, scale.value)] if has_other_order else []),
+            number(r.sd, scale.value),
             *(f"{count:,}" for count in (r.votes, r.listeners, r.items)),
             *(percent(getattr(r, share)) for share in shares),
         )
         for name, r in scale.systems.items()
     )
     return Table(value_title(scale.value), header, rows)
+
+
+def differs_in_order(scale: ScaleResults) -> bool:
+    """Return whether plain means of votes would rank systems in another order than means."""
+    rows = [
+        (rated.mean.value, rated.vote_mean)
+        for name, rated in scale.systems.items()
+        if name not in scale.controls and not isnan(rated.mean.value + rated.vote_mean)
+    ]
+    return any(
+        (first[0] - second[0]) * (first[1] - second[1]) < -(MEAN_TOLERANCE**2)
+        for first, second in combinations(rows, 2)
+    )
+
+
+def vote_mean_sentences(results: Results) -> Iterator[str]:
+    """Yield on which scales the plain mean of votes gives another order of systems."""
+    scales = [scale for scale in results.scales if differs_in_order(scale)]
+    if scales:
+        yield (
+            f"The plain mean of votes ranks systems in another order on "
+            f"{join_names([scale.value.name for scale in scales])}; it is in the table of means"
+        )
 
 
 def _method_table(scale: ScaleResults) -> Table:
@@ -163,7 +192,7 @@ def _vote_counts(scale: ScaleResults, values: list[float]) -> VoteCounts:
         (name, *(f"{n:,} ({_share_text(n, counts)})" for n in counts.values()))
         for name, counts in rows
     )
-    notes = {name: _share_note(rated, scale.value.name) for name, rated in scale.systems.items()}
+    notes = {name: _share_note(rated, scale.value) for name, rated in scale.systems.items()}
     title = f"{scale.value.name}: votes"
     header = ("system", *(f"{x:g}" for x in values))
     return VoteCounts(title, scale.value, rows, notes, Table(title, header, table))
@@ -174,12 +203,10 @@ def _share_text(n: int, counts: dict[float, int]) -> str:
     return f"{100 * n / total:.0f} %" if total else "–"
 
 
-def _share_note(rated: SystemMeans, scale: str) -> str:
-    words = (
-        ("good", "poor")
-        if scale in GOOD_POOR_SCALES
-        else (f"≥ {MIN_GOOD_VOTE}", f"≤ {MAX_POOR_VOTE}")
-    )
+def _share_note(rated: SystemMeans, scale: Value) -> str:
+    words = (f"≥ {MIN_GOOD_VOTE}", f"≤ {MAX_POOR_VOTE}")
+    words = words if scale.best == "high" else words[::-1]
+    words = ("good", "poor") if has_named_shares(scale) else words
     shares = [
         f"{100 * share.value:.0f} % {word}"
         for share, word in zip((rated.good, rated.poor), words, strict=True)
@@ -217,9 +244,12 @@ def mean_methods(results: Results) -> Iterator[str]:
         return
     name = interval_method(results)
     by = INTERVAL_WORDING[name].about if name in INTERVAL_WORDING else f"the method {name}"
-    yield f"{level_percent(results)} confidence intervals of means were computed by {by}."
+    if name in ESTIMANDS and any_defined(r.mean for r in rated):
+        yield f"Each mean is the {ESTIMANDS[name]}."
+    if any(isfinite(r.mean.high - r.mean.low) for r in rated):
+        yield f"{level_percent(results)} confidence intervals of means were computed by {by}."
     shares = [s for r in rated for s in (r.good, r.poor) if s is not None]
-    if shares:
+    if any_defined(shares):
         method = join_names(sorted({s.method for s in shares}), MAX_LISTED_NAMES)
         yield (
             f"The shares of votes rated {_share_names(results.scales)} are also reported, each "
@@ -233,7 +263,7 @@ def _share_names(scales: Sequence[ScaleResults]) -> str:
     scales_by_words: dict[str, list[str]] = {}
     for scale in scales:
         if any(r.good or r.poor for r in scale.systems.values()):
-            words = share_words(scale.value.name)
+            words = share_words(scale.value)
             scales_by_words.setdefault(f"{words['good']} and {words['poor']}", []).append(
                 scale.value.name
             )

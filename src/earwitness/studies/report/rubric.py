@@ -9,15 +9,18 @@ from earwitness.core import Estimate, Value
 from earwitness.report.numbers import cell, number, p_value
 from earwitness.report.parts import Heat, Part, Section, Table
 from earwitness.report.sentences import join_names
-from earwitness.studies.report.csv_columns import (
+from earwitness.studies.report.wording import (
     ESTIMATE_COLUMNS,
+    MAX_LISTED_NAMES,
     TEST_COLUMNS,
+    UNBOUNDED,
     Row,
     TableContent,
+    any_defined,
+    count_text,
     estimate_cells,
     tested_cells,
 )
-from earwitness.studies.report.wording import MAX_LISTED_NAMES, UNBOUNDED, count_text
 from earwitness.studies.results import Results, RubricResults, Who
 
 # --- Methods sentences on rubrics ----------------------------------------------------------------
@@ -52,7 +55,8 @@ def rubric_methods(results: Results) -> Iterator[str]:
         yield _rubric_sentence(rubric)
     if counts := count_faults(results):
         yield f"Faults in the data: {join_names(counts, MAX_LISTED_NAMES)}."
-    if rubric is not None and rubric.correlations:
+    correlations = rubric.correlations if rubric is not None else ()
+    if any_defined(x for c in correlations for x in (c.pearson, c.spearman, c.within)):
         yield (
             "Correlations between dimensions are Pearson's and Spearman's over captions, and "
             "Pearson's within raters, with confidence intervals by a bootstrap over items."

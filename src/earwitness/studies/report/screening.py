@@ -9,9 +9,8 @@ from earwitness.core import Estimate
 from earwitness.report.numbers import cell, number, value_title
 from earwitness.report.parts import Intervals, Lines, Section, Table
 from earwitness.report.sentences import join_names
-from earwitness.studies.report.csv_columns import TableContent, yes_or_no
 from earwitness.studies.report.listeners import name_listeners
-from earwitness.studies.report.wording import MAX_LISTED_NAMES, count_text
+from earwitness.studies.report.wording import MAX_LISTED_NAMES, TableContent, count_text, yes_or_no
 from earwitness.studies.results import Results, ScaleResults, ScreeningVerdict
 from earwitness.studies.screening import SCREENS
 from earwitness.studies.study import Rule
@@ -235,16 +234,16 @@ def screening_headlines(results: Results) -> Iterator[str]:
         yield f"{excluded[0].upper()}{excluded[1:]} {verb} excluded by screening ({count})"
         changes = [scale for scale in results.scales if scale.everyone and scale.systems]
         if changes:
-            yield _change_sentence(changes, results.controls)
+            yield _change_sentence(changes)
     elif results.screened and not all_failed(results):
         yield f"None of {results.listeners:,} listeners was excluded by screening"
     if names := unapplied_rules(results):
         yield f"{not_applied_clause(names)} (see notes)"
 
 
-def _change_sentence(scales: list[ScaleResults], controls: Sequence[str]) -> str:
+def _change_sentence(scales: list[ScaleResults]) -> str:
     """Return how ranking and means would change if all listeners were kept."""
-    kept = {s.value.name: _kept_means(s, controls) for s in scales}
+    kept = {s.value.name: _kept_means(s) for s in scales}
     everyone = {s.value.name: s.everyone for s in scales}
     other = [
         name
@@ -267,8 +266,8 @@ def _change_sentence(scales: list[ScaleResults], controls: Sequence[str]) -> str
     )
 
 
-def _kept_means(scale: ScaleResults, controls: Sequence[str]) -> dict[str, Estimate]:
-    return {name: rated.mean for name, rated in scale.systems.items() if name not in controls}
+def _kept_means(scale: ScaleResults) -> dict[str, Estimate]:
+    return {n: rated.mean for n, rated in scale.systems.items() if n not in scale.controls}
 
 
 def _system_order(

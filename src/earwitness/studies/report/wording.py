@@ -1,11 +1,16 @@
-"""Wording of intervals, corrections, effect sizes and vote shares in reports."""
+"""Wording of intervals, means, corrections and shares in reports, and cells of CSV tables."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isnan
+from typing import Any
 
-from earwitness.studies.results import Results
-from earwitness.studies.study import MIXED_MODEL, NO_CORRECTION
+from earwitness.core import Estimate, Value
+from earwitness.stats.means import ITEM_ADJUSTED
+from earwitness.studies.results import DifferenceTest, Results
+from earwitness.studies.study import MIXED_MODEL, NO_CORRECTION, WILCOXON
 
 UNBOUNDED = (float("-inf"), float("inf"))
 MAX_LISTED_NAMES = 50  # names listed in a methods paragraph
@@ -49,13 +54,34 @@ INTERVAL_WORDING = {
         "other listeners and other items",
         "two-sided t tests of the mixed model with Satterthwaite degrees of freedom",
     ),
+    ITEM_ADJUSTED: IntervalWording(
+        "a jackknife over listeners of means adjusted for items", "other listeners on these items"
+    ),
+}
+LISTENER_MEAN = "mean over listeners of each listener's mean vote"
+VOTE_MEAN = "mean of all votes"
+ESTIMANDS = {  # what is averaged in the mean of a system, by interval method
+    "cluster_t": LISTENER_MEAN,
+    "naive_t": VOTE_MEAN,
+    "cluster_bootstrap": LISTENER_MEAN,
+    "two_way_bootstrap": VOTE_MEAN,
+    ITEM_ADJUSTED: "mean vote over all items, each counting once, by a least-squares model of "
+    "systems and items",
+    MIXED_MODEL: "expected vote by the mixed model, over listeners and items",
 }
 CORRECTION_WORDING = {
     "holm": "Holm-corrected",
     "bh": "Benjamini–Hochberg-corrected",
     NO_CORRECTION: "not corrected",
 }
-EFFECT_SIZE_WORDING = {"hedges_g_z": "Hedges' g_z of per-listener differences"}
+WILCOXON_WORDING = (
+    "two-sided Wilcoxon signed-rank tests of per-listener differences, with Pratt's method for "
+    "zeros"
+)
+EFFECT_SIZE_WORDING = {
+    "hedges_g_z": "Hedges' g_z of per-listener differences",
+    "rank_biserial": "matched-pairs rank-biserial correlations of per-listener differences",
+}
 MIN_GOOD_VOTE = 4  # of five points: Good or better
 MAX_POOR_VOTE = 2  # of five points: Poor or worse
 GOOD_POOR_SCALES = ("OVRL", "QUALITY", "MOS")  # scales on which 4 is called Good and 2 Poor
@@ -66,11 +92,24 @@ def effect_size_name(method: str) -> str:
     return EFFECT_SIZE_WORDING.get(method, method)
 
 
+def test_clause(results: Results) -> str:
+    """Return the test of pairs of systems."""
+    name = results.plan.interval
+    if results.plan.test == WILCOXON:
+        return WILCOXON_WORDING
+    return INTERVAL_WORDING[name].test if name in INTERVAL_WORDING else f"the method {name}"
+
+
 def correction_clause(results: Results) -> str:
     """Return how p values are corrected."""
     return CORRECTION_WORDING.get(
         results.plan.correction, f"corrected by {results.plan.correction}"
     )
+
+
+def any_defined(estimates: Iterable[Estimate | None]) -> bool:
+    """Return whether any of the estimates has a value."""
+    return any(estimate is not None and not isnan(estimate.value) for estimate in estimates)
 
 
 def level_percent(results: Results) -> str:
@@ -93,12 +132,48 @@ def count_text(count: int, singular: str, plural: str) -> str:
     return f"{count:,} {singular if count == 1 else plural}"
 
 
-def share_words(scale: str) -> dict[str, str]:
+def has_named_shares(scale: Value) -> bool:
+    """Return whether 4 is called Good and 2 Poor on a scale."""
+    return scale.name in GOOD_POOR_SCALES and scale.best == "high"
+
+
+def share_words(scale: Value) -> dict[str, str]:
     """Return labels for the shares of votes on a scale."""
-    named = scale in GOOD_POOR_SCALES
+    upper, lower = f"{MIN_GOOD_VOTE} or more", f"{MAX_POOR_VOTE} or less"
+    if has_named_shares(scale):
+        upper, lower = "Good or better", "Poor or worse"
     return {
-        "good": "Good or better" if named else f"{MIN_GOOD_VOTE} or more",
-        "poor": "Poor or worse" if named else f"{MAX_POOR_VOTE} or less",
+        "good": upper if scale.best == "high" else lower,
+        "poor": lower if scale.best == "high" else upper,
         "floor": "at the lowest point",
         "ceiling": "at the highest point",
     }
+
+
+# --- Cells of CSV tables -------------------------------------------------------------------------
+
+
+ESTIMATE_COLUMNS = ("value", "low", "high", "level", "n", "method")
+TEST_COLUMNS = (*ESTIMATE_COLUMNS, "p", "p_corrected")
+Row = list[Any]
+TableContent = tuple[list[str], list[Row]]  # header and rows
+
+
+def estimate_cells(estimate: Estimate | None) -> Row:
+    """Return the cells of an estimate; empty cells if it is None."""
+    return [getattr(estimate, name) if estimate else "" for name in ESTIMATE_COLUMNS]
+
+
+def tested_cells(test: DifferenceTest) -> Row:
+    """Return the cells of a tested difference."""
+    return [*estimate_cells(test.difference), test.p, test.p_corrected]
+
+
+def yes_or_no(value: bool) -> str:
+    """Return "yes" or "no"."""
+    return "yes" if value else "no"
+
+
+def fill_rows(rows: list[Row], width: int) -> list[Row]:
+    """Pad rows with empty cells to the same width."""
+    return [row + [""] * (width - len(row)) for row in rows]

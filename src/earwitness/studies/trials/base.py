@@ -69,6 +69,7 @@ class TrialKind(ABC):
     derived: ClassVar[tuple[str, ...]] = ()  # scales computed from others
     captioned: ClassVar[bool] = False  # systems are captions of one sound
     renderer: ClassVar[str] = ""  # script that shows it in a browser, if any
+    protocol: ClassVar[str] = ""  # name and procedure for methods paragraphs, in the past tense
     references: ClassVar[tuple[str, ...]]
 
     def __post_init__(self) -> None:
@@ -89,6 +90,10 @@ class TrialKind(ABC):
     def scales(self) -> tuple[Scale, ...]:
         """Scales that listeners answer on."""
         return self.fixed
+
+    def describe_protocol(self) -> str:
+        """Return the protocol as a phrase for methods paragraphs; by default the title."""
+        return self.protocol or self.title
 
     @property
     def within(self) -> str:
@@ -361,6 +366,7 @@ def _question_view(ask: TrialQuestion, words: Wording) -> View:
     shown: View = {"name": ask.name, "prompt": words.prompt(scale.name), "sound": ask.sound}
     if scale.slider:
         limits = {"low": scale.low, "high": scale.high, "step": scale.step}
+        labels = labels if scale.good == "high" else labels[::-1]  # from the upper end down
         return shown | {"answer": "slider", **limits, "labels": labels}
     options = [
         {"value": int(value), "label": label}

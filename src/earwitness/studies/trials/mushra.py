@@ -45,6 +45,10 @@ class Mushra(TrialKind):
 
     name = "mushra"
     title = "MUSHRA (BS.1534-3)"
+    protocol = (
+        "MUSHRA (ITU-R BS.1534-3), in which all systems of a clip were rated on one page relative "
+        "to a labelled reference, together with a hidden reference"
+    )
     fixed = (BASIC_QUALITY_SCALE,)
     compared: ClassVar[str] = "set of systems"
     switching = True
@@ -63,6 +67,10 @@ class Mushra(TrialKind):
         if len(set(anchors)) < len(anchors):
             raise UsageError(f"anchors must be different folders, got {anchors!r}")
         object.__setattr__(self, "anchors", tuple(anchors))
+
+    def describe_protocol(self) -> str:
+        anchors = f" and the anchors {', '.join(self.anchors)}" if self.anchors else ""
+        return f"{self.protocol}{anchors}"
 
     def extra(self, reference: str) -> tuple[str, ...]:
         return (reference, *self.anchors)
@@ -113,6 +121,10 @@ class BS1116(TrialKind):
 
     name = "bs1116"
     title = "Small impairments (BS.1116-3)"
+    protocol = (
+        "ITU-R BS.1116-3, in which each system and a hidden reference were rated relative to a "
+        "labelled reference"
+    )
     fixed = (IMPAIRMENT_SCALE,)
     switching = True
     open_reference = True

@@ -108,6 +108,7 @@ class AB(PairKind):
 
     name = "ab"
     title = "AB: which of two clips is better"
+    protocol = "AB comparison, in which the better of two clips was chosen"
     fixed = (Scale("BETTER", 1, -1, 2),)
     switching = True
     references = ("ITU-R BS.2132 (2019)",)
@@ -137,6 +138,7 @@ class ABX(PairKind):
 
     name = "abx"
     title = "ABX: which of two clips is X"
+    protocol = "ABX discrimination, in which one of two clips was identified as X"
     fixed = (Scale("SAME", 1, -1, 2),)
     switching = True
     unknown = True
@@ -182,6 +184,10 @@ class CCR(PairKind):
 
     name = "ccr"
     title = "Comparison category rating (P.800)"
+    protocol = (
+        "comparison category rating (ITU-T P.800), in which the second of two clips was rated "
+        "relative to the first"
+    )
     fixed = (Scale("COMPARISON", 3, -3),)
     references = ("ITU-T P.800 (1996), annex E",)
 
@@ -211,6 +217,7 @@ class Preference(AB):
 
     name = "preference"
     title = "Preference with ties"
+    protocol = "paired preference with ties, in which one of two clips or neither was preferred"
     fixed = (Scale("PREFERENCE", 1, -1),)
     references = ("Davidson (1970), On extending the Bradley–Terry model to accommodate ties",)
 

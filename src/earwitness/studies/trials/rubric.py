@@ -38,7 +38,7 @@ def dimension_view(dimension: Dimension, words: Wording) -> View:
     return {
         "name": dimension.name,
         "title": dimension.shown,
-        "role": dimension.role,
+        "role": dimension.role if dimension.good == "high" else "low",
         "help": dimension.help,
         "low": dimension.low,
         "high": dimension.high,
@@ -113,6 +113,7 @@ class RubricKind(TrialKind):
 
     name = "rubric"
     title = "Captions rated by a rubric (THumBS)"
+    protocol = "caption rating, in which all captions of a clip were rated on one page"
     compared: ClassVar[str] = "set of captions"
     switching = True
     drawn = True

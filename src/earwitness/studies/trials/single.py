@@ -72,6 +72,9 @@ class ACR(SingleKind):
 
     name = "acr"
     title = "Absolute category rating (P.800, P.808)"
+    protocol = (
+        "absolute category rating (ITU-T P.800 and P.808), in which each clip was rated on its own"
+    )
     fixed = (Scale("QUALITY", 5, 1),)
     renderer = "single"
     references = ("ITU-T P.800 (1996)", "ITU-T P.808 (2021)")
@@ -88,6 +91,10 @@ class DCR(SingleKind):
 
     name = "dcr"
     title = "Degradation category rating (P.800)"
+    protocol = (
+        "degradation category rating (ITU-T P.800), in which each clip was rated after its "
+        "reference"
+    )
     fixed = (Scale("DEGRADATION", 5, 1),)
     open_reference = True
     references = ("ITU-T P.800 (1996), annex D",)
@@ -108,6 +115,10 @@ class P835(SingleKind):
 
     name = "p835"
     title = "P.835: speech, background, overall"
+    protocol = (
+        "ITU-T P.835, in which each clip was rated for speech, background and overall quality in "
+        "turn"
+    )
     fixed = (Scale("SIG", 5, 1), Scale("BAK", 5, 1), Scale("OVRL", 5, 1))
     orders = (("SIG", "BAK", "OVRL"), ("BAK", "SIG", "OVRL"))
     renderer = "single"

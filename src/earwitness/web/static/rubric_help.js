@@ -13,9 +13,10 @@ export function meaning({ help, anchors }) {
   return [help && make("p", {}, help), rows.length ? make("dl", { class: "anchors" }, rows) : null].filter(Boolean);
 }
 
-/** Text about the direction of scores or penalties; for both, right is better.
+/** Text about the direction of scores or penalties; right is better unless low scores are good.
  * @param {string} role */
-export const direction = (role) => say(role === "penalty" ? "penalties_told" : "scores_told");
+export const direction = (role) =>
+  say(role === "penalty" ? "penalties_told" : role === "low" ? "low_scores_told" : "scores_told");
 
 /** Group consecutive dimensions of the same role.
  * @template {{ role: string }} Item
