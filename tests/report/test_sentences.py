@@ -83,6 +83,11 @@ def test_a_system_that_only_some_leaders_beat_is_not_said_to_equal_all(a: float,
     )
 
 
+def test_several_ways_of_differing_from_leaders_are_one_clause() -> None:
+    part = matrix({"a": 0.72, "b": 0.7, "c": 0.4, "d": 0.3}, ac="a", bd="b")
+    assert only(part).endswith("; c and d are significantly worse than some of them")
+
+
 def test_a_leader_that_cannot_be_tested_claims_nothing() -> None:
     sentence = only(matrix({"a": 0.7, "b": 0.5, "c": 0.1}, ab="?", ac="?", bc="b"))
     assert sentence == "a leads by f1 (0.700, 24 items); it is not testable against b and c"

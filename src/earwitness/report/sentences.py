@@ -17,6 +17,7 @@ from earwitness.report.tables import Verdict, find_contrast, is_tested, verdict
 
 
 MAX_NAMES_IN_SENTENCE = 4  # number of names listed in a sentence
+MAX_PATTERNS = 1  # ways of differing from leading systems that a sentence lists
 MEAN_TOLERANCE = 1e-9  # means that differ by less are equal
 
 
@@ -168,6 +169,10 @@ def _leader_sentence(
         everyone = "both are" if len(group) == 2 else "all are"
     if beaten:
         clauses.append(f"{everyone} significantly better than {join_names(beaten)}")
+    if len(patterns) > MAX_PATTERNS and all({*p} == {"better", "same"} for p in patterns):
+        names = [name for own in patterns.values() for name in own]
+        clauses.append(f"{join_names(names)} are significantly worse than some of them")
+        patterns = {}
     for pattern, names in patterns.items():
         clauses.append(_pattern_clause(names, group, pattern, context.common))
     return "; ".join(clauses)
@@ -317,7 +322,7 @@ def shorten_topics(topics: Sequence[Topic], limit: int) -> list[str]:
     total = sum(shown)
     while total > limit and sum(shown) > limit - 1:
         longest = max(range(len(topics)), key=lambda n: shown[n] * bool(topics[n].name))
-        if not (topics[longest].name and shown[longest]):
+        if not topics[longest].name or shown[longest] <= 1:
             break
         shown[longest] -= 1
     lines = [line for topic, n in zip(topics, shown, strict=True) for line in topic.sentences[:n]]

@@ -289,7 +289,7 @@ def _slips_text(votes: Sequence[float]) -> str:
 
 def describe_scale(scale: Scale, rubric: Rubric | None = None) -> Value:
     """Return a scale as a value of reports."""
-    doc = SCALE_DOCS.get(scale.name, "mean of votes")
+    doc = SCALE_DOCS.get(scale.name, "rating")
     if rubric is not None:
         doc = rubric_docs(rubric).get(scale.name, doc)
     return Value(scale.name, scale.good, scale.low, scale.high, doc, "scale points")

@@ -108,7 +108,7 @@ def _headlines(results: Results) -> Iterator[Topic]:
     changes = [f"Deviation from the planned analysis: {change}" for change in results.changed]
     yield Topic("", findings[:1])
     yield Topic("", limits)
-    yield Topic("deviations from the planned analysis", changes)
+    yield Topic("", changes)
     yield Topic("differences between systems", findings[1:])
     yield Topic("equivalence", list(equivalence_headlines(results)))
     yield Topic("groups", list(group_headlines(results)))

@@ -106,8 +106,9 @@ def _difference_note(results: Results) -> str:
     untested += ", empty: not compared" * any(
         _has_uncompared_pairs(results, s) for s in results.scales
     )
+    within = "Systems are compared within listeners. " * any(not c.note for c in contrasts)
     return (
-        f"Systems are compared within listeners. ·: not significantly different{untested}. "
+        f"{within}·: not significantly different{untested}. "
         f"p is {correction_clause(results)}; confidence intervals are not corrected.{effect}"
         f"{''.join(f' {sentence}.' for sentence in basis_sentences(results))}"
     )
@@ -180,11 +181,7 @@ def difference_headlines(results: Results) -> Iterator[str]:
     yield from finding_sentences(alone, context)
     for matrix in relative:
         yield from better_sentences(matrix, context)
-    alike: dict[str, list[str]] = {}
-    for matrix in alone:
-        for sentence in _alike_pair_sentences(matrix):
-            alike.setdefault(sentence, []).append(matrix.value.name)
-    yield from (f"{join_names(names)}: {sentence}" for sentence, names in alike.items())
+    yield from _alike_pair_sentences(alone)
     yield from _planned_pair_sentences(alone)
     yield from basis_sentences(results)
     yield from vote_mean_sentences(results)
@@ -267,18 +264,29 @@ def _planned_pair_sentences(matrices: list[Matrix]) -> Iterator[str]:
         yield f"Only {message}{where}: {pair_names}; nothing is concluded about the others"
 
 
-def _alike_pair_sentences(matrix: Matrix) -> Iterator[str]:
+def _alike_pair_sentences(matrices: Sequence[Matrix]) -> Iterator[str]:
     """Yield pairs without leader and controls that do not differ or cannot be tested."""
-    lead = leading_group(matrix)
-    compared = competing_contrasts(matrix)
-    if not any(c.better for c in compared):
-        return  # the finding says that no pair differs
-    others = [c for c in compared if not {c.a, c.b} & {*lead}]
     for outcome, how in (("same", "not significantly different"), ("untested", "not testable")):
-        pairs = [f"{c.a}–{c.b}" for c in others if verdict(matrix, c.a, c.b) == outcome]
-        also = "also " if lead else ""
-        if pairs:
-            yield f"{also}{how}: {join_names(pairs)}"
+        pairs = {
+            matrix.value.name: alike
+            for matrix in matrices
+            if (alike := _alike_pairs(matrix, outcome))
+        }
+        if len(pairs) > 1:
+            counts = [f"{count_text(len(own), 'pair', 'pairs')} on {n}" for n, own in pairs.items()]
+            yield f"Also {how}: {join_names(counts)}"
+        for name, alike in pairs.items():
+            if len(pairs) == 1:
+                yield f"{name}: also {how}: {join_names(alike)}"
+
+
+def _alike_pairs(matrix: Matrix, outcome: str) -> list[str]:
+    """Return the pairs without leaders of an outcome; none if no pair differs at all."""
+    lead, compared = leading_group(matrix), competing_contrasts(matrix)
+    if not any(c.better for c in compared):
+        return []  # the finding says that no pair differs
+    others = [c for c in compared if not {c.a, c.b} & {*lead}]
+    return [f"{c.a}–{c.b}" for c in others if verdict(matrix, c.a, c.b) == outcome]
 
 
 # --- Methods sentences on differences ------------------------------------------------------------
