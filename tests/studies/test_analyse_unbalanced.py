@@ -90,6 +90,15 @@ def test_systems_with_one_item_each_are_not_compared() -> None:
     )
 
 
+@pytest.mark.parametrize("shared", [0, 3])
+def test_the_mixed_model_beside_does_not_compare_systems_that_share_few_items(shared: int) -> None:
+    results = analyse(different_items(shared, items=8 if shared else 1), mixed=True)
+    (modelled,) = results.scales[0].modelled
+    assert modelled.better == ""
+    assert math.isnan(modelled.p)
+    assert not any("mixed model" in line for line in summary(results))
+
+
 def full(listeners: int = 6) -> list[Row]:
     return [
         vote(item, system, listener, 2 + (system == "good") * (1 + (listener + len(item)) % 2))

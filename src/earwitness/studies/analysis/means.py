@@ -209,14 +209,13 @@ def compare_by_mixed_model(
     named, level = planned_pairs(coded, settings), settings.plan.level
     pairs = [pair.pair for pair in named]
     tests = mixed_contrasts(coded.votes, pairs, level=level, fitted=fitted)
-    return correct_contrasts(
-        [
-            Contrast(coded.scale, name.a, name.b, difference, p, p, "")
-            for name, (difference, p) in zip(named, tests, strict=True)
-        ],
-        settings,
-        [coded] * len(tests),
-    )
+    contrasts = [
+        Contrast(coded.scale, name.a, name.b, difference, p, p, "")
+        for name, (difference, p) in zip(named, tests, strict=True)
+    ]
+    for number, note in pairs_with_few_common_items(coded, named).items():
+        contrasts[number] = _withhold(contrasts[number], f"not compared: {note}")
+    return correct_contrasts(contrasts, settings, [coded] * len(contrasts))
 
 
 def correct_contrasts(
