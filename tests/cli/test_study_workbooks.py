@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,17 @@ from earwitness.studies.rubric_totals import means
 from earwitness.studies.workbooks.layout import caption_hash
 from earwitness.studies.workbooks.to_ratings import import_ratings
 from earwitness.studies.workbooks.write import WorkbookClip, WorkbookContent, write_workbooks
-from helpers.workbooks import GOOD, HEAD, book, clip
+from helpers.caption_study import captioned, designed, filled
+from helpers.workbooks import (
+    DATASETS,
+    GOOD,
+    HEAD,
+    PLACE,
+    book,
+    clip,
+    published,
+    published_rows,
+)
 
 NAMES = ("precision", "recall", "fluency", "conciseness", "irrelevance")
 CLIPS = tuple(
@@ -107,6 +119,99 @@ def test_tables_of_ratings_have_datasets_and_captions(tmp_path: Path) -> None:
     assert [one["kind"] for one in results["faults"]] == ["duplicate", "duplicate"]
     groups = results["scales"][-1]["groups"][0]["groups"]
     assert [one["name"] for one in groups] == ["Roads", "Parks"]
+
+
+def test_datasets_and_answers_of_published_workbooks_are_columns(tmp_path: Path) -> None:
+    for name in ("P1_google.xlsx", "P1 (local).xlsx", "P2_google.xlsx"):
+        (tmp_path / name).write_bytes(published(published_rows()))
+    out, said = tmp_path / "ratings.csv", tmp_path / "said.jsonl"
+    done = good("import-xlsx", *tmp_path.glob("*.xlsx"), "-o", out, "--comments", said)
+    assert f'note: answers to further questions are kept: "{PLACE}"' in done.stderr
+    assert "imported 16 rows: 2 raters, 4 clips" in done.stderr
+    found = list(csv.DictReader(io.StringIO(out.read_text(encoding="utf-8"))))
+    assert [*found[0]] == ["item", "system", "listener", "scale", "value", "dataset", "caption",
+                           "synthesised", f"answer: {PLACE}"]  # fmt: skip
+    assert len(found) == 2 * 8 * 6
+    assert {(one["item"], one["dataset"], one["synthesised"]) for one in found} == {
+        ("aud01", DATASETS[0], "no"),
+        ("aud02", DATASETS[0], "no"),
+        ("aud03", DATASETS[1], "yes"),
+        ("aud04", DATASETS[1], "yes"),
+    }
+    assert {one[f"answer: {PLACE}"] for one in found} == {"outdoors"}
+    comments = [json.loads(line) for line in said.read_text(encoding="utf-8").splitlines()]
+    assert comments[0]["answers"] == {PLACE: "outdoors"}
+    hint = done.stderr.splitlines()[-1].removeprefix("next: earwitness study ").split()
+    results = json.loads(good(*hint, "--to", "json", "--draws", "20", "--no-mixed").stdout)
+    groups = results["scales"][-1]["groups"][0]["groups"]
+    assert [one["name"] for one in groups] == [*DATASETS]
+
+
+def test_published_workbooks_without_texts_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "P1.xlsx"
+    path.write_bytes(published(published_rows(texts=lambda *_: None)))
+    done = run("import-xlsx", path, "-o", tmp_path / "ratings.csv")
+    assert isinstance(done.exception, InputError)
+    assert 'only a label: "Caption 1"' in str(done.exception)
+    assert not (tmp_path / "ratings.csv").exists()
+
+
+def test_many_rows_without_a_clip_are_one_note(tmp_path: Path) -> None:
+    path = tmp_path / "P1.xlsx"
+    path.write_bytes(book([HEAD, *(row for n in range(6) for row in clip(n, GOOD, GOOD))]))
+    assert [one.message for one in import_ratings([path]).findings] == [
+        "6 rows have no clip; that of the row above is used"
+    ]
+
+
+def test_values_outside_their_scale_are_dropped_on_request(tmp_path: Path) -> None:
+    path = tmp_path / "P1.xlsx"
+    path.write_bytes(book([HEAD, *clip(1, (6, 3, 0, 0, 0), GOOD)]))
+    assert "got 6" in str(run("import-xlsx", path).exception)
+    done = good("import-xlsx", path, "--faults", "drop")
+    assert "E2: Precision must be 1 to 5 in steps of 0.1, got 6; treated as blank" in done.stderr
+    found = list(csv.DictReader(io.StringIO(done.stdout)))
+    first = {one["scale"] for one in found if one["caption"] == "rec01: caption 0"}
+    assert first == {"recall", "fluency", "conciseness", "irrelevance"}
+    with pytest.raises(UsageError, match="wrong penalties would count as 0"):
+        import_ratings([path], faults="drop", blank="zero")
+    with pytest.raises(UsageError, match=r'faults: unknown policy "dropp"'):
+        import_ratings([path], faults="dropp")
+
+
+def test_a_study_takes_dropped_values_as_blanks_and_writes_other_answers(tmp_path: Path) -> None:
+    study = captioned(tmp_path)
+    ok = {"precision": 4, "recall": 3, "fluency": 0, "conciseness": 0, "irrelevance": 0}
+    data = filled(designed(study), 1, lambda _: {**ok, "fluency": 1})
+    made = openpyxl.load_workbook(io.BytesIO(data))
+    made["Assessment"]["M1"], made["Assessment"]["M3"] = "Indoors?", "no idea"
+    path = tmp_path / "P1.xlsx"
+    made.save(path)
+    assert "a penalty is 0 or below" in str(run("import-xlsx", study, path).exception)
+    said = tmp_path / "said.jsonl"
+    done = good("import-xlsx", study, path, "--faults", "drop", "--comments", said)
+    pages = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {page["values"]["A.fluency"] for page in pages} == {None}
+    assert 'questions that the study does not ask: "Indoors?"' in done.stderr
+    comments = [json.loads(line) for line in said.read_text(encoding="utf-8").splitlines()]
+    assert len(comments) == 12
+    assert [one["answers"] for one in comments if one["answers"]] == [{"Indoors?": "no idea"}]
+    assert {one["system"] for one in comments} == {"zora", "quill"}
+
+
+def test_an_import_loads_neither_the_analysis_nor_a_database(tmp_path: Path) -> None:
+    path = tmp_path / "P1.xlsx"
+    path.write_bytes(book([HEAD, *clip(1, GOOD)]))
+    code = (
+        "import sys\n"
+        "from earwitness.cli.main import run\n"
+        f"run(['study', 'import-xlsx', {str(path)!r}])\n"
+        "heavy = [name for name in sys.modules if name.startswith(('earwitness.studies.analy',"
+        " 'earwitness.studies.design', 'scipy', 'sqlalchemy', 'yaml'))]\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_totals_are_per_rater_and_a_blank_leaves_out_one(returned: list[Path], key: Path) -> None:

@@ -55,6 +55,41 @@ def book(assessment: Table, **others: Table) -> bytes:
     return saved(made)
 
 
+SYNTHESIZED = "Is this audio synthesized? (yes/no)"
+PLACE = "Indoors or outdoors?"
+PUBLISHED_HEADS = (
+    ("No.", "Audio ID", "Caption", None, "Precision", "Recall", "Fluency", "Conciseness",
+     "Irrelevance", SYNTHESIZED, PLACE, "Comments"),
+    ("no", " Audio id:", "CAPTION ", None, "precision:", "Recall (1-5)", " fluency", "Conciseness:",
+     "Irrelevence", "is this audio synthesized?", PLACE, "comments:"),
+)  # fmt: skip
+DATASETS = ("Field recordings", "Synthetic scenes")
+
+
+def published_rows(clips: int = 2, texts: Callable[[int, int], Any] | None = None) -> list[Any]:
+    """Rows as in workbooks of published studies: two blocks, each below the name of a dataset.
+
+    Labels stand in the column Caption, and texts in the unnamed column beside it.
+    """
+    words = texts or (lambda number, place: f"Clip {number} as described by {'ab'[place]}.")
+    rows: list[Any] = []
+    for block, (name, head) in enumerate(zip(DATASETS, PUBLISHED_HEADS, strict=True)):
+        rows += [(), (name,), head] if rows else [(name,), head]
+        for number in range(block * clips + 1, (block + 1) * clips + 1):
+            first = (number, f"aud{number:02}", "Caption 1", words(number, 0), *GOOD)
+            said = ("no", "yes")[block], "outdoors", f"remark {number}"
+            rows += [(*first, *said), (None, None, "Caption 2", words(number, 1), 2, 2, 0, 0, 0)]
+    return rows
+
+
+def published(rows: Sequence[Any]) -> bytes:
+    """Workbook of such rows: datasets are merged out to column XFD, clips over their two rows."""
+    banners = [f"A{n}:XFD{n}" for n, row in enumerate(rows, 1) if len(row) == 1]
+    clips = [n for n, row in enumerate(rows, 1) if row and isinstance(row[0], int)]
+    spans = [f"{column}{n}:{column}{n + 1}" for n in clips for column in "ABJK"]
+    return merged(book(rows), 2, *banners, *spans)
+
+
 def saved(made: Any) -> bytes:
     held = io.BytesIO()
     made.save(held)

@@ -18,6 +18,8 @@ import click
 from earwitness.errors import EarwitnessError, InputError, nearest
 from earwitness.version import __version__
 
+# --- Command group -------------------------------------------------------------------------------
+
 
 class Verb(NamedTuple):
     """The module of a command, and its one-line description."""
@@ -37,7 +39,7 @@ COMMAND_SECTIONS = {
         "chunkseg": Verb("chunkseg", "Score with the options of the chunkseg package."),
     },
     "Run listening tests": {
-        "study": Verb("study", "Plan, run and analyse a study with listeners."),
+        "study": Verb("main", "Plan, run and analyse a study with listeners."),
         "serve": Verb("serve", "Serve a study to listeners in their browsers."),
     },
     "Check metrics against human ratings": {
@@ -62,6 +64,8 @@ class VerbGroup(click.Group):
         del ctx
         if name not in COMMANDS:
             return None
+        if name == "agree":  # matrices are small, and threads would only wait for each other
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         module = import_module(f"earwitness.cli.{COMMANDS[name].module}")
         command = getattr(module, f"{name}_command")
         assert isinstance(command, click.Command)
@@ -90,6 +94,76 @@ def group() -> None:
 
     Run `earwitness COMMAND --help` for the options of a command.
     """
+
+
+# --- Command group study -------------------------------------------------------------------------
+
+
+STUDY_SECTIONS = {  # modules by command
+    "Plan": {
+        "new": "study",
+        "check": "study",
+        "design": "study",
+        "power": "study",
+        "simulate": "study",
+        "anchors": "study",
+        "import": "study",
+    },
+    "Run": {"take": "study", "links": "study_store", "status": "study_store"},
+    "Evaluate": {"export": "study_store", "ratings": "study", "analyse": "study_analyse"},
+    "Use workbooks": {"export-xlsx": "study_workbooks", "import-xlsx": "study_workbooks"},
+}
+STUDY_COMMANDS = {name: module for own in STUDY_SECTIONS.values() for name, module in own.items()}
+
+
+class StudyGroup(click.Group):
+    """The commands of a study in the order in which they are used, each imported when used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, by section."""
+        del ctx
+        return list(STUDY_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return a command, or None."""
+        del ctx
+        if name not in STUDY_COMMANDS:
+            return None
+        module = import_module(f"earwitness.cli.{STUDY_COMMANDS[name]}")
+        command = getattr(module, f"{name.replace('-', '_')}_command")
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Refuse an unknown command with the closest known name."""
+        if args and args[0] not in STUDY_COMMANDS and not args[0].startswith("-"):
+            hint = nearest(args[0], STUDY_COMMANDS)
+            raise click.UsageError(f'unknown command "{args[0]}" — {hint}', ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section per step of a study."""
+        width = max(map(len, STUDY_COMMANDS))
+        for title, names in STUDY_SECTIONS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name.ljust(width), c.get_short_help_str(80)) for name, c in commands if c]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+@click.group("study", cls=StudyGroup)
+def study_command() -> None:
+    """Plan, run and analyse a study with listeners.
+
+    \b
+    earwitness study new --protocol p835 -o study.yaml
+    earwitness study check study.yaml
+    """
+
+
+# --- Running commands ----------------------------------------------------------------------------
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

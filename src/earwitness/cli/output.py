@@ -1,4 +1,4 @@
-"""Output targets, the progress bar, and notes on standard error."""
+"""Files that commands read and write, the progress bar, and notes on standard error."""
 
 from __future__ import annotations
 
@@ -21,6 +21,37 @@ from earwitness.output_formats import FORMS, choose_table, render, write_figures
 
 if TYPE_CHECKING:
     from earwitness.report.result import Result
+
+# --- Files of commands ---------------------------------------------------------------------------
+
+
+FILE_PATH = click.Path(path_type=Path)
+FAULTS_HELP = "Votes outside their scale: refuse the file, or treat them as blanks and list them."
+STUDY_SUFFIXES = (".yaml", ".yml")
+OUTPUT_OPTION = click.option(
+    "-o",
+    "--output",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Output file.  [default: standard output]",
+)
+NEW_FOLDER_OPTION = click.option(
+    "-o",
+    "--output",
+    type=FILE_PATH,
+    metavar="FOLDER",
+    required=True,
+    help="Folder to create; must not exist.",
+)
+
+
+def split_study_file(files: Sequence[Path]) -> tuple[Path | None, list[Path]]:
+    """Return the study file, if there is one, and the other files."""
+    studies = [path for path in files if path.suffix.lower() in STUDY_SUFFIXES]
+    if len(studies) > 1:
+        raise UsageError(f"only one study file is allowed, got {', '.join(map(str, studies))}")
+    return (studies[0] if studies else None), [path for path in files if path not in studies]
+
 
 # --- Output targets ------------------------------------------------------------------------------
 

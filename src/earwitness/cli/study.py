@@ -1,4 +1,4 @@
-"""The command group study: plan, run and analyse studies with listeners."""
+"""The commands study new, check, design, power, simulate, anchors, import, take and ratings."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ import click
 
 from earwitness.cli.main import Termination
 from earwitness.cli.output import (
+    FILE_PATH,
+    NEW_FOLDER_OPTION,
+    OUTPUT_OPTION,
     OutputTarget,
     TextTarget,
     output_format,
@@ -19,18 +22,13 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.cli.study_analyse import (
-    FILE_PATH,
-    NEW_FOLDER_OPTION,
-    OUTPUT_OPTION,
     SEED_OPTION,
-    analyse,
     pop_table_options,
     report_options,
     table_options,
 )
-from earwitness.cli.study_store import STUDY_ARGUMENT, export, links, status
+from earwitness.cli.study_store import STUDY_ARGUMENT
 from earwitness.cli.study_take import Terminal, parse_player
-from earwitness.cli.study_workbooks import export_xlsx, import_xlsx
 from earwitness.errors import UsageError
 from earwitness.studies.design.report import (
     records_csv,
@@ -107,7 +105,7 @@ from earwitness.studies.wording import wording
 @click.option("--runs", default=2000, show_default=True, help="Number of simulated studies.")
 @SEED_OPTION
 @report_options
-def power(
+def power_command(
     study: Path,
     pilot: tuple[Path, ...],
     components: tuple[str, ...],
@@ -184,7 +182,7 @@ def population_options(function: Any) -> Any:
     "evenly spaced, last system best]",
 )
 @population_options
-def simulate(
+def simulate_command(
     study: Path, output: Path, seed: int, qualities: tuple[str, ...], **numbers: Any
 ) -> None:
     """Simulate the listeners of STUDY and analyse their answers.
@@ -215,7 +213,7 @@ def _parse_qualities(texts: Sequence[str]) -> Qualities:
     return qualities
 
 
-# --- Command group study -------------------------------------------------------------------------
+# --- Other commands ------------------------------------------------------------------------------
 
 
 MINUTES_OPTION = click.option(
@@ -226,45 +224,9 @@ MINUTES_OPTION = click.option(
 
 
 PLAN_FORMATS = ("text", "html")
-SECTIONS = {
-    "Plan": ("new", "check", "design", "power", "simulate", "anchors", "import"),
-    "Run": ("take", "links", "status"),
-    "Evaluate": ("export", "ratings", "analyse"),
-    "Use workbooks": ("export-xlsx", "import-xlsx"),
-}
 
 
-class StudyGroup(click.Group):
-    """The commands of a study in the order in which they are used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands, by section."""
-        del ctx
-        return [name for names in SECTIONS.values() for name in names]
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one section per step of a study."""
-        del ctx
-        width = max(map(len, self.commands))
-        for title, names in SECTIONS.items():
-            rows = [
-                (name.ljust(width), self.commands[name].get_short_help_str(80)) for name in names
-            ]
-            with formatter.section(title):
-                formatter.write_dl(rows)
-
-
-@click.group("study", cls=StudyGroup)
-def study_command() -> None:
-    """Plan, run and analyse a study with listeners.
-
-    \b
-    earwitness study new --protocol p835 -o study.yaml
-    earwitness study check study.yaml
-    """
-
-
-@study_command.command("new")
+@click.command("new")
 @click.option(
     "--protocol",
     type=click.Choice(list(KINDS)),
@@ -273,7 +235,7 @@ def study_command() -> None:
     help="Trial kind.",
 )
 @OUTPUT_OPTION
-def new(protocol: str, output: Path | None) -> None:
+def new_command(protocol: str, output: Path | None) -> None:
     """Write a commented study file to edit.
 
     `earwitness study check` accepts the file as it is: it plans with example clips until the table
@@ -289,7 +251,7 @@ def new(protocol: str, output: Path | None) -> None:
     click.echo(f"wrote {output}", err=True)
 
 
-@study_command.command("check")
+@click.command("check")
 @STUDY_ARGUMENT
 @MINUTES_OPTION
 @click.option(
@@ -298,7 +260,7 @@ def new(protocol: str, output: Path | None) -> None:
     help="Output format.  [default: from the ending of --output, else text]",
 )
 @OUTPUT_OPTION
-def check(study: Path, minutes: float | None, to: str | None, output: Path | None) -> None:
+def check_command(study: Path, minutes: float | None, to: str | None, output: Path | None) -> None:
     """Check STUDY and show its plan, time per listener and balance.
 
     If the tables of clips or captions do not exist yet, the plan uses examples.
@@ -315,11 +277,11 @@ def check(study: Path, minutes: float | None, to: str | None, output: Path | Non
     target.write(study_render(checked_design, form, width=width))
 
 
-@study_command.command("design")
+@click.command("design")
 @STUDY_ARGUMENT
 @NEW_FOLDER_OPTION
 @MINUTES_OPTION
-def design(study: Path, output: Path, minutes: float | None) -> None:
+def design_command(study: Path, output: Path, minutes: float | None) -> None:
     """Write the playlist of each listener and the balance of the design.
 
     \b
@@ -330,7 +292,7 @@ def design(study: Path, output: Path, minutes: float | None) -> None:
     click.echo(f"wrote {len(written)} files into {output}", err=True)
 
 
-@study_command.command("take")
+@click.command("take")
 @STUDY_ARGUMENT
 @click.option("--listener", type=int, required=True, help="Number of the listener, from 1.")
 @click.option(
@@ -348,7 +310,7 @@ def design(study: Path, output: Path, minutes: float | None) -> None:
     metavar="COMMAND",
     help="Command that plays an audio file, such as aplay.  [default: no audio]",
 )
-def take(study: Path, listener: int, output: Path, player_command: str) -> None:
+def take_command(study: Path, listener: int, output: Path, player_command: str) -> None:
     """Take part in STUDY in this terminal.
 
     Each answer is saved before the next page is shown. Run the command again to resume.
@@ -383,16 +345,16 @@ def _run_pages(plan: Study, listener: int, output: Path, terminal: Terminal) -> 
     )
 
 
-@study_command.command("anchors")
+@click.command("anchors")
 @STUDY_ARGUMENT
-def anchors(study: Path) -> None:
+def anchors_command(study: Path) -> None:
     """Create any missing low-pass anchors of a MUSHRA study from its references."""
     with progress_bar(unit="files") as progress:
         written = study_anchors(study, progress=progress)
     click.echo(f"wrote {len(written)} files", err=True)
 
 
-@study_command.command("import")
+@click.command("import")
 @click.argument("config", type=FILE_PATH)
 @NEW_FOLDER_OPTION
 @click.option(
@@ -409,14 +371,14 @@ def anchors(study: Path) -> None:
     show_default=True,
     help="Planned number of listeners.",
 )
-def import_(config: Path, output: Path, root: Path | None, listeners: int) -> None:
+def import_command(config: Path, output: Path, root: Path | None, listeners: int) -> None:
     """Convert CONFIG, a webMUSHRA configuration (YAML), to a study."""
     for note in study_import(config, output, root=root, listeners=listeners):
         click.echo(f"note: {note}", err=True)
     click.echo(f"wrote {output}", err=True)
 
 
-@study_command.command("ratings")
+@click.command("ratings")
 @STUDY_ARGUMENT
 @click.argument("answers", type=FILE_PATH)
 @click.option(
@@ -425,7 +387,7 @@ def import_(config: Path, output: Path, root: Path | None, listeners: int) -> No
     help="Output format.  [default: from the ending of --output, else jsonl]",
 )
 @OUTPUT_OPTION
-def ratings(study: Path, answers: Path, to: str | None, output: Path | None) -> None:
+def ratings_command(study: Path, answers: Path, to: str | None, output: Path | None) -> None:
     """Convert ANSWERS to STUDY to ratings, one line per rating.
 
     \b
@@ -443,13 +405,3 @@ def ratings(study: Path, answers: Path, to: str | None, output: Path | None) -> 
 
 def _lines_text(records: Sequence[dict[str, Any]]) -> str:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-
-
-study_command.add_command(export_xlsx)
-study_command.add_command(import_xlsx)
-study_command.add_command(links)
-study_command.add_command(status)
-study_command.add_command(export)
-study_command.add_command(analyse)
-study_command.add_command(simulate)
-study_command.add_command(power)

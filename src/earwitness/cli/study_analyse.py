@@ -9,18 +9,22 @@ from typing import Any
 import click
 
 from earwitness.cli.output import (
+    FAULTS_HELP,
     FIGURES_HELP,
+    FILE_PATH,
+    OUTPUT_OPTION,
     OutputTarget,
     progress_bar,
+    split_study_file,
     warnings_as_notes,
 )
 from earwitness.errors import UsageError, nearest
 from earwitness.output_formats import FORMS, INTERVAL_FORMS, TABLES
 from earwitness.studies.analyse import results_write, study_analyse
 from earwitness.studies.analysis.prepare import REPEAT_RULES
-from earwitness.studies.ratings.collect import FAULT_POLICIES, TableOptions
+from earwitness.studies.ratings.collect import TableOptions
 from earwitness.studies.rubric import BUILT_IN_RUBRICS
-from earwitness.studies.rubric_totals import BLANK_POLICIES
+from earwitness.studies.rubric_totals import BLANK_POLICIES, FAULT_POLICIES
 from earwitness.studies.screening import SCREENS
 from earwitness.studies.study import (
     ANALYSIS_ADJUSTMENTS,
@@ -29,8 +33,6 @@ from earwitness.studies.study import (
     ANALYSIS_TESTS,
 )
 
-FILE_PATH = click.Path(path_type=Path)
-STUDY_SUFFIXES = (".yaml", ".yml")
 SCREEN_OPTION = click.option(
     "--screen",
     "screening",
@@ -71,14 +73,7 @@ ANSWERS_DB_OPTION = click.option(
 )
 SEED_OPTION = click.option("--seed", default=0, show_default=True, help="Random seed.")
 DRAWS_HELP = "Number of bootstrap draws."
-PATTERN_HELP = "Pattern of sample names, e.g. {system}/{item}.wav"
-OUTPUT_OPTION = click.option(
-    "-o",
-    "--output",
-    type=FILE_PATH,
-    metavar="FILE",
-    help="Output file.  [default: standard output]",
-)
+PATTERN_EXAMPLE = "e.g. */{system}_{item}_*.wav (* is any text)."
 REPORT_OPTIONS = (
     click.option(
         "--to",
@@ -99,14 +94,6 @@ REPORT_OPTIONS = (
     click.option("--title", default="", metavar="TEXT", help="Title of the report."),
     click.option("--figures", type=FILE_PATH, metavar="FOLDER", help=FIGURES_HELP),
 )
-NEW_FOLDER_OPTION = click.option(
-    "-o",
-    "--output",
-    type=FILE_PATH,
-    metavar="FOLDER",
-    required=True,
-    help="Folder to create; must not exist.",
-)
 
 
 def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,7 +104,12 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 TABLE_OPTIONS = (
-    click.option("--pattern", default="", metavar="PATTERN", help=PATTERN_HELP),
+    click.option(
+        "--pattern",
+        default="",
+        metavar="PATTERN",
+        help=f"Pattern of sample names, {PATTERN_EXAMPLE}",
+    ),
     click.option("--sample", default="", metavar="COLUMN", help="Column with sample names."),
     click.option(
         "--column",
@@ -138,7 +130,7 @@ TABLE_OPTIONS = (
         type=click.Choice(FAULT_POLICIES),
         default=FAULT_POLICIES[0],
         show_default=True,
-        help="Votes outside their scale: refuse the file, or treat them as blanks and list them.",
+        help=FAULTS_HELP,
     ),
 )
 
@@ -174,6 +166,12 @@ def pop_table_options(options: dict[str, Any]) -> TableOptions:
     help="Range of a scale, e.g. MOS=1:5 (repeatable).",
 )
 @LOW_IS_GOOD_OPTION
+@click.option(
+    "--means",
+    is_flag=True,
+    help="Read means over raters, one row per item and system, and compare systems over items. The "
+    "number of raters is in a column raters or n, or set with --given raters=N.",
+)
 @click.option(
     "--interval",
     type=click.Choice(ANALYSIS_INTERVALS),
@@ -240,7 +238,7 @@ def pop_table_options(options: dict[str, Any]) -> TableOptions:
     metavar="FOLDER",
     help="Folder to create for the report, tables and methods text.",
 )
-def analyse(
+def analyse_command(
     files: tuple[Path, ...],
     folder: Path | None,
     **options: Any,
@@ -256,6 +254,7 @@ def analyse(
     earwitness study analyse ratings.csv -o report.html
     earwitness study analyse captions.csv --rubric thumbs --by dataset --margin total=0.5
     earwitness study analyse effort.csv --test wilcoxon --low-is-good EFFORT --anchor noisy
+    earwitness study analyse published.csv --means --given raters=8
     """
     study, ratings = split_study_file(files)
     is_written = any(options[name] is not None for name in ("output", "to", "table"))
@@ -283,14 +282,6 @@ def analyse(
         target.write(results)
     else:
         target.write_figures(results)
-
-
-def split_study_file(files: Sequence[Path]) -> tuple[Path | None, list[Path]]:
-    """Return the study file, if there is one, and the other files."""
-    studies = [path for path in files if path.suffix.lower() in STUDY_SUFFIXES]
-    if len(studies) > 1:
-        raise UsageError(f"only one study file is allowed, got {', '.join(map(str, studies))}")
-    return (studies[0] if studies else None), [path for path in files if path not in studies]
 
 
 def split_pairs(texts: Sequence[str], mark: str) -> list[tuple[str, str]]:

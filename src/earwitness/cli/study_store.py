@@ -13,8 +13,13 @@ from typing import Any
 
 import click
 
-from earwitness.cli.output import TextTarget, output_format, warnings_as_notes
-from earwitness.cli.study_analyse import FILE_PATH, OUTPUT_OPTION
+from earwitness.cli.output import (
+    FILE_PATH,
+    OUTPUT_OPTION,
+    TextTarget,
+    output_format,
+    warnings_as_notes,
+)
 from earwitness.errors import UsageError
 from earwitness.report.result import csv_table
 
@@ -56,7 +61,7 @@ TO_OPTION = click.option(
 @click.option("--unblock", type=int, metavar="N", help="Let listener N enter once more.")
 @TO_OPTION
 @OUTPUT_OPTION
-def links(
+def links_command(
     study: Path,
     db: str | None,
     base: str,
@@ -105,7 +110,7 @@ def links(
 @DB_OPTION
 @TO_OPTION
 @OUTPUT_OPTION
-def status(study: Path, db: str | None, to: str | None, output: Path | None) -> None:
+def status_command(study: Path, db: str | None, to: str | None, output: Path | None) -> None:
     """Show each listener's progress, last activity and status.
 
     The table also has the participant ID from the recruitment service and the completion code of
@@ -130,7 +135,7 @@ def status(study: Path, db: str | None, to: str | None, output: Path | None) -> 
     is_flag=True,
     help="Export all records of the study, including events and corrections.",
 )
-def export(study: Path, db: str | None, output: Path | None, everything: bool) -> None:
+def export_command(study: Path, db: str | None, output: Path | None, everything: bool) -> None:
     """Export the answers to STUDY from the database as JSON Lines.
 
     The format is that of `study take`.

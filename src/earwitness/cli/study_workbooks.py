@@ -1,30 +1,33 @@
-"""The commands study export-xlsx and import-xlsx."""
+"""The commands study export-xlsx and import-xlsx.
+
+Modules that plan a study or use a database are imported where they are needed, since workbooks
+without a study file need neither.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from earwitness.cli.output import check_results, warnings_as_notes
-from earwitness.cli.study_analyse import FILE_PATH, NEW_FOLDER_OPTION, split_study_file
+from earwitness.cli.output import (
+    FAULTS_HELP,
+    FILE_PATH,
+    NEW_FOLDER_OPTION,
+    check_results,
+    split_study_file,
+    warnings_as_notes,
+)
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile
 from earwitness.studies.rubric import BUILT_IN_RUBRICS
-from earwitness.studies.rubric_totals import BLANK_POLICIES, Blank
-from earwitness.studies.workbooks.export import DEFAULT_CLIPS_FOLDER, study_export_xlsx
-from earwitness.studies.workbooks.to_answers import (
-    MatchedAnswers,
-    answer_lines,
-    check_new,
-    study_enter,
-    study_import_answers,
-)
+from earwitness.studies.rubric_totals import BLANK_POLICIES, FAULT_POLICIES, Blank
+from earwitness.studies.workbooks import DEFAULT_CLIPS_FOLDER, DEFAULT_FILE_PATTERN
 from earwitness.studies.workbooks.to_ratings import (
     ImportedRatings,
     comment_records,
@@ -32,9 +35,11 @@ from earwitness.studies.workbooks.to_ratings import (
     import_ratings,
     import_records,
 )
-from earwitness.studies.workbooks.write import DEFAULT_FILE_PATTERN
 
-STUDY_OPTIONS = ("key", "blank", "rubric_name", "comments")  # only without a study file
+if TYPE_CHECKING:
+    from earwitness.studies.workbooks.to_answers import MatchedAnswers
+
+STUDY_OPTIONS = ("key", "blank", "rubric_name")  # only without a study file
 
 
 @click.command("export-xlsx")
@@ -66,7 +71,7 @@ STUDY_OPTIONS = ("key", "blank", "rubric_name", "comments")  # only without a st
     metavar="RANGES",
     help="Numbers of listeners, e.g. 1-16,20.  [default: all]",
 )
-def export_xlsx(study: Path, output: Path, **how: str) -> None:
+def export_xlsx_command(study: Path, output: Path, **how: str) -> None:
     """Write a workbook for each rater of a caption study.
 
     With --web there are two workbooks per rater, one with links to local files and one with web
@@ -76,6 +81,8 @@ def export_xlsx(study: Path, output: Path, **how: str) -> None:
     earwitness study export-xlsx study.yaml -o workbooks --web https://example.org/clips/{file}
     earwitness study import-xlsx study.yaml returned/*.xlsx --db study.db
     """
+    from earwitness.studies.workbooks.export import study_export_xlsx
+
     written = study_export_xlsx(study, output, **how)
     several = "s" * (len(written) != 1)
     click.echo(f"wrote {len(written)} workbook{several} into {output}", err=True)
@@ -115,9 +122,19 @@ def export_xlsx(study: Path, output: Path, **how: str) -> None:
     help="Rubric of the captions.  [default: thumbs]",
 )
 @click.option(
-    "--comments", type=FILE_PATH, metavar="FILE", help="Output file for comments (JSON Lines)."
+    "--faults",
+    type=click.Choice(FAULT_POLICIES),
+    default=FAULT_POLICIES[0],
+    show_default=True,
+    help=FAULTS_HELP,
 )
-def import_xlsx(
+@click.option(
+    "--comments",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Output file for comments and answers to further questions (JSON Lines).",
+)
+def import_xlsx_command(
     files: tuple[Path, ...], output: Path | None, db: str | None, replace: bool, **how: Any
 ) -> None:
     """Import completed rater workbooks.
@@ -146,7 +163,7 @@ def import_xlsx(
             raise UsageError(
                 f"--{option} cannot be used with a study file, which sets it — omit it"
             )
-        _import_answers(study, books, output, db, replace=replace)
+        _import_answers(study, books, output, db, replace=replace, **set_options)
 
 
 def _path_text(path: Path | None) -> str | None:
@@ -154,39 +171,77 @@ def _path_text(path: Path | None) -> str | None:
 
 
 def _import_answers(
-    study: Path, books: Sequence[Path], output: Path | None, db: str | None, *, replace: bool
+    study: Path,
+    books: Sequence[Path],
+    output: Path | None,
+    db: str | None,
+    *,
+    replace: bool,
+    faults: str,
+    comments: Path | None = None,
 ) -> None:
-    """Save answers in a database, or write them."""
+    """Save answers in a database, or write them; write comments if requested."""
+    from earwitness.studies.workbooks.to_answers import matched_comment_records
+
     if db is not None and output is not None:
         raise UsageError("--db and --output cannot be combined — use one of them")
     if db is None and replace:
         raise UsageError("--replace requires a database — set --db")
-    target = None if output is None else AtomicFile(output)
+    target, remarks = (None if one is None else AtomicFile(one) for one in (output, comments))
     with warnings_as_notes():
-        if db is not None:
-            _enter_in_store(study, books, db, replace=replace)
-            return
-        matched_answers = study_import_answers(study, books)
+        if db is None:
+            matched_answers = _write_answers(study, books, output, target, faults)
+            place = None if output is None else str(output)
+        else:
+            matched_answers = _enter_answers(study, books, db, replace=replace, faults=faults)
+            place = f"--db {'…' if '://' in db else db}"  # it may contain a password
+    if remarks is not None:
+        _write_comments(remarks, matched_comment_records(matched_answers))
+        click.echo(f"wrote {comments}", err=True)
+    if place is not None:
+        click.echo(f"next: earwitness study analyse {study} {place}", err=True)
+
+
+def _write_answers(
+    study: Path, books: Sequence[Path], output: Path | None, target: AtomicFile | None, faults: str
+) -> MatchedAnswers:
+    """Write answers to a file, or print them."""
+    from earwitness.studies.workbooks.to_answers import (
+        answer_lines,
+        check_new,
+        study_import_answers,
+    )
+
+    matched_answers = study_import_answers(study, books, faults=faults)
     text = answer_lines(matched_answers)
     _print_matched(matched_answers)
     if output is None or target is None:
         sys.stdout.write(text)
-        return
-    if check_new(output, text):
+    elif check_new(output, text):
         with target as file:
             file.write(text)
-    click.echo(f"next: earwitness study analyse {study} {output}", err=True)
+    return matched_answers
 
 
-def _enter_in_store(study: Path, books: Sequence[Path], db: str, *, replace: bool) -> None:
-    entered = study_enter(study, books, db, replace=replace)
+def _enter_answers(
+    study: Path, books: Sequence[Path], db: str, *, replace: bool, faults: str
+) -> MatchedAnswers:
+    """Save answers in a database."""
+    from earwitness.studies.workbooks.to_answers import study_enter
+
+    entered = study_enter(study, books, db, replace=replace, faults=faults)
     _print_matched(entered.matched)
     counts = (
         f"{entered.new:,} new, {entered.corrected:,} corrected, {entered.unchanged:,} unchanged"
     )
     click.echo(f"pages: {counts}", err=True)
-    place = "…" if "://" in db else db  # it may contain a password
-    click.echo(f"next: earwitness study analyse {study} --db {place}", err=True)
+    return entered.matched
+
+
+def _write_comments(target: AtomicFile, records: Iterable[dict[str, Any]]) -> None:
+    with target as file:
+        for record in records:
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
 def _print_matched(matched_answers: MatchedAnswers) -> None:
@@ -212,9 +267,7 @@ def _import_ratings(books: Sequence[Path], output: Path | None, how: dict[str, A
         with ratings as file:
             _write_ratings(file, imported)
     if remarks is not None:
-        with remarks as file:
-            for record in comment_records(imported):
-                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+        _write_comments(remarks, comment_records(imported))
     for line in _import_summary(imported, output, comments, how.get("blank", BLANK_POLICIES[0])):
         click.echo(line, err=True)
 

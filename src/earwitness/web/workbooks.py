@@ -18,7 +18,8 @@ from earwitness.errors import EarwitnessError, InputError
 from earwitness.studies.admin import count_captions, workbook_receipt
 from earwitness.studies.pages import CONSENT_PAGE, counted_trials
 from earwitness.studies.study import ListenerPlan
-from earwitness.studies.workbooks.export import DEFAULT_CLIPS_FOLDER, rater_workbook, study_rubric
+from earwitness.studies.workbooks import DEFAULT_CLIPS_FOLDER
+from earwitness.studies.workbooks.export import rater_workbook, study_rubric
 from earwitness.studies.workbooks.open import MAX_UPLOAD_UNPACKED_BYTES
 from earwitness.studies.workbooks.read import read_workbook
 from earwitness.studies.workbooks.to_answers import (

@@ -18,7 +18,20 @@ from earwitness.io.schema import Fault
 from earwitness.studies.rubric import thumbs
 from earwitness.studies.workbooks.layout import caption_hash, read_number
 from earwitness.studies.workbooks.read import ReturnedWorkbook, read_workbook, read_workbooks
-from helpers.workbooks import GOOD, HEAD, book, clip, merged, repacked, saved
+from helpers.workbooks import (
+    DATASETS,
+    GOOD,
+    HEAD,
+    PLACE,
+    PUBLISHED_HEADS,
+    book,
+    clip,
+    merged,
+    published,
+    published_rows,
+    repacked,
+    saved,
+)
 
 PRECISION, FLUENCY = thumbs().dimensions[0], thumbs().dimensions[2]
 
@@ -104,7 +117,115 @@ def test_the_original_layout_is_read_with_all_its_quirks() -> None:
     ]
     assert [*found.rows[2].values.values()] == [5, 4.5, -0.1, 0, None]
     assert [row.dataset for row in found.rows] == [f"{one} dataset" for one in sets]
-    assert {one.kind for one in found.findings} == {"passed", "blank"}
+    assert {one.kind for one in found.findings} == {"blank"}
+
+
+def test_workbooks_of_published_studies_are_read_with_texts_datasets_and_answers() -> None:
+    found = read_workbook(published(published_rows()), name="P1_google.xlsx")
+    assert [(row.record, row.caption, row.dataset, row.synthesised) for row in found.rows] == [
+        (f"aud{n:02}", f"Clip {n} as described by {place}.", DATASETS[n > 2], n > 2)
+        for n in (1, 2, 3, 4)
+        for place in "ab"
+    ]
+    assert {tuple(row.answers.items()) for row in found.rows} == {((PLACE, "outdoors"),)}
+    assert [row.values["precision"] for row in found.rows] == [4, 2] * 4
+    assert found.rows[0].comment == "remark 1"
+    assert found.findings == ()
+
+
+def test_texts_may_be_on_either_side_of_labels_and_under_the_same_name() -> None:
+    head: tuple[Any, ...] = ("No.", "Audio ID", None, "Caption", *HEAD[4:])
+    rows = [(1, "a", "Birds sing.", "Caption 1", *GOOD), (None, "a", "It rains.", "B", *GOOD)]
+    assert [row.caption for row in read([head, *rows]).rows] == ["Birds sing.", "It rains."]
+    head = ("No.", "Audio ID", "Caption", "caption:", *HEAD[4:])
+    rows = [(1, "a", "1", "Birds sing.", *GOOD), (None, "a", "2", "It rains.", *GOOD)]
+    assert [row.caption for row in read([head, *rows]).rows] == ["Birds sing.", "It rains."]
+
+
+def test_captions_that_are_only_labels_are_refused() -> None:
+    rows = [tuple(None if n == 3 else cell for n, cell in enumerate(row)) for row in
+            published_rows()]  # fmt: skip
+    told = faults(rows)
+    label = 'the caption is only a label: "Caption 1" — write the texts in this column'
+    assert f"Assessment!C3: {label}" in told[0]
+    assert f"Assessment!C10: {label}" in told[1]
+    assert told[2:] == ["2 problems; nothing was imported"]
+    numbers = published_rows(texts=lambda number, place: number + place / 2)
+    assert "only a label" in faults(numbers)[0]
+    mixed = faults([HEAD, (1, "rec", "x", "B)", *GOOD), (2, "r", "x", "Birds.", *GOOD)])
+    assert 'Assessment!D2: the caption is only a label: "B)"' in mixed[0]
+
+
+def test_one_caption_under_many_clips_is_refused() -> None:
+    told = faults(published_rows(texts=lambda _, place: ("By a person", "By a machine")[place]))
+    assert 'Assessment!D3: 4 of 4 clips have the same caption, "By a person"' in told[0]
+    assert 'Assessment!D4: 4 of 4 clips have the same caption, "By a machine"' in told[1]
+    few = published_rows(30, lambda n, at: f"{n} rings {at}" if at or n > 6 else "It rains.")
+    found = read_workbook(published(few), name="P1.xlsx")
+    assert [one.kind for one in found.findings] == ["duplicate"] * 5
+
+
+def test_what_is_beside_named_texts_is_not_read_as_text() -> None:
+    head = ("No.", "Record ID", "Caption", None, *HEAD[4:])
+    found = read([head, (1, "rec", "Birds sing.", "Des oiseaux chantent.", *GOOD)])
+    assert [row.caption for row in found.rows] == ["Birds sing."]
+    assert [str(one) for one in found.findings] == [
+        "P1_google.xlsx: Assessment!1: column D has no name and is ignored"
+    ]
+
+
+def test_a_heading_merged_from_the_column_of_captions_on_is_no_caption() -> None:
+    rows: list[Any] = [HEAD, *clip(1, GOOD), (None, None, "Parks"), *clip(2, GOOD)]
+    found = read_workbook(merged(book(rows), 2, "C3:XFD3"), name="P1.xlsx")
+    assert [(row.record, row.dataset) for row in found.rows] == [("rec01", ""), ("rec02", "Parks")]
+
+
+def test_remarks_and_leftover_numbers_are_no_datasets() -> None:
+    rows = [HEAD, *clip(1, GOOD), (2,), (*(None,) * 10, "a pause"), *clip(3, GOOD)]
+    found = read(rows)
+    assert [row.dataset for row in found.rows] == ["", ""]
+    assert [one.place.cell for one in found.findings if one.kind == "passed"] == ["3", "4"]
+
+
+def test_questions_are_not_mistaken_for_dimensions_or_clips() -> None:
+    head = ("No.", "Record ID", "Recording", *HEAD[2:], "Relevance (1-5)", "Decision", "Decision")
+    rows = [(1, "rec01", "play", "A", "Birds sing.", *GOOD, None, "good", 5, "keep", "sure")]
+    [row] = read([head, *rows]).rows
+    assert (row.record, row.values["irrelevance"], row.comment) == ("rec01", 0, "good")
+    assert row.answers == {
+        "Recording": "play",
+        "Relevance (1-5)": "5",
+        "Decision": "keep",
+        "Decision (O)": "sure",
+    }
+
+
+def test_an_answer_that_is_neither_yes_nor_no_is_kept_as_text() -> None:
+    rows = published_rows(1)
+    rows[2] = (*rows[2][:9], "not sure", *rows[2][10:])
+    found = read_workbook(published(rows), name="P1.xlsx")
+    assert found.rows[1].synthesised is None
+    assert found.rows[1].answers == {PUBLISHED_HEADS[0][9]: "not sure", PLACE: "outdoors"}
+    assert {one.kind for one in found.findings} == {"unclear"}
+
+
+def test_values_outside_their_scale_may_be_dropped() -> None:
+    data = book([HEAD, *clip(1, (6, 3, 0.5, None, 0))])
+    found = read_workbook(data, name="P1.xlsx", faults="drop")
+    assert [*found.rows[0].values.values()] == [None, 3, None, None, 0]
+    assert [(one.place.cell, one.message) for one in found.findings] == [
+        ("E2", "Precision must be 1 to 5 in steps of 0.1, got 6; treated as blank"),
+        ("G2", "Fluency must be −2 to 0 in steps of 0.1, got 0.5; treated as blank"),
+        ("H2", "conciseness is blank"),
+    ]
+    with pytest.raises(InputError, match="must be a number"):
+        read_workbook(book([HEAD, *clip(1, ("good", 3, 0, 0, 0))]), name="a", faults="drop")
+
+
+def test_all_assessment_sheets_are_read() -> None:
+    found = read([HEAD, *clip(1, GOOD)], **{"Assessment (2)": [HEAD, *clip(2, GOOD)],
+                                           "Examples 2": [HEAD, *clip(3, GOOD)]})  # fmt: skip
+    assert [row.record for row in found.rows] == ["rec01", "rec02"]
 
 
 def test_two_blocks_may_stand_side_by_side() -> None:

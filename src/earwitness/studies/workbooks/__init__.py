@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from earwitness.studies.workbooks.to_answers import MatchedAnswers, WorkbookEntryResult
     from earwitness.studies.workbooks.to_ratings import ImportedRatings
 
+DEFAULT_CLIPS_FOLDER = "clips"  # default folder of links
+DEFAULT_FILE_PATTERN = "P{n}_{flavour}.xlsx"
+
 
 def study_import_xlsx(
     files: Sequence[StrPath],
@@ -20,6 +23,7 @@ def study_import_xlsx(
     *,
     db: StrPath | None = None,
     replace: bool = False,
+    faults: str = "refuse",
     **reading: Any,
 ) -> ImportedRatings | MatchedAnswers | WorkbookEntryResult:
     """Import completed workbooks of raters.
@@ -38,6 +42,8 @@ def study_import_xlsx(
         returned.
     replace
         Whether to replace answers given in a browser.
+    faults
+        ``refuse`` values outside a scale, or ``drop`` them, that is treat them as blanks.
     **reading
         Without a study: ``rubric_name``, ``blank`` and ``key``, the table of captions.
 
@@ -58,7 +64,7 @@ def study_import_xlsx(
             raise UsageError("db and replace require a study")
         from earwitness.studies.workbooks.to_ratings import import_ratings
 
-        return import_ratings(files, **reading)
+        return import_ratings(files, faults=faults, **reading)
     if reading:
         raise UsageError(f"{next(iter(reading))} cannot be used with a study, which sets it")
     if db is None:
@@ -66,7 +72,7 @@ def study_import_xlsx(
             raise UsageError("replace requires a database — set db")
         from earwitness.studies.workbooks.to_answers import study_import_answers
 
-        return study_import_answers(study, files)
+        return study_import_answers(study, files, faults=faults)
     from earwitness.studies.workbooks.to_answers import study_enter
 
-    return study_enter(study, files, db, replace=replace)
+    return study_enter(study, files, db, replace=replace, faults=faults)

@@ -22,9 +22,9 @@ from earwitness.studies.rubric import Rubric, read_rubric
 from earwitness.studies.study import Design, ListenerPlan, Study, Trial
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.rubric import RubricKind
+from earwitness.studies.workbooks import DEFAULT_CLIPS_FOLDER, DEFAULT_FILE_PATTERN
 from earwitness.studies.workbooks.layout import caption_hash
 from earwitness.studies.workbooks.write import (
-    DEFAULT_FILE_PATTERN,
     WorkbookClip,
     WorkbookContent,
     make_workbook,
@@ -34,7 +34,6 @@ from earwitness.studies.workbooks.write import (
 NUMBER_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 SAME_WORDS_MESSAGE = "have the same caption, so their ratings could not be distinguished"
 SAME_WORDS_REMEDY = "change one of the captions, or remove the clip"
-DEFAULT_CLIPS_FOLDER = "clips"  # default folder of links
 
 
 def study_export_xlsx(

@@ -5,20 +5,24 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from os import PathLike
-
-from rapidfuzz.fuzz import ratio
-from rapidfuzz.process import extractOne
 
 from earwitness.io.schema import Fault, is_name
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import InputTable, read_table
 from earwitness.studies.rubric import BUILT_IN_RUBRICS, Dimension, Rubric
 from earwitness.studies.wording import LANGUAGES
-from earwitness.studies.workbooks.open import Cell, CellFormula, Row, Sheet
+from earwitness.studies.workbooks.open import (
+    MAX_COLUMNS,
+    Cell,
+    CellFormula,
+    Row,
+    Sheet,
+    column_letters,
+)
 
 # --- Cell values ---------------------------------------------------------------------------------
 
@@ -70,6 +74,10 @@ def caption_hash(caption: str) -> str:
     return hashlib.sha256(plain.encode()).hexdigest()[:CAPTION_HASH_CHARACTERS]
 
 
+class OffScaleFault(Fault):
+    """A number outside its scale."""
+
+
 def read_number(cell: Cell, dimension: Dimension) -> float | Fault | None:
     """Return the value of a cell on a dimension, None for a blank, or a fault."""
     if is_blank(cell):
@@ -87,7 +95,7 @@ def read_number(cell: Cell, dimension: Dimension) -> float | Fault | None:
     if dimension.allows(value):
         return dimension.exactly(value)
     message = f"must be {dimension.range}, got {cell_text(cell)}"
-    return Fault("", message, _sign_remedy(value, dimension) or _range_remedy(dimension))
+    return OffScaleFault("", message, _sign_remedy(value, dimension) or _range_remedy(dimension))
 
 
 def _parse_number(written: str, dimension: Dimension) -> float | None:
@@ -119,13 +127,15 @@ def _range_remedy(dimension: Dimension) -> str:
 
 # --- Headers and blocks --------------------------------------------------------------------------
 # Column names are recognized in English and French, with ranges in brackets and with typing errors.
-# A sheet may have several blocks, below each other or side by side, each with its own header.
+# A sheet may have several blocks, below each other or side by side, each with its own header. Texts
+# may be in an unnamed column beside labels such as "Caption 1". Other columns are questions beyond
+# the rubric.
 
 
 COLUMN_SPELLINGS: dict[str, tuple[str, ...]] = {
     "number": ("no", "number", "nr", "numero"),
-    "record": ("recordid", "record", "recording", "recordingid", "clip", "clipid", "id",
-               "enregistrement", "extrait"),
+    "record": ("recordid", "record", "recording", "recordingid", "clip", "clipid", "id", "audioid",
+               "audioclipid", "soundid", "sampleid", "fileid", "enregistrement", "extrait"),
     "label": ("caption", "captions", "legende", "lettre"),
     "text": ("text", "texte", "captiontext", "description", "descriptions"),
     "synthesised": ("synthesised", "synthesized", "synthetic", "synthetise", "synthese"),
@@ -134,24 +144,55 @@ COLUMN_SPELLINGS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 MIN_SIMILARITY_PERCENT = 80  # similarity of a misspelled name to the correct one
 MIN_LETTERS_FOR_SLIPS = 4  # shorter names must match exactly
+SYNTHESIZED_STEMS = ("synthes", "synthet")  # anywhere in a question
+MIN_LETTERS_OF_TEXT = 3
+MAX_NAME_CHARACTERS = 60  # longer headers are questions
+LABEL = re.compile(
+    r"(?:(?:captions?|l[eé]gendes?|descriptions?|textes?|texts?|systems?|syst[eè]mes?|models?|"
+    r"mod[eè]les?|versions?|candidates?|options?)[\W_]*)?(?:\d{1,4}|[a-z]|[ivx]{1,4})?[\W_]*",
+    re.I,
+)
 MIN_HEADER_DIMENSIONS = 2  # dimensions in a header row
-ASSESSMENT_SHEETS = ("assessment", "assessments", "evaluation", "evaluations")
-EXAMPLE_SHEETS = ("example", "examples", "exemple", "exemples")
+ASSESSMENT_SHEETS = ("assessment", "evaluation")  # starts of names
+EXAMPLE_SHEETS = ("example", "exemple")
 
 
 @dataclass(frozen=True)
 class SheetBlock:
-    """Columns by role (from 0), header row, and end of the rows below (exclusive)."""
+    """Columns by role (from 0), header row, and end of the rows below (exclusive).
+
+    ``questions`` has the columns of further questions by their header, ``unnamed`` those that have
+    content and no header.
+    """
 
     sheet: Sheet
     head: int
     end: int
     columns: Mapping[str, int]
+    questions: Mapping[str, int] = field(default_factory=dict)
+    unnamed: tuple[int, ...] = ()
 
     @property
     def caption(self) -> str:
         """Role of the column of captions."""
         return "text" if "text" in self.columns else "label"
+
+    def is_banner(self, row: int, names: Iterable[str]) -> bool:
+        """Return whether a row is merged across the captions and all named columns."""
+        first, last = self.sheet.banners.get(row, (0, 0))
+        return first <= self.columns[self.caption] and all(self.columns[n] <= last for n in names)
+
+    def heading(self, row: int) -> str:
+        """Return the single text of a row, such as a dataset name, or an empty text.
+
+        It is in the first column, or merged across columns.
+        """
+        cells = {n: cell for n, cell in enumerate(self.sheet.rows.get(row, ())) if cell_text(cell)}
+        texts = {cell_text(cell) for cell in cells.values()}
+        if len(texts) != 1 or not any(map(str.isalpha, text := texts.pop())):
+            return ""
+        starts = row in self.sheet.banners or min(cells) <= min(self.columns.values())
+        return text * starts
 
 
 def normalize_spelling(name: str) -> str:
@@ -167,8 +208,8 @@ def normalize_spelling(name: str) -> str:
 
 def assessment_blocks(sheets: tuple[Sheet, ...], rubric: Rubric) -> list[SheetBlock]:
     """Return all blocks of assessment sheets, or of all sheets except examples."""
-    named = [one for one in sheets if normalize_spelling(one.name) in ASSESSMENT_SHEETS]
-    others = [one for one in sheets if normalize_spelling(one.name) not in EXAMPLE_SHEETS]
+    named = [one for one in sheets if normalize_spelling(one.name).startswith(ASSESSMENT_SHEETS)]
+    others = [one for one in sheets if not normalize_spelling(one.name).startswith(EXAMPLE_SHEETS)]
     return [block for sheet in named or others for block in find_blocks(sheet, rubric)]
 
 
@@ -178,18 +219,73 @@ def find_blocks(sheet: Sheet, rubric: Rubric) -> Iterator[SheetBlock]:
     heads = {
         number: groups
         for number, row in sheet.rows.items()
-        if (groups := [group for group in _group_columns(row, roles) if _is_head(group, rubric)])
+        if (groups := _header_groups(row, roles, rubric))
     }
     ends = [*list(heads)[1:], max(sheet.rows, default=0) + 1][: len(heads)]
     for (number, groups), end in zip(heads.items(), ends, strict=True):
-        for columns in groups:
-            yield SheetBlock(sheet, number, end, columns)
+        starts = [min(columns.values()) for columns in groups]
+        for columns, first, last in zip(groups, [0, *starts[1:]], [*starts[1:], None], strict=True):
+            rows = [sheet.rows[row] for row in range(number + 1, end) if row in sheet.rows]
+            others = range(first, MAX_COLUMNS if last is None else last)
+            yield _complete_block(sheet, number, end, columns, others, rows)
 
 
-def row_heading(sheet: Sheet, row: int) -> str:
-    """Return the text of a row with a single filled cell, such as a dataset name."""
-    said = [cell_text(one) for one in sheet.rows.get(row, ()) if cell_text(one)]
-    return said[0] if len(said) == 1 else ""
+def _complete_block(
+    sheet: Sheet, head: int, end: int, columns: dict[str, int], within: range, rows: list[Row]
+) -> SheetBlock:
+    """Return a block with its column of texts, further questions and unnamed columns."""
+    header = sheet.rows[head]
+    if "text" not in columns and (text := _find_texts(header, columns, rows)) is not None:
+        columns["text"] = text
+    questions: dict[str, int] = {}
+    unnamed = []
+    for column in within:
+        if column in columns.values():
+            continue
+        name = cell_text(header[column]) if column < len(header) else ""
+        if name:
+            key = f"{name} ({column_letters(column)})" if name in questions else name
+            questions[key] = column
+        elif any(_column_texts(rows, column)):
+            unnamed.append(column)
+    return SheetBlock(sheet, head, end, columns, questions, tuple(unnamed))
+
+
+def _find_texts(header: Row, columns: Mapping[str, int], rows: Iterable[Row]) -> int | None:
+    """Return the column of texts beside a column of labels, which has no name of its own."""
+    label = columns["label"]
+    if not all(map(is_label, _column_texts(rows, label))):
+        return None
+    names = {"", normalize_spelling(cell_text(header[label]))}
+    for column in (label + 1, label - 1):
+        name = cell_text(header[column]) if 0 <= column < len(header) else ""
+        if column in columns.values() or normalize_spelling(name) not in names:
+            continue
+        texts = list(_column_texts(rows, column))
+        if 2 * sum(map(_is_wording, texts)) > len(texts):
+            return column
+    return None
+
+
+def _is_wording(text: str) -> bool:
+    return not is_label(text) and sum(map(str.isalpha, text)) >= MIN_LETTERS_OF_TEXT
+
+
+def _column_texts(rows: Iterable[Row], column: int) -> Iterator[str]:
+    """Yield the filled cells of a column; rows with a single filled cell are headings."""
+    for row in rows:
+        filled = [place for place, cell in enumerate(row) if cell_text(cell)]
+        if column in filled and len(filled) > 1:
+            yield cell_text(row[column])
+
+
+def is_label(text: str) -> bool:
+    """Return whether a text only labels a caption.
+
+    >>> is_label("Caption 1"), is_label("B)"), is_label("Caption 1: a bird sings")
+    (True, True, False)
+    """
+    return LABEL.fullmatch(unicodedata.normalize("NFC", text)) is not None
 
 
 def _column_roles(rubric: Rubric) -> dict[str, str]:
@@ -213,23 +309,38 @@ def _match_role(name: str, roles: Mapping[str, str]) -> str:
     plain = normalize_spelling(name)
     if plain in roles:
         return roles[plain]
-    long = [spelling for spelling in roles if len(spelling) >= MIN_LETTERS_FOR_SLIPS]
+    if any(stem in plain for stem in SYNTHESIZED_STEMS):
+        return "synthesised"
     if len(plain) < MIN_LETTERS_FOR_SLIPS:
         return ""
+    from rapidfuzz.fuzz import ratio  # most names match exactly
+    from rapidfuzz.process import extractOne
+
+    long = [
+        spelling
+        for spelling in roles
+        if len(spelling) >= MIN_LETTERS_FOR_SLIPS and spelling[0] == plain[0]
+    ]
     close = extractOne(plain, long, scorer=ratio, score_cutoff=MIN_SIMILARITY_PERCENT)
     return roles[close[0]] if close else ""
 
 
-def _group_columns(row: Row, roles: Mapping[str, str]) -> list[dict[str, int]]:
-    """Return columns by role; a repeated role starts another block."""
+def _header_groups(row: Row, roles: Mapping[str, str], rubric: Rubric) -> list[dict[str, int]]:
+    """Return the columns of each block by role.
+
+    After a complete header, a repeated role starts another block. Before that, the first column of
+    a role counts, and a repeated one is a further question.
+    """
     groups: list[dict[str, int]] = [{}]
     for column, cell in enumerate(row):
-        if not isinstance(cell, str) or len(cell) > 60 or not (role := _match_role(cell, roles)):
+        if not isinstance(cell, str) or len(cell) > MAX_NAME_CHARACTERS:
             continue
-        if role in groups[-1]:
+        if not (role := _match_role(cell, roles)):
+            continue
+        if role in groups[-1] and _is_head(groups[-1], rubric):
             groups.append({})
-        groups[-1][role] = column
-    return groups
+        groups[-1].setdefault(role, column)
+    return [group for group in groups if _is_head(group, rubric)]
 
 
 def _is_head(columns: Mapping[str, int], rubric: Rubric) -> bool:
@@ -237,13 +348,6 @@ def _is_head(columns: Mapping[str, int], rubric: Rubric) -> bool:
     return dimensions >= min(MIN_HEADER_DIMENSIONS, len(rubric.names)) and bool(
         {"text", "label"} & {*columns}
     )
-
-
-def unknown_columns(block: SheetBlock, rubric: Rubric) -> list[str]:
-    """Return the unknown names in the header of a block."""
-    roles, cells = _column_roles(rubric), block.sheet.rows[block.head]
-    return [cell_text(cell) for cell in cells if isinstance(cell, str) and cell.strip()
-            and not _match_role(cell, roles)]  # fmt: skip
 
 
 # --- Table of caption authors --------------------------------------------------------------------

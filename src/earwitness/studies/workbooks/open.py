@@ -147,7 +147,9 @@ MAX_COLUMNS = 64  # columns that are read; merges and formats may extend to XFD
 MAX_ROWS = 20_000
 ROW_LIMIT_MESSAGE = f"has content below row {MAX_ROWS:,}"
 ROW_TAG = re.compile(rb'<(?:\w+:)?row\b[^>]*?\br="(\d{5,})"[^>]*>')
-MERGE_TAG = re.compile(rb'<(?:\w+:)?mergeCell\b[^>]*?\bref="\$?([A-Z]+)\$?(\d+):\$?[A-Z]+\$?(\d+)"')
+MERGE_TAG = re.compile(
+    rb'<(?:\w+:)?mergeCell\b[^>]*?\bref="\$?([A-Z]{1,3})\$?(\d{1,7}):\$?([A-Z]{1,3})\$?(\d{1,7})"'
+)
 WORKSHEET_TAG = re.compile(rb"<((?:\w+:)?)worksheet\b[^>]*>")
 SHEET_DATA_TAG = re.compile(rb"<((?:\w+:)?)sheetData>")
 CONTENT_TAG = re.compile(rb"<(?:\w+:)?(?:v|is|f)[ >]")
@@ -168,11 +170,15 @@ Row = tuple[Cell, ...]
 
 @dataclass(frozen=True)
 class Sheet:
-    """Filled rows by number (from 1), and merged cells by column (from 0)."""
+    """Filled rows by number (from 1), and merged cells by column (from 0).
+
+    ``banners`` has the first and last column of cells merged across columns, by their first row.
+    """
 
     name: str
     rows: Mapping[int, Row]
     merges: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    banners: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
     def at(self, row: int, column: int) -> Cell:
         """Return a cell, or None."""
@@ -247,7 +253,8 @@ def _read_sheet(sheet: Any, parts: Parts, name: str) -> Sheet:
         n: row for n, row in numbered_rows if any(cell.value not in EMPTY_VALUES for cell in row)
     }
     rows = {number: tuple(map(_read_cell, row)) for number, row in filled.items()}
-    return Sheet(sheet.title, rows, _read_merges(raw))
+    merges, banners = _read_merges(raw)
+    return Sheet(sheet.title, rows, merges, banners)
 
 
 def _exceeds_row_limit(raw: bytes) -> bool:
@@ -257,13 +264,19 @@ def _exceeds_row_limit(raw: bytes) -> bool:
     return far is not None and CONTENT_TAG.search(raw, far.end(), max(last, 0)) is not None
 
 
-def _read_merges(raw: bytes) -> dict[int, tuple[tuple[int, int], ...]]:
-    """Return first and last rows of merged cells, by first column."""
+def _read_merges(
+    raw: bytes,
+) -> tuple[dict[int, tuple[tuple[int, int], ...]], dict[int, tuple[int, int]]]:
+    """Return rows of merged cells by first column, and columns of wide ones by first row."""
     merges: dict[int, list[tuple[int, int]]] = {}
-    for letters, first, last in MERGE_TAG.findall(raw):
-        if len(letters) <= len("XFD") and (column := _column_number(letters)) < MAX_COLUMNS:
+    banners: dict[int, tuple[int, int]] = {}
+    for letters, first, last_letters, last in MERGE_TAG.findall(raw):
+        column, last_column = _column_number(letters), _column_number(last_letters)
+        if column < MAX_COLUMNS:
             merges.setdefault(column, []).append((int(first), int(last)))
-    return {column: tuple(sorted(spans)) for column, spans in merges.items()}
+            if last_column > banners.get(int(first), (0, column))[1]:
+                banners[int(first)] = column, last_column
+    return {column: tuple(sorted(spans)) for column, spans in merges.items()}, banners
 
 
 def _column_number(letters: bytes) -> int:

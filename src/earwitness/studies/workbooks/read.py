@@ -13,16 +13,17 @@ from earwitness.core import Input
 from earwitness.errors import InputError, Problem, whole_characters
 from earwitness.io.schema import Fault
 from earwitness.studies.rubric import Rubric, thumbs
+from earwitness.studies.rubric_totals import BLANK_NOTE, FAULT_POLICIES
 from earwitness.studies.workbooks.layout import (
+    OffScaleFault,
     SheetBlock,
     assessment_blocks,
     caption_hash,
     cell_text,
     is_blank,
     is_formula,
+    is_label,
     read_number,
-    row_heading,
-    unknown_columns,
 )
 from earwitness.studies.workbooks.open import (
     MAX_FILE_BYTES,
@@ -54,7 +55,8 @@ class Finding:
 
     Kinds are ``blank`` and ``unrated`` (an entire row), ``duplicate`` (a caption of two clips),
     ``repeated`` (a repeated row), ``above`` (a clip name was taken from the row above), ``passed``
-    (ignored rows, columns and other content) and ``unclear`` (synthesized or not).
+    (ignored rows, columns and other content), ``unclear`` (synthesized or not) and ``dropped`` (a
+    value outside its scale that is treated as a blank).
     """
 
     kind: str
@@ -70,7 +72,7 @@ class JudgedRow:
     """A caption of a clip with its values; None is a blank.
 
     ``synthesised`` is the rater's answer for the clip, if any; ``dataset`` is the heading above;
-    ``cells`` has the cell of each dimension.
+    ``cells`` has the cell of each dimension, ``answers`` the text of each further question.
     """
 
     record: str
@@ -81,6 +83,7 @@ class JudgedRow:
     dataset: str = ""
     synthesised: bool | None = None
     comment: str = ""
+    answers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -124,30 +127,43 @@ YES_WORDS = {
 }
 NO_WORDS = {"no", "n", "non", "false", "faux", "0", "natural", "real"}
 SHOWN_TEXT_CHARACTERS = 40  # in messages
+LABEL_REMEDY = 'write the texts in this column, or in a column "text" beside it'
+MIN_CLIPS_WITH_SAME_CAPTION = 3
+MAX_SHARE_WITH_SAME_CAPTION = 0.1  # of the clips; more is a fault of the layout
 
 
 @dataclass
 class SheetReader:
-    """Reader of the blocks of one file; collects problems and findings."""
+    """Reader of the blocks of one file; collects problems and findings.
+
+    With ``drop``, values outside their scale are findings instead of problems.
+    """
 
     source: str
     rubric: Rubric
+    drop: bool = False
     problems: list[Problem] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     _dataset: str = ""
     _above: str = ""
+    _labels: list[int] = field(default_factory=list)
 
     def read_block(self, block: SheetBlock) -> Iterator[JudgedRow]:
         """Yield the rated rows of a block."""
         if not self._has_all_columns(block):
             return
-        for name in unknown_columns(block, self.rubric):
-            self._add_finding("passed", block, block.head, "", f'column "{name}" is ignored')
+        for column in block.unnamed:
+            message = f"column {column_letters(column)} has no name and is ignored"
+            self._add_finding("passed", block, block.head, "", message)
         before = max((row for row in block.sheet.rows if row < block.head), default=0)
-        self._above, self._dataset = "", row_heading(block.sheet, before)
+        self._above, self._dataset, self._labels = "", block.heading(before), []
         for row in range(block.head + 1, block.end):
             if row in block.sheet.rows and (judged := self._read_row(block, row)) is not None:
                 yield judged
+        if self._labels:
+            caption = cell_text(self._cell(block, self._labels[0], block.caption))
+            fault = Fault("", f'the caption is only a label: "{caption}"', LABEL_REMEDY)
+            self._add_problem(block, self._labels[0], block.caption, fault)
 
     def _has_all_columns(self, block: SheetBlock) -> bool:
         """Return whether all columns are present; report missing ones."""
@@ -168,16 +184,25 @@ class SheetReader:
     def _read_row(self, block: SheetBlock, row: int) -> JudgedRow | None:
         caption = cell_text(self._cell(block, row, block.caption))
         scores = [self._cell(block, row, name) for name in self.rubric.names]
-        if not caption and all(map(is_blank, scores)):
+        is_unrated = all(map(is_blank, scores))
+        if is_unrated and (not caption or block.is_banner(row, self.rubric.names)):
             self._pass_over(block, row)
             return None
         if not caption:
             fault = Fault("", "missing caption", "restore the caption")
             self._add_problem(block, row, block.caption, fault)
             return None
+        if "key" not in block.columns and is_label(caption):
+            self._labels.append(row)
+            return None
         record = self._read_record(block, row, caption)
         values = {name: self._read_number(block, row, name) for name in self.rubric.names}
         self._add_blank_findings(block, row, [name for name, one in values.items() if one is None])
+        answers = {
+            name: answer
+            for name, column in block.questions.items()
+            if (answer := cell_text(block.sheet.spread(row, column)))
+        }
         return JudgedRow(
             record,
             caption,
@@ -185,8 +210,9 @@ class SheetReader:
             self._place(block, row, block.caption),
             {name: self._place(block, row, name).cell for name in values},
             self._dataset,
-            self._read_synthesised(block, row),
+            self._read_synthesised(block, row, answers),
             cell_text(self._cell(block, row, "comment")),
+            answers,
         )
 
     def _read_record(self, block: SheetBlock, row: int, caption: str) -> str:
@@ -230,7 +256,10 @@ class SheetReader:
         value = read_number(self._cell(block, row, name), dimension)
         if isinstance(value, Fault):
             message = f"{dimension.shown} {value.message}"
-            self._add_problem(block, row, name, value._replace(message=message))
+            if self.drop and isinstance(value, OffScaleFault):
+                self._add_finding("dropped", block, row, name, f"{message}; {BLANK_NOTE}")
+            else:
+                self._add_problem(block, row, name, value._replace(message=message))
             return None
         return value
 
@@ -242,28 +271,30 @@ class SheetReader:
         for name in blank:
             self._add_finding("blank", block, row, name, f"{name} is blank")
 
-    def _read_synthesised(self, block: SheetBlock, row: int) -> bool | None:
+    def _read_synthesised(
+        self, block: SheetBlock, row: int, answers: dict[str, str]
+    ) -> bool | None:
+        """Return whether the rater says yes or no; any other answer is kept as text."""
         if "synthesised" not in block.columns:
             return None
-        said = cell_text(block.sheet.spread(row, block.columns["synthesised"]))
+        column = block.columns["synthesised"]
+        said = cell_text(block.sheet.spread(row, column))
         word = said.casefold().strip(".!? ")
         if word in YES_WORDS | NO_WORDS:
             return word in YES_WORDS
         if word and word not in {"n/a", "na", "-"}:
             message = f'synthesized: "{said[:SHOWN_TEXT_CHARACTERS]}" is neither yes nor no'
             self._add_finding("unclear", block, row, "synthesised", message)
+            answers[cell_text(block.sheet.at(block.head, column))] = said
         return None
 
     def _pass_over(self, block: SheetBlock, row: int) -> None:
-        """Ignore a row without caption and values; a single filled cell is a dataset heading.
-
-        Headings in exported workbooks are not reported.
-        """
+        """Read a row with a single text as a dataset heading; report other rows as ignored."""
         said = [cell_text(cell) for cell in block.sheet.rows[row] if cell_text(cell)]
         cells = [cell_text(self._cell(block, row, name)) for name in block.columns]
-        above = row_heading(block.sheet, row)
+        above = block.heading(row)
         self._dataset = above or self._dataset
-        if any(cells) and not (above and "key" in block.columns):
+        if any(cells) and not above:
             message = (
                 f'"{said[0][:SHOWN_TEXT_CHARACTERS]}": row without caption and values is ignored'
             )
@@ -295,7 +326,7 @@ class SheetReader:
 ABOUT_SHEET, ABOUT_FIRST_CELL = "Study", "earwitness"  # hidden sheet of exported workbooks
 LISTENER_NUMBER = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 NUMBERED_RATER = re.compile(r"P\d+", re.I)
-FLAVOR_SUFFIX = re.compile(r"[ _-](?:local|web|excel|google)\b.*", re.I)
+FLAVOR_SUFFIX = re.compile(r"[ _-]\(?(?:local|web|excel|google)\b.*", re.I)
 IMPORT_DONE_WORD = "imported"
 
 
@@ -306,6 +337,7 @@ def read_workbook(
     name: str = "",
     rater: str = "",
     unpacked: int = MAX_UNPACKED_BYTES,
+    faults: str = FAULT_POLICIES[0],
 ) -> ReturnedWorkbook:
     """Read a completed workbook.
 
@@ -322,6 +354,8 @@ def read_workbook(
         (``P3_google.xlsx`` is of P3).
     unpacked
         Maximum unpacked size in bytes.
+    faults
+        ``refuse`` values outside a scale, or ``drop`` them, that is treat them as blanks.
 
     Returns
     -------
@@ -334,7 +368,8 @@ def read_workbook(
     """
     name = whole_characters(name or (str(place) if not isinstance(place, bytes) else "workbook"))
     data = place if isinstance(place, bytes) else _read_bytes(Path(place), name)
-    book, reading = open_workbook(data, name, unpacked), SheetReader(name, rubric or thumbs())
+    book = open_workbook(data, name, unpacked)
+    reading = SheetReader(name, rubric or thumbs(), faults == "drop")
     about = _read_about(book.sheets)
     others = tuple(sheet for sheet in book.sheets if sheet.name != ABOUT_SHEET or not about)
     blocks = assessment_blocks(others, reading.rubric)
@@ -345,6 +380,8 @@ def read_workbook(
         reading.problems.append(Problem(name, 0, "", message, f"sheets: {names}"))
     rows = [row for block in blocks for row in reading.read_block(block)]
     kept = list(_drop_repeats(rows, reading))
+    if not any("key" in block.columns for block in blocks):
+        reading.problems += _same_caption_problems(kept)
     if reading.problems:
         raise InputError(reading.problems, done=IMPORT_DONE_WORD)
     findings = (
@@ -366,13 +403,15 @@ def read_workbook(
 
 
 def read_workbooks(
-    places: Sequence[str | PathLike[str]], rubric: Rubric | None = None
+    places: Sequence[str | PathLike[str]],
+    rubric: Rubric | None = None,
+    faults: str = FAULT_POLICIES[0],
 ) -> list[ReturnedWorkbook]:
     """Read several workbooks; raise InputError with the problems of all of them."""
     workbooks, problems, count = list[ReturnedWorkbook](), list[Problem](), 0
     for place in places:
         try:
-            workbooks.append(read_workbook(place, rubric))
+            workbooks.append(read_workbook(place, rubric, faults=faults))
         except InputError as error:
             problems += error.problems
             count += error.count
@@ -435,9 +474,30 @@ def _drop_repeats(rows: Iterable[JudgedRow], reading: SheetReader) -> Iterator[J
         else:
             where = f"{row.place.sheet}!{row.place.cell}"
             message = f'clip "{row.record}" has this caption twice, also in {first.place.cell}'
-            number = int(re.sub(r"\D", "", row.place.cell))
-            problem = Problem(reading.source, number, where, message, "keep one of the two")
+            problem = Problem(
+                reading.source, _row_number(row), where, message, "keep one of the two"
+            )
             reading.problems.append(problem)
+
+
+def _same_caption_problems(rows: Sequence[JudgedRow]) -> Iterator[Problem]:
+    """Yield a problem for each caption of many clips: its texts must be elsewhere."""
+    by_caption: dict[str, list[JudgedRow]] = {}
+    for row in rows:
+        by_caption.setdefault(caption_hash(row.caption), []).append(row)
+    count = len({row.record for row in rows})
+    for same in by_caption.values():
+        clips, first = len({row.record for row in same}), same[0]
+        if clips >= MIN_CLIPS_WITH_SAME_CAPTION and clips > MAX_SHARE_WITH_SAME_CAPTION * count:
+            shown = first.caption[:SHOWN_TEXT_CHARACTERS]
+            message = f'{clips} of {count} clips have the same caption, "{shown}"'
+            remedy = "check that this is the column of captions, and that captions differ"
+            where = f"{first.place.sheet}!{first.place.cell}"
+            yield Problem(first.place.source, _row_number(first), where, message, remedy)
+
+
+def _row_number(row: JudgedRow) -> int:
+    return int(re.sub(r"\D", "", row.place.cell))
 
 
 def _duplicate_findings(rows: Iterable[JudgedRow]) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from earwitness.studies.design.report import study_design
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import counted_trials, presented_trial
 from earwitness.studies.ratings.from_answers import StudySource
+from earwitness.studies.rubric_totals import FAULT_POLICIES
 from earwitness.studies.study import Design, ListenerPlan, Study, Trial
 from earwitness.studies.trials.base import LETTERS
 from earwitness.studies.trials.rubric import COMMENT_FIELD, SYNTHESIZED_FIELD
@@ -32,6 +33,9 @@ from earwitness.studies.workbooks.read import (
 )
 from earwitness.studies.workbooks.to_ratings import (
     blank_cells,
+    check_faults,
+    comment_record,
+    further_questions,
     is_filled,
     join_rows,
     merge_findings,
@@ -97,6 +101,7 @@ def match_answers(
     if matching.problems:
         raise InputError(matching.problems, done=IMPORT_DONE_WORD)
     kept = [row for listener_rows in rows.values() for row in listener_rows.values()]
+    matching.add_question_note(kept)
     sources = {_rater_number(book.rater): book.input.name for book in books}
     findings = (*merge_findings(books, kept), *matching.findings)
     return MatchedAnswers(design.study, tuple(pages), findings, tuple(matching.notes), sources)
@@ -151,6 +156,15 @@ class _Matching:
             left = len(trials) - answered
             message = f"P{number}: {left:,} of {len(trials):,} clips are empty and left unchanged"
             self.notes.append(message)
+
+    def add_question_note(self, rows: Sequence[JudgedRow]) -> None:
+        """Note questions that are answered in workbooks and not part of the study."""
+        names = [f'"{name}"' for name in further_questions(rows)]
+        if not rubric_kind(self.design.study).synthesised:
+            names += ["synthesized or not"] * any(row.synthesised is not None for row in rows)
+        if names:
+            asked = f"questions that the study does not ask: {', '.join(names)}"
+            self.notes.append(f"{asked}; their answers are only written with --comments")
 
     def _judged_page(
         self,
@@ -252,13 +266,26 @@ def _rater_number(rater: str) -> int:
 # --- Answers of completed workbooks --------------------------------------------------------------
 
 
-def study_import_answers(study: StudySource, files: Sequence[StrPath]) -> MatchedAnswers:
+def study_import_answers(
+    study: StudySource, files: Sequence[StrPath], *, faults: str = FAULT_POLICIES[0]
+) -> MatchedAnswers:
     """Return the answers of completed workbooks; raise InputError with all problems."""
     if not files:
         raise UsageError("no workbooks to import — name the completed workbooks")
     plan = study if isinstance(study, Study) else read_study(Path(study), heard=False)
     rubric = study_rubric(plan)
-    return match_answers(study_design(plan), read_workbooks(files, rubric))
+    check_faults(faults, rubric_kind(plan).blank)
+    return match_answers(study_design(plan), read_workbooks(files, rubric, faults))
+
+
+def matched_comment_records(matched: MatchedAnswers) -> Iterator[dict[str, Any]]:
+    """Yield comments and further answers of raters with their captions."""
+    study = matched.study
+    for page in matched.pages:
+        item = page.rows[0].record
+        system_of = {caption_hash(study.caption(item, one)): one for one in study.systems}
+        for row in page.rows:
+            yield comment_record(row, system_of[row.key[1]], page.answer.listener)
 
 
 def answer_lines(matched: MatchedAnswers) -> str:
@@ -296,12 +323,17 @@ class WorkbookEntryResult:
 
 
 def study_enter(
-    study: StudySource, files: Sequence[StrPath], db: StrPath, *, replace: bool = False
+    study: StudySource,
+    files: Sequence[StrPath],
+    db: StrPath,
+    *,
+    replace: bool = False,
+    faults: str = FAULT_POLICIES[0],
 ) -> WorkbookEntryResult:
     """Import the answers of workbooks into a database, which is created if missing."""
     from earwitness.studies.admin import has_store, open_store
 
-    matched = study_import_answers(study, files)
+    matched = study_import_answers(study, files, faults=faults)
     with open_store(matched.study, db, new=not has_store(db)) as store:
         return entry_result(
             matched,

@@ -8,9 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from earwitness.core import Input, Key, Rating, StrPath
-from earwitness.errors import InputError, Problem, UsageError
+from earwitness.errors import InputError, Problem, UsageError, nearest
 from earwitness.studies.rubric import TOTAL, Rubric, read_rubric
-from earwitness.studies.rubric_totals import Blank, CaptionJudgment, check_blanks, ratings
+from earwitness.studies.rubric_totals import (
+    FAULT_POLICIES,
+    Blank,
+    CaptionJudgment,
+    check_blanks,
+    ratings,
+)
 from earwitness.studies.workbooks.layout import Caption, read_key
 from earwitness.studies.workbooks.read import (
     IMPORT_DONE_WORD,
@@ -23,9 +29,11 @@ from earwitness.studies.workbooks.read import (
 
 FILL_REMEDY = "fill it in, or set --blank"
 BLANK_FINDINGS = ("blank", "unrated")  # findings on empty cells
-SHOWN_EMPTY_ROWS = 5  # more empty rows per file are summarized
+SHOWN_ROWS = 5  # more empty rows, and rows without a clip, are summarized per file
 RATING_COLUMNS = ("item", "system", "listener", "scale", "value")
 CAPTION_COLUMNS = ("dataset", "caption")  # optional columns
+SYNTHESIZED_COLUMN = "synthesised"
+ANSWER_COLUMN_PREFIX = "answer: "  # before a further question, which may have any name
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,7 @@ def import_ratings(
     rubric_name: str = "thumbs",
     blank: Blank = "drop",
     key: StrPath | None = None,
+    faults: str = FAULT_POLICIES[0],
 ) -> ImportedRatings:
     """Import the ratings of completed workbooks.
 
@@ -75,6 +84,8 @@ def import_ratings(
     key
         Path of the table with the system of each caption; without it, the system is the hash of
         the caption.
+    faults
+        ``refuse`` values outside a scale, or ``drop`` them, that is treat them as blanks.
 
     Returns
     -------
@@ -91,8 +102,9 @@ def import_ratings(
         raise UsageError("no workbooks to import — name the completed workbooks")
     rubric = read_rubric(rubric_name)
     check_blanks(rubric, [], blank)
+    check_faults(faults, blank)
     systems = None if key is None else read_key(key)
-    returned = read_workbooks(files, rubric)
+    returned = read_workbooks(files, rubric, faults)
     problems = list(_study_problems(returned))
     rows = [
         RaterRow(rater, _find_system(row, systems, problems), row)
@@ -114,22 +126,56 @@ def import_ratings(
     )
 
 
+def check_faults(faults: str, blank: Blank) -> None:
+    """Raise UsageError for an unknown policy, and if dropped penalties would count as 0."""
+    if faults not in FAULT_POLICIES:
+        raise UsageError(f'faults: unknown policy "{faults}" — {nearest(faults, FAULT_POLICIES)}')
+    if faults == "drop" and blank == "zero":
+        message = "faults drop cannot be combined with blank zero: wrong penalties would count as 0"
+        raise UsageError(f"{message} — correct them, or use blank drop")
+
+
 def import_columns(imported: ImportedRatings) -> tuple[str, ...]:
     """Return the columns of the table of ratings, without empty ones."""
+    rows = [rater_row.row for rater_row in imported.rows]
+    synthesised = [SYNTHESIZED_COLUMN] * any(row.synthesised is not None for row in rows)
     return (
         *RATING_COLUMNS,
-        *(name for name in CAPTION_COLUMNS if any(getattr(r.row, name) for r in imported.rows)),
+        *(name for name in CAPTION_COLUMNS if any(getattr(row, name) for row in rows)),
+        *synthesised,
+        *(f"{ANSWER_COLUMN_PREFIX}{name}" for name in further_questions(rows)),
     )
+
+
+def further_questions(rows: Sequence[JudgedRow]) -> list[str]:
+    """Return the questions beyond the rubric that are answered in any row."""
+    return list(dict.fromkeys(name for row in rows for name in row.answers))
 
 
 def import_records(imported: ImportedRatings) -> Iterator[dict[str, Any]]:
     """Yield ratings as rows of a table for ``study analyse``."""
     names = import_columns(imported)
-    columns_of = {name: _caption_column(imported, name) for name in names[len(RATING_COLUMNS) :]}
+    columns_of = {
+        name: _caption_column(imported, name) for name in CAPTION_COLUMNS if name in names
+    }
+    own_answers = {
+        (rater_row.rater, Key(rater_row.row.record, rater_row.system)): _answer_cells(rater_row.row)
+        for rater_row in imported.rows
+    }
     for rating in imported.ratings:
         values = (rating.key.item, rating.key.system, rating.listener, rating.scale, rating.value)
-        more = [column.get(rating.key, "") for column in columns_of.values()]
-        yield dict(zip(names, (*values, *more), strict=True))
+        record = dict(zip(RATING_COLUMNS, values, strict=True))
+        record |= {name: column.get(rating.key, "") for name, column in columns_of.items()}
+        answers = own_answers[str(rating.listener), rating.key]
+        yield {name: record[name] if name in record else answers.get(name, "") for name in names}
+
+
+def _answer_cells(row: JudgedRow) -> dict[str, str]:
+    """Return the answers of a row to questions beyond the rubric, by column."""
+    synthesised = {None: "", True: "yes", False: "no"}[row.synthesised]
+    return {SYNTHESIZED_COLUMN: synthesised} | {
+        f"{ANSWER_COLUMN_PREFIX}{name}": answer for name, answer in row.answers.items()
+    }
 
 
 def _caption_column(imported: ImportedRatings, name: str) -> dict[Key, str]:
@@ -142,18 +188,23 @@ def _caption_column(imported: ImportedRatings, name: str) -> dict[Key, str]:
 
 
 def comment_records(imported: ImportedRatings) -> Iterator[dict[str, Any]]:
-    """Yield comments of raters with their captions."""
+    """Yield comments and further answers of raters with their captions."""
     for rater_row in imported.rows:
-        row = rater_row.row
-        yield {
-            "item": row.record,
-            "system": rater_row.system,
-            "listener": rater_row.rater,
-            "dataset": row.dataset,
-            "caption": row.caption,
-            "synthesised": row.synthesised,
-            "comment": row.comment,
-        }
+        yield comment_record(rater_row.row, rater_row.system, rater_row.rater)
+
+
+def comment_record(row: JudgedRow, system: str, listener: int | str) -> dict[str, Any]:
+    """Return what a row has beyond its ratings."""
+    return {
+        "item": row.record,
+        "system": system,
+        "listener": listener,
+        "dataset": row.dataset,
+        "caption": row.caption,
+        "synthesised": row.synthesised,
+        "comment": row.comment,
+        "answers": dict(row.answers),
+    }
 
 
 def _judgment(rater_row: RaterRow) -> CaptionJudgment:
@@ -185,8 +236,20 @@ def join_rows(
                 rows[book.rater, row.key] = row
             elif is_filled(row) and row.values != before.values:
                 problems.append(_conflict_problem(book.rater, row, before))
+            elif row.values == before.values:
+                rows[book.rater, row.key] = _join_answers(before, row)
     for (rater, _), row in rows.items():
         yield rater, row
+
+
+def _join_answers(row: JudgedRow, other: JudgedRow) -> JudgedRow:
+    """Return a row with answers that only the other flavour of its workbook has."""
+    return replace(
+        row,
+        synthesised=other.synthesised if row.synthesised is None else row.synthesised,
+        comment=row.comment or other.comment,
+        answers={**other.answers, **row.answers},
+    )
 
 
 def is_filled(row: JudgedRow) -> bool:
@@ -230,7 +293,8 @@ def merge_findings(
 ) -> Iterator[Finding]:
     """Yield findings; duplicate captions are reported for the first rater only.
 
-    Blanks are reported in counted rows only; many empty rows of a file are summarized.
+    Blanks are reported in counted rows only; many empty rows of a file, and many rows without a
+    clip, are summarized.
     """
     counted = {replace(row.place, cell=cell) for row in rows for cell in row.cells.values()}
     seen: set[object] = set()
@@ -238,10 +302,16 @@ def merge_findings(
         blank = [f for f in book.findings if f.kind in BLANK_FINDINGS and f.place in counted]
         empty = [f for f in blank if f.kind == "unrated"]
         others = [f for f in book.findings if f.kind not in BLANK_FINDINGS]
-        if len(empty) > SHOWN_EMPTY_ROWS:
+        without_clip = [f for f in others if f.kind == "above"]
+        everywhere = CellLocation(book.input.name, "", "")
+        if len(without_clip) > SHOWN_ROWS:
+            others = [f for f in others if f.kind != "above"]
+            message = f"{len(without_clip):,} rows have no clip; that of the row above is used"
+            others.append(Finding("above", everywhere, message))
+        if len(empty) > SHOWN_ROWS:
             blank = [f for f in blank if f.kind != "unrated"]
             message = f"all dimensions are blank in {len(empty):,} of {len(book.rows):,} rows"
-            others.append(Finding("unrated", CellLocation(book.input.name, "", ""), message))
+            others.append(Finding("unrated", everywhere, message))
         for finding in (*others, *blank):
             words = re.sub(r" \(\w+\)$", "", finding.message)
             mark = words if finding.kind == "duplicate" else finding
@@ -262,6 +332,9 @@ def _import_notes(
         for rater, count in held.items():
             if count < len(systems):
                 yield f"{rater} has {count:,} of the {len(systems):,} captions in the key"
+    if questions := further_questions([rater_row.row for rater_row in rows]):
+        names = ", ".join(f'"{name}"' for name in questions)
+        yield f"answers to further questions are kept: {names}"
     left = sum(
         any(rater_row.row.values[name] is None for name in rubric.names) for rater_row in rows
     )

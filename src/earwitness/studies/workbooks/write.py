@@ -18,6 +18,7 @@ from earwitness.io.atomic import AtomicFolder
 from earwitness.io.schema import is_name
 from earwitness.studies.rubric import Dimension, Rubric, WorkedExample, thumbs
 from earwitness.studies.wording import PLACEHOLDER
+from earwitness.studies.workbooks import DEFAULT_FILE_PATTERN
 from earwitness.studies.workbooks.layout import caption_hash
 from earwitness.studies.workbooks.read import ABOUT_FIRST_CELL, ABOUT_SHEET, KEY_SEPARATOR
 from earwitness.studies.workbooks.wording import WorkbookWording, load_wording
@@ -30,7 +31,6 @@ MAX_CELL_CHARACTERS = 32_000
 MAX_ADDRESS_CHARACTERS = 2000
 FILE_PLACEHOLDER = "{file}"
 FILE_NAME_FIELDS = ("n", "rater", "flavour")
-DEFAULT_FILE_PATTERN = "P{n}_{flavour}.xlsx"
 
 
 @dataclass(frozen=True)
