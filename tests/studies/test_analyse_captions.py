@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from earwitness.core import Answer
 from earwitness.errors import InputError
+from earwitness.output_formats import render
 from earwitness.studies.analyse import plan_changes, settings_of, study_analyse, study_results
 from earwitness.studies.answers import answer_line
 from earwitness.studies.file.reader import read_study
@@ -149,3 +151,30 @@ def test_what_is_not_planned_leaves_the_digest_alone(file: Path) -> None:
     assert read_study(with_plan(file, "{by: [], margins: {}}")).digest == plain
     assert read_study(with_plan(file, "{by: [jury]}")).digest != plain
     assert read_study(with_plan(file, "{margins: {total: 1}}")).digest != plain
+
+
+def test_the_summary_starts_with_the_total_and_stays_below_15_lines() -> None:
+    rng = random.Random(1)
+    rows = [
+        {
+            "item": f"c{item}",
+            "system": system,
+            "listener": f"P{rater}",
+            "dataset": ("street", "park", "home")[item % 3],
+            "jury": "experts" if rater <= 8 else "lay",
+            "precision": round(rng.uniform(1.5, 3) + 2 * (system == "person"), 1),
+            "recall": round(rng.uniform(1, 4) + (system == "person") * (item % 3) / 2, 1),
+            "fluency": -rng.randint(0, 5) / 10 - 0.4 * (rater > 8 and system == "model"),
+            "conciseness": -rng.randint(0, 5) / 10,
+            "irrelevance": -rng.randint(0, 5) / 10,
+        }
+        for item in range(60)
+        for system in ("person", "model")
+        for rater in range(1, 17)
+    ]
+    margins = [("total", "0.5"), ("recall", "0.3")]
+    results = study_analyse(rows, by=("dataset", "jury"), margins=margins, draws=20, mixed=False)
+    summary = render(results, "text").split("\n\n")[0].splitlines()
+    assert summary[0].startswith("person is significantly better than model on total")
+    assert 8 < len(summary) < 15
+    assert "in the sections below" in summary[-1]

@@ -211,8 +211,7 @@ def test_duplicate_captions_are_listed_and_differences_stand_without_them(tmp_pa
         ("duplicate", "clip5", "model"),
     ]
     assert "is also the caption of clip5, model" in found.faults[0].told
-    assert found.rubric is not None
-    one = next(one for one in found.rubric.without if one.value == "total")
+    one = next(one for one in found.alternatives if one.value == "total")
     assert (one.items, one.rest_items) == (ITEMS, ITEMS - 2)
     left = [row for row in made if (row["item"], row["system"]) not in
             {("clip3", "model"), ("clip5", "model")}]  # fmt: skip

@@ -181,4 +181,4 @@ def test_the_summary_of_a_large_study_stays_below_15_lines() -> None:
         for who in range(6)
     ]
     results = analyse(rows)
-    assert 3 < len(summary(results)) < 15
+    assert 2 < len(summary(results)) < 15

@@ -251,21 +251,3 @@ def _vote_portions(votes: Votes, size: int) -> Iterator[tuple[int, Codes]]:
         places = np.flatnonzero(votes.systems == system)
         for start in range(0, len(places), max(1, size)):
             yield system, places[start : start + max(1, size)]
-
-
-# --- Random subsets of rows ----------------------------------------------------------------------
-
-
-def draw_rows(counts: Ints, hashes: Hashes, limit: int, seed: int, repeat: int) -> Ints:
-    """Return indices of at most ``limit`` rows per run, drawn without replacement, in order.
-
-    ``counts`` has the lengths of the runs; runs with the same hash and length get the same draw.
-    """
-    first = np.repeat(np.cumsum(counts) - counts, counts)
-    place = np.arange(len(first)) - first
-    start = hashes ^ mix_hashes(np.array([seed], np.uint64))
-    for number in (limit, repeat):
-        start = mix_hashes(start + np.array([number], np.uint64) * GOLDEN_RATIO_64)
-    keys = mix_hashes(np.repeat(start, counts) + (place + 1).astype(np.uint64) * GOLDEN_RATIO_64)
-    order = np.lexsort((keys, first))
-    return np.sort(order[place < limit])

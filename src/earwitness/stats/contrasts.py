@@ -12,6 +12,7 @@ from earwitness.stats import significance
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval, two_way_draws
 from earwitness.stats.means import (
+    ITEM_T,
     METHODS,
     IntervalSettings,
     build_estimates,
@@ -469,6 +470,7 @@ def equivalence_tests(
     )
     error = error / np.sqrt(np.where(moments.n > 0, moments.n, np.nan))
     name, undefined = (NAIVE_T, 0.0) if is_naive else (CLUSTER_T, votes.size[2] - moments.n)
+    name = ITEM_T if method == ITEM_T else name
     counts = moments.n, np.broadcast_to(undefined, moments.n.shape)
     return _t_equivalence_tests(
         moments.mean, error, moments.n - 1, margin, interval_level, counts, name

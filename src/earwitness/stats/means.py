@@ -32,6 +32,8 @@ from earwitness.stats.votes import Codes, Votes
 #   with few listeners it is too narrow.
 # - ``two_way_bootstrap``: listeners and items (pigeonhole bootstrap, Owen 2007). It refers to other
 #   listeners *and other items*.
+# - ``item_t``: items, each with one value per system, such as the mean over raters. Items are in
+#   the place of listeners. It refers to these raters and other items.
 #
 # The estimate is the mean of listener means, each listener counting once; for ``naive_t`` and
 # ``two_way_bootstrap`` it is the mean of votes. Intervals are not clipped to the scale. ``n``
@@ -41,6 +43,7 @@ from earwitness.stats.votes import Codes, Votes
 
 MIN_EQUAL_MEANS = 3  # fewer equal values have no interval
 ITEM_ADJUSTED = "item_adjusted"
+ITEM_T = "item_t"
 CONNECTED_TOLERANCE = 1e-9  # smaller pivots, relative to the number of votes, are 0
 
 
@@ -66,6 +69,11 @@ def cluster_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
     ends = _mean_interval(moments, settings.level)
     undefined = votes.size[2] - moments.n
     return build_estimates(moments.mean, ends, settings.level, moments.n, undefined, "cluster_t")
+
+
+def item_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
+    """Return the mean of items with a t interval over items, which are in place of listeners."""
+    return [replace(estimate, method=ITEM_T) for estimate in cluster_t(votes, settings)]
 
 
 def _mean_interval(moments: Moments, level: float) -> tuple[Floats, Floats]:
@@ -179,6 +187,7 @@ METHODS: dict[str, Method] = {
     "cluster_t": cluster_t,
     "cluster_bootstrap": cluster_bootstrap,
     "two_way_bootstrap": two_way_bootstrap,
+    ITEM_T: item_t,
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -224,3 +224,124 @@ def _correlation(votes: Floats, others: Floats, is_compared: Bools) -> Floats:
     is_varied = (xx > smallest_square) & (yy > smallest_square)
     correlations = ratio(np.where(is_varied, xy, np.nan), np.where(is_varied, np.sqrt(xx * yy), 1))
     return np.clip(correlations, -1, 1)
+
+
+# --- Medians and normalized votes ----------------------------------------------------------------
+# The rating of a cell is the mean of its votes, unless their median is requested, or votes are
+# normalized first: each rater's votes are put on the mean and standard deviation of all votes, so
+# that raters who use the scale differently count alike. Draws repeat this: the median is that of
+# the drawn raters, and a rater is normalized by the drawn outputs.
+
+
+AGGREGATES = ("mean", "median", "normalized")
+MIN_RELATIVE_VARIANCE = 1e-12  # smaller variances, relative to the largest squared vote, are 0
+
+
+@dataclass(frozen=True)
+class MedianVotes(Votes):
+    """Votes of which the median is the rating of a cell."""
+
+
+@dataclass(frozen=True)
+class NormalizedVotes(Votes):
+    """Votes normalized per rater; ``raw`` has them as they were given."""
+
+    raw: Floats = field(default_factory=lambda: np.zeros(0))
+
+    def resample(self, raters: Floats, items: Floats, systems: Floats) -> Floats:
+        """Return cell means with raters normalized by the drawn outputs.
+
+        Weights are draws × units, the result is draws × systems × items.
+        """
+        votes = Votes(self.raw, self.systems, self.items, self.listeners, self.size)
+        table = votes.table()
+        known = (~np.isnan(table)).astype(np.float64)
+        values = np.where(known > 0, table - self.raw.mean(), 0)
+        cells = (items[:, :, None] * systems[:, None, :]).reshape(len(items), -1)
+        count = cells @ known
+        mean = ratio(cells @ values, count)
+        variance = ratio(cells @ values**2, count) - mean**2
+        is_varied = variance > MIN_RELATIVE_VARIANCE * np.abs(self.raw).max(initial=0) ** 2
+        factor = raters * np.where(is_varied, 1 / np.sqrt(np.where(is_varied, variance, 1)), 0)
+        sums = factor @ values.T - (factor * np.nan_to_num(mean)) @ known.T
+        normalized = self.raw.std() * ratio(sums, raters @ known.T) + self.raw.mean()
+        shape = len(raters), self.size[1], self.size[0]
+        cells_by_draw = normalized - self._cell_shift(known)
+        return np.asarray(cells_by_draw.reshape(shape).swapaxes(1, 2))
+
+    def _cell_shift(self, known: Floats) -> Floats:
+        """Return what was subtracted from the votes of each cell after they were normalized."""
+        shifts = normalize_raters(replace(self, values=self.raw)) - self.values
+        total = np.bincount(self.stimuli, shifts, minlength=len(known))
+        return np.asarray(total / np.maximum(known.sum(axis=1), 1))
+
+
+def aggregate_votes(votes: Votes, aggregate: str) -> Votes:
+    """Return votes of the class that averages them as requested; see ``levels.cell_means``."""
+    columns = votes.systems, votes.items, votes.listeners, votes.size
+    if aggregate == "median":
+        return MedianVotes(votes.values, *columns)
+    if aggregate == "normalized":
+        return NormalizedVotes(normalize_raters(votes), *columns, votes.values)
+    return votes
+
+
+def normalize_raters(votes: Votes) -> Floats:
+    """Return votes with the mean and standard deviation of all votes for each rater.
+
+    A rater who gives the same vote to everything gets the mean of all votes.
+
+    >>> people = np.array([0, 0, 1, 1, 2, 2])
+    >>> outputs = np.array([0, 1, 0, 1, 0, 1])
+    >>> votes = Votes(np.array([1.0, 3, 4, 5, 2, 2]), 0 * outputs, outputs, people, (1, 2, 3))
+    >>> normalize_raters(votes).round(2).tolist()
+    [1.49, 4.18, 1.49, 4.18, 2.83, 2.83]
+    """
+    if not len(votes.values):
+        return votes.values
+    raters, size = votes.listeners, votes.size[2]
+    count = np.maximum(np.bincount(raters, minlength=size), 1)
+    deviations = votes.values - (np.bincount(raters, votes.values, minlength=size) / count)[raters]
+    spread = np.sqrt(np.bincount(raters, deviations**2, minlength=size) / count)
+    unit = np.where(_is_constant(votes), np.inf, np.maximum(spread, np.finfo(float).tiny))
+    return np.asarray(votes.values.mean() + votes.values.std() * deviations / unit[raters])
+
+
+def count_constant_raters(votes: Votes) -> int:
+    """Return the number of raters who give the same vote to everything."""
+    return int(_is_constant(votes)[np.unique(votes.listeners)].sum())
+
+
+def _is_constant(votes: Votes) -> Bools:
+    high, low = np.full(votes.size[2], -np.inf), np.full(votes.size[2], np.inf)
+    np.maximum.at(high, votes.listeners, votes.values)
+    np.minimum.at(low, votes.listeners, votes.values)
+    return np.asarray(high <= low)
+
+
+def cell_medians(votes: Votes, weights: Floats | None = None) -> Floats:
+    """Return the median vote of each cell as draws × systems × items, NaN without a vote.
+
+    ``weights`` are draws × listeners; without them all listeners have weight 1, in one row.
+    """
+    weights = np.ones((1, votes.size[2])) if weights is None else weights
+    order = np.lexsort((votes.values, votes.stimuli))
+    cells, place_of_cell = np.unique(votes.stimuli[order], return_inverse=True)
+    place_in_cell = np.arange(len(order)) - np.searchsorted(place_of_cell, place_of_cell)
+    shape = len(cells), int(place_in_cell.max(initial=-1)) + 1
+    values, raters = np.zeros(shape), np.full(shape, votes.size[2])  # padded by a rater of weight 0
+    values[place_of_cell, place_in_cell] = votes.values[order]
+    raters[place_of_cell, place_in_cell] = votes.listeners[order]
+    medians, rows = (
+        np.full((len(weights), votes.size[0] * votes.size[1]), np.nan),
+        np.arange(shape[0]),
+    )
+    for draw, row in enumerate(weights if len(cells) else ()):
+        total = np.append(row, 0.0)[raters].cumsum(axis=1)
+        half = total[:, -1:] / 2
+        # The lower middle is the first vote that reaches half of the weight, the upper middle the
+        # first that exceeds it.
+        lower, upper = (total >= half).argmax(axis=1), (total > half).argmax(axis=1)
+        middle = (values[rows, lower] + values[rows, upper]) / 2
+        medians[draw, cells] = np.where(half[:, 0] > 0, middle, np.nan)
+    return medians.reshape(len(weights), votes.size[1], votes.size[0]).swapaxes(1, 2)

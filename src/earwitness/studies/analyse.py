@@ -13,6 +13,7 @@ from earwitness.io.atomic import AtomicFolder
 from earwitness.io.source import RecordSource, TableInput, table_inputs
 from earwitness.report.html.page import render_html
 from earwitness.report.latex import render_latex
+from earwitness.stats.means import ITEM_T
 from earwitness.studies.analysis.pipeline import RatingSet, analyse, with_anchors
 from earwitness.studies.analysis.prepare import resolve_repeats
 from earwitness.studies.analysis.settings import (
@@ -39,7 +40,7 @@ from earwitness.studies.report.export import methods_paragraph, results_json, ta
 from earwitness.studies.results import Results
 from earwitness.studies.rubric import read_rubric
 from earwitness.studies.screening import screen
-from earwitness.studies.study import ALL_SCALES, NO_GROUPS, Rule, Scale, Study
+from earwitness.studies.study import ALL_SCALES, NO_GROUPS, NOT_ADJUSTED, Rule, Scale, Study
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ, Mushra
 from earwitness.studies.trials.rubric import RubricKind
@@ -68,6 +69,7 @@ def settings_of(
     reference: str = "",
     anchor: AnchorNames = (),
     low_is_good: Sequence[str] = (),
+    means: bool = False,
     **more: Any,
 ) -> AnalysisSettings:
     """Return the settings of an analysis: those planned in a study, overridden by arguments.
@@ -97,6 +99,8 @@ def settings_of(
         one of the anchors of all scales, else the last of these.
     low_is_good
         Scales where lower is better.
+    means
+        Whether values are means over raters, which are analysed over items.
     **more
         Other fields of ``AnalysisSettings``: doubled, draws, seed, mixed, blank.
 
@@ -109,6 +113,11 @@ def settings_of(
     UsageError
         If a value is invalid.
     """
+    if means:
+        _check_means(study=study, interval=interval, screening=screening, adjust=adjust)
+        interval = ITEM_T
+    elif interval == ITEM_T:
+        raise UsageError(f"interval: {ITEM_T} is for tables of means — use --means")
     planned = _planned_settings(study)
     anchors, names = parse_anchors(anchor), low_is_good
     said: dict[str, Any] = {"interval": interval, "level": level, "correction": correction}
@@ -129,6 +138,13 @@ def settings_of(
         low_is_good=(names,) if isinstance(names, str) else tuple(dict.fromkeys(names)),
         **more,
     )
+
+
+def _check_means(**said: object) -> None:
+    """Raise UsageError for arguments that need the votes of listeners."""
+    for name, value in said.items():
+        if value and value != NOT_ADJUSTED:
+            raise UsageError(f"means: a table of means has no listeners, so {name} cannot be set")
 
 
 def _parse_margins(said: Sequence[tuple[str, str]]) -> dict[str, float]:
@@ -239,6 +255,7 @@ def study_analyse(
     study: StrPath | Study | None = None,
     db: StrPath | None = None,
     reading: TableOptions | None = None,
+    means: bool = False,
     progress: Progress = no_progress,
     **how: Any,
 ) -> Results:
@@ -257,6 +274,10 @@ def study_analyse(
     reading
         How tables are read. Its fields may also be passed as arguments: ``pattern``, ``column``,
         ``columns``, ``constants``, ``rubric``, ``faults``.
+    means
+        Whether the tables have means over raters: one row per item and system, without listeners.
+        Systems are then compared over items. The number of raters is the column ``raters`` or
+        ``n``, or a constant, such as ``constants={"raters": 8}``.
     progress
         Called with the number of steps done and the total.
     **how
@@ -291,8 +312,10 @@ def study_analyse(
     'good'
     """
     reading = reading or TableOptions(**{n: how.pop(n) for n in TABLE_ARGUMENTS if n in how})
+    if means:
+        _check_means(study=study, db=db)
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
-    settings = settings_of(plan, **how)
+    settings = settings_of(plan, means=means, **how)
     files = table_inputs(ratings, "ratings")
     if db is not None:
         material = stored_rating_set(plan, db, files, settings)

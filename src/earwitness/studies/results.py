@@ -11,6 +11,7 @@ from earwitness.core import Contrast, Estimate, Input, Key, Rating, Value
 from earwitness.report.paper import PaperTable
 from earwitness.report.parts import Report
 from earwitness.report.result import Result, TableRows
+from earwitness.stats.means import ITEM_T
 from earwitness.studies.study import Analysis, Rule
 
 # --- Results by group ----------------------------------------------------------------------------
@@ -148,12 +149,18 @@ class RatingFault:
 
 
 @dataclass(frozen=True, slots=True)
-class ContrastWithoutDuplicates:
-    """A contrast with all captions, and without duplicate captions."""
+class AlternativeContrast:
+    """A contrast with all rows (``every``), and without rows that have a fault (``rest``).
+
+    ``alternative`` describes the latter, such as "without 2 duplicate captions". If totals of means
+    deviate from the formula, it has those by the formula. ``items`` and ``rest_items`` are the
+    numbers of items rated for both systems.
+    """
 
     value: str
     a: str
     b: str
+    alternative: str
     every: DifferenceTest
     rest: DifferenceTest
     items: int
@@ -162,14 +169,17 @@ class ContrastWithoutDuplicates:
 
 @dataclass(frozen=True, slots=True)
 class RubricResults:
-    """Additional results of ratings by a rubric; ``blank`` is the policy for blanks."""
+    """Additional results of ratings by a rubric; ``blank`` is the policy for blanks.
+
+    ``published`` is whether totals of means are those of the table.
+    """
 
     name: str
     formula: str
     blank: str
     dimensions: tuple[str, ...]
     correlations: tuple[Correlation, ...] = ()
-    without: tuple[ContrastWithoutDuplicates, ...] = ()
+    published: bool = False
 
 
 # --- Results by scale ----------------------------------------------------------------------------
@@ -186,7 +196,8 @@ class SystemMeans:
     the plain mean of votes, to which listeners contribute by their numbers of votes. ``counts`` has
     the number of votes by value. ``good`` and ``poor`` are the shares of votes that are Good or
     better and Poor or worse, on five-point scales; ``floor`` and ``ceiling`` are the shares of
-    votes at the ends of the scale.
+    votes at the ends of the scale. Tables of means have no listeners and no shares, and means in
+    the place of votes.
     """
 
     mean: Estimate
@@ -201,6 +212,11 @@ class SystemMeans:
     floor: Estimate | None = None
     ceiling: Estimate | None = None
     vote_mean: float = nan
+
+    @property
+    def units(self) -> int:
+        """Number of listeners, or of items in tables of means."""
+        return self.listeners or self.items
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +291,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Stimulus:
-    """One item of one system with its votes, by listener."""
+    """One item of one system with its votes, by listener; tables of means have no votes."""
 
     key: Key
     votes: tuple[float, ...]
@@ -343,8 +359,9 @@ class ScreeningVerdict:
 class FriedmanTest:
     """Friedman's test that all systems are ranked alike by listeners.
 
-    ``listeners`` rated all ``systems``; others are not used. ``statistic`` has a chi-square
-    distribution with ``freedom`` degrees of freedom. Statistic and p are NaN without listeners.
+    ``listeners`` (or items, in tables of means) rated all ``systems``; others are not used.
+    ``statistic`` has a chi-square distribution with ``freedom`` degrees of freedom. Statistic and p
+    are NaN without listeners.
     """
 
     statistic: float
@@ -360,7 +377,8 @@ class ScaleResults:
 
     ``modelled`` has the same contrasts by the mixed model, which generalizes to other items.
     ``controls`` are the hidden reference and the anchors of this scale, which are rated but not
-    ranked. ``friedman`` is computed if pairs are compared by Wilcoxon's test.
+    ranked. ``friedman`` is computed if pairs are compared by Wilcoxon's test. ``raters`` has the
+    number of raters of each mean of a table of means, 0 if it is not known.
     """
 
     value: Value
@@ -381,6 +399,7 @@ class ScaleResults:
     groups: tuple[FieldGroups, ...] = ()
     controls: tuple[str, ...] = ()
     friedman: FriedmanTest | None = None
+    raters: Mapping[Key, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,7 +450,7 @@ class Results(Result):
     Attributes
     ----------
     listeners
-        Number of listeners, including excluded ones.
+        Number of listeners, including excluded ones; 0 for tables of means.
     left
         Listeners excluded by the screening ``rules``.
     failed
@@ -456,6 +475,8 @@ class Results(Result):
         Comments of kept listeners on stimuli, sorted by item, system and text.
     procedure
         How the study was run; None for ratings without a study.
+    alternatives
+        Contrasts with all rows, and without rows that have a fault.
     """
 
     title: str
@@ -482,6 +503,19 @@ class Results(Result):
     rubric: RubricResults | None = None
     comments: tuple[StimulusComment, ...] = ()
     procedure: Procedure | None = None
+    alternatives: tuple[AlternativeContrast, ...] = ()
+
+    @property
+    def over_items(self) -> bool:
+        """Whether values are means over raters, so that items are the units of inference."""
+        return self.plan.interval == ITEM_T
+
+    @property
+    def units(self) -> int:
+        """Number of kept listeners, or of items in tables of means."""
+        if not self.over_items:
+            return self.listeners - len(self.left)
+        return len({stimulus.key.item for scale in self.scales for stimulus in scale.stimuli})
 
     def make_report(self) -> Report:
         """Return the report of the analysis."""

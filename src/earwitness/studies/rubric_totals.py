@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import fsum
+from math import fsum, nan
 from typing import Literal, get_args
 
 from earwitness.core import Key, Rating
@@ -20,6 +20,7 @@ from earwitness.studies.rubric import ROUNDING_DECIMALS, TOTAL, Dimension, Rubri
 
 Blank = Literal["drop", "zero", "refuse"]
 BLANK_POLICIES: tuple[Blank, ...] = get_args(Blank)
+FAULT_POLICIES = ("refuse", "drop")  # for values outside a scale
 MAX_BLANKS_IN_MESSAGE = 20
 
 
@@ -105,7 +106,8 @@ def check_blanks(rubric: Rubric, judged: Iterable[CaptionJudgment], blank: Blank
 def _describe_blanks(rubric: Rubric, judgment: CaptionJudgment) -> Iterator[str]:
     for name in rubric.names:
         if judgment.values.get(name) is None:
-            yield f"{name} of {judgment.key.item}, {judgment.key.system} by {judgment.listener}"
+            who = f" by {judgment.listener}" if judgment.listener != "" else ""
+            yield f"{name} of {judgment.key.item}, {judgment.key.system}{who}"
 
 
 def _scale_values(
@@ -125,22 +127,37 @@ def _mean_cell(values: Sequence[float]) -> Cell:
 
 
 # --- Totals and faults of rating tables ----------------------------------------------------------
-# Totals are always computed from the dimensions; deviating totals in a table are reported. Blanks,
-# and values treated as blanks, are listed with their effect on the total.
+# Totals of votes are always computed from the dimensions; deviating totals in a table are reported.
+# In a table of means over raters, totals are those of the table, if it has them: where a rater left
+# a blank, the mean of totals is not the total of means. Blanks, and values treated as blanks, are
+# listed with their effect on the total. Means have an empty string as their listener.
 
 
 BLANK_NOTE = "treated as blank"
+UNUSED_NOTE = "not used"
+PUBLISHED_TOTALS_NOTE = "the totals of the table are used; differences by the formula are reported"
 NO_TOTAL_NOTE = f"{BLANK_NOTE}; this rater is excluded from the {TOTAL} of this caption"
 TOTAL_TOLERANCE = 1e-6  # tolerated difference of totals from the formula
+MEAN_TOTAL_TOLERANCE = 0.03  # the same for means, which may be rounded to two decimals
 Place = tuple[Key, Who, str]  # caption, rater, dimension
 
 
 @dataclass(frozen=True)
 class RatingsWithTotals:
-    """Ratings with totals, and faults."""
+    """Ratings with totals, and faults.
+
+    ``blank_rows`` are captions and raters with some blanks; ``blank_totals`` are totals of such
+    rows that are not among the ratings, with blanks as 0. ``formula_totals`` are totals of means by
+    the formula, if totals in the table deviate from them. ``published`` is whether totals are those
+    of the table.
+    """
 
     ratings: list[Rating]
     faults: tuple[RatingFault, ...]
+    blank_rows: frozenset[tuple[Key, Who]] = frozenset()
+    blank_totals: tuple[Rating, ...] = ()
+    formula_totals: tuple[Rating, ...] = ()
+    published: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,6 +165,10 @@ class _Row:
     """Votes of one rater on one caption, by scale; a blank is NaN or missing."""
 
     votes: dict[str, Rating]
+
+    @property
+    def has_total(self) -> bool:
+        return TOTAL in self.votes and self.votes[TOTAL].value == self.votes[TOTAL].value
 
     @property
     def first(self) -> Rating:
@@ -177,18 +198,44 @@ def with_totals(
     judged = [row.judged(rubric) for row in rows]
     check_blanks(rubric, judged, blank)
     dropped = {(Key(rating.item, rating.system), rating.listener, rating.scale) for rating in off}
+    published = any(row.first.listener == "" and row.has_total for row in rows)
     faults = [
         fault
         for rating in judged
-        for fault in _list_blank_faults(rubric, rating, blank, dropped, where)
+        for fault in _list_blank_faults(rubric, rating, blank, dropped, where, published)
     ]
+    if published:
+        faults += [
+            RatingFault(
+                *("blank", f"{TOTAL} is blank", UNUSED_NOTE),
+                *(row.first.key.item, row.first.key.system, "", TOTAL, where),
+            )
+            for row in rows
+            if not row.has_total
+        ]
+    blank_rows = frozenset(
+        (Key(fault.item, fault.system), fault.listener) for fault in faults if fault.scale
+    )
     rated = [
         rating for rating in all_ratings if rating.value == rating.value and rating.scale != TOTAL
     ]
     sums = [_total_or_nan(rubric, rating, blank, dropped) for rating in judged]
-    totals = [_total(row, value) for row, value in zip(rows, sums, strict=True) if value == value]
+    by_formula = list(_totals(rows, sums))
     others = list(_other_total_faults(rows, sums, where))
-    return RatingsWithTotals([*rated, *totals], (*off, *others, *faults))
+    if published:
+        totals = [row.votes[TOTAL] for row in rows if row.has_total]
+        beside = tuple(by_formula) if others else ()
+        return RatingsWithTotals(
+            [*rated, *totals], (*off, *others, *faults), blank_rows, (), beside, published=True
+        )
+    is_open = [(row.first.key, row.first.listener) in blank_rows for row in rows]
+    as_zero = [
+        _total_or_nan(rubric, rating, "zero", dropped) if open_ and value != value else nan
+        for rating, value, open_ in zip(judged, sums, is_open, strict=True)
+    ]
+    return RatingsWithTotals(
+        [*rated, *by_formula], (*off, *others, *faults), blank_rows, tuple(_totals(rows, as_zero))
+    )
 
 
 def _group_votes(all_ratings: Sequence[Rating]) -> Iterator[_Row]:
@@ -213,12 +260,19 @@ def _total_or_nan(
     return total(rubric, judgment.values, blank)
 
 
-def _total(row: _Row, value: float) -> Rating:
-    return replace(row.first, scale=TOTAL, value=value, asked=0)
+def _totals(rows: Sequence[_Row], sums: Sequence[float]) -> Iterator[Rating]:
+    for row, value in zip(rows, sums, strict=True):
+        if value == value:
+            yield replace(row.first, scale=TOTAL, value=value, asked=0)
 
 
 def _list_blank_faults(
-    rubric: Rubric, judgment: CaptionJudgment, blank: Blank, dropped: set[Place], where: str
+    rubric: Rubric,
+    judgment: CaptionJudgment,
+    blank: Blank,
+    dropped: set[Place],
+    where: str,
+    published: bool,
 ) -> Iterator[RatingFault]:
     open_ones = [name for name in rubric.names if judgment.values[name] is None]
     blank_names = [
@@ -230,13 +284,16 @@ def _list_blank_faults(
         return
     for dimension in rubric.dimensions:
         if (name := dimension.name) in blank_names:
-            done = _blank_note(dimension, blank)
+            done = _blank_note(dimension, blank, is_mean=judgment.listener == "")
+            done = f"{UNUSED_NOTE}; the {TOTAL} is that of the table" if published else done
             yield RatingFault("blank", f"{name} is blank", done, *place, name, where)
 
 
-def _blank_note(dimension: Dimension, blank: Blank) -> str:
+def _blank_note(dimension: Dimension, blank: Blank, *, is_mean: bool) -> str:
     if blank == "zero" and dimension.low <= 0 <= dimension.high:
         return f"counts as 0 in the {TOTAL}"
+    if is_mean:
+        return f"{UNUSED_NOTE}; this caption has no {TOTAL}"
     return f"this rater is excluded from the {TOTAL} of this caption only"
 
 
@@ -251,7 +308,7 @@ def off_scale(
         f", must be {dimension.range}" if dimension else ", which is outside the scale"
     )
     kind: FaultKind = "positive penalty" if above else "off scale"
-    done = BLANK_NOTE if dimension is None else NO_TOTAL_NOTE
+    done = BLANK_NOTE if dimension is None or listener == "" else NO_TOTAL_NOTE
     return RatingFault(kind, message, done, key.item, key.system, listener, scale, where)
 
 
@@ -267,10 +324,12 @@ def _other_total_faults(
         for vote, total_value in both
         if vote is not None and vote.value == vote.value
     ]
+    is_means = any(row.first.listener == "" for row in rows)
+    tolerance = MEAN_TOTAL_TOLERANCE if is_means else TOTAL_TOLERANCE
     wrong = [
         (vote, total_value)
         for vote, total_value in pairs
-        if not abs(vote.value - total_value) <= TOTAL_TOLERANCE
+        if not abs(vote.value - total_value) <= tolerance
     ]
     if wrong:
         vote, total_value = wrong[0]
@@ -283,7 +342,7 @@ def _other_total_faults(
             f"{len(wrong):,} of {len(pairs):,} totals in the table deviate from the formula; the "
             f"first is {vote.value:g}, the formula gives {gives}"
         )
-        done = "all totals are computed from the dimensions"
+        done = PUBLISHED_TOTALS_NOTE if is_means else "all totals are computed from the dimensions"
         key = vote.key
         yield RatingFault(
             "other total", message, done, key.item, key.system, vote.listener, TOTAL, where

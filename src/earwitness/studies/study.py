@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from earwitness.report.parts import Report
 from earwitness.report.result import Result, TableRows
+
+if TYPE_CHECKING:
+    from earwitness.report.parts import Report
 
 # --- Study, trials and design --------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from earwitness.core import Key, Rating
 from earwitness.errors import InputError, UsageError
-from earwitness.studies.ratings.columns import KnownNames
+from earwitness.studies.ratings.columns import MAX_NUMBER, KnownNames, read_plain_numbers
 from earwitness.studies.ratings.from_answers import rating_records, study_ratings
 from earwitness.studies.ratings.reader import read_ratings
 from earwitness.studies.take import study_take
@@ -377,11 +377,64 @@ def test_what_is_said_twice_is_refused(tmp_path: Path) -> None:
         (LONG.replace("anna", '"an"na'), "2: not CSV"),
         (LONG.encode("utf-16"), "1: is UTF-16 — save as UTF-8"),
         (LONG.replace("anna", "änna").encode("latin-1"), "2: not UTF-8 at byte 6"),
+        (
+            LONG.replace("anna", "änna").encode("latin-1") * 2,
+            "2: not UTF-8 at byte 6 (4 such lines) — save as UTF-8",
+        ),
         ('[{"item": "a"}]', "1: is a JSON array"),
+        (b"PK\x03\x04\x14\0\n\xff", " is an Excel workbook or another ZIP archive, not a text"),
+        (bytes.fromhex("d0cf11e0a1b11ae1"), " is an Excel workbook (.xls), not a text table"),
+        (b"PAR1\x15\x04", " is a Parquet file, not a text table — save it as CSV"),
     ],
 )
 def test_files_that_are_no_tables_are_refused(tmp_path: Path, text: str | bytes, told: str) -> None:
     assert refused(table(tmp_path, text))[0].startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("vote", "remedy"),
+    [
+        ("85 %", "remove the % sign"),
+        ('"3,5"', "write a decimal point, or separate columns by semicolons"),
+        ('"3,5%"', "write a decimal point, or separate columns by semicolons; remove the % sign"),
+    ],
+)
+def test_numbers_in_another_notation_are_refused_with_the_remedy(
+    tmp_path: Path, vote: str, remedy: str
+) -> None:
+    shown = json.dumps(vote.strip('"'))
+    head = "item,system,listener,MOS\n"
+    path = table(tmp_path, head + f"a,C0,x,{vote}\nb,C0,x,{vote}\nc,C0,x,\n")
+    assert refused(path) == [f'1: "MOS": contains numbers such as {shown} — {remedy}']
+    path = table(tmp_path, head + f"a,C0,x,{vote}\nb,C0,x,4\n")
+    assert refused(path) == [f"2: MOS: must be a number, got {shown} — {remedy}"]
+    path = table(tmp_path, f"item;system;listener;MOS\na;C0;x;{vote}\n".replace('"', ""))
+    if "%" in vote:
+        wanted = json.dumps(vote.strip('"'))
+        assert refused(path) == [f'1: "MOS": contains numbers such as {wanted} — remove the % sign']
+    else:
+        assert [one.value for one in read_ratings(path).ratings] == [3.5]
+
+
+def test_columns_of_other_content_are_ignored_beside_scales(tmp_path: Path) -> None:
+    path = table(tmp_path, "item,system,listener,MOS,mixed\na,C0,x,4,50 %\n")
+    assert 'ignored columns: "mixed"' in read_ratings(path).notes
+
+
+@pytest.mark.parametrize("pattern", ["*/{system}_{item}_*.wav", "**/{system}_{item}_*.wav"])
+def test_stars_stand_for_any_text_that_is_not_used(tmp_path: Path, pattern: str) -> None:
+    names = ["/data/run1/C1_a_16k.wav", "C:\\out\\C1_b_norm.wav"]
+    rows = "".join(f"{name},x,4\n" for name in names)
+    found = read_ratings(table(tmp_path, f"file,listener,MOS\n{rows}"), pattern=pattern)
+    assert [one.key for one in found.ratings] == [Key("a", "C1"), Key("b", "C1")]
+
+
+def test_a_pattern_that_fits_no_name_is_one_problem(tmp_path: Path) -> None:
+    path = table(tmp_path, "file,listener,MOS\nC1_a.wav,x,4\nC1_b.wav,x,no\n")
+    assert refused(path) == [
+        '2: file: no sample name matches the pattern {system}/{item}.wav, e.g. "C1_a.wav" — '
+        "change the pattern; * matches any text"
+    ]
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -454,7 +507,7 @@ text = st.characters(exclude_categories=("Cs", "Cc"))
 names = st.text(text, min_size=1, max_size=12).map(lambda name: name.strip(" ")).filter(bool)
 named = names.map(lambda name: f"p{name}")
 people = st.one_of(st.integers(0, 10**6), named)
-numbers = st.floats(allow_nan=False, allow_infinity=False)
+numbers = st.floats(-MAX_NUMBER, MAX_NUMBER)
 counts = st.integers(0, 500)
 
 
@@ -570,3 +623,18 @@ def test_damaged_tables_are_read_or_refused_and_never_fail_otherwise(
         except InputError as error:
             outcomes.add(error.count == 0)
     assert outcomes == {True, False}  # read, and refused with a problem
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["1", "2.5", "-3e2"], [1, 2.5, -300]),
+        (["1", ""], None),
+        (["1", "nan"], None),
+        (["1", "inf"], None),
+        (["1_000"], None),
+        (["1,5"], None),
+    ],
+)
+def test_only_plain_numbers_are_read_at_once(cells: list[str], numbers: list[float] | None) -> None:
+    assert read_plain_numbers(cells) == numbers

@@ -20,7 +20,7 @@ from earwitness.report.latex import escape
 from earwitness.report.markdown import escape as escape_markdown
 from earwitness.report.numbers import number, p_value
 from earwitness.report.parts import Intervals, Lines, Matrix, Panels, Part, ValueSpread, VoteCounts
-from earwitness.stats.means import ITEM_ADJUSTED
+from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
 from earwitness.studies.analyse import study_analyse
 from earwitness.studies.design.plan import make_design
 from earwitness.studies.design.report import study_procedure
@@ -469,7 +469,7 @@ def test_the_methods_tell_what_each_mean_averages(whole: Results) -> None:
     plan = replace(whole.plan, interval="two_way_bootstrap")
     votes = replace(whole, scales=(), plan=plan)
     assert "Each mean" not in methods_paragraph(votes)
-    assert {*ESTIMANDS} == {*ANALYSIS_INTERVALS, ITEM_ADJUSTED}
+    assert {*ESTIMANDS} == {*ANALYSIS_INTERVALS, ITEM_ADJUSTED, ITEM_T}
 
 
 def test_the_methods_do_not_announce_what_is_undefined() -> None:

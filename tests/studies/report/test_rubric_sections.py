@@ -14,6 +14,7 @@ import pytest
 from earwitness.core import Contrast, Estimate
 from earwitness.output_formats import render
 from earwitness.report.parts import Heat, Lines, Table
+from earwitness.studies import report
 from earwitness.studies.analyse import study_analyse
 from earwitness.studies.ratings.collect import TableOptions
 from earwitness.studies.report.export import methods_paragraph, tables_csv
@@ -57,7 +58,7 @@ def short(results: Results) -> tuple[str, ...]:
 def only(results: Results, **changed: object) -> Results:
     """Only the total, with something changed."""
     scale = replace(results.scales[-1], **changed)  # type: ignore[arg-type]
-    return replace(results, scales=(scale,), rubric=None, faults=())
+    return replace(results, scales=(scale,), rubric=None, faults=(), alternatives=())
 
 
 def test_every_cell_of_a_group_has_its_n(found: Results) -> None:
@@ -82,8 +83,11 @@ def test_groups_are_in_every_form(found: Results) -> None:
         "blank", "duplicate", "positive penalty"}  # fmt: skip
     assert len(rows_of["correlations.csv"]) == 10 * 3
     assert len(rows_of["modelled.csv"]) == len(found.scales)
-    assert {row["captions"] for row in rows_of["without_duplicates.csv"]} == {
-        "all", "without duplicates"}  # fmt: skip
+    assert {(row["alternative"], row["rows"]) for row in rows_of["without_faults.csv"]} == {
+        (words, rows)
+        for words in ("without 2 duplicate captions", "without 1 row with a blank")
+        for rows in ("all", "alternative")
+    }
     lines = list(csv.DictReader(io.StringIO(render(found, "csv"))))
     assert "mean, jury experts" in {row["name"] for row in lines}
     assert "means by jury" in render(found, "latex", table="full")
@@ -184,7 +188,10 @@ def test_a_difference_that_depends_on_the_group_is_told_with_its_scope(found: Re
     assert not [one for one in short(only(found, groups=none)) if "larger for" in one]
 
 
-def test_dimensions_that_go_together_are_drawn_and_told_with_their_figure(found: Results) -> None:
+def test_dimensions_that_go_together_are_drawn_and_told_with_their_figure(
+    found: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "MAX_SUMMARY_LINES", 40)
     assert found.rubric is not None
     own = next(
         s for s in found.make_report().sections if s.title == "Correlations between dimensions"
@@ -219,12 +226,16 @@ def test_faults_are_listed_with_what_was_done(found: Results) -> None:
     kinds = [row[0] for row in faults.rows]
     assert kinds == ["positive penalty", "blank", "duplicate", "duplicate"]
     assert all(row[5] for row in faults.rows)
-    assert [row[0] for row in without.rows] == [*DIMENSIONS, "total"]
-    assert "6 × 6" in without.rows[-1]
+    duplicates, scales = without.rows[:12], (*DIMENSIONS, "total")
+    assert [row[0] for row in duplicates] == [name for name in scales for _ in range(2)]
+    assert {row[2] for row in duplicates} == {"all rows", "without 2 duplicate captions"}
+    assert "6 × 6" in duplicates[-1]
+    assert {row[2] for row in without.rows[12:]} == {"all rows", "without 1 row with a blank"}
     told = short(found)
     assert any("1 positive penalty, 1 blank and 2 duplicate captions" in one for one in told)
     assert any(
-        "without duplicate captions, p of model − person changes from" in one for one in told
+        "total: model − person is" in one and "with all rows" in one and "duplicate" in one
+        for one in told
     )
     assert (
         "a rater who left a dimension blank is excluded from the total of that caption"
@@ -235,12 +246,14 @@ def test_faults_are_listed_with_what_was_done(found: Results) -> None:
 def test_a_penalty_that_is_nearly_always_0_is_no_reason_to_warn(found: Results) -> None:
     scale: ScaleResults = found.scales[2]
     lazy = tuple(replace(one, usual=1.0, votes=99, correlation=0.0) for one in scale.listeners)
-    made = replace(found, scales=(replace(scale, listeners=lazy),), rubric=None, faults=())
+    made = replace(
+        found, scales=(replace(scale, listeners=lazy),), rubric=None, faults=(), alternatives=()
+    )
     assert not any("same vote" in one or "correlate poorly" in one for one in short(made))
 
 
 def test_pages_without_a_rubric_have_nothing_of_it(found: Results) -> None:
-    plain = replace(found, rubric=None, faults=(), people={})
+    plain = replace(found, rubric=None, faults=(), alternatives=(), people={})
     titles = [one.title for one in plain.make_report().sections]
     assert not {"Correlations between dimensions", "Severity of raters", "Faults in the data"} & {
         *titles

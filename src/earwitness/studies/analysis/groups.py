@@ -104,7 +104,7 @@ def _group_means(part: CodedRatings, settings: AnalysisSettings) -> dict[str, Gr
         system_votes = votes.select(votes.systems == number)
         counts = (
             len(system_votes.values),
-            len(np.unique(system_votes.listeners)),
+            len(np.unique(system_votes.listeners)) if part.unit == "listener" else 0,
             len(np.unique(system_votes.items)),
         )
         means[name] = GroupMean(estimates[name], *counts)
@@ -146,7 +146,8 @@ def _test_groups(
     settings: AnalysisSettings,
 ) -> tuple[list[DifferenceTest], list[DifferenceTest]]:
     """Return tests by the planned method, and by the mixed model if it is also fitted."""
-    plan, of_listeners = settings.plan, grouping.of == "listener"
+    plan = settings.plan
+    of_listeners = grouping.of == "listener" or settings.over_items  # groups of units
     by_t, by_model = list[tuple[Estimate, float]](), list[tuple[Estimate, float]]()
     for planned_pair in planned_pairs(coded, settings):
         rows = group_differences(coded.votes, planned_pair.pair, codes, of_listeners=of_listeners)

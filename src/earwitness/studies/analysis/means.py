@@ -100,7 +100,7 @@ def _system_mean(
         intervals=intervals,
         vote_mean=float(system_votes.values.mean()) if len(system_votes.values) else nan,
         votes=len(system_votes.values),
-        listeners=len(np.unique(system_votes.listeners)),
+        listeners=len(np.unique(system_votes.listeners)) if coded.unit == "listener" else 0,
         items=len(np.unique(system_votes.items)),
         sd=float(system_votes.values.std(ddof=1)) if len(system_votes.values) > 1 else float("nan"),
         counts=dict(zip(values.tolist(), counts.tolist(), strict=True)),
@@ -110,6 +110,8 @@ def _system_mean(
 
 def _vote_shares(coded: CodedRatings, scale: Scale, level: float) -> dict[str, list[Estimate]]:
     """Return shares of votes at the ends of the scale, and Good or better, Poor or worse."""
+    if coded.unit == "item":
+        return {}
     parts = {
         "floor": vote_shares(coded.votes, at_most=scale.low, level=level),
         "ceiling": vote_shares(coded.votes, at_least=scale.high, level=level),
@@ -173,8 +175,10 @@ def compare_systems(
 def pairs_with_few_common_items(coded: CodedRatings, pairs: Sequence[NamedPair]) -> dict[int, str]:
     """Return the pairs of which fewer than half of the smaller item set is shared, by number.
 
-    Their difference within listeners would also be one of items.
+    Their difference within listeners would also be one of items. Means are compared within items.
     """
+    if coded.unit == "item":
+        return {}
     votes = coded.votes
     rated = np.zeros(votes.size[:2])
     rated[votes.systems, votes.items] = 1
@@ -224,7 +228,7 @@ def correct_contrasts(
     """Return contrasts with corrected p and the better system; ``among`` are their ratings."""
     few = {id(coded): systems_with_few_votes(coded) for coded in among}
     contrasts = [
-        _withhold_few(contrast, few[id(coded)])
+        _withhold_few(contrast, few[id(coded)], coded.unit)
         for contrast, coded in zip(contrasts, among, strict=True)
     ]
     corrected = CORRECTIONS[settings.plan.correction]([contrast.p for contrast in contrasts])
@@ -246,6 +250,8 @@ def systems_with_few_votes(coded: CodedRatings) -> dict[str, str]:
     counts = np.bincount(votes.systems, minlength=votes.size[0])
     return {
         name: f"{_count(votes, 'vote')} by {_count(people, 'listener')}"
+        if coded.unit == "listener"
+        else _count(people, "item")
         for name, votes, people in zip(
             coded.systems, counts.tolist(), listeners.tolist(), strict=True
         )
@@ -254,7 +260,10 @@ def systems_with_few_votes(coded: CodedRatings) -> dict[str, str]:
 
 
 def has_few_votes(votes: int, listeners: int) -> bool:
-    """Return whether a system has too few votes or listeners to be ranked; it has some."""
+    """Return whether a system has too few votes or listeners to be ranked; it has some.
+
+    A table of means has one value per item, in the place of votes and of listeners.
+    """
     return votes > 0 and (
         votes < MIN_VOTES_FOR_DIFFERENCE or listeners < MIN_LISTENERS_FOR_DIFFERENCE
     )
@@ -264,11 +273,11 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def _withhold_few(contrast: Contrast, few: Mapping[str, str]) -> Contrast:
+def _withhold_few(contrast: Contrast, few: Mapping[str, str], unit: str) -> Contrast:
     short = [f"{name} has {few[name]}" for name in (contrast.a, contrast.b) if name in few]
     count = contrast.difference.n
     if not short and count < MIN_LISTENERS_FOR_DIFFERENCE and not isnan(contrast.p):
-        short = [f"{_count(count, 'listener')} rated both"]
+        short = [f"{_count(count, unit)} {'with' if unit == 'item' else 'rated'} both"]
     return _withhold(contrast, f"not compared: {' and '.join(short)}") if short else contrast
 
 
@@ -371,13 +380,14 @@ def rank_test_notes(
     if settings.plan.test != WILCOXON:
         return
     if friedman is not None and not friedman.listeners:
-        yield "no listener rated all systems, so there is no Friedman test"
+        verb = "has" if coded.unit == "item" else "rated"
+        yield f"no {coded.unit} {verb} all systems, so there is no Friedman test"
     listeners = len(np.unique(coded.votes.listeners))
     pairs = len(planned_pairs(coded, settings)) if settings.plan.correction == "holm" else 1
     smallest = min(1.0, pairs * 2.0 ** (1 - listeners)) if listeners else 1.0
     if pairs and not smallest < 1 - settings.plan.level:
         yield (
-            f"with {listeners} listeners and {pairs} tests, p of the Wilcoxon test is at least "
+            f"with {listeners} {coded.unit}s and {pairs} tests, p of the Wilcoxon test is at least "
             f"{smallest:.2g}, so no difference can be significant"
         )
 

@@ -36,9 +36,10 @@ from earwitness.studies.analysis.prepare import (
     resolve_repeats,
     share_alike,
     sorted_listeners,
+    stimulus_means,
     stimulus_votes,
 )
-from earwitness.studies.analysis.rubric import rubric_results
+from earwitness.studies.analysis.rubric import alternative_contrasts, rubric_results
 from earwitness.studies.analysis.settings import AnalysisSettings, describe_scale
 from earwitness.studies.device import PlaybackCounts
 from earwitness.studies.results import (
@@ -99,21 +100,24 @@ def scale_results(
     scale, note = settings.named_scales.of(coded_all.scale, coded_all.ratings)
     plan = settings.plan
     rated = _rated_systems(coded_all.ratings)
+    over_items = settings.over_items
     whole = ScaleResults(
         value=describe_scale(scale, settings.rubric),
         systems={},
         contrasts=(),
         everyone={},
-        agreement=measure_agreement(kept, settings),
-        listeners=listener_figures(coded_all, same),
-        effects=estimate_effects(ratings, coded_all.scale, level=plan.level),
-        stimuli=stimulus_votes(kept),
+        agreement=() if over_items else measure_agreement(kept, settings),
+        listeners=() if over_items else listener_figures(coded_all, same),
+        effects=() if over_items else estimate_effects(ratings, coded_all.scale, level=plan.level),
+        stimuli=stimulus_means(kept) if over_items else stimulus_votes(kept),
         notes=(note,) if note else (),
         controls=tuple(name for name in settings.controls_of(scale.name) if name in rated),
     )
     if are_choices(coded_all.ratings):
         if scale.good == "low":
             raise UsageError(f"low_is_good: {scale.name} has choices between two systems")
+        if over_items:
+            raise UsageError(f"means: {scale.name} has choices between two systems")
         correct = CORRECTIONS[plan.correction]
         return replace(
             whole,
@@ -126,7 +130,7 @@ def scale_results(
         fit_mixed_model(kept.votes, progress=progress) if MIXED_MODEL in settings.methods else None
     )
     means = system_means(kept, scale, settings, fitted)
-    subjects = fit_subject_model(kept, settings)
+    subjects = None if over_items else fit_subject_model(kept, settings)
     return replace(
         whole,
         systems=means,
@@ -143,7 +147,7 @@ def scale_results(
             *rank_test_notes(kept, settings, friedman),
             *_skipped_note(fitted),
             *_unadjusted_note(means),
-            *([subjects.warning] if subjects.warning else []),
+            *([subjects.warning] if subjects and subjects.warning else []),
         ),
     )
 
@@ -158,7 +162,9 @@ class RatingSet:
     ``plays`` has playback counts per listener, if recorded. ``groups`` are fields by which results
     can be analysed, ``captions`` the rated captions, ``faults`` the faults found while reading,
     ``rubric`` the name of the rubric of a table, and ``comments`` are those on stimuli, each with
-    its listener. ``procedure`` is how the study was run, if there is one.
+    its listener. ``procedure`` is how the study was run, if there is one. ``raters`` are numbers of
+    raters of means, by output and scale; ``blank_rows``, ``blank_totals``, ``formula_totals`` and
+    ``published`` are those of ``RatingsWithTotals``.
     """
 
     ratings: Sequence[Rating]
@@ -177,6 +183,11 @@ class RatingSet:
     rubric: str = ""
     comments: tuple[tuple[Who, StimulusComment], ...] = ()
     procedure: Procedure | None = None
+    raters: Mapping[tuple[Key, str], int] = field(default_factory=dict)
+    blank_rows: frozenset[tuple[Key, Who]] = frozenset()
+    blank_totals: tuple[Rating, ...] = ()
+    formula_totals: tuple[Rating, ...] = ()
+    published: bool = False
 
 
 STEPS_PER_SCALE = 20  # for progress: about as many as a mixed model takes
@@ -232,9 +243,12 @@ def analyse(
 
         report_step(0)
         coded_scale = code_ratings(counted, name, material.systems, material.items)
-        scales.append(
-            scale_results(coded_scale, left, kept, same, settings, material.groups, report_step)
-        )
+        found = scale_results(coded_scale, left, kept, same, settings, material.groups, report_step)
+        if settings.over_items:
+            keys = dict.fromkeys(rating.key for rating in coded_scale.ratings)
+            raters = {key: material.raters.get((key, name), 0) for key in keys}
+            found = replace(found, raters=raters)
+        scales.append(found)
     twice = find_duplicates(material.captions)
     comments = [comment for who, comment in material.comments if who not in set(left)]
     return Results(
@@ -243,11 +257,11 @@ def analyse(
         inputs=material.inputs,
         plan=settings.plan,
         scales=tuple(scales),
-        listeners=len({rating.listener for rating in counted}),
+        listeners=len({rating.listener for rating in counted} - {""}),
         screened=screening.verdicts,
         left=left,
         doubled=doubled,
-        retests=measure_retests(doubled, level=settings.plan.level),
+        retests=() if settings.over_items else measure_retests(doubled, level=settings.plan.level),
         rule=settings.doubled,
         rules=settings.screening,
         version=settings.version,
@@ -266,9 +280,16 @@ def analyse(
         failed=screening.left,
         people=_listener_groups(counted, material.groups),
         faults=(*material.faults, *twice.faults),
-        rubric=rubric_results(kept, names, twice.keys, material, settings),
+        rubric=rubric_results(kept, names, settings, published=material.published),
         comments=tuple(sorted(comments, key=lambda comment: (comment.key, comment.text))),
         procedure=material.procedure,
+        alternatives=tuple(
+            alternative_contrasts(
+                *(kept, names, twice.keys),
+                {repeat.key for repeat in doubled} if settings.over_items else (),
+                *(material, settings),
+            )
+        ),
     )
 
 
@@ -300,6 +321,9 @@ def with_anchors(ratings: Sequence[Rating], settings: AnalysisSettings) -> Analy
 
 
 def _repeat_note(doubled: Sequence[RepeatedVote], rule: str) -> list[str]:
+    if doubled and doubled[0].listener == "":
+        count = len({repeat.key for repeat in doubled})
+        return [f"{count:,} {'output has' if count == 1 else 'outputs have'} several rows"]
     noun = "stimulus was" if len(doubled) == 1 else "stimuli were"
     counts = {"mean": "the mean of the ratings"}.get(rule, f"the {rule} rating")
     note = f"{len(doubled):,} {noun} rated more than once by the same listener; {counts} is used"

@@ -29,7 +29,8 @@ Name = TypeVar("Name", bound=Hashable)
 class CodedRatings:
     """Votes on one scale as arrays; system, item and listener n is the n-th name.
 
-    If systems are rated relative to different others, each pair is treated as a system.
+    If systems are rated relative to different others, each pair is treated as a system. In tables
+    of means, which have no listeners, items are in the place of listeners.
     """
 
     scale: str
@@ -38,6 +39,11 @@ class CodedRatings:
     items: tuple[str, ...]
     listeners: tuple[Who, ...]
     votes: Votes
+
+    @property
+    def unit(self) -> str:
+        """Unit of inference: listener, or item for means over raters."""
+        return "item" if self.ratings and self.ratings[0].listener == "" else "listener"
 
     def without_listeners(self, left: Sequence[Who]) -> CodedRatings:
         """Return the ratings without some listeners; all names keep their numbers."""
@@ -62,7 +68,8 @@ def code_ratings(
     names, first = _number_names([named(rating) for rating in scale_ratings], [*systems, *pairs])
     pieces, second = _number_names([rating.key.item for rating in scale_ratings], items)
     people, third = _number_names(
-        [rating.listener for rating in scale_ratings], sorted_listeners(scale_ratings)
+        [rating.listener if rating.listener != "" else rating.key.item for rating in scale_ratings],
+        sorted_listeners(scale_ratings),
     )
     values = np.array([rating.value for rating in scale_ratings], np.float64)
     size = len(names), len(pieces), len(people)
@@ -194,15 +201,16 @@ def _repeated_vote(votes: RatingSequence, counted: Rating) -> RepeatedVote:
 def _repeat_problem(source: str, votes: RatingSequence) -> Problem:
     vote, values = votes[0], ", ".join(f"{vote.value:g}" for vote in votes)
     against = f" against {vote.against.system}" if vote.against else ""
-    message = (
-        f"listener {vote.listener} rated {vote.key.system}{against} {len(votes)} times: {values}"
-    )
+    what = f"{vote.key.system}{against}"
+    message = f"listener {vote.listener} rated {what} {len(votes)} times: {values}"
+    if vote.listener == "":
+        message = f"{what} has {len(votes)} rows: {values}"
     return Problem(
         source,
         0,
         vote.scale,
         message,
-        "choose which vote to use: first, last or mean",
+        f"choose which {'vote' if vote.listener != '' else 'row'} to use: first, last or mean",
         vote.key.item,
     )
 
@@ -294,6 +302,11 @@ def _correlation(first: Floats, second: Floats) -> float:
 
 
 # --- Stimuli with their votes --------------------------------------------------------------------
+
+
+def stimulus_means(coded: CodedRatings) -> tuple[Stimulus, ...]:
+    """Return stimuli of a table of means, in its order."""
+    return tuple(Stimulus(rating.key, (), rating.value, math.nan) for rating in coded.ratings)
 
 
 def stimulus_votes(coded: CodedRatings) -> tuple[Stimulus, ...]:

@@ -1,10 +1,12 @@
-"""Correlations between rubric dimensions, and contrasts without duplicate captions."""
+"""Correlations between rubric dimensions, and contrasts without rows that have faults."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
-from typing import Protocol
+from math import nan
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -18,49 +20,40 @@ from earwitness.stats.effects import (
 )
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes
+from earwitness.studies.analysis.choices import are_choices
 from earwitness.studies.analysis.means import compare_systems
 from earwitness.studies.analysis.prepare import CodedRatings, code_ratings
 from earwitness.studies.analysis.settings import AnalysisSettings
 from earwitness.studies.results import (
-    ContrastWithoutDuplicates,
+    AlternativeContrast,
     Correlation,
     DifferenceTest,
     RubricResults,
+    Who,
 )
+from earwitness.studies.rubric import TOTAL
 
-
-class NameOrder(Protocol):
-    """Order of systems and items."""
-
-    @property
-    def systems(self) -> tuple[str, ...]: ...
-    @property
-    def items(self) -> tuple[str, ...]: ...
+# --- Correlations between dimensions -------------------------------------------------------------
 
 
 def rubric_results(
     ratings: Sequence[Rating],
     scales: Sequence[str],
-    twice: Collection[Key],
-    named: NameOrder,
     settings: AnalysisSettings,
+    *,
+    published: bool = False,
 ) -> RubricResults | None:
-    """Return correlations and contrasts without duplicates, or None without a rubric."""
+    """Return correlations between dimensions, or None without a rubric."""
     rubric = settings.rubric
     if rubric is None:
         return None
-    coded_scales = [code_ratings(ratings, name, named.systems, named.items) for name in scales]
     return RubricResults(
         rubric.name,
         rubric.total,
         settings.blank,
         tuple(name for name in rubric.names if name in scales),
         tuple(dimension_correlations(ratings, [n for n in rubric.names if n in scales], settings)),
-        tuple(
-            contrast
-            for scale in coded_scales
-            for contrast in _contrasts_without(scale, twice, settings)
-        ),
+        published,
     )
 
 
@@ -74,14 +67,14 @@ def dimension_correlations(
     drawn = ClusterResampling(settings.plan.level, settings.draws, settings.seed)
     for a, b in combinations(range(len(dimensions)), 2):
         x, y = means[:, a], means[:, b]
-        centred = centre_within_raters(rows[:, [a, b]], raters)
-        yield Correlation(
-            dimensions[a],
-            dimensions[b],
-            clustered_pearson(x, y, items[first], drawn),
-            clustered_spearman(x, y, items[first], drawn),
-            clustered_pearson(centred[:, 0], centred[:, 1], items, drawn),
-        )
+        pearson = clustered_pearson(x, y, items[first], drawn)
+        spearman = clustered_spearman(x, y, items[first], drawn)
+        if settings.over_items:  # raters are not known
+            within = replace(pearson, value=nan, low=nan, high=nan, n=0)
+        else:
+            centred = centre_within_raters(rows[:, [a, b]], raters)
+            within = clustered_pearson(centred[:, 0], centred[:, 1], items, drawn)
+        yield Correlation(dimensions[a], dimensions[b], pearson, spearman, within)
 
 
 def _dimension_table(
@@ -117,24 +110,100 @@ def _caption_means(rows: Floats, captions: Codes) -> Floats:
     return ratio(total, n)
 
 
-def _contrasts_without(
-    scale: CodedRatings, twice: Collection[Key], settings: AnalysisSettings
-) -> Iterator[ContrastWithoutDuplicates]:
-    """Yield the contrasts of a scale with and without duplicate captions."""
-    kept = [rating.key not in twice for rating in scale.ratings]
-    if all(kept) or not any(kept):
-        return
-    remaining = scale.chosen(kept)
-    all_contrasts = _contrast_by_pair(compare_systems(scale, settings, None))
-    for pair, left in _contrast_by_pair(compare_systems(remaining, settings, None)).items():
-        counts = (_count_common_items(scale, pair), _count_common_items(remaining, pair))
-        yield ContrastWithoutDuplicates(
-            scale.scale,
-            *pair,
-            _difference_test(all_contrasts[pair]),
-            _difference_test(left),
-            *counts,
-        )
+# --- Contrasts with and without faulty rows ------------------------------------------------------
+# It is often unknown which of two rows is wrong, or what a blank would have been. Where such rows
+# were kept, or dropped, the other result is reported too.
+
+
+FORMULA_TOTALS_TEXT = "with totals computed from the means"
+
+
+class FaultyRatings(Protocol):
+    """Order of systems and items, and rows with blanks and totals as in ``RatingsWithTotals``."""
+
+    @property
+    def systems(self) -> tuple[str, ...]: ...
+    @property
+    def items(self) -> tuple[str, ...]: ...
+    @property
+    def blank_rows(self) -> frozenset[tuple[Key, Who]]: ...
+    @property
+    def blank_totals(self) -> tuple[Rating, ...]: ...
+    @property
+    def formula_totals(self) -> tuple[Rating, ...]: ...
+
+
+class _Alternative(NamedTuple):
+    """Ratings of all rows, and those that remain, or are used instead."""
+
+    text: str
+    every: Sequence[Rating]
+    rest: Sequence[Rating]
+
+
+def alternative_contrasts(
+    ratings: Sequence[Rating],
+    scales: Sequence[str],
+    duplicates: Collection[Key],
+    repeated: Collection[Key],
+    faulty: FaultyRatings,
+    settings: AnalysisSettings,
+) -> Iterator[AlternativeContrast]:
+    """Yield contrasts with all rows and without those that have a fault, where these differ.
+
+    Faults are ``duplicates`` of captions, outputs of a table of means with ``repeated`` rows, and
+    blanks. With all rows, blanks count as 0 in totals where that is on the scale.
+    """
+    for alternative in _alternatives(ratings, duplicates, repeated, faulty):
+        for name in scales:
+            every, rest = (
+                code_ratings(own, name, faulty.systems, faulty.items)
+                for own in (alternative.every, alternative.rest)
+            )
+            is_changed = every.ratings != rest.ratings and every.ratings and rest.ratings
+            if is_changed and not are_choices(every.ratings):
+                yield from _compare_both(alternative.text, every, rest, settings)
+
+
+def _alternatives(
+    ratings: Sequence[Rating],
+    duplicates: Collection[Key],
+    repeated: Collection[Key],
+    faulty: FaultyRatings,
+) -> Iterator[_Alternative]:
+    rated = {rating.key for rating in ratings}
+    for keys, noun, more in (
+        (rated & {*duplicates}, "duplicate caption", ""),
+        (rated & {*repeated}, "output", " with several rows"),
+    ):
+        if keys:
+            rest = [rating for rating in ratings if rating.key not in keys]
+            yield _Alternative(f"without {_count(len(keys), noun)}{more}", ratings, rest)
+    listeners = {rating.listener for rating in ratings} if faulty.blank_rows else set()
+    if blanks := {row for row in faulty.blank_rows if row[1] in listeners}:
+        every = [*ratings, *(one for one in faulty.blank_totals if one.listener in listeners)]
+        rest = [rating for rating in ratings if (rating.key, rating.listener) not in blanks]
+        yield _Alternative(f"without {_count(len(blanks), 'row')} with a blank", every, rest)
+    if faulty.formula_totals:
+        others = [rating for rating in ratings if rating.scale != TOTAL]
+        yield _Alternative(FORMULA_TOTALS_TEXT, ratings, [*others, *faulty.formula_totals])
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def _compare_both(
+    text: str, every: CodedRatings, rest: CodedRatings, settings: AnalysisSettings
+) -> Iterator[AlternativeContrast]:
+    all_contrasts = _contrast_by_pair(compare_systems(every, settings, None))
+    for pair, left in _contrast_by_pair(compare_systems(rest, settings, None)).items():
+        if pair in all_contrasts:
+            yield AlternativeContrast(
+                *(every.scale, *pair, text),
+                *(_difference_test(all_contrasts[pair]), _difference_test(left)),
+                *(_count_common_items(every, pair), _count_common_items(rest, pair)),
+            )
 
 
 def _contrast_by_pair(contrasts: Sequence[Contrast]) -> Mapping[tuple[str, str], Contrast]:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from earwitness.core import Rating, Value
 from earwitness.errors import UsageError, nearest
-from earwitness.stats.means import ITEM_ADJUSTED
+from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
 from earwitness.studies.analysis.prepare import REPEAT_RULES
 from earwitness.studies.rubric import TOTAL, Rubric
 from earwitness.studies.rubric_totals import Blank
@@ -77,10 +77,11 @@ class AnalysisSettings:
     low_is_good: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_name("interval", self.plan.interval, ANALYSIS_INTERVALS)
+        if not self.over_items:
+            _check_name("interval", self.plan.interval, ANALYSIS_INTERVALS)
         _check_name("correction", self.plan.correction, ANALYSIS_CORRECTIONS)
         _check_name("test", self.plan.test, ANALYSIS_TESTS)
-        if self.plan.test != T_TEST and self.plan.interval not in LISTENER_INTERVALS:
+        if self.plan.test != T_TEST and self.plan.interval not in (*LISTENER_INTERVALS, ITEM_T):
             raise UsageError(
                 f"test {self.plan.test} compares listeners' mean differences, but interval "
                 f"{self.plan.interval} does not — use {' or '.join(LISTENER_INTERVALS)}"
@@ -111,9 +112,16 @@ class AnalysisSettings:
             raise UsageError(f"draws must be at least 1, got {self.draws}")
 
     @property
+    def over_items(self) -> bool:
+        """Whether values are means over raters, so that items are the units of inference."""
+        return self.plan.interval == ITEM_T
+
+    @property
     def methods(self) -> tuple[str, ...]:
-        """Interval methods to compute, the planned one first."""
+        """Interval methods to compute, the planned one first; only this one for means."""
         first = self.plan.interval
+        if self.over_items:
+            return (first,)
         others = [
             interval
             for interval in ANALYSIS_INTERVALS
@@ -266,22 +274,30 @@ class Scales:
         scales = {**known_scales(), **self.said}
         if name in scales:
             return scales[name], ""
-        votes = [rating.value for rating in ratings]
+        given = list(ratings)
+        votes = [rating.value for rating in given]
+        noun = "means" if given[0].listener == "" else "votes"
         values = set(votes)
         if values <= FIVE_POINT_VALUES:
             return Scale(name, 5, 1), f"{name} is treated as a scale from 1 to 5"
         low, high = min(values), max(values)
         note = (
-            f"the ends of scale {name} are unknown; votes range from {low:g} to {high:g}"
+            f"the ends of scale {name} are unknown; {noun} range from {low:g} to {high:g}"
             f"{_slips_text(votes)}; set --scale {name}=LOW:HIGH"
         )
         return Scale(name, high, low, (high - low) or 1.0, slider=True), note
 
 
-def _slips_text(votes: Sequence[float]) -> str:
+def find_slips(votes: Sequence[float]) -> list[float]:
     """Return the few votes that are not on a scale from 1 to 5, if nearly all others are."""
     odd = [vote for vote in votes if vote not in FIVE_POINT_VALUES]
-    if not 0 < len(odd) <= MAX_SLIP_SHARE * len(votes):
+    return odd if len(odd) <= MAX_SLIP_SHARE * len(votes) else []
+
+
+def _slips_text(votes: Sequence[float]) -> str:
+    """Return the votes that are not on a scale from 1 to 5, if there are few."""
+    odd = find_slips(votes)
+    if not odd:
         return ""
     shown = ", ".join(f"{vote:g}" for vote in sorted(set(odd))[:5])
     return f" ({len(votes) - len(odd):,} of {len(votes):,} are 1 to 5; the others are {shown})"

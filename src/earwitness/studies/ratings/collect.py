@@ -27,7 +27,13 @@ from earwitness.studies.ratings.from_answers import (
 from earwitness.studies.ratings.reader import OffScaleVote, RatingsTable, read_ratings
 from earwitness.studies.results import Grouping, Groupings, RatingFault, StimulusComment, Who
 from earwitness.studies.rubric import TOTAL, Rubric, read_rubric
-from earwitness.studies.rubric_totals import Blank, off_scale, with_totals
+from earwitness.studies.rubric_totals import (
+    UNUSED_NOTE,
+    Blank,
+    RatingsWithTotals,
+    off_scale,
+    with_totals,
+)
 from earwitness.studies.study import ALL_SCALES, STORE_FILE_NAME, Study
 from earwitness.studies.trials import block_kind
 
@@ -124,6 +130,13 @@ def file_kind(path: StrPath, listener: str = "listener") -> str:
     return "ratings" if listener in names else "scores"
 
 
+def column_names(table: StrPath | RecordSource) -> set[str]:
+    """Return the columns of a table from its first line; empty if it cannot be looked at."""
+    return (
+        {*table.first()} if isinstance(table, RecordSource) else _field_names(_first_bytes(table))
+    )
+
+
 def _first_bytes(path: StrPath) -> bytes:
     """Return the first bytes of a file; none if it is not a regular file, such as a pipe."""
     try:
@@ -146,6 +159,44 @@ def _field_names(start: bytes) -> set[str]:
     return {*record} if isinstance(record, dict) else set()
 
 
+ONLY_SYSTEM = "system"  # name of the system if no table has a column for it
+
+
+def only_system(
+    scores: Sequence[Path | RecordSource],
+    ratings: Sequence[Path | RecordSource],
+    columns: Mapping[str, str],
+    pattern: str,
+    reading: TableOptions,
+) -> str:
+    """Return the system of tables without a column for it, or an empty string.
+
+    This is the system set for the ratings, or the only one if neither scores (read with ``columns``
+    and ``pattern``) nor ratings have such a column.
+    """
+    if system := reading.constants.get("system"):
+        return system
+    sides = [(scores, columns, pattern), (ratings, reading.columns, reading.pattern)]
+    for files, roles, sample_pattern in sides:
+        item, system = (roles.get(role, role) for role in ("item", "system"))
+        names_by_file = [column_names(file) for file in files]
+        if sample_pattern or any(item not in one or system in one for one in names_by_file):
+            return ""
+    return ONLY_SYSTEM
+
+
+def rated_fields(
+    by: Sequence[str],
+    scores: Sequence[Path | RecordSource],
+    ratings: Sequence[Path | RecordSource],
+    study: Study | None,
+) -> tuple[str, ...]:
+    """Return the fields that are read with the ratings, not from score tables."""
+    scored = {name for table in scores for name in column_names(table)}
+    rated = {name for file in ratings for name in column_names(file)} | {*study_groups(study)}
+    return tuple(name for name in by if name in rated or name not in scored)
+
+
 # --- Ratings of several files --------------------------------------------------------------------
 
 
@@ -166,6 +217,11 @@ class RatingCollection:
     faults: list[RatingFault] = field(default_factory=list)
     rubric: str = ""
     comments: list[tuple[Who, StimulusComment]] = field(default_factory=list)
+    raters: dict[tuple[Key, str], int] = field(default_factory=dict)
+    blank_rows: set[tuple[Key, Who]] = field(default_factory=set)
+    blank_totals: list[Rating] = field(default_factory=list)
+    formula_totals: list[Rating] = field(default_factory=list)
+    published: bool = False
 
     def add(self, ratings: Iterable[Rating], of: Input) -> None:
         """Add the ratings of a file."""
@@ -180,9 +236,7 @@ class RatingCollection:
             self.add(ratings, of)
             return
         votes = [rating for rating in ratings if rating.scale != TOTAL]
-        totalled = with_totals(rubric, votes, blank, where=Path(of.name).name)
-        self.add(totalled.ratings, of)
-        self.faults += totalled.faults
+        self._add_totalled(with_totals(rubric, votes, blank, where=Path(of.name).name), of)
 
     def add_table(self, table: RatingsTable, blank: Blank) -> None:
         """Add a table; with a rubric, totals are computed."""
@@ -192,14 +246,36 @@ class RatingCollection:
         self.captions |= table.captions
         rubric = read_rubric(table.rubric) if table.rubric else None
         off = [off_scale(rubric, f"{name}:{vote.line}", *_vote_fields(vote)) for vote in table.off]
+        self.raters |= table.raters
         if rubric is None:
             self.add(table.ratings, table.input)
             self.faults += off
+            self._add_blank_means(table, name)
             return
         self.rubric = table.rubric
         totalled = with_totals(rubric, table.all_ratings, blank, off, where=name)
-        self.add(totalled.ratings, table.input)
+        self._add_totalled(totalled, table.input)
+        counts = {key: count for (key, _), count in table.raters.items()}
+        for rating in totalled.ratings if table.raters else ():
+            self.raters.setdefault((rating.key, rating.scale), counts[rating.key])
+
+    def _add_totalled(self, totalled: RatingsWithTotals, of: Input) -> None:
+        self.add(totalled.ratings, of)
         self.faults += totalled.faults
+        self.blank_rows |= totalled.blank_rows
+        self.blank_totals += totalled.blank_totals
+        self.formula_totals += totalled.formula_totals
+        self.published |= totalled.published
+
+    def _add_blank_means(self, table: RatingsTable, name: str) -> None:
+        """List the empty cells of a table of means, unless they were outside the scale."""
+        dropped = {(Key(vote.item, vote.system), vote.scale) for vote in table.off}
+        for rating in table.all_ratings if table.raters else ():
+            if rating.value != rating.value and (rating.key, rating.scale) not in dropped:
+                place = rating.key.item, rating.key.system, "", rating.scale
+                told = f"{rating.scale} is blank"
+                self.faults.append(RatingFault("blank", told, UNUSED_NOTE, *place, name))
+                self.blank_rows.add((rating.key, ""))
 
     def join(self, groups: Groupings, source: str) -> None:
         """Add groups of another file; raise UsageError if an item or listener has two groups."""
@@ -282,9 +358,6 @@ def _form_values(page: str, values: Mapping[str, object]) -> list[tuple[str, str
 # --- Ratings from files and databases ------------------------------------------------------------
 
 
-FAULT_POLICIES = ("refuse", "drop")
-
-
 @dataclass(frozen=True)
 class TableOptions:
     """How tables of ratings are read.
@@ -313,7 +386,7 @@ class TableOptions:
     scales: tuple[str, ...] = ()
     constants: Mapping[str, str] = field(default_factory=dict)
     rubric: str = ""
-    faults: str = FAULT_POLICIES[0]
+    faults: str = "refuse"
 
 
 def rating_set(
@@ -380,7 +453,19 @@ def read_rating_set(
         faults=tuple(collection.faults),
         rubric=collection.rubric,
         comments=tuple(collection.comments),
+        **_rows_with_blanks(collection),
     )
+
+
+def _rows_with_blanks(collection: RatingCollection) -> dict[str, Any]:
+    """Return the fields of a rating set on numbers of raters, blanks and other totals."""
+    return {
+        "raters": collection.raters,
+        "blank_rows": frozenset(collection.blank_rows),
+        "blank_totals": tuple(collection.blank_totals),
+        "formula_totals": tuple(collection.formula_totals),
+        "published": collection.published,
+    }
 
 
 def _reader_options(
@@ -399,6 +484,7 @@ def _reader_options(
         "limits": {**known_scales(), **said},
         "rubric": reading.rubric,
         "drop": reading.faults == "drop",
+        "means": settings.over_items,
     }
     if plan is None:
         return options
@@ -454,6 +540,7 @@ def stored_rating_set(
         plays=stored.plays(),
         groups=groups,
         faults=tuple(gathered.faults),
+        **_rows_with_blanks(gathered),
         comments=tuple(comments_from_answers((one.answer, one.meta) for one in stored.submissions)),
     )
 

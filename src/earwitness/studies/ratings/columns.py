@@ -1,143 +1,19 @@
-"""Column roles, sample name patterns, cell values and scale limits of rating tables."""
+"""Column roles, cell values and scale limits of rating tables."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from earwitness.errors import UsageError, nearest
 from earwitness.io.schema import NAME_PATTERN, Fault, is_name, show
 from earwitness.io.tables import BadCell, Cell, InputTable, TableWording
+from earwitness.studies.ratings.sample_names import Pattern
 from earwitness.studies.study import DEFAULT_SOUND_PATTERN, Scale
-
-# --- Sample name patterns ------------------------------------------------------------------------
-# In ``{system}/{item}.wav`` names are placeholders and ``*`` is any text; names contain no slash.
-# If a sample matches in several ways, ``{item}`` takes the longest text and all others the
-# shortest: ``{item}_{system}.wav`` is split at the last underscore, ``{system}_{item}.wav`` at the
-# first. If systems are known, the system must be one of them; if several match, the item must be
-# known too, and then the longest system name is used.
-
-
-PATTERN_FIELDS = ("item", "system", "listener", "scale", "session")
-MAX_SAMPLE_NAME_CHARACTERS = 1000
-PATTERN_PLACEHOLDER = re.compile(r"(\{[^{}]*\}|\*)")
-
-
-class Division(NamedTuple):
-    """Parts of a sample name by placeholder (empty: no match), and whether it is ambiguous."""
-
-    parts: dict[str, str]
-    several: bool
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """Pattern of sample names.
-
-    >>> Pattern("{item}_{system}.wav").divide("clip_7_C1.wav")
-    Division(parts={'item': 'clip_7', 'system': 'C1'}, several=True)
-    >>> Pattern("{item}_{system}.wav", frozenset(["C_1"])).divide("clip_7_C_1.wav")
-    Division(parts={'item': 'clip_7', 'system': 'C_1'}, several=False)
-    """
-
-    text: str
-    systems: frozenset[str] = frozenset()
-    items: frozenset[str] = frozenset()
-
-    def __post_init__(self) -> None:
-        for name in self.places:
-            if name not in PATTERN_FIELDS:
-                raise UsageError(
-                    f'pattern: unknown placeholder "{{{name}}}" — {nearest(name, PATTERN_FIELDS)}'
-                )
-            if self.places.count(name) > 1:
-                raise UsageError(f'pattern: "{{{name}}}" occurs twice — use it once')
-        if not self.places:
-            raise UsageError(
-                f'pattern "{self.text}" has no placeholder — use at least one, such as {{item}}'
-            )
-        if re.search(r"[{}]", PATTERN_PLACEHOLDER.sub("", self.text)):
-            raise UsageError(
-                f'pattern "{self.text}" has an unmatched brace — write placeholders as {{item}}'
-            )
-        if "}{" in self.text:
-            raise UsageError(
-                f'pattern "{self.text}" has adjacent placeholders — put text between them'
-            )
-
-    @cached_property
-    def places(self) -> list[str]:
-        """Names of the placeholders."""
-        return [
-            placeholder[1:-1]
-            for placeholder in PATTERN_PLACEHOLDER.findall(self.text)
-            if placeholder != "*"
-        ]
-
-    def divide(self, sample: str) -> Division:
-        """Split a sample name into its parts."""
-        sample = sample.replace("\\", "/")
-        if len(sample) > MAX_SAMPLE_NAME_CHARACTERS:
-            return Division({}, False)
-        return self._divide_by_system(sample) or self._divide_any(sample)
-
-    def _divide_any(self, sample: str) -> Division:
-        match, other_match = (
-            self._usual_pattern.fullmatch(sample),
-            self._other_pattern.fullmatch(sample),
-        )
-        if match is None or other_match is None:
-            return Division({}, False)
-        return Division(match.groupdict(), match.groupdict() != other_match.groupdict())
-
-    def _divide_by_system(self, sample: str) -> Division | None:
-        """Return the best division with a known system, or None."""
-        ways = [
-            {**match.groupdict(), "system": system}
-            for system, pattern in self._by_system.items()
-            if system in sample and (match := pattern.fullmatch(sample))
-        ]
-        ways = [way for way in ways if way.get("item") in self.items] or ways
-        if not ways:
-            return None
-        best = max(ways, key=lambda way: len(way["system"]))
-        return Division({name: best[name] for name in self.places}, len(ways) > 1)
-
-    @cached_property
-    def _by_system(self) -> dict[str, re.Pattern[str]]:
-        if "system" not in self.places:
-            return {}
-        return {
-            system: self._compile(flipped=False, system=system) for system in sorted(self.systems)
-        }
-
-    @cached_property
-    def _usual_pattern(self) -> re.Pattern[str]:
-        return self._compile(flipped=False)
-
-    @cached_property
-    def _other_pattern(self) -> re.Pattern[str]:
-        return self._compile(flipped=True)
-
-    def _compile(self, *, flipped: bool, system: str = "") -> re.Pattern[str]:
-        pieces = PATTERN_PLACEHOLDER.split(self.text.replace("\\", "/"))
-        return re.compile("".join(_piece_regex(piece, flipped, system) for piece in pieces))
-
-
-def _piece_regex(piece: str, flipped: bool, system: str) -> str:
-    if piece == "*":
-        return ".*" if flipped else ".*?"
-    if not piece.startswith("{"):
-        return re.escape(piece)
-    if system and piece == "{system}":
-        return re.escape(system)
-    most = (piece == "{item}") != flipped
-    return f"(?P<{piece[1:-1]}>[^/]+{'' if most else '?'})"
-
 
 # --- Names and numbers in cells ------------------------------------------------------------------
 
@@ -146,8 +22,12 @@ Parsed = TypeVar("Parsed")
 MISSING_VALUE = float("nan")  # marks an empty cell; a written NaN is refused
 UNDEFINED_WORDS = ("nan", "na", "n/a", "null", "none")
 MAX_WHOLE_NUMBER = 1e9
+MAX_NUMBER = 1e100  # sums of squares and their products stay finite
 SHOWN_NEAREST_NAMES = 20  # unknown names for which a suggestion is made
 WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
+# a number with a decimal comma, a percent sign or both
+ODD_NUMBER = re.compile(r"(?=.*[,%])[-+]?\d+(\.\d+|(?P<comma>,\d+))?(?P<percent>\s*%)?")
+DECIMAL_COMMA_REMEDY = "write a decimal point, or separate columns by semicolons"
 
 
 def show_cell(cell: Cell) -> str:
@@ -176,19 +56,56 @@ def read_number(
     comma: bool = False,
     words: TableWording = TableWording(),  # noqa: B008
 ) -> float | Fault:
-    """Return a finite number, NaN for an empty cell, or a fault."""
-    if cell == "" or (
-        words.undefined and isinstance(cell, str) and cell.lower() in UNDEFINED_WORDS
-    ):
+    """Return a number of at most ``MAX_NUMBER``, NaN for an empty cell, or a fault."""
+    if cell == "":
         return MISSING_VALUE
-    remedy = f"leave the cell empty if there is no {words.cell}"
+    value: float | None = None
     try:
         value = float(_number_text(cell, comma))
+        if abs(value) <= MAX_NUMBER:
+            return value
     except ValueError:
+        pass
+    if words.undefined and isinstance(cell, str) and cell.lower() in UNDEFINED_WORDS:
+        return MISSING_VALUE
+    remedy = f"leave the cell empty if there is no {words.cell}"
+    if value is None:
+        remedy = _notation_remedy(cell, comma) or remedy
         return Fault("", f"must be a number, got {show_cell(cell)}", remedy)
     if abs(value) < float("inf"):
-        return value
+        message = f"must be between −{MAX_NUMBER:g} and {MAX_NUMBER:g}, got {show_cell(cell)}"
+        return Fault("", message, "use logarithms, or " * words.undefined + remedy)
     return Fault("", f"must be finite, got {show_cell(cell)}", remedy)
+
+
+def _is_finite(cell: Cell, comma: bool) -> bool:
+    try:
+        return abs(float(_number_text(cell, comma))) < float("inf")
+    except ValueError:
+        return False
+
+
+def _notation_remedy(cell: Cell, comma: bool) -> str:
+    """Return the remedy for a number with a percent sign or a decimal comma, else an empty string.
+
+    ``comma`` says that numbers may have a decimal comma.
+    """
+    match = ODD_NUMBER.fullmatch(cell) if isinstance(cell, str) else None
+    if match is None:
+        return ""
+    remedies = [DECIMAL_COMMA_REMEDY] if match["comma"] and not comma else []
+    return "; ".join([*remedies, *(["remove the % sign"] if match["percent"] else [])])
+
+
+def read_plain_numbers(cells: Sequence[Cell]) -> list[float] | None:
+    """Return the numbers of a column at once, or None unless every cell is a plain number."""
+    try:
+        numbers = [*map(float, cells)]  # type: ignore[arg-type]
+        is_plain = all(-MAX_NUMBER <= number <= MAX_NUMBER for number in numbers)
+        is_plain = is_plain and "_" not in "".join(cells)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return numbers if is_plain else None
 
 
 def _number_text(cell: Cell, comma: bool) -> str:
@@ -259,6 +176,10 @@ def divide_samples(
         for sample in set(cells)
         if sample not in divisions or not divisions[sample].parts
     }
+    if len(bad) == len({*cells}) > 1:
+        first = f"no sample name matches the pattern {pattern.text}, e.g. {show_cell(cells[0])}"
+        table.tell(table.lines[0], where, first, remedy)
+        table.wrong.refuse()
     rows = zip(table.lines, cells, strict=True)
     table.wrong.add((line, bad[cell]) for line, cell in rows if cell in bad)
     if several := sorted(sample for sample, way in divisions.items() if way.several):
@@ -370,7 +291,10 @@ LONG_TABLE_ROLES = ("scale", "value")
 OPTIONAL_ROLES = ("session", "trial", "asked", "place", "against")
 ROLES = (*REQUIRED_ROLES, *LONG_TABLE_ROLES, *OPTIONAL_ROLES)
 SAMPLE_COLUMNS = ("sample", "file", "stimulus")
-NUMERIC_ROLES = ("value", "session", "trial", "asked", "place")
+CAPTION_ROLE = "caption"
+RATERS_ROLE = "raters"
+RATERS_COLUMNS = (RATERS_ROLE, "n")  # default names of the column
+NUMERIC_ROLES = ("value", "session", "trial", "asked", "place", RATERS_ROLE)
 
 
 @dataclass(frozen=True)
@@ -379,7 +303,8 @@ class ColumnOptions:
 
     Columns in ``apart`` are read elsewhere. Columns for ``optional`` roles may be missing. Columns
     in ``groups`` group items or listeners. Scales may be written as ``aliases``. Values outside
-    their scale are refused with a ``remedy``, or treated as missing with ``drop``.
+    their scale are refused with a ``remedy``, or treated as missing with ``drop``. With ``means``,
+    values are means over raters: they may lie between the steps of a scale, and have no listener.
     """
 
     pattern: str = ""
@@ -397,12 +322,18 @@ class ColumnOptions:
     aliases: Mapping[str, str] = field(default_factory=dict)
     remedy: str = ""
     drop: bool = False
+    roles: Sequence[str] = ROLES
+    means: bool = False
 
     def __post_init__(self) -> None:
-        for what, names in (("columns", self.columns), ("given", self.constants)):
+        constant_roles = [role for role in self.roles if role != CAPTION_ROLE]
+        for what, names, roles in (
+            ("columns", self.columns, self.roles),
+            ("given", self.constants, constant_roles),
+        ):
             for role in names:
-                if role not in ROLES:
-                    raise UsageError(f'{what}: unknown role "{role}" — {nearest(role, ROLES)}')
+                if role not in roles:
+                    raise UsageError(f'{what}: unknown role "{role}" — {nearest(role, roles)}')
         for role, text in self.constants.items():
             if not is_name(text):
                 raise UsageError(f"given: {role} must be printable text, got {text!r}")
@@ -478,7 +409,9 @@ class ColumnLayout:
 
 def lay_out(table: InputTable, options: ColumnOptions) -> ColumnLayout:
     """Return the columns of all roles; faults are added to the table."""
-    named = {role: options.name_of(role) for role in ROLES}
+    named = {role: options.name_of(role) for role in options.roles}
+    if RATERS_ROLE in named and RATERS_ROLE not in {*options.columns, *options.constants}:
+        named[RATERS_ROLE] = next((name for name in RATERS_COLUMNS if name in table.names), "")
     if options.scales:
         named = {role: name for role, name in named.items() if role not in LONG_TABLE_ROLES}
     layout = ColumnLayout(
@@ -489,9 +422,11 @@ def lay_out(table: InputTable, options: ColumnOptions) -> ColumnLayout:
     wide = bool(options.scales) or not roles & {*LONG_TABLE_ROLES}
     if wide:
         layout.scales = tuple(_scale_columns(layout, table, options))
+    odd = [*_odd_number_columns(layout, table, options)] if wide else []
     for fault in (
+        *odd,
         *_contradictions(layout, options),
-        *_missing_columns(layout, table, options, wide),
+        *_missing_columns(layout, table, options, wide, odd=bool(odd)),
         *_misspelled_columns(layout, table, options, wide),
     ):
         table.tell(HEADER_LINE, *fault)
@@ -534,11 +469,40 @@ def _scale_columns(
 
 
 def _holds_numbers(table: InputTable, name: str, options: ColumnOptions) -> bool:
-    """Return whether at least half of the filled cells of a column are numbers."""
+    """Return whether at least half of the filled cells of a column are numbers of any size."""
     cells = [cell for cell in table.cells(name, numbers=True) if cell]
+    if cells and read_plain_numbers(cells) is not None:
+        return True
     read = options.number_reader(table)
-    right = {cell for cell in set(cells) if isinstance(read(cell), float)}
+    right = {
+        cell
+        for cell in set(cells)
+        if isinstance(read(cell), float) or _is_finite(cell, table.comma)
+    }
     return bool(right) and 2 * sum(cell in right for cell in cells) >= len(cells)
+
+
+def _odd_number_columns(
+    layout: ColumnLayout, table: InputTable, options: ColumnOptions
+) -> Iterator[Fault]:
+    """Yield faults of columns of numbers that cannot be read, such as "85 %".
+
+    Such columns are ignored if there are others and users cannot choose columns.
+    """
+    if options.scales or (layout.scales and not options.words.choice):
+        return
+    read = options.number_reader(table)
+    for name in table.names:
+        if not name or name in layout.used or name in options.apart:
+            continue
+        cells = [cell for cell in table.cells(name) if isinstance(cell, str) and cell]
+        odd = {cell for cell in set(cells) if ODD_NUMBER.fullmatch(cell)}
+        if odd and 2 * sum(cell in odd for cell in cells) >= len(cells):
+            first = next(cell for cell in cells if cell in odd)
+            fault = read(first)
+            if isinstance(fault, Fault):
+                remedy = "; ".join(part for part in (fault.remedy, options.words.choice) if part)
+                yield Fault(show(name), f"contains numbers such as {show(first)}", remedy)
 
 
 def _contradictions(layout: ColumnLayout, options: ColumnOptions) -> Iterator[Fault]:
@@ -552,12 +516,16 @@ def _contradictions(layout: ColumnLayout, options: ColumnOptions) -> Iterator[Fa
     for role in options.constants:
         if role in layout.fields or role in layout.places:
             yield Fault(role, "set as a constant, but also in the file", "remove one of them")
+    if options.means and "listener" in {*layout.fields, *layout.places, *options.constants}:
+        message = "a table of means has no listeners"
+        remedy = "remove --means if each row is the vote of one listener, else remove the column"
+        yield Fault(layout.fields.get("listener", "listener"), message, remedy)
 
 
 def _missing_columns(
-    layout: ColumnLayout, table: InputTable, options: ColumnOptions, wide: bool
+    layout: ColumnLayout, table: InputTable, options: ColumnOptions, wide: bool, *, odd: bool
 ) -> Iterator[Fault]:
-    """Yield faults of missing columns."""
+    """Yield faults of missing columns; ``odd`` says that columns of odd numbers were reported."""
     sure = {*layout.fields.values(), *options.scales, layout.sample}
     free = [name for name in table.names if name and name not in sure]
     for role, name in options.columns.items():
@@ -569,6 +537,7 @@ def _missing_columns(
         if name and name not in table.names:
             yield Fault(show(name), NO_COLUMN_MESSAGE, _column_remedy(name, table.names))
     said = {*layout.fields, *layout.places, *options.constants}
+    said |= {"listener"} if options.means else set()
     for role in REQUIRED_ROLES if wide else (*REQUIRED_ROLES, *LONG_TABLE_ROLES):
         if role not in said and not options.columns.get(role):
             yield Fault(
@@ -576,7 +545,7 @@ def _missing_columns(
                 NO_COLUMN_MESSAGE,
                 _column_remedy(role, free, *_role_remedies(role, layout, options)),
             )
-    if wide and not layout.scales:
+    if wide and not layout.scales and not odd:
         message = "neither columns scale and value, nor columns of numbers"
         yield Fault("", message, _column_remedy("value", free))
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain
 from os import PathLike
 from typing import Any, NamedTuple
@@ -18,11 +18,14 @@ from earwitness.io.schema import Fault, show
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import Cell, InputTable, read_table
 from earwitness.studies.ratings.columns import (
+    CAPTION_ROLE,
     HEADER_LINE,
     LONG_TABLE_ROLES,
     MISSING_VALUE,
     NO_COLUMN_MESSAGE,
     NUMERIC_ROLES,
+    RATERS_ROLE,
+    ROLES,
     ColumnLayout,
     ColumnOptions,
     KnownNames,
@@ -36,6 +39,7 @@ from earwitness.studies.ratings.columns import (
     read_column,
     read_name,
     read_optional_name,
+    read_plain_numbers,
     tell_unknown_names,
     whole_number_reader,
 )
@@ -49,7 +53,6 @@ from earwitness.studies.wording import LANGUAGES
 
 
 NO_RUBRIC = "none"
-CAPTION_COLUMN = "caption"
 OFF_SCALE_REMEDY = "correct the value, or use --faults drop to treat it as blank"
 
 
@@ -72,9 +75,7 @@ def fit_rubric(options: ColumnOptions, table: InputTable, said: str = "") -> Col
         dimensions = read_rubric(name).names
         lacking = [one for one in dimensions if one not in dimension_of.values()]
         if not lacking:
-            return _add_rubric_columns(
-                options, read_rubric(name), dimension_of, table, wide=not long
-            )
+            return _add_rubric_columns(options, read_rubric(name), dimension_of, wide=not long)
         if said:
             _tell_dimensions(table, read_rubric(name), lacking)
     return options
@@ -84,7 +85,6 @@ def _add_rubric_columns(
     options: ColumnOptions,
     rubric: Rubric,
     dimension_of: Mapping[str, str],
-    table: InputTable,
     *,
     wide: bool,
 ) -> ColumnOptions:
@@ -92,14 +92,12 @@ def _add_rubric_columns(
         name: Limit(scale.low, scale.high, scale.step) for name, scale in rubric.scales.items()
     }
     limits[TOTAL] = limits[TOTAL]._replace(step=0)  # totals are recomputed
-    texts = [CAPTION_COLUMN] if CAPTION_COLUMN in table.names else []
     return replace(
         options,
         rubric=rubric.name,
         aliases=dict(dimension_of),
         limits={**limits, **options.limits} if options.limits else limits,
         scales=tuple(dimension_of) if wide else options.scales,
-        apart=(*options.apart, *texts),
         remedy=OFF_SCALE_REMEDY,
     )
 
@@ -162,7 +160,7 @@ class CheckedColumns(NamedTuple):
     off: list[OffScaleCell]
 
 
-MIN_ROLE_VALUES = {"session": 0, "trial": 0, "asked": 0, "place": 1}
+MIN_ROLE_VALUES = {"session": 0, "trial": 0, "asked": 0, "place": 1, RATERS_ROLE: 0}
 
 
 def check_columns(
@@ -177,7 +175,7 @@ def check_columns(
             columns[role] = read_column(
                 table, role_cells, where[role], whole_number_reader(MIN_ROLE_VALUES[role])
             )
-        elif role != "value":
+        elif role not in ("value", CAPTION_ROLE):
             read = read_optional_name if role == "against" else read_name
             columns[role] = read_column(table, role_cells, where[role], read)
             if role == "scale":
@@ -186,6 +184,8 @@ def check_columns(
             tell_unknown_names(
                 table, columns[role], where[role], what, options.known_names.names(what)
             )
+    if options.means:
+        columns["listener"] = [""] * len(table.lines)
     off: list[OffScaleCell] = []
     return CheckedColumns(
         columns, _votes_by_scale(table, layout, options, cells, columns, off), off
@@ -219,8 +219,8 @@ def _votes_by_scale(
     read = options.number_reader(table)
     if not layout.scales:
         where = layout.fields.get("value", "value")
-        values = read_column(table, cells["value"], where, read)
-        return {"": _check_limits(table, columns["scale"], values, where, options, off)}
+        numbers = read_column(table, cells["value"], where, read)
+        return {"": _check_limits(table, columns["scale"], numbers, where, options, off)}
     votes: Columns = {}
     for scale in layout.scales:
         names = options.known_names.names("scale")
@@ -228,7 +228,8 @@ def _votes_by_scale(
             table.tell(
                 HEADER_LINE, show(scale), f"unknown scale {show(scale)}", nearest(scale, names)
             )
-        values = read_column(table, table.cells(scale, numbers=True), scale, read)
+        scale_cells = table.cells(scale, numbers=True)
+        values = read_plain_numbers(scale_cells) or read_column(table, scale_cells, scale, read)
         named = options.scale(scale)
         scales = [named] * len(table.lines)
         votes[named] = _check_limits(table, scales, values, scale, options, off)
@@ -247,7 +248,10 @@ def _check_limits(
     if not options.limits:
         return values
     pairs: list[tuple[Any, Any]] = list(zip(scales, values, strict=True))
-    reasons: dict[Any, str] = dict(find_off_scale(set(pairs), options.limits))
+    limits = options.limits
+    if options.means:
+        limits = {scale: limit._replace(step=0) for scale, limit in limits.items()}
+    reasons: dict[Any, str] = dict(find_off_scale(set(pairs), limits))
     if reasons and options.drop:
         off += [OffScaleCell(row, *pair) for row, pair in enumerate(pairs) if pair in reasons]
         return [MISSING_VALUE if pair in reasons else pair[1] for pair in pairs]
@@ -261,11 +265,12 @@ def _check_limits(
 def build_ratings(columns: Columns, votes: Columns) -> list[Rating]:
     """Return one rating per vote, row by row; a missing vote is NaN."""
     rows = len(next(iter(votes.values())))
-    keys = _make_keys(columns["item"], columns["system"])
+    keys = make_keys(columns["item"], columns["system"])
     none: list[Any] = [None] * rows
-    against = _make_keys(columns["item"], columns["against"]) if "against" in columns else none
+    against = make_keys(columns["item"], columns["against"]) if "against" in columns else none
     zeros = [0] * rows
-    session, trial, asked, place = (columns.get(role, zeros) for role in MIN_ROLE_VALUES)
+    orders = ("session", "trial", "asked", "place")
+    session, trial, asked, place = (columns.get(role, zeros) for role in orders)
     people = listener_ids(columns["listener"])
     by_scale: list[Iterable[Rating]] = [
         map(
@@ -285,7 +290,7 @@ def build_ratings(columns: Columns, votes: Columns) -> list[Rating]:
     return list(chain.from_iterable(zip(*by_scale, strict=True)))
 
 
-def _make_keys(items: Sequence[str], systems: Sequence[str]) -> list[Any]:
+def make_keys(items: Sequence[str], systems: Sequence[str]) -> list[Any]:
     """Return keys, each created once; None without a system."""
     pairs = list(zip(items, systems, strict=True))
     key_of = {pair: Key(*pair) if pair[1] else None for pair in set(pairs)}
@@ -306,12 +311,22 @@ def _keep_options(options: ColumnOptions, _: InputTable) -> ColumnOptions:
 class ParsedRatings:
     """Ratings of a table, one per cell; NaN for empty cells."""
 
-    all_ratings: list[Rating]
     layout: ColumnLayout
     table: InputTable
     input: Input
     options: ColumnOptions
     checked: CheckedColumns
+
+    @cached_property
+    def all_ratings(self) -> list[Rating]:
+        """One rating per cell, created when needed."""
+        with without_garbage_collection():
+            return build_ratings(self.checked.columns, self.checked.votes)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether any cell is filled."""
+        return any(one == one for votes in self.checked.votes.values() for one in votes)
 
     @property
     def filled(self) -> list[Rating]:
@@ -326,12 +341,12 @@ def read_rows(
 
     ``fitted`` adapts the options to the columns of the table.
     """
-    with _without_garbage_collection():
+    with without_garbage_collection():
         return _read_rows(source, options, fitted)
 
 
 @contextmanager
-def _without_garbage_collection() -> Iterator[None]:
+def without_garbage_collection() -> Iterator[None]:
     """Disable garbage collection, which would take half the time and find nothing."""
     was = gc.isenabled()
     gc.disable()
@@ -356,10 +371,8 @@ def _read_rows(
         table.wrong.refuse()
     parsed = check_columns(table, layout, options)
     table.wrong.refuse()
-    rows = ParsedRatings(
-        build_ratings(parsed.columns, parsed.votes), layout, table, file, options, parsed
-    )
-    if not rows.filled:
+    rows = ParsedRatings(layout, table, file, options, parsed)
+    if not rows.has_numbers:
         table.tell(HEADER_LINE, "", nothing, f"fill in at least one {options.words.cell}")
         table.wrong.refuse()
     return rows
@@ -418,10 +431,11 @@ def _group_values(
 
 def _tell_clash(table: InputTable, name: str, item: Clash, listener: Clash) -> None:
     line, owner, before, current = item
-    message = (
-        f"item {owner} is {show(current)} here and {show(before)} above, and listener "
-        f"{listener[1]} is both {show(listener[2])} and {show(listener[3])}"
-    )
+    message = f"item {owner} is {show(current)} here and {show(before)} above"
+    if listener[1] == "":  # means have no listener
+        table.tell(line, name, message, "assign each item to one group")
+        return
+    message += f", and listener {listener[1]} is both {show(listener[2])} and {show(listener[3])}"
     table.tell(line, name, message, "assign each item, or each listener, to one group")
 
 
@@ -429,8 +443,6 @@ def caption_texts(
     table: InputTable, name: str, items: Sequence[str], systems: Sequence[str]
 ) -> dict[Key, str]:
     """Return captions by item and system; the first one in the table."""
-    if name not in table.names:
-        return {}
     texts: dict[Key, str] = {}
     for item, system, cell in zip(items, systems, table.cells(name), strict=True):
         if isinstance(cell, str) and cell:
@@ -460,7 +472,8 @@ class RatingsTable:
     """Ratings in the order of the file; ``missing`` is the number of empty cells.
 
     ``all_ratings`` also has empty cells, as NaN. ``groups`` are groups of items or listeners,
-    ``captions`` the captions rated by the ``rubric``, if any.
+    ``captions`` the rated captions, and ``rubric`` that of the ratings, if any. ``raters`` has the
+    number of raters of each mean, by output and scale; 0 if it is not known.
     """
 
     ratings: list[Rating]
@@ -472,6 +485,7 @@ class RatingsTable:
     groups: Mapping[str, Grouping] = field(default_factory=dict)
     captions: Mapping[Key, str] = field(default_factory=dict)
     rubric: str = ""
+    raters: Mapping[tuple[Key, str], int] = field(default_factory=dict)
 
 
 def read_ratings(
@@ -487,6 +501,7 @@ def read_ratings(
     groups: Sequence[str] = (),
     rubric: str = NO_RUBRIC,
     drop: bool = False,
+    means: bool = False,
 ) -> RatingsTable:
     """Read a table of ratings (CSV, TSV or JSON Lines).
 
@@ -514,6 +529,9 @@ def read_ratings(
         Rubric of the ratings; an empty string detects it.
     drop
         Whether to treat votes outside their scale as missing instead of refusing them.
+    means
+        Whether values are means over raters. They may lie between the steps of a scale, and the
+        listener of their ratings is an empty string.
 
     Returns
     -------
@@ -536,6 +554,8 @@ def read_ratings(
         ),
         apart=groups,
         drop=drop,
+        roles=(*ROLES, CAPTION_ROLE, *([RATERS_ROLE] if means else [])),
+        means=means,
     )
     source = path if isinstance(path, RecordSource) else RecordSource(path)
     rows = read_rows(source, options, partial(fit_rubric, said=rubric))
@@ -545,9 +565,10 @@ def read_ratings(
         rows.table, groups, parsed_columns["item"], listener_ids(parsed_columns["listener"])
     )
     rows.table.wrong.refuse()
+    captions = rows.layout.fields.get(CAPTION_ROLE)
     texts = (
-        caption_texts(rows.table, CAPTION_COLUMN, parsed_columns["item"], parsed_columns["system"])
-        if judged
+        caption_texts(rows.table, captions, parsed_columns["item"], parsed_columns["system"])
+        if captions
         else {}
     )
     return RatingsTable(
@@ -560,7 +581,15 @@ def read_ratings(
         divided,
         texts,
         judged,
+        _raters_by_mean(rows) if means else {},
     )
+
+
+def _raters_by_mean(rows: ParsedRatings) -> dict[tuple[Key, str], int]:
+    scales = len(rows.checked.votes)
+    counts = rows.checked.columns.get(RATERS_ROLE, [0] * len(rows.table.lines))
+    each = chain.from_iterable([count] * scales for count in counts)
+    return {(r.key, r.scale): n for r, n in zip(rows.all_ratings, each, strict=True)}
 
 
 def _off_scale_votes(rows: ParsedRatings) -> Iterator[OffScaleVote]:
@@ -582,9 +611,10 @@ def _table_notes(
     empty = {rating.key.system for rating in all_ratings} - {
         rating.key.system for rating in ratings
     }
-    yield from (f"no ratings of {name}: all its votes are missing" for name in sorted(empty))
+    noun = "mean" if rows.options.means else "vote"
+    yield from (f"no ratings of {name}: all its {noun}s are missing" for name in sorted(empty))
     if missing := len(all_ratings) - len(ratings):
-        yield f"{missing:,} {'vote is' if missing == 1 else 'votes are'} missing"
+        yield f"{missing:,} {f'{noun} is' if missing == 1 else f'{noun}s are'} missing"
     sessions = {rating.session for rating in ratings}
     if 0 in sessions and len(sessions) > 1:
         count = sum(rating.session == 0 for rating in ratings)

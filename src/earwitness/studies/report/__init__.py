@@ -46,11 +46,14 @@ from earwitness.studies.report.screening import (
 from earwitness.studies.report.wording import (
     INTERVAL_WORDING,
     MAX_LISTED_NAMES,
+    UNKNOWN_RATERS_CLAUSE,
     correction_clause,
     count_text,
     interval_method,
     level_percent,
+    raters_clause,
     test_clause,
+    unit_count,
 )
 from earwitness.studies.results import PairChoices, Results, ScaleResults
 from earwitness.studies.study import NO_CORRECTION
@@ -105,6 +108,8 @@ def _headlines(results: Results) -> Iterator[Topic]:
     findings = [*difference_headlines(results), *choice_headlines(results)]
     limits = [_capitalized(failure_clause(results))] * all_failed(results)
     limits += ["All listeners were simulated; these are not ratings by people"] * results.simulated
+    if results.over_items:
+        limits.append(f"{raters_clause(results)}; {UNKNOWN_RATERS_CLAUSE}")
     changes = [f"Deviation from the planned analysis: {change}" for change in results.changed]
     yield Topic("", findings[:1])
     yield Topic("", limits)
@@ -134,14 +139,12 @@ def result_systems(results: Results) -> tuple[str, ...]:
 
 def _subtitle(results: Results) -> str:
     """Return the numbers of systems and listeners, the scales and the files in one line."""
-    kept = results.listeners - len(results.left)
-    whom = f"{kept:,} of {results.listeners:,}" if results.left else f"{kept:,}"
+    whom = unit_count(results, results.units)
+    if results.left:
+        whom = f"{results.units:,} of {unit_count(results, results.listeners)}"
     scales = ", ".join(scale.value.name for scale in results.scales)
     files = ", ".join(file.name for file in results.inputs)
-    message = (
-        f"{_rated_text(results)}, {whom} listener{'s' * (results.listeners != 1)}"
-        f"{f'; {scales}' if scales else ''}"
-    )
+    message = f"{_rated_text(results)}, {whom}{f'; {scales}' if scales else ''}"
     return f"{message}; {files}" if files else message
 
 
@@ -217,8 +220,7 @@ def _has_pair_rows(scale: ScaleResults) -> bool:
 
 def _paper_about(results: Results) -> Iterator[str]:
     """Yield what the numbers are, and how many listeners, votes and choices they are based on."""
-    kept = results.listeners - len(results.left)
-    people = count_text(kept, "listener", "listeners")
+    people = unit_count(results, results.units)
     excluded = f" ({len(results.left):,} more excluded by screening)" if results.left else ""
     able = [scale.value.name for scale in results.scales if not scale.systems and scale.abilities]
     right = [
@@ -229,7 +231,10 @@ def _paper_about(results: Results) -> Iterator[str]:
         *([f"log Bradley–Terry abilities ({join_names(able)})"] if able else []),
         *([f"shares of correct answers ({join_names(right)})"] if right else []),
     ]
-    yield f"{_capitalized(join_names(kinds or ['ratings']))} by {people}{excluded}."
+    by = "over" if results.over_items else "by"
+    yield f"{_capitalized(join_names(kinds or ['ratings']))} {by} {people}{excluded}."
+    if results.over_items:
+        yield f"{raters_clause(results)}."
     if results.simulated:
         yield "All listeners were simulated; these are not ratings by people."
     if any(scale.systems for scale in results.scales):

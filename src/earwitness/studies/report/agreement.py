@@ -59,10 +59,12 @@ def agreement_sections(results: Results) -> Iterator[Section]:
         yield Section("Test–retest reliability", (_retest_table(results),), place="pages")
     if results.doubled:
         note = doubled_sentence(results)
-        yield Section("Repeated votes", (_repeat_table(results),), note, "pictures", folded=True)
+        title = "Outputs with several rows" if results.over_items else "Repeated votes"
+        yield Section(title, (_repeat_table(results),), note, "pictures", folded=True)
+    means = results.over_items
     items = tuple(_item_table(scale) for scale in results.scales if _is_listable(scale))
     if items:
-        note = "Means per item; stimuli.csv contains all votes."
+        note = f"Means per item; stimuli.csv contains all {'means' if means else 'votes'}."
         yield Section("Items", items, note, place="pictures", folded=True)
 
 
@@ -195,15 +197,19 @@ def _retest_table(results: Results) -> Table:
 
 
 def _repeat_table(results: Results) -> Table:
+    means = results.over_items
     rows = tuple(
         (
-            *(repeated.key.item, repeated.key.system, repeated.scale, str(repeated.listener)),
+            *(repeated.key.item, repeated.key.system, repeated.scale),
+            *([] if means else [str(repeated.listener)]),
             *(", ".join(f"{x:g}" for x in repeated.values), f"{repeated.counted:g}"),
         )
         for repeated in results.doubled
     )
-    header = ("item", "system", "scale", "listener", "votes", "vote used")
-    return Table("repeated votes", header, rows, names=4)
+    place = ("item", "system", "scale")
+    if means:
+        return Table("outputs with several rows", (*place, "means", "mean used"), rows, names=3)
+    return Table("repeated votes", (*place, "listener", "votes", "vote used"), rows, names=4)
 
 
 def _is_listable(scale: ScaleResults) -> bool:
@@ -360,9 +366,10 @@ def _stimuli_csv(results: Results) -> TableContent:
     for scale in results.scales:
         for stimulus in scale.stimuli:
             n = sum(not isnan(vote) for vote in stimulus.votes)
+            counted = scale.raters.get(stimulus.key, n) or ""  # empty if not known
             quality = _quality_cells(scale, stimulus.key)
             named = [stimulus.key.item, stimulus.key.system, scale.value.name]
-            rows.append([*named, n, stimulus.mean, stimulus.sd, *quality, *stimulus.votes])
+            rows.append([*named, counted, stimulus.mean, stimulus.sd, *quality, *stimulus.votes])
     header = ["item", "system", "scale", "n", "mean", "sd", "quality"]
     return header + [f"vote_{n}" for n in range(1, most + 1)], fill_rows(rows, most + 7)
 

@@ -14,10 +14,12 @@ from earwitness.report.sentences import (
     competing_contrasts,
     competing_values,
     finding_sentences,
+    is_undecided,
     join_names,
     lead_sentences,
     leaders,
     leading_group,
+    no_difference_phrase,
 )
 from earwitness.report.tables import is_tested, verdict
 from earwitness.studies.analysis.means import (
@@ -39,8 +41,11 @@ from earwitness.studies.report.wording import (
     estimate_cells,
     level_percent,
     test_clause,
+    unit_count,
+    unit_noun,
 )
 from earwitness.studies.results import FriedmanTest, Results, ScaleResults
+from earwitness.studies.rubric import TOTAL
 from earwitness.studies.study import NO_CORRECTION, WILCOXON
 
 # --- Matrix of differences -----------------------------------------------------------------------
@@ -64,7 +69,8 @@ def _friedman_parts(results: Results) -> Iterator[Table]:
         for scale, test in _friedman_tests(results)
     )
     if rows:
-        header = ("scale", "chi-square", "degrees of freedom", "p", "systems", "listeners")
+        unit = f"{unit_noun(results)}s"
+        header = ("scale", "chi-square", "degrees of freedom", "p", "systems", unit)
         yield Table("Friedman test: are all systems ranked alike?", header, rows)
 
 
@@ -82,7 +88,7 @@ def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
     """Return the matrix of means and contrasts of a scale."""
     names = _compared_systems(scale) if against_others_only(scale) else list(scale.systems)
     means = {n: scale.systems[n].mean if n in scale.systems else None for n in names}
-    few = tuple(n for n, r in scale.systems.items() if has_few_votes(r.votes, r.listeners))
+    few = tuple(n for n, r in scale.systems.items() if has_few_votes(r.votes, r.units))
     return Matrix(
         *(value_title(scale.value), scale.value, means, scale.contrasts),
         *(results.plan.correction, scale.controls, few),
@@ -100,13 +106,14 @@ def _compared_systems(scale: ScaleResults) -> list[str]:
 
 def _difference_note(results: Results) -> str:
     contrasts = [c for scale in results.scales for c in scale.contrasts]
-    sizes = {effect_size_name(c.effect.method) for c in contrasts if c.effect}
+    sizes = {effect_size_name(results, c.effect.method) for c in contrasts if c.effect}
     effect = f" Effect sizes: {', '.join(sorted(sizes))}." if sizes else ""
     untested = ", ?: cannot be tested" * (not all(map(is_tested, contrasts)))
     untested += ", empty: not compared" * any(
         _has_uncompared_pairs(results, s) for s in results.scales
     )
-    within = "Systems are compared within listeners. " * any(not c.note for c in contrasts)
+    within = f"Systems are compared within {unit_noun(results)}s. "
+    within *= any(not c.note for c in contrasts)
     return (
         f"{within}·: not significantly different{untested}. "
         f"p is {correction_clause(results)}; confidence intervals are not corrected.{effect}"
@@ -142,15 +149,16 @@ def basis_sentences(results: Results) -> Iterator[str]:
         names = tuple(
             name
             for name, rated in scale.systems.items()
-            if name not in scale.controls and has_few_votes(rated.votes, rated.listeners)
+            if name not in scale.controls and has_few_votes(rated.votes, rated.units)
         )
         if names and len(names) < len(scale.systems):
             few.setdefault(names, []).append(scale.value.name)
     for names, scales in few.items():
+        least = f"{MIN_VOTES_FOR_DIFFERENCE} votes or {MIN_LISTENERS_FOR_DIFFERENCE} listeners"
+        least = f"{MIN_VOTES_FOR_DIFFERENCE} items" if results.over_items else least
         yield (
             f"{join_names(names)} {'is' if len(names) == 1 else 'are'} not ranked on "
-            f"{join_names(scales)}: fewer than {MIN_VOTES_FOR_DIFFERENCE} votes or "
-            f"{MIN_LISTENERS_FOR_DIFFERENCE} listeners"
+            f"{join_names(scales)}: fewer than {least}"
         )
 
 
@@ -177,8 +185,15 @@ def difference_headlines(results: Results) -> Iterator[str]:
         for matrix in alone:
             yield from lead_sentences(matrix)
         return
+    if results.rubric is not None:
+        alone.sort(key=lambda matrix: matrix.value.name != TOTAL)  # the total comes first
     yield from _leader_sentences(alone, context)
-    yield from finding_sentences(alone, context)
+    undecided = [matrix for matrix in alone if is_undecided(matrix)]
+    if 1 < len(undecided) < len(alone):
+        yield from finding_sentences([m for m in alone if not is_undecided(m)], context)
+        yield no_difference_phrase(undecided, context)
+    else:
+        yield from finding_sentences(alone, context)
     for matrix in relative:
         yield from better_sentences(matrix, context)
     yield from _alike_pair_sentences(alone)
@@ -196,25 +211,27 @@ def _friedman_sentences(results: Results) -> Iterator[str]:
             yield (
                 f"{scale.value.name}: the {test.systems:,} systems {verb} in their ranks (Friedman "
                 f"test: chi-square({test.freedom}) = {_statistic_text(test)}, "
-                f"{p_phrase(test.p)}, {count_text(test.listeners, 'listener', 'listeners')})"
+                f"{p_phrase(test.p)}, {unit_count(results, test.listeners)})"
             )
 
 
 def _finding_context(results: Results) -> FindingContext:
-    kept = results.listeners - len(results.left)
-    size = f"{'simulated ' * results.simulated}listener{'s' * (kept != 1)}"
-    return FindingContext(f"{kept:,} {size}", 1 - results.plan.level, "on", SAME_LISTENERS_CLAUSE)
+    alpha = 1 - results.plan.level
+    if results.over_items:
+        return FindingContext(unit_count(results, results.units), alpha, "on", unit="items")
+    size = f"{'simulated ' * results.simulated}listener{'s' * (results.units != 1)}"
+    return FindingContext(f"{results.units:,} {size}", alpha, "on", SAME_LISTENERS_CLAUSE)
 
 
 def _too_few_sentence(results: Results) -> str:
     """Return the sentence that listeners are too few to test differences, or nothing."""
-    count = results.listeners - len(results.left)
-    if not 0 < count < MIN_LISTENERS_FOR_DIFFERENCE:
+    count = results.units
+    least = MIN_VOTES_FOR_DIFFERENCE if results.over_items else MIN_LISTENERS_FOR_DIFFERENCE
+    if not 0 < count < least:
         return ""
-    who = "1 listener is" if count == 1 else f"{count} listeners are"
     return (
-        f"No difference can be called significant: {who} too few "
-        f"(at least {MIN_LISTENERS_FOR_DIFFERENCE} are needed)"
+        f"No difference can be called significant: {unit_count(results, count)} "
+        f"{'is' if count == 1 else 'are'} too few (at least {least} are needed)"
     )
 
 
@@ -310,10 +327,10 @@ def difference_methods(results: Results) -> Iterator[str]:
         counts = join_names(sorted({f"{test.listeners:,}" for test in tests}), conjunction="or")
         yield (
             "All systems of a scale were compared by a Friedman test, corrected for ties, over the "
-            f"{counts} listeners who rated all of them."
+            f"{counts} {'items with' if results.over_items else 'listeners who rated'} all of them."
         )
     sizes = {
-        effect_size_name(c.effect.method)
+        effect_size_name(results, c.effect.method)
         for s in compared
         for c in s.contrasts
         if c.effect is not None and any_defined([c.effect])

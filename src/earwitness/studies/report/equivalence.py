@@ -11,6 +11,7 @@ from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_valu
 from earwitness.report.parts import Place, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.report.tables import better_system, is_tested
+from earwitness.stats.means import ITEM_T
 from earwitness.studies.report.wording import (
     ESTIMATE_COLUMNS,
     INTERVAL_WORDING,
@@ -19,6 +20,7 @@ from earwitness.studies.report.wording import (
     TableContent,
     correction_clause,
     estimate_cells,
+    unit_noun,
     yes_or_no,
 )
 from earwitness.studies.results import DifferenceTest, Equivalence, Results, ScaleResults
@@ -62,7 +64,7 @@ def tests_by_scope(
     results: Results, planned: Test, modelled: Test | None
 ) -> Iterator[tuple[str, Test]]:
     """Yield the planned test and the mixed model, each with what it generalizes to."""
-    wide = {MIXED_MODEL, "two_way_bootstrap"}
+    wide = {MIXED_MODEL, "two_way_bootstrap", ITEM_T}
     scope = "other items" if results.plan.interval in wide else "these items"
     yield scope, planned
     if modelled is not None:
@@ -227,7 +229,7 @@ def equivalence_methods(results: Results) -> Iterator[str]:
     ]
     if margins:
         test = "the mixed model" if results.plan.interval == MIXED_MODEL else "the same method"
-        test = "t tests over listeners" if results.plan.test == WILCOXON else test
+        test = f"t tests over {unit_noun(results)}s" if results.plan.test == WILCOXON else test
         yield (
             f"Equivalence was tested by two one-sided tests (TOST), using {test}, at alpha = "
             f"{1 - results.plan.level:.4g} with margins of "

@@ -85,7 +85,7 @@ TABLE_FILES = (
     ),
     *("agreement.csv", "subjects.csv", "effects.csv", "doubled.csv", "stimuli.csv"),
     *("modelled.csv", "equivalences.csv", "groups.csv", "group_contrasts.csv"),
-    *("interactions.csv", "correlations.csv", "faults.csv", "without_duplicates.csv"),
+    *("interactions.csv", "correlations.csv", "faults.csv", "without_faults.csv"),
 )
 
 
@@ -156,6 +156,8 @@ def _plain_value(value: Any, name: str = "") -> Any:
 def _plain_mapping(value: Mapping[Any, Any], name: str) -> Any:
     if name == "counts":
         return [{"value": vote, "votes": votes} for vote, votes in value.items()]
+    if name == "raters":
+        return [_plain_value(key) | {"raters": count} for key, count in value.items()]
     if name == "qualities":
         return [_plain_value(key) | _plain_value(quality) for key, quality in value.items()]
     if name in LISTENER_KEYED_FIELDS:

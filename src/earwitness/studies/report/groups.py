@@ -21,7 +21,13 @@ from earwitness.studies.report.wording import (
     estimate_cells,
     tested_cells,
 )
-from earwitness.studies.results import FieldGroups, Interaction, Results, ScaleResults
+from earwitness.studies.results import (
+    FieldGroups,
+    GroupMean,
+    Interaction,
+    Results,
+    ScaleResults,
+)
 from earwitness.studies.study import MIXED_MODEL, WILCOXON
 
 # --- Sections by group ---------------------------------------------------------------------------
@@ -52,8 +58,9 @@ def group_sections(results: Results) -> Iterator[Section]:
 
 
 def _group_note(results: Results, name: str) -> str:
+    counts = "items" if results.over_items else "listeners × items"
     return (
-        f"n: listeners × items in each cell. p is {correction_clause(results)} across all pairs "
+        f"n: {counts} in each cell. p is {correction_clause(results)} across all pairs "
         f"and groups of {name} on a scale; confidence intervals are not corrected. "
         f"{INTERACTION_NOTE}"
     )
@@ -76,15 +83,17 @@ def _mean_intervals(scale: ScaleResults, grouped: FieldGroups) -> Intervals:
 
 
 def _picture_table(title: str, scale: ScaleResults, grouped: FieldGroups) -> Table:
+    has_listeners = any(rated.listeners for rated in scale.systems.values())
+    counts = ("listeners", "items", "votes") if has_listeners else ("items",)
     rows = tuple(
         (
             *(group.name, name, cell(group_mean.mean, scale.value)),
-            *(f"{count:,}" for count in (group_mean.listeners, group_mean.items, group_mean.votes)),
+            *(f"{getattr(group_mean, count):,}" for count in counts),
         )
         for group in grouped.groups
         for name, group_mean in group.systems.items()
     )
-    header = (grouped.field, "system", "mean", "listeners", "items", "votes")
+    header = (grouped.field, "system", "mean", *counts)
     return Table(title, header, rows, names=2)
 
 
@@ -95,13 +104,17 @@ def _mean_table(field: str, field_groups: Sequence[Pair]) -> Table:
     for scale, grouped in field_groups:
         for group in grouped.groups:
             cells = [
-                f"{cell(mean.mean, scale.value)} n {mean.listeners:,} × {mean.items:,}"
+                f"{cell(mean.mean, scale.value)} n {_cell_size(mean)}"
                 if (mean := group.systems.get(name)) is not None and mean.votes
                 else "n 0"
                 for name in systems
             ]
             rows.append((scale.value.name, group.name, *cells))
     return Table(f"means by {field}", ("scale", field, *systems), tuple(rows), names=2)
+
+
+def _cell_size(mean: GroupMean) -> str:
+    return f"{mean.listeners:,} × {mean.items:,}" if mean.listeners else f"{mean.items:,}"
 
 
 def _difference_table(results: Results, field: str, field_groups: Sequence[Pair]) -> Table:
@@ -219,6 +232,8 @@ def group_methods(results: Results) -> Iterator[str]:
 def _method_clause(results: Results, sorts: set[str]) -> str:
     if results.plan.interval == MIXED_MODEL:
         return ", by a mixed model of the differences"
+    if results.over_items:
+        return ", by Welch's t test between groups of items"
     ways = []
     if "item" in sorts:
         by_t = " by t tests" * (results.plan.test == WILCOXON)

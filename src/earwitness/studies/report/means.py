@@ -29,6 +29,7 @@ from earwitness.studies.report.wording import (
     interval_method,
     level_percent,
     share_words,
+    unit_noun,
 )
 from earwitness.studies.results import Results, ScaleResults, SystemMeans
 
@@ -48,7 +49,7 @@ def mean_sections(results: Results) -> Iterator[Section]:
     yield Section(
         "Means",
         tuple(map(_mean_intervals, rated)),
-        f"{_interval_note(results)}{_beyond_scale_note(rated)}",
+        f"{_interval_note(results)}{_beyond_scale_note(results, rated)}",
     )
     several_methods = [
         s
@@ -61,8 +62,11 @@ def mean_sections(results: Results) -> Iterator[Section]:
             *(_method_table(scale) for scale in several_methods),
         )
         yield Section("Means by method", parts, place="pages", folded=True)
-    shapes = tuple(_vote_part(s) for s in rated if any(r.counts for r in s.systems.values()))
-    if shapes:
+    counted = [s for s in rated if any(r.counts for r in s.systems.values())]
+    if results.over_items:
+        spreads = tuple(_value_spread(scale, "means") for scale in counted)
+        yield Section("Distribution of means over raters", spreads, place="pages")
+    elif shapes := tuple(map(_vote_part, counted)):
         yield Section("Distribution of votes", shapes, _vote_note(rated), place="pages")
 
 
@@ -80,7 +84,7 @@ def _interval_note(results: Results) -> str:
     return f"{estimand}Confidence intervals: {name}{about}."
 
 
-def _beyond_scale_note(scales: list[ScaleResults]) -> str:
+def _beyond_scale_note(results: Results, scales: list[ScaleResults]) -> str:
     """Return which intervals extend beyond the scale, and why they are not truncated."""
     beyond = [
         f"{scale.value.name} ({scale.value.low:g} to {scale.value.high:g})"
@@ -95,7 +99,8 @@ def _beyond_scale_note(scales: list[ScaleResults]) -> str:
     return (
         f" Some intervals extend beyond the scale: {join_names(beyond)}. They are drawn up to its "
         "ends, but the numbers are not truncated: the method does not use the ends of the scale, "
-        "and few listeners, or votes close to an end, make intervals wide."
+        f"and few {unit_noun(results)}s, or {'means' if results.over_items else 'votes'} close to "
+        "an end, make intervals wide."
     )
 
 
@@ -110,14 +115,15 @@ def _mean_table(scale: ScaleResults) -> Table:
     shares = [name for name in VOTE_SHARES if any(getattr(rated, name) for rated in all_means)]
     words = share_words(scale.value)
     has_other_order = differs_in_order(scale)
+    counts = ("votes", "listeners", "items") if any(r.listeners for r in all_means) else ("items",)
     header = ("system", "mean", *(["mean of votes"] if has_other_order else []), "SD")
-    header += ("votes", "listeners", "items", *(words[n] for n in shares))
+    header += (*counts, *(words[n] for n in shares))
     rows = tuple(
         (
             *(name, cell(r.mean, scale.value)),
             *([number(r.vote_mean, scale.value)] if has_other_order else []),
             number(r.sd, scale.value),
-            *(f"{count:,}" for count in (r.votes, r.listeners, r.items)),
+            *(f"{getattr(r, count):,}" for count in counts),
             *(percent(getattr(r, share)) for share in shares),
         )
         for name, r in scale.systems.items()
@@ -170,7 +176,7 @@ def _method_lines(scales: list[ScaleResults]) -> Lines:
 def _vote_part(scale: ScaleResults) -> VoteCounts | ValueSpread:
     """Return bars for scales with few values, else histograms."""
     values = scale_steps(scale)
-    return _value_spread(scale) if not values else _vote_counts(scale, values)
+    return _value_spread(scale, "votes") if not values else _vote_counts(scale, values)
 
 
 def scale_steps(scale: ScaleResults) -> list[float]:
@@ -215,18 +221,18 @@ def _share_note(rated: SystemMeans, scale: Value) -> str:
     return ", ".join(shares) or f"{rated.votes:,} votes"
 
 
-def _value_spread(scale: ScaleResults) -> ValueSpread:
+def _value_spread(scale: ScaleResults, noun: str) -> ValueSpread:
     series = {
         name: tuple(float(x) for x, n in sorted(rated.counts.items()) for _ in range(n))
         for name, rated in scale.systems.items()
     }
-    title = f"{scale.value.name}: votes"
+    title = f"{scale.value.name}: {noun}"
     rows = tuple((name, *_quartile_cells(values, scale.value)) for name, values in series.items())
     quartiles = ("minimum", "lower quartile", "median", "upper quartile", "maximum")
-    header = ("system", "votes", *quartiles)
+    header = ("system", noun, *quartiles)
     most = max(len(values) for values in series.values())
     table = Table(title, header, rows)
-    return ValueSpread(title, scale.value, series, most, HISTOGRAM_BINS, "votes", table)
+    return ValueSpread(title, scale.value, series, most, HISTOGRAM_BINS, noun, table)
 
 
 def _quartile_cells(values: tuple[float, ...], value: Value) -> list[str]:
@@ -295,14 +301,16 @@ def vote_methods(results: Results) -> Iterator[str]:
         votes = sum(r.votes for scale in voted_scales for r in scale.systems.values())
         names = join_names([_scale_with_ends(scale) for scale in voted_scales], MAX_LISTED_NAMES)
         word = "scale" if len(voted_scales) == 1 else "scales"
+        noun = "mean" if results.over_items else "vote"
         yield (
-            f"{count_text(votes, 'vote', 'votes')} on the {word} {names} were analysed, for "
+            f"{count_text(votes, noun, f'{noun}s')} on the {word} {names} were analysed, for "
             f"{rated_clause(rated)}{_items_clause(rated)}."
         )
     follow = [_scale_with_ends(scale) for scale in rated if scale not in voted_scales]
     if follow:
         verb = "was" if len(follow) == 1 else "were"
-        yield f"{join_names(follow, MAX_LISTED_NAMES)} {verb} derived from these votes."
+        noun = "means" if results.over_items else "votes"
+        yield f"{join_names(follow, MAX_LISTED_NAMES)} {verb} derived from these {noun}."
     if results.doubled:
         yield doubled_sentence(results)
     yield from (
@@ -313,6 +321,10 @@ def vote_methods(results: Results) -> Iterator[str]:
 def doubled_sentence(results: Results) -> str:
     """Return the sentence on how repeated votes are resolved."""
     rule = REPEAT_RULE_WORDING.get(results.rule, results.rule)
+    if results.over_items:
+        count = len({repeat.key for repeat in results.doubled})
+        used = {"mean": "their mean"}.get(results.rule, f"the {results.rule} one")
+        return f"{count_text(count, 'output has', 'outputs have')} several rows; {used} is used."
     what = count_text(len(results.doubled), "stimulus was", "stimuli were")
     how = f"; {rule}" if rule else ""
     return f"{what} rated more than once by the same listener on the same scale{how}."

@@ -21,7 +21,7 @@ from earwitness.studies.report.wording import (
     estimate_cells,
     tested_cells,
 )
-from earwitness.studies.results import Results, RubricResults, Who
+from earwitness.studies.results import DifferenceTest, Results, RubricResults, Who
 
 # --- Methods sentences on rubrics ----------------------------------------------------------------
 
@@ -52,18 +52,28 @@ def rubric_methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on rubrics."""
     rubric = results.rubric
     if rubric is not None:
-        yield _rubric_sentence(rubric)
+        yield _rubric_sentence(results, rubric)
     if counts := count_faults(results):
         yield f"Faults in the data: {join_names(counts, MAX_LISTED_NAMES)}."
     correlations = rubric.correlations if rubric is not None else ()
     if any_defined(x for c in correlations for x in (c.pearson, c.spearman, c.within)):
+        within = "" if results.over_items else ", and Pearson's within raters"
         yield (
-            "Correlations between dimensions are Pearson's and Spearman's over captions, and "
-            "Pearson's within raters, with confidence intervals by a bootstrap over items."
+            f"Correlations between dimensions are Pearson's and Spearman's over captions{within}, "
+            "with confidence intervals by a bootstrap over items."
         )
+    if alternatives := [*dict.fromkeys(one.alternative for one in results.alternatives)]:
+        how = join_names(alternatives, MAX_LISTED_NAMES)
+        yield f"Differences were computed with all rows and also {how}."
 
 
-def _rubric_sentence(rubric: RubricResults) -> str:
+def _rubric_sentence(results: Results, rubric: RubricResults) -> str:
+    if results.over_items:
+        formula = f"{rubric.formula}, computed from the means of the dimensions"
+        totals = (
+            "the totals of the table were used" if rubric.published else f"the total is {formula}"
+        )
+        return f"Captions were rated with the rubric {rubric.name}; {totals}."
     blanks = BLANK_POLICY_WORDING.get(rubric.blank, rubric.blank)
     return (
         f"Captions were rated with the rubric {rubric.name}. The total is {rubric.formula}, "
@@ -81,10 +91,11 @@ PEARSON_R = Value(
 SEVERITY_VALUE = Value("severity", "none", *UNBOUNDED, "")
 MAX_OPEN_FAULTS = 40  # more faults are folded
 STRONG_CORRELATION = 0.5  # correlations from here on are headlines
+OVER_CAPTIONS_NOTE = "Over captions: means over raters, one point per caption."
+WITHIN_RATERS_NOTE = "Within raters: single votes minus the rater's mean."
 CORRELATION_NOTE = (
-    "Over captions: means over raters, one point per caption. Within raters: single votes minus "
-    "the rater's mean. Confidence intervals are by a bootstrap over items. If two dimensions are "
-    "strongly correlated, the total may count the same aspect twice; compare single dimensions."
+    "Confidence intervals are by a bootstrap over items. If two dimensions are strongly "
+    "correlated, the total may count the same aspect twice; compare single dimensions."
 )
 SEVERITY_NOTE = (
     "How far a rater is above (+) or below (−) the others on the same captions, in scale points: "
@@ -101,12 +112,19 @@ def rubric_sections(results: Results) -> Iterator[Section]:
         yield Section(
             "Correlations between dimensions",
             (_correlation_heat(results.rubric),),
-            CORRELATION_NOTE,
+            " ".join(_correlation_notes(results)),
             place="pages",
         )
     severity = _severity_table(results)
     if severity.rows:
         yield Section("Severity of raters", (severity,), SEVERITY_NOTE, place="pages")
+
+
+def _correlation_notes(results: Results) -> Iterator[str]:
+    yield OVER_CAPTIONS_NOTE
+    if not results.over_items:
+        yield WITHIN_RATERS_NOTE
+    yield CORRELATION_NOTE
 
 
 def _correlation_heat(rubric: RubricResults) -> Heat:
@@ -174,68 +192,73 @@ def _bias_cell(estimate: Estimate | None) -> str:
 
 
 def fault_sections(results: Results) -> Iterator[Section]:
-    """Yield the faults and their handling, and differences without duplicate captions."""
-    if not results.faults:
+    """Yield the faults and their handling, and differences without faulty rows."""
+    if not results.faults and not results.alternatives:
         return
-    parts: list[Part] = [_fault_table(results)]
-    if results.rubric and results.rubric.without:
-        parts.append(_duplicate_table(results))
+    parts: list[Part] = [_fault_table(results)] if results.faults else []
+    if results.alternatives:
+        parts.append(_alternative_table(results))
     folded = len(results.faults) > MAX_OPEN_FAULTS
-    yield Section(
-        "Faults in the data", tuple(parts), "Faults and how they were handled.", folded=folded
-    )
+    text = "Faults and how they were handled."
+    if results.rubric and any("blank" in one.alternative for one in results.alternatives):
+        text += " With all rows, a blank penalty counts as 0 in the total."
+    yield Section("Faults in the data", tuple(parts), text, folded=folded)
 
 
 def _fault_table(results: Results) -> Table:
+    has_raters = not results.over_items
     rows = tuple(
-        (f.kind, f.item, f.system, str(f.listener), f.told, f.done, f.where) for f in results.faults
+        (
+            *(f.kind, f.item, f.system, *([str(f.listener)] if has_raters else [])),
+            *(f.told, f.done, f.where),
+        )
+        for f in results.faults
     )
-    header = ("fault", "item", "system", "rater", "description", "handling", "location")
+    header = ("fault", "item", "system", *(["rater"] if has_raters else []))
+    header += ("description", "handling", "location")
     return Table("faults", header, rows, names=len(header))
 
 
-def _duplicate_table(results: Results) -> Table:
-    rubric = results.rubric
+def _alternative_table(results: Results) -> Table:
+    """Return two rows per difference: with all rows, and by the alternative."""
     values = {scale.value.name: scale.value for scale in results.scales}
     rows = tuple(
         (
-            *(
-                comparison.value,
-                comparison.a,
-                comparison.b,
-                cell(comparison.every.difference, values[comparison.value]),
-            ),
-            *(
-                f"{comparison.every.difference.n:,} × {comparison.items:,}",
-                p_value(comparison.every.p),
-            ),
-            cell(comparison.rest.difference, values[comparison.value]),
-            *(
-                f"{comparison.rest.difference.n:,} × {comparison.rest_items:,}",
-                p_value(comparison.rest.p),
-            ),
+            *(one.value, f"{one.a} − {one.b}", words, cell(test.difference, values[one.value])),
+            *(_difference_size(results, test, items), p_value(test.p)),
         )
-        for comparison in (rubric.without if rubric else ())
+        for one in results.alternatives
+        for words, test, items in (
+            ("all rows", one.every, one.items),
+            (one.alternative, one.rest, one.rest_items),
+        )
     )
-    names = ("scale", "first", "second")
-    header = (*names, "all captions", "n", "p", "without duplicates", "n", "p")
-    return Table("differences without duplicate captions", header, rows, names=3)
+    header = ("scale", "pair", "rows", "difference", "n", "p")
+    return Table("differences with and without faulty rows", header, rows, names=3)
+
+
+def _difference_size(results: Results, tested: DifferenceTest, items: int) -> str:
+    """Return the number of items, or of listeners and items, of a difference."""
+    return f"{items:,}" if results.over_items else f"{tested.difference.n:,} × {items:,}"
 
 
 def rubric_headlines(results: Results) -> Iterator[str]:
     """Yield faults by kind, the effect of duplicates, and the strongest correlation."""
     if counts := count_faults(results):
         yield f"Faults in the data: {join_names(counts, 10)}; their handling is listed below"
-    if results.rubric is None:
-        return
-    for comparison in results.rubric.without:
-        if comparison.value in _headline_scales(results):
-            pair = f"{comparison.a} − {comparison.b}"
-            yield (
-                f"{comparison.value}: without duplicate captions, p of {pair} changes from "
-                f"{p_value(comparison.every.p)} to {p_value(comparison.rest.p)}"
+    values = {scale.value.name: scale.value for scale in results.scales}
+    for one in results.alternatives:
+        if one.value in _headline_scales(results):
+            every, rest = (
+                f"{number(test.difference.value, values[one.value])} (p {p_value(test.p)})"
+                for test in (one.every, one.rest)
             )
-    yield from _correlation_headlines(results.rubric)
+            yield (
+                f"{one.value}: {one.a} − {one.b} is {every} with all rows and {rest} "
+                f"{one.alternative}"
+            )
+    if results.rubric is not None:
+        yield from _correlation_headlines(results.rubric)
 
 
 def _headline_scales(results: Results) -> set[str]:
@@ -272,7 +295,7 @@ def rubric_tables(results: Results) -> dict[str, TableContent]:
     return {
         "correlations.csv": _correlations_csv(results),
         "faults.csv": _faults_csv(results),
-        "without_duplicates.csv": _without_csv(results),
+        "without_faults.csv": _alternatives_csv(results),
     }
 
 
@@ -290,12 +313,12 @@ def _faults_csv(results: Results) -> TableContent:
     return header, [[getattr(fault, name) for name in header] for fault in results.faults]
 
 
-def _without_csv(results: Results) -> TableContent:
+def _alternatives_csv(results: Results) -> TableContent:
     rows: list[Row] = []
-    for comparison in results.rubric.without if results.rubric else ():
-        pair = [comparison.value, comparison.a, comparison.b]
-        rows.append([*pair, "all", *tested_cells(comparison.every), comparison.items])
+    for one in results.alternatives:
+        pair = [one.value, one.a, one.b]
+        rows.append([*pair, one.alternative, "all", *tested_cells(one.every), one.items])
         rows.append(
-            [*pair, "without duplicates", *tested_cells(comparison.rest), comparison.rest_items]
+            [*pair, one.alternative, "alternative", *tested_cells(one.rest), one.rest_items]
         )
-    return ["scale", "a", "b", "captions", *TEST_COLUMNS, "items"], rows
+    return ["scale", "a", "b", "alternative", "rows", *TEST_COLUMNS, "items"], rows

@@ -10,7 +10,14 @@ from earwitness.report.numbers import cell, number, value_title
 from earwitness.report.parts import Intervals, Lines, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.studies.report.listeners import name_listeners
-from earwitness.studies.report.wording import MAX_LISTED_NAMES, TableContent, count_text, yes_or_no
+from earwitness.studies.report.wording import (
+    MAX_LISTED_NAMES,
+    UNKNOWN_RATERS_CLAUSE,
+    TableContent,
+    count_text,
+    raters_clause,
+    yes_or_no,
+)
 from earwitness.studies.results import Results, ScaleResults, ScreeningVerdict
 from earwitness.studies.screening import SCREENS
 from earwitness.studies.study import Rule
@@ -23,6 +30,10 @@ Limits = Mapping[str, float]
 
 def screening_methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on participants and screening."""
+    if results.over_items:
+        yield f"{raters_clause(results)}."
+        yield f"Ratings of single raters were not available: {UNKNOWN_RATERS_CLAUSE}."
+        return
     yield f"{count_text(results.listeners, 'listener', 'listeners')} took part."
     rules = applied_rules_text(results)
     if all_failed(results):

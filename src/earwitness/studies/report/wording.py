@@ -8,7 +8,7 @@ from math import isnan
 from typing import Any
 
 from earwitness.core import Estimate, Value
-from earwitness.stats.means import ITEM_ADJUSTED
+from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
 from earwitness.studies.results import DifferenceTest, Results
 from earwitness.studies.study import MIXED_MODEL, NO_CORRECTION, WILCOXON
 
@@ -57,6 +57,11 @@ INTERVAL_WORDING = {
     ITEM_ADJUSTED: IntervalWording(
         "a jackknife over listeners of means adjusted for items", "other listeners on these items"
     ),
+    ITEM_T: IntervalWording(
+        "t intervals over items",
+        "other items for these raters",
+        "two-sided paired t tests over items",
+    ),
 }
 LISTENER_MEAN = "mean over listeners of each listener's mean vote"
 VOTE_MEAN = "mean of all votes"
@@ -68,6 +73,7 @@ ESTIMANDS = {  # what is averaged in the mean of a system, by interval method
     ITEM_ADJUSTED: "mean vote over all items, each counting once, by a least-squares model of "
     "systems and items",
     MIXED_MODEL: "expected vote by the mixed model, over listeners and items",
+    ITEM_T: "mean over items of the means over raters",
 }
 CORRECTION_WORDING = {
     "holm": "Holm-corrected",
@@ -75,28 +81,27 @@ CORRECTION_WORDING = {
     NO_CORRECTION: "not corrected",
 }
 WILCOXON_WORDING = (
-    "two-sided Wilcoxon signed-rank tests of per-listener differences, with Pratt's method for "
-    "zeros"
+    "two-sided Wilcoxon signed-rank tests of per-{unit} differences, with Pratt's method for zeros"
 )
 EFFECT_SIZE_WORDING = {
-    "hedges_g_z": "Hedges' g_z of per-listener differences",
-    "rank_biserial": "matched-pairs rank-biserial correlations of per-listener differences",
+    "hedges_g_z": "Hedges' g_z of per-{unit} differences",
+    "rank_biserial": "matched-pairs rank-biserial correlations of per-{unit} differences",
 }
 MIN_GOOD_VOTE = 4  # of five points: Good or better
 MAX_POOR_VOTE = 2  # of five points: Poor or worse
 GOOD_POOR_SCALES = ("OVRL", "QUALITY", "MOS")  # scales on which 4 is called Good and 2 Poor
 
 
-def effect_size_name(method: str) -> str:
+def effect_size_name(results: Results, method: str) -> str:
     """Return the name of an effect size."""
-    return EFFECT_SIZE_WORDING.get(method, method)
+    return EFFECT_SIZE_WORDING.get(method, method).format(unit=unit_noun(results))
 
 
 def test_clause(results: Results) -> str:
     """Return the test of pairs of systems."""
     name = results.plan.interval
     if results.plan.test == WILCOXON:
-        return WILCOXON_WORDING
+        return WILCOXON_WORDING.format(unit=unit_noun(results))
     return INTERVAL_WORDING[name].test if name in INTERVAL_WORDING else f"the method {name}"
 
 
@@ -130,6 +135,32 @@ def count_text(count: int, singular: str, plural: str) -> str:
     ('1 vote', '2,000 votes')
     """
     return f"{count:,} {singular if count == 1 else plural}"
+
+
+def unit_noun(results: Results) -> str:
+    """Return what results generalize over: listener, or item for tables of means."""
+    return "item" if results.over_items else "listener"
+
+
+def unit_count(results: Results, count: int) -> str:
+    """Return a number of listeners, or of items for tables of means."""
+    return count_text(count, unit_noun(results), f"{unit_noun(results)}s")
+
+
+UNKNOWN_RATERS_CLAUSE = (
+    "the variance between raters is not known, and results generalize to other items for these "
+    "raters"
+)
+
+
+def raters_clause(results: Results) -> str:
+    """Return over how many raters the values of a table of means were averaged."""
+    counts = {count for scale in results.scales for count in scale.raters.values()}
+    if not counts - {0}:
+        return "The number of raters per mean is not known"
+    low, high = min(counts - {0}), max(counts)
+    raters = count_text(low, "rater", "raters") if low == high else f"{low:,} to {high:,} raters"
+    return f"Each value is a mean over {raters}{' (where known)' * (0 in counts)}"
 
 
 def has_named_shares(scale: Value) -> bool:
