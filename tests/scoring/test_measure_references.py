@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 from earwitness.cli.main import group
 from earwitness.errors import UsageError
-from earwitness.metaeval.agree import read_scores
+from earwitness.metaeval.score_tables import read_scores
+from earwitness.scoring.measure import first_rows, order_people
 from earwitness.scoring.score import score
-from earwitness.stats.bootstrap import draw_rows
 from helpers.samples import many, write_lines
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -184,30 +184,98 @@ def test_all_systems_meet_the_same_references_of_an_item(tmp_path: Path) -> None
             assert one["values"] == twin
 
 
-def test_rows_are_drawn_evenly_and_once_each() -> None:
-    runs = many(4000, 40000)
-    counts = np.full(runs, 4)
-    hashes = np.arange(runs, dtype=np.uint64)
-    rows = draw_rows(counts, hashes, 2, 7, 1)
-    assert len(set(rows.tolist())) == len(rows) == 2 * runs
-    assert (np.bincount(rows // 4) == 2).all()
-    share = np.bincount(rows % 4) / runs
-    assert np.abs(share - 0.5).max() < 5 * 0.5 / np.sqrt(runs)  # five standard errors
-    pairs = np.bincount(rows.reshape(-1, 2) % 4 @ [4, 1], minlength=16)
-    assert np.count_nonzero(pairs) == 6
-    assert np.abs(pairs[pairs > 0] / runs - 1 / 6).max() < 5 * 0.373 / np.sqrt(runs)
-    again = draw_rows(counts, hashes, 2, 7, 2)
-    same = (rows.reshape(-1, 2) == again.reshape(-1, 2)).all(axis=1).mean()
-    assert abs(same - 1 / 6) < 5 * 0.373 / np.sqrt(runs)
+def drawn_people(
+    tmp_path: Path, people: dict[str, list[str]], fewer: list[int], repeats: int, *, named: bool
+) -> dict[tuple[str, int, int], set[str]]:
+    """Who is in a draw, by item, number of references and draw; items have these annotators."""
+    # Each person has one boundary, and for each there is a system that has only this boundary: its
+    # recall is above 0 if the person was drawn.
+    spots = {name: [100.0 * (n + 1)] for n, name in enumerate("abcd")}
+    references = [
+        {
+            "item": item,
+            "duration": 1000,
+            "references": [
+                {"boundaries": spots[name], **({"annotator": name} if named else {})}
+                for name in names
+            ],
+        }
+        for item, names in people.items()
+    ]
+    outputs = [
+        {"item": item, "system": name, "output": {"boundaries": spots[name]}}
+        for item in people
+        for name in spots
+    ]
+    rows = table(
+        tmp_path / "s.jsonl", outputs, references, metrics="collar", fewer=fewer, repeats=repeats
+    )
+    found: dict[tuple[str, int, int], set[str]] = {}
+    for row in rows:
+        if row["draw"] and row["values"]["collar_recall"] > 0:
+            place = row["item"], row["references"], row["draw"]
+            found.setdefault(place, set()).add(row["system"])
+    return found
 
 
-def test_short_runs_are_kept_whole_and_company_does_not_matter() -> None:
-    counts, hashes = np.array([1, 3, 5]), np.array([11, 12, 13], np.uint64)
-    rows = draw_rows(counts, hashes, 3, 0, 1)
-    assert rows[:4].tolist() == [0, 1, 2, 3]
-    assert len(rows) == 7
-    alone = draw_rows(counts[2:], hashes[2:], 3, 0, 1)
-    assert (rows[4:] - 4).tolist() == alone.tolist()
+def test_a_draw_is_the_same_people_in_all_items_wherever_their_reference_stands(
+    tmp_path: Path,
+) -> None:
+    people = {"x": ["a", "b", "c", "d"], "y": ["d", "c", "b", "a"], "z": ["c", "a", "d", "b"]}
+    found = drawn_people(tmp_path, people, [1, 2, 3], 6, named=True)
+    assert len(found) == 3 * 3 * 6
+    for (_, references, draw), own in found.items():
+        assert len(own) == references
+        assert own == found["x", references, draw]
+        if references > 1:  # a larger draw adds to the people of a smaller one
+            assert own > found["x", references - 1, draw]
+
+
+def test_items_without_a_person_take_the_next_one_of_the_same_order(tmp_path: Path) -> None:
+    people = {"x": ["a", "b", "c", "d"], "y": ["b", "c", "d"], "z": ["d", "a"], "w": ["c"]}
+    found = drawn_people(tmp_path, people, [1, 2, 3], 6, named=True)
+    for draw in range(1, 7):
+        sets = [found["x", count, draw] for count in (1, 2, 3)] + [{*"abcd"}]
+        order = [next(iter(b - a)) for a, b in zip([set(), *sets], sets, strict=False)]
+        for item, names in people.items():
+            for count in (1, 2, 3):
+                own = [name for name in order if name in names]
+                assert found[item, count, draw] == {*own[:count]}
+
+
+def test_references_without_names_are_identified_by_their_position(tmp_path: Path) -> None:
+    people = {"x": ["a", "b", "c"], "y": ["b", "c", "a"]}
+    found = drawn_people(tmp_path, people, [1], 3, named=False)
+    after = {"a": "b", "b": "c", "c": "a"}
+    for draw in (1, 2, 3):
+        (first,), (second,) = found["x", 1, draw], found["y", 1, draw]
+        assert second == after[first]
+
+
+def test_draws_take_turns_so_that_all_people_are_drawn_equally_often(tmp_path: Path) -> None:
+    people = {"x": ["a", "b", "c", "d"]}
+    found = drawn_people(tmp_path, people, [1, 3], 8, named=True)
+    for count in (1, 3):
+        drawn = [name for draw in range(1, 9) for name in found["x", count, draw]]
+        assert sorted(drawn) == sorted("abcd" * 2 * count)
+
+
+def test_orders_are_even_also_with_fewer_draws_than_people() -> None:
+    runs = many(2000, 20000)
+    places = np.array(
+        [[order_people(7, draw, 3, seed) for draw in (1, 2, 3)] for seed in range(runs)]
+    )
+    assert (np.sort(places, axis=2) == np.arange(7)).all()
+    firsts = np.argmin(places, axis=2)
+    assert (np.diff(np.sort(firsts, axis=1), axis=1) > 0).all()  # three different people
+    share = np.bincount(firsts[:, 1], minlength=7) / runs
+    assert np.abs(share - 1 / 7).max() < 5 * 0.35 / np.sqrt(runs)  # five standard errors
+
+
+def test_short_runs_are_kept_whole() -> None:
+    counts, places = np.array([1, 3, 5]), np.array([4, 2, 0, 1, 4, 0, 3, 1, 2])
+    assert first_rows(counts, places, 3).tolist() == [0, 1, 2, 3, 5, 7, 8]
+    assert first_rows(counts, places, 1).tolist() == [0, 2, 5]
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from earwitness.errors import UsageError
 from earwitness.io.source import LineBlock
 from earwitness.metric_set import MetricSet
 from earwitness.scoring.join import References, parse_outputs
-from earwitness.stats.arrays import Hashes, Ints
-from earwitness.stats.bootstrap import draw_rows
+from earwitness.stats.arrays import Ints
 from earwitness.task import (
     ExtraStatistics,
     MeasuredBatch,
@@ -25,31 +24,49 @@ from earwitness.task import (
 from earwitness.text.alignment import format_alignments
 
 # --- Subsets of references -----------------------------------------------------------------------
+# A draw is a random order of all annotators, the same for all items and numbers of references: an
+# item is scored with the first of its annotators in this order. So a draw of one reference is what
+# a study with one annotator would have had, wherever that person made a reference, and draws differ
+# as much as annotators do. (If every item drew on its own, likings of annotators would cancel out
+# over items.)
+#
+# Draws take turns, so that few draws use all annotators about equally often: as many successive
+# draws as there are annotators are rotations of one random order. With fewer draws, their starts
+# are spread over the order.
 
 
 @dataclass(frozen=True)
 class ReferenceSubsets:
     """Numbers of references to score with, number of draws of each, and seed.
 
-    ``most`` is the largest number of references of an item.
+    ``most`` is the largest number of references of an item; ``people`` numbers the annotators.
     """
 
     counts: tuple[int, ...] = ()
     repeats: int = 5
     seed: int = 0
     most: int = 1
+    people: Mapping[str, int] = field(default_factory=dict)
 
-    def among(self, have: Ints) -> ReferenceSubsets:
-        """Return the same settings for items with these numbers of references."""
-        return replace(self, most=int(have.max(initial=1)))
+    def among(self, references: References) -> ReferenceSubsets:
+        """Return the same settings for the annotators and items of a references file."""
+        most = int(references.cases.counts.max(initial=1))
+        names = sorted({name for own in references.annotators for name in own})
+        return replace(self, most=most, people={name: n for n, name in enumerate(names)})
 
-    def values(self, metrics: MetricSet, cases: Cases, hashes: Hashes) -> Iterator[ReferenceDraw]:
-        """Yield the values of cases for every draw of fewer references than an item has."""
+    def values(
+        self, metrics: MetricSet, cases: Cases, annotators: Sequence[str]
+    ) -> Iterator[ReferenceDraw]:
+        """Yield the values of cases for every draw of fewer references than an item has.
+
+        ``annotators`` has the names of the annotators of all references of the cases.
+        """
         counts = cases.counts
+        people = np.array([self.people[name] for name in annotators], np.int64)
         for count in self.counts:
             for draw in range(1, self.repeats + 1) if count < self.most else ():
-                rows = draw_rows(counts, hashes, count, self.seed, draw)
-                smaller = cases.keep(rows, np.minimum(counts, count))
+                places = order_people(len(self.people), draw, self.repeats, self.seed)[people]
+                smaller = cases.keep(first_rows(counts, places, count), np.minimum(counts, count))
                 yield ReferenceDraw(count, draw, metrics.score(metrics.measure(smaller)))
 
     @property
@@ -69,6 +86,32 @@ class ReferenceSubsets:
                 items = "item has" if short == 1 else "items have"
                 message = f"{short:,} {items} fewer than {count} references"
                 yield f"{message}; all of their references are used"
+
+
+def order_people(people: int, draw: int, draws: int, seed: int) -> Ints:
+    """Return the place of each person in the order of a draw, which is numbered from 1.
+
+    >>> [order_people(3, draw, 5, seed=0).tolist() for draw in (1, 2, 3)]
+    [[2, 1, 0], [1, 0, 2], [0, 2, 1]]
+    """
+    turns = max(1, min(draws, people))
+    order, turn = divmod(draw - 1, turns)
+    rng = np.random.Generator(np.random.PCG64((seed, order)))
+    places = np.argsort(rng.random(people), kind="stable")
+    return (places - turn * people // turns) % max(1, people)
+
+
+def first_rows(counts: Ints, places: Ints, limit: int) -> Ints:
+    """Return indices of the ``limit`` rows of every run with the lowest places, in order.
+
+    ``counts`` has the lengths of the runs; shorter runs are kept.
+
+    >>> first_rows(np.array([3, 1]), np.array([2, 0, 1, 0]), 2).tolist()
+    [1, 2, 3]
+    """
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    order = np.lexsort((places, first))
+    return np.sort(order[np.arange(len(first)) - first < limit])
 
 
 def fewer_of(
@@ -141,7 +184,7 @@ class MeasureBlock:
             labels=parsed.labels,
             each=each,
             left_out=left_out,
-            fewer=list(self.subsets.values(self.metrics, cases, parsed.hashes)),
+            fewer=self._fewer(cases),
             most_references=self.subsets.most,
             cases=cases if self.keep_cases else None,
             annotators=self._annotators(cases) if self.keep_cases else [],
@@ -152,6 +195,13 @@ class MeasureBlock:
             details=parsed.details,
             done=done,
         )
+
+    def _fewer(self, cases: Cases) -> list[ReferenceDraw]:
+        """Return the values with fewer references, if any are wanted."""
+        if self.references is None or not self.subsets.counts:
+            return []
+        names = self.references.names(cases.items)
+        return list(self.subsets.values(self.metrics, cases, names))
 
     def _annotators(self, cases: Cases) -> list[list[str]]:
         """Return the annotators of each case; one without a name if there are no references."""

@@ -100,7 +100,7 @@ class ScoringRun:
             assert self.references is not None
             self.remarks.update(self.references.remarks)
             self.people.read(self.references, map_)
-            self._subsets = self._subsets.among(self.references.cases.counts)
+            self._subsets = self._subsets.among(self.references)
         worker = MeasureBlock(
             metrics=settings.metrics,
             reader=settings.reader,

@@ -98,7 +98,8 @@ def score(
         Numbers of references. Every case is scored again with that many references of its item;
         these scores are among the ``samples``.
     repeats
-        Number of random draws of references for each number of ``fewer``.
+        Number of random draws of annotators for each number of ``fewer``; a draw has the same
+        annotators in all items.
     worst
         Number of worst cases to keep.
     worst_by
