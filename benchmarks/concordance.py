@@ -3,15 +3,21 @@
 scipy computes the coefficient of one metric and one draw at a time, in a loop, on the same draws of
 systems; both give the same values. A system that is drawn twice forms a tie with itself in scipy's
 tau and no pair in ours, so tau is compared on draws of raters, where no system is drawn twice. Then
-the steps of a complete comparison are timed, for which there is no baseline.
+the steps of a complete comparison are timed, for which there is no baseline. Last, the command is
+run on tables of three sizes, each in a process of its own, to show how time and memory grow.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
 from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from scipy import stats
@@ -19,10 +25,10 @@ from scipy import stats
 from earwitness.metaeval.ceiling import measure_ceilings
 from earwitness.metaeval.coefficients import LEVELS, coefficient_names
 from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
+from earwitness.metaeval.pairwise_accuracy import calibrate_ties
 from earwitness.metaeval.resampling import resample_coefficients
 from earwitness.metaeval.sample_size import coefficients_at_counts
-from earwitness.metaeval.significance import SWAP_UNITS, permutation_p
-from earwitness.metaeval.tie_calibration import calibrate_ties
+from earwitness.metaeval.significance import SWAP_UNITS, swap_metrics
 from earwitness.stats.arrays import Floats
 from earwitness.stats.bootstrap import draw_weight_blocks
 from earwitness.stats.votes import Votes
@@ -115,7 +121,7 @@ def steps(scores: Floats, votes: Votes) -> None:
             f"{level}: ceilings", partial(measure_ceilings, votes, level, names, splits=200, seed=0)
         )
         for what in SWAP_UNITS:
-            work = partial(permutation_p, scores, grid.people, pairs, level, "kendall_b", what)
+            work = partial(swap_metrics, scores, grid.people, pairs, level, "kendall_b", what)
             told(f"{level}: {len(pairs)} pairs of metrics, swap unit {what}", work)
         counts = [2, 4, 8, votes.size[2], 2 * votes.size[2]]
         for kind in ("raters", "items"):
@@ -126,8 +132,70 @@ def steps(scores: Floats, votes: Votes) -> None:
     print(f"  total: {total:.1f} s")
 
 
+GROWTH_SYSTEMS, GROWTH_RATERS, GROWTH_METRICS = 10, 10, 30
+GROWTH_ITEMS = (100, 1_000, 10_000)
+MEGABYTE = 2**20
+
+
+def write_tables(folder: Path, items: int) -> None:
+    """Write scores.csv and ratings.csv of a study."""
+    scores, votes = study(GROWTH_SYSTEMS, items, GROWTH_RATERS, GROWTH_METRICS)
+    names = ",".join(f"metric{n}" for n in range(GROWTH_METRICS))
+    with (folder / "scores.csv").open("w") as file:
+        file.write(f"item,system,{names}\n")
+        for item in range(items):
+            for system, row in enumerate(scores[:, :, item].T):
+                numbers = ",".join(f"{number:.6f}" for number in row)
+                file.write(f"i{item},s{system},{numbers}\n")
+    with (folder / "ratings.csv").open("w") as file:
+        file.write("item,system,listener,MOS\n")
+        columns = votes.items, votes.systems, votes.listeners, votes.values
+        for item, system, listener, value in zip(*columns, strict=True):
+            file.write(f"i{item},s{system},l{listener},{value:g}\n")
+
+
+def run_agree(folder: Path, options: list[str]) -> tuple[float, float]:
+    """Return CPU seconds and peak memory in MB of the command."""
+    program = [sys.executable, "-m", "earwitness", "agree", "scores.csv", "ratings.csv", *options]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    process = subprocess.Popen(program, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"agree failed with {status}")
+    process.returncode = 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / MEGABYTE
+
+
+def growth(options: list[str], sizes: tuple[int, ...]) -> None:
+    """Print time and memory of the command by number of items, and their ratios."""
+    size = f"{GROWTH_METRICS} metrics × {GROWTH_SYSTEMS} systems × {GROWTH_RATERS} raters"
+    print(" ".join(["agree", *options]) + f": {size}")
+    before: tuple[int, float, float] | None = None
+    for items in sizes:
+        with TemporaryDirectory() as name:
+            write_tables(Path(name), items)
+            spent, peak = run_agree(Path(name), options)
+        ratios = (
+            f"; {items / before[0]:.0f} × the items: {spent / before[1]:.1f} × the time, "
+            f"{peak / before[2]:.1f} × the memory"
+            if before
+            else ""
+        )
+        print(f"  {items:,} items: {spent:.1f} s CPU, {peak:,.0f} MB{ratios}")
+        before = items, spent, peak
+
+
 def main() -> None:
-    """Print all comparisons."""
+    """Print all comparisons; with ``growth``, only the growth."""
+    if "growth" not in sys.argv:
+        compare()
+    growth([], GROWTH_ITEMS)
+    growth(["--at", "global"], GROWTH_ITEMS[:2])
+
+
+def compare() -> None:
+    """Print the comparisons with scipy and the time of each step."""
     for size in ((12, 20, 15, 5), (20, 200, 20, 10)):
         print("{} systems × {} items × {} raters × {} metrics".format(*size))
         scores, votes = study(*size)

@@ -104,7 +104,9 @@ def cli_page() -> str:
         if isinstance(command, click.Group):
             inner = click.Context(command, info_name=name, parent=context)
             for verb in command.list_commands(inner):
-                parts += [f"### {name} {verb}", _help(command.commands[verb], verb, inner)]
+                subcommand = command.get_command(inner, verb)
+                assert subcommand is not None
+                parts += [f"### {name} {verb}", _help(subcommand, verb, inner)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -66,6 +66,19 @@ def test_every_form_is_written_and_is_the_same_again(
     assert "near" in written.read_text()
 
 
+def test_groups_aggregates_and_columns_to_control_for_are_options(tmp_path: Path) -> None:
+    votes = people()
+    ratings = [{**row, "jury": "ab"[row["listener"] > "r2"]} for row in rating_rows(votes)]
+    scores = table(tmp_path / "s.csv", score_rows(near=votes.mean(axis=2), size=votes[:, :, 0]))
+    options = ("--by", "jury", "--partial", "size", "--aggregate", "median", "--at", "system")
+    printed = good(scores, table(tmp_path / "r.csv", ratings), *options)
+    assert "by jury" in printed
+    assert "given size" in printed
+    assert "median of the votes" in printed
+    refused = run(scores, table(tmp_path / "r.csv", ratings), "--aggregate", "mode")
+    assert "'mode' is not one of" in refused.output
+
+
 def test_the_table_for_a_paper_is_one_table_in_any_format(files: tuple[Path, Path]) -> None:
     assert good(*files, "--to", "latex").count("\\begin{table}") == 1
     assert good(*files, "--to", "latex", "--table", "full").count("\\begin{table}") > 1
@@ -80,7 +93,8 @@ def test_options_reach_what_they_are_for(files: tuple[Path, Path], tmp_path: Pat
     [scale] = found["scales"]
     marks = {one["metric"]: (one["low_is_good"], one["baseline"]) for one in scale["metrics"]}
     assert marks == {"near": (False, True), "far": (True, False)}
-    assert (found["over"], found["test"], found["level"]) == ("items", "systems", 0.9)
+    assert (found["over"], found["level"]) == ("items", 0.9)
+    assert scale["ranked"][0]["test"]["unit"] == "systems"
     assert {name.split()[0] for name in scale["metrics"][0]["figures"]} == {"system"}
     assert [one["figure"] for one in scale["ranked"]] == ["system pearson"]
     assert {one["asked"] for one in scale["metrics"][0]["mapped"]} == {"linear"}
@@ -171,7 +185,7 @@ def test_scores_of_names_of_files_are_joined_with_ratings_of_the_same() -> None:
     command = (folder / "scores.csv", folder / "ratings.csv", "--low", "noise_left")
     found = json.loads(good(*command, "--baseline", "loudness", "--to", "json"))
     assert [one["scale"]["name"] for one in found["scales"]] == ["SIG", "BAK", "OVRL"]
-    best = {scale["scale"]["name"]: scale["ranked"][0]["groups"][0][0] for scale in found["scales"]}
+    best = {scale["scale"]["name"]: scale["ranked"][0]["order"][0] for scale in found["scales"]}
     assert best == {"SIG": "loudness", "BAK": "noise_left", "OVRL": "dnsmos_like"}
     assert not any(one.startswith("screening") for one in found["notes"])
 

@@ -19,8 +19,7 @@ import numpy as np
 import pytest
 
 import earwitness
-from earwitness.cli.main import COMMANDS, main
-from earwitness.cli.study import study_command
+from earwitness.cli.main import COMMANDS, STUDY_COMMANDS, main
 from earwitness.io.source import READ_BLOCK_BYTES
 from earwitness.output_formats import FORMS, render
 from earwitness.scoring.score import score
@@ -49,7 +48,7 @@ def test_help_comes_without_numpy_and_scipy() -> None:
 
 def test_every_command_is_a_function_and_no_other_name_is_accepted() -> None:
     own = {"chunkseg", "serve", "study"}  # another package, a service and a group
-    study = {f"study_{name.replace('-', '_')}" for name in study_command.commands}
+    study = {f"study_{name.replace('-', '_')}" for name in STUDY_COMMANDS}
     assert {*earwitness.FUNCTION_MODULES} == ({*COMMANDS} - own) | study | {"render"}
     assert all(callable(getattr(earwitness, name)) for name in earwitness.FUNCTION_MODULES)
     with pytest.raises(AttributeError, match="scoree"):

@@ -29,7 +29,10 @@ def commands() -> Iterator[tuple[str, click.Command]]:
         assert command is not None
         yield name, command
         if isinstance(command, click.Group):
-            yield from ((f"{name} {inner}", one) for inner, one in command.commands.items())
+            for inner in command.list_commands(context):
+                one = command.get_command(context, inner)
+                assert one is not None
+                yield f"{name} {inner}", one
 
 
 # --- Help ----------------------------------------------------------------------------------------

@@ -56,3 +56,19 @@ def swapped_p(first: Rows, second: Rows, people: Rows, level: str, name: str, wh
     observed = difference([[False] * items] * systems)
     every = [difference(mask) for mask in masks(systems, items, what)]
     return fmean([float(not one < observed - 1e-9) for one in every])
+
+
+def step_down_p(swapped: list[list[float]]) -> list[float]:
+    """Corrected p of columns whose first row is the observed one, by plain step-down loops."""
+    squares = [fmean([x * x for x in column]) for column in swapped]
+    weight = min(0.25, len(swapped) / len(swapped[0]))
+    spread = [math.sqrt((1 - weight) * one + weight * fmean(squares)) for one in squares]
+    sizes = [[abs(x) / unit for x in column] for column, unit in zip(swapped, spread, strict=True)]
+    left = sorted(range(len(sizes)), key=lambda n: -sizes[n][0])
+    corrected, so_far = [0.0] * len(sizes), 0.0
+    while left:
+        largest = [max(sizes[n][row] for n in left) for row in range(len(sizes[0]))]
+        observed = sizes[left[0]][0]
+        so_far = max(so_far, fmean([float(x >= observed - 1e-12) for x in largest]))
+        corrected[left.pop(0)] = so_far
+    return corrected

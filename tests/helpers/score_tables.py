@@ -9,11 +9,12 @@ import numpy as np
 
 from earwitness.core import Estimate
 from earwitness.metaeval.agree import agree
+from earwitness.metaeval.coefficients import LEVELS
 from earwitness.metaeval.results import Concordance, Figure
 from earwitness.stats.arrays import Floats
 from earwitness.studies.design.report import records_csv
 
-QUICK: dict[str, Any] = {"draws": 20, "permutations": 20, "splits": 10}
+QUICK: dict[str, Any] = {"levels": LEVELS, "draws": 20, "permutations": 20, "splits": 10}
 
 
 def people(systems: int = 6, items: int = 7, raters: int = 5, seed: int = 1) -> Floats:

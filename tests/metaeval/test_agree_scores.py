@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from earwitness.core import Key, Score
 from earwitness.errors import InputError, UsageError
-from earwitness.metaeval.agree import read_scores
+from earwitness.metaeval.score_tables import read_scores
 from earwitness.scoring.score import score
 
 WIDE = "item,system,PESQ,DNSMOS,note\na,C0,1.5,3,x\na,C1,2.5,nan,y\nb,C0,,2,z\n"
@@ -33,7 +34,7 @@ def test_every_column_of_numbers_is_a_metric_and_nan_is_undefined(tmp_path: Path
     assert math.isnan(table.scores[3].value)
     assert math.isnan(table.scores[4].value)
     assert 'ignored columns: "note"' in table.notes
-    assert "PESQ is undefined for 1 of 3 outputs" in table.notes
+    assert "PESQ and DNSMOS are undefined for 1 of 3 outputs" in table.notes
 
 
 def test_columns_may_be_chosen(tmp_path: Path) -> None:
@@ -125,3 +126,11 @@ def test_of_several_tables_each_is_asked_only_for_what_it_has(tmp_path: Path) ->
 def test_a_metric_in_another_case_is_told_the_right_one(tmp_path: Path) -> None:
     with pytest.raises(InputError, match='missing column — did you mean "PESQ"'):
         read_scores(_file(tmp_path, WIDE), metrics=["pesq"])
+
+
+def test_metrics_in_another_notation_are_refused_unless_others_are_chosen(tmp_path: Path) -> None:
+    path = _file(tmp_path, "item,system,PESQ,WER\na,C0,1.5,85 %\na,C1,2.5,80 %\n")
+    told = 'contains numbers such as "85 %" — remove the % sign; or choose metrics with --metric'
+    with pytest.raises(InputError, match=re.escape(f'"WER": {told}')):
+        read_scores(path)
+    assert read_scores(path, metrics=["PESQ"]).metrics == ["PESQ"]

@@ -202,7 +202,7 @@ def test_a_seed_gives_the_same_bytes_and_blocks_change_nothing(
     first, alone = run(1), rater_ceiling(votes, everywhere(r)).values.tobytes()
     assert run(1) == first
     assert run(2) != first
-    monkeypatch.setattr(ceiling, "CELLS_IN_MEMORY", 100)
+    monkeypatch.setattr(ceiling, "CELLS_IN_CACHE", 100)
     assert run(1) == first
     assert rater_ceiling(votes, everywhere(r)).values.tobytes() == alone
 

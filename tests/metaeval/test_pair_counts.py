@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from earwitness.metaeval import pair_counts
-from earwitness.metaeval.pair_counts import count_pairs, sum_ordered_pairs
+from earwitness.metaeval.pair_counts import (
+    count_pairs,
+    sum_ordered_pairs,
+)
 from earwitness.stats.arrays import Floats
 from helpers.plain_coefficients import kinds
 from helpers.samples import many
@@ -26,7 +29,7 @@ def table(*rows: list[float] | list[int]) -> Floats:
 
 
 def found(x: Floats, y: Floats, w: Floats, margin: Floats | float = 0.0) -> list[int]:
-    return [int(count[0, 0, 0]) for count in count_pairs(x, y, w, margin)]
+    return [int(count[0, 0, 0]) for count in count_pairs(x, y, w, margin).kinds]
 
 
 def test_pairs_with_ties_in_either_and_in_both_are_those_counted_by_hand() -> None:
@@ -64,11 +67,11 @@ def test_both_ways_count_what_loops_count(seed: int, n: int, highest: int, margi
     rng = np.random.default_rng(seed)
     x, y = numbers(rng, (2, 3, n), highest), numbers(rng, (2, 4, n), 5)
     w = rng.multinomial(n, [1 / n] * n, (2, 4)).astype(np.float64)
-    laid_out = np.stack(count_pairs(x, y, w, margin / 7))
+    laid_out = count_pairs(x, y, w, margin / 7).kinds
     for group in range(2):
         swept = pair_counts.count_pairs_by_sweep(
             x[group], y[group], w[group], np.full(3, margin / 7)
-        )
+        ).kinds
         assert np.array_equal(laid_out[:, group], swept)
         for draw in range(4):
             picked = np.repeat(np.arange(n), w[group, draw].astype(int)).tolist()
@@ -85,9 +88,9 @@ def test_many_things_are_counted_as_if_laid_out(
     x, y = numbers(rng, (1, 2, n), highest), numbers(rng, (1, 1, n), highest)
     w = rng.integers(0, 3, (1, 2, n)).astype(np.float64)
     margins = np.array([[0.0, highest / 70]])
-    swept = count_pairs(x, y, w, margins)
+    swept = count_pairs(x, y, w, margins).kinds
     monkeypatch.setattr("earwitness.metaeval.pair_counts.MAX_THINGS_ALL_PAIRS", n)
-    assert np.array_equal(np.stack(swept), np.stack(count_pairs(x, y, w, margins)))
+    assert np.array_equal(swept, count_pairs(x, y, w, margins).kinds)
 
 
 def test_heavy_weights_are_exact_beyond_single_precision() -> None:
@@ -101,15 +104,15 @@ def test_portions_of_memory_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     rng = np.random.default_rng(3)
     x, y = numbers(rng, (5, 3, 9), 4), numbers(rng, (5, 7, 9), 4)
     w = rng.integers(0, 3, (5, 7, 9)).astype(np.float64)
-    whole = np.stack(count_pairs(x, y, w))
+    whole = count_pairs(x, y, w).kinds
     monkeypatch.setattr("earwitness.metaeval.pair_counts.NUMBERS_IN_MEMORY", 80)
-    assert np.array_equal(whole, np.stack(count_pairs(x, y, w)))
+    assert np.array_equal(whole, count_pairs(x, y, w).kinds)
 
 
 def test_fewer_than_two_things_make_no_pair() -> None:
     for n in (0, 1):
         pairs = count_pairs(np.zeros((1, 2, n)), np.zeros((1, 1, n)), np.ones((1, 1, n)))
-        assert pairs.all.tolist() == [[[0, 0]]]
+        assert pairs.kinds.tolist() == [[[[0, 0]]]] * 5
 
 
 @given(st.integers(0, 10**6), st.integers(0, 60), st.booleans())
@@ -128,6 +131,17 @@ def test_what_stands_ahead_and_below_is_what_a_loop_adds_up(seed: int, n: int, w
         assert found[row] == (total if whole else pytest.approx(total, abs=1e-9))
 
 
+def test_few_keys_and_ranks_in_blocks_give_the_same_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, n = np.random.default_rng(7), 400
+    keys = rng.integers(0, 30, (3, n))
+    brings, asks = rng.integers(0, 5, (2, 3, n)).astype(np.float64)
+    by_key = sum_ordered_pairs(keys, brings, asks)
+    monkeypatch.setattr(pair_counts, "MAX_KEYS_WITHOUT_BLOCKS", 2)
+    assert np.array_equal(by_key, sum_ordered_pairs(keys, brings, asks))
+    later, earlier = np.triu(np.ones((n, n)), 1), keys[:, :, None] < keys[:, None, :]
+    assert np.array_equal(by_key, np.einsum("ri,ij,rij,rj->r", brings, later, earlier, asks))
+
+
 @pytest.mark.peer
 def test_forty_thousand_things_have_the_tau_of_scipy() -> None:
     rng, n = np.random.default_rng(5), many(8_000, 40_000)
@@ -136,5 +150,5 @@ def test_forty_thousand_things_have_the_tau_of_scipy() -> None:
     pairs = count_pairs(x, y, np.ones((1, 1, n)))
     assert pairs.all.tolist() == [[[n * (n - 1) / 2] * 2]]
     below = np.sqrt(pairs.apart_metric * pairs.apart_people)
-    ours = ((pairs.concordant - pairs.discordant) / below)[0, 0]
+    ours = (pairs.net / below)[0, 0]
     assert ours == pytest.approx([kendalltau(row, y[0, 0]).statistic for row in x[0]], abs=1e-13)

@@ -12,13 +12,15 @@ from scipy import stats
 
 from earwitness.core import Estimate, Key, Rating, Score
 from earwitness.errors import UsageError
+from earwitness.metaeval.coefficients import LEVELS
 from earwitness.metaeval.join import MetricColumn, join_scores_and_ratings
 from earwitness.metaeval.pipeline import ScoresAndRatings, analyse_agreement
+from earwitness.metaeval.report import summary_sentences
 from earwitness.metaeval.results import Figure, MetricFigures, ScaleConcordance
 from earwitness.metaeval.settings import CALIBRATED_COEFFICIENT, AgreementSettings
 from helpers.simulated_metrics import METRICS, both, choices
 
-QUICK = AgreementSettings(draws=60, permutations=60, splits=10)
+QUICK = AgreementSettings(levels=LEVELS, draws=60, permutations=60, splits=10)
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +39,27 @@ def test_the_close_metric_leads_and_noise_is_chance(found: ScaleConcordance) -> 
         assert sorted(name for group in rank.groups for name in group) == sorted(METRICS)
         assert abs(own["noise"].figures[rank.figure].value) < 0.6
         assert own["close"].figures[rank.figure].value > found.chance[rank.figure].high
+
+
+def test_all_outputs_are_compared_only_on_request() -> None:
+    settings = AgreementSettings(draws=20, permutations=20, splits=10)
+    assert "levels=system+item," in settings.signature
+    [scale] = analyse_agreement(both(), settings).scales
+    assert {figure.level for figure in scale.metrics[0].figures} == {"system", "item"}
+
+
+def test_very_many_outputs_have_fewer_draws_at_once_and_say_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("earwitness.metaeval.figures.MAX_GLOBAL_VALUES", 1)
+    monkeypatch.setattr("earwitness.metaeval.figures.MIN_GLOBAL_DRAWS", 30)
+    [scale] = analyse_agreement(both(), QUICK).scales
+    methods = {figure.level: one.method for figure, one in scale.metrics[0].figures.items()}
+    assert methods == {
+        "system": "bootstrap over all",
+        "item": "bootstrap over all",
+        "global": "bootstrap over all, 30 draws",
+    }
 
 
 def test_figures_are_those_of_scipy_on_means(found: ScaleConcordance) -> None:
@@ -145,7 +168,8 @@ def test_cells_without_a_score_are_counted_and_named() -> None:
     assert own.outputs == 72
     assert own.figures[Figure("item", "pearson")].n == 9
     assert own.figures[Figure("item", "pearson")].undefined == 1
-    assert "fair is undefined for 8 of 80 rated outputs" in one.warnings
+    assert any(x.startswith("fair is undefined for 8 of 80 rated outputs;") for x in one.warnings)
+    assert any(x.startswith("fair has a coefficient in only 9 of 10 items;") for x in one.notes)
 
 
 def test_means_that_are_shown_are_those_that_coefficients_take() -> None:
@@ -261,7 +285,7 @@ def test_the_signature_says_all_that_numbers_depend_on() -> None:
         "over": "items",
         "swap": "inputs",
         "mapping": "linear",
-        "correction": "bh",
+        "correction": "none",
         "level": 0.9,
         "draws": 10,
         "permutations": 10,
@@ -281,7 +305,8 @@ def test_a_baseline_that_goes_against_people_is_turned_round() -> None:
     metrics = [MetricColumn("close", baseline=True), MetricColumn("fair"), MetricColumn("noise")]
     one = analyse_agreement(replace(given, scores=turned, metrics=metrics), QUICK).scales[0]
     assert one.metrics[0].low_is_good
-    assert one.ranked[0].groups[0][0] == "close"
+    assert one.ranked[0].order[0] == "close"
+    assert "close" not in one.ranked[0].groups[0]  # a baseline is no candidate
 
 
 def test_who_always_wins_stays_the_best() -> None:
@@ -316,11 +341,15 @@ def test_systems_rated_on_other_items_or_by_others_are_warned_of() -> None:
 
 
 def test_a_study_that_can_tell_nothing_apart_says_so() -> None:
-    few = analyse_agreement(both(systems=4), QUICK).scales[0]
-    assert any("no difference can reach significance" in one for one in few.warnings)
-    assert all(one.corrected >= 0.05 for one in few.apart)
-    many = analyse_agreement(both(systems=9), QUICK).scales[0]
-    assert not any("no difference can reach significance" in one for one in many.warnings)
+    few = analyse_agreement(both(systems=4), replace(QUICK, swap="systems"))
+    [scale] = few.scales
+    assert all(one.corrected >= 0.05 for one in scale.apart)
+    assert all(not isnan(one.difference.low) for one in scale.apart)
+    finding = list(summary_sentences(few))[1]
+    assert finding.startswith("4 systems cannot decide which metric is best in ranking outputs")
+    chosen = analyse_agreement(both(systems=4), QUICK)
+    assert {rank.test.unit for rank in chosen.scales[0].ranked} == {"inputs"}
+    assert not any("cannot decide" in one for one in summary_sentences(chosen))
 
 
 def test_of_very_many_metrics_the_first_of_every_group_is_tested_and_every_baseline() -> None:

@@ -12,13 +12,14 @@ import pytest
 
 from earwitness.core import Key, Rating, Score
 from earwitness.metaeval import figures
+from earwitness.metaeval.coefficients import LEVELS
 from earwitness.metaeval.join import MetricColumn
 from earwitness.metaeval.pipeline import ScoresAndRatings, analyse_agreement
 from earwitness.metaeval.results import Figure, ScaleConcordance
 from earwitness.metaeval.settings import AgreementSettings
 from helpers.simulated_metrics import both
 
-QUICK = AgreementSettings(draws=60, permutations=60, splits=10)
+QUICK = AgreementSettings(levels=LEVELS, draws=60, permutations=60, splits=10)
 PLAIN = replace(QUICK, adjust="none")
 TAU = Figure("system", "kendall_b")
 

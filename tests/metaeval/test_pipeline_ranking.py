@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from earwitness.core import Key, Score
+import pytest
+
+from earwitness.core import Key
 from earwitness.metaeval.join import MetricColumn
 from earwitness.metaeval.pipeline import ScoresAndRatings, analyse_agreement
 from earwitness.metaeval.report import caution_parts
-from earwitness.metaeval.results import Concordance, Figure, MetricRanking
+from earwitness.metaeval.results import Concordance, MetricRanking
 from earwitness.metaeval.settings import AgreementSettings
 from earwitness.output_formats import render
 from helpers.simulated_metrics import both
@@ -54,9 +56,9 @@ def test_a_metric_that_is_constant_on_most_items_has_no_place() -> None:
         "ranking of outputs within items: close is not ranked: its value is based on only 2 of 10 "
         "items" in text
     )
-    finding = "No significant difference between metrics was found in ranking outputs within items"
+    finding = "No metric is significantly worse than the best in ranking outputs within items"
     assert finding in text
-    assert "; fair agrees best (Kendall's τ-b" in " ".join(text.split())
+    assert "; fair has the highest value (Kendall's τ-b" in " ".join(text.split())
 
 
 def test_half_of_the_items_are_enough_for_a_place() -> None:
@@ -110,14 +112,37 @@ def test_where_one_rater_does_that_is_said_and_not_that_one_is_enough() -> None:
     assert not any("enough" in line for line in told)
 
 
-def test_numbers_of_references_with_few_draws_are_not_called_enough() -> None:
+def _with_references(draws: int, count: int = 1) -> list[str]:
+    """Cautions of scores with four references, and the same scores for each draw of fewer."""
     given = both()
-    full = [replace(one, references=2) for one in given.scores]
-    fewer = [Score(one.key, one.metric, one.value, 1, 1) for one in given.scores]
+    full = [replace(one, references=4) for one in given.scores]
+    fewer = [
+        replace(one, references=count, draw=draw)
+        for draw in range(1, draws + 1)
+        for one in given.scores
+    ]
     found = analyse_agreement(replace(given, scores=full, fewer=fewer), QUICK)
-    (curve,) = (
-        one
-        for one in found.scales[0].curves
-        if one.what == "references" and one.figure == Figure("system", "kendall_b")
+    curves = [one for one in found.scales[0].curves if one.what == "references"]
+    assert len(curves) == 2
+    for curve in curves:
+        assert curve.enough["close"] == (1 if draws >= 5 and count == 1 else None)
+    told = [line for lines in caution_parts(found) for line in lines.lines]
+    return [line for line in told if "reference" in line]
+
+
+@pytest.mark.parametrize(("draws", "count"), [(1, 1), (4, 2), (5, 3)])
+def test_without_a_range_of_draws_no_number_of_references_is_called_enough(
+    draws: int, count: int
+) -> None:
+    (line,) = _with_references(draws, count)  # once, for both levels
+    assert line.startswith("how many references are enough for close")
+    assert line.endswith(
+        "cannot be said: score with half of them or fewer in at least 5 draws "
+        "(--reference-counts, --repeats)"
     )
-    assert curve.enough["close"] == 0  # of one draw nobody knows how far others are from it
+
+
+def test_with_a_range_of_draws_a_number_of_references_may_be_enough() -> None:
+    told = _with_references(5)
+    assert len(told) == 2
+    assert all(line.endswith("gives about the same agreement (available: 4)") for line in told)

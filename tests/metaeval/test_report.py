@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from earwitness.core import Estimate
+from earwitness.metaeval.coefficients import LEVELS
 from earwitness.metaeval.join import MetricColumn
 from earwitness.metaeval.pipeline import analyse_agreement
 from earwitness.metaeval.results import Concordance, Figure
@@ -20,7 +21,7 @@ from earwitness.report.html.panels import scatters_plot
 from earwitness.report.parts import Scatter, ScatterPoint, Scatters, Table
 from helpers.simulated_metrics import METRICS, both, choices
 
-QUICK = AgreementSettings(draws=60, permutations=60, splits=10)
+QUICK = AgreementSettings(levels=LEVELS, draws=60, permutations=60, splits=10)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,10 @@ def test_the_answer_comes_first_with_its_number_and_interval(found: Concordance)
     text = render(found, "text")
     own = found.scales[0].metrics[0].figures[Figure("system", "kendall_b")]
     first = " ".join(text.split("\n\n")[0].split())
-    assert first.startswith("close agrees best with raters in ranking systems by ")
+    assert first.startswith(
+        "No metric is significantly worse than the best in ranking systems by OVRL (1 pair"
+    )
+    assert "close agrees best with raters in ranking outputs within items by OVRL" in first
     assert f"{own.value:.3f} [{own.low:.3f}, {own.high:.3f}]" in first
     assert "(chance)" in text
     assert "(one rater)" in text
@@ -45,7 +49,8 @@ def test_a_metric_below_a_baseline_is_said_to_be() -> None:
     given = both()
     metrics = [MetricColumn("close", baseline=True), MetricColumn("fair"), MetricColumn("noise")]
     text = render(analyse_agreement(replace(given, metrics=metrics), QUICK), "text")
-    assert "no metric is significantly better than the baseline close" in text
+    assert "no metric is shown to be better than the baseline close" in text
+    assert "; the baseline close (1.000) has a higher value." in " ".join(text.split())
     assert "noise is no better than chance" in text
 
 
@@ -177,7 +182,7 @@ def test_names_beside_dots_stand_apart_and_the_crowd_goes_without() -> None:
 
 
 def test_how_p_was_corrected_is_said_in_words(found: Concordance) -> None:
-    told = "across all comparisons of a metric with the metrics ranked below it."
+    told = "step-down max-T method over all pairs of metrics, and separately over all comparisons"
     assert told in render(found, "md")
     plain = render(replace(found, correction="none"), "md")
     assert told not in plain

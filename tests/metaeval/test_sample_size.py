@@ -13,6 +13,7 @@ from earwitness.metaeval.sample_size import (
     SAMPLE_UNITS,
     coefficients_at_counts,
     count_units,
+    estimate_with_references,
     extrapolate_coefficient,
     sufficient_count,
 )
@@ -232,3 +233,53 @@ def test_unknown_means_and_spreads_are_never_enough() -> None:
     counts = [1, 2, 4]
     assert sufficient_count(counts, np.full(3, NAN), np.zeros(3), 1, 1) == 0
     assert sufficient_count(counts, np.ones(3), np.array([NAN, 0.1, 0.1]), 0.5, 0.1) == 2
+    # Without a spread where twice as many are known, nothing can be said.
+    assert sufficient_count(counts, np.ones(3), np.array([NAN, NAN, 0.1]), 0.5, 0.1) is None
+    assert sufficient_count([3, 4], np.ones(2), np.zeros(2), 0.5, 0.1) is None
+
+
+def test_ranges_of_references_are_wider_than_those_of_draws_by_hand() -> None:
+    # Arc sines of draws are 0.3 ± 0.1 · {0, 1, 2}; their standard deviation is 0.1 · √2.5 = 0.1581.
+    one = np.sin(0.3 + 0.1 * np.array([-2.0, -1, 0, 1, 2]))
+    draws = {1: one, 4: np.array([0.5])}
+    # One of four: 0.1581 / √(3 / 4) = 0.1826, and Student's t with 3 degrees of freedom is 3.1824.
+    middle = math.asin(one.mean())
+    found = estimate_with_references(draws, 1, "kendall_b", 0.95)
+    assert found.value == one.mean()
+    assert found.low == pytest.approx(math.sin(middle - 3.1824 * 0.18257), abs=1e-4)
+    assert found.high == pytest.approx(math.sin(middle + 3.1824 * 0.18257), abs=1e-4)
+    # All four: the variance of one of four is divided by 4, so the spread is half as large.
+    whole = estimate_with_references(draws, 4, "kendall_b", 0.95)
+    assert whole.value == 0.5
+    assert whole.low == pytest.approx(math.sin(math.asin(0.5) - 3.1824 * 0.09129), abs=1e-4)
+    assert whole.high == pytest.approx(math.sin(math.asin(0.5) + 3.1824 * 0.09129), abs=1e-4)
+    # With more annotators than draws, these are what is few: t with 4 degrees of freedom is 2.7764.
+    more = estimate_with_references({1: one, 9: one[:1]}, 1, "kendall_b", 0.95)
+    assert more.high == pytest.approx(
+        math.sin(middle + 2.7764 * 0.15811 / math.sqrt(8 / 9)), abs=1e-4
+    )
+
+
+def test_the_range_with_all_references_is_that_of_about_half() -> None:
+    rng = np.random.default_rng(4)
+    draws = {k: rng.uniform(0.2, 0.8, 6) for k in (1, 3, 5)} | {6: np.array([0.5])}
+    whole = estimate_with_references(draws, 6, "pearson", 0.9)
+    half = {k: draws[k] for k in (3, 6)}
+    assert whole == estimate_with_references(half, 6, "pearson", 0.9)
+    few = draws | {3: draws[3][:4]}  # of which four draws are too few
+    assert whole != estimate_with_references(few, 6, "pearson", 0.9)
+    assert estimate_with_references(few, 6, "pearson", 0.9).low > -1
+
+
+def test_ranges_of_references_need_draws_that_have_a_value() -> None:
+    draws = {1: np.array([0.1, 0.2, 0.3, 0.4, NAN]), 2: np.array([0.5])}
+    for count, value, undefined in ((1, 0.25, 1), (2, 0.5, 0)):
+        found = estimate_with_references(draws, count, "kendall_b", 0.95)
+        assert found.value == pytest.approx(value)
+        assert found.undefined == undefined
+        assert math.isnan(found.low)
+        assert math.isnan(found.high)
+    assert math.isnan(estimate_with_references(draws, 3, "kendall_b", 0.95).value)
+    same = {1: np.full(5, 0.5), 2: np.array([0.6])}
+    found = estimate_with_references(same, 1, "kendall_b", 0.95)
+    assert (found.low, found.high) == pytest.approx((0.5, 0.5))

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from earwitness.metaeval import significance
 from earwitness.metaeval.coefficients import coefficient_names
 from earwitness.metaeval.significance import (
     SWAP_UNITS,
-    permutation_p,
+    SwappedDifferences,
     standardise_scores,
+    swap_metrics,
     williams_test,
 )
 from earwitness.stats.arrays import Floats
-from helpers.plain_permutations import swapped_p
+from helpers.plain_permutations import step_down_p, swapped_p
 from helpers.samples import many
+
+
+def permutation_p(*args: Any, **options: Any) -> Floats:
+    """p of each pair, not corrected."""
+    return swap_metrics(*args, **options).p_values()
+
 
 NAN = math.nan
 
@@ -59,14 +69,14 @@ def test_p_is_never_0_and_1_for_a_metric_and_itself() -> None:
 
 
 def test_both_swaps_every_cell_by_itself() -> None:
-    (masks,) = significance._random_masks((3, 4), "both", 2000, 1)
+    (masks,) = significance._swap_masks((3, 4), "both", 2000, 1, is_complete=False)
     flat = masks.reshape(2000, 12).astype(np.float64)
     # Of four cells at the corners of a rectangle any number may be swapped, odd ones too.
     odd = masks[:, 0, 0] ^ masks[:, 0, 1] ^ masks[:, 1, 0] ^ masks[:, 1, 1]
     assert odd.mean() == pytest.approx(0.5, abs=0.05)
     assert np.abs(np.corrcoef(flat.T) - np.eye(12)).max() < 0.12
-    (inputs,) = significance._random_masks((3, 4), "inputs", 5, 1)
-    (systems,) = significance._random_masks((3, 4), "systems", 5, 1)
+    (inputs,) = significance._swap_masks((3, 4), "inputs", 5, 1, is_complete=False)
+    (systems,) = significance._swap_masks((3, 4), "systems", 5, 1, is_complete=False)
     assert (inputs.shape, systems.shape) == ((5, 1, 4), (5, 3, 1))
 
 
@@ -76,8 +86,8 @@ def test_the_same_seed_gives_the_same_p_in_any_company_and_in_blocks(
     level: str, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(3)
-    people = rng.normal(size=(9, 6))  # more swaps than are made
-    scores = people + rng.normal(size=(4, 9, 6)) * np.array([0.3, 1, 2, 4])[:, None, None]
+    people = rng.normal(size=(9, 10))  # more swaps than are made
+    scores = people + rng.normal(size=(4, 9, 10)) * np.array([0.3, 1, 2, 4])[:, None, None]
     scores[3, 2, 2] = NAN
 
     def run(pairs: list[tuple[int, int]], seed: int = 7) -> bytes:
@@ -90,7 +100,7 @@ def test_the_same_seed_gives_the_same_p_in_any_company_and_in_blocks(
     assert run([(0, 1), (1, 2), (3, 0)]) == whole
     assert run([(0, 1)]) + run([(1, 2)]) + run([(3, 0)]) == whole
     assert run([(0, 1), (1, 2), (3, 0)], 8) != whole
-    monkeypatch.setattr(significance, "WEIGHTS_IN_MEMORY", 4 * 54 * 7)
+    monkeypatch.setattr(significance, "WEIGHTS_IN_MEMORY", 4 * 90 * 7)
     assert run([(0, 1), (1, 2), (3, 0)]) == whole
 
 
@@ -105,12 +115,8 @@ def test_where_all_swaps_can_be_made_p_is_their_share_whatever_the_seed(level: s
     ]
     assert found[0] == found[1]
     assert found[0] * 32 == int(found[0] * 32) >= 1
-    assert significance.smallest_p(6, "systems", 1000) == 1 / 32
-    assert (
-        significance.smallest_p(20, "systems", 1000)
-        == significance.smallest_p(6, "inputs", 1000)
-        == 1 / 1001
-    )
+    assert significance.smallest_p(6, 1000) == 1 / 32
+    assert significance.smallest_p(20, 1000) == 1 / 1001
 
 
 @pytest.mark.parametrize("scale", [1e-13, 1e160])
@@ -194,3 +200,99 @@ def test_williams_has_few_false_alarms_on_means_of_systems() -> None:
         r = np.corrcoef([*scores.mean(axis=2), people.mean(axis=1)])
         found.append(williams_test(r[0, 2], r[1, 2], r[0, 1], 8).p <= 0.05)
     assert np.mean(found) < 0.05 + 4 * math.sqrt(0.05 * 0.95 / len(found))
+
+
+# --- Correction for all pairs --------------------------------------------------------------------
+
+
+def correlated(seed: int, shift: float = 0.0) -> SwappedDifferences:
+    """Differences of five pairs over all 64 swaps of 7 units, one of them undefined."""
+    rng = np.random.default_rng(seed)
+    own = rng.normal(size=(7, 1)) + rng.normal(size=(7, 5)) + shift * np.arange(5)
+    signs = 1.0 - 2 * (np.arange(64)[:, None] >> np.arange(7) & 1)
+    swapped = np.asarray(signs @ own, np.float64)
+    swapped[:, 4] = NAN
+    return SwappedDifferences(swapped[0], swapped, True, 7)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_correction_is_that_of_plain_loops(seed: int) -> None:
+    given = correlated(seed, 0.4)
+    found = given.test(0.95)
+    columns = [given.swapped[:, n].tolist() for n in range(4)]
+    assert found.p[:4] == pytest.approx(step_down_p(columns), abs=1e-12)
+    assert np.isnan(found.p[4])
+    assert np.isnan(found.half_width[4])
+    plain = given.test(0.95, corrected=False)
+    assert plain.p[:4] == pytest.approx(given.p_values()[:4])
+    assert (found.p[:4] >= plain.p[:4]).all()
+
+
+@pytest.mark.parametrize("corrected", [True, False])
+def test_intervals_exclude_0_if_and_only_if_the_test_is_significant(*, corrected: bool) -> None:
+    decided = 0
+    for seed in range(60):
+        given = correlated(seed, 0.2 * (seed % 7))
+        found = given.test(0.95, corrected=corrected)
+        is_significant = found.p[:4] < 0.05
+        assert ((np.abs(given.observed) > found.half_width)[:4] == is_significant).all()
+        decided += int(is_significant.sum())
+    assert 20 < decided < 220
+
+
+def test_seven_systems_are_enough_to_find_25_metrics_that_are_much_worse() -> None:
+    rng = np.random.default_rng(1)
+    true = rng.normal(0, 0.7, (7, 1)) + rng.normal(0, 0.5, (7, 60))
+    people = true + rng.normal(0, 0.2, (7, 60))
+    bad = 0.3 * true + rng.normal(0, 0.3, (25, 7, 1)) + rng.normal(size=(25, 7, 60))
+    scores = np.concatenate([(true + rng.normal(0, 0.2, (7, 60)))[None], bad])
+    pairs = list(combinations(range(26), 2))
+    given = swap_metrics(scores, people, pairs, "item", "kendall_b", "systems")
+    found = given.test(0.95)
+    assert pairs[:25] == [(0, n) for n in range(1, 26)]
+    assert (given.observed[:25] > 0.4).all()
+    assert (found.p[:25] < 0.05).all()
+    assert (given.observed[:25] > found.half_width[:25]).all()
+
+
+def test_too_few_units_have_the_interval_of_students_t() -> None:
+    own = np.array([1.0, 2.0, 1.5, 1.2])
+    signs = 1.0 - 2 * (np.arange(8)[:, None] >> np.arange(4) & 1)
+    found = SwappedDifferences(own.sum(keepdims=True), (signs @ own)[:, None], True, 4).test(0.95)
+    assert found.p[0] == 1 / 8
+    usual = stats.ttest_1samp(4 * own, 0).confidence_interval(0.95)
+    assert found.half_width[0] == pytest.approx((usual.high - usual.low) / 2)
+
+
+def test_the_swapped_unit_follows_from_the_numbers() -> None:
+    sizes = {(6, 3): "systems", (5, 6): "inputs", (5, 5): "both", (2, 2): "systems"}
+    for shape, unit in sizes.items():
+        assert significance.choose_swap_unit(shape, 0.05, 1000) == unit
+    assert significance.choose_swap_unit((6, 8), 0.01, 1000) == "inputs"
+
+
+# --- False alarms and power of families ----------------------------------------------------------
+
+
+def equal_metrics(seed: int, metrics: int, by_system: float) -> tuple[Floats, Floats]:
+    """Equally good metrics of 8 systems × 10 items, and means of 8 raters' votes."""
+    rng = np.random.default_rng((seed, 9))
+    true = rng.normal(0, 0.7, (8, 1)) + rng.normal(0, 0.4, 10) + rng.normal(0, 0.4, (8, 10))
+    votes = np.rint(3 + true[..., None] + rng.normal(0, 0.7, (8, 10, 8)))
+    errors = rng.normal(0, by_system, (metrics, 8, 1)) + rng.normal(0, 0.6, (metrics, 8, 10))
+    return true + errors, np.clip(votes, 1, 5).mean(axis=2)
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("metrics", [2, 6, 12])
+@pytest.mark.parametrize("level", ["system", "item"])
+def test_families_have_few_false_alarms(level: str, metrics: int) -> None:
+    runs, alarms = many(150, 2000), 0
+    pairs = list(combinations(range(metrics), 2))
+    for seed in range(runs):
+        scores, people = equal_metrics(seed, metrics, 0.5)
+        found = swap_metrics(scores, people, pairs, level, "kendall_b", "systems").test(0.95)
+        alarms += bool((found.p < 0.05).any())
+    assert alarms / runs < 0.06 + 3 * math.sqrt(0.06 * 0.94 / runs)
+    if metrics > 2 or level == "item":  # tau of two metrics over 8 systems has few values
+        assert alarms / runs > 0.03 - 3 * math.sqrt(0.03 * 0.97 / runs)

@@ -548,7 +548,8 @@ def test_agreement_has_metrics_as_rows_and_coefficients_as_columns(agreement: Co
     assert (
         "Differences in Pearson's r (systems) and Spearman's ρ (systems) were not tested." in told
     )
-    assert "permutation test swapping the scores of whole systems, Holm-corrected" in told
+    swapped = "permutation test swapping the scores of whole systems, corrected by the step-down"
+    assert f"{swapped} max-T method" in told
     assert "Not tested against the best: (chance) and (one rater)." in told
     assert "OVRL: 3 metrics, 8 systems, 10 items, 6 raters, 480 ratings." in told
     assert not re.search(r"[^\x00-\x7f]", render(agreement, "latex"))

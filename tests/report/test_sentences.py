@@ -10,9 +10,11 @@ from earwitness.core import Contrast, Estimate, Value
 from earwitness.report.parts import Matrix
 from earwitness.report.sentences import (
     FindingContext,
+    Topic,
     comparison_sentences,
     finding_sentences,
     leading_group,
+    shorten_topics,
 )
 
 F1 = Value("f1", "high", 0, 1, "")
@@ -110,3 +112,30 @@ def test_noise_is_said_first_with_pairs_size_and_alpha() -> None:
     assert only(other).startswith(
         "No significant difference between systems was found by error (2 of 3 pairs tested, "
     )
+
+
+def test_a_summary_is_shortened_by_the_lines_it_takes_in_a_terminal() -> None:
+    long = "many words " * 15  # 165 characters are two lines
+    topics = [
+        Topic("", ["a leads"]),
+        Topic("groups", [f"{long} 1", f"{long} 2"]),
+        Topic("order", ["x", "y"]),
+        Topic("listeners", [f"{long} 3"]),
+    ]
+    assert len(shorten_topics(topics, 9)) == 6
+    assert shorten_topics(topics, 8)[1:] == [
+        f"{long} 1",
+        "x",
+        "y",
+        f"{long} 3",
+        "1 more sentence (groups) is in the sections below",
+    ]
+    assert shorten_topics(topics, 4) == [
+        "a leads",
+        f"{long} 1",
+        "4 more sentences (groups, order, listeners) are in the sections below",
+    ]
+    assert shorten_topics(topics, 1) == [
+        "a leads",
+        "5 more sentences (groups, order, listeners) are in the sections below",
+    ]

@@ -7,29 +7,33 @@ from typing import Any
 
 import click
 
-from earwitness.cli.output import OutputTarget, progress_bar, warnings_as_notes
+from earwitness.cli.output import (
+    FILE_PATH,
+    OutputTarget,
+    progress_bar,
+    split_study_file,
+    warnings_as_notes,
+)
 from earwitness.cli.study_analyse import (
     ANCHOR_OPTION,
     ANSWERS_DB_OPTION,
     DRAWS_HELP,
-    FILE_PATH,
     LOW_IS_GOOD_OPTION,
-    PATTERN_HELP,
+    PATTERN_EXAMPLE,
     REFERENCE_OPTION,
     SCREEN_OPTION,
     SEED_OPTION,
     parse_screening,
     report_options,
     split_pairs,
-    split_study_file,
 )
 from earwitness.metaeval.agree import ScoreOptions, agree
 from earwitness.metaeval.coefficients import COEFFICIENTS, LEVELS
 from earwitness.metaeval.mapping import MAPPING_ORDERS
 from earwitness.metaeval.resampling import RESAMPLED_AXES
 from earwitness.metaeval.settings import ADJUSTMENTS, AgreementSettings
-from earwitness.metaeval.significance import SWAP_UNITS
-from earwitness.stats.significance import CORRECTIONS
+from earwitness.metaeval.significance import CHOSEN_UNIT, CORRECTIONS, SWAP_UNITS
+from earwitness.stats.votes import AGGREGATES
 from earwitness.studies.ratings.collect import TableOptions
 
 DEFAULT_SETTINGS = AgreementSettings()
@@ -52,7 +56,7 @@ DEFAULT_SETTINGS = AgreementSettings()
     "scales",
     multiple=True,
     metavar="NAME[=LOW:HIGH]",
-    help="Rating scale, with its range if needed (repeatable).  [default: all]",
+    help="Rating scale, with its range if needed (repeatable).  [default: system, item]",
 )
 @LOW_IS_GOOD_OPTION
 @click.option(
@@ -60,7 +64,7 @@ DEFAULT_SETTINGS = AgreementSettings()
     "metrics",
     multiple=True,
     metavar="COLUMN",
-    help="Column of SCORES that is a metric (repeatable).  [default: all]",
+    help="Column of SCORES that is a metric (repeatable).  [default: system, item]",
 )
 @click.option(
     "--low",
@@ -85,7 +89,7 @@ DEFAULT_SETTINGS = AgreementSettings()
     "--score-pattern",
     default="",
     metavar="PATTERN",
-    help="Pattern of sample names in SCORES, e.g. {system}/{item}.wav",
+    help=f"Pattern of sample names in SCORES, {PATTERN_EXAMPLE}",
 )
 @click.option(
     "--score-sample", default="", metavar="COLUMN", help="Column of SCORES with sample names."
@@ -97,7 +101,12 @@ DEFAULT_SETTINGS = AgreementSettings()
     metavar="NAME=COLUMN",
     help="Rename a column of SCORES (repeatable).",
 )
-@click.option("--pattern", default="", metavar="PATTERN", help=f"{PATTERN_HELP} (ratings table).")
+@click.option(
+    "--pattern",
+    default="",
+    metavar="PATTERN",
+    help=f"Pattern of sample names in the ratings table, {PATTERN_EXAMPLE}",
+)
 @click.option(
     "--sample", default="", metavar="COLUMN", help="Column of the ratings table with sample names."
 )
@@ -130,7 +139,7 @@ DEFAULT_SETTINGS = AgreementSettings()
     "levels",
     multiple=True,
     type=click.Choice(LEVELS),
-    help="Level at which scores and ratings are compared (repeatable).  [default: all]",
+    help="Level at which scores and ratings are compared (repeatable).  [default: system, item]",
 )
 @click.option(
     "--over",
@@ -141,10 +150,10 @@ DEFAULT_SETTINGS = AgreementSettings()
 )
 @click.option(
     "--swap",
-    type=click.Choice(SWAP_UNITS),
+    type=click.Choice((CHOSEN_UNIT, *SWAP_UNITS)),
     default=DEFAULT_SETTINGS.swap,
     show_default=True,
-    help="Units that the permutation test between metrics swaps.",
+    help="Units that the permutation test between metrics swaps; auto chooses by their numbers.",
 )
 @click.option(
     "--mapping",
@@ -161,8 +170,28 @@ DEFAULT_SETTINGS = AgreementSettings()
     help="Adjustment of system means if systems have different items.",
 )
 @click.option(
+    "--aggregate",
+    type=click.Choice(AGGREGATES),
+    default=DEFAULT_SETTINGS.aggregate,
+    show_default=True,
+    help="Rating of an output: mean or median of its votes, or mean of votes normalized per rater.",
+)
+@click.option(
+    "--partial",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column of SCORES to control for in partial correlations, or length of --outputs "
+    "(repeatable).",
+)
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="FIELD",
+    help="Report agreement by a field of items or raters, such as dataset or jury (repeatable).",
+)
+@click.option(
     "--correction",
-    type=click.Choice(list(CORRECTIONS)),
+    type=click.Choice(CORRECTIONS),
     default=DEFAULT_SETTINGS.correction,
     show_default=True,
     help="Correction for multiple comparisons.",
@@ -221,7 +250,7 @@ def agree_command(
     options["scales"] = [one.partition("=")[0] for one in scale_texts]
     options["ends"] = [one for one in scale_texts if "=" in one]
     options["screening"] = parse_screening(options.pop("screening"))
-    options["levels"] = options["levels"] or LEVELS
+    options["levels"] = options["levels"] or DEFAULT_SETTINGS.levels
     with warnings_as_notes(), progress_bar(unit="steps") as progress:
         concordance = agree(
             score_files,

@@ -41,7 +41,8 @@ Cell = str | BadCell | Fault  # a Fault if it was reported already
 class TableWording:
     """Names of columns, rows and cells of a type of tables, for messages.
 
-    If numbers may be ``undefined``, NaN is treated as missing.
+    If numbers may be ``undefined``, NaN is treated as missing. ``choice`` is the remedy if columns
+    that are not wanted are refused.
     """
 
     columns: str = "scales"
@@ -49,6 +50,7 @@ class TableWording:
     cell: str = "vote"
     undefined: bool = False
     remedy: str = "or use --column {role}=NAME or --given {role}=VALUE"
+    choice: str = ""
 
 
 @dataclass
@@ -109,6 +111,9 @@ class CsvTable(InputTable):
         del numbers  # all is text
         position = self.names.index(name)
         column = [row[position] for row in self.rows]
+        text = "".join(column)
+        if not any(blank in text for blank in BLANKS):
+            return column
         stripped = {cell: cell.strip(BLANKS) for cell in set(column)}
         return (
             column
@@ -279,6 +284,13 @@ def _decode_slowly(line: bytes, number: int, wrong: TableFaults) -> Any:
 
 
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+SHEET_REMEDY = "save its sheet as CSV (UTF-8)"
+# first bytes of files that are no text tables: what they are, and the remedy
+BINARY_KINDS = {
+    b"PK\x03\x04": ("is an Excel workbook or another ZIP archive, not a text table", SHEET_REMEDY),
+    b"\xd0\xcf\x11\xe0": ("is an Excel workbook (.xls), not a text table", SHEET_REMEDY),
+    b"PAR1": ("is a Parquet file, not a text table", "save it as CSV or JSON Lines"),
+}
 
 
 def read_table(source: RecordSource, wanted: Collection[str]) -> tuple[InputTable, Input]:
@@ -289,8 +301,11 @@ def read_table(source: RecordSource, wanted: Collection[str]) -> tuple[InputTabl
         raise InputError(error.problems, error.count, done=READ_VERB) from None
     wrong, first = TableFaults(source.name), next((line for line in lines if line.strip()), b"")
     ending = source.name.removesuffix(".gz").removesuffix(".zst").lower()
+    kind = next((kind for start, kind in BINARY_KINDS.items() if first.startswith(start)), None)
     if not first:
         wrong.add([(1, Fault("", "is empty"))])
+    elif kind is not None:
+        wrong.add([(0, Fault("", *kind))])
     elif first.lstrip().startswith(b"["):
         wrong.add([(1, Fault("", JSON_ARRAY_MESSAGE))])
     wrong.refuse()
@@ -307,17 +322,21 @@ def _decode_text(lines: list[bytes], wrong: TableFaults) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        wrong.add((n, bad) for n, line in enumerate(lines, 1) for bad in _encoding_faults(line))
+        bad = [(n, start) for n, line in enumerate(lines, 1) if (start := _undecoded_byte(line))]
+        line, start = bad[0]
+        others = f" ({len(bad):,} such lines)" if len(bad) > 1 else ""
+        wrong.add([(line, Fault("", f"not UTF-8 at byte {start}{others}", "save as UTF-8"))])
         wrong.refuse()
         raise
 
 
-def _encoding_faults(line: bytes) -> list[Fault]:
+def _undecoded_byte(line: bytes) -> int:
+    """Return the number of the first byte that is not UTF-8, or 0."""
     try:
         line.decode()
     except UnicodeDecodeError as error:
-        return [Fault("", f"not UTF-8 at byte {error.start + 1}", "save as UTF-8")]
-    return []
+        return error.start + 1
+    return 0
 
 
 # --- Rows as plain objects -----------------------------------------------------------------------

@@ -1,28 +1,24 @@
-"""Agreement of metrics with ratings: ``agree``, score tables and output lengths."""
+"""Agreement of metrics with ratings: ``agree``."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from earwitness.core import Input, Key, Progress, Rating, Score, StrPath, no_progress
-from earwitness.errors import InputError, Problem, UsageError, nearest
-from earwitness.io.schema import BadLine, Fault, load_json_line
-from earwitness.io.source import Records, RecordSource, TableInput, table_inputs
-from earwitness.io.tables import InputTable, TableWording
-from earwitness.metaeval.join import metric_columns
+from earwitness.core import Progress, Rating, Score, StrPath, no_progress
+from earwitness.errors import UsageError, nearest
+from earwitness.io.source import RecordSource, TableInput, table_inputs
+from earwitness.metaeval.join import check_controls, metric_columns
 from earwitness.metaeval.pipeline import ScoresAndRatings, analyse_agreement
 from earwitness.metaeval.results import Concordance
+from earwitness.metaeval.score_tables import LENGTH_METRIC, ScoreTable, output_lengths, read_scores
 from earwitness.metaeval.settings import AgreementSettings
 from earwitness.scoring.results import Scores
 from earwitness.studies.analyse import TABLE_ARGUMENTS, settings_of
 from earwitness.studies.analysis.pipeline import RatingSet, with_anchors
-from earwitness.studies.analysis.prepare import resolve_repeats
+from earwitness.studies.analysis.prepare import MEAN_VOTE, resolve_repeats
 from earwitness.studies.analysis.settings import AnalysisSettings, AnchorNames, Scales
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.ratings.collect import (
@@ -30,243 +26,15 @@ from earwitness.studies.ratings.collect import (
     check_ratings,
     check_roles,
     check_scores,
+    only_system,
+    rated_fields,
     read_rating_set,
     stored_rating_set,
 )
-from earwitness.studies.ratings.columns import LONG_TABLE_ROLES, SAMPLE_COLUMNS, ColumnOptions
-from earwitness.studies.ratings.reader import ParsedRatings, read_rows
+from earwitness.studies.results import RepeatedVote
 from earwitness.studies.screening import screen
 from earwitness.studies.study import NO_GROUPS, Study
 from earwitness.version import __version__
-
-# --- Output lengths as a baseline ----------------------------------------------------------------
-
-
-LENGTH_METRIC = "length"
-LIST_FIELDS = ("boundaries", "positions", "words", "titles", "sentences")
-TEXT_FIELDS = ("text", "transcript", "caption")
-
-
-def output_lengths(outputs: str | Records) -> tuple[list[Score], Input]:
-    """Return the length of each output in a file, as scores, and the file.
-
-    The length is the number of boundaries, positions, words, titles or sentences.
-
-    Raises
-    ------
-    InputError
-        If a line lacks an item, a system or an output with a list or a text.
-    """
-    source, scores, problems = RecordSource(outputs), list[Score](), list[Problem]()
-    for number, line in enumerate(_read_lines(source), 1):
-        try:
-            scores += [_length_score(load_json_line(line))] if line.strip() else []
-        except (BadLine, KeyError, TypeError, ValueError):
-            message = 'needs "item", "system" and "output" with a list or a text'
-            problems.append(Problem(source.name, number, "", message))
-    if problems:
-        raise InputError(problems, len(problems), done="read")
-    return scores, source.read()
-
-
-def _read_lines(source: RecordSource) -> Iterator[bytes]:
-    try:
-        for block in source.blocks():
-            yield from block.lines
-    except InputError as error:
-        raise InputError(error.problems, error.count, done="read") from None
-
-
-def _length_score(record: Any) -> Score:
-    return Score(
-        Key(record["item"], record["system"]), LENGTH_METRIC, _output_length(record["output"])
-    )
-
-
-def _output_length(output: Mapping[str, Any]) -> float:
-    for name in LIST_FIELDS:
-        if isinstance(output.get(name), list):
-            return float(len(output[name]))
-    for name in TEXT_FIELDS:
-        if isinstance(output.get(name), str):
-            return float(len(output[name].split()))
-    raise ValueError(output)
-
-
-# --- Tables of scores ----------------------------------------------------------------------------
-# Scores are read like ratings, with a metric instead of a scale and no listener.
-
-
-COLUMN_REMEDY = (
-    "or use --score-column {role}=NAME; if file names contain system and item, use "
-    "--score-sample NAME --score-pattern PATTERN"
-)
-SCORE_WORDING = TableWording("metrics", "score", "score", undefined=True, remedy=COLUMN_REMEDY)
-COLUMN_BY_ROLE = {"scale": "metric", "session": "references", "trial": "draw"}
-ABSENT_ROLES = ("listener", "asked", "place", "against")
-SCORE_ROLES = ("item", "system", "metric", "value")
-RATING_ROLE_BY_SCORE_ROLE = {"metric": "scale"}
-SIGNATURE_COLUMN = "signature"
-
-
-@dataclass(frozen=True)
-class ScoreTable:
-    """Scores of a file, in file order and including undefined ones, with notes on the reading."""
-
-    scores: list[Score]
-    notes: tuple[str, ...]
-    signatures: tuple[str, ...]
-    input: Input
-    columns: tuple[str, ...] = ()
-
-    @property
-    def metrics(self) -> list[str]:
-        """Metrics in file order."""
-        return list(dict.fromkeys(score.metric for score in self.scores))
-
-
-def read_scores(
-    path: str | PathLike[str] | RecordSource,
-    *,
-    pattern: str = "",
-    column: str = "",
-    columns: Mapping[str, str] | None = None,
-    metrics: Sequence[str] = (),
-    several: bool = False,
-) -> ScoreTable:
-    """Read the scores of a table.
-
-    Parameters
-    ----------
-    path
-        CSV or JSON Lines file, or the rows of a table in memory.
-    pattern, column, columns
-        How to find item and system, as for ratings. The role of the column with metric names is
-        ``metric``, that of the column with numbers ``value``.
-    metrics
-        Columns that are metrics. By default all numeric columns.
-    several
-        Whether other tables are read as well; then columns that this table lacks are ignored.
-
-    Returns
-    -------
-    ScoreTable
-        Scores, notes, signatures and the columns of the file.
-
-    Raises
-    ------
-    InputError
-        If a row is invalid or an output has two scores of the same metric.
-    UsageError
-        If ``columns`` has an unknown role.
-    """
-    options = ColumnOptions(
-        pattern,
-        column,
-        _columns_by_role(columns or {}),
-        constants={"listener": "metric"},
-        words=SCORE_WORDING,
-        apart=(SIGNATURE_COLUMN,),
-        optional={*COLUMN_BY_ROLE},
-    )
-    source = path if isinstance(path, RecordSource) else RecordSource(path)
-    rows = read_rows(source, options, partial(_fit_options, metrics=metrics, several=several))
-    scores = [
-        Score(rating.key, rating.scale, rating.value, rating.session, rating.trial)
-        for rating in rows.all_ratings
-    ]
-    _refuse_doubled(scores, rows)
-    columns_and_metrics = (*rows.table.names, *dict.fromkeys(score.metric for score in scores))
-    chosen = [score for score in scores if not metrics or score.metric in metrics]
-    notes = [*rows.layout.notes, *_undefined_notes(chosen)]
-    if not chosen:
-        notes.append(f"{rows.input.name} has none of the chosen metrics and is ignored")
-    return ScoreTable(chosen, tuple(notes), _read_signatures(rows), rows.input, columns_and_metrics)
-
-
-def _columns_by_role(column_by_role: Mapping[str, str]) -> dict[str, str]:
-    """Return the column names by their role in a table of ratings."""
-    for role in column_by_role:
-        if role not in SCORE_ROLES:
-            raise UsageError(f'columns: unknown role "{role}" — {nearest(role, SCORE_ROLES)}')
-    by_rating_role = {
-        RATING_ROLE_BY_SCORE_ROLE.get(role, role): column for role, column in column_by_role.items()
-    }
-    return {**COLUMN_BY_ROLE, **dict.fromkeys(ABSENT_ROLES, ""), **by_rating_role}
-
-
-def _fit_options(
-    options: ColumnOptions, table: InputTable, *, metrics: Sequence[str], several: bool
-) -> ColumnOptions:
-    """Return the options that apply to a table with these columns.
-
-    Chosen metrics are columns, unless each row holds one score.
-    """
-    names = table.names
-    if several:
-        options = _options_for_columns(options, names)
-    chosen_metrics = [name for name in metrics if name in names] if several else list(metrics)
-    is_long = all(options.columns.get(role, role) in names for role in LONG_TABLE_ROLES)
-    if not chosen_metrics or (is_long and not {*chosen_metrics} & {*names}):
-        return options
-    columns = {role: name for role, name in options.columns.items() if role not in LONG_TABLE_ROLES}
-    return replace(options, scales=chosen_metrics, columns=columns)
-
-
-def _options_for_columns(options: ColumnOptions, names: Sequence[str]) -> ColumnOptions:
-    """Return the options without references to columns that this table lacks."""
-    usual = {**COLUMN_BY_ROLE, **dict.fromkeys(ABSENT_ROLES, "")}
-    present = {
-        role: column_name for role, column_name in options.columns.items() if column_name in names
-    }
-    columns = {**usual, **present}
-    column = options.column if options.column in names else ""
-    has_item_and_system = all(columns.get(role, role) in names for role in ("item", "system"))
-    has_samples = column or (
-        not has_item_and_system and any(name in names for name in SAMPLE_COLUMNS)
-    )
-    return replace(
-        options, columns=columns, column=column, pattern=options.pattern if has_samples else ""
-    )
-
-
-def _refuse_doubled(scores: Sequence[Score], rows: ParsedRatings) -> None:
-    """Refuse two scores of the same metric for one output."""
-    counts = Counter((score.key, score.metric, score.references, score.draw) for score in scores)
-    doubled = {output for output, count in counts.items() if count > 1}
-    if not doubled:
-        return
-    scores_per_line = max(1, len(scores) // len(rows.table.lines))
-    seen: set[object] = set()
-    for number, score in enumerate(scores):
-        output = (score.key, score.metric, score.references, score.draw)
-        if output in doubled and output in seen:
-            message = (
-                f"duplicate score: {score.metric} of system {score.key.system}, item "
-                f"{score.key.item}"
-            )
-            rows.table.wrong.add(
-                [(rows.table.lines[number // scores_per_line], Fault("", message, "keep one"))]
-            )
-        seen.add(output)
-    rows.table.wrong.refuse()
-
-
-def _undefined_notes(scores: Sequence[Score]) -> Iterator[str]:
-    undefined_counts = Counter(score.metric for score in scores if score.value != score.value)
-    for metric, count in undefined_counts.items():
-        total = sum(score.metric == metric for score in scores)
-        yield f"{metric} is undefined for {count:,} of {total:,} outputs"
-
-
-def _read_signatures(rows: ParsedRatings) -> tuple[str, ...]:
-    if SIGNATURE_COLUMN not in rows.table.names:
-        return ()
-    return tuple(dict.fromkeys(str(cell) for cell in rows.table.cells(SIGNATURE_COLUMN) if cell))
-
-
-# --- Agreement of metrics with ratings -----------------------------------------------------------
-
 
 SCORE_ARGUMENTS = ("metrics", "low", "baselines", "outputs")
 
@@ -287,6 +55,10 @@ class ScoreOptions:
         Metrics that are trivial baselines.
     outputs
         File of outputs whose lengths are added as a baseline.
+    system
+        System of all outputs in tables without a column for it.
+    groups
+        Columns that group items, if tables have them.
     """
 
     pattern: str = ""
@@ -296,6 +68,8 @@ class ScoreOptions:
     low: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
     outputs: str = ""
+    system: str = ""
+    groups: tuple[str, ...] = ()
 
 
 def agree(
@@ -349,7 +123,9 @@ def agree(
         Called with the steps done, their total and the steps done.
     **how
         Fields of ``AgreementSettings``: ``coefficient``, ``levels``, ``over``, ``swap``,
-        ``mapping``, ``adjust``, ``correction``, ``level``, ``draws``, ``permutations``, ``seed``.
+        ``mapping``, ``adjust``, ``correction``, ``level``, ``draws``, ``permutations``, ``seed``,
+        ``aggregate``, ``partial`` (columns of scores to control for) and ``by`` (fields of items or
+        raters).
 
     Returns
     -------
@@ -384,11 +160,19 @@ def agree(
     reading = reading or TableOptions(**{n: how.pop(n) for n in TABLE_ARGUMENTS if n in how})
     tables = table_inputs(_sample_rows(scores) if isinstance(scores, Scores) else scores, "scores")
     files = table_inputs(ratings, "ratings")
+    for name in ("partial", "by"):
+        how[name] = _names_of(how.get(name, ()))
     settings = AgreementSettings(version=__version__, **how)
     check_scores(tables, files, study, db, _listener_column(reading))
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
     roles: dict[str, Any] = {"reference": reference, "anchor": anchor, "low_is_good": low_is_good}
-    analysis = settings_of(plan, screening=screening, scales=ends, by=(NO_GROUPS,), **roles)
+    if plan is None:
+        system = only_system(tables, files, dict(scoring.columns), scoring.pattern, reading)
+        constants = {**reading.constants, **({"system": system} if system else {})}
+        scoring, reading = replace(scoring, system=system), replace(reading, constants=constants)
+    scoring = _with_controls(replace(scoring, groups=settings.by), settings.partial)
+    by = rated_fields(settings.by, tables, files, plan)
+    analysis = settings_of(plan, screening=screening, scales=ends, by=by or (NO_GROUPS,), **roles)
     if db is not None:
         material = stored_rating_set(plan, db, files, analysis)
     else:
@@ -403,20 +187,40 @@ def agree(
     )
     kept, notes = _screen_ratings(counted, analysis, material)
     kept, controls = _drop_controls(kept, analysis)
-    notes += (
-        [f"{len(doubled):,} votes were repeated; the {analysis.doubled} is used"] if doubled else []
-    )
+    notes += _repeat_notes(doubled, analysis.doubled)
     notes += [f"hidden references and anchors excluded: {', '.join(controls)}"] if controls else []
     worse = sorted(analysis.low_scales(kept))
     notes += [f"lower ratings are better on {', '.join(worse)}"] if worse else []
     _check_scales(scales, kept)
-    inputs = _collect_scores(tables, scoring, material, kept, notes)
+    inputs = _collect_scores(tables, scoring, material, kept, notes, settings.partial)
     left = "+".join(controls) or "none"
     low = f"|low_is_good={'+'.join(analysis.low_is_good)}" if analysis.low_is_good else ""
     chosen = f"{analysis.chosen}|left={left}{low}{_pattern_signature(scoring, reading)}"
     known = Scales(analysis.scales, analysis.named_scales.low)
     inputs = replace(inputs, kept=chosen, scales=known)
     return analyse_agreement(inputs, settings, scales, progress=progress)
+
+
+def _repeat_notes(repeats: Sequence[RepeatedVote], rule: str) -> list[str]:
+    """Return a note on votes with the same listener, output and scale, if any."""
+    votes = sum(len(repeat.values) for repeat in repeats)
+    used = "the mean of each is used" if rule == MEAN_VOTE else f"the {rule} vote of each is used"
+    ratings = f"{len(repeats):,} rating{'s' * (len(repeats) != 1)}"
+    note = f"{votes:,} votes are repeats of {ratings} (same listener, output and scale); {used}"
+    return [note] if repeats else []
+
+
+def _names_of(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one name or several as a tuple, without ``none``."""
+    several = [names] if isinstance(names, str) else names
+    return tuple(name for name in dict.fromkeys(several) if name != NO_GROUPS)
+
+
+def _with_controls(scoring: ScoreOptions, columns: Sequence[str]) -> ScoreOptions:
+    """Return the options with the columns to control for, which are baselines."""
+    read = [n for n in columns if not (n == LENGTH_METRIC and scoring.outputs)]
+    metrics = tuple(dict.fromkeys([*scoring.metrics, *read])) if scoring.metrics else ()
+    return replace(scoring, metrics=metrics, baselines=(*scoring.baselines, *columns))
 
 
 def _listener_column(reading: TableOptions) -> str:
@@ -496,6 +300,7 @@ def _collect_scores(
     material: RatingSet,
     ratings: Sequence[Rating],
     screening_notes: Sequence[str],
+    partial_columns: Sequence[str] = (),
 ) -> ScoresAndRatings:
     tables = _read_tables(files, scoring)
     scores = [score for table in tables for score in table.scores]
@@ -506,6 +311,7 @@ def _collect_scores(
         inputs.append(file)
     full, fewer = _split_by_references(scores)
     metrics, notes = metric_columns(full, scoring.low, scoring.baselines)
+    check_controls(partial_columns, metrics, notes)
     low = [metric.name for metric in metrics if metric.low_is_good]
     notes.append(
         f"lower is better for {', '.join(low)}, higher for all other metrics"
@@ -527,6 +333,7 @@ def _collect_scores(
             )
         ),
         fewer,
+        groups={**{k: v for table in tables for k, v in table.groups.items()}, **material.groups},
     )
 
 
@@ -540,6 +347,8 @@ def _read_tables(files: Sequence[Path | RecordSource], scoring: ScoreOptions) ->
             columns=dict(scoring.columns),
             metrics=scoring.metrics,
             several=len(files) > 1,
+            system=scoring.system,
+            groups=scoring.groups,
         )
         for path in files
     ]
@@ -552,6 +361,8 @@ def _read_tables(files: Sequence[Path | RecordSource], scoring: ScoreOptions) ->
 
 def _split_by_references(scores: Sequence[Score]) -> tuple[list[Score], list[Score]]:
     """Return the scores with the most references of their metric, and those with fewer."""
+    if not any(score.references for score in scores):
+        return list(scores), []
     max_references: dict[str, int] = {}
     for score in scores:
         max_references[score.metric] = max(max_references.get(score.metric, 0), score.references)

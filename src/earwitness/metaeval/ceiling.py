@@ -10,12 +10,12 @@ import numpy as np
 
 from earwitness.core import Estimate
 from earwitness.metaeval.figures import ScaleComparison
-from earwitness.metaeval.levels import compare_paired_tables
+from earwitness.metaeval.levels import cell_means, compare_paired_tables
 from earwitness.metaeval.results import Figure, HumanCeiling
 from earwitness.stats.arrays import Floats, Parts, split, weighted_sums
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
 from earwitness.stats.significance import ratio
-from earwitness.stats.votes import Votes
+from earwitness.stats.votes import MedianVotes, Votes
 
 # --- Agreement among raters ----------------------------------------------------------------------
 # Two measures. Each rater is compared with the mean of the other raters on the cells (items of
@@ -25,7 +25,7 @@ from earwitness.stats.votes import Votes
 # formula for other coefficients.
 
 
-CELLS_IN_MEMORY = 2_000_000  # number of cells processed at once
+CELLS_IN_CACHE = 50_000  # number of cells processed at once; tables of pairs fit the cache
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ def measure_ceilings(
     """
     values_by_way = []
     for firsts in (np.eye(votes.size[2]), draw_halves(votes, splits, seed)):
-        tables = [compare_paired_tables(*pair, level, names) for pair in side_tables(votes, firsts)]
+        sides = side_tables(votes, firsts)
+        tables = [_compare_sides(*pair, level, names) for pair in sides]
         values_by_way.append(np.concatenate([np.empty((len(names), 0)), *tables], axis=1))
     return [
         (
@@ -63,6 +64,14 @@ def measure_ceilings(
         )
         for name, rater_values, half_values in zip(names, *values_by_way, strict=True)
     ]
+
+
+def _compare_sides(first: Floats, second: Floats, level: str, names: Sequence[str]) -> Floats:
+    """Return coefficients × tables; all cells are outputs of one item at the global level."""
+    if level == "global":
+        first, second = (side.reshape(len(side), -1, 1) for side in (first, second))
+        level = "item"
+    return compare_paired_tables(first, second, level, names)
 
 
 def draw_halves(votes: Votes, splits: int, seed: int) -> Floats:
@@ -95,10 +104,15 @@ def side_tables(votes: Votes, firsts: Floats) -> Iterator[tuple[Floats, Floats]]
     table = votes.table().T
     is_known = ~np.isnan(table)
     values, counts = split(np.where(is_known, table, 0)), split(is_known.astype(np.float64))
-    rows = max(1, CELLS_IN_MEMORY // max(1, systems * items))
+    rows = max(1, CELLS_IN_CACHE // max(1, systems * items))
     for start in range(0, len(firsts), rows):
         block = firsts[start : start + rows]
-        first, second = (_cell_means(side, values, counts) for side in (block, 1 - block))
+        first, second = (
+            cell_means(votes, side).swapaxes(1, 2).reshape(len(block), -1)
+            if isinstance(votes, MedianVotes)
+            else _cell_means(side, values, counts)
+            for side in (block, 1 - block)
+        )
         gaps = np.isnan(first) | np.isnan(second)
         first[gaps] = second[gaps] = np.nan
         yield (
@@ -128,7 +142,7 @@ def estimate_ceilings(comparison: ScaleComparison) -> list[HumanCeiling]:
         return []
     ceilings = []
     for level in comparison.levels:
-        if level == "global":
+        if level == "global" and len(comparison.table.systems) > 1:
             continue
         names, opinions = settings.coefficient_names(level), comparison.at_level(level).opinions
         assert isinstance(opinions, Votes)

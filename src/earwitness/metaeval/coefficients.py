@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from earwitness.metaeval.pair_counts import PairCounts, count_pairs
+from earwitness.metaeval.pair_counts import (
+    PairCounts,
+    Signs,
+    SortedUnits,
+    count_pairs,
+    pair_index,
+    pair_products,
+    pair_signs,
+    run_starts,
+    sort_units,
+    sum_over_pairs,
+    units_first,
+)
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes
@@ -28,95 +39,106 @@ SINGLE_PRECISION_LIMIT = 2.0**23  # smaller integer sums are exact in single pre
 
 
 def compute_weighted_pearson(metrics: Floats, people: Floats, weights: Floats) -> Floats:
-    """Return Pearson's r from weighted sums; values are centred first to limit rounding errors."""
+    """Return Pearson's r from weighted means; values are centred first to limit rounding errors."""
     x, y = _centre_rows(metrics), _centre_rows(people)
-    columns, squares = np.swapaxes(x, 1, 2), np.swapaxes(x * x, 1, 2)
-    total_weight = weights.sum(axis=2)[:, :, None]
-    weighted_y = weights * y
-    total_y = weighted_y.sum(axis=2)[:, :, None]
-    squares_y = total_weight * (weighted_y * y).sum(axis=2)[:, :, None]
-    total_x = weights @ columns
-    squares_x = total_weight * (weights @ squares)
-    spread_x, spread_y = squares_x - total_x**2, squares_y - total_y**2
-    correlations = _bounded_ratio(
-        total_weight * (weighted_y @ columns) - total_x * total_y, spread_x, spread_y
-    )
-    has_cancelled = (spread_x < CANCELLATION * squares_x) | (spread_y < CANCELLATION * squares_y)
-    groups, draws, rows = np.nonzero(has_cancelled)
+    total = weights.sum(axis=2, keepdims=True)
+    shares = weights / np.where(total > 0, total, 1)
+    shares_of_y = shares * y
+    mean_y = shares_of_y.sum(axis=2)[:, None]
+    squares_y = (shares_of_y * y).sum(axis=2)[:, None]
+    spread_y = squares_y - mean_y**2
+    columns = np.swapaxes(shares, 1, 2)
+    mean_x, squares_x = x @ columns, (x * x) @ columns
+    spread_x = squares_x - mean_x * mean_x
+    correlations = x @ np.swapaxes(shares_of_y, 1, 2)
+    correlations -= mean_x * mean_y
+    has_cancelled = spread_x < CANCELLATION * squares_x
+    has_cancelled |= spread_y < CANCELLATION * squares_y
+    _divide_by_spreads(correlations, spread_x, spread_y)
+    groups, rows, draws = np.nonzero(has_cancelled)
     shared_draws = draws if y.shape[1] > 1 else np.zeros_like(draws)
     correlations[has_cancelled] = _two_pass_pearson(
         x[groups, rows], y[groups, shared_draws], weights[groups, draws]
     )
-    return correlations
+    return correlations.swapaxes(1, 2)
 
 
 def _two_pass_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Correlations of rows from deviations, where differences of sums would lose digits."""
+    """Correlations of rows from deviations, where differences of means would lose digits."""
     total = weights.sum(axis=1, keepdims=True)
     x, y = (
         values - ratio((weights * values).sum(axis=1, keepdims=True), total) for values in (x, y)
     )
     weighted_x = weights * x
-    return _bounded_ratio(
-        (weighted_x * y).sum(axis=1), (weighted_x * x).sum(axis=1), (weights * y * y).sum(axis=1)
-    )
+    correlations = (weighted_x * y).sum(axis=1)
+    _divide_by_spreads(correlations, (weighted_x * x).sum(axis=1), (weights * y * y).sum(axis=1))
+    return np.asarray(correlations)
 
 
 def _centre_rows(values: Floats) -> Floats:
     """Return each row relative to the middle of its range, in units of half its range."""
+    if not values.shape[2]:
+        return values
     high, low = values.max(axis=2, keepdims=True), values.min(axis=2, keepdims=True)
     half_range = (high - low) / 2
     return np.asarray((values - (high + low) / 2) / np.where(half_range > 0, half_range, 1))
 
 
-def _bounded_ratio(shared: Floats, spread_x: Floats, spread_y: Floats) -> Floats:
-    """Return the correlation, limited to −1 … 1; NaN without spread."""
-    denominator = np.sqrt(np.maximum(spread_x, 0) * np.maximum(spread_y, 0))
-    ratio = np.full(denominator.shape, np.nan)
-    np.divide(
-        np.broadcast_to(shared, denominator.shape), denominator, out=ratio, where=denominator > 0
-    )
-    return np.clip(ratio, -1, 1)
+def _divide_by_spreads(shared: Floats, spread_x: Floats, spread_y: Floats) -> None:
+    """Turn sums of products into correlations, limited to −1 … 1; NaN without spread."""
+    shared /= np.sqrt(_positive_or_nan(spread_x) * _positive_or_nan(spread_y))
+    np.minimum(shared, 1, out=shared)
+    np.maximum(shared, -1, out=shared)
 
 
-def compute_weighted_spearman(metrics: Floats, people: Floats, weights: Floats) -> Floats:
-    """Return Spearman's ρ, the correlation of ranks."""
-    if metrics.shape[2] > MAX_THINGS_ALL_PAIRS:
-        return _spearman_by_sorting(metrics, people, weights)
-    groups, rows, _ = metrics.shape
-    correlations = np.empty((groups, weights.shape[1], rows))
-    dtype: Any = (
-        np.float32
-        if weights.sum(axis=2).max(initial=0) ** 3 < SINGLE_PRECISION_LIMIT
-        else np.float64
-    )
-    weights_cast = weights.astype(dtype)
-    people_ranks = _rank_each_draw(people, weights).astype(dtype)
-    weighted_ranks = weights_cast * people_ranks
-    spread_y = np.einsum("gdn,gdn->gd", weighted_ranks, people_ranks)
-    for row in range(rows):
-        ranks = weights_cast @ _pair_signs(metrics[:, row]).astype(dtype).swapaxes(1, 2)
-        shared = np.einsum("gdn,gdn->gd", weighted_ranks, ranks)
-        spread_x = np.einsum("gdn,gdn,gdn->gd", weights_cast, ranks, ranks)
-        correlations[:, :, row] = _bounded_ratio(
-            *(a.astype(np.float64) for a in (shared, spread_x, spread_y))
-        )
+def _positive_or_nan(values: Floats) -> Floats:
+    return np.where(values > 0, values, np.nan)
+
+
+def _spearman_by_pairs(metrics: Floats, signs: Signs, weights: Floats) -> Floats:
+    """Return Spearman's ρ from all pairs of units; ``signs`` are those of the ratings.
+
+    With w the weights, r the ranks of the ratings, and s = 1 if the metric puts b above a, −1 if
+    below, the sum of products of both ranks is that of w(a) w(b) (r(b) − r(a)) s over all pairs.
+    """
+    total = weights.sum(axis=2)
+    is_small = total.max(initial=0) ** 3 < SINGLE_PRECISION_LIMIT
+    units = units_first(weights.astype(np.float32 if is_small else np.float64))
+    people_ranks = _ranks_by_pairs(signs, units)
+    spread_y = np.einsum("ngd,ngd,ngd->gd", units, people_ranks, people_ranks)[:, :, None]
+    index, rank_differences = pair_index(len(units)), pair_products(units)
+    rank_differences *= people_ranks[index.later] - people_ranks[index.earlier]
+    order = pair_signs(metrics)
+    correlations = sum_over_pairs(order.astype(units.dtype), rank_differences)
+    cubes = (weights * weights * weights).sum(axis=2)[:, :, None]
+    has_ties = (order == 0).any(axis=(0, 1))
+    if has_ties.any():
+        tied_weights = _tied_weights(metrics[:, has_ties], units)
+        cubes = np.repeat(cubes, metrics.shape[1], axis=2)
+        cubes[:, :, has_ties] = np.einsum("ngd,grnd,grnd->gdr", units, tied_weights, tied_weights)
+    spread_x = _sum_of_squared_ranks(total[:, :, None], cubes)
+    _divide_by_spreads(correlations, spread_x, spread_y.astype(np.float64))
     return correlations
 
 
-def _rank_each_draw(values: Floats, weights: Floats) -> Floats:
-    """Return ranks of values that differ between draws."""
-    ranks = np.zeros(weights.shape)
-    for thing in range(values.shape[2]):
-        value = values[:, :, thing, None]
-        above = (values > value).view(np.int8) - (values < value).view(np.int8)
-        ranks += weights[:, :, thing, None] * above
-    return ranks
+def _ranks_by_pairs(signs: Signs, units: Floats) -> Floats:
+    """Return ranks as units × groups × draws, like the weights."""
+    index = pair_index(len(units))
+    shape = len(signs), units[0].size
+    above = index.is_later @ (units[index.earlier] * signs).reshape(shape)
+    above -= index.is_earlier @ (units[index.later] * signs).reshape(shape)
+    return np.asarray(above.reshape(units.shape), units.dtype)
 
 
-def _pair_signs(values: Floats) -> Floats:
-    """Return 1 where one unit is above the other, −1 where below."""
-    return np.sign(values[..., :, None] - values[..., None, :])
+def _sum_of_squared_ranks(total: Floats, cubes: Floats) -> Floats:
+    """Return the sum from the total weight and the sum of cubed weights of tied units."""
+    return np.asarray((total**3 - cubes) / 3)
+
+
+def _tied_weights(metrics: Floats, units: Floats) -> Floats:
+    """Return the weight of all units that tie with a unit, as groups × metrics × units × draws."""
+    is_tied = (metrics[:, :, :, None] == metrics[:, :, None, :]).astype(units.dtype)
+    return np.asarray(is_tied @ units.transpose(1, 0, 2)[:, None])
 
 
 def _spearman_by_sorting(metrics: Floats, people: Floats, weights: Floats) -> Floats:
@@ -125,19 +147,40 @@ def _spearman_by_sorting(metrics: Floats, people: Floats, weights: Floats) -> Fl
     draws = weights.shape[1]
     correlations = np.empty((groups, draws, rows))
     for group in range(groups):
-        orders = [_encode_values(row) for row in metrics[group]]
+        sorted_units = sort_units(metrics[group])
         for draw in range(draws):
             draw_weights = weights[group, draw]
             people_ranks = _weighted_ranks(
                 *_encode_values(people[group, draw % people.shape[1]]), draw_weights
             )
-            ranks = np.stack([_weighted_ranks(*order, draw_weights) for order in orders])
-            shared = ranks @ (draw_weights * people_ranks)
-            spread_y = np.full(rows, (draw_weights * people_ranks) @ people_ranks)
-            correlations[group, draw] = _bounded_ratio(
-                shared, (ranks * ranks) @ draw_weights, spread_y
-            )
+            weighted_ranks, total = draw_weights * people_ranks, draw_weights.sum()
+            ranks, cubes = _sorted_ranks(sorted_units, draw_weights)
+            shared = np.einsum("rn,rn->r", ranks, weighted_ranks[sorted_units.orders])
+            spread_y = np.asarray(weighted_ranks @ people_ranks)
+            _divide_by_spreads(shared, _sum_of_squared_ranks(total, cubes), spread_y)
+            correlations[group, draw] = shared
     return correlations
+
+
+def _sorted_ranks(sorted_units: SortedUnits, weights: Floats) -> tuple[Floats, Floats]:
+    """Return ranks of units in order of each metric, and sums of cubed weights of tied units.
+
+    Ranks are not centred: those of the ratings are, so that a constant has no effect.
+    """
+    orders, is_tied, runs, rows = sorted_units
+    sorted_weights = weights[orders]
+    ranks = 2 * np.cumsum(sorted_weights, axis=1) - sorted_weights
+    cubes = np.full(len(orders), (weights**3).sum())
+    places = np.flatnonzero(is_tied)
+    if len(places):
+        starts, run_weights = run_starts(runs), sorted_weights.ravel()[places]
+        totals = np.add.reduceat(run_weights, starts)
+        first = places[starts]
+        run_ranks = ranks.ravel()[first] - sorted_weights.ravel()[first] + totals
+        ranks.ravel()[places] = np.repeat(run_ranks, np.diff(np.append(starts, len(places))))
+        cubes += np.bincount(rows[starts], totals**3, minlength=len(orders))
+        cubes -= np.bincount(rows, run_weights**3, minlength=len(orders))
+    return ranks, cubes
 
 
 def _encode_values(values: Floats) -> tuple[Codes, int]:
@@ -154,25 +197,32 @@ def _weighted_ranks(codes: Codes, count: int, weights: Floats) -> Floats:
 
 
 def count_different_values(values: Floats, weights: Floats) -> Floats:
-    """Return the number of distinct values with a weight: groups × draws × rows of values."""
+    """Return the number of distinct values with a weight: groups × draws × rows of values.
+
+    If no row has ties, there is one column for all of them.
+    """
     present = weights > 0
     ordered = np.sort(values, axis=2)
-    is_untied = (ordered[:, :, 1:] > ordered[:, :, :-1]).all(axis=(0, 2))
-    counts = np.empty((*weights.shape[:2], values.shape[1]))
-    counts[:, :, is_untied] = present.sum(axis=2)[:, :, None]
-    for row in np.flatnonzero(~is_untied):
-        all_pairs_fit = values.shape[2] <= MAX_THINGS_ALL_PAIRS
-        counts[:, :, row] = (_count_first_occurrences if all_pairs_fit else _count_present_codes)(
-            values[:, row], present
-        )
+    has_ties = ~(ordered[:, :, 1:] > ordered[:, :, :-1]).all(axis=(0, 2))
+    counts: Floats = present.sum(axis=2, dtype=np.float64)[:, :, None]
+    if not has_ties.any():
+        return counts
+    counts = np.repeat(counts, values.shape[1], axis=2)
+    if values.shape[2] <= MAX_THINGS_ALL_PAIRS:
+        units = units_first(present.astype(np.float32))
+        counts[:, :, has_ties] = _count_first_occurrences(values[:, has_ties], units)
+        return counts
+    for row in np.flatnonzero(has_ties):
+        counts[:, :, row] = _count_present_codes(values[:, row], present)
     return counts
 
 
-def _count_first_occurrences(values: Floats, present: Bools) -> Floats:
-    """Count present units that no earlier present unit equals."""
-    equal = np.triu(values[:, :, None] == values[:, None, :], 1).astype(np.float32)
-    earlier = present.astype(np.float32) @ equal
-    return np.asarray((present & (earlier == 0)).sum(axis=2, dtype=np.float64))
+def _count_first_occurrences(values: Floats, units: Floats) -> Floats:
+    """Count present units (units × groups × draws) that no earlier present unit equals."""
+    is_equal = np.tril(values[:, :, :, None] == values[:, :, None, :], -1).astype(units.dtype)
+    present = units.transpose(1, 0, 2)[:, None]
+    is_first = (is_equal @ present == 0) & (present > 0)
+    return np.asarray(is_first.sum(axis=2, dtype=np.float64).swapaxes(1, 2))
 
 
 def _count_present_codes(values: Floats, present: Bools) -> Floats:
@@ -191,6 +241,15 @@ def count_different_per_draw(values: Floats, weights: Floats) -> Floats:
     ordered = np.sort(np.where(present, values, np.nan), axis=2)
     steps = (ordered[:, :, 1:] > ordered[:, :, :-1]).sum(axis=2)
     return np.asarray(present.any(axis=2) + steps, np.float64)
+
+
+def _count_different_by_pairs(signs: Signs, weights: Floats) -> Floats:
+    """Return the same from the signs of all pairs: present units that equal no earlier one."""
+    present = units_first(weights > 0)
+    index = pair_index(len(present))
+    is_repeated = ((signs == 0) & present[index.earlier]).astype(np.float32)
+    repeats = index.is_later @ is_repeated.reshape(len(signs), present[0].size)
+    return np.asarray((present & (repeats.reshape(present.shape) == 0)).sum(axis=0) * 1.0)
 
 
 # --- Table of coefficients -----------------------------------------------------------------------
@@ -220,7 +279,12 @@ class ScoreRatingSample:
     @cached_property
     def pairs(self) -> PairCounts:
         """Weights of pairs by kind."""
-        return count_pairs(self.scores, self.people, self.weights, self.margins)
+        return count_pairs(self.scores, self.people, self.weights, self.margins, self.signs)
+
+    @cached_property
+    def signs(self) -> Signs | None:
+        """Signs of all pairs of ratings, or None if there are too many units."""
+        return pair_signs(self.people) if self.people.shape[2] <= MAX_THINGS_ALL_PAIRS else None
 
     @cached_property
     def things(self) -> Floats:
@@ -230,7 +294,10 @@ class ScoreRatingSample:
     @cached_property
     def different_values(self) -> Floats:
         """The smaller number of distinct values, of scores or of ratings."""
-        people = count_different_per_draw(self.people, self.weights)
+        if self.signs is None:
+            people = count_different_per_draw(self.people, self.weights)
+        else:
+            people = _count_different_by_pairs(self.signs, self.weights)
         return np.minimum(count_different_values(self.scores, self.weights), people[:, :, None])
 
     @property
@@ -242,46 +309,56 @@ class ScoreRatingSample:
 def pearson(sample: ScoreRatingSample) -> Floats:
     """Return Pearson's r."""
     correlations = compute_weighted_pearson(sample.scores, sample.people, sample.weights)
-    return np.where(sample.is_varied, correlations, np.nan)
+    return _mask_constant(correlations, sample)
 
 
 def spearman(sample: ScoreRatingSample) -> Floats:
     """Return Spearman's ρ: Pearson's r of midranks."""
-    correlations = compute_weighted_spearman(sample.scores, sample.people, sample.weights)
-    return np.where(sample.is_varied, correlations, np.nan)
+    if sample.signs is None:
+        correlations = _spearman_by_sorting(sample.scores, sample.people, sample.weights)
+    else:
+        correlations = _spearman_by_pairs(sample.scores, sample.signs, sample.weights)
+    return _mask_constant(correlations, sample)
+
+
+def _mask_constant(correlations: Floats, sample: ScoreRatingSample) -> Floats:
+    """Return NaN where scores or ratings do not vary."""
+    np.copyto(correlations, np.nan, where=~sample.is_varied)
+    return correlations
 
 
 def kendall_b(sample: ScoreRatingSample) -> Floats:
     """Return Kendall's τ-b: (C − D) over the geometric mean of pairs untied on either side."""
     pairs = sample.pairs
-    denominator = np.sqrt(pairs.apart_metric * pairs.apart_people)
-    return ratio(pairs.concordant - pairs.discordant, denominator)
+    return _divide(pairs.net, np.sqrt(pairs.apart_metric * pairs.apart_people))
 
 
 def kendall_c(sample: ScoreRatingSample) -> Floats:
     """Return Stuart's τ-c: 2 (C − D) / (n² (m − 1) / m) for m, the fewer distinct values."""
-    pairs, distinct = sample.pairs, sample.different_values
-    n = sample.weights.sum(axis=2)[:, :, None]
+    distinct, n = sample.different_values, sample.weights.sum(axis=2)[:, :, None]
     denominator = n**2 * np.maximum(distinct - 1, 0) / np.maximum(distinct, 1)
-    return ratio(2 * (pairs.concordant - pairs.discordant), denominator)
+    return _divide(sample.pairs.net, denominator / 2)
 
 
 def acc_23(sample: ScoreRatingSample) -> Floats:
     """Return (C + T_both) / all pairs."""
     pairs = sample.pairs
-    return ratio(pairs.concordant + pairs.tied_both, pairs.all)
+    return _divide(pairs.concordant + pairs.tied_both, pairs.all)
 
 
 def tau_23(sample: ScoreRatingSample) -> Floats:
     """Return (C + T_both − D − T_metric − T_people) / all pairs."""
-    pairs = sample.pairs
-    correct = pairs.concordant + pairs.tied_both
-    return ratio(2 * correct - pairs.all, pairs.all)
+    return 2 * acc_23(sample) - 1
 
 
 def pairwise_accuracy(sample: ScoreRatingSample) -> Floats:
     """Return C / (C + D + T_metric)."""
-    return ratio(sample.pairs.concordant, sample.pairs.apart_people)
+    return _divide(sample.pairs.concordant, sample.pairs.apart_people)
+
+
+def _divide(numerator: Floats, denominator: Floats) -> Floats:
+    """Return the ratio, NaN unless the denominator is positive."""
+    return numerator / _positive_or_nan(denominator)
 
 
 @dataclass(frozen=True)
@@ -352,8 +429,10 @@ def coefficient_names(level: str) -> tuple[str, ...]:
 
 def compute_coefficients(sample: ScoreRatingSample, names: Sequence[str]) -> Floats:
     """Return coefficients × groups × draws × metrics."""
-    shape = *sample.weights.shape[:2], sample.scores.shape[1]
-    coefficients = np.empty((len(names), *shape))
+    groups, metrics, draws = *sample.scores.shape[:2], sample.weights.shape[1]
+    coefficients = np.full((len(names), groups, metrics, draws), np.nan).swapaxes(2, 3)
+    if not sample.scores.shape[2]:
+        return coefficients
     for row, name in enumerate(names):
         coefficients[row] = COEFFICIENTS[name].value(sample)
     return coefficients

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
-from math import isnan, nan
 
 import numpy as np
 
 from earwitness.core import Estimate
+from earwitness.metaeval.chance import chance_coefficients
 from earwitness.metaeval.join import ChoiceAbilities, ScoreRatingTable, mean_opinions
 from earwitness.metaeval.levels import (
+    PARTIAL_COEFFICIENTS,
     LevelValues,
     ScoreRatingGrid,
+    StudyDraws,
     evaluate_grid,
+    evaluate_partial,
     fit_item_effects,
     group_by_known_cells,
     interval_half_widths,
@@ -24,36 +25,40 @@ from earwitness.metaeval.levels import (
     subtract_item_effects,
 )
 from earwitness.metaeval.mapping import MAPPING_ORDERS, Accuracy, Fit, measure_accuracy
+from earwitness.metaeval.pairwise_accuracy import (
+    calibrate_ties,
+    resample_soft_accuracy,
+    soft_pairwise_accuracy,
+)
 from earwitness.metaeval.resampling import (
     RESAMPLED_AXES,
     Interval,
     bootstrap_interval,
-    difference_interval,
     resample_coefficients,
+    resample_partial,
 )
-from earwitness.metaeval.results import Figure, MappingErrors, MetricDifference, MetricRanking
-from earwitness.metaeval.settings import CALIBRATED_COEFFICIENT, AgreementSettings
-from earwitness.metaeval.significance import (
-    SWAP_UNITS,
-    chance_coefficients,
-    permutation_p,
-    williams_test,
+from earwitness.metaeval.results import (
+    Figure,
+    MappingErrors,
 )
-from earwitness.metaeval.tie_calibration import calibrate_ties
+from earwitness.metaeval.settings import (
+    CALIBRATED_COEFFICIENT,
+    MIN_SIZES_FOR_INTERVAL,
+    SOFT_COEFFICIENT,
+    AgreementSettings,
+)
 from earwitness.stats import significance
 from earwitness.stats.arrays import Floats
-from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
-from earwitness.stats.significance import CORRECTIONS
+from earwitness.stats.bootstrap import percentile_interval
 from earwitness.stats.votes import Votes
 
 # --- Comparison on one scale ---------------------------------------------------------------------
 
 
-MIN_SIZES_FOR_INTERVAL = {
-    "systems": 6,
-    "items": MIN_CASES_FOR_INTERVAL,
-    "raters": MIN_CASES_FOR_INTERVAL,
-}
+# The global level has one value per output, metric and draw; beyond this many, draws are reduced,
+# since intervals use only their standard deviation.
+MAX_GLOBAL_VALUES = 50_000_000
+MIN_GLOBAL_DRAWS = 200
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,12 @@ class ScaleComparison:
         ]
 
     @property
+    def controls(self) -> list[int]:
+        """Indices of the metrics that partial correlations control for."""
+        names = [metric.name for metric in self.table.metrics]
+        return [names.index(name) for name in self.settings.partial]
+
+    @property
     def is_resamplable(self) -> bool:
         """Whether there are enough of all resampled units for an interval."""
         raters = self.opinions.size[2]
@@ -142,28 +153,28 @@ class ScaleComparison:
             level,
             names,
             over=settings.over,
-            draws=settings.draws,
+            draws=self.draws_at(level),
             seed=settings.seed,
             margins=margins,
         )
+
+    def draws_at(self, level: str) -> int:
+        """Return the number of bootstrap draws, which is smaller for very many outputs at once."""
+        draws = self.settings.draws
+        if level != "global":
+            return draws
+        return min(draws, max(MIN_GLOBAL_DRAWS, MAX_GLOBAL_VALUES // self.table.scores.size))
+
+    def interval_method(self, level: str) -> str:
+        """Return how intervals are computed, with the number of draws if it is not as set."""
+        method, draws = f"bootstrap over {self.settings.over}", self.draws_at(level)
+        return method if draws == self.settings.draws else f"{method}, {draws} draws"
 
     def coefficient_interval(self, points: Floats, draws: Floats, names: list[str]) -> Interval:
         """Return bootstrap intervals of coefficients, NaN if there are too few units."""
         level = self.settings.level
         return self._mask_if_too_few(
             bootstrap_interval(points, draws, names, level=level, count=self._resampled_count)
-        )
-
-    def difference_interval(
-        self, points: Floats, figure: Figure, pairs: Sequence[tuple[int, int]]
-    ) -> Interval:
-        """Return bootstrap intervals of differences between two metrics."""
-        settings, draws = self.settings, self.resampled_figure(figure)
-        name, count = figure.coefficient, self._resampled_count
-        return self._mask_if_too_few(
-            difference_interval(
-                points, draws, name, pairs, over=settings.over, level=settings.level, count=count
-            )
         )
 
     @property
@@ -208,24 +219,33 @@ def estimate_figures(comparison: ScaleComparison) -> list[FigureEstimates]:
         ends = comparison.coefficient_interval(point.value, comparison.resampled(level), names)
         for metric, metric_estimates in enumerate(estimates):
             for row, name in enumerate(names):
-                estimate = _estimate(point, ends, row, metric, comparison.settings)
+                estimate = make_estimate(point, ends, (row, metric), comparison, level)
                 metric_estimates.figures[Figure(level, name)] = estimate
         if level == "item":
             _add_calibrated_accuracy(comparison, grid, estimates)
+        if level == "system" and isinstance(comparison.opinions, Votes):
+            _add_soft_accuracy(comparison, point, estimates)
+        if comparison.settings.partial:
+            _add_partial_coefficients(comparison.at_level(level), level, estimates)
     return estimates
 
 
-def _estimate(
-    point: LevelValues, ends: Interval, row: int, metric: int, settings: AgreementSettings
+def make_estimate(
+    point: LevelValues,
+    ends: Interval,
+    place: tuple[int, int],
+    comparison: ScaleComparison,
+    level: str,
 ) -> Estimate:
+    """Return the estimate of a coefficient and a metric, by number."""
     return Estimate(
-        float(point.value[row, metric]),
-        float(ends.low[row, metric]),
-        float(ends.high[row, metric]),
-        settings.level,
-        int(point.n[row, metric]),
-        int(point.undefined[row, metric]),
-        f"bootstrap over {settings.over}",
+        float(point.value[place]),
+        float(ends.low[place]),
+        float(ends.high[place]),
+        comparison.settings.level,
+        int(point.n[place]),
+        int(point.undefined[place]),
+        comparison.interval_method(level),
     )
 
 
@@ -241,11 +261,62 @@ def _add_calibrated_accuracy(
     ends = comparison.coefficient_interval(calibration.value[None], draws, ["acc_23"])
     point = evaluate_grid(grid, "item", ["acc_23"])
     for metric, metric_estimates in enumerate(estimates):
-        estimate = _estimate(point, ends, 0, metric, settings)
+        estimate = make_estimate(point, ends, (0, metric), comparison, "item")
         metric_estimates.figures[Figure("item", CALIBRATED_COEFFICIENT)] = replace(
             estimate, value=float(calibration.value[metric])
         )
         metric_estimates.margins["item"] = float(calibration.margin[metric])
+
+
+def _add_soft_accuracy(
+    comparison: ScaleComparison, point: LevelValues, estimates: list[FigureEstimates]
+) -> None:
+    """Add soft pairwise accuracy; systems are paired by item, so cells are not adjusted."""
+    settings = comparison.settings
+    value = soft_pairwise_accuracy(
+        comparison.grid, permutations=settings.permutations, seed=settings.seed
+    )[None]
+    draws = resample_soft_accuracy(
+        comparison.table.scores,
+        comparison.opinions,
+        over=settings.over,
+        draws=settings.draws,
+        seed=settings.seed,
+    )[None]
+    ends = comparison.coefficient_interval(value, draws, ["pairwise_accuracy"])
+    for metric, metric_estimates in enumerate(estimates):
+        estimate = make_estimate(
+            LevelValues(value, point.n, point.undefined), ends, (0, metric), comparison, "system"
+        )
+        metric_estimates.figures[Figure("system", SOFT_COEFFICIENT)] = estimate
+
+
+def _add_partial_coefficients(
+    comparison: ScaleComparison, level: str, estimates: list[FigureEstimates]
+) -> None:
+    """Add partial correlations given the columns to control for."""
+    settings, scores = comparison.settings, comparison.table.scores
+    controls = scores[comparison.controls]
+    _, systems, items = scores.shape
+    once = StudyDraws(np.ones((1, systems)), np.ones((1, items)), comparison.grid.people[None])
+    values, n = (part[:, 0] for part in evaluate_partial(level, scores, controls, once))
+    draws = resample_partial(
+        scores,
+        controls,
+        comparison.opinions,
+        level,
+        over=settings.over,
+        draws=comparison.draws_at(level),
+        seed=settings.seed,
+    )
+    ends = comparison.coefficient_interval(values, draws, list(PARTIAL_COEFFICIENTS.values()))
+    rated = int((~np.isnan(comparison.grid.people)).sum())
+    total = {"system": systems, "item": items, "global": rated}[level]
+    point = LevelValues(values, n, total - n)
+    for metric, metric_estimates in enumerate(estimates):
+        for row, name in enumerate(PARTIAL_COEFFICIENTS):
+            estimate = make_estimate(point, ends, (row, metric), comparison, level)
+            metric_estimates.figures[Figure(level, name)] = estimate
 
 
 def estimate_chance(comparison: ScaleComparison) -> dict[Figure, Estimate]:
@@ -277,177 +348,6 @@ def estimate_chance(comparison: ScaleComparison) -> dict[Figure, Estimate]:
                 CHANCE_METHOD,
             )
     return estimates
-
-
-# --- Differences between metrics -----------------------------------------------------------------
-
-
-MAX_METRICS_ALL_PAIRS = 12  # number of metrics up to which all pairs are compared
-MIN_COVERAGE_SHARE = 0.5  # share of units that a value must be based on to be ranked
-LEVEL_UNITS = {"system": "systems", "item": "items", "global": "outputs"}
-MetricPair = tuple[int, int]
-
-
-def metric_differences(
-    comparison: ScaleComparison, figure: Figure
-) -> tuple[list[MetricDifference], MetricRanking]:
-    """Test the differences between metrics and rank the metrics in groups.
-
-    With up to ``MAX_METRICS_ALL_PAIRS`` metrics all pairs are compared; with more, the best metric
-    of
-    each group with all metrics ranked below it, and each metric with each baseline. p is corrected
-    across all comparisons of a metric with the metrics ranked below it. Metrics whose value is
-    based on
-    too few units are not ranked.
-    """
-    comparison = comparison.at_level(figure.level)
-    level_values = evaluate_grid(comparison.grid, figure.level, [figure.coefficient])
-    values, unranked = level_values.value[0], _unranked_metrics(comparison, figure, level_values)
-    order = [int(n) for n in np.argsort(-values, kind="stable") if n not in unranked]
-    pairs = list(combinations(order, 2))
-    if len(order) > MAX_METRICS_ALL_PAIRS:
-        baselines = {n for n in order if comparison.table.metrics[n].baseline}
-        pairs = [pair for pair in pairs if pair[0] == order[0] or baselines & {*pair}]
-    differences = _test_pairs(comparison, figure, values, pairs)
-    groups: list[list[int]] = []
-    for row, number in enumerate(order):
-        if groups and not differences[groups[-1][0], number].is_distinct:
-            groups[-1].append(number)
-            continue
-        groups.append([number])
-        below = [(number, other) for other in order[row + 1 :]]
-        if any(pair not in differences for pair in below):
-            differences |= _test_pairs(comparison, figure, values, below)
-    names = [metric.name for metric in comparison.table.metrics]
-    named_groups = tuple(tuple(names[n] for n in group) for group in groups)
-    ranking = MetricRanking(
-        figure, named_groups, {names[n]: reason for n, reason in unranked.items()}
-    )
-    return list(differences.values()), ranking
-
-
-def _unranked_metrics(
-    comparison: ScaleComparison, figure: Figure, level_values: LevelValues
-) -> dict[int, str]:
-    """Return the metrics that are not ranked, by number, with the reason.
-
-    A metric that is constant within most items has a value for the few others only, which may be
-    high
-    by chance, or because these items are easy. The largest possible number of units is that of the
-    ratings compared with themselves.
-    """
-    people = comparison.grid.people
-    possible = evaluate_grid(
-        ScoreRatingGrid(people[None], people), figure.level, [figure.coefficient]
-    ).n[0, 0]
-    unranked = {}
-    for metric, n in enumerate(level_values.n[0]):
-        if isnan(level_values.value[0, metric]):
-            unranked[metric] = "its value is undefined"
-        elif n < MIN_COVERAGE_SHARE * possible:
-            unranked[metric] = (
-                f"its value is based on only {n:,.0f} of {possible:,.0f} "
-                f"{LEVEL_UNITS[figure.level]}"
-            )
-    return unranked
-
-
-def _test_pairs(
-    comparison: ScaleComparison, figure: Figure, values: Floats, pairs: Sequence[MetricPair]
-) -> dict[MetricPair, MetricDifference]:
-    """Return the differences of pairs, with the better metric first."""
-    if not pairs:
-        return {}
-    settings, names = comparison.settings, [metric.name for metric in comparison.table.metrics]
-    estimates = _difference_estimates(comparison, figure, values, pairs)
-    p = {what: _permutation_p(comparison, figure, what, pairs) for what in SWAP_UNITS}
-    corrected = _correct_p(p[settings.swap], pairs, CORRECTIONS[settings.correction])
-    williams_p = [nan] * len(pairs)
-    if figure.level == "system":
-        williams_p = list(_williams_p(comparison.grid, pairs))
-    return {
-        (a, b): MetricDifference(
-            names[a],
-            names[b],
-            figure,
-            estimates[n],
-            {what: float(p_values[n]) for what, p_values in p.items()},
-            corrected[n],
-            williams_p[n],
-            settings.alpha,
-        )
-        for n, (a, b) in enumerate(pairs)
-    }
-
-
-def _difference_estimates(
-    comparison: ScaleComparison, figure: Figure, values: Floats, pairs: Sequence[MetricPair]
-) -> list[Estimate]:
-    ends = comparison.difference_interval(values, figure, pairs)
-    joined = comparison.table
-    count = len(joined.systems) if figure.level == "system" else len(joined.items)
-    return [
-        Estimate(
-            float(values[a] - values[b]),
-            float(ends.low[n]),
-            float(ends.high[n]),
-            comparison.settings.level,
-            count,
-            int(ends.undefined[n]),
-            f"bootstrap over {comparison.settings.over}",
-        )
-        for n, (a, b) in enumerate(pairs)
-    ]
-
-
-def _permutation_p(
-    comparison: ScaleComparison, figure: Figure, unit: str, pairs: Sequence[MetricPair]
-) -> Floats:
-    return permutation_p(
-        comparison.table.scores,
-        comparison.grid.people,
-        pairs,
-        figure.level,
-        figure.coefficient,
-        unit,
-        permutations=comparison.settings.permutations,
-        seed=comparison.settings.seed,
-    )
-
-
-def _correct_p(
-    p: Floats, pairs: Sequence[MetricPair], correct: Callable[[Sequence[float]], list[float]]
-) -> list[float]:
-    """Correct p across all comparisons of a metric with the metrics ranked below it."""
-    corrected = [nan] * len(pairs)
-    for first in dict.fromkeys(pair[0] for pair in pairs):
-        positions = [n for n, pair in enumerate(pairs) if pair[0] == first]
-        for n, p_value in zip(positions, correct([float(p[n]) for n in positions]), strict=True):
-            corrected[n] = p_value
-    return corrected
-
-
-def _williams_p(grid: ScoreRatingGrid, pairs: Sequence[MetricPair]) -> Iterator[float]:
-    """Yield the two-sided p of Williams' test on Pearson correlations of system means."""
-    for a, b in pairs:
-        is_known = ~(np.isnan(grid.scores[a]) | np.isnan(grid.scores[b]) | np.isnan(grid.people))
-        pair_scores = np.where(is_known, grid.scores[[a, b]], np.nan)
-        with_people = evaluate_grid(
-            ScoreRatingGrid(pair_scores, np.where(is_known, grid.people, np.nan)),
-            "system",
-            ["pearson"],
-        )
-        sums, counts = np.where(is_known, pair_scores[0], 0).sum(axis=1), is_known.sum(axis=1)
-        first = sums / np.maximum(counts, 1)
-        between_grid = ScoreRatingGrid(
-            pair_scores[1:], np.repeat(first[:, None], is_known.shape[1], axis=1)
-        )
-        between = evaluate_grid(between_grid, "system", ["pearson"]).value[0, 0]
-        yield float(
-            williams_test(
-                with_people.value[0, 0], with_people.value[0, 1], between, int(with_people.n[0, 0])
-            ).p
-        )
 
 
 # --- Errors after a mapping ----------------------------------------------------------------------

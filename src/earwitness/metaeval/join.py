@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isnan
@@ -14,9 +14,10 @@ from earwitness.core import Key, Rating, Score, Value
 from earwitness.errors import UsageError, nearest
 from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
 from earwitness.registry import METRICS
+from earwitness.report.sentences import join_names
 from earwitness.stats.arrays import Floats
 from earwitness.stats.paired_choices import Choices, fit_bradley_terry
-from earwitness.stats.votes import Votes
+from earwitness.stats.votes import Votes, aggregate_votes
 from earwitness.studies.analysis.choices import are_choices
 from earwitness.studies.analysis.prepare import code_ratings
 
@@ -193,7 +194,7 @@ def join_scores_and_ratings(
         for key in (rating.key, rating.against if paired else None)
         if key
     }
-    scored = {score.key for score in scores}
+    scored = {*distinct_keys(scores)}
     shared = rated & scored
     if not shared:
         raise UsageError(
@@ -205,7 +206,8 @@ def join_scores_and_ratings(
         if rating.key in shared and (not paired or rating.against in shared)
     ]
     names = _order_names([key.system for key in shared], systems)
-    coded_ratings = code_ratings([replace(rating, against=None) for rating in kept], scale, names)
+    alone = [replace(rating, against=None) if rating.against else rating for rating in kept]
+    coded_ratings = code_ratings(alone, scale, names)
     items = tuple(sorted({key.item for key in shared})) if paired else coded_ratings.items
     system_names = tuple(names) if paired else coded_ratings.systems
     return ScoreRatingTable(
@@ -223,10 +225,14 @@ def join_scores_and_ratings(
 
 
 def turn_baselines(table: ScoreRatingTable, people: Floats) -> ScoreRatingTable:
-    """Reverse baselines that correlate negatively with ratings, since they have no better end."""
-    correlations = evaluate_grid(
-        ScoreRatingGrid(table.scores, people), "system", ["spearman"]
-    ).value[0]
+    """Reverse baselines that correlate negatively with ratings, since they have no better end.
+
+    With fewer than three systems, the correlation is that of all outputs.
+    """
+    level = "system" if len(table.systems) > 2 or table.paired else "global"
+    correlations = evaluate_grid(ScoreRatingGrid(table.scores, people), level, ["spearman"]).value[
+        0
+    ]
     turned = [
         metric.baseline and correlations[n] < 0 and not metric.low_is_good
         for n, metric in enumerate(table.metrics)
@@ -295,7 +301,11 @@ def _example_names(names: set[str]) -> str:
 
 
 def _unmatched_notes(rated: set[Key], scored: set[Key], shared: set[Key]) -> tuple[str, ...]:
+    """Return notes on names that differ slightly, and on outputs without a score or a rating."""
     notes = []
+    for name in ("system", "item"):
+        sides = ({getattr(key, name) for key in keys} for keys in (rated, scored))
+        notes += [hint for hint in [mismatch_hint(name, *sides)] if hint]
     for what, keys, lack in (("rated", rated, "score"), ("scored", scored, "rating")):
         unmatched = keys - shared
         if unmatched:
@@ -304,17 +314,17 @@ def _unmatched_notes(rated: set[Key], scored: set[Key], shared: set[Key]) -> tup
             notes.append(
                 f"{len(unmatched):,} of {len(keys):,} {what} outputs have no {lack}{whole}"
             )
-    for name in ("system", "item"):
-        sides = ({getattr(key, name) for key in keys} for keys in (rated, scored))
-        notes += [hint for hint in [mismatch_hint(name, *sides)] if hint]
     return tuple(notes)
 
 
 # --- Metric columns ------------------------------------------------------------------------------
 
 
+SHOWN_METRICS = 3  # metrics listed in a warning about several
+SHOWN_EXCLUDED = 10  # excluded metrics listed in a note
 TRIVIAL_COLUMNS = ("length", "duration", "words")  # columns that are always baselines
-Column = dict[object, float]
+Output = tuple[int, int]  # number of the output, and draw of references
+Column = dict[Output, float]
 
 
 def metric_columns(
@@ -327,29 +337,93 @@ def metric_columns(
             raise UsageError(f'unknown metric "{name}" — {nearest(name, list(columns))}')
     redundant = dict(_redundant_columns(columns))
     metrics = [_metric_column(name, low, baselines) for name in columns if name not in redundant]
-    return metrics, list(redundant.values())
+    return metrics, [
+        f"{join_names(names, SHOWN_EXCLUDED)} {verb_form(names, 'is', 'are')} excluded: {reason}"
+        for reason, names in _names_by_reason(redundant).items()
+    ]
+
+
+def verb_form(names: Sequence[str], singular: str, plural: str) -> str:
+    """Return the form of a verb whose subject are these names."""
+    return singular if len(names) == 1 else plural
+
+
+def undefined_phrase(counts: Mapping[str, int], total: str) -> str:
+    """Return for how many outputs metrics are undefined; ``counts`` are by metric.
+
+    >>> undefined_phrase({"bleu": 13, "rouge": 1}, "320 outputs")
+    'bleu and rouge are undefined for 1 to 13 of 320 outputs'
+    """
+    low, high = min(counts.values()), max(counts.values())
+    span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    names = [*counts]
+    verb = verb_form(names, "is", "are")
+    return f"{join_names(names, SHOWN_METRICS)} {verb} undefined for {span} of {total}"
+
+
+def _names_by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        names.setdefault(reason, []).append(name)
+    return names
+
+
+def check_controls(
+    names: Sequence[str], metrics: Sequence[MetricColumn], notes: Sequence[str]
+) -> None:
+    """Raise UsageError for columns to control for that were dropped, with the reason."""
+    for name in names:
+        if name not in {metric.name for metric in metrics}:
+            reason = next((note for note in notes if note.startswith(f"{name} is ")), "")
+            raise UsageError(f"partial: {reason or f'{name} is not a column of scores'}")
 
 
 def _scores_by_metric(scores: Sequence[Score]) -> dict[str, Column]:
     columns: dict[str, Column] = {}
+    keys = distinct_keys(scores)
+    number_of = {key: n for n, key in enumerate(dict.fromkeys(keys))}
+    number_of_id = {id(key): number_of[key] for key in keys}
     for score in scores:
         column = columns.setdefault(score.metric, {})
-        if (score.key, score.draw) in column:
+        output = number_of_id[id(score.key)], score.draw
+        if output in column:
             raise UsageError(f"metric {score.metric} is in two files — keep one")
-        column[score.key, score.draw] = score.value
+        column[output] = score.value
     return columns
 
 
+def distinct_keys(scores: Sequence[Score]) -> list[Key]:
+    """Return the keys of scores, each object once, since comparing keys takes long."""
+    return list({id(score.key): score.key for score in scores}.values())
+
+
 def _redundant_columns(columns: dict[str, Column]) -> Iterator[tuple[str, str]]:
-    """Yield columns that are constant, or equal to an earlier one except for rounding."""
-    seen: dict[frozenset[tuple[object, str]], str] = {}
+    """Yield columns that are undefined, constant or equal to an earlier one, with the reason.
+
+    Columns are equal if they differ only by rounding.
+    """
+    seen: dict[tuple[int, Output, str], list[str]] = {}
     for name, column in columns.items():
-        rounded = frozenset((key, f"{value:.10g}") for key, value in column.items())
-        if rounded in seen:
-            yield name, f"{name} is identical to {seen[rounded]} and is excluded"
-        elif len({value for value in column.values() if not isnan(value)}) < 2:
-            yield name, f"{name} is the same for all outputs and is excluded"
-        seen.setdefault(rounded, name)
+        first = min(column)
+        alike = seen.setdefault((len(column), first, f"{column[first]:.10g}"), [])
+        same = next((other for other in alike if _are_equal(column, columns[other])), "")
+        defined = [value for value in column.values() if not isnan(value)]
+        if not defined:
+            yield name, "undefined for all outputs"
+        elif len(defined) == 1 < len(column):
+            yield name, "defined for only one output"
+        elif len(set(defined)) == 1:
+            yield name, f"always {defined[0]:g}"
+        elif same:
+            yield name, f"identical to {same}"
+        alike.append(name)
+
+
+def _are_equal(column: Column, other: Column) -> bool:
+    """Return whether two columns have the same outputs, with values equal except for rounding."""
+    return column.keys() == other.keys() and all(
+        f"{value:.10g}" == f"{other[output]:.10g}" for output, value in column.items()
+    )
 
 
 def _metric_column(name: str, low: Collection[str], baselines: Collection[str]) -> MetricColumn:
@@ -440,9 +514,14 @@ def choice_abilities(table: ScoreRatingTable) -> ChoiceAbilities:
     )
 
 
-def votes_or_abilities(table: ScoreRatingTable) -> Votes | ChoiceAbilities:
-    """Return votes, or choices if ratings are paired."""
-    return choice_abilities(table) if table.paired else table.votes
+def votes_or_abilities(table: ScoreRatingTable, aggregate: str = "mean") -> Votes | ChoiceAbilities:
+    """Return votes with the ``aggregate`` that is the rating of an output, or choices."""
+    if table.paired and aggregate != "mean":
+        raise UsageError(
+            f"aggregate: {table.scale} has choices between two systems, which have no {aggregate}"
+            f"{' value' * (aggregate == 'normalized')} — use mean"
+        )
+    return choice_abilities(table) if table.paired else aggregate_votes(table.votes, aggregate)
 
 
 def mean_opinions(opinions: Votes | ChoiceAbilities) -> Floats:

@@ -12,7 +12,7 @@ from earwitness.metaeval.coefficients import ScoreRatingSample, compute_coeffici
 from earwitness.stats import significance
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.significance import Moments, ratio
-from earwitness.stats.votes import Codes, Votes
+from earwitness.stats.votes import Codes, MedianVotes, Votes, cell_medians
 
 # --- System, item and global level ---------------------------------------------------------------
 # - ``system``: systems are compared by the means of their cells, of the metric and of the ratings,
@@ -55,12 +55,59 @@ class LevelValues(NamedTuple):
     undefined: Floats
 
 
+class ResampledVotes:
+    """Mean votes of cells with resampled raters, computed for some items at a time.
+
+    ``weights`` are draws × listeners.
+    """
+
+    def __init__(self, votes: Votes, weights: Floats) -> None:
+        table = votes.table().reshape(votes.size[1], -1, votes.size[2])
+        has_vote = ~np.isnan(table)
+        self._weights = weights
+        self._votes = np.where(has_vote, table, 0)
+        self._has_vote = None if has_vote.all() else has_vote.astype(np.float64)
+        self._is_whole = np.array_equal(votes.values, np.rint(votes.values))
+        self._largest = np.abs(votes.values).max(initial=0)
+
+    def __len__(self) -> int:
+        return len(self._weights)
+
+    def of_items(self, items: slice, draws: Codes | slice = slice(None)) -> Floats:
+        """Return mean votes as draws × systems × items, NaN without a vote."""
+        weights, votes = self._weights[draws], self._votes[items]
+        shape = len(weights), len(votes), votes.shape[1]
+        sums = weights @ votes.reshape(-1, votes.shape[2]).T
+        if self._has_vote is None:
+            counts = weights.sum(axis=1, keepdims=True)
+        else:
+            counts = weights @ self._has_vote[items].reshape(-1, votes.shape[2]).T
+        means = ratio(sums, np.broadcast_to(counts, sums.shape))
+        if not self._is_whole:
+            means = tie_rounded_means(means, self._largest)
+        return means.reshape(shape).swapaxes(1, 2)
+
+
 class StudyDraws(NamedTuple):
-    """Weights of systems and items, and ratings (draws × systems × items; one row if shared)."""
+    """Weights of systems and items, and ratings (draws × systems × items; one row if shared).
+
+    At the item level, ratings may also be computed for some items at a time.
+    """
 
     systems: Floats
     items: Floats
-    people: Floats
+    people: Floats | ResampledVotes
+
+    @property
+    def people_table(self) -> Floats:
+        """Ratings of all items."""
+        return self.people_of(slice(None), slice(None))
+
+    def people_of(self, items: slice, draws: Codes | slice) -> Floats:
+        """Return the ratings of some items in some draws; one row if they are the same in all."""
+        if isinstance(self.people, ResampledVotes):
+            return self.people.of_items(items, draws)
+        return (self.people if len(self.people) == 1 else self.people[draws])[:, :, items]
 
 
 def evaluate_grid(
@@ -70,7 +117,9 @@ def evaluate_grid(
     _, systems, items = grid.scores.shape
     once = StudyDraws(np.ones((1, systems)), np.ones((1, items)), grid.people[None])
     coefficients, n = evaluate_draws(level, grid.scores, once, names, margins)
-    total = {"system": systems, "item": items, "global": systems * items}[level]
+    # Cells that were never rated do not exist, so they are not undefined.
+    rated = int((~np.isnan(grid.people)).sum())
+    total = {"system": systems, "item": items, "global": rated}[level]
     return LevelValues(coefficients[:, 0], n[:, 0], total - n[:, 0])
 
 
@@ -114,10 +163,11 @@ def evaluate_systems(
     scores: Floats, is_known: Bools, draws: StudyDraws, names: Sequence[str], margins: Floats
 ) -> tuple[Floats, Floats]:
     """Evaluate the system level; each draw is a group, since means differ between draws."""
-    present = ~np.isnan(draws.people) & is_known
+    people_table = draws.people_table
+    present = ~np.isnan(people_table) & is_known
     cell_weights = present * draws.items[:, None, :]
     counts = cell_weights.sum(axis=2)
-    rated = np.where(present, draws.people, 0)
+    rated = np.where(present, people_table, 0)
     largest = np.abs(rated).max(axis=(1, 2), initial=0)
     people = tie_rounded_means(ratio((rated * cell_weights).sum(axis=2), counts), largest)
     sums = np.swapaxes(cell_weights, 0, 1) @ np.moveaxis(scores, 0, 2)  # systems × draws × metrics
@@ -141,34 +191,71 @@ def evaluate_items(
 ) -> tuple[Floats, Floats]:
     """Evaluate the item level; each item is a group, weighted by how often it was drawn.
 
-    If only items are resampled, coefficients of items are computed once for all draws.
+    Items are evaluated in portions that fit the cache, and only in draws in which they occur. If
+    only items are resampled, coefficients of items are computed once for all draws.
     """
-    present = ~np.isnan(draws.people) & is_known
-    is_shared = len(draws.people) == 1 and bool((draws.systems == draws.systems[:1]).all())
-    systems = draws.systems[:1] if is_shared else draws.systems
-    sample = ScoreRatingSample(
-        scores.transpose(2, 0, 1),
-        np.where(present, draws.people, 0).transpose(2, 0, 1),
-        (present * systems[:, :, None]).transpose(2, 0, 1),
-        margins.T,
+    shape = len(names), len(scores), len(draws.items)
+    total, portion, undefined_weight, undefined_items = (
+        np.zeros(shape).swapaxes(1, 2) for _ in range(4)
     )
-    coefficients = compute_coefficients(sample, names).swapaxes(
-        1, 2
-    )  # coefficients × draws × items × metrics
-    defined = ~np.isnan(coefficients)
-    item_weights = draws.items[:, None, :]
-    total = (item_weights @ np.where(defined, coefficients, 0))[:, :, 0]
-    count = (item_weights @ defined.astype(np.float64))[:, :, 0]
-    different = ((item_weights > 0).astype(np.float64) @ defined.astype(np.float64))[:, :, 0]
-    return ratio(total, count), different
+    is_shared = len(draws.people) == 1 and bool((draws.systems == draws.systems[:1]).all())
+    evaluated = 1 if is_shared else len(draws.items)
+    for items in _item_portions(scores.shape, evaluated):
+        weights = draws.items[:, items]
+        drawn = np.flatnonzero(weights.any(axis=1))
+        systems = draws.systems[:1] if is_shared else draws.systems[drawn]
+        people = draws.people_of(items, drawn)
+        present = ~np.isnan(people) & is_known[:, items]
+        sample = ScoreRatingSample(
+            scores[:, :, items].transpose(2, 0, 1),
+            np.where(present, people, 0).transpose(2, 0, 1),
+            (present * systems[:, :, None]).transpose(2, 0, 1),
+            margins[:, items].T,
+        )
+        coefficients = compute_coefficients(sample, names)
+        undefined = np.isnan(coefficients)
+        if undefined.any():
+            np.copyto(coefficients, 0, where=undefined)
+            undefined_weight[:, drawn] += _sum_over_items(weights[drawn], undefined)
+            undefined_items[:, drawn] += _sum_over_items(weights[drawn] > 0, undefined)
+        portion[:] = 0  # adding all draws is faster than adding to the drawn ones
+        portion[:, drawn] = _sum_over_items(weights[drawn], coefficients)
+        total += portion
+    defined_weight = draws.items.sum(axis=1)[:, None] - undefined_weight
+    defined_items = (draws.items > 0).sum(axis=1)[:, None] - undefined_items
+    return ratio(total, defined_weight), defined_items
+
+
+NUMBERS_IN_CACHE = 60_000  # numbers processed at once; a table of them fits the cache
+
+
+def _item_portions(shape: tuple[int, ...], draws: int) -> Iterator[slice]:
+    """Yield portions of items whose pairs of systems, metrics and draws fit the cache."""
+    metrics, systems, items = shape
+    pairs = systems * (systems - 1) // 2
+    size = max(1, NUMBERS_IN_CACHE // max(1, draws * max(pairs, metrics), pairs * metrics))
+    for start in range(0, items, size):
+        yield slice(start, start + size)
+
+
+def _sum_over_items(weights: Floats | Bools, values: Floats | Bools) -> Floats:
+    """Return weighted sums over items of coefficients × items × draws × metrics.
+
+    Weights are draws × items; values may have one draw, shared by all.
+    """
+    if values.shape[2] == 1:
+        return np.asarray(weights.astype(np.float64) @ values[:, :, 0].astype(np.float64))
+    if weights.shape[1] == 1:
+        return np.asarray(weights * values[:, 0])
+    return np.asarray(np.einsum("di,cidm->cdm", weights.astype(np.float64), values))
 
 
 def evaluate_cells(
     scores: Floats, is_known: Bools, draws: StudyDraws, names: Sequence[str], margins: Floats
 ) -> tuple[Floats, Floats]:
     """Evaluate the global level; all cells with a score are one group."""
-    cells = np.flatnonzero(is_known)
-    people = draws.people.reshape(len(draws.people), -1)[:, cells]
+    cells, people_table = np.flatnonzero(is_known), draws.people_table
+    people = people_table.reshape(len(people_table), -1)[:, cells]
     weights = draws.systems[:, :, None] * draws.items[:, None, :]
     sample = ScoreRatingSample(
         scores.reshape(len(scores), -1)[None][:, :, cells],
@@ -237,14 +324,10 @@ def cell_means(votes: Votes, weights: Floats | None = None) -> Floats:
 
     ``weights`` are draws × listeners; without them all listeners have weight 1, in one row.
     """
-    table = votes.table()
-    has_vote = ~np.isnan(table)
+    if isinstance(votes, MedianVotes):
+        return cell_medians(votes, weights)
     weights = np.ones((1, votes.size[2])) if weights is None else weights
-    means = ratio(weights @ np.where(has_vote, table, 0).T, weights @ has_vote.T.astype(np.float64))
-    shape = len(weights), votes.size[1], votes.size[0]
-    if not np.array_equal(votes.values, np.rint(votes.values)):
-        means = tie_rounded_means(means, np.abs(votes.values).max(initial=0))
-    return means.reshape(shape).swapaxes(1, 2)
+    return ResampledVotes(votes, weights).of_items(slice(None))
 
 
 # --- System means over cells ---------------------------------------------------------------------
@@ -338,3 +421,92 @@ def subtract_item_effects(scores: Floats, people: Floats) -> Floats:
         [fit_item_effects(np.where(rated, metric_scores, np.nan)) for metric_scores in scores]
     )
     return np.asarray(scores - effects.reshape(len(scores), 1, people.shape[1]))
+
+
+# --- Partial correlation -------------------------------------------------------------------------
+# The correlation of scores and ratings that is left when the correlation of both with a third
+# column, such as length, is removed: (r_xy − r_xz r_yz) / √((1 − r_xz²)(1 − r_yz²)), for Pearson's
+# r, Spearman's ρ and Kendall's τ-b alike. Several columns are removed one after the other, by the
+# same formula. With n units and k columns it is undefined below n = k + 3, where it could only be
+# −1 or 1.
+
+
+PARTIAL_COEFFICIENTS = {
+    "partial_pearson": "pearson",
+    "partial_spearman": "spearman",
+    "partial_kendall": "kendall_b",
+}
+MIN_UNEXPLAINED = 1e-12  # share of variance that a column must leave unexplained
+
+
+def evaluate_partial(
+    level: str, scores: Floats, controls: Floats, draws: StudyDraws
+) -> tuple[Floats, Floats]:
+    """Return the three partial coefficients × draws × metrics, and their numbers of units.
+
+    ``controls`` has the columns to remove (columns × systems × items).
+    """
+    names = list(PARTIAL_COEFFICIENTS.values())
+    shape = len(names), len(draws.systems), len(scores)
+    coefficients, n = np.full(shape, np.nan), np.zeros(shape)
+    is_controlled = ~np.isnan(controls).any(axis=0)
+    is_shared = level == "item" and len(draws.people_table) == 1
+    is_shared = is_shared and bool((draws.systems == draws.systems[:1]).all())
+    drawn = draws._replace(systems=draws.systems[:1]) if is_shared else draws
+    for metrics, is_scored in group_by_known_cells(scores):
+        is_known = is_scored & is_controlled
+        columns = np.where(is_known, np.concatenate([scores[metrics], controls]), 0)
+        sides = [
+            draws.people_table,
+            *(np.where(np.isnan(draws.people_table), np.nan, c) for c in controls),
+        ]
+        groups = [
+            _correlations_by_group(level, columns, is_known, drawn._replace(people=side), names)
+            for side in sides
+        ]
+        partial = _remove_controls(np.stack([values for values, _ in groups]), len(metrics))
+        count = groups[0][1]  # groups × draws
+        partial[:, count < len(controls) + 3] = np.nan
+        weights = draws.items.T if level == "item" else np.ones(count.shape)
+        defined = ~np.isnan(partial)
+        total = np.einsum("gd,cgdm->cdm", weights, np.where(defined, partial, 0))
+        coefficients[:, :, metrics] = ratio(total, np.einsum("gd,cgdm->cdm", weights, defined))
+        is_drawn = (weights > 0)[:, :, None] & defined
+        n[:, :, metrics] = is_drawn.sum(axis=1) if level == "item" else count[0][:, None]
+    return coefficients, n
+
+
+def _correlations_by_group(
+    level: str, columns: Floats, is_known: Bools, draws: StudyDraws, names: Sequence[str]
+) -> tuple[Floats, Floats]:
+    """Return coefficients × groups × draws × columns, and units as groups × draws.
+
+    Groups are items at the item level; elsewhere there is one.
+    """
+    if level != "item":
+        margins = np.zeros((len(columns), columns.shape[2]))
+        values, n = LEVEL_FUNCTIONS[level](columns, is_known, draws, names, margins)
+        return values[:, None], n[:1, :, 0]
+    present = ~np.isnan(draws.people_table) & is_known
+    sample = ScoreRatingSample(
+        columns.transpose(2, 0, 1),
+        np.where(present, draws.people_table, 0).transpose(2, 0, 1),
+        (present * draws.systems[:, :, None]).transpose(2, 0, 1),
+    )
+    return compute_coefficients(sample, names), sample.things
+
+
+def _remove_controls(correlations: Floats, metrics: int) -> Floats:
+    """Return correlations of metrics and ratings, with all controls removed.
+
+    ``correlations`` are sides × … × columns: sides are the ratings and the controls, columns the
+    metrics and the controls.
+    """
+    for control in range(1, len(correlations)):
+        with_control = correlations[control]
+        own = correlations[..., metrics + control - 1]
+        left = (1 - with_control**2)[None] * (1 - own**2)[..., None]
+        rest = correlations - with_control[None] * own[..., None]
+        is_defined = left > MIN_UNEXPLAINED
+        correlations = np.where(is_defined, rest / np.sqrt(np.where(is_defined, left, 1)), np.nan)
+    return np.clip(correlations[0, ..., :metrics], -1, 1)

@@ -2,60 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.stats.arrays import Floats
+from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.votes import Codes
 
 # --- Sums over ordered pairs ---------------------------------------------------------------------
-# A row is a sequence of positions. Each has a distinct rank and two weights, ``brings`` and
-# ``asks``. The result is the sum, over all pairs of positions in which the earlier has the lower
-# rank, of ``brings`` of the earlier times ``asks`` of the later.
+# A row is a sequence of positions. Each has a key and two weights, ``brings`` and ``asks``. The
+# result is the sum, over all pairs of positions in which the earlier has the lower key, of
+# ``brings`` of the earlier times ``asks`` of the later.
 #
 # Enumerating all pairs would take n² steps. Positions are divided into short blocks by order, and
-# again by rank. Pairs in different blocks in both respects are counted from a table of blocks ×
-# blocks; only pairs within a block are enumerated.
+# again by key. Pairs in different blocks in both respects are counted from a table of blocks ×
+# blocks; only pairs within a block are enumerated. With few different keys, each key is a block of
+# its own, in which there is nothing to enumerate, and time is proportional to n.
 
 
 PLACES_IN_CACHE = 30_000  # number of positions processed at once; fits the cache
+MAX_KEYS_WITHOUT_BLOCKS = 200  # largest number of different keys that are not divided into blocks
 SINGLE_PRECISION_LIMIT = 2.0**23  # smaller integer sums are exact in single precision
 
 
-def sum_ordered_pairs(ranks: Codes, brings: Floats, asks: Floats) -> Floats:
-    """Return one sum per row of tables with rows × positions; exact for integer weights."""
-    rows, places = ranks.shape
+def sum_ordered_pairs(keys: Codes, brings: Floats, asks: Floats) -> Floats:
+    """Return one sum per row of tables with rows × positions; exact for integer weights.
+
+    ``keys`` are integers from 0. It is faster if ``asks`` is the same object as ``brings``.
+    """
+    rows, places = keys.shape
+    key_count = int(keys.max(initial=0)) + 1
+    sum_rows: Callable[[Codes, Floats], Floats]
+    sum_rows = partial(_sum_rows_of_few_keys, key_count=key_count)
+    if key_count > MAX_KEYS_WITHOUT_BLOCKS:
+        sum_rows, keys = _sum_rows_by_rank, _distinct_ranks(keys)
     rows_per_block = max(1, PLACES_IN_CACHE // max(1, places))
     sums = np.zeros(rows)
     for start in range(0, rows if places else 0, rows_per_block):
         block = slice(start, start + rows_per_block)
-        sums[block] = _sum_padded_rows(ranks[block], brings[block], asks[block])
+        sides = [brings[block]] if asks is brings else [brings[block], asks[block]]
+        sums[block] = sum_rows(keys[block], np.stack(sides))
     return sums
 
 
-def _sum_padded_rows(ranks: Codes, brings: Floats, asks: Floats) -> Floats:
-    """Return the sums after padding rows to whole blocks with weights of 0."""
-    rows, places = ranks.shape
-    size = max(2, round((20 * places) ** (1 / 3)))
-    length = -(-places // size) * size
-    dtype: Any = np.int16 if length < 2**15 else np.int64
-    padded_ranks = np.tile(np.arange(length, dtype=dtype), (rows, 1))
-    padded_ranks[:, :places] = ranks
-    weights = np.zeros((2, rows, length), _exact_dtype(brings, size))
-    weights[0, :, :places], weights[1, :, :places] = brings, asks
-    places_by_rank = np.empty_like(padded_ranks)
+def _distinct_ranks(keys: Codes) -> Codes:
+    """Return ranks of the keys in each row; of equal keys, the later position has the lower."""
+    places = keys.shape[1]
+    order = np.argsort(keys.astype(np.int64) * places + np.arange(places)[::-1], axis=1)
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.arange(places)[None], axis=1)
+    return ranks
+
+
+def _sum_rows_of_few_keys(keys: Codes, weights: Floats, key_count: int) -> Floats:
+    """Return the sums of rows from a table of blocks × keys, and pairs within blocks."""
+    size = max(2, round(math.sqrt(6 * key_count)))
+    keys, weights = _pad_rows(keys, weights, size)
+    blocks = np.arange(keys.shape[1]) // size
+    return _sum_between_blocks(
+        blocks, keys, weights, (keys.shape[1] // size, key_count)
+    ) + _sum_within_blocks(keys, weights, size)
+
+
+def _sum_rows_by_rank(ranks: Codes, weights: Floats) -> Floats:
+    """Return the sums of rows with distinct ranks from a table of blocks × blocks."""
+    size = max(2, round((20 * ranks.shape[1]) ** (1 / 3)))
+    places = ranks.shape[1]
+    ranks, weights = _pad_rows(ranks, weights, size)
+    length = ranks.shape[1]
+    ranks[:, places:] = np.arange(places, length)
+    places_by_rank = np.empty_like(ranks)
     np.put_along_axis(
-        places_by_rank, padded_ranks.astype(np.int64), np.arange(length, dtype=dtype)[None], axis=1
+        places_by_rank, ranks.astype(np.int64), np.arange(length, dtype=ranks.dtype)[None], axis=1
     )
     by_rank = np.take_along_axis(weights, places_by_rank[None].astype(np.int64), axis=2)
+    count = length // size
     return (
-        _sum_between_blocks(padded_ranks // size, weights, size)
-        + _sum_within_blocks(padded_ranks, weights, size)
+        _sum_between_blocks(np.arange(length) // size, ranks // size, weights, (count, count))
+        + _sum_within_blocks(ranks, weights, size)
         + _sum_within_blocks(places_by_rank // size, by_rank, size)
     )
+
+
+def _pad_rows(keys: Codes, weights: Floats, size: int) -> tuple[Codes, Floats]:
+    """Return keys and weights of whole blocks; added positions have weight 0."""
+    rows, places = keys.shape
+    length = -(-places // size) * size
+    dtype: Any = np.int16 if max(length, int(keys.max(initial=0))) < 2**15 else np.int64
+    padded_keys = np.zeros((rows, length), dtype)
+    padded_keys[:, :places] = keys
+    padded_weights = np.zeros((len(weights), rows, length), _exact_dtype(weights[0], size))
+    padded_weights[:, :, :places] = weights
+    return padded_keys, padded_weights
 
 
 def _exact_dtype(brings: Floats, size: int) -> Any:
@@ -66,27 +108,33 @@ def _exact_dtype(brings: Floats, size: int) -> Any:
     return np.float32 if exact else np.float64
 
 
-def _sum_between_blocks(blocks: Codes, weights: Floats, size: int) -> Floats:
-    """Return the sum over pairs in different blocks, by order and by rank."""
-    rows, length = blocks.shape
-    count = length // size
-    first_blocks = np.arange(rows)[:, None] * count + np.arange(length) // size
-    cells = (first_blocks * count + blocks).ravel()
-    shape = rows, count, count
-    brings, asks = (
-        np.bincount(cells, side.ravel(), minlength=rows * count**2).reshape(shape)
+def _sum_between_blocks(
+    blocks: Codes, key_blocks: Codes, weights: Floats, shape: tuple[int, int]
+) -> Floats:
+    """Return the sum over pairs in different blocks, by order and by key."""
+    rows = len(key_blocks)
+    block_count, key_count = shape
+    cells = ((np.arange(rows)[:, None] * key_count + key_blocks) * block_count + blocks).ravel()
+    tables = [
+        np.bincount(cells, side.ravel(), minlength=rows * block_count * key_count).reshape(
+            rows, key_count, block_count
+        )
         for side in weights
-    )
-    below = np.cumsum(np.cumsum(brings[:, :-1, :-1], axis=1), axis=2)
-    return np.asarray(np.einsum("rij,rij->r", below, asks[:, 1:, 1:]))
+    ]
+    below = np.cumsum(tables[0][:, :-1, :-1], axis=2)
+    for key in range(1, key_count - 1):  # faster than cumsum over an axis that is not the last
+        below[:, key] += below[:, key - 1]
+    return np.asarray(np.einsum("rij,rij->r", below, tables[-1][:, 1:, 1:]))
 
 
 def _sum_within_blocks(keys: Codes, weights: Floats, size: int) -> Floats:
     """Return the sum over pairs within a block in which the earlier position has the lower key."""
     rows = len(keys)
     keys = np.ascontiguousarray(keys.reshape(rows, -1, size).transpose(2, 0, 1))
-    parts = weights.reshape(2, rows, -1, size).transpose(0, 3, 1, 2)
-    brings, asks = np.ascontiguousarray(parts)
+    parts = np.ascontiguousarray(
+        weights.reshape(len(weights), rows, -1, size).transpose(0, 3, 1, 2)
+    )
+    brings, asks = parts[0], parts[-1]
     sums = np.zeros(rows)
     for later in range(1, size):
         below = brings[:later] * (keys[:later] < keys[later])
@@ -95,30 +143,30 @@ def _sum_within_blocks(keys: Codes, weights: Floats, size: int) -> Floats:
 
 
 # --- Pairs counted by sorting --------------------------------------------------------------------
-# Without a margin, units are sorted by the metric and ranked by the ratings; ties are in reverse
-# order, so that none counts as concordant. With a margin, ties are not transitive: each unit then
-# has two positions in the sequence, one where it *enters* and one where it *asks*, before which all
-# other units are lower by more than the margin.
+# Without a margin, units are sorted by the metric, once for all draws; units tied by the metric
+# are sorted by descending ratings in each draw, so that none counts as concordant. With a margin,
+# ties are not transitive: each unit then has two positions in the sequence, one where it *enters*
+# and one where it *asks*, before which all other units are lower by more than the margin.
 
 
 def count_pairs_by_sweep(
     metrics: Floats, people: Floats, weights: Floats, margins: Floats
-) -> Floats:
-    """Return the five kinds of pairs of one group × draws × metrics; see ``PairCounts``."""
+) -> PairCounts:
+    """Return the pairs of one group as draws × metrics."""
     counts = np.zeros((5, len(weights), len(metrics)))
     without_margin = margins == 0
-    codes = _encode_rows(metrics[without_margin])
+    sorted_units = sort_units(metrics[without_margin])
     orders, bounds = _margin_orders(metrics[~without_margin], margins[~without_margin])
     for draw, draw_weights in enumerate(weights):
         present = np.flatnonzero(draw_weights)
         people_levels = np.unique(people[draw % len(people)][present], return_inverse=True)[1]
         counts[:, draw, without_margin] = _count_exact_ties(
-            draw_weights[present], people_levels, codes[:, present]
+            draw_weights, present, people_levels, sorted_units
         )
         counts[:, draw, ~without_margin] = _count_margin_ties(
             draw_weights, present, people_levels, orders, bounds
         )
-    return counts
+    return PairCounts(*counts)
 
 
 def _weight_of_pairs(weights: Floats) -> Floats:
@@ -132,52 +180,86 @@ def _weight_tied_by_people(levels: Codes, weights: Floats) -> Floats:
     return np.asarray(_weight_of_pairs(weights) - _weight_of_pairs(weight_by_level))
 
 
-def _encode_rows(metrics: Floats) -> Codes:
-    """Return integer codes in the order of values; equal values have equal codes."""
-    codes = [np.unique(row, return_inverse=True)[1].ravel() for row in metrics]
-    return np.array(codes, np.int64).reshape(metrics.shape)
+class SortedUnits(NamedTuple):
+    """Units in ascending order of each metric, and runs of units with equal values.
+
+    ``is_tied`` marks positions in runs of two or more; ``runs`` and ``rows`` are the number of the
+    run, and the metric, of each of these positions.
+    """
+
+    orders: Codes
+    is_tied: Bools
+    runs: Codes
+    rows: Codes
 
 
-def _count_exact_ties(weights: Floats, levels: Codes, codes: Codes) -> Floats:
+def sort_units(metrics: Floats) -> SortedUnits:
+    """Sort units by each metric (metrics × units)."""
+    orders = np.argsort(metrics, axis=1, kind="stable")
+    ordered = np.take_along_axis(metrics, orders, axis=1)
+    is_new_run = np.ones(metrics.shape, bool)
+    is_new_run[:, 1:] = ordered[:, 1:] > ordered[:, :-1]
+    is_tied = ~is_new_run
+    is_tied[:, :-1] |= ~is_new_run[:, 1:]
+    runs = np.cumsum(is_new_run.ravel())[is_tied.ravel()]
+    return SortedUnits(orders, is_tied, runs, np.nonzero(is_tied)[0])
+
+
+def _count_exact_ties(
+    weights: Floats, present: Codes, levels: Codes, sorted_units: SortedUnits
+) -> Floats:
     """Return the counts of one draw in which only equal values are tied."""
-    rows, things = codes.shape
-    count = int(levels.max(initial=0)) + 1
-    keys = codes * count + (count - 1 - levels)
-    orders = np.argsort(keys, axis=1)
-    sorted_weights, backwards = weights[orders], np.arange(things)[::-1]
-    order_by_people = np.argsort(levels[orders] * things + backwards, axis=1)
-    ranks = np.empty_like(order_by_people)
-    np.put_along_axis(ranks, order_by_people, np.arange(things)[None], axis=1)
-    concordant = sum_ordered_pairs(ranks, sorted_weights, sorted_weights)
-    tied_by_people = np.full(rows, _weight_tied_by_people(levels, weights))
-    tied_by_metric = _weight_of_equal_keys(
-        np.take_along_axis(codes, orders, axis=1), sorted_weights
-    )
-    tied_by_both = _weight_of_equal_keys(np.take_along_axis(keys, orders, axis=1), sorted_weights)
-    return _derive_kinds_from_concordant(
+    orders, is_tied, runs, rows_of = sorted_units
+    rows, things = orders.shape
+    if len(present) < things:
+        is_present = np.zeros(things, bool)
+        is_present[present] = True
+        kept = is_present[orders]
+        kept_tied = kept[is_tied]
+        orders = orders[kept].reshape(rows, len(present))
+        is_tied, runs, rows_of = is_tied[kept], runs[kept_tied], rows_of[kept_tied]
+    dtype: Any = np.int64 if len(present) > 2**15 else np.int16
+    level_of = np.zeros(things, dtype)
+    level_of[present] = levels
+    sorted_levels: Any = level_of[orders]
+    sorted_weights = weights[orders]
+    tied_by_metric, tied_by_both = np.zeros(rows), np.zeros(rows)
+    places = np.flatnonzero(is_tied)
+    if len(places):
+        count = int(levels.max(initial=0)) + 1
+        run_levels = sorted_levels.ravel()[places].astype(np.int64)
+        keys = runs * count + (count - 1 - run_levels)
+        by_key = np.argsort(keys, kind="stable")
+        run_weights = sorted_weights.ravel()[places][by_key]
+        sorted_levels.ravel()[places] = run_levels[by_key]
+        sorted_weights.ravel()[places] = run_weights
+        tied_by_metric = _weight_of_equal_keys(runs, run_weights, rows_of, rows)
+        tied_by_both = _weight_of_equal_keys(keys[by_key], run_weights, rows_of, rows)
+    concordant = sum_ordered_pairs(sorted_levels, sorted_weights, sorted_weights)
+    tied_by_people = np.full(rows, _weight_tied_by_people(levels, weights[present]))
+    return _derive_net(
         _weight_of_pairs(weights), tied_by_people, tied_by_metric, tied_by_both, concordant
     )
 
 
-def _weight_of_equal_keys(ordered: Codes, weights: Floats) -> Floats:
-    """Return the weight of pairs with equal keys; keys are sorted within rows."""
-    rows, things = ordered.shape
-    first = np.ones(ordered.shape, bool)
-    first[:, 1:] = ordered[:, 1:] > ordered[:, :-1]
-    if first.all():
-        return np.zeros(rows)
-    starts = np.flatnonzero(first)
-    run_squares = np.add.reduceat(weights.ravel(), starts) ** 2
-    squares = np.bincount(starts // things, run_squares, minlength=rows)
-    return np.asarray((squares - (weights**2).sum(axis=1)) / 2)
+def run_starts(keys: Codes) -> Codes:
+    """Return the positions at which sorted keys change."""
+    return np.flatnonzero(np.append(True, keys[1:] > keys[:-1])[: len(keys)])
 
 
-def _derive_kinds_from_concordant(
+def _weight_of_equal_keys(keys: Codes, weights: Floats, rows_of: Codes, rows: int) -> Floats:
+    """Return the weight of pairs with equal keys in each row; keys are sorted."""
+    starts = run_starts(keys)
+    squares = np.bincount(rows_of[starts], np.add.reduceat(weights, starts) ** 2, minlength=rows)
+    return np.asarray((squares - np.bincount(rows_of, weights**2, minlength=rows)) / 2)
+
+
+def _derive_net(
     whole: Floats, level: Floats, tied: Floats, both: Floats, concordant: Floats
 ) -> Floats:
-    """Return the five kinds, from all pairs and those tied by the ratings, the metric and both."""
-    discordant = whole - level - tied + both - concordant
-    return np.stack([concordant, discordant, tied - both, level - both, both])
+    """Return the fields of ``PairCounts`` by metric."""
+    net = 2 * concordant - (whole - level - tied + both)
+    return np.stack(np.broadcast_arrays(net, whole, level, tied, both))
 
 
 def _margin_orders(metrics: Floats, margins: Floats) -> tuple[Codes, Codes]:
@@ -218,23 +300,13 @@ def _count_margin_ties(
         _weight_of_pairs(weights),
         _weight_tied_by_people(levels, weights[present]),
     )
-    concordant = sum_ordered_pairs(
-        _rank_rows(2 * people_levels[things_in_order] + entered), brings, asks
-    )
-    at_most = sum_ordered_pairs(
-        _rank_rows(2 * people_levels[things_in_order] + ~entered), brings, asks
-    )
+    doubled_levels = 2 * people_levels[things_in_order]
+    concordant = sum_ordered_pairs(doubled_levels + entered, brings, asks)
+    at_most = sum_ordered_pairs(doubled_levels + ~entered, brings, asks)
     tied_by_both = tied_by_people - (at_most - concordant)
-    return _derive_kinds_from_concordant(
+    return _derive_net(
         whole, np.full(rows, tied_by_people), whole - told_apart, tied_by_both, concordant
     )
-
-
-def _rank_rows(keys: Codes) -> Codes:
-    ranks = np.empty_like(keys)
-    order = np.argsort(keys, axis=1, kind="stable")
-    np.put_along_axis(ranks, order, np.arange(keys.shape[1])[None], axis=1)
-    return ranks
 
 
 # --- Pairs counted in tables ---------------------------------------------------------------------
@@ -253,64 +325,92 @@ def _rank_rows(keys: Codes) -> Codes:
 
 MAX_THINGS_ALL_PAIRS = 700  # largest group whose pairs are all enumerated
 NUMBERS_IN_MEMORY = 1_000_000  # numbers in memory at once
+Signs = NDArray[np.int8]
 
 
 class PairCounts(NamedTuple):
-    """Weights of pairs by kind: concordant, discordant, or tied."""
+    """Weights of pairs as groups × draws × metrics, or × 1 if they are equal for all metrics.
 
-    concordant: Floats
-    discordant: Floats
-    tied_metric: Floats
-    tied_people: Floats
+    ``net`` are concordant minus discordant pairs, ``all`` all pairs. ``level_people``,
+    ``level_metric`` and ``tied_both`` are tied by the ratings, by the metric, and by both; pairs
+    tied by both are in all three.
+    """
+
+    net: Floats
+    all: Floats
+    level_people: Floats
+    level_metric: Floats
     tied_both: Floats
-
-    @property
-    def all(self) -> Floats:
-        """All pairs."""
-        return self.apart_people + self.tied_people + self.tied_both
 
     @property
     def apart_people(self) -> Floats:
         """Pairs with different ratings."""
-        return self.concordant + self.discordant + self.tied_metric
+        return self.all - self.level_people
 
     @property
     def apart_metric(self) -> Floats:
         """Pairs with different scores."""
-        return self.concordant + self.discordant + self.tied_people
+        return self.all - self.level_metric
+
+    @property
+    def concordant(self) -> Floats:
+        """Pairs in the same order."""
+        apart = self.apart_people - self.level_metric + self.tied_both
+        return (apart + self.net) / 2
+
+    @property
+    def kinds(self) -> Floats:
+        """Concordant and discordant pairs, and those tied by the metric, ratings and both only."""
+        kinds = (
+            self.concordant,
+            self.concordant - self.net,
+            self.level_metric - self.tied_both,
+            self.level_people - self.tied_both,
+            self.tied_both,
+        )
+        return np.stack(np.broadcast_arrays(*kinds))
 
 
 def count_pairs(
-    metrics: Floats, people: Floats, weights: Floats, margins: Floats | float = 0.0
+    metrics: Floats,
+    people: Floats,
+    weights: Floats,
+    margins: Floats | float = 0.0,
+    signs: Signs | None = None,
 ) -> PairCounts:
     """Count the pairs of each group in each draw, for each metric.
 
-    ``margins`` is one number, or groups × metrics.
+    ``margins`` is one number, or groups × metrics; ``signs`` are those of the ratings, if known.
 
     >>> metric, people = np.array([[[1.0, 2.0, 2.0]]]), np.array([[[3.0, 5.0, 4.0]]])
-    >>> [int(count[0, 0, 0]) for count in count_pairs(metric, people, np.ones((1, 1, 3)))]
-    [2, 0, 1, 0, 0]
+    >>> count_pairs(metric, people, np.ones((1, 1, 3))).kinds.ravel().tolist()
+    [2.0, 0.0, 1.0, 0.0, 0.0]
     """
     groups, rows, things = metrics.shape
     draws = weights.shape[1]
     limits = np.broadcast_to(np.asarray(margins, np.float64), (groups, rows))
-    counts = np.zeros((5, groups, draws, rows))
     if things > MAX_THINGS_ALL_PAIRS:
-        for group in range(groups):
-            shared = people[group], weights[group]
-            counts[:, group] = count_pairs_by_sweep(metrics[group], *shared, limits[group])
-        return PairCounts(*counts)
+        return _stack_groups(count_pairs_by_sweep, metrics, people, weights, limits)
     if people.shape[1] == 1 and draws > rows:
-        for group in range(groups):
-            shared = people[group, 0], weights[group]
-            counts[:, group] = _count_with_shared_people(metrics[group], *shared, limits[group])
-        return PairCounts(*counts)
-    for group_part, draw_part in _memory_portions(groups, draws, rows, things):
+        return _stack_groups(_count_with_shared_people, metrics, people, weights, limits)
+    portions = list(_memory_portions(groups, draws, rows, things))
+    if len(portions) == 1:
+        return _count_all_pairs(metrics, people, weights, limits, signs)
+    counts = np.empty((5, groups, draws, rows))
+    for group_part, draw_part in portions:
         shared = _draw_rows(people[group_part], draw_part), weights[group_part, draw_part]
-        counts[:, group_part, draw_part] = _count_all_pairs(
-            metrics[group_part], *shared, limits[group_part]
-        )
+        part = _count_all_pairs(metrics[group_part], *shared, limits[group_part])
+        for whole, kind in zip(counts, part, strict=True):
+            whole[group_part, draw_part] = kind
     return PairCounts(*counts)
+
+
+def _stack_groups(
+    count: Callable[[Floats, Floats, Floats, Floats], PairCounts], *tables: Floats
+) -> PairCounts:
+    """Return the counts of all groups, each counted separately."""
+    by_group = [count(*group) for group in zip(*tables, strict=True)]
+    return PairCounts(*(np.stack(kind) for kind in zip(*by_group, strict=True)))
 
 
 def _draw_rows(table: Floats, draws: slice) -> Floats:
@@ -330,67 +430,97 @@ def _memory_portions(
             yield slice(group, group + groups_at_once), slice(draw, draw + draws_at_once)
 
 
-def _count_all_pairs(metrics: Floats, people: Floats, weights: Floats, margins: Floats) -> Floats:
-    """Count pairs as columns; sums over pairs are matrix products."""
+def _count_all_pairs(
+    metrics: Floats, people: Floats, weights: Floats, margins: Floats, signs: Signs | None = None
+) -> PairCounts:
+    """Count pairs one by one; sums over pairs are matrix products."""
     dtype: Any = np.float32 if _is_exact_in_single(weights) else np.float64
-    ordered = _pair_signs(metrics, margins[:, :, None]).astype(dtype)
-    people_signs = _pair_signs(people, np.zeros((1, 1, 1)))
-    pair_weights = _pair_weights(weights.astype(dtype))
-    level = pair_weights * (people_signs == 0)
-    sides = np.swapaxes(ordered, 1, 2)
-    net = (pair_weights * people_signs) @ sides
-    tied, both = np.zeros_like(net), np.zeros_like(net)
-    if not ordered.all():
-        ties = (sides == 0).astype(dtype)
-        tied, both = pair_weights @ ties, level @ ties
-    whole = (_total_weight(pair_weights), _total_weight(level))
-    return _derive_kinds_from_balance(
-        *whole, *(part.astype(np.float64) for part in (net, tied, both))
+    order = pair_signs(metrics, margins if margins.any() else None)
+    signs = pair_signs(people) if signs is None else signs
+    pair_weights = pair_products(units_first(weights.astype(dtype)))
+    level = pair_weights * (signs == 0)
+    tied = both = np.zeros((1, 1, 1))
+    if not order.all():
+        ties = (order == 0).astype(dtype)
+        tied, both = sum_over_pairs(ties, pair_weights), sum_over_pairs(ties, level)
+    return PairCounts(
+        sum_over_pairs(order.astype(dtype), pair_weights * signs),
+        pair_weights.sum(axis=0, dtype=np.float64)[:, :, None],
+        level.sum(axis=0, dtype=np.float64)[:, :, None],
+        tied,
+        both,
     )
 
 
-def _pair_columns(things: int) -> Iterator[tuple[int, slice]]:
-    """Yield each unit, and the columns of its pairs with all later units."""
-    start = 0
-    for thing in range(things - 1):
-        stop = start + things - 1 - thing
-        yield thing, slice(start, stop)
-        start = stop
+# Tables of pairs are pairs × groups × metrics (or draws), which is fastest for many draws.
 
 
-def _pair_signs(values: Floats, margins: Floats) -> NDArray[np.int8]:
-    """Return 1 if the later unit is above by more than the margin, −1 if below, 0 if tied."""
-    *rows, things = values.shape
-    signs = np.empty((*rows, things * (things - 1) // 2), np.int8)
-    for thing, columns in _pair_columns(things):
-        differences = values[..., thing + 1 :] - values[..., thing, None]
-        above, below = (differences > margins).view(np.int8), (differences < -margins).view(np.int8)
-        np.subtract(above, below, out=signs[..., columns])
-    return signs
+def units_first(table: NDArray[Any]) -> NDArray[Any]:
+    """Return a table of groups × rows × units as units × groups × rows."""
+    return np.ascontiguousarray(np.moveaxis(table, 2, 0))
 
 
-def _pair_weights(weights: Floats) -> Floats:
-    """Return the weight of each pair."""
-    *rows, things = weights.shape
-    products = np.empty((*rows, things * (things - 1) // 2), weights.dtype)
-    for thing, columns in _pair_columns(things):
-        np.multiply(
-            weights[..., thing + 1 :], weights[..., thing, None], out=products[..., columns]
-        )
+class PairIndex(NamedTuple):
+    """The earlier and the later unit of each pair, by number and as tables of units × pairs."""
+
+    earlier: Codes
+    later: Codes
+    is_earlier: NDArray[np.float32]
+    is_later: NDArray[np.float32]
+
+
+@lru_cache(maxsize=4)
+def pair_index(things: int) -> PairIndex:
+    """Return all pairs of units."""
+    earlier, later = np.triu_indices(things, 1)
+    units = np.arange(things)[:, None]
+    is_earlier, is_later = ((units == side).astype(np.float32) for side in (earlier, later))
+    return PairIndex(earlier, later, is_earlier, is_later)
+
+
+def pair_signs(values: Floats, margins: Floats | None = None) -> Signs:
+    """Return 1 if the later unit is above by more than the margin, −1 if below, 0 if tied.
+
+    ``values`` is groups × rows × units, ``margins`` groups × rows.
+    """
+    units = units_first(values)
+    index = pair_index(len(units))
+    earlier, later = units[index.earlier], units[index.later]
+    if margins is None:
+        return np.asarray((later > earlier).view(np.int8) - (later < earlier).view(np.int8))
+    later -= earlier
+    return np.asarray((later > margins).view(np.int8) - (later < -margins).view(np.int8))
+
+
+def pair_products(units: Floats) -> Floats:
+    """Return the product of both units of each pair, from units × groups × rows."""
+    index = pair_index(len(units))
+    products = units[index.later]
+    products *= units[index.earlier]
     return products
+
+
+def sum_over_pairs(metrics: Floats, draws: Floats) -> Floats:
+    """Return the sum of products over pairs, as groups × draws × metrics.
+
+    ``metrics`` is pairs × groups × metrics, ``draws`` pairs × groups × draws.
+    """
+    if 1 in (metrics.shape[2], draws.shape[2]):
+        return np.asarray(
+            (metrics[:, :, None, :] * draws[:, :, :, None]).sum(axis=0, dtype=np.float64)
+        )
+    sums = metrics.transpose(1, 2, 0) @ draws.transpose(1, 0, 2)
+    return np.asarray(sums.swapaxes(1, 2).astype(np.float64))
 
 
 def _count_with_shared_people(
     metrics: Floats, people: Floats, weights: Floats, margins: Floats
-) -> Floats:
-    """Count pairs of a group with the same ratings in all draws: sums over pairs are w′Kw / 2.
-
-    Metrics are rows × units, weights draws × units, ratings and margins one row each.
-    """
+) -> PairCounts:
+    """Count pairs of a group with the same ratings in all draws: sums over pairs are w′Kw / 2."""
     dtype: Any = np.float32 if _is_exact_in_single(weights) else np.float64
     draw_weights = weights.astype(dtype)
-    people_signs = _sign_matrices(people[None], np.zeros(1)).astype(dtype)
-    is_pair = 1 - np.eye(len(people), dtype=dtype)
+    people_signs = _sign_matrices(people, np.zeros(1)).astype(dtype)
+    is_pair = 1 - np.eye(people.shape[1], dtype=dtype)
     level = is_pair * (people_signs == 0)
     ordered = _sign_matrices(metrics, margins).astype(dtype)
     net = _quadratic_forms(draw_weights, ordered * people_signs)
@@ -402,13 +532,8 @@ def _count_with_shared_people(
             _quadratic_forms(draw_weights, ties[has_ties]),
             _quadratic_forms(draw_weights, ties[has_ties] * level),
         )
-    return _derive_kinds_from_balance(
-        _quadratic_forms(draw_weights, is_pair[None]),
-        _quadratic_forms(draw_weights, level),
-        net,
-        tied,
-        both,
-    )
+    whole = _quadratic_forms(draw_weights, is_pair[None])
+    return PairCounts(net, whole, _quadratic_forms(draw_weights, level), tied, both)
 
 
 def _sign_matrices(values: Floats, margins: Floats) -> Floats:
@@ -434,16 +559,3 @@ def _is_exact_in_single(weights: Floats) -> bool:
     """Return whether sums over pairs are exact in single precision."""
     largest_sum = float(weights.sum(axis=-1).max(initial=0)) ** 2
     return largest_sum < SINGLE_PRECISION_LIMIT and np.array_equal(weights, np.rint(weights))
-
-
-def _total_weight(weights: Floats) -> Floats:
-    return np.asarray(weights.sum(axis=-1, dtype=np.float64)[:, :, None])
-
-
-def _derive_kinds_from_balance(
-    whole: Floats, level: Floats, net: Floats, tied: Floats, both: Floats
-) -> Floats:
-    """Return the five kinds, from all pairs, ties, and concordant minus discordant pairs."""
-    ordered_by_both = whole - level - tied + both
-    concordant = (ordered_by_both + net) / 2
-    return np.stack([concordant, ordered_by_both - concordant, tied - both, level - both, both])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -12,31 +12,55 @@ from earwitness.core import Estimate, Input, Progress, Rating, Score, no_progres
 from earwitness.errors import UsageError
 from earwitness.metaeval.ceiling import estimate_ceilings
 from earwitness.metaeval.figures import (
-    MIN_SIZES_FOR_INTERVAL,
     ScaleComparison,
     estimate_chance,
     estimate_figures,
+    make_estimate,
     mapping_errors,
-    metric_differences,
 )
 from earwitness.metaeval.join import (
+    SHOWN_METRICS,
     MetricColumn,
+    ScoreRatingTable,
     join_scores_and_ratings,
     mean_opinions,
     turn_baselines,
+    undefined_phrase,
+    verb_form,
     votes_or_abilities,
 )
-from earwitness.metaeval.levels import evaluate_grid, system_means
+from earwitness.metaeval.levels import (
+    ScoreRatingGrid,
+    evaluate_grid,
+    system_means,
+    tie_rounded_means,
+)
+from earwitness.metaeval.ranking import metric_differences
 from earwitness.metaeval.resampling import RESAMPLED_AXES
-from earwitness.metaeval.results import Concordance, MetricFigures, ScaleConcordance
+from earwitness.metaeval.results import (
+    Concordance,
+    Figure,
+    GroupAgreement,
+    MetricFigures,
+    ScaleConcordance,
+)
 from earwitness.metaeval.sample_size import sample_size_curves
-from earwitness.metaeval.settings import AgreementSettings
-from earwitness.metaeval.significance import count_swaps, smallest_p
+from earwitness.metaeval.settings import (
+    MIN_SIZES_FOR_INTERVAL,
+    MIN_SYSTEMS_FOR_SYSTEM_LEVEL,
+    AgreementSettings,
+    fit_settings,
+    resampled_units,
+    size_notes,
+)
+from earwitness.report.sentences import join_names
 from earwitness.stats import significance
-from earwitness.stats.arrays import Bools
+from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.significance import Moments
-from earwitness.stats.votes import Votes
-from earwitness.studies.analysis.settings import Scales, describe_scale
+from earwitness.stats.votes import MedianVotes, Votes, count_constant_raters
+from earwitness.studies.analysis.groups import check_groups
+from earwitness.studies.analysis.settings import Scales, describe_scale, find_slips
+from earwitness.studies.results import Groupings
 
 # --- Progress in steps ---------------------------------------------------------------------------
 
@@ -73,46 +97,178 @@ MAX_TIE_SHARE = 0.25  # share of tied pairs of outputs within items
 
 
 def scale_warnings(comparison: ScaleComparison) -> Iterator[str]:
-    """Yield warnings: small samples, ties, missing values, and metrics that look reversed."""
-    table, settings = comparison.table, comparison.settings
-    systems, items = len(table.systems), len(table.items)
-    raters = comparison.opinions.size[2]
-    if systems < MIN_SYSTEMS_WITHOUT_WARNING and "system" in comparison.levels:
-        yield (
-            f"With only {systems} system{'s' * (systems != 1)}, even a random metric may seem to "
-            "agree at the system level (see the row for chance)"
-        )
-    sizes = dict(zip(("systems", "items", "raters"), (systems, items, raters), strict=True))
-    for (unit, count), is_drawn in zip(sizes.items(), RESAMPLED_AXES[settings.over], strict=True):
-        if is_drawn and count < MIN_SIZES_FOR_INTERVAL[unit]:
-            others = [
-                name for name in ("items", "raters") if sizes[name] >= MIN_SIZES_FOR_INTERVAL[name]
-            ]
-            remedy = f" — use --over {others[0]}" if others else ""
-            yield (
-                f"Too few {unit} to resample ({count}), so there are no confidence "
-                f"intervals{remedy}"
-            )
-    if isinstance(comparison.opinions, Votes) and raters < MIN_RATERS_WITHOUT_WARNING:
-        yield f"Too few raters to measure agreement among raters ({raters})"
-    yield from _power_warning(comparison)
-    yield from _balance_warnings(comparison)
-    yield from _missing_value_warnings(comparison)
-    yield from _constant_metric_warnings(comparison)
-    yield from _tie_warning(comparison)
+    """Yield what may make results wrong or limits them, the most important first.
+
+    Metrics with the same problem share a sentence.
+    """
     yield from _direction_warnings(comparison)
+    yield from _undefined_metric_warnings(comparison)
+    yield from _missing_score_warning(comparison)
+    yield from _excluded_system_warning(comparison)
+    yield from _sample_size_warnings(comparison)
+    yield from _balance_warnings(comparison)
 
 
-def _power_warning(comparison: ScaleComparison) -> Iterator[str]:
-    """Yield a warning if no difference between metrics can reach significance."""
-    settings, systems = comparison.settings, len(comparison.table.systems)
-    smallest = smallest_p(systems, settings.swap, settings.permutations)
-    compared = len(comparison.table.metrics) - 1
-    if compared and smallest * (compared if settings.correction != "none" else 1) >= settings.alpha:
-        has_few_swaps = settings.swap == "systems" and count_swaps(systems) <= settings.permutations
-        cause = "so few systems" if has_few_swaps else "so few permutations"
-        remedy = "compare fewer metrics" if has_few_swaps else "increase --permutations"
-        yield (f"With {cause} and so many metrics, no difference can reach significance — {remedy}")
+def scale_notes(comparison: ScaleComparison) -> Iterator[str]:
+    """Yield notes on coefficients within items."""
+    if "item" in comparison.levels and len(_distinct(comparison.grid.people)) > 1:
+        yield from _undefined_item_note(comparison)
+        yield from _tie_note(comparison)
+
+
+def _distinct(values: Floats) -> Floats:
+    return np.unique(values[~np.isnan(values)])
+
+
+def _direction_warnings(comparison: ScaleComparison) -> Iterator[str]:
+    """Yield metrics whose better scores go with worse ratings."""
+    table = comparison.table
+    has_few_systems = len(table.systems) < MIN_SYSTEMS_FOR_SYSTEM_LEVEL and not table.paired
+    level = "global" if has_few_systems else "system"
+    if len(table.items if has_few_systems else table.systems) < MIN_SYSTEMS_FOR_DIRECTION:
+        return
+    correlations = evaluate_grid(comparison.at_level(level).grid, level, ["spearman"])
+    opposed = [
+        metric
+        for metric, value in zip(comparison.table.metrics, correlations.value[0], strict=True)
+        if value < -0.5 and not metric.baseline
+    ]
+    worse = "higher" if comparison.table.low_is_good else "lower"
+    for end in ("higher", "lower"):
+        names = [metric.name for metric in opposed if metric.low_is_good == (end == "lower")]
+        if not names:
+            continue
+        which = f"{names[0]} if" if len(names) == 1 else "NAME for those of which"
+        remedy = f" — use --low {which} lower is better" if end == "higher" else ""
+        yield (
+            f"{join_names(names, SHOWN_METRICS)} {verb_form(names, 'runs', 'run')} counter to the "
+            f"ratings: {end} scores, assumed to be better, go with {worse} ratings{remedy}"
+        )
+
+
+def _undefined_metric_warnings(comparison: ScaleComparison) -> Iterator[str]:
+    """Yield metrics without a coefficient at a level at which metrics are ranked, and why."""
+    names_by_reason: dict[str, list[str]] = {}
+    for level in (figure.level for figure in comparison.settings.ranked_figures):
+        if level not in comparison.levels:
+            continue
+        grid = comparison.at_level(level).grid
+        values = evaluate_grid(grid, level, [comparison.settings.coefficient])
+        for number, metric in enumerate(comparison.table.metrics):
+            if np.isnan(values.value[0, number]):
+                reason = _undefined_reason(comparison, level, number)
+                names_by_reason.setdefault(reason, []).append(metric.name)
+    for reason, repeated in names_by_reason.items():
+        names = list(dict.fromkeys(repeated))
+        if len(names) == len(comparison.table.metrics) > 1:
+            yield f"No metric has a coefficient {reason}"
+        else:
+            verb = verb_form(names, "has", "have")
+            yield f"{join_names(names, SHOWN_METRICS)} {verb} no coefficient {reason}"
+
+
+def _undefined_reason(comparison: ScaleComparison, level: str, metric: int) -> str:
+    """Return why a metric has no coefficient at a level."""
+    people = comparison.grid.people
+    is_known = ~np.isnan(comparison.grid.scores[metric]) & ~np.isnan(people)
+    if not is_known.any():
+        return "at any level: undefined for all rated outputs"
+    if len(_distinct(people)) == 1:
+        return "at any level: all outputs have the same mean rating"
+    if is_known.sum() == 1:
+        return "at any level: undefined for all rated outputs but one"
+    if len(_distinct(people[is_known])) == 1:
+        return "at any level: all outputs with a score have the same mean rating"
+    if level == "item":
+        reasons = _undefined_item_reasons(comparison.grid, metric, people.shape[1])
+        return f"within items: in each item, {join_names(reasons, conjunction='or')}"
+    if level == "global":
+        return "across outputs: all outputs have the same score"
+    if is_known.any(axis=1).sum() < 2:
+        return "across systems: only one system has both scores and ratings"
+    ratings = _known_means(comparison.at_level(level).grid.people, is_known)
+    side = "rating" if len(_distinct(ratings)) == 1 else "score"
+    return f"across systems: all systems have the same mean {side}"
+
+
+def _known_means(values: Floats, is_known: Bools) -> Floats:
+    """Return the means over known cells of the systems that have any."""
+    counts = is_known.sum(axis=1).astype(np.float64)
+    means = significance.ratio(np.where(is_known, values, 0).sum(axis=1), counts)
+    return tie_rounded_means(means[counts > 0], float(np.abs(values[is_known]).max()))
+
+
+def _undefined_item_reasons(grid: ScoreRatingGrid, metric: int, undefined: int) -> list[str]:
+    """Return why a metric has no coefficient in this many items."""
+    few = tied_ratings = tied_scores = 0
+    for scores, people in zip(grid.scores[metric].T, grid.people.T, strict=True):
+        is_known = ~np.isnan(scores) & ~np.isnan(people)
+        if is_known.sum() < 2:
+            few += 1
+        elif len(_distinct(people[is_known])) == 1:
+            tied_ratings += 1
+        elif len(_distinct(scores[is_known])) == 1:
+            tied_scores += 1
+    counts = {
+        "all ratings are tied": tied_ratings,
+        "all scores are tied": tied_scores,
+        "fewer than two outputs have both a score and a rating": few,
+    }
+    if few == undefined:  # some coefficients are defined for ties
+        return list(counts)[-1:]
+    return [reason for reason, count in counts.items() if count]
+
+
+def _missing_score_warning(comparison: ScaleComparison) -> Iterator[str]:
+    rated = ~np.isnan(comparison.grid.people)
+    total = int(rated.sum())
+    missing = (np.isnan(comparison.table.scores) & rated).sum(axis=(1, 2)).tolist()
+    names = [metric.name for metric in comparison.table.metrics]
+    counts = {name: count for name, count in zip(names, missing, strict=True) if 0 < count < total}
+    if counts:
+        several = "; two metrics are compared on the outputs that both score" * (len(names) > 1)
+        yield f"{undefined_phrase(counts, f'{total:,} rated outputs')}{several}"
+
+
+def _excluded_system_warning(comparison: ScaleComparison) -> Iterator[str]:
+    people = ~np.isnan(comparison.grid.people)
+    unknown = [
+        name
+        for name, row in zip(comparison.table.systems, people, strict=True)
+        if not row.any() and not isinstance(comparison.opinions, Votes)
+    ]
+    if unknown:
+        yield f"Excluded because choices give no finite ability: {', '.join(unknown)}"
+
+
+def _sample_size_warnings(comparison: ScaleComparison) -> Iterator[str]:
+    """Yield warnings on few systems, items or raters."""
+    sizes = {
+        "systems": len(comparison.table.systems),
+        "items": len(comparison.table.items),
+        "raters": comparison.opinions.size[2],
+    }
+    few = [
+        f"{unit} ({sizes[unit]})"
+        for unit, is_drawn in zip(sizes, RESAMPLED_AXES[comparison.settings.over], strict=True)
+        if is_drawn and sizes[unit] < MIN_SIZES_FOR_INTERVAL[unit]
+    ]
+    if few:
+        others = [
+            unit for unit in ("items", "raters") if sizes[unit] >= MIN_SIZES_FOR_INTERVAL[unit]
+        ]
+        remedy = f" — use --over {others[0]}" if others else ""
+        yield (
+            f"Too few {join_names(few)} to resample, so there are no confidence intervals{remedy}"
+        )
+    if sizes["systems"] < MIN_SYSTEMS_WITHOUT_WARNING and "system" in comparison.levels:
+        count = f"{sizes['systems']} system{'s' * (sizes['systems'] != 1)}"
+        yield (
+            f"With only {count}, even a random metric may seem to agree at the system level "
+            "(see the row for chance)"
+        )
+    if isinstance(comparison.opinions, Votes) and sizes["raters"] < MIN_RATERS_WITHOUT_WARNING:
+        yield f"Too few raters to measure agreement among raters ({sizes['raters']})"
 
 
 def _balance_warnings(comparison: ScaleComparison) -> Iterator[str]:
@@ -141,58 +297,33 @@ def _item_adjustment_sentence(comparison: ScaleComparison) -> str:
     return f"system means also reflect item differences{why} — prefer the item level"
 
 
-def _constant_metric_warnings(comparison: ScaleComparison) -> Iterator[str]:
-    """Yield metrics that are constant across rated systems, or within some items."""
-    for level, units in (("system", "systems"), ("item", "items")):
-        if level not in comparison.levels:
-            continue
-        level_values = evaluate_grid(
-            comparison.at_level(level).grid, level, [comparison.settings.coefficient]
-        )
-        for column, metric in enumerate(comparison.table.metrics):
-            n, whole = (
-                int(level_values.n[0, column]),
-                int(level_values.n[0, column] + level_values.undefined[0, column]),
-            )
-            if np.isnan(level_values.value[0, column]):
-                yield f"{metric.name} has no value across {units}: it is the same for all of them"
-            elif level == "item" and n < whole:
-                yield (
-                    f"{metric.name} has a value for only {n:,} of {whole:,} items: in the others "
-                    "its scores or the ratings are all tied, or scores are undefined"
-                )
-
-
-def _missing_value_warnings(comparison: ScaleComparison) -> Iterator[str]:
-    people = ~np.isnan(comparison.grid.people)
-    empty = int((~people).sum())
-    if empty and isinstance(comparison.opinions, Votes):
-        yield f"{empty:,} of {people.size:,} outputs have no vote and are excluded"
-    gaps = np.isnan(comparison.table.scores) & people
-    if (gaps != gaps[:1]).any():
-        yield (
-            "Metrics are undefined for different outputs, so their coefficients are based on "
-            "different outputs; tests between two metrics use the outputs that both score"
-        )
-    for metric, scores in zip(comparison.table.metrics, comparison.table.scores, strict=True):
-        missing = int((np.isnan(scores) & people).sum())
-        if missing:
-            yield (
-                f"{metric.name} is undefined for {missing:,} of {int(people.sum()):,} rated outputs"
-            )
-    unknown = [
-        name
-        for name, row in zip(comparison.table.systems, people, strict=True)
-        if not row.any() and not isinstance(comparison.opinions, Votes)
-    ]
-    if unknown:
-        yield f"Excluded because choices give no finite ability: {', '.join(unknown)}"
-
-
-def _tie_warning(comparison: ScaleComparison) -> Iterator[str]:
-    """Yield a warning if raters often tie two outputs of an item."""
-    if "item" not in comparison.levels:
+def _undefined_item_note(comparison: ScaleComparison) -> Iterator[str]:
+    """Yield metrics without a coefficient in some items, and why."""
+    total = len(comparison.table.items)
+    coefficient = comparison.settings.coefficient
+    if coefficient not in comparison.settings.coefficient_names("item"):
         return
+    n = evaluate_grid(comparison.grid, "item", [coefficient]).n[0].astype(int).tolist()
+    some = [number for number, count in enumerate(n) if 0 < count < total]
+    if some:
+        names = [comparison.table.metrics[number].name for number in some]
+        low, high = min(n[number] for number in some), max(n[number] for number in some)
+        span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        reasons = dict.fromkeys(
+            reason
+            for number in some
+            for reason in _undefined_item_reasons(comparison.grid, number, total - n[number])
+        )
+        verb = verb_form(names, "has", "have")
+        yield (
+            f"{join_names(names, SHOWN_METRICS)} {verb} a coefficient in only {span} of {total:,} "
+            f"items; in the others, "
+            f"{join_names([*reasons], conjunction='or')}"
+        )
+
+
+def _tie_note(comparison: ScaleComparison) -> Iterator[str]:
+    """Yield a note if raters often tie two outputs of an item."""
     means = comparison.grid.people
     tied = pairs = 0
     for item in means.T:
@@ -207,22 +338,6 @@ def _tie_warning(comparison: ScaleComparison) -> Iterator[str]:
         )
 
 
-def _direction_warnings(comparison: ScaleComparison) -> Iterator[str]:
-    """Yield metrics whose better scores go with worse ratings."""
-    if len(comparison.table.systems) < MIN_SYSTEMS_FOR_DIRECTION:
-        return
-    correlations = evaluate_grid(comparison.at_level("system").grid, "system", ["spearman"])
-    worse = "higher" if comparison.table.low_is_good else "lower"
-    for column, metric in enumerate(comparison.table.metrics):
-        if correlations.value[0, column] < -0.5 and not metric.baseline:
-            end = "lower" if metric.low_is_good else "higher"
-            remedy = "" if metric.low_is_good else f" — use --low {metric.name} if lower is better"
-            yield (
-                f"{metric.name} runs counter to the ratings: {end} scores, assumed to be better, "
-                f"go with {worse} ratings{remedy}"
-            )
-
-
 # --- Analysis of all scales ----------------------------------------------------------------------
 
 
@@ -231,7 +346,7 @@ class ScoresAndRatings:
     """Scores and ratings with their names and origin.
 
     ``fewer`` are scores computed with fewer references than others of the same outputs; ``kept``
-    describes the selection of ratings, for the signature.
+    describes the selection of ratings, for the signature; ``groups`` are those of items or raters.
     """
 
     scores: Sequence[Score]
@@ -245,6 +360,7 @@ class ScoresAndRatings:
     notes: tuple[str, ...] = ()
     fewer: Sequence[Score] = ()
     kept: str = ""
+    groups: Groupings = field(default_factory=dict)
 
     @property
     def signature(self) -> str:
@@ -267,12 +383,17 @@ def analyse_agreement(
     """Measure how well metrics agree with ratings, on the named scales or on all."""
     if not inputs.metrics:
         raise UsageError("no metric found in the scores")
+    check_groups(settings.by, inputs.groups, inputs.ratings)
     chosen = names or list(dict.fromkeys(rating.scale for rating in inputs.ratings))
+    tables = [_join_scale(inputs, name) for name in chosen]
+    sizes = [table.votes.size for table in tables]
+    paired = any(table.paired for table in tables)
+    asked, settings = settings, fit_settings(settings, sizes, paired=paired)
     steps_per_scale, scales = 3 + 2 * len(settings.ranked_figures), []
     steps = Steps(progress, len(chosen) * steps_per_scale)
-    for number, name in enumerate(chosen):
+    for number, table in enumerate(tables):
         steps.reach(number * steps_per_scale)
-        scales.append(_analyse_scale(inputs, settings, name, steps))
+        scales.append(_analyse_scale(inputs, settings, table, steps, asked))
     steps.reach(steps.total)
     return Concordance(
         title=inputs.title,
@@ -281,18 +402,17 @@ def analyse_agreement(
         scales=tuple(scales),
         over=settings.over,
         level=settings.level,
-        test=settings.swap,
         correction=settings.correction,
         alpha=settings.alpha,
         version=settings.version,
         signatures=inputs.signatures,
-        notes=inputs.notes,
+        notes=(*inputs.notes, *size_notes(asked, settings, sizes)),
+        aggregate=settings.aggregate,
+        partial=settings.partial,
     )
 
 
-def _analyse_scale(
-    inputs: ScoresAndRatings, settings: AgreementSettings, name: str, steps: Steps
-) -> ScaleConcordance:
+def _join_scale(inputs: ScoresAndRatings, name: str) -> ScoreRatingTable:
     table = join_scores_and_ratings(
         inputs.scores,
         inputs.metrics,
@@ -303,10 +423,23 @@ def _analyse_scale(
     )
     if table.paired and table.low_is_good:
         raise UsageError(f"low_is_good: {name} has choices between two systems")
-    opinions = votes_or_abilities(table)
+    return table
+
+
+def _analyse_scale(
+    inputs: ScoresAndRatings,
+    settings: AgreementSettings,
+    table: ScoreRatingTable,
+    steps: Steps,
+    asked: AgreementSettings,
+) -> ScaleConcordance:
+    """Return the results of a scale; groups are resampled as ``asked``, if they are large enough"""
+    opinions = votes_or_abilities(table, settings.aggregate)
     table = turn_baselines(table, mean_opinions(opinions))
     comparison = ScaleComparison(table, opinions, settings)
-    scale, scale_note = inputs.scales.of(name, table.ratings)
+    scale, scale_note = inputs.scales.of(table.scale, table.ratings)
+    has_slips = scale_note and find_slips([rating.value for rating in table.ratings])
+    off_scale = [scale_note] if has_slips else []
     figures_ranked = [
         figure for figure in settings.ranked_figures if figure.level in comparison.levels
     ]
@@ -334,14 +467,91 @@ def _analyse_scale(
                 )
             )
         ),
-        warnings=(*table.notes, *([scale_note] if scale_note else []), *scale_warnings(comparison)),
+        warnings=(
+            *table.notes,
+            *off_scale,
+            *scale_warnings(comparison),
+            *_constant_rater_warning(table, settings),
+        ),
         paired=table.paired,
+        notes=(*scale_notes(comparison), *([] if off_scale or not scale_note else [scale_note])),
+        groups=tuple(_group_agreements(inputs.scores, table, inputs.groups, asked, figures_ranked)),
     )
+
+
+def _constant_rater_warning(table: ScoreRatingTable, settings: AgreementSettings) -> Iterator[str]:
+    constant = count_constant_raters(table.votes) if settings.aggregate == "normalized" else 0
+    if constant:
+        yield (
+            f"{constant:,} rater{'s' * (constant > 1)} gave the same rating to all outputs, which "
+            "normalized ratings count as the mean rating"
+        )
+
+
+def _group_agreements(
+    scores: Sequence[Score],
+    table: ScoreRatingTable,
+    groupings: Groupings,
+    settings: AgreementSettings,
+    figures: Sequence[Figure],
+) -> Iterator[GroupAgreement]:
+    """Yield the agreement within each group of each field, in the order of the groups."""
+    for field_name in settings.by:
+        grouping = groupings[field_name]
+        labels = [grouping.group(rating) for rating in table.ratings]
+        names = [name for name in dict.fromkeys(grouping.groups.values()) if name in {*labels}]
+        for name in names:
+            ratings = [
+                one for one, label in zip(table.ratings, labels, strict=True) if label == name
+            ]
+            group_table = join_scores_and_ratings(
+                scores,
+                table.metrics,
+                ratings,
+                table.scale,
+                table.systems,
+                low_is_good=table.low_is_good,
+            )
+            fitted = replace(
+                settings,
+                over=resampled_units(settings.over, [group_table.votes.size], is_group=True),
+            )
+            opinions = votes_or_abilities(group_table, settings.aggregate)
+            yield GroupAgreement(
+                field_name,
+                grouping.of,
+                name,
+                len(group_table.systems),
+                len(group_table.items),
+                len({rating.listener for rating in ratings}),
+                len(ratings),
+                _group_estimates(ScaleComparison(group_table, opinions, fitted), figures),
+            )
+
+
+def _group_estimates(
+    comparison: ScaleComparison, figures: Sequence[Figure]
+) -> dict[str, dict[Figure, Estimate]]:
+    """Return some coefficients of each metric, by its name."""
+    estimates: dict[str, dict[Figure, Estimate]] = {
+        metric.name: {} for metric in comparison.table.metrics
+    }
+    for figure in figures:
+        names = [figure.coefficient]
+        point = evaluate_grid(comparison.at_level(figure.level).grid, figure.level, names)
+        draws = comparison.resample_with_margins(figure.level, names)
+        ends = comparison.coefficient_interval(point.value, draws, names)
+        for metric, name in enumerate(estimates):
+            place = 0, metric
+            estimates[name][figure] = make_estimate(point, ends, place, comparison, figure.level)
+    return estimates
 
 
 def _people_estimates(comparison: ScaleComparison) -> dict[str, Estimate]:
     """Return the mean rating of each system with its interval over listeners, or its ability."""
     names, opinions = comparison.table.systems, comparison.opinions
+    if isinstance(opinions, MedianVotes):
+        return _median_estimates(comparison, ~np.isnan(comparison.grid.people))
     if isinstance(opinions, Votes):
         return _system_estimates(comparison, system_means(opinions), opinions.size[2], "cluster_t")
     values = mean_opinions(opinions)[:, 0]
@@ -391,9 +601,18 @@ def _people_on_known_outputs(comparison: ScaleComparison, is_known: Bools) -> di
     opinions = comparison.opinions
     if not isinstance(opinions, Votes) or (is_known == ~np.isnan(comparison.grid.people)).all():
         return {}
+    if isinstance(opinions, MedianVotes):
+        return _median_estimates(comparison, is_known)
     return _system_estimates(
         comparison, system_means(opinions, is_known), opinions.size[2], "cluster_t"
     )
+
+
+def _median_estimates(comparison: ScaleComparison, is_known: Bools) -> dict[str, Estimate]:
+    """Return the mean of the medians of each system, with a t interval over items."""
+    medians = np.where(is_known, comparison.grid.people, np.nan)
+    moments = significance.column_moments(medians.T)
+    return _system_estimates(comparison, moments, len(comparison.table.items), "t over items")
 
 
 def _system_estimates(

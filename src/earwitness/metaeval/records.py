@@ -24,7 +24,7 @@ ESTIMATE_COLUMNS = ("value", "low", "high", "confidence", "n", "undefined", "met
 COLUMNS = (
     *("scale", "metric", "role", "level", "coefficient", *ESTIMATE_COLUMNS),
     *("group", "against", "p_inputs", "p_systems", "p_both", "p_williams", "p_corrected"),
-    *("mapping", "by", "count", "system"),
+    *("mapping", "by", "count", "system", "by_group"),
 )
 ERROR_FIELDS = ("pearson", "rmse", "rmse_star", "outliers")
 Row = dict[str, Any]
@@ -47,6 +47,16 @@ def scale_rows(scale: ScaleConcordance) -> Iterator[Row]:
     for curve in scale.curves:
         yield from _curve_rows(curve)
     yield from _mean_rows(scale)
+    yield from _group_rows(scale)
+
+
+def _group_rows(scale: ScaleConcordance) -> Iterator[Row]:
+    """Yield the agreement within groups; ``by`` is the field and ``by_group`` its value."""
+    for group in scale.groups:
+        for metric, figures in group.figures.items():
+            for figure, estimate in figures.items():
+                columns = {"metric": metric, "by": group.field, "by_group": group.group}
+                yield _estimate_row("group", estimate, figure, **columns)
 
 
 def _estimate_row(
@@ -102,7 +112,10 @@ def _error_rows(metric: MetricFigures) -> Iterator[Row]:
 
 
 def _curve_rows(curve: SampleSizeCurve) -> Iterator[Row]:
-    """Yield a row per count and metric, and the smallest sufficient count (0: more are needed)."""
+    """Yield a row per count and metric, and the smallest sufficient count.
+
+    This count is 0 if more are needed, and empty without a range of draws.
+    """
     for count, row in curve.points:
         for name, estimate in row.items():
             yield _estimate_row(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import isnan
 
-from earwitness.core import Estimate
 from earwitness.metaeval.report_tables import (
+    AGREEMENT_CORRECTIONS,
     CHANCE_LABEL,
     COEFFICIENT_NAMES,
     LEVEL_PHRASES,
@@ -18,9 +18,11 @@ from earwitness.metaeval.report_tables import (
     RESAMPLING_PHRASES,
     SWAP_PHRASES,
     SWAPPED_UNITS,
+    UNIT_NAMES,
     difference_contrast,
     figure_phrase,
     figure_value,
+    has_one_system,
     metric_label,
     ranking_sections,
     table_sections,
@@ -28,36 +30,48 @@ from earwitness.metaeval.report_tables import (
 from earwitness.metaeval.results import (
     Concordance,
     Figure,
+    MetricDifference,
     MetricFigures,
     MetricRanking,
     SampleSizeCurve,
     ScaleConcordance,
 )
-from earwitness.report.numbers import cell, interval, number, p_phrase
+from earwitness.report.numbers import cell, interval, number, p_phrase, p_value
 from earwitness.report.paper import PaperColumn, PaperRow, PaperTable, paper_rows
 from earwitness.report.parts import Lines, Matrix, Quote, Report, Section
 from earwitness.report.sentences import join_names, summary_section
-from earwitness.studies.report.wording import CORRECTION_WORDING
+from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL
 
 # --- Summary and cautions ------------------------------------------------------------------------
+
+
+SHOWN_CAUTIONS = 5  # cautions per scale on the terminal
+MORE_CAUTIONS_HINT = "see -o report.html"
 
 
 def summary_sentences(concordance: Concordance) -> Iterator[str]:
     """Yield the best metric per scale and level, and which metrics differ from it."""
     for scale in concordance.scales:
         for rank in scale.ranked:
-            yield _ranking_sentence(concordance, scale, rank)
+            yield _ranking_sentence(concordance, scale, rank) + _higher_baselines(scale, rank)
 
 
 def caution_parts(concordance: Concordance) -> Iterator[Lines]:
-    """Yield the cautions of each scale: chance, baselines, raters, sample sizes and warnings."""
+    """Yield the cautions of each scale by importance; the terminal shows the first ones.
+
+    Warnings are followed by chance and baselines, sample sizes, raters and notes.
+    """
     for scale in concordance.scales:
-        sentences = [
-            sentence for rank in scale.ranked for sentence in _doubt_sentences(scale, rank)
-        ]
-        sentences += [*_sample_size_sentences(scale.curves), *scale.warnings]
+        doubts = (
+            sentence
+            for rank in scale.ranked
+            for sentence in _doubt_sentences(concordance, scale, rank)
+        )
+        raters = (sentence for rank in scale.ranked for sentence in _rater_sentences(scale, rank))
+        sizes = _sample_size_sentences(scale.curves)
+        sentences = tuple(dict.fromkeys((*scale.warnings, *doubts, *sizes, *raters, *scale.notes)))
         if sentences:
-            yield Lines(scale.scale.name, tuple(dict.fromkeys(sentences)))
+            yield Lines(scale.scale.name, sentences, SHOWN_CAUTIONS, MORE_CAUTIONS_HINT, "note")
 
 
 def _ranking_sentence(
@@ -73,61 +87,87 @@ def _ranking_sentence(
     best = rank.groups[0][0]
     estimate = metrics[best].figures[figure]
     chance = scale.chance.get(figure)
-    sizes = f"{len(scale.people)} systems, {scale.items:,} items, {scale.raters:,} raters"
+    sizes = _sizes_phrase(scale)
     size = f"{COEFFICIENT_NAMES[figure.coefficient]} {cell(estimate, value)}"
     if chance is not None and estimate.value <= chance.high:
         return (
             f"No metric agrees with raters better than chance {where} "
             f"(best: {best}, {size}; {sizes})"
         )
-    worse, lower = _later_metrics(scale, rank)
-    same = [*rank.groups[0][1:], *lower]
-    tests = [one for one in scale.apart if one.figure == figure]
-    if same and not any(test.is_distinct for test in tests):
-        pairs = f"{len(tests):,} pair{'s' * (len(tests) != 1)} tested"
+    tests = {one.b: one for one in scale.apart if one.figure == figure and one.a == best}
+    worse, others = _told_apart(rank, tests)
+    if others and not worse:
+        lead = tests[others[0]].difference
+        ahead = f"; {best} has the highest value ({size}), {cell(lead, value)} above {others[0]}"
+        if rank.test.smallest_p >= concordance.alpha:
+            units = f"{rank.test.units} {UNIT_NAMES[rank.test.unit]}"
+            limit = f"smallest possible p {p_value(rank.test.smallest_p)}"
+            return f"{units} cannot decide which metric is best {where} ({limit}, {sizes}){ahead}"
+        pairs = f"{rank.test.pairs:,} pair{'s' * (rank.test.pairs != 1)} tested"
         return (
-            f"No significant difference between metrics was found {where} ({pairs}, {sizes}, "
-            f"alpha = {concordance.alpha:.2g}); {best} agrees best ({size})"
+            f"No metric is significantly worse than the best {where} ({pairs}, {sizes}, "
+            f"alpha = {concordance.alpha:.2g}){ahead}"
         )
     sentence = f"{best} agrees best with raters {where} ({size}, {sizes})"
     if worse:
-        p = max(t.corrected for t in tests if t.a == best and t.b in worse)
+        p = max(tests[name].corrected for name in worse)
         limit = "largest " * (len(worse) > 1)
         sentence += f"; significantly worse: {join_names(worse)} ({limit}{p_phrase(p)})"
-    return f"{sentence}; not significantly different: {join_names(same)}" if same else sentence
+    if others:
+        sentence += f"; not significantly worse: {join_names(others)}"
+    return sentence
 
 
-def _doubt_sentences(scale: ScaleConcordance, rank: MetricRanking) -> Iterator[str]:
+def _sizes_phrase(scale: ScaleConcordance) -> str:
+    """Return the numbers of systems, items and raters."""
+    counts = {"system": len(scale.people), "item": scale.items, "rater": scale.raters}
+    return ", ".join(f"{n:,} {unit}{'s' * (n != 1)}" for unit, n in counts.items())
+
+
+def _higher_baselines(scale: ScaleConcordance, rank: MetricRanking) -> str:
+    """Return which baselines have a higher value than the best metric, or an empty string."""
+    best = rank.groups[0][0] if rank.groups else ""
+    names = rank.order[: rank.order.index(best)] if best else ()
+    if not names:
+        return ""
+    figures = {metric.metric: metric.figures[rank.figure] for metric in scale.metrics}
+    values = [
+        f"{name} ({number(figures[name].value, figure_value(rank.figure))})" for name in names
+    ]
+    nouns = ("baseline", "has") if len(names) == 1 else ("baselines", "have")
+    return f"; the {nouns[0]} {join_names(values)} {nouns[1]} a higher value"
+
+
+def _told_apart(
+    rank: MetricRanking, tests: Mapping[str, MetricDifference]
+) -> tuple[list[str], list[str]]:
+    """Return the metrics that are significantly worse than the best, and the others."""
+    names = [name for group in rank.groups for name in group][1:]
+    worse = [name for name in names if name in tests and tests[name].is_distinct]
+    return worse, [name for name in names if name not in worse]
+
+
+def _doubt_sentences(
+    concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
+) -> Iterator[str]:
     metrics = {metric.metric: metric for metric in scale.metrics}
     if rank.groups:
-        yield from _baseline_sentences(scale, rank, metrics)
-        yield from _rater_sentences(scale, rank, metrics[rank.groups[0][0]].figures[rank.figure])
+        yield from _baseline_sentences(concordance, scale, rank, metrics)
     for name, reason in rank.aside.items():
-        yield f"{LEVEL_TITLES[rank.figure.level]}: {name} is not ranked: {reason}"
-
-
-def _later_metrics(scale: ScaleConcordance, rank: MetricRanking) -> tuple[list[str], list[str]]:
-    """Return the metrics of later groups: significantly worse than the best, and others."""
-    best = rank.groups[0][0]
-    names = [name for group in rank.groups[1:] for name in group]
-    tests = [
-        difference
-        for difference in scale.apart
-        if difference.figure == rank.figure and difference.a == best
-    ]
-    distinct = {difference.b for difference in tests if difference.is_distinct}
-    return [name for name in names if name in distinct], [
-        name for name in names if name not in distinct
-    ]
+        if not isnan(metrics[name].figures[rank.figure].value):  # else there is a warning
+            yield f"{LEVEL_TITLES[rank.figure.level]}: {name} is not ranked: {reason}"
 
 
 def _baseline_sentences(
-    scale: ScaleConcordance, rank: MetricRanking, metrics: dict[str, MetricFigures]
+    concordance: Concordance,
+    scale: ScaleConcordance,
+    rank: MetricRanking,
+    metrics: dict[str, MetricFigures],
 ) -> Iterator[str]:
     """Yield metrics that are no better than chance or than a baseline."""
     chance = scale.chance.get(rank.figure)
     where = LEVEL_TITLES[rank.figure.level]
-    metric_names = [name for group in rank.groups for name in group if not metrics[name].baseline]
+    metric_names = [name for group in rank.groups for name in group]
     if chance is not None:
         values = {name: metrics[name].figures[rank.figure].value for name in metric_names}
         chance_like = [name for name, x in values.items() if chance.low <= x <= chance.high]
@@ -146,23 +186,55 @@ def _baseline_sentences(
                 f"{where}: {join_names(opposed, len(opposed))} {verb} less than chance: better "
                 f"scores go with {worse} ratings"
             )
+    yield from _beaten_baseline_sentences(scale, rank, metric_names, concordance)
+
+
+def _beaten_baseline_sentences(
+    scale: ScaleConcordance, rank: MetricRanking, names: list[str], concordance: Concordance
+) -> Iterator[str]:
+    """Yield, for each baseline, the metrics that are not shown to be better, and those worse."""
+    where = LEVEL_TITLES[rank.figure.level]
     better = {
         (difference.a, difference.b)
         for difference in scale.apart
         if difference.figure == rank.figure and difference.is_distinct
     }
-    for base in (name for group in rank.groups for name in group if metrics[name].baseline):
-        unbeaten = [name for name in metric_names if (name, base) not in better]
+    bases = [name for name in rank.order if name not in names]
+    if names and bases and rank.test.smallest_p >= concordance.alpha:
+        units = f"{rank.test.units} {UNIT_NAMES[rank.test.unit]}"
+        yield f"{where}: {units} cannot decide whether a metric is better than {join_names(bases)}"
+        return
+    for base in bases:
+        beaten = [name for name in names if (name, base) in better]
+        unbeaten = [name for name in names if name not in beaten]
         if unbeaten:
             subject = (
-                "no metric is"
-                if len(unbeaten) == len(metric_names)
-                else f"{join_names(unbeaten)} {'is' if len(unbeaten) == 1 else 'are'} not"
+                f"{join_names(unbeaten)} {'is' if len(unbeaten) == 1 else 'are'} not"
+                if beaten
+                else "no metric is"
             )
-            yield f"{where}: {subject} significantly better than the baseline {base}"
+            above = [
+                name for name in unbeaten if beaten and names.index(name) < names.index(beaten[-1])
+            ]
+            why = (
+                f" (the lead of {join_names(above)} is larger than that of {beaten[-1]} but less "
+                "certain)"
+                if above
+                else ""
+            )
+            yield f"{where}: {subject} shown to be better than the baseline {base}{why}"
+        worse = [name for name in names if (base, name) in better]
+        if worse:
+            verb = "agrees" if len(worse) == 1 else "agree"
+            yield f"{where}: {join_names(worse)} {verb} less than the baseline {base}"
 
 
-def _rater_sentences(scale: ScaleConcordance, rank: MetricRanking, best: Estimate) -> Iterator[str]:
+def _rater_sentences(scale: ScaleConcordance, rank: MetricRanking) -> Iterator[str]:
+    """Yield how the best metric compares with a single rater."""
+    if not rank.groups:
+        return
+    figures = {metric.metric: metric.figures for metric in scale.metrics}
+    best = figures[rank.groups[0][0]][rank.figure]
     for ceiling in scale.ceilings:
         if ceiling.figure == rank.figure and ceiling.rater.value == ceiling.rater.value:
             value = figure_value(rank.figure)
@@ -177,20 +249,36 @@ def _rater_sentences(scale: ScaleConcordance, rank: MetricRanking, best: Estimat
 
 
 def _sample_size_sentences(curves: tuple[SampleSizeCurve, ...]) -> Iterator[str]:
-    """Yield how many raters, items or references suffice for all metrics better than chance."""
+    """Yield how many raters, items or references suffice for all metrics better than chance.
+
+    What cannot be said without a range of draws is said once for all levels.
+    """
+    unknown: dict[str, dict[str, None]] = {}
     for curve in curves:
-        needed = list(curve.enough.values())
+        needed = {name: count for name, count in curve.enough.items() if count is not None}
+        without_range = [name for name in curve.enough if name not in needed]
+        if without_range:
+            unknown.setdefault(curve.what, {}).update(dict.fromkeys(without_range))
         if not needed:
             continue
         purpose = LEVEL_PURPOSES[curve.figure.level]
-        if all(needed):
-            yield f"{_sufficient_phrase(curve, max(needed), purpose)} (available: {curve.have})"
+        if all(needed.values()):
+            largest = max(needed.values())
+            yield f"{_sufficient_phrase(curve, largest, purpose)} (available: {curve.have})"
         else:
-            short = [name for name, count in curve.enough.items() if not count]
+            short = [name for name, count in needed.items() if not count]
             yield (
                 f"{_quantity(curve, curve.have)} may be too few {purpose} by "
                 f"{join_names(short, conjunction='or')}"
             )
+    for unit, names in unknown.items():
+        reason = (
+            "score with half of them or fewer in at least "
+            f"{MIN_CASES_FOR_INTERVAL} draws (--reference-counts, --repeats)"
+            if unit == "references"
+            else f"fewer than {MIN_CASES_FOR_INTERVAL} draws have a value"
+        )
+        yield f"how many {unit} are enough for {join_names([*names])} cannot be said: {reason}"
 
 
 def _sufficient_phrase(curve: SampleSizeCurve, count: int, purpose: str) -> str:
@@ -225,29 +313,30 @@ def _quotable_sentence(
     value, figure = figure_value(rank.figure), rank.figure
     first = rank.groups[0]
     estimate = metrics[first[0]].figures[figure]
-    sizes = (
-        f"{len(scale.people)} systems, {scale.items} items and {scale.raters} raters "
-        f"({scale.votes:,} ratings on {scale.scale.name})"
-    )
+    sizes = " and ".join(_sizes_phrase(scale).rsplit(", ", 1))
+    sizes = f"{sizes} ({scale.votes:,} ratings on {scale.scale.name})"
     sentence = (
         f"Across {sizes}, {first[0]} agreed best with the ratings: {figure_phrase(figure)} was "
         f"{number(estimate.value, value)} (n = {estimate.n:,}, {100 * concordance.level:g} % "
         f"bootstrap confidence interval {interval(estimate, value)}, generalizing to "
         f"{RESAMPLING_PHRASES[concordance.over]})."
     )
-    worse, lower = _later_metrics(scale, rank)
-    same = [*first[1:], *lower]
-    if same:
-        sentence += f" It did not differ significantly from {join_names(same)}"
-        sentence += f" but was significantly better than {join_names(worse)}" if worse else ""
-        sentence += _test_phrase(concordance)
-    elif worse:
-        sentence += (
-            f" It was significantly better than {join_names(worse)}{_test_phrase(concordance)}"
-        )
+    tests = {one.b: one for one in scale.apart if one.figure == figure and one.a == first[0]}
+    worse, others = _told_apart(rank, tests)
+    if worse:
+        sentence += f" It was significantly better than {join_names(worse)}"
+        sentence += f" but not significantly better than {join_names(others)}" if others else ""
+        sentence += _test_phrase(concordance, rank)
+    elif others and rank.test.smallest_p >= concordance.alpha:
+        units = f"{rank.test.units} {UNIT_NAMES[rank.test.unit]}"
+        sentence += f" With {units}, no permutation test can decide which metric is best."
+    elif others:
+        sentence += f" It was not significantly better than {join_names(others)}"
+        sentence += _test_phrase(concordance, rank)
     chance = scale.chance.get(figure)
     if chance is not None:
         units = "systems and items" if figure.level == "global" else "systems"
+        units = "items" if len(scale.people) == 1 else units
         sentence += (
             f" With {units} permuted at random, {COEFFICIENT_NAMES[figure.coefficient]} reaches "
             f"{number(chance.high, value)} by chance "
@@ -256,10 +345,10 @@ def _quotable_sentence(
     return sentence
 
 
-def _test_phrase(concordance: Concordance) -> str:
+def _test_phrase(concordance: Concordance, rank: MetricRanking) -> str:
     return (
-        f" (permutation test swapping {SWAPPED_UNITS[concordance.test]}, generalizing to "
-        f"{SWAP_PHRASES[concordance.test]}; p {CORRECTION_WORDING[concordance.correction]}; "
+        f" (permutation test swapping {SWAPPED_UNITS[rank.test.unit]}, generalizing to "
+        f"{SWAP_PHRASES[rank.test.unit]}; p {AGREEMENT_CORRECTIONS[concordance.correction]}; "
         f"α = {concordance.alpha:.2g})."
     )
 
@@ -267,6 +356,10 @@ def _test_phrase(concordance: Concordance) -> str:
 # --- Agreement report ----------------------------------------------------------------------------
 
 
+AGGREGATE_PHRASES = {
+    "median": "median of the votes on each output",
+    "normalized": "mean of the votes on each output, normalized per rater",
+}
 FURTHER_OUTPUT_HINT = (
     "For scatter plots, all coefficients, mapping errors, agreement among raters, sample sizes "
     "and sentences for a paper, use -o report.html."
@@ -307,8 +400,8 @@ def _counts_sentence(concordance: Concordance, *, votes: bool = False) -> str:
     names_by_counts: dict[str, list[str]] = {}
     for scale in concordance.scales:
         counts = (
-            f"{len(scale.metrics)} metrics, {len(scale.people)} systems, {scale.items:,} items, "
-            f"{scale.raters:,} raters{f', {scale.votes:,} ratings' * votes}"
+            f"{len(scale.metrics)} metrics, {_sizes_phrase(scale)}"
+            f"{f', {scale.votes:,} ratings' * votes}"
         )
         names_by_counts.setdefault(counts, []).append(scale.scale.name)
     return "; ".join(f"{', '.join(names)}: {counts}" for counts, names in names_by_counts.items())
@@ -319,6 +412,8 @@ def _provenance_lines(concordance: Concordance) -> Iterator[str]:
         f"confidence intervals: {100 * concordance.level:.4g} %, bootstrap over "
         f"{RESAMPLED_UNITS[concordance.over]}"
     )
+    if concordance.aggregate != "mean":
+        yield f"ratings: {AGGREGATE_PHRASES[concordance.aggregate]}"
     yield f"signature: {concordance.signature}"
     yield from (f"scores: {entry}" for entry in concordance.signatures)
     for entry in concordance.inputs:
@@ -342,7 +437,9 @@ def concordance_table(concordance: Concordance) -> PaperTable:
     figures = _paper_figures(concordance)
     several = len(concordance.scales) > 1
     levels = [figure.level for figure in figures]
-    corrected = CORRECTION_WORDING[concordance.correction]
+    corrected = AGREEMENT_CORRECTIONS[concordance.correction]
+    ranks = [rank for scale in concordance.scales for rank in scale.ranked]
+    swapped = " or ".join(dict.fromkeys(SWAPPED_UNITS[rank.test.unit] for rank in ranks))
     percent = f"{100 * concordance.level:.4g} %"
     phrases = [f"({LEVEL_LABELS[x]}): {LEVEL_PHRASES[x]}" for x in dict.fromkeys(levels)]
     return PaperTable(
@@ -354,11 +451,10 @@ def concordance_table(concordance: Concordance) -> PaperTable:
         tuple(
             row
             for scale in concordance.scales
-            for row in _paper_scale_rows(concordance, scale, figures, several=several)
+            for row in _paper_scale_rows(scale, figures, several=several)
         ),
         f"{percent} confidence intervals (bootstrap over {RESAMPLED_UNITS[concordance.over]})",
-        f"permutation test swapping {SWAPPED_UNITS[concordance.test]}, {corrected}, "
-        f"p < {concordance.alpha:.4g}",
+        f"permutation test swapping {swapped}, {corrected}, p < {concordance.alpha:.4g}",
         tuple(_paper_notes(concordance, percent)),
         "scale" * several,
         concordance.signature,
@@ -373,11 +469,11 @@ def _paper_figures(concordance: Concordance) -> list[Figure]:
 
 
 def _paper_scale_rows(
-    concordance: Concordance, scale: ScaleConcordance, figures: list[Figure], *, several: bool
+    scale: ScaleConcordance, figures: list[Figure], *, several: bool
 ) -> tuple[PaperRow, ...]:
     """Return the rows of a scale in the order of the ranking; baselines and raters are apart."""
     metrics = {metric.metric: metric for metric in scale.metrics}
-    order = [name for rank in scale.ranked[:1] for group in rank.groups for name in group]
+    order = [name for rank in scale.ranked[:1] for name in rank.order]
     labels = [metric_label(metrics[name]) for name in dict.fromkeys([*order, *metrics])]
     controls = [metric_label(metric) for metric in scale.metrics if metric.baseline]
     matrices = []
@@ -386,7 +482,7 @@ def _paper_scale_rows(
         raters = (ceiling.rater for ceiling in scale.ceilings if ceiling.figure == figure)
         rows |= {CHANCE_LABEL: scale.chance.get(figure), RATER_LABEL: next(raters, None)}
         tests = [difference for difference in scale.apart if difference.figure == figure]
-        contrasts = tuple(difference_contrast(concordance, test, metrics) for test in tests)
+        contrasts = tuple(difference_contrast(test, metrics) for test in tests)
         apart = (*controls, CHANCE_LABEL, RATER_LABEL)
         matrices.append(Matrix("", figure_value(figure), rows, contrasts, "", apart))
     known = [
@@ -406,7 +502,8 @@ def _paper_notes(concordance: Concordance, percent: str) -> Iterator[str]:
             "scores go with better ratings."
         )
     if any(scale.chance for scale in concordance.scales):
-        yield f"{CHANCE_LABEL}: systems permuted at random, with the {percent} range."
+        permuted = "items" if has_one_system(concordance) else "systems"
+        yield f"{CHANCE_LABEL}: {permuted} permuted at random, with the {percent} range."
     if any(scale.ceilings for scale in concordance.scales):
         yield (
             f"{RATER_LABEL}: each rater with the mean of the others, with the {percent} range "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import nan
 
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.metaeval.results import (
@@ -26,7 +27,6 @@ from earwitness.report.parts import (
     Section,
     Table,
 )
-from earwitness.studies.report.wording import CORRECTION_WORDING
 
 # --- Wording of coefficients and levels ----------------------------------------------------------
 
@@ -40,8 +40,14 @@ COEFFICIENT_NAMES = {
     "acc_23": "acc₂₃",
     "acc_23_calibrated": "acc₂₃ with tie calibration",
     "pairwise_accuracy": "pairwise accuracy",
+    "soft_pairwise_accuracy": "soft pairwise accuracy",
+    "partial_pearson": "partial r",
+    "partial_spearman": "partial ρ",
+    "partial_kendall": "partial τ-b",
 }
-SHARE_COEFFICIENTS = ("acc_23", "acc_23_calibrated", "pairwise_accuracy")
+SHARE_COEFFICIENTS = (
+    *("acc_23", "acc_23_calibrated", "pairwise_accuracy", "soft_pairwise_accuracy"),
+)
 LEVEL_TITLES = {
     "system": "ranking of systems",
     "item": "ranking of outputs within items",
@@ -66,14 +72,25 @@ RESAMPLED_UNITS = {
     "systems": "systems",
     "items": "items",
     "raters": "raters",
+    "systems+items": "systems and items",
+    "systems+raters": "systems and raters",
+    "items+raters": "items and raters",
     "all": "systems, items and raters",
 }
 RESAMPLING_PHRASES = {
     "systems": "other systems",
     "items": "other items",
     "raters": "other raters",
+    "systems+items": "other systems and items",
+    "systems+raters": "other systems and raters",
+    "items+raters": "other items and raters",
     "all": "other systems, items and raters",
 }
+AGREEMENT_CORRECTIONS = {
+    "max_t": "corrected by the step-down max-T method",
+    "none": "not corrected",
+}
+UNIT_NAMES = {"inputs": "items", "systems": "systems", "both": "outputs"}
 SWAPPED_UNITS = {
     "inputs": "the scores of whole items",
     "systems": "the scores of whole systems",
@@ -129,6 +146,8 @@ def ranking_sections(concordance: Concordance) -> Iterator[Section]:
             _test_note(concordance),
             place="pages",
         )
+    yield from partial_sections(concordance)
+    yield from group_sections(concordance)
     swaps = [_test_table(scale) for scale in concordance.scales if scale.apart]
     if swaps:
         yield Section("All tests between metrics", tuple(swaps), _swap_note(), "pages", folded=True)
@@ -150,8 +169,7 @@ def _ranking_intervals(
             metric_label(metrics[name]),
             {metric_label(metrics[name]): metrics[name].figures[rank.figure]},
         )
-        for group in (*rank.groups, tuple(rank.aside))
-        for name in group
+        for name in (*rank.order, *rank.aside)
     ]
     ceilings = [ceiling for ceiling in scale.ceilings if ceiling.figure == rank.figure]
     others = [(CHANCE_LABEL, scale.chance[rank.figure])] if rank.figure in scale.chance else []
@@ -193,11 +211,12 @@ def _ranking_table(
 
     rows = []
     best = rank.groups[0][0] if rank.groups else ""
-    for place, group in enumerate(rank.groups, 1):
-        for name in group:
-            test = tests.get((best, name))
-            p = p_value(test.corrected) if test else "–"
-            rows.append(row(metric_label(metrics[name]), f"{place}", metrics[name].figures, p))
+    places = {name: f"{n}" for n, group in enumerate(rank.groups, 1) for name in group}
+    for name in rank.order:
+        test = tests.get((best, name)) or tests.get((name, best))
+        p = p_value(test.corrected) if test else "–"
+        label = metric_label(metrics[name])
+        rows.append(row(label, places.get(name, "–"), metrics[name].figures, p))
     for name in rank.aside:
         rows.append(row(metric_label(metrics[name]), "–", metrics[name].figures, "–"))
     if rank.figure in scale.chance:
@@ -215,19 +234,39 @@ def _ranking_table(
     return Table(title, header, tuple(rows))
 
 
+def has_one_system(concordance: Concordance) -> bool:
+    """Return whether all outputs are of one system."""
+    return all(len(scale.people) == 1 for scale in concordance.scales)
+
+
 def _ranking_note(concordance: Concordance) -> str:
     percent = f"{100 * concordance.level:g} %"
+    permuted = "items" if has_one_system(concordance) else "systems"
     return (
         "Metrics are ranked by the coefficient in the title; the other correlations are Pearson's "
         "r, Spearman's ρ and Kendall's τ-b. Confidence intervals generalize to "
         f"{RESAMPLING_PHRASES[concordance.over]}. Metrics in "
-        "the same group do not differ significantly from its best one; a metric without a group "
-        "(–) has too few values to be ranked. A metric within the range of "
-        f"{CHANCE_LABEL} is no better than random. {CHANCE_LABEL}: mean and {percent} range with "
-        f"systems permuted at random. {RATER_LABEL}: each rater compared with the mean of the "
-        f"other raters, with the {percent} range across raters. {HALVES_LABEL}: one random half "
-        f"of the raters compared with the other, with the {percent} range across splits."
+        "the same group are not significantly worse than its best one; baselines, and metrics "
+        f"with too few values to be ranked, have no group (–). {_unit_sentence(concordance)} A "
+        f"metric within the range of {CHANCE_LABEL} is no better than random. {CHANCE_LABEL}: "
+        f"mean and {percent} range with {permuted} permuted at random. {RATER_LABEL}: each rater "
+        f"compared with the mean of the other raters, with the {percent} range across raters. "
+        f"{HALVES_LABEL}: one random half of the raters compared with the other, with the "
+        f"{percent} range across splits."
     )
+
+
+def _unit_sentence(concordance: Concordance) -> str:
+    """Return what the tests between metrics swap, and to what they generalize."""
+    tests = {
+        rank.test.unit: rank.test.units for scale in concordance.scales for rank in scale.ranked
+    }
+    swaps = "; ".join(
+        f"{SWAPPED_UNITS[unit]} ({count:,} {UNIT_NAMES[unit]}), which generalizes to "
+        f"{SWAP_PHRASES[unit]}"
+        for unit, count in tests.items()
+    )
+    return f"Tests between metrics swap {swaps}."
 
 
 def _difference_matrix(
@@ -236,18 +275,16 @@ def _difference_matrix(
     metrics = {metric.metric: metric for metric in scale.metrics}
     value = figure_value(rank.figure)
     systems = {
-        metric_label(metrics[name]): metrics[name].figures[rank.figure]
-        for group in rank.groups
-        for name in group
+        metric_label(metrics[name]): metrics[name].figures[rank.figure] for name in rank.order
     }
     title = f"{scale.scale.name}, {LEVEL_TITLES[rank.figure.level]}: {value_title(value)}"
     pairs = [difference for difference in scale.apart if difference.figure == rank.figure]
-    contrasts = tuple(difference_contrast(concordance, difference, metrics) for difference in pairs)
+    contrasts = tuple(difference_contrast(difference, metrics) for difference in pairs)
     return Matrix(title, value, systems, contrasts, concordance.correction)
 
 
 def difference_contrast(
-    concordance: Concordance, difference: MetricDifference, metrics: dict[str, MetricFigures]
+    difference: MetricDifference, metrics: dict[str, MetricFigures]
 ) -> Contrast:
     """Return the difference between two metrics as a contrast of their labels."""
     a, b = metric_label(metrics[difference.a]), metric_label(metrics[difference.b])
@@ -257,19 +294,26 @@ def difference_contrast(
         a,
         b,
         difference.difference,
-        difference.p[concordance.test],
+        difference.p[difference.unit],
         difference.corrected,
         better,
     )
 
 
 def _test_note(concordance: Concordance) -> str:
+    tests = [rank.test for scale in concordance.scales for rank in scale.ranked]
+    units = [unit for unit in SWAP_PHRASES if any(test.unit == unit for test in tests)]
+    swaps = "; ".join(
+        f"{SWAPPED_UNITS[unit]} are swapped between two metrics, which generalizes to "
+        f"{SWAP_PHRASES[unit]}"
+        for unit in units
+    )
     corrected = concordance.correction != "none"
-    over = " across all comparisons of a metric with the metrics ranked below it" * corrected
+    family = " over all pairs of metrics, and separately over all comparisons with baselines"
     return (
-        f"Permutation test: {SWAPPED_UNITS[concordance.test]} are swapped between two metrics, "
-        f"which generalizes to {SWAP_PHRASES[concordance.test]}; p is "
-        f"{CORRECTION_WORDING[concordance.correction]}{over}."
+        f"Permutation test: {swaps}. p is {AGREEMENT_CORRECTIONS[concordance.correction]}"
+        f"{family * corrected}. Intervals of differences are those of the same test: they exclude "
+        f"0 if p is below {concordance.alpha:.2g}."
     )
 
 
@@ -279,7 +323,7 @@ def _test_table(scale: ScaleConcordance) -> Table:
             f"{difference.a} – {difference.b}",
             LEVEL_TITLES[difference.figure.level],
             cell(difference.difference, figure_value(difference.figure)),
-            *(p_value(difference.p[unit]) for unit in SWAP_PHRASES),
+            *(p_value(difference.p.get(unit, nan)) for unit in SWAP_PHRASES),
             p_value(difference.williams),
         )
         for difference in scale.apart
@@ -306,6 +350,107 @@ def _swap_note() -> str:
     )
 
 
+# --- Partial correlations and groups -------------------------------------------------------------
+
+
+PARTIAL_NAMES = {
+    "pearson": "partial_pearson",
+    "spearman": "partial_spearman",
+    "kendall_b": "partial_kendall",
+}
+
+
+def partial_sections(concordance: Concordance) -> Iterator[Section]:
+    """Yield partial beside plain correlations at the levels at which metrics are ranked."""
+    if not concordance.partial:
+        return
+    tables = [
+        _partial_table(concordance, scale, rank)
+        for scale in concordance.scales
+        for rank in scale.ranked
+    ]
+    columns = " and ".join(concordance.partial)
+    note = (
+        f"Correlation of scores and ratings (plain), and what is left of it when the correlation "
+        f"of both with {columns} is removed (given {columns}), with confidence intervals as in "
+        f"the ranking. A metric that only reflects {columns} falls to about 0."
+    )
+    yield Section(f"Agreement given {columns}", tuple(tables), note)
+
+
+def _partial_table(concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking) -> Table:
+    """Return the coefficient that ranks metrics, or τ-b if it has no partial form."""
+    ranks_by = rank.figure.coefficient
+    plain = Figure(rank.figure.level, ranks_by if ranks_by in PARTIAL_NAMES else "kendall_b")
+    given = Figure(rank.figure.level, PARTIAL_NAMES[plain.coefficient])
+    metrics = {metric.metric: metric for metric in scale.metrics}
+    ranked = [name for group in (*rank.groups, tuple(rank.aside)) for name in group]
+    rows = tuple(
+        (
+            metric_label(metrics[name]),
+            cell(metrics[name].figures[plain], figure_value(plain)),
+            cell(metrics[name].figures[given], figure_value(given)),
+            f"{metrics[name].figures[given].n:,}",
+        )
+        for name in ranked
+        if name not in concordance.partial
+    )
+    title = (
+        f"{scale.scale.name}, {LEVEL_TITLES[plain.level]}: {COEFFICIENT_NAMES[plain.coefficient]}"
+    )
+    return Table(
+        title, ("metric", "plain", f"given {' and '.join(concordance.partial)}", "n"), rows
+    )
+
+
+def group_sections(concordance: Concordance) -> Iterator[Section]:
+    """Yield the agreement within groups of items or raters, one section per field."""
+    fields = dict.fromkeys(group.field for s in concordance.scales for group in s.groups)
+    for name in fields:
+        parts = tuple(
+            _group_intervals(scale, rank.figure, name)
+            for scale in concordance.scales
+            for rank in scale.ranked
+            if any(group.field == name for group in scale.groups)
+        )
+        note = (
+            "The coefficient that ranks metrics, computed from the ratings of each group alone. "
+            "n is the number of systems, items or outputs. Confidence intervals leave out kinds "
+            "of units of which a group has too few. That a metric is better in one group than in "
+            "another is not tested."
+        )
+        yield Section(f"Agreement by {name}", parts, note if name == next(iter(fields)) else "")
+
+
+def _group_intervals(scale: ScaleConcordance, figure: Figure, field: str) -> Intervals:
+    """Return the values of each metric by group; the table has a column per group."""
+    groups = [group for group in scale.groups if group.field == field]
+    labels = {metric.metric: metric_label(metric) for metric in scale.metrics}
+    value = figure_value(figure)
+    title = f"{scale.scale.name}, {LEVEL_TITLES[figure.level]}: {value_title(value)} by {field}"
+    rows = [
+        (
+            label,
+            *(
+                f"{cell(group.figures[name][figure], value)} n {group.figures[name][figure].n:,}"
+                for group in groups
+            ),
+        )
+        for name, label in labels.items()
+    ]
+    sizes = [f"{one.systems:,}, {one.items:,}, {one.raters:,}" for one in groups]
+    rows.append((SIZES_LABEL, *sizes))
+    drawn = tuple(
+        (group.group, {labels[n]: figures[figure] for n, figures in group.figures.items()})
+        for group in groups
+    )
+    header = ("metric", *(group.group for group in groups))
+    return Intervals(title, value, field, drawn, Table(title, header, tuple(rows)))
+
+
+SIZES_LABEL = "(systems, items, raters)"
+
+
 # --- Tables and plots ----------------------------------------------------------------------------
 
 
@@ -318,7 +463,8 @@ MAX_PLOTTED_METRICS = 12
 def table_sections(concordance: Concordance) -> Iterator[Section]:
     """Yield the tables and plots behind the ranking."""
     scatters = tuple(_scatter_plots(scale) for scale in concordance.scales if scale.people)
-    yield Section("Scores versus ratings", scatters, _scatter_note(), place="pages")
+    if not has_one_system(concordance):
+        yield Section("Scores versus ratings", scatters, _scatter_note(), place="pages")
     coefficient_tables: list[Part] = [
         table for scale in concordance.scales for table in _coefficient_tables(scale)
     ]
@@ -413,7 +559,9 @@ def _coefficient_note() -> str:
         "its denominator, τ-c does not; τ₂₃ and acc₂₃ count a pair tied on both sides as correct. "
         "Tie calibration: score differences up to a threshold count as ties; the threshold is "
         "cross-validated over items. Pairwise accuracy: the share of pairs of systems with "
-        "different mean ratings that the metric puts in the same order."
+        "different mean ratings that the metric puts in the same order. Soft pairwise accuracy: 1 "
+        "minus the difference between metric and ratings in the p-value that one system is better "
+        "than another (paired permutation test over items), averaged over pairs of systems."
     )
 
 
@@ -490,5 +638,6 @@ def _curve_note() -> str:
         "subsets of that size; at the available number it shows the value itself. The last point "
         "is an extrapolation to twice the available number, from half of the data and all of "
         "it. The band is the range expected of studies of that size. For references, the curve "
-        "shows scores computed with that many references."
+        "shows the mean over draws of that many annotators, and the band is the range expected of "
+        "other annotators."
     )

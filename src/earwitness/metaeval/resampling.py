@@ -1,4 +1,4 @@
-"""Bootstrap over systems, items and raters: intervals of coefficients and differences."""
+"""Bootstrap over systems, items and raters: intervals of coefficients."""
 
 from __future__ import annotations
 
@@ -8,26 +8,37 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from earwitness.metaeval.coefficients import COEFFICIENTS
-from earwitness.metaeval.levels import StudyDraws, cell_means, evaluate_draws
+from earwitness.metaeval.levels import (
+    PARTIAL_COEFFICIENTS,
+    ResampledVotes,
+    StudyDraws,
+    cell_means,
+    evaluate_draws,
+    evaluate_partial,
+)
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.bootstrap import draw_weight_blocks
 from earwitness.stats.significance import ratio
-from earwitness.stats.votes import Votes
+from earwitness.stats.votes import NormalizedVotes, Votes
 
 # --- Bootstrap draws and intervals ---------------------------------------------------------------
 # The resampled units determine the population to which a value generalizes: other systems, other
-# items, other raters. All metrics share the draws, so differences between metrics are computed draw
-# by draw. Each kind of unit has its own random stream: the items of draw 7 are the same whether or
-# not raters are resampled.
+# items, other raters. All metrics share the draws. Each kind of unit has its own random stream: the
+# items of draw 7 are the same whether or not raters are resampled.
 
 
 NUMBERS_IN_MEMORY = 1_000_000  # numbers in memory at once
 MIN_DRAW_SPREAD = 1e-6  # a smaller spread of draws is rounding
 MAX_FISHER_R = 0.999  # Pearson's r is limited to this before Fisher's z transformation
+PARTIAL_PRODUCTS = 300_000_000  # pairs of outputs within items, over all partial draws
+MIN_PARTIAL_DRAWS = 100
 RESAMPLED_AXES = {
     "systems": (True, False, False),
     "items": (False, True, False),
     "raters": (False, False, True),
+    "systems+items": (True, True, False),
+    "systems+raters": (True, False, True),
+    "items+raters": (False, True, True),
     "all": (True, True, True),
 }
 
@@ -69,36 +80,75 @@ def resample_coefficients(
     """
     if over == "raters" and isinstance(votes, np.ndarray):
         raise ValueError("resampling raters requires votes, not mean ratings")
+    axes = RESAMPLED_AXES[over]
     coefficients = [
-        evaluate_draws(level, scores, study_draws, names, margins)[0]
-        for study_draws in _study_draws(scores, votes, RESAMPLED_AXES[over], draws, seed)
+        evaluate_draws(level, scores, block, names, margins)[0]
+        for block in study_draws(scores, votes, axes, draws, seed, by_items=level == "item")
     ]
     return np.concatenate([np.empty((len(names), 0, len(scores))), *coefficients], axis=1)
 
 
-def _study_draws(
+def resample_partial(
+    scores: Floats,
+    controls: Floats,
+    votes: Votes | Floats | RaterResampler,
+    level: str,
+    *,
+    over: str = "all",
+    draws: int = 1000,
+    seed: int = 0,
+) -> Floats:
+    """Return bootstrap draws of partial coefficients; see ``resample_coefficients``.
+
+    At the item level there are fewer draws of large tables.
+    """
+    if level == "item":
+        products = max(1, int(scores.size) * scores.shape[1])
+        draws = min(draws, max(MIN_PARTIAL_DRAWS, PARTIAL_PRODUCTS // products))
+    coefficients = [
+        evaluate_partial(level, scores, controls, block)[0]
+        for block in study_draws(scores, votes, RESAMPLED_AXES[over], draws, seed)
+    ]
+    shape = len(PARTIAL_COEFFICIENTS), 0, len(scores)
+    return np.concatenate([np.empty(shape), *coefficients], axis=1)
+
+
+def study_draws(
     scores: Floats,
     votes: Votes | Floats | RaterResampler,
     over: tuple[bool, bool, bool],
     draws: int,
     seed: int,
+    *,
+    by_items: bool = False,
 ) -> Iterator[StudyDraws]:
-    """Yield blocks of draws that fit into memory; units that are not resampled have weight 1."""
+    """Yield blocks of draws that fit into memory; units that are not resampled have weight 1.
+
+    With ``by_items``, mean ratings are computed for some items at a time, in one block of draws.
+    """
     _, systems, items = scores.shape
     raters = 0 if isinstance(votes, np.ndarray) else count_raters(votes)
-    rows = max(1, NUMBERS_IN_MEMORY // max(1, items * max(systems, len(scores))))
-    for weight_block in draw_weight_blocks((systems, items, raters), draws, seed):
+    rows = max(1, NUMBERS_IN_MEMORY // max(1, items * systems))
+    blocks = draw_weight_blocks((systems, items, raters), draws, seed)
+    is_lazy = by_items and (isinstance(votes, np.ndarray) or type(votes) is Votes)
+    if is_lazy:
+        rows = draws
+        blocks = iter([[np.concatenate(kind) for kind in zip(*blocks, strict=True)]])
+    for weight_block in blocks:
         for start in range(0, len(weight_block[0]), rows):
             weights_by_unit = [weights[start : start + rows] for weights in weight_block]
             weights_by_unit = [
                 unit_weights if is_drawn else np.ones_like(unit_weights)
                 for unit_weights, is_drawn in zip(weights_by_unit, over, strict=True)
             ]
-            yield StudyDraws(
-                weights_by_unit[0],
-                weights_by_unit[1],
-                resampled_people(votes, weights_by_unit[2], weights_by_unit[1], over),
-            )
+            people: Floats | ResampledVotes
+            if is_lazy and over[2] and isinstance(votes, Votes):
+                people = ResampledVotes(votes, weights_by_unit[2])
+            else:
+                people = resampled_people(
+                    votes, weights_by_unit[2], weights_by_unit[1], weights_by_unit[0], over
+                )
+            yield StudyDraws(weights_by_unit[0], weights_by_unit[1], people)
 
 
 def count_raters(votes: Votes | RaterResampler) -> int:
@@ -110,11 +160,14 @@ def resampled_people(
     votes: Votes | Floats | RaterResampler,
     raters: Floats,
     items: Floats,
+    systems: Floats,
     over: tuple[bool, bool, bool],
 ) -> Floats:
     """Return mean ratings in each draw; one row if they are the same in all."""
     if isinstance(votes, np.ndarray):
         return votes[None]
+    if isinstance(votes, NormalizedVotes) and (over[0] or over[1]):
+        return votes.resample(raters, items, systems)
     if isinstance(votes, Votes):
         return cell_means(votes, raters if over[2] else None)
     varies = over[1] or over[2]
@@ -128,7 +181,6 @@ def bootstrap_interval(
     *,
     level: float = 0.95,
     count: int | None = None,
-    difference: bool = False,
 ) -> Interval:
     """Return the bootstrap interval of each coefficient.
 
@@ -161,8 +213,6 @@ def bootstrap_interval(
         √(n / (n − 1)) and Student's t is used. None if all kinds are resampled: noise is then
         counted
         several times, and the interval is already wide enough.
-    difference
-        Whether values are differences of two coefficients, whose range is twice as wide.
 
     Returns
     -------
@@ -171,9 +221,7 @@ def bootstrap_interval(
     """
     ranges = [(COEFFICIENTS[name].low, COEFFICIENTS[name].high) for name in names]
     low, high = np.array(ranges).T[:, :, None]
-    half_range = (high - low) if difference else (high - low) / 2
-    middle = np.zeros_like(low) if difference else (high + low) / 2
-
+    half_range, middle = (high - low) / 2, (high + low) / 2
     fisher = np.array([name == "pearson" for name in names])[:, None]
     spread = _draw_deviation(to_stable_scale((draws.swapaxes(0, 1) - middle) / half_range, fisher))
     half_width = _interval_factor(level, count) * np.where(spread > MIN_DRAW_SPREAD, spread, np.nan)
@@ -218,64 +266,3 @@ def _interval_factor(level: float, count: int | None) -> float:
     if count < 2:
         return float("nan")
     return float(stdtrit(count - 1, (1 + level) / 2) * np.sqrt(count / (count - 1)))
-
-
-# --- Intervals of differences between metrics ----------------------------------------------------
-# As for a single metric, the width comes from the spread of differences over draws. This is not
-# sufficient for Pearson's r with resampled systems: a metric with a high r has a small spread and
-# one with a lower r a large one, which is poorly estimated from few systems; in simulations one
-# interval in ten missed. There, the interval of the difference combines the asymmetric intervals of
-# both metrics with the correlation of their draws: MOVER, the method of variance estimates recovery
-# (Zou 2007).
-
-
-def difference_interval(
-    points: Floats,
-    draws: Floats,
-    name: str,
-    pairs: Sequence[tuple[int, int]],
-    *,
-    over: str,
-    level: float = 0.95,
-    count: int | None = None,
-) -> Interval:
-    """Return the interval of first minus second metric for each pair.
-
-    ``points`` has one value per metric, ``draws`` is draws × metrics; see ``bootstrap_interval``.
-    """
-    first, second = np.array(pairs, np.int64).reshape(-1, 2).T
-    middle, differences = points[first] - points[second], draws[:, first] - draws[:, second]
-    if name == "pearson" and RESAMPLED_AXES[over][0]:
-        intervals = bootstrap_interval(points[None], draws[None], [name], level=level, count=count)
-        low, high = (points - intervals.low[0], intervals.high[0] - points)
-        correlation = _draw_correlation(draws[:, first], draws[:, second])
-        ends = (
-            middle - _mover_distance(low[first], high[second], correlation),
-            middle + _mover_distance(high[first], low[second], correlation),
-        )
-        return Interval(ends[0], ends[1], np.isnan(differences).sum(axis=0).astype(np.float64))
-    interval = bootstrap_interval(
-        middle[None], differences[None], [name], level=level, count=count, difference=True
-    )
-    return Interval(interval.low[0], interval.high[0], interval.undefined[0])
-
-
-def _mover_distance(first: Floats, second: Floats, correlation: Floats) -> Floats:
-    """Return the distance of an end from the difference; constant metrics contribute nothing."""
-    unknown = np.isnan(first) & np.isnan(second)
-    first, second = np.nan_to_num(first), np.nan_to_num(second)
-    square = np.maximum(0, first**2 + second**2 - 2 * correlation * first * second)
-    return np.where(unknown, np.nan, np.sqrt(square))
-
-
-def _draw_correlation(first: Floats, second: Floats) -> Floats:
-    """Return the correlation of two metrics over draws (draws × pairs) defined for both."""
-    is_defined = ~np.isnan(first) & ~np.isnan(second)
-    fisher = np.ones((1, 1), bool)
-    deviations = []
-    for side in (first, second):
-        on_scale = np.where(is_defined, to_stable_scale(np.where(is_defined, side, 0), fisher), 0)
-        mean = on_scale.sum(axis=0) / np.maximum(is_defined.sum(axis=0), 1)
-        deviations.append(np.where(is_defined, on_scale - mean, 0))
-    lengths = np.sqrt((deviations[0] ** 2).sum(axis=0) * (deviations[1] ** 2).sum(axis=0))
-    return np.nan_to_num(ratio((deviations[0] * deviations[1]).sum(axis=0), lengths))

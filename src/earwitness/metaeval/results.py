@@ -70,11 +70,11 @@ class MetricFigures:
 class MetricDifference:
     """Difference between two metrics in one coefficient (first minus second), with tests.
 
-    ``p`` has p of permutation tests by swapped unit (inputs, systems, both); ``corrected`` is that
-    of
-    the deciding test, corrected for multiple tests. ``williams`` is p of Williams' test for
-    Pearson's
-    r, which assumes independent systems (or cells).
+    ``p`` has p of permutation tests by swapped unit (inputs, systems, both); of many pairs only of
+    the deciding test, which swaps ``unit``. ``corrected`` is p of that test, corrected for all
+    pairs of its family. The interval of ``difference`` is that of the same test: it excludes 0 if
+    the metrics differ significantly.
+    ``williams`` is p of Williams' test for Pearson's r, which assumes independent systems.
     """
 
     a: str
@@ -85,11 +85,28 @@ class MetricDifference:
     corrected: float
     williams: float = nan
     alpha: float = 0.05
+    unit: str = "systems"
 
     @property
     def is_distinct(self) -> bool:
         """Whether the two metrics differ significantly."""
         return self.corrected < self.alpha
+
+
+@dataclass(frozen=True, slots=True)
+class MetricTest:
+    """The test that decides on differences between metrics.
+
+    ``unit`` is the swapped unit, ``units`` their number, and ``smallest_p`` the smallest p that so
+    many units can give. ``pairs`` and ``baseline_pairs`` are the sizes of the two families for
+    which p is corrected: pairs of metrics, and metrics with baselines.
+    """
+
+    unit: str
+    units: int
+    smallest_p: float
+    pairs: int
+    baseline_pairs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +127,16 @@ class SampleSizeCurve:
     """A coefficient of each metric by number of raters, items or references.
 
     ``have`` is the available number. ``enough`` has, by metric, the smallest number with which
-    draws
-    range by at most ``spread`` to either side, and beyond which twice as many would gain less than
-    ``gain``; 0 if more are needed. Metrics no better than chance are not in it. Raters are counted
-    per
-    output.
+    draws range by at most ``spread`` to either side, and beyond which twice as many would gain less
+    than ``gain``; 0 if more are needed, None if there is no range of draws. Metrics no better than
+    chance are not in it. Raters are counted per output.
     """
 
     what: str
     figure: Figure
     have: int
     points: tuple[tuple[int, Mapping[str, Estimate]], ...]
-    enough: Mapping[str, int]
+    enough: Mapping[str, int | None]
     gain: float
     spread: float
 
@@ -131,14 +146,34 @@ class MetricRanking:
     """Metrics ranked by one coefficient, in groups, the best first.
 
     Metrics in a group do not differ significantly from its best one; a metric that does starts the
-    next group. ``aside`` has metrics that are not ranked, with the reason: an undefined value, or
-    one
-    based on fewer than half of the possible units.
+    next group. Baselines are in no group. ``aside`` has metrics that are not ranked, with the
+    reason: an undefined value, or one based on fewer than half of the possible units. ``order`` has
+    all others, including baselines, the best first.
     """
 
     figure: Figure
     groups: tuple[tuple[str, ...], ...]
-    aside: Mapping[str, str] = field(default_factory=dict)
+    aside: Mapping[str, str]
+    order: tuple[str, ...]
+    test: MetricTest
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAgreement:
+    """Agreement of all metrics with the ratings of one group of items or raters.
+
+    ``field`` is the column that groups ``of`` (item or listener). ``figures`` has, by metric, the
+    coefficients by which metrics are ranked.
+    """
+
+    field: str
+    of: str
+    group: str
+    systems: int
+    items: int
+    raters: int
+    votes: int
+    figures: Mapping[str, Mapping[Figure, Estimate]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +181,8 @@ class ScaleConcordance:
     """Agreement of all metrics with the ratings on one scale.
 
     ``people`` has the mean rating of each system; ``chance`` the agreement expected by chance, with
-    its range at the confidence level.
+    its range at the confidence level. ``warnings`` are ordered by importance; ``notes`` are less
+    important.
     """
 
     scale: Value
@@ -162,6 +198,8 @@ class ScaleConcordance:
     curves: tuple[SampleSizeCurve, ...]
     warnings: tuple[str, ...] = ()
     paired: bool = False
+    notes: tuple[str, ...] = ()
+    groups: tuple[GroupAgreement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -174,12 +212,13 @@ class Concordance(Result):
     scales: tuple[ScaleConcordance, ...]
     over: str
     level: float
-    test: str
     correction: str
     alpha: float
     version: str
     signatures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    aggregate: str = "mean"
+    partial: tuple[str, ...] = ()
 
     def make_report(self) -> Report:
         """Return the report of the agreement."""

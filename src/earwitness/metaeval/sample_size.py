@@ -13,6 +13,7 @@ from earwitness.metaeval.coefficients import COEFFICIENTS
 from earwitness.metaeval.figures import ScaleComparison
 from earwitness.metaeval.join import score_table
 from earwitness.metaeval.levels import (
+    ResampledVotes,
     ScoreRatingGrid,
     StudyDraws,
     cell_means,
@@ -26,7 +27,7 @@ from earwitness.metaeval.results import Figure, SampleSizeCurve
 from earwitness.stats.arrays import Floats
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
 from earwitness.stats.significance import ratio
-from earwitness.stats.votes import Codes, Votes
+from earwitness.stats.votes import Codes, MedianVotes, Votes
 
 # --- Extrapolation to more raters or items -------------------------------------------------------
 # Noise in the means attenuates correlations: with k raters (or items) r² = ρ² k / (k + c), so 1/r²
@@ -165,33 +166,43 @@ def coefficients_at_counts(
 
 def _centre_draws(middle: Floats, draws: Floats, share: float, name: str) -> CoefficientsAtCount:
     """Return draws shifted to ``middle``, with their variance multiplied by ``share``."""
-    coefficient, fisher = COEFFICIENTS[name], np.array(name == "pearson")
-    centre, half_range = (
-        (coefficient.high + coefficient.low) / 2,
-        (coefficient.high - coefficient.low) / 2,
-    )
-    on_scale = to_stable_scale((draws - centre) / half_range, fisher)
-    moved = to_stable_scale((middle - centre) / half_range, fisher) + (
-        on_scale - mean_over_draws(on_scale)
-    ) * np.sqrt(share)
-    return CoefficientsAtCount(middle, centre + half_range * from_stable_scale(moved, fisher))
+    on_scale = _to_scale(draws, name)
+    moved = _to_scale(middle, name) + (on_scale - mean_over_draws(on_scale)) * np.sqrt(share)
+    return CoefficientsAtCount(middle, _from_scale(moved, name))
+
+
+def _to_scale(values: Floats, name: str) -> Floats:
+    """Transform values of a coefficient to a scale on which their variance is stable."""
+    half_range = COEFFICIENTS[name].high - _range_middle(name)
+    return to_stable_scale((values - _range_middle(name)) / half_range, np.array(name == "pearson"))
+
+
+def _from_scale(values: Floats, name: str) -> Floats:
+    half_range = COEFFICIENTS[name].high - _range_middle(name)
+    return _range_middle(name) + half_range * from_stable_scale(values, np.array(name == "pearson"))
 
 
 def _evaluate_subsets(
     scores: Floats, votes: Votes, figure: tuple[str, str], unit: str, orders: Codes, count: int
 ) -> Floats:
     """Return draws × metrics, each with the first raters (of each output) or items of its order."""
-    systems, items, _ = votes.size
-    rows = max(1, NUMBERS_IN_MEMORY // max(1, items * systems * systems))
-    people_means, blocks = cell_means(votes), []
+    systems, items, raters = votes.size
+    is_complete = len(votes.values) == systems * items * raters
+    rows = max(1, NUMBERS_IN_MEMORY // max(1, items * systems))
+    if figure[0] == "item" and (unit == "items" or is_complete):
+        rows = len(orders)  # ratings are computed for some items at a time
+    people: Floats | ResampledVotes = cell_means(votes)
+    blocks = []
     for start in range(0, len(orders), rows):
         block = orders[start : start + rows]
         weights = np.ones((len(block), items))
-        if unit == "raters":
-            people_means = _first_rater_means(votes, block, count)
-        else:
+        if unit == "items":
             weights = (block < count).astype(np.float64)
-        draws = StudyDraws(np.ones((len(block), systems)), weights, people_means)
+        elif is_complete:
+            people = ResampledVotes(votes, (block < count).astype(np.float64))
+        else:
+            people = _first_rater_means(votes, block, count)
+        draws = StudyDraws(np.ones((len(block), systems)), weights, people)
         blocks.append(evaluate_draws(figure[0], scores, draws, [figure[1]])[0][0])
     return np.concatenate(blocks)
 
@@ -205,7 +216,7 @@ def _first_rater_means(votes: Votes, orders: Codes, count: int) -> Floats:
     n = np.bincount(cells, minlength=systems * items).astype(np.float64)
     total = np.empty((len(orders), systems * items))
     for draw, order in enumerate(orders):
-        turns = np.argsort(votes.stimuli * raters + order[votes.listeners], kind="stable")[kept]
+        turns = np.argsort(votes.stimuli * raters + order[votes.listeners])[kept]
         total[draw] = np.bincount(cells, votes.values[turns], minlength=systems * items)
     means = ratio(total, np.broadcast_to(n, total.shape))
     if not np.array_equal(votes.values, np.rint(votes.values)):
@@ -223,14 +234,13 @@ def mean_over_draws(draws: Floats) -> Floats:
 
 def sufficient_count(
     counts: Sequence[int], means: Floats, halves: Floats, gain: float, spread: float
-) -> int:
-    """Return the smallest count that is enough, or 0 if none is.
+) -> int | None:
+    """Return the smallest count that is enough, 0 if none is, or None if this is unknown.
 
     A count is enough if twice as many would gain less than ``gain``, and half the range of draws is
-    at
-    most ``spread``. ``means`` and ``halves`` (half ranges) are given per count. Means are
-    interpolated
-    on the logarithm of the count.
+    at most ``spread``. ``means`` and ``halves`` (half ranges) are given per count. Means are
+    interpolated on the logarithm of the count. The result is unknown if no count that can be
+    doubled has a range of draws.
 
     >>> means, halves = np.array([0.5, 0.6, 0.63, 0.64]), np.array([0.3, 0.2, 0.1, 0.05])
     >>> sufficient_count([1, 2, 4, 8], means, halves, 0.02, 0.1)
@@ -239,20 +249,19 @@ def sufficient_count(
     0
     """
     at_counts = np.log2(np.asarray(counts, np.float64))
-    for place, count in enumerate(counts):
-        double = at_counts[place] + 1
-        if double > at_counts[-1] + 1e-9:
-            return 0
-        gained = np.interp(double, at_counts, means) - means[place]
-        if gained < gain and halves[place] <= spread:
-            return count
-    return 0
+    doubled = np.flatnonzero(at_counts + 1 <= at_counts[-1] + 1e-9)
+    if np.isnan(halves[doubled]).all():
+        return None
+    gained = np.interp(at_counts[doubled] + 1, at_counts, means) - means[doubled]
+    sufficient = doubled[(gained < gain) & (halves[doubled] <= spread)]
+    return counts[sufficient[0]] if len(sufficient) else 0
 
 
 # --- Sample-size curves of a scale ---------------------------------------------------------------
 
 
 DRAWS_PER_COUNT = 200
+FEWER_DRAWS_PER_COUNT = 50  # for very many outputs at the global level
 
 
 def sample_size_curves(
@@ -263,9 +272,8 @@ def sample_size_curves(
 ) -> list[SampleSizeCurve]:
     """Return curves by raters and items, and by references if scores have their number.
 
-    With fewer than five units there is no curve. Metrics no better than ``chance`` have a curve,
-    but no
-    sufficient number.
+    With fewer than five raters or items there is no curve. Metrics no better than ``chance`` have a
+    curve, but no sufficient number.
     """
     rater_and_item_curves = []
     adjusted = comparison.at_level(figure.level)
@@ -273,15 +281,33 @@ def sample_size_curves(
     for unit in SAMPLE_UNITS if isinstance(votes, Votes) else ():
         assert isinstance(votes, Votes)
         have = count_units(votes, unit)
+        if unit == "raters" and isinstance(votes, MedianVotes):
+            continue  # means of fewer raters would not lead to the median of all
         if have >= MIN_CASES_FOR_INTERVAL:
-            counts, seed = _curve_counts(have), comparison.settings.seed
+            counts, settings = _curve_counts(have), comparison.settings
+            has_fewer_draws = comparison.draws_at(figure.level) < settings.draws
+            draws = FEWER_DRAWS_PER_COUNT if has_fewer_draws else DRAWS_PER_COUNT
+            level = settings.level
             points = coefficients_at_counts(
-                adjusted.table.scores, votes, figure, unit, counts, draws=DRAWS_PER_COUNT, seed=seed
+                adjusted.table.scores,
+                votes,
+                figure,
+                unit,
+                counts,
+                draws=draws,
+                seed=settings.seed,
             )
+            estimates = [
+                {
+                    metric.name: estimate_at_count(
+                        at_count, n, figure.coefficient, level, count, have
+                    )
+                    for n, metric in enumerate(comparison.table.metrics)
+                }
+                for count, at_count in zip(counts, points, strict=True)
+            ]
             rater_and_item_curves.append(
-                _sample_size_curve(
-                    comparison, figure, unit, have, dict(zip(counts, points, strict=True))
-                )
+                _sample_size_curve(comparison, figure, unit, have, counts, estimates)
             )
     all_curves = [*rater_and_item_curves, *_reference_curves(comparison, figure, scores)]
     better = _better_than_chance(comparison, figure, chance.get(figure))
@@ -317,40 +343,53 @@ def _sample_size_curve(
     figure: Figure,
     unit: str,
     have: int,
-    by_count: Mapping[int, CoefficientsAtCount],
-    names: Sequence[str] = (),
+    counts: Sequence[int],
+    estimates: Sequence[Mapping[str, Estimate]],
 ) -> SampleSizeCurve:
-    """Return the curve of the named metrics, or of all."""
-    points, means, halves = list[tuple[int, dict[str, Estimate]]](), [], []
-    for count, at_count in by_count.items():
-        estimates = {
-            metric.name: _estimate(at_count, n, comparison.settings.level, count)
-            for n, metric in enumerate(comparison.table.metrics)
-            if not names or metric.name in names
-        }
-        means.append([estimate.value for estimate in estimates.values()])
-        halves.append([(estimate.high - estimate.low) / 2 for estimate in estimates.values()])
-        points.append((count, estimates))
+    """Return the curve from estimates by metric, for each number of units."""
     limits = comparison.settings.gain, comparison.settings.spread
-    table, half = np.array(means), np.array(halves)
-    sufficient = {
-        name: sufficient_count([*by_count], table[:, n], half[:, n], *limits)
-        for n, name in enumerate(points[0][1])
-        if not np.isnan(table[:, n]).all()
-    }
-    return SampleSizeCurve(unit, figure, have, tuple(points), sufficient, *limits)
+    sufficient = {}
+    for name in estimates[0]:
+        own = [by_metric[name] for by_metric in estimates]
+        means = np.array([estimate.value for estimate in own])
+        halves = np.array([(estimate.high - estimate.low) / 2 for estimate in own])
+        if not np.isnan(means).all():
+            sufficient[name] = sufficient_count(counts, means, halves, *limits)
+    points = tuple(zip(counts, estimates, strict=True))
+    return SampleSizeCurve(unit, figure, have, points, sufficient, *limits)
 
 
-def _estimate(at_count: CoefficientsAtCount, metric: int, level: float, count: int) -> Estimate:
-    """Return the value for a number of units, with the percentile range of draws."""
+def estimate_at_count(
+    at_count: CoefficientsAtCount, metric: int, name: str, level: float, count: int, have: int
+) -> Estimate:
+    """Return the value for a number of units, with the percentile range of draws.
+
+    The range is widened as Student's t is wider than the normal distribution, since the spread is
+    estimated from the units that the study ``have``.
+    """
+    from scipy.special import ndtri, stdtrit
+
     draws = at_count.draws[:, metric]
     defined = draws[~np.isnan(draws)]
     low, high = float("nan"), float("nan")
     if len(defined) >= MIN_CASES_FOR_INTERVAL:
-        ends = percentile_interval(defined[:, None], level)
-        low, high = float(ends[0][0]), float(ends[1][0])
+        ends = np.concatenate(percentile_interval(defined[:, None], level))
+        factor = stdtrit(have - 1, (1 + level) / 2) / ndtri((1 + level) / 2)
+        centre = _to_scale(at_count.value[metric], name)
+        low, high = _from_scale(centre + factor * (_to_scale(ends, name) - centre), name).tolist()
     missing = len(draws) - len(defined)
     return Estimate(float(at_count.value[metric]), low, high, level, count, missing, "draws")
+
+
+# --- Fewer references ----------------------------------------------------------------------------
+# Scores with fewer references come from ``earwitness score``, which draws annotators without
+# replacement, the same in all items. So draws vary too little by √(1 − k / n), as those of raters
+# do, and the spread with all references is that of the number nearest to half of them, scaled by
+# the root of the numbers.
+#
+# Scoring takes long, so draws are few, as annotators are. Percentiles of few draws are far too
+# narrow: the range is instead their standard deviation times a quantile of Student's t, with one
+# degree of freedom less than there are draws or annotators, whichever is fewer.
 
 
 def _reference_curves(
@@ -361,37 +400,89 @@ def _reference_curves(
     for score in scores:
         if score.references:
             reference_counts.setdefault(score.metric, set()).add(score.references)
-    names = [name for name, counts in reference_counts.items() if len(counts) > 1]
-    if not names:
+    metrics = [
+        (place, metric.name)
+        for place, metric in enumerate(comparison.table.metrics)
+        if len(reference_counts.get(metric.name, ())) > 1
+    ]
+    if not metrics:
         return []
-    counts = sorted({count for name in names for count in reference_counts[name]})
+    counts = sorted({count for _, name in metrics for count in reference_counts[name]})
+    draws = {
+        count: _evaluate_reference_draws(comparison, figure, scores, count) for count in counts
+    }
+    estimates = [dict[str, Estimate]() for _ in counts]
+    for place, name in metrics:
+        own = {count: draws[count][:, place] for count in reference_counts[name]}
+        for by_metric, count in zip(estimates, counts, strict=True):
+            by_metric[name] = estimate_with_references(
+                own, count, figure.coefficient, comparison.settings.level
+            )
+    return [_sample_size_curve(comparison, figure, "references", counts[-1], counts, estimates)]
+
+
+def _evaluate_reference_draws(
+    comparison: ScaleComparison, figure: Figure, scores: Sequence[Score], count: int
+) -> Floats:
+    """Return the coefficient for every draw of a number of references, as draws × metrics."""
     joined, people = comparison.table, comparison.at_level(figure.level).grid.people
     adjusted = comparison.at_level(figure.level) is not comparison
+    by_draw: dict[int, list[Score]] = {}
+    for score in scores:
+        if score.references == count:
+            by_draw.setdefault(score.draw, []).append(score)
+    rows = []
+    for draw in sorted(by_draw):
+        table = score_table(
+            by_draw[draw],
+            joined.metrics,
+            joined.systems,
+            joined.items,
+            low_is_good=joined.low_is_good,
+        )
+        table = subtract_item_effects(table, people) if adjusted else table
+        grid = ScoreRatingGrid(table, people)
+        rows.append(evaluate_grid(grid, figure.level, [figure.coefficient]).value[0])
+    return np.array(rows)
 
-    def values(count: int) -> Floats:
-        counted_scores = [score for score in scores if score.references == count]
-        draws = sorted({score.draw for score in counted_scores})
-        rows = []
-        for draw in draws:
-            draw_scores = [score for score in counted_scores if score.draw == draw]
-            table = score_table(
-                draw_scores,
-                joined.metrics,
-                joined.systems,
-                joined.items,
-                low_is_good=joined.low_is_good,
-            )
-            table = subtract_item_effects(table, people) if adjusted else table
-            rows.append(
-                evaluate_grid(
-                    ScoreRatingGrid(table, people), figure.level, [figure.coefficient]
-                ).value[0]
-            )
-        return np.array(rows)
 
-    by_count = {
-        count: CoefficientsAtCount(mean_over_draws(draw_values), draw_values)
-        for count in counts
-        for draw_values in [values(count)]
-    }
-    return [_sample_size_curve(comparison, figure, "references", counts[-1], by_count, names)]
+def estimate_with_references(
+    draws: Mapping[int, Floats], count: int, name: str, level: float
+) -> Estimate:
+    """Return a coefficient with a number of references, and its range between sets of annotators.
+
+    Parameters
+    ----------
+    draws
+        Values of one metric by number of references, one for each draw. The largest number is that
+        of all references.
+    count
+        Number of references.
+    name
+        Name of the coefficient.
+    level
+        Level of the range.
+
+    Returns
+    -------
+    Estimate
+        Mean over draws, and the range expected of that many other annotators. The range is
+        undefined with fewer than five draws.
+    """
+    from scipy.special import stdtrit
+
+    defined = {k: values[~np.isnan(values)] for k, values in draws.items()}
+    own, total = defined.get(count, np.empty(0)), max(draws)
+    middle = own.mean() if len(own) else np.array(np.nan)
+    numbers = [count] if count < total else [k for k in defined if k < total]
+    numbers = [k for k in numbers if len(defined.get(k, ())) >= MIN_CASES_FOR_INTERVAL]
+    ends = (float("nan"), float("nan"))
+    if numbers and len(own):
+        drawn = min(numbers, key=lambda k: (abs(k - total / 2), k))
+        spread = _to_scale(defined[drawn], name).std(ddof=1)
+        spread *= np.sqrt(drawn / count / (1 - drawn / total))
+        half = stdtrit(min(len(defined[drawn]), total) - 1, (1 + level) / 2) * spread
+        centre = _to_scale(middle, name)
+        ends = float(_from_scale(centre - half, name)), float(_from_scale(centre + half, name))
+    missing = len(draws.get(count, ())) - len(own)
+    return Estimate(float(middle), *ends, level, count, missing, "draws")

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from earwitness.errors import UsageError, nearest
 from earwitness.metaeval.coefficients import COEFFICIENTS, LEVELS, coefficient_names
 from earwitness.metaeval.mapping import MAPPING_ORDERS
+from earwitness.metaeval.pairwise_accuracy import FOLDS
 from earwitness.metaeval.resampling import RESAMPLED_AXES
 from earwitness.metaeval.results import Figure
-from earwitness.metaeval.significance import SWAP_UNITS
-from earwitness.metaeval.tie_calibration import FOLDS
-from earwitness.stats.significance import CORRECTIONS
+from earwitness.metaeval.significance import CHOSEN_UNIT, CORRECTIONS, SWAP_UNITS
+from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL
+from earwitness.stats.votes import AGGREGATES
 
 CALIBRATED_COEFFICIENT = "acc_23_calibrated"
+SOFT_COEFFICIENT = "soft_pairwise_accuracy"
 ADJUSTMENTS = ("items", "none")
+DEFAULT_LEVELS = ("system", "item")
+MIN_SIZES_FOR_INTERVAL = {
+    "systems": 6,
+    "items": MIN_CASES_FOR_INTERVAL,
+    "raters": MIN_CASES_FOR_INTERVAL,
+}
 
 
 @dataclass(frozen=True)
@@ -24,22 +33,24 @@ class AgreementSettings:
     Parameters
     ----------
     levels
-        Levels at which coefficients are computed: ``system``, ``item``, ``global``.
+        Levels at which coefficients are computed: ``system``, ``item``, ``global``. By default the
+        first two.
     coefficient
         Coefficient that ranks the metrics; all others are reported as well.
     ranking
         Levels at which metrics are ranked.
     over
-        What the bootstrap resamples: ``systems``, ``items``, ``raters`` or ``all``.
+        What the bootstrap resamples: ``systems``, ``items``, ``raters``, two of these joined by
+        ``+``, or ``all``.
     swap
-        What the permutation test that decides on the ranking swaps: ``inputs``, ``systems``,
-        ``both``.
+        What the permutation test that decides on the ranking swaps: ``inputs``, ``systems`` or
+        ``both``; ``auto`` chooses from the numbers of systems and items.
     mapping
         Mapping of scores to the rating scale: ``none``, ``linear`` or ``cubic``.
     adjust
         ``items`` adjusts system means for items if systems were rated on different items.
     correction
-        Correction of p for multiple tests: ``holm``, ``bh`` or ``none``.
+        Correction of p for multiple tests: ``max_t`` (step-down max-T) or ``none``.
     level
         Confidence level; the significance level is 1 − ``level``.
     draws, permutations
@@ -56,6 +67,13 @@ class AgreementSettings:
         Seed of all random draws.
     version
         Version of Earwitness, for the signature.
+    aggregate
+        Rating of an output: ``mean`` or ``median`` of its votes, or the mean of votes
+        ``normalized`` per rater.
+    partial
+        Columns of scores to control for in partial correlations.
+    by
+        Fields of items or raters by which agreement is reported as well.
 
     Raises
     ------
@@ -63,14 +81,14 @@ class AgreementSettings:
         If a setting is unknown or out of range.
     """
 
-    levels: tuple[str, ...] = LEVELS
+    levels: tuple[str, ...] = DEFAULT_LEVELS
     coefficient: str = "kendall_b"
     ranking: tuple[str, ...] = ("system", "item")
     over: str = "all"
-    swap: str = "systems"
+    swap: str = CHOSEN_UNIT
     mapping: str = "cubic"
     adjust: str = "items"
-    correction: str = "holm"
+    correction: str = "max_t"
     level: float = 0.95
     draws: int = 1000
     permutations: int = 1000
@@ -80,11 +98,15 @@ class AgreementSettings:
     spread: float = 0.1
     seed: int = 0
     version: str = ""
+    aggregate: str = "mean"
+    partial: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        _check_choice("aggregate", self.aggregate, AGGREGATES)
         _check_choice("coefficient", self.coefficient, COEFFICIENTS)
         _check_choice("resampling unit", self.over, RESAMPLED_AXES)
-        _check_choice("swapping unit", self.swap, SWAP_UNITS)
+        _check_choice("swapping unit", self.swap, (CHOSEN_UNIT, *SWAP_UNITS))
         _check_choice("mapping", self.mapping, MAPPING_ORDERS)
         _check_choice("adjustment", self.adjust, ADJUSTMENTS)
         _check_choice("correction", self.correction, CORRECTIONS)
@@ -135,6 +157,9 @@ class AgreementSettings:
             f"enough(gain={self.gain:g},spread={self.spread:g})",
             f"seed={self.seed}",
         ]
+        parts += [f"aggregate={self.aggregate}"] if self.aggregate != "mean" else []
+        parts += [f"partial={'+'.join(self.partial)}"] if self.partial else []
+        parts += [f"by={'+'.join(self.by)}"] if self.by else []
         return "|".join(parts)
 
 
@@ -142,3 +167,73 @@ def _check_choice(setting: str, name: str, choices: object) -> None:
     names = list(choices)  # type: ignore[call-overload]
     if name not in names:
         raise UsageError(f'unknown {setting} "{name}" — {nearest(name, names)}')
+
+
+# --- Settings for the available systems, items and raters ----------------------------------------
+
+
+MIN_SYSTEMS_FOR_SYSTEM_LEVEL = 3  # two systems have one pair, which any metric orders or reverses
+Sizes = tuple[int, int, int]  # numbers of systems, items and raters
+
+
+def fit_settings(
+    settings: AgreementSettings, sizes: Sequence[Sizes], *, paired: bool = False
+) -> AgreementSettings:
+    """Return settings that the numbers of systems, items and raters of each scale allow.
+
+    One system is compared across its outputs, two systems within items; tests between metrics then
+    swap items. If all units are to be resampled, kinds of which there are too few are left out.
+    Choices between systems (``paired``) have the system level only.
+    """
+    systems = max(size[0] for size in sizes)
+    if systems >= MIN_SYSTEMS_FOR_SYSTEM_LEVEL or paired:
+        return settings
+    possible = ("global",) if systems == 1 else ("item", "global")
+    levels = tuple(level for level in settings.levels if level in possible) or possible[:1]
+    swap = "inputs" if settings.swap == "systems" else settings.swap
+    over = resampled_units(settings.over, sizes)
+    return replace(settings, levels=levels, ranking=possible[:1], swap=swap, over=over)
+
+
+def resampled_units(over: str, sizes: Sequence[Sizes], *, is_group: bool = False) -> str:
+    """Return the units to resample.
+
+    For ``all``, kinds of which there are too few are left out if systems are not compared with each
+    other, and for raters and items of a group. Otherwise there is no interval.
+    """
+    least = dict(zip(MIN_SIZES_FOR_INTERVAL, map(min, zip(*sizes, strict=True)), strict=True))
+    has_few_systems = least["systems"] < MIN_SYSTEMS_FOR_SYSTEM_LEVEL
+    if over != "all" or not (has_few_systems or is_group):
+        return over
+    enough = [
+        unit
+        for unit, size in least.items()
+        if size >= MIN_SIZES_FOR_INTERVAL[unit] or (unit == "systems" and not has_few_systems)
+    ]
+    return "+".join(enough or ["items"]) if len(enough) < len(least) else over
+
+
+def size_notes(
+    asked: AgreementSettings, settings: AgreementSettings, sizes: Sequence[Sizes]
+) -> Iterator[str]:
+    """Yield how the numbers of systems, items and raters changed the settings."""
+    systems = max(size[0] for size in sizes)
+    if settings.ranking != asked.ranking:
+        count = "is one system" if systems == 1 else "are two systems"
+        where = "within items" if settings.ranked_figures[0].level == "item" else "across outputs"
+        swapped = ", and tests between metrics swap items" * (settings.swap != asked.swap)
+        yield f"there {count}, so metrics are compared {where}{swapped}"
+    if settings.over == asked.over:
+        return
+    drawn = settings.over.split("+")
+    few = {
+        unit: min(size[column] for size in sizes)
+        for column, unit in enumerate(MIN_SIZES_FOR_INTERVAL)
+        if unit not in drawn and (unit != "systems" or systems > 1)
+    }
+    if few:
+        counts = " and ".join(f"{unit} ({count})" for unit, count in few.items())
+        yield (
+            f"there are too few {counts} to resample, so confidence intervals are over "
+            f"{' and '.join(drawn)} and hold for these {' and '.join(few)}"
+        )

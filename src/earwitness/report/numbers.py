@@ -17,7 +17,7 @@ ARROWS = {"high": "↑", "low": "↓", "none": ""}
 DIRECTIONS = {"high": "higher is better", "low": "lower is better", "none": ""}
 MINUS = "−"  # U+2212, for people; files for programs have the hyphen of ASCII
 WIDE_RANGE_FROM = 50  # ranges from this width on have one decimal place
-CORRECTED_P_HEADINGS = {"holm": "p (Holm)", "bh": "p (BH)"}
+CORRECTED_P_HEADINGS = {"holm": "p (Holm)", "bh": "p (BH)", "max_t": "p (max-T)"}
 
 
 def value_title(value: Value) -> str:

@@ -52,10 +52,16 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """List of texts."""
+    """List of texts; the terminal shows the first ones, and ``more`` says where the others are.
+
+    ``unit`` names one text.
+    """
 
     title: str
     lines: tuple[str, ...]
+    shown: int = 20
+    more: str = "use --to json for all"
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)

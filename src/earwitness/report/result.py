@@ -11,13 +11,13 @@ from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from earwitness.errors import MissingExtra, UsageError, nearest
-from earwitness.report.parts import Report
 
 if TYPE_CHECKING:
     import pandas
     import polars
 
     from earwitness.report.paper import PaperTable
+    from earwitness.report.parts import Report
 
 TableRows = tuple[Sequence[str], Iterable[Sequence[Any]]]  # names of columns, and rows
 SHOWN_LINES = 26  # of a report in an interactive session

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isclose, isnan
+from textwrap import TextWrapper
 from typing import NamedTuple
 
 from earwitness.core import Contrast
@@ -89,7 +90,7 @@ def finding_sentences(matrices: Sequence[Matrix], context: FindingContext) -> It
     """Yield the finding of each value; if nothing differs significantly, that comes first."""
     contrasts = [contrast for matrix in matrices for contrast in competing_contrasts(matrix)]
     if len(matrices) > 1 and _nothing_differs(contrasts):
-        yield _no_difference_phrase(matrices, context)
+        yield no_difference_phrase(matrices, context)
         for matrix in matrices:
             yield from lead_sentences(matrix)
         return
@@ -102,7 +103,14 @@ def _nothing_differs(contrasts: Sequence[Contrast]) -> bool:
     return any(map(is_tested, contrasts)) and not any(contrast.better for contrast in contrasts)
 
 
-def _no_difference_phrase(matrices: Sequence[Matrix], context: FindingContext) -> str:
+def is_undecided(matrix: Matrix) -> bool:
+    """Return whether all pairs were tested, and none of them differs significantly."""
+    contrasts = competing_contrasts(matrix)
+    return _nothing_differs(contrasts) and all(map(is_tested, contrasts))
+
+
+def no_difference_phrase(matrices: Sequence[Matrix], context: FindingContext) -> str:
+    """Return that no difference is significant, with the number of pairs and the sample size."""
     names = join_names([matrix.value.name for matrix in matrices], conjunction="or")
     contrasts = [contrast for matrix in matrices for contrast in competing_contrasts(matrix)]
     pairs = {frozenset((c.a, c.b)) for c in contrasts}
@@ -142,7 +150,7 @@ def _leader_sentence(
             pattern = tuple(verdict(matrix, leader, name) for leader in group)
             patterns.setdefault(pattern, []).append(name)
     if _nothing_differs(competing_contrasts(matrix)):
-        clauses = [_no_difference_phrase([matrix], context), _lead_phrase(matrix, values)]
+        clauses = [no_difference_phrase([matrix], context), _lead_phrase(matrix, values)]
         for pattern, names in patterns.items():
             clauses += [_pattern_clause(names, group, pattern, context.common)]
         return "; ".join(clauses)
@@ -264,7 +272,7 @@ def better_sentences(matrix: Matrix, context: FindingContext) -> Iterator[str]:
     significant = [contrast.p_corrected for contrast in matrix.contrasts if contrast.better]
     if _nothing_differs(matrix.contrasts):
         untested = _undecided_phrases(matrix, "untested", "not testable")
-        yield "; ".join([_no_difference_phrase([matrix], context), *untested])
+        yield "; ".join([no_difference_phrase([matrix], context), *untested])
         return
     clauses = []
     for system in matrix.systems:
@@ -305,6 +313,9 @@ def summary_section(sentences: Iterable[str]) -> Section:
     return Section("Summary", (Lines("", lines),))
 
 
+SUMMARY_WIDTH = 100  # columns of a terminal for which lines of a summary are counted
+
+
 class Topic(NamedTuple):
     """Sentences of a summary on one topic; those of a topic without a name are never left out."""
 
@@ -313,25 +324,41 @@ class Topic(NamedTuple):
 
 
 def shorten_topics(topics: Sequence[Topic], limit: int) -> list[str]:
-    """Return all sentences; if there are more than the limit, the longest topics are shortened.
+    """Return all sentences; if they take more lines than the limit, topics are shortened.
+
+    The longest topics are shortened first; then the last ones are left out. Lines are those of a
+    terminal with 100 columns.
 
     >>> shorten_topics([Topic("", ["a leads"]), Topic("groups", ["x", "y", "z"])], 3)
     ['a leads', 'x', '2 more sentences (groups) are in the sections below']
     """
     shown = [len(topic.sentences) for topic in topics]
-    total = sum(shown)
-    while total > limit and sum(shown) > limit - 1:
-        longest = max(range(len(topics)), key=lambda n: shown[n] * bool(topics[n].name))
-        if not topics[longest].name or shown[longest] <= 1:
+    while _line_count(lines := _shown_sentences(topics, shown)) > limit:
+        heights = [
+            _line_count(topic.sentences[:n]) * bool(topic.name) * (n > 1)
+            for topic, n in zip(topics, shown, strict=True)
+        ]
+        rest = [place for place, topic in enumerate(topics) if topic.name and shown[place]]
+        if not rest:
             break
-        shown[longest] -= 1
-    lines = [line for topic, n in zip(topics, shown, strict=True) for line in topic.sentences[:n]]
-    if rest := total - len(lines):
-        cut = [t.name for t, n in zip(topics, shown, strict=True) if n < len(t.sentences)]
-        noun = "sentence" if rest == 1 else "sentences"
-        be = "is" if rest == 1 else "are"
+        shown[heights.index(max(heights)) if any(heights) else rest[-1]] -= 1
+    return lines
+
+
+def _shown_sentences(topics: Sequence[Topic], shown: Sequence[int]) -> list[str]:
+    """Return the first sentences of each topic, and how many there are besides."""
+    pairs = list(zip(topics, shown, strict=True))
+    lines = [line for topic, n in pairs for line in topic.sentences[:n]]
+    if rest := sum(len(topic.sentences) - n for topic, n in pairs):
+        cut = [topic.name for topic, n in pairs if n < len(topic.sentences)]
+        noun, be = ("sentence", "is") if rest == 1 else ("sentences", "are")
         lines.append(f"{rest} more {noun} ({', '.join(cut)}) {be} in the sections below")
     return lines
+
+
+def _line_count(sentences: Iterable[str]) -> int:
+    wrapper = TextWrapper(SUMMARY_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return sum(len(wrapper.wrap(f"{sentence}.")) for sentence in sentences)
 
 
 def join_names(

@@ -10,8 +10,6 @@ from earwitness.report.parts import Lines, Quote, Report, Section, Table, WordBl
 from earwitness.report.tables import part_tables
 from earwitness.text.alignment import display_width, pad_text
 
-SHOWN_LINES = 20  # number of lines shown per list
-
 
 def render_text(report: Report, width: int = 100) -> str:
     """Return the report as text: tables that fit the width, provenance, and a hint for more."""
@@ -74,12 +72,13 @@ def fit_columns(table: Table, width: int) -> Iterator[Table]:
 def _list_text(part: Lines, width: int) -> str:
     """Return lines below their title; sentences without a title are wrapped."""
     if part.title:
-        lines = [part.title, *(f"  {line}" for line in part.lines[:SHOWN_LINES])]
+        lines = [part.title, *(f"  {line}" for line in part.lines[: part.shown])]
     else:
         lines = [
             fill(line, width, subsequent_indent="  ", break_on_hyphens=False)
-            for line in part.lines[:SHOWN_LINES]
+            for line in part.lines[: part.shown]
         ]
-    if len(part.lines) > SHOWN_LINES:
-        lines.append(f"  … and {len(part.lines) - SHOWN_LINES:,} more (use --to json for all)")
+    if rest := len(part.lines) - len(part.lines[: part.shown]):
+        unit = f" {part.unit}{'s' * (rest != 1)}" if part.unit else ""
+        lines.append(f"  … and {rest:,} more{unit} ({part.more})")
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
-from earwitness.metaeval.tie_calibration import calibrate_ties
+from earwitness.metaeval.pairwise_accuracy import calibrate_ties
 from earwitness.stats.arrays import Bools, Floats
 from helpers.plain_coefficients import best_margin, coefficient
 from helpers.samples import many

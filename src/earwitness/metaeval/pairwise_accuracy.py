@@ -1,0 +1,264 @@
+"""Accuracy on pairs: tie calibration, and soft pairwise accuracy of systems."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from earwitness.metaeval.levels import (
+    ScoreRatingGrid,
+    StudyDraws,
+    evaluate_grid,
+    group_by_known_cells,
+)
+from earwitness.metaeval.resampling import RESAMPLED_AXES, RaterResampler, study_draws
+from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.significance import ratio
+from earwitness.stats.votes import Codes, Votes
+
+# --- Tie calibration -----------------------------------------------------------------------------
+# Metrics with many decimals rarely tie, whereas raters often do. Calibration (Deutsch, Foster and
+# Freitag 2023, Ties matter: Meta-evaluating modern metrics with pairwise accuracy and tie
+# calibration, EMNLP) chooses the margin with the highest acc_23 among all margins that change a
+# pair; of equally good margins the smallest. A margin that is chosen and evaluated on the same
+# items is biased upwards, so items are split into folds, and each fold is evaluated with the margin
+# chosen on the other folds.
+#
+# The accuracy is averaged over items. There is no calibration at other levels: pairs of systems are
+# too few and depend on each other, and most pairs of cells belong to two items, which may lie in
+# two folds. Accuracy over pairs within folds differs from acc_23 over all pairs, so the two could
+# not be compared, and too little would be left to choose the margin on.
+
+
+SHARE_TOLERANCE = 1e-12  # shares within this tolerance are equal
+FOLDS = 5
+
+
+class TieCalibration(NamedTuple):
+    """acc_23 by metric with cross-validated margins, margins (folds × metrics) and margins of all
+    items.
+
+    If no metric has a value, ``reason`` explains why.
+    """
+
+    value: Floats
+    margins: Floats
+    margin: Floats
+    folds: Codes
+    reason: str = ""
+
+    @property
+    def by_item(self) -> Floats:
+        """Margin with which each item is evaluated: metrics × items."""
+        return self.margins[self.folds].T
+
+
+def calibrate_ties(grid: ScoreRatingGrid, *, folds: int = FOLDS, seed: int = 0) -> TieCalibration:
+    """Return acc_23 of all metrics within items, with cross-validated margins."""
+    metrics, _, items = grid.scores.shape
+    count = min(folds, items)
+    if count < 2:
+        return _no_calibration(metrics, "tie calibration needs at least two items")
+    rng = np.random.Generator(np.random.PCG64((seed, 0)))
+    fold = rng.permutation(items) % count
+    margins = np.empty((count + 1, metrics))
+    for metric, scores in enumerate(grid.scores):
+        pairs = _system_pairs(~np.isnan(scores) & ~np.isnan(grid.people))
+        margins[:, metric] = _best_margins(scores, grid.people, fold, count, pairs)
+    return TieCalibration(
+        _calibrated_accuracy(grid, margins[:-1], fold), margins[:-1], margins[-1], fold
+    )
+
+
+def _no_calibration(metrics: int, reason: str) -> TieCalibration:
+    undefined = np.full(metrics, np.nan)
+    return TieCalibration(undefined, undefined[None], undefined, np.zeros(0, np.int64), reason)
+
+
+class _Pairs(NamedTuple):
+    """Pairs of cells (indices into systems × items) and their weights."""
+
+    first: Codes
+    second: Codes
+    weight: Floats
+
+
+def _system_pairs(is_known: Bools) -> _Pairs:
+    """Return pairs of systems within items; all items have the same weight."""
+    systems, items = is_known.shape
+    first, second = np.triu_indices(systems, 1)
+    is_known = is_known[first] & is_known[second]
+    weight = np.broadcast_to(
+        ratio(np.ones(items), is_known.sum(axis=0).astype(np.float64)), is_known.shape
+    )
+    places = [(side[:, None] * items + np.arange(items))[is_known] for side in (first, second)]
+    return _Pairs(places[0], places[1], weight[is_known])
+
+
+def _best_margins(scores: Floats, people: Floats, fold: Codes, count: int, pairs: _Pairs) -> Floats:
+    """Return the best margin without each fold, and the best of all; NaN if there is no pair."""
+    differences = scores.ravel()[pairs.second] - scores.ravel()[pairs.first]
+    people_differences = people.ravel()[pairs.second] - people.ravel()[pairs.first]
+    # When the margin reaches a pair, the pair becomes correct if the ratings tie it, and incorrect
+    # if it was in order.
+    tied, in_order = people_differences == 0, differences * np.sign(people_differences) > 0
+    gains = pairs.weight * (tied.astype(np.float64) - in_order)
+    size = np.abs(differences)
+    order = np.argsort(size, kind="stable")
+    size, gains = size[order], gains[order]
+    pair_folds = fold[pairs.first[order] % len(fold)]
+    kept = [pair_folds != number for number in range(count)]
+    return np.array(
+        [_best_margin(size, gains, which) for which in [*kept, np.ones(len(size), bool)]]
+    )
+
+
+def _best_margin(size: Floats, gains: Floats, kept: Bools) -> float:
+    """Return the smallest margin with the largest cumulative gain, among 0 and all differences."""
+    if not kept.any():
+        return float("nan")
+    size, sums = size[kept], np.cumsum(gains[kept])
+    last = np.append(size[1:] > size[:-1], True)
+    margins, sums = size[last], sums[last]
+    if margins[0] > 0:
+        margins, sums = np.append(0.0, margins), np.append(0.0, sums)
+    return float(margins[np.argmax(sums >= sums.max() - SHARE_TOLERANCE * max(1.0, len(gains)))])
+
+
+def _calibrated_accuracy(grid: ScoreRatingGrid, margins: Floats, fold: Codes) -> Floats:
+    """Return the mean over items, each with the margin of its fold."""
+    limits = margins[fold].T
+    accuracies = evaluate_grid(grid, "item", ["acc_23"], np.nan_to_num(limits)).value[0]
+    return np.where(np.isnan(margins).any(axis=0), np.nan, accuracies)
+
+
+# --- Soft pairwise accuracy ----------------------------------------------------------------------
+# For two systems, p is the one-sided p-value of a paired permutation test over items that the first
+# is better: the share of random sign changes of the differences with a larger sum, sums that are
+# equal counting half. Soft pairwise accuracy is the mean of 1 − |p of the ratings − p of the
+# metric| over pairs of systems (Thompson, Mathur, Deutsch and Khayrallah 2024, Improving
+# statistical significance in human evaluation of automatic metrics via soft pairwise accuracy,
+# WMT). The sign changes are the same for all pairs, metrics and ratings.
+#
+# In bootstrap draws, p is that of a normal distribution with the mean and the variance of the
+# permuted sums, 0 and the sum of squared differences. Differences are squared and summed for all
+# pairs in each draw, so there are fewer draws of many systems and items.
+
+
+SOFT_ACCURACY_PRODUCTS = 1_000_000_000  # products per analysis that bootstrap draws may take
+MIN_SOFT_ACCURACY_DRAWS = 50
+SUM_TOLERANCE = 1e-12  # sums within this share of the sum of absolute values are equal
+
+
+def soft_pairwise_accuracy(grid: ScoreRatingGrid, *, permutations: int, seed: int) -> Floats:
+    """Return the soft pairwise accuracy of each metric; NaN if no two systems share an item."""
+    rng = np.random.Generator(np.random.PCG64((seed, 11)))
+    signs = np.where(rng.integers(0, 2, (permutations, grid.people.shape[1])), 1.0, -1.0)
+    accuracy = np.full(len(grid.scores), np.nan)
+    for metrics, is_scored in group_by_known_cells(grid.scores):
+        is_known = is_scored & ~np.isnan(grid.people)
+        pairs = _pairs_with_common_items(is_known)
+        if len(pairs[0]):
+            people_p = _superiority_p(grid.people, is_known, pairs, signs)
+            for metric in metrics:
+                p = _superiority_p(grid.scores[metric], is_known, pairs, signs)
+                accuracy[metric] = 1 - np.abs(p - people_p).mean()
+    return accuracy
+
+
+def _pairs_with_common_items(is_known: Bools) -> tuple[Codes, Codes]:
+    first, second = np.triu_indices(len(is_known), 1)
+    shared = is_known.astype(np.float64) @ is_known.T.astype(np.float64)
+    is_shared = shared[first, second] > 0
+    return first[is_shared], second[is_shared]
+
+
+def _pair_differences(table: Floats, is_known: Bools, pairs: tuple[Codes, Codes]) -> Floats:
+    """Return first minus second system as pairs × items, 0 for items that they do not share."""
+    first, second = pairs
+    filled = np.where(is_known, table, 0)
+    return np.where(is_known[first] & is_known[second], filled[first] - filled[second], 0)
+
+
+def _superiority_p(
+    table: Floats, is_known: Bools, pairs: tuple[Codes, Codes], signs: Floats
+) -> Floats:
+    """Return p by pair; sums of complete tables are computed per system."""
+    first, second = pairs
+    means = ratio(np.where(is_known, table, 0).sum(axis=0), is_known.sum(axis=0) * 1.0)
+    filled = np.where(is_known, table - means, 0)  # centred, to limit rounding
+    differences = _pair_differences(table, is_known, pairs)
+    if is_known.all():
+        by_system = signs @ filled.T
+        sums = by_system[:, first] - by_system[:, second]
+    else:
+        sums = signs @ differences.T
+    beyond = sums - differences.sum(axis=1)
+    size = np.abs(filled).sum(axis=1)
+    tolerance = SUM_TOLERANCE * (size[first] + size[second])
+    larger = (beyond > tolerance).sum(axis=0) + (beyond >= -tolerance).sum(axis=0)
+    return np.asarray(larger / (2 * len(signs)))
+
+
+def count_soft_accuracy_draws(scores: Floats, draws: int) -> int:
+    """Return how many of the bootstrap draws are computed."""
+    systems = scores.shape[1]
+    products = max(1, int(scores.size) * (systems - 1))
+    return min(draws, max(MIN_SOFT_ACCURACY_DRAWS, int(SOFT_ACCURACY_PRODUCTS // products)))
+
+
+def soft_accuracy_draws(scores: Floats, draws: StudyDraws) -> Floats:
+    """Return soft pairwise accuracy as draws × metrics, with p by a normal approximation.
+
+    Items without a rating in a draw count as equal for the ratings.
+    """
+    accuracy = np.full((len(draws.systems), len(scores)), np.nan)
+    rated = ~np.isnan(draws.people_table)
+    for metrics, is_scored in group_by_known_cells(scores):
+        is_known = is_scored & rated.any(axis=0)
+        pairs = _pairs_with_common_items(is_known)
+        weights = draws.systems[:, pairs[0]] * draws.systems[:, pairs[1]]
+        people = [
+            _normal_p(row_weights, _pair_differences(people, is_known & is_rated, pairs))
+            for people, is_rated, row_weights in zip(
+                draws.people_table,
+                rated,
+                [draws.items] if len(rated) == 1 else draws.items[:, None],
+                strict=True,
+            )
+        ]
+        people_p = np.concatenate([np.empty((0, len(pairs[0]))), *people])
+        for metric in metrics:
+            p = _normal_p(draws.items, _pair_differences(scores[metric], is_known, pairs))
+            agreed = (weights * (1 - np.abs(p - people_p))).sum(axis=1)
+            accuracy[:, metric] = ratio(agreed, weights.sum(axis=1))
+    return accuracy
+
+
+def _normal_p(items: Floats, differences: Floats) -> Floats:
+    """Return p as draws × pairs, from differences as pairs × items."""
+    from scipy.special import ndtr
+
+    largest = np.abs(differences).max(initial=0)
+    single = (differences.T / (largest or 1)).astype(np.float32)
+    weights = items.astype(np.float32)
+    sums, squares = weights @ single, weights @ single**2
+    return np.asarray(
+        ndtr(-np.nan_to_num(ratio(sums.astype(np.float64), np.sqrt(squares.astype(np.float64)))))
+    )
+
+
+def resample_soft_accuracy(
+    scores: Floats,
+    votes: Votes | Floats | RaterResampler,
+    *,
+    over: str = "all",
+    draws: int = 1000,
+    seed: int = 0,
+) -> Floats:
+    """Return bootstrap draws of soft pairwise accuracy (draws × metrics), of large tables fewer."""
+    count = count_soft_accuracy_draws(scores, draws)
+    blocks = study_draws(scores, votes, RESAMPLED_AXES[over], count, seed)
+    accuracy = [soft_accuracy_draws(scores, block) for block in blocks]
+    return np.concatenate([np.empty((0, len(scores))), *accuracy])

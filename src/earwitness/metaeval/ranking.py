@@ -1,0 +1,221 @@
+"""Ranking of metrics by agreement with ratings, with tests of the differences between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, pairwise
+from math import isnan, nan
+
+import numpy as np
+
+from earwitness.core import Estimate
+from earwitness.metaeval.coefficients import COEFFICIENTS
+from earwitness.metaeval.contributions import count_units
+from earwitness.metaeval.figures import ScaleComparison
+from earwitness.metaeval.levels import LevelValues, ScoreRatingGrid, evaluate_grid
+from earwitness.metaeval.results import Figure, MetricDifference, MetricRanking, MetricTest
+from earwitness.metaeval.significance import (
+    CHOSEN_UNIT,
+    SWAP_UNITS,
+    SwappedDifferences,
+    choose_swap_unit,
+    smallest_p,
+    swap_metrics,
+    williams_test,
+)
+from earwitness.stats.arrays import Floats
+
+MAX_METRICS_ALL_PAIRS = 12  # number of metrics up to which all pairs are reported
+MAX_PAIRS_ALL_UNITS = 66  # number of pairs up to which all units are swapped
+MIN_COVERAGE_SHARE = 0.5  # share of units that a value must be based on to be ranked
+LEVEL_UNITS = {"system": "systems", "item": "items", "global": "outputs"}
+MetricPair = tuple[int, int]
+
+
+def metric_differences(
+    comparison: ScaleComparison, figure: Figure
+) -> tuple[list[MetricDifference], MetricRanking]:
+    """Test the differences between metrics and rank the metrics in groups.
+
+    There are two families of tests, each with its own correction: all pairs of metrics, and each
+    metric with each baseline. With more than ``MAX_METRICS_ALL_PAIRS`` metrics, results contain
+    only the pairs with the best metric of a group and with baselines; p is still corrected for all
+    pairs. Metrics whose value is based on too few units are not ranked.
+    """
+    comparison = comparison.at_level(figure.level)
+    level_values = evaluate_grid(comparison.grid, figure.level, [figure.coefficient])
+    values, unranked = level_values.value[0], _unranked_metrics(comparison, figure, level_values)
+    order = [int(n) for n in np.argsort(-values, kind="stable") if n not in unranked]
+    is_baseline = [metric.baseline for metric in comparison.table.metrics]
+    metrics = [n for n in order if not is_baseline[n]] or order
+    between_metrics = list(combinations(metrics, 2))
+    with_baselines = [
+        pair for pair in combinations(order, 2) if is_baseline[pair[0]] != is_baseline[pair[1]]
+    ]
+    tests = _PairTests(comparison, figure, values, [between_metrics, with_baselines])
+    groups: list[list[int]] = []
+    for number in metrics:
+        if groups and not tests.is_distinct(groups[-1][0], number):
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    heads = {group[0] for group in groups}
+    reported = [
+        pair
+        for pair in between_metrics
+        if len(metrics) <= MAX_METRICS_ALL_PAIRS or pair[0] in heads
+    ]
+    names = [metric.name for metric in comparison.table.metrics]
+    ranking = MetricRanking(
+        figure,
+        tuple(tuple(names[n] for n in group) for group in groups),
+        {names[n]: reason for n, reason in unranked.items()},
+        tuple(names[n] for n in order),
+        tests.test,
+    )
+    return tests.differences([*reported, *with_baselines]), ranking
+
+
+class _PairTests:
+    """Permutation tests of pairs of metrics, in families with a correction each."""
+
+    def __init__(
+        self,
+        comparison: ScaleComparison,
+        figure: Figure,
+        values: Floats,
+        families: Sequence[Sequence[MetricPair]],
+    ) -> None:
+        self.comparison, self.figure, self.values = comparison, figure, values
+        settings, shape = comparison.settings, comparison.grid.people.shape
+        unit = settings.swap
+        if unit == CHOSEN_UNIT:
+            unit = choose_swap_unit(shape, settings.alpha, settings.permutations)
+        pairs = [pair for family in families for pair in family]
+        self.index = {pair: n for n, pair in enumerate(pairs)}
+        swapped = self._swapped(pairs, unit)
+        self.p = swapped.p_values()
+        bounds = np.cumsum([0, *map(len, families)]).tolist()
+        corrected = settings.correction != "none"
+        tested = [
+            swapped.select(np.arange(*ends)).test(settings.level, corrected=corrected)
+            for ends in pairwise(bounds)
+        ]
+        self.corrected = np.concatenate([family.p for family in tested])
+        self.half_widths = np.concatenate([family.half_width for family in tested])
+        count = count_units(shape, unit)
+        smallest = smallest_p(count, settings.permutations)
+        self.test = MetricTest(unit, count, smallest, *map(len, families))
+
+    def _swapped(self, pairs: Sequence[MetricPair], unit: str) -> SwappedDifferences:
+        settings = self.comparison.settings
+        return swap_metrics(
+            self.comparison.table.scores,
+            self.comparison.grid.people,
+            pairs,
+            self.figure.level,
+            self.figure.coefficient,
+            unit,
+            permutations=settings.permutations,
+            seed=settings.seed,
+        )
+
+    def is_distinct(self, a: int, b: int) -> bool:
+        """Return whether two metrics differ significantly."""
+        return bool(self.corrected[self.index[a, b]] < self.comparison.settings.alpha)
+
+    def _difference(self, a: int, b: int) -> Estimate:
+        """Return the difference of two metrics with the interval of the test."""
+        coefficient = COEFFICIENTS[self.figure.coefficient]
+        limit, half_width = coefficient.high - coefficient.low, self.half_widths[self.index[a, b]]
+        difference = float(self.values[a] - self.values[b])
+        return Estimate(
+            difference,
+            float(np.maximum(difference - half_width, -limit)),
+            float(np.minimum(difference + half_width, limit)),
+            self.comparison.settings.level,
+            self.test.units,
+            0,
+            f"permutation of {self.test.unit}",
+        )
+
+    def differences(self, pairs: Sequence[MetricPair]) -> list[MetricDifference]:
+        """Return the differences of pairs, with p for all swapped units if pairs are few."""
+        if not pairs:
+            return []
+        settings = self.comparison.settings
+        names = [metric.name for metric in self.comparison.table.metrics]
+        numbers = [self.index[pair] for pair in pairs]
+        p_by_unit = {
+            unit: self.p[numbers]
+            if unit == self.test.unit
+            else self._swapped(pairs, unit).p_values()
+            for unit in SWAP_UNITS
+            if unit == self.test.unit or len(pairs) <= MAX_PAIRS_ALL_UNITS
+        }
+        williams_p = [nan] * len(pairs)
+        if self.figure.level == "system":
+            williams_p = list(_williams_p(self.comparison.grid, pairs))
+        return [
+            MetricDifference(
+                names[a],
+                names[b],
+                self.figure,
+                self._difference(a, b),
+                {unit: float(p[row]) for unit, p in p_by_unit.items()},
+                float(self.corrected[numbers[row]]),
+                williams_p[row],
+                settings.alpha,
+                self.test.unit,
+            )
+            for row, (a, b) in enumerate(pairs)
+        ]
+
+
+def _unranked_metrics(
+    comparison: ScaleComparison, figure: Figure, level_values: LevelValues
+) -> dict[int, str]:
+    """Return the metrics that are not ranked, by number, with the reason.
+
+    A metric that is constant within most items has a value for the few others only, which may be
+    high
+    by chance, or because these items are easy. The largest possible number of units is that of the
+    ratings compared with themselves.
+    """
+    people = comparison.grid.people
+    possible = evaluate_grid(
+        ScoreRatingGrid(people[None], people), figure.level, [figure.coefficient]
+    ).n[0, 0]
+    unranked = {}
+    for metric, n in enumerate(level_values.n[0]):
+        if isnan(level_values.value[0, metric]):
+            unranked[metric] = "its value is undefined"
+        elif n < MIN_COVERAGE_SHARE * possible:
+            unranked[metric] = (
+                f"its value is based on only {n:,.0f} of {possible:,.0f} "
+                f"{LEVEL_UNITS[figure.level]}"
+            )
+    return unranked
+
+
+def _williams_p(grid: ScoreRatingGrid, pairs: Sequence[MetricPair]) -> Iterator[float]:
+    """Yield the two-sided p of Williams' test on Pearson correlations of system means."""
+    for a, b in pairs:
+        is_known = ~(np.isnan(grid.scores[a]) | np.isnan(grid.scores[b]) | np.isnan(grid.people))
+        pair_scores = np.where(is_known, grid.scores[[a, b]], np.nan)
+        with_people = evaluate_grid(
+            ScoreRatingGrid(pair_scores, np.where(is_known, grid.people, np.nan)),
+            "system",
+            ["pearson"],
+        )
+        sums, counts = np.where(is_known, pair_scores[0], 0).sum(axis=1), is_known.sum(axis=1)
+        first = sums / np.maximum(counts, 1)
+        between_grid = ScoreRatingGrid(
+            pair_scores[1:], np.repeat(first[:, None], is_known.shape[1], axis=1)
+        )
+        between = evaluate_grid(between_grid, "system", ["pearson"]).value[0, 0]
+        yield float(
+            williams_test(
+                with_people.value[0, 0], with_people.value[0, 1], between, int(with_people.n[0, 0])
+            ).p
+        )
