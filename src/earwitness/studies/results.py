@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import nan
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from earwitness.core import Contrast, Estimate, Input, Key, Rating, Value
-from earwitness.report.paper import PaperTable
 from earwitness.report.parts import Report
 from earwitness.report.result import Result, TableRows
 from earwitness.stats.means import ITEM_T
 from earwitness.studies.study import Analysis, Rule
+
+if TYPE_CHECKING:  # tables for papers are needed only when they are written
+    from earwitness.report.paper import PaperTable
 
 # --- Results by group ----------------------------------------------------------------------------
 
