@@ -43,7 +43,8 @@ from earwitness.stats.votes import Codes
 # With few swaps and many pairs, every swap gives some pair nearly the largest possible ratio by
 # chance. So the square of the divisor is (1 − w) s² + w s̄², with s̄² the mean of s² over pairs, and
 # w the number of pairs over the number of swaps, at most 1/4. With 7 systems and 26 metrics, all 25
-# clearly worse metrics were called worse than the best in simulations, instead of 6 to 14.
+# clearly worse metrics were called worse than the best in simulations at the item level, instead
+# of 6 to 14.
 #
 # The interval of a difference d contains the differences that the same test, at the same step,
 # would not reject, so it excludes 0 if and only if the difference is significant. With n units and
