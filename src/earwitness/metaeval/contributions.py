@@ -33,7 +33,7 @@ MAX_UNITS_ALL_PAIRS = 700  # largest group whose pairs are all enumerated
 SIGNS_IN_MEMORY = 4_000_000  # signs of pairs in memory at once
 
 
-def count_units(shape: tuple[int, int], unit: str) -> int:
+def count_swapped_units(shape: tuple[int, int], unit: str) -> int:
     """Return the number of swapped units in a table of systems × items."""
     return {"systems": shape[0], "inputs": shape[1], "both": shape[0] * shape[1]}[unit]
 
@@ -67,7 +67,7 @@ def swap_contributions(
 ) -> Floats:
     """Return contributions (pairs × swapped units); NaN where swaps must be evaluated."""
     is_known = ~np.isnan(grid.people)
-    contributions = np.full((len(pairs), count_units(is_known.shape, unit)), np.nan)
+    contributions = np.full((len(pairs), count_swapped_units(is_known.shape, unit)), np.nan)
     if name not in PAIR_COEFFICIENTS or (level == "system" and unit != "systems"):
         return contributions
     people, present = _by_group(grid.people, is_known, level)

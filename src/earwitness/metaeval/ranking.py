@@ -10,7 +10,7 @@ import numpy as np
 
 from earwitness.core import Estimate
 from earwitness.metaeval.coefficients import COEFFICIENTS
-from earwitness.metaeval.contributions import count_units
+from earwitness.metaeval.contributions import count_swapped_units
 from earwitness.metaeval.figures import ScaleComparison
 from earwitness.metaeval.levels import LevelValues, ScoreRatingGrid, evaluate_grid
 from earwitness.metaeval.results import Figure, MetricDifference, MetricRanking, MetricTest
@@ -103,7 +103,7 @@ class _PairTests:
         ]
         self.corrected = np.concatenate([family.p for family in tested])
         self.half_widths = np.concatenate([family.half_width for family in tested])
-        count = count_units(shape, unit)
+        count = count_swapped_units(shape, unit)
         smallest = smallest_p(count, settings.permutations)
         self.test = MetricTest(unit, count, smallest, *map(len, families))
 

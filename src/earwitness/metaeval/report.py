@@ -95,7 +95,7 @@ def _ranking_sentence(
             f"(best: {best}, {size}; {sizes})"
         )
     tests = {one.b: one for one in scale.apart if one.figure == figure and one.a == best}
-    worse, others = _told_apart(rank, tests)
+    worse, others = _split_by_significance(rank, tests)
     if others and not worse:
         lead = tests[others[0]].difference
         ahead = f"; {best} has the highest value ({size}), {cell(lead, value)} above {others[0]}"
@@ -138,7 +138,7 @@ def _higher_baselines(scale: ScaleConcordance, rank: MetricRanking) -> str:
     return f"; the {nouns[0]} {join_names(values)} {nouns[1]} a higher value"
 
 
-def _told_apart(
+def _split_by_significance(
     rank: MetricRanking, tests: Mapping[str, MetricDifference]
 ) -> tuple[list[str], list[str]]:
     """Return the metrics that are significantly worse than the best, and the others."""
@@ -322,7 +322,7 @@ def _quotable_sentence(
         f"{RESAMPLING_PHRASES[concordance.over]})."
     )
     tests = {one.b: one for one in scale.apart if one.figure == figure and one.a == first[0]}
-    worse, others = _told_apart(rank, tests)
+    worse, others = _split_by_significance(rank, tests)
     if worse:
         sentence += f" It was significantly better than {join_names(worse)}"
         sentence += f" but not significantly better than {join_names(others)}" if others else ""

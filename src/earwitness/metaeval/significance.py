@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from earwitness.metaeval.coefficients import ScoreRatingSample, compute_coefficients
-from earwitness.metaeval.contributions import count_units, swap_contributions
+from earwitness.metaeval.contributions import count_swapped_units, swap_contributions
 from earwitness.metaeval.levels import (
     ScoreRatingGrid,
     evaluate_grid,
@@ -226,8 +226,8 @@ def swap_metrics(
     if unit not in SWAP_UNITS:
         raise ValueError(f"unit must be one of {', '.join(SWAP_UNITS)}, got {unit}")
     shape, chosen = people.shape, np.array(pairs, np.int64).reshape(-1, 2)
-    is_complete = count_swaps(count_units(shape, unit)) <= permutations
-    swaps = count_swaps(count_units(shape, unit)) if is_complete else permutations
+    is_complete = count_swaps(count_swapped_units(shape, unit)) <= permutations
+    swaps = count_swaps(count_swapped_units(shape, unit)) if is_complete else permutations
     observed, swapped = np.full(len(pairs), np.nan), np.full((swaps, len(pairs)), np.nan)
     standardised = standardise_scores(scores)
     for numbers, is_known in _group_pairs(~np.isnan(scores) & ~np.isnan(people), chosen):
@@ -247,7 +247,7 @@ def swap_metrics(
                 both = SWAP_FUNCTIONS[level](others, masks)
                 swapped[block, numbers[~is_linear]] = both[0] - both[1]
             start += len(masks)
-    return SwappedDifferences(observed, swapped, is_complete, count_units(shape, unit))
+    return SwappedDifferences(observed, swapped, is_complete, count_swapped_units(shape, unit))
 
 
 def _group_pairs(is_known: Bools, pairs: Codes) -> Iterator[tuple[Codes, Bools]]:
@@ -286,9 +286,9 @@ def choose_swap_unit(shape: tuple[int, int], alpha: float, permutations: int) ->
     for other systems; else items, if there are enough; else single outputs.
     """
     for unit in ("systems", "inputs"):
-        if smallest_p(count_units(shape, unit), permutations) < alpha:
+        if smallest_p(count_swapped_units(shape, unit), permutations) < alpha:
             return unit
-    cells = smallest_p(count_units(shape, "both"), permutations)
+    cells = smallest_p(count_swapped_units(shape, "both"), permutations)
     return "both" if cells < alpha else "systems"
 
 
