@@ -35,7 +35,15 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="session")
-def browser(playwright: Playwright, chromium: str) -> Iterator[Browser]:
+def started_browser(playwright: Playwright, chromium: str) -> Iterator[Browser]:
     made = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
     yield made
     made.close()
+
+
+@pytest.fixture
+def browser(started_browser: Browser) -> Iterator[Browser]:
+    """The browser, in which no page of this test stays open for the tests after it."""
+    yield started_browser
+    for context in started_browser.contexts:
+        context.close()

@@ -64,7 +64,7 @@ def test_it_is_sent_again_by_itself(browser: Browser) -> None:
         page.route(ANSWERS, thrice)
         for value in (1, 2, 3):
             rate(page, value)
-        expect(page.locator("#where")).to_contain_text("Trial 2 of 2", timeout=20_000)
+        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
         once_each(fake, "1.1")
         assert len(tries) == 3
 
@@ -234,7 +234,7 @@ def test_an_answer_that_is_refused_is_told_and_comes_to_the_events(browser: Brow
         page.locator("label.check").click()
         go_on(page)
         expect(page.locator(".notice")).to_contain_text("agree must be true")
-        with page.expect_response("**/events", timeout=10_000):
+        with page.expect_response("**/events"):
             page.unroute(ANSWERS)
         page.locator("label.check").click()
         go_on(page)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from browser.helpers.expectations import expect
+from playwright.sync_api import Browser, Page
 
 from earwitness import output_formats
 from earwitness.report.html.page import render_html
@@ -64,7 +65,7 @@ def _records(audio: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 def opened(browser: Browser, report: Path, width: int, scheme: str = "light") -> Page:
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(60_000)  # a busy machine is no fault of a page
     page.goto(report.as_uri())
     return page
 

@@ -235,9 +235,16 @@ def test_a_lost_focus_is_counted(browser: Browser) -> None:
 def test_a_clock_that_stands_still_is_an_underrun(browser: Browser) -> None:
     with served(one_trial()) as fake:
         context = browser.new_context()
-        context.add_init_script(  # the wall clock is half a second ahead from 0.2 s on
+        context.add_init_script(  # the system clock follows the sound's, then jumps by 0.5 s
             "const now = performance.now.bind(performance);"
-            "performance.now = () => now() + (globalThis.late && now() > late ? 500 : 0);"
+            "const Real = AudioContext;"
+            "let heard = null;"
+            "globalThis.AudioContext = class extends Real {"
+            "  constructor(options) { super(options); heard = this; }"
+            "};"
+            "globalThis.late = Infinity;"
+            "performance.now = () => heard === null ? now()"
+            "  : 1000 * heard.currentTime + (now() > late ? 500 : 0);"
         )
         page, _ = arrive(context, fake)
         page.get_by_role("button", name="Play").click()

@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page
 from playwright.sync_api import expect as playwright_expect
 from playwright.sync_api._generated import LocatorAssertions, PageAssertions
 
-TIMEOUT = 20_000  # ms; a busy machine is no fault of a page
+TIMEOUT = 60_000  # ms; a busy machine is no fault of a page
 PAUSE = 20
 
 

@@ -67,7 +67,7 @@ def arrive(context: BrowserContext, fake: FakeServer) -> tuple[Page, list[str]]:
 def visit(context: BrowserContext, address: str) -> tuple[Page, list[str]]:
     """A new tab, with what goes wrong on it; a failing network is no fault of the page."""
     page = context.new_page()
-    page.set_default_timeout(30_000)  # a busy machine is no fault of a page
+    page.set_default_timeout(60_000)  # a busy machine is no fault of a page
     said: list[str] = []
 
     def heard(kind: str, text: str) -> None:
