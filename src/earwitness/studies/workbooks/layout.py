@@ -239,6 +239,7 @@ def _complete_block(
         columns["text"] = text
     questions: dict[str, int] = {}
     unnamed = []
+    filled = {place for row in rows for place in _filled_places(row)}
     for column in within:
         if column in columns.values():
             continue
@@ -246,7 +247,7 @@ def _complete_block(
         if name:
             key = f"{name} ({column_letters(column)})" if name in questions else name
             questions[key] = column
-        elif any(_column_texts(rows, column)):
+        elif column in filled:
             unnamed.append(column)
     return SheetBlock(sheet, head, end, columns, questions, tuple(unnamed))
 
@@ -272,11 +273,16 @@ def _is_wording(text: str) -> bool:
 
 
 def _column_texts(rows: Iterable[Row], column: int) -> Iterator[str]:
-    """Yield the filled cells of a column; rows with a single filled cell are headings."""
+    """Yield the filled cells of a column."""
     for row in rows:
-        filled = [place for place, cell in enumerate(row) if cell_text(cell)]
-        if column in filled and len(filled) > 1:
+        if column in _filled_places(row):
             yield cell_text(row[column])
+
+
+def _filled_places(row: Row) -> list[int]:
+    """Return the columns that are filled; none in a row with a single filled cell, a heading."""
+    filled = [place for place, cell in enumerate(row) if cell_text(cell)]
+    return filled if len(filled) > 1 else []
 
 
 def is_label(text: str) -> bool:
