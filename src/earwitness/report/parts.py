@@ -52,9 +52,9 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """List of texts; the terminal shows the first ones, and ``more`` says where the others are.
+    """List of texts, of which the terminal shows at most ``shown``.
 
-    ``unit`` names one text.
+    If there are more, its last line says how many and, in ``more``, where. ``unit`` names one text.
     """
 
     title: str

@@ -71,14 +71,15 @@ def fit_columns(table: Table, width: int) -> Iterator[Table]:
 
 def _list_text(part: Lines, width: int) -> str:
     """Return lines below their title; sentences without a title are wrapped."""
+    all_fit = len(part.lines) <= part.shown
+    shown = part.lines if all_fit else part.lines[: part.shown - 1]  # the last line counts the rest
     if part.title:
-        lines = [part.title, *(f"  {line}" for line in part.lines[: part.shown])]
+        lines = [part.title, *(f"  {line}" for line in shown)]
     else:
         lines = [
-            fill(line, width, subsequent_indent="  ", break_on_hyphens=False)
-            for line in part.lines[: part.shown]
+            fill(line, width, subsequent_indent="  ", break_on_hyphens=False) for line in shown
         ]
-    if rest := len(part.lines) - len(part.lines[: part.shown]):
+    if rest := len(part.lines) - len(shown):
         unit = f" {part.unit}{'s' * (rest != 1)}" if part.unit else ""
         lines.append(f"  … and {rest:,} more{unit} ({part.more})")
     return "\n".join(lines)
