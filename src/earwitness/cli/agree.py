@@ -56,7 +56,7 @@ DEFAULT_SETTINGS = AgreementSettings()
     "scales",
     multiple=True,
     metavar="NAME[=LOW:HIGH]",
-    help="Rating scale, with its range if needed (repeatable).  [default: system, item]",
+    help="Rating scale, with its range if needed (repeatable).  [default: all]",
 )
 @LOW_IS_GOOD_OPTION
 @click.option(
@@ -64,7 +64,7 @@ DEFAULT_SETTINGS = AgreementSettings()
     "metrics",
     multiple=True,
     metavar="COLUMN",
-    help="Column of SCORES that is a metric (repeatable).  [default: system, item]",
+    help="Column of SCORES that is a metric (repeatable).  [default: all]",
 )
 @click.option(
     "--low",
