@@ -92,6 +92,32 @@ def against_chunkseg(quick: bool) -> bool:
     return reached
 
 
+def single_samples(quick: bool) -> bool:
+    """Print ratios of CPU time of `evaluate`; return whether it is at least as fast."""
+    reached = True
+    for seconds, (fewest, most, *_) in list(BARS.items())[:2]:
+        samples = corpus(10 if quick else 100, float(seconds), fewest, most)
+
+        def mine() -> None:
+            for sample in samples:  # noqa: B023 — called at once
+                ours.evaluate(**sample)
+
+        def theirs() -> None:
+            for sample in samples:  # noqa: B023
+                chunkseg.evaluate(**sample)
+
+        rounds = [(cpu(theirs)[0], cpu(mine)[0]) for _ in range(3 if quick else 9)]
+        ratio = median(slow / fast for slow, fast in rounds)
+        reached &= quick or ratio >= 1
+        print(
+            f"{seconds:>6} s audio, one sample at a time: chunkseg"
+            f" {median(s for s, _ in rounds) / len(samples) * 1e6:,.0f} µs, Earwitness"
+            f" {median(f for _, f in rounds) / len(samples) * 1e6:,.0f} µs: {ratio:.1f} × faster"
+            f" (bar 1 ×: {'met' if ratio >= 1 else 'missed'})"
+        )
+    return reached
+
+
 def everything(quick: bool) -> bool:
     """Compare all metrics and an HTML report with chunkseg's own keys and 100 draws."""
     samples = corpus(50 if quick else 1000, 3600.0, 10, 60)
@@ -185,6 +211,33 @@ def memory(folder: Path, quick: bool) -> None:
     print(f"memory: {slope:.1f} bytes per sample above {sizes[0]:,}")
 
 
+def dense(folder: Path, quick: bool) -> bool:
+    """Print time and memory of samples with very many boundaries; return whether limits are met."""
+    rng = random.Random(0)
+    reached = True
+    for count, seconds, bar in ((5_000, 50.0, 2.0), (10_000 if quick else 1_000_000, 1e8, 120.0)):
+        hypothesis, reference = (
+            sorted(rng.uniform(1, seconds) for _ in range(count)) for _ in range(2)
+        )
+        sample = {"hypothesis": hypothesis, "reference": reference, "duration": seconds}
+        path = folder / "dense.jsonl"
+        path.write_text(json.dumps(sample) + "\n")
+        for matching in ("greedy", "optimal"):
+            code = SCORE.replace(
+                "[1])", f'[1], metrics="collar", collar=60, matching="{matching}")'
+            )
+            command = [sys.executable, "-c", code, str(path)]
+            done = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            peak, cpu_seconds = int(done.split()[0]) / 1024, float(done.split()[1])
+            met = cpu_seconds < bar and (count > 5_000 or peak < 300)
+            reached &= met
+            print(
+                f"{count:,} × {count:,} boundaries in {seconds:,.0f} s, collar 60 s, {matching}:"
+                f" {cpu_seconds:.1f} s CPU, peak {peak:.0f} MiB ({'met' if met else 'missed'})"
+            )
+    return reached
+
+
 def main() -> None:
     """Print all comparisons; exit with 1 if a limit is not met."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -192,10 +245,12 @@ def main() -> None:
     arguments = parser.parse_args()
     print(f"chunkseg {chunkseg.__version__}, numpy {np.__version__}, CPU time, one core")
     reached = against_chunkseg(arguments.quick)
+    reached &= single_samples(arguments.quick)
     reached &= everything(arguments.quick)
     with tempfile.TemporaryDirectory() as folder:
         against_parsing(Path(folder), arguments.quick)
         memory(Path(folder), arguments.quick)
+        reached &= dense(Path(folder), arguments.quick)
     if not reached:
         sys.exit("a limit is not met")
 

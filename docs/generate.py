@@ -338,7 +338,7 @@ PLACES = (  # what is added, where it is written, where it is registered
         "`earwitness.metrics`, `earwitness.tasks`, `earwitness.trials`",
     ),
     ("a screening rule", "a function in `studies/screening.py`", "`SCREENS` there"),
-    ("a ratings format", "`studies/ratings/columns.py` and `reader.py`", ""),
+    ("a ratings format", "`studies/ratings/layouts.py`", "`TOOL_LAYOUTS` there"),
     ("an audio format", "`audio/decode.py`", ""),
     ("an embedder", "a module in `models/`", "`EMBEDDERS` in `models/embedders.py`"),
     (

@@ -287,14 +287,18 @@ def align_text(summary: Strings, transcript: Strings) -> tuple[Path, int] | None
     return (min(best), len(best)) if best else None
 
 
-def align_recognised(words: Strings, transcript: Strings, times: Times = None) -> list[int]:
-    """Return labels of recognized words: fewest edits, most matches, most overlap, smallest.
+def align_recognised(
+    words: Strings, transcript: Strings, times: Times = None
+) -> tuple[list[int], bool]:
+    """Return labels of recognized words, and whether other labels are equally good.
 
-    Overlaps within 1e-9 seconds of the best are ties. ``times`` are the spans of ``words`` and of
-    ``transcript``.
+    Fewest edits, most matches, most overlap, most neighbours, smallest. Overlaps within 1e-9
+    seconds of the best are ties. ``times`` are the spans of ``words`` and of ``transcript``.
 
     >>> align_recognised(["a"], ["a", "a"], ([(5.0, 6.0)], [(0.0, 1.0), (5.0, 6.0)]))
-    [2]
+    ([2], False)
+    >>> align_recognised(["a", "b"], ["a", "b", "c", "b"]), align_recognised(["a"], ["a", "a"])
+    (([1, 2], False), ([1], True))
     """
 
     def overlap(pairs: Pairs) -> float:
@@ -302,7 +306,15 @@ def align_recognised(words: Strings, transcript: Strings, times: Times = None) -
         both = [(times[0][i], times[1][j]) for i, j in pairs] if times else []
         return sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a, b in both)
 
+    def neighbours(pairs: Pairs) -> int:
+        """Return the number of matches that follow another match on both sides."""
+        return sum(b == (a[0] + 1, a[1] + 1) for a, b in pairwise(pairs))
+
     found = best_alignments(words, transcript)
     most = max(map(overlap, found))
-    tied = [dict(pairs) for pairs in found if overlap(pairs) >= most - TOLERANCE]
-    return min([pairs.get(i, -1) + 1 for i in range(len(words))] for pairs in tied)
+    tied = [pairs for pairs in found if overlap(pairs) >= most - TOLERANCE]
+    beside = max(map(neighbours, tied))
+    best = [dict(pairs) for pairs in tied if neighbours(pairs) == beside]
+    earliest = min(best, key=lambda pairs: [(j, i) for i, j in pairs.items()])
+    labels = [earliest.get(i, -1) + 1 for i in range(len(words))]
+    return labels, len(best) > 1

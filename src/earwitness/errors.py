@@ -19,11 +19,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 
 SHOWN_PROBLEMS = 1000
+SHOWN_ALIKE = 10  # problems that differ only in names and numbers, listed one by one
 SHOWN_NAMES = 30  # names listed in a remedy
 
 
@@ -105,6 +108,8 @@ class Problem:
 
     >>> print(Problem("a.jsonl", 17, "reference[2]", "must be a number", "write seconds"))
     a.jsonl:17: reference[2]: must be a number — write seconds
+
+    ``more`` is the number of further lines with the same problem.
     """
 
     source: str
@@ -113,6 +118,7 @@ class Problem:
     message: str
     remedy: str = ""
     item: str = ""
+    more: int = 0
 
     def __str__(self) -> str:
         where = f"{self.source}:{self.line}" if self.line else self.source
@@ -123,22 +129,73 @@ class Problem:
 
 
 class InputError(EarwitnessError, ValueError):
-    """Invalid input: the first thousand problems, and the number of all problems."""
+    """Invalid input: the first thousand problems, and the number of all problems.
+
+    In the message, problems that are repeated more than ten times are merged: the first one is
+    shown with its place, followed by the number of others. Of problems that differ only in names
+    and numbers, ten are shown.
+    """
 
     def __init__(
         self, problems: Sequence[Problem], count: int | None = None, done: str = "scored"
     ) -> None:
-        self.problems = tuple(sorted(problems, key=_problem_order)[:SHOWN_PROBLEMS])
-        self.count = len(problems) if count is None else count
-        super().__init__(self._text(done))
+        problems = sorted(problems, key=_problem_order)
+        self.problems = tuple(problems[:SHOWN_PROBLEMS])
+        self.count = sum(1 + problem.more for problem in problems) if count is None else count
+        super().__init__(self._text(problems, done))
 
-    def _text(self, done: str) -> str:
-        lines = [str(problem) for problem in self.problems]
-        if self.count > len(lines):
-            lines.append(f"… and {self.count - len(lines):,} more problems")
+    def _text(self, problems: Sequence[Problem], done: str) -> str:
+        lines, told = list[str](), 0
+        for problem, more in list(_merge_repeated(problems).items())[:SHOWN_PROBLEMS]:
+            lines.append(str(problem))
+            lines += [f"  … and {more:,} more like this"] * bool(more)
+            told += 1 + more
+        if self.count > told:
+            lines.append(f"… and {self.count - told:,} more problems")
         what = "problem" if self.count == 1 else "problems"
         lines.append(f"{self.count:,} {what}; nothing was {done}")
         return "\n".join(lines)
+
+
+def _merge_repeated(problems: Sequence[Problem]) -> dict[Problem, int]:
+    """Return the problems to show, and how many more there are like each.
+
+    More than ten problems with the same text in one source are merged with the first one. Problems
+    with the same text but for names and numbers, in any source, are merged with the tenth one.
+    """
+    shown: dict[Problem, int] = {}
+    same: dict[tuple[str, ...], Problem] = {}
+    alike: dict[tuple[str, str], list[Problem]] = {}
+    fields = [_without_values(problem.field) for problem in problems]
+    texts = [
+        (problem.source, field, problem.message, problem.remedy)
+        for problem, field in zip(problems, fields, strict=True)
+    ]
+    counts = Counter(texts)
+    for problem, field, text in zip(problems, fields, texts, strict=True):
+        group = alike.setdefault((field, _without_values(problem.message)), [])
+        first = same.get(text) if counts[text] > SHOWN_ALIKE else None
+        first = first or (group[-1] if len(group) >= SHOWN_ALIKE else None)
+        if first is None:
+            shown[problem] = problem.more
+            same[text] = problem
+            group.append(problem)
+        else:
+            shown[first] += 1 + problem.more
+    return shown
+
+
+VALUE_IN_MESSAGE = re.compile(r'"(?:[^"\\]|\\.)*"|\d+(?:[.,:]\d+)*')
+
+
+@lru_cache(maxsize=4096)
+def _without_values(text: str) -> str:
+    """Return a message without quoted names and numbers.
+
+    >>> _without_values('unknown system "C9" in line 7')
+    'unknown system … in line …'
+    """
+    return VALUE_IN_MESSAGE.sub("…", text)
 
 
 def _problem_order(problem: Problem) -> tuple[str, float, Problem]:
@@ -165,7 +222,21 @@ def nearest(name: str, names: Iterable[str]) -> str:
     >>> nearest("pesq", ["MOS", "PESQ"])
     'did you mean "PESQ"?'
     """
-    names = sorted(names)
+    known = tuple(sorted(names))
+    remedies = _remedies_by_name(known)
+    if name not in remedies:
+        remedies[name] = _find_nearest(name, known)
+    return remedies[name]
+
+
+@lru_cache(maxsize=8)
+def _remedies_by_name(known: tuple[str, ...]) -> dict[str, str]:
+    """Return the remedies found so far: the same name is often wrong in many lines."""
+    del known  # the key of the cache
+    return {}
+
+
+def _find_nearest(name: str, names: tuple[str, ...]) -> str:
     if not names:
         return ""
     close = [other for other in names if other.casefold() == name.casefold() and other != name]

@@ -76,6 +76,9 @@ class Metric(ABC):
         Names of additional main values.
     empty_cells
         Values for empty outputs or references, by situation, for the documentation.
+    undefined_reasons
+        Why values are undefined for all cases, for a note: by the start of the name of the value,
+        and ``""`` if all values are undefined.
     aligns
         Whether ``alignment`` returns word alignments.
     alone
@@ -97,6 +100,7 @@ class Metric(ABC):
     headline: ClassVar[str]
     also: ClassVar[tuple[str, ...]] = ()
     empty_cells: ClassVar[dict[str, str]]
+    undefined_reasons: ClassVar[dict[str, str]] = {}
     aligns: ClassVar[bool] = False
     alone: ClassVar[bool] = False
     references: ClassVar[tuple[str, ...]]

@@ -219,6 +219,16 @@ class TaskReader(ABC):
     def signature(self) -> str:
         """Options that change how lines are read, each after a ``|``."""
 
+    @property
+    def separate_by(self) -> str:
+        """Field of the parts of the input that are also scored separately; empty by default."""
+        return ""
+
+    def separate(self, remarks: Counter[str]) -> dict[str, TaskReader]:
+        """Return readers of these parts, by the names of the parts; ``remarks`` are of the run."""
+        del remarks
+        return {}
+
     @abstractmethod
     def output(self, record: Any, cases: Cases, row: int) -> Any | list[Fault]:
         """Return the parsed output for the references at a row, or all of its faults."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
+from collections import Counter
 from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
 
 from earwitness.core import WordNetwork
-from earwitness.errors import InputError, UsageError, nearest
+from earwitness.errors import EarwitnessWarning, InputError, UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.metric_set import MetricSet
 from earwitness.report.html.page import render_html
@@ -79,6 +81,11 @@ def network(
     UsageError
         If an argument is invalid, or the item does not exist.
 
+    Warns
+    -----
+    EarwitnessWarning
+        If a summary can be located in the transcript in several equally good ways.
+
     References
     ----------
     Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization.
@@ -99,12 +106,20 @@ def network(
     if item not in parsed.rows:
         raise UsageError(f'no item "{item}" in the references — {nearest(item, parsed.rows)}')
     signature = f"{metrics.signature}{reader.signature}"
-    drawn = replace(_picture(parsed, item, metrics, other), signature=signature)
+    remarks = Counter(parsed.remarks)
+    drawn = replace(_picture(parsed, item, metrics, other, remarks), signature=signature)
+    of_item = Counter({name: n for name, n in remarks.items() if name.endswith(f" {item}")})
+    for note in reader.notes(of_item, metrics.metrics):
+        warnings.warn(note, EarwitnessWarning, stacklevel=2)
     return NetworkResult(*(getattr(drawn, field.name) for field in fields(drawn)))
 
 
 def _picture(
-    references: References, item: str, metrics: MetricSet, outputs: RecordSource | None
+    references: References,
+    item: str,
+    metrics: MetricSet,
+    outputs: RecordSource | None,
+    remarks: Counter[str],
 ) -> WordNetwork:
     row = references.rows[item]
     case = references.cases[row]
@@ -113,6 +128,7 @@ def _picture(
         parsed = parse_outputs(block, references, "fail")
         if parsed.findings.count:
             raise InputError(parsed.findings.problems, parsed.findings.count, "drawn")
+        remarks.update(parsed.remarks)
         for other in parsed.cases:
             if other.key.item == item and other.key.system in cases:
                 raise UsageError(

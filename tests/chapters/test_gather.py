@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -11,11 +12,11 @@ from click.testing import CliRunner
 from earwitness.chapters.gather import gather
 from earwitness.cli.main import group
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
+from earwitness.scoring.compare import compare
+from earwitness.scoring.results import Scores
 from earwitness.scoring.score import score
 
-SRT = (
-    "1\r\n00:00:00,000 --> 00:01:00,000\r\nHello\r\n\r\n2\r\n00:01:00,000 --> 00:02:00,000\r\nRain"
-)
+SRT = "1\n00:00:00,000 --> 00:01:00,000\nHello\n\n2\n00:01:00,000 --> 00:02:00,000\nRain"
 VTT = "WEBVTT\n\n00:00.000 --> 01:02.000\nHello\n\n01:02.000 --> 03:20.000\nRain\n"
 PODCAST = '{"version": "1.2.0", "chapters": [{"startTime": 60, "title": "Rain"}]}'
 FFMETA = ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=60000\nEND=90000\ntitle=Rain\n"
@@ -105,7 +106,7 @@ def test_what_cannot_be_told_is_asked_for(folder: Path) -> None:
 
 
 def test_recognised_words_are_gathered_by_recording(tmp_path: Path) -> None:
-    lines = "a 1 0.5 0.2 rains 0.9\na 1 0 0.4 it 0.8\nb 1 0 0.5 snow\nb 2 0 0.5 ice\n"
+    lines = "a 1 0 0.4 it 0.8\na 1 0.5 0.2 rains 0.9\nb 1 0 0.5 snow\nb 2 0 0.5 ice\n"
     (tmp_path / "asr.ctm").write_text(lines)
     found = gather(tmp_path / "asr.ctm", system="asr")
     assert [one["item"] for one in found] == ["a", "b 1", "b 2"]
@@ -189,3 +190,202 @@ def test_a_preset_is_for_files_whose_ending_says_nothing(folder: Path) -> None:
         pytest.raises(UsageError, match=r"no files found — for extensions other than \.srt"),
     ):
         gather(folder / "only")
+
+
+GRID = """File type = "ooTextFile"
+Object class = "TextGrid"
+
+0
+200
+<exists>
+1
+"IntervalTier"
+"parts"
+0
+200
+2
+0
+60
+"Hello"
+60
+200
+"Räin"
+"""
+FOREIGN = {
+    "talk.info.json": json.dumps(
+        {
+            "extractor": "youtube",
+            "duration": 200,
+            "chapters": [
+                {"start_time": 0.0, "end_time": 60.0, "title": "Hello"},
+                {"start_time": 60.0, "end_time": 200.0, "title": "Räin"},
+            ],
+        }
+    ),
+    "talk.TextGrid": GRID,
+    "talk.jams": json.dumps(
+        {
+            "file_metadata": {"duration": 200},
+            "annotations": [
+                {
+                    "namespace": "segment_open",
+                    "data": [
+                        {"time": 0, "duration": 60, "value": "Hello"},
+                        {"time": 60, "duration": 140, "value": "Räin"},
+                    ],
+                }
+            ],
+        }
+    ),
+    "talk.rttm": "SPEAKER talk 1 0 60 <NA> <NA> Hello <NA> <NA>\n"
+    "SPEAKER talk 1 60 140 <NA> <NA> Räin <NA> <NA>\n",
+    "talk.lab": "0.0 60.0 Hello\n60.0 200.0 Räin\n",
+    "talk.csv": "Start,End,Title\n0,60,Hello\n60,200,Räin\n",
+    "talk.txt": "0.000000\t60.000000\tHello\n60.000000\t200.000000\tRäin\n",
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_files_of_other_tools_are_outputs_and_references(tmp_path: Path, name: str) -> None:
+    for place in ("tool", "anna"):
+        (tmp_path / place).mkdir()
+        encoding = "utf-16" if name.endswith("TextGrid") else "utf-8"
+        (tmp_path / place / name).write_bytes(FOREIGN[name].encode(encoding))
+    (output,) = gather(tmp_path / "tool")
+    content = {"boundaries": [0, 60], "titles": [["Hello", 0], ["Räin", 60]]}
+    assert output == {"item": "talk", "system": "tool", "output": content}
+    if name in ("talk.info.json", "talk.TextGrid", "talk.jams"):
+        references = gather(tmp_path / "anna", references=True)
+    else:
+        with pytest.raises(InputError, match=r'no duration for "talk" — add it to the durations'):
+            gather(tmp_path / "anna", references=True)
+        references = gather(tmp_path / "anna", durations={"talk": 200.0})
+    assert references == [
+        {"item": "talk", "duration": 200, "references": [{"annotator": "anna", **content}]}
+    ]
+    scores = score([output], references, metrics=["collar", "titles"])
+    assert scores.systems["tool"]["collar_f1"].value == 1
+    assert scores.systems["tool"]["tm_rl_f1"].value == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "preset"),
+    [
+        ("talk.info.json", "ytdlp"),
+        ("talk.TextGrid", "textgrid"),
+        ("talk.jams", "jams"),
+        ("talk.rttm", "rttm"),
+        ("talk.lab", "lab"),
+        ("talk.csv", "csv"),
+        ("talk.txt", "audacity"),
+    ],
+)
+def test_texts_of_other_tools_are_scored_inside_records(name: str, preset: str) -> None:
+    content = {"transcript": FOREIGN[name]}
+    output = {"item": "talk", "system": "tool", "output": content}
+    reference = {"item": "talk", "duration": 200, "references": [content]}
+    scores = score([output], [reference], metrics="collar", preset=preset)
+    assert scores.systems["tool"]["collar_f1"].value == 1
+    sample = {"hypothesis": FOREIGN[name], "format": preset, "reference": [60], "duration": 200}
+    assert score([sample], metrics="collar").systems["outputs"]["collar_f1"].value == 1
+
+
+def test_a_tier_is_chosen_while_gathering(tmp_path: Path) -> None:
+    two = GRID.replace("<exists>\n1", "<exists>\n2") + '"TextTier"\n"bell"\n0\n200\n1\n9\n"x"\n'
+    (tmp_path / "talk.TextGrid").write_text(two)
+    with pytest.raises(InputError, match='has 2 tiers: 1 "parts", 2 "bell" — choose one by name'):
+        gather(tmp_path)
+    (found,) = gather(tmp_path, tier="bell")
+    assert found["output"] == {"boundaries": [9], "titles": [["x", 9]]}
+    made = CliRunner().invoke(group, ["gather", str(tmp_path), "--tier", "2"])
+    assert json.loads(made.stdout)["output"] == found["output"]
+
+
+def test_an_rttm_file_has_an_item_per_recording(tmp_path: Path) -> None:
+    lines = "SPEAKER a 1 0 9 <NA> <NA> x <NA>\nSPEAKER b 1 5 9 <NA> <NA> y <NA>\n"
+    (tmp_path / "all.rttm").write_text(lines)
+    found = gather(tmp_path, system="s")
+    assert [(one["item"], one["output"]["boundaries"]) for one in found] == [("a", [0]), ("b", [5])]
+
+
+def test_references_do_not_become_a_system_in_silence(folder: Path) -> None:
+    made = CliRunner().invoke(group, ["gather", str(folder / "anna"), str(folder / "bert")])
+    assert made.stderr == (
+        "note: gathered as outputs of anna, bert; for references, add --durations FILE\n"
+    )
+    assert (folder / "bert").rename(folder / "References")
+    with pytest.raises(UsageError, match=r"seems to hold references — for references, set --dur"):
+        gather(folder / "References")
+    assert gather(folder / "References", system="x")[0]["system"] == "x"
+    outputs = gather(folder / "anna")
+    with pytest.raises(InputError, match="or were references gathered without --durations"):
+        score(outputs, outputs)
+
+
+def test_windows_files_are_read_with_one_note(folder: Path) -> None:
+    for path in (folder / "anna").iterdir():
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    message = r"CRLF line endings \(2\) and byte-order marks \(2\) are ignored"
+    with pytest.warns(EarwitnessWarning, match=message) as caught:
+        gather(folder / "anna")
+    assert len(caught) == 1
+
+
+HEADINGS = "# 0:00 Day\n## 0:00 Hello\ntext\n## 0:30 Rain\n# 2:00 Night\n## 2:00 Stars\n"
+
+
+def test_levels_of_headings_are_scored_one_by_one_or_each() -> None:
+    flat = HEADINGS.replace("0:30", "1:00")
+    outputs = [{"item": "a", "system": "s", "output": {"transcript": flat}}]
+    references = [{"item": "a", "duration": 300, "references": [{"transcript": HEADINGS}]}]
+
+    def scored(**options: Any) -> Scores:
+        return score(outputs, references, metrics="collar", preset="markdown_ts", **options)
+
+    every = scored()
+    assert every.notes[0] == (
+        "2 transcripts have headings of several levels, which all count as chapters; use "
+        "--heading-level 1 or 2 for one level, or each to score every level separately"
+    )
+    assert scored(heading_level="1").systems["s"]["collar_f1"].value == 1
+    second = scored(heading_level="2")
+    assert second.systems["s"]["collar_f1"].value == 0.5
+    assert "|heading_level=2" in second.signature
+    each = scored(heading_level="each")
+    (part,) = each.slices
+    assert part.field == "heading_level"
+    assert {level: own["s"]["collar_f1"].value for level, own in part.groups.items()} == {
+        "1": 1,
+        "2": 0.5,
+    }
+    assert each.systems["s"]["collar_f1"].value == every.systems["s"]["collar_f1"].value
+    with pytest.raises(UsageError, match="heading_level must be a whole number from 1, or each"):
+        scored(heading_level="0")
+    with pytest.raises(UsageError, match="use a file, not an iterator"):
+        score(iter(outputs), references, preset="markdown_ts", heading_level="each")
+    with pytest.raises(UsageError, match="only score can score each heading_level"):
+        compare(outputs, references, preset="markdown_ts", heading_level="each")
+
+
+def test_the_option_level_chooses_headings(tmp_path: Path) -> None:
+    sample = {"hypothesis": HEADINGS, "format": "markdown_ts", "reference": [120], "duration": 300}
+    path = tmp_path / "in.jsonl"
+    path.write_text(json.dumps(sample) + "\n")
+    for option, value in (("--level", "1"), ("--heading-level", "1"), ("--level", "2")):
+        made = CliRunner().invoke(
+            group, ["score", str(path), "--metric", "collar", option, value, "--to", "json"]
+        )
+        found = json.loads(made.stdout)["systems"]["in"]["collar_precision"]["value"]
+        assert found == (1 if value == "1" else 0.5)
+
+
+def test_a_title_without_a_time_above_timed_headings_names_the_level() -> None:
+    sample = {
+        "hypothesis": "# My talk\n## 0:00 Hello\n## 2:00 Rain",
+        "format": "markdown_ts",
+        "reference": [120],
+        "duration": 300,
+    }
+    with pytest.raises(InputError, match="or set --heading-level 2"):
+        score([sample])
+    assert score([sample], heading_level="2").systems["outputs"]["collar_f1"].value == 1

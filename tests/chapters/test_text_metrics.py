@@ -52,6 +52,26 @@ def test_titles_come_from_the_transcript_with_their_own_times() -> None:
     assert found["gc_rl_f1"] == pytest.approx(1 / 2)
 
 
+@pytest.mark.parametrize("title", ["雨の日", "Дождь сегодня", "雨 today", "Größe", "مطر اليوم"])
+def test_titles_of_any_script_are_compared_by_default(title: str) -> None:
+    record = sample(hypothesis=[60.0], reference_titles=[[title, 0]], hyp_titles=[[title, 0]])
+    assert values([record], metrics="titles")["tm_rl_f1"] == 1
+    assert values([record], metrics="titles", words="latin")["tm_rl_f1"] == (
+        1 if title.isascii() or "today" in title or title == "Größe" else 0
+    )
+
+
+def test_what_is_undefined_for_all_cases_is_explained() -> None:
+    without = sample(hypothesis=[60.0], reference_titles=[["Rain", 0]])
+    no_match = "tm_rl_precision, tm_rl_recall, tm_rl_f1 are undefined for all cases: no output has"
+    notes = score([without], metrics="titles").notes
+    assert [note for note in notes if note.startswith(no_match)]
+    notes = score([sample(hypothesis=[60.0])], metrics=["titles", "collar"]).notes
+    assert "titles is undefined for all cases: no reference has titles — add" in " ".join(notes)
+    one = sample(hypothesis=[60.0], reference_titles=[["Rain", 0]], hyp_titles=[["Rain", 0]])
+    assert not [n for n in score([without, one], metrics="titles").notes if "undefined" in n]
+
+
 def test_titles_that_do_not_start_at_0_are_not_shifted() -> None:
     late = "# 0:05 - A\nx\n# 1:00 - B\ny"
     found = values(

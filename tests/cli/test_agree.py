@@ -301,3 +301,23 @@ def test_of_several_files_of_scores_one_must_have_what_is_named(
     assert 'no score file has a "third" column — did you mean "THIRD"?' in told
     done = run(*both[:-1], "item=clipp")
     assert f"{third}:1: item: missing column — found: THIRD, clip" in str(done.exception)
+
+
+def test_votes_outside_a_rubric_are_dropped_on_request(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        {"item": f"i{item}", "system": f"s{system}", "listener": f"r{rater}"}
+        | {name: int(rng.integers(1, 6)) for name in ("precision", "recall")}
+        | dict.fromkeys(("fluency", "conciseness", "irrelevance"), 0)
+        for item in range(8)
+        for system in range(3)
+        for rater in range(2)
+    ]
+    rows[0]["precision"] = 9
+    keys = {(row["item"], row["system"]) for row in rows}
+    scores = [{"item": i, "system": s, "m": float(rng.normal())} for i, s in sorted(keys)]
+    paths = table(tmp_path / "scores.csv", scores), table(tmp_path / "ratings.csv", rows)
+    refused = run(*paths)
+    assert isinstance(refused.exception, InputError)
+    assert "use --faults drop to treat it as blank" in str(refused.exception)
+    assert "m" in good(*paths, "--faults", "drop")

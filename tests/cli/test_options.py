@@ -12,7 +12,7 @@ import click
 import pytest
 
 from earwitness.cli.main import COMMANDS, group
-from earwitness.cli.options import DECLARED, OPTION_NAMES, SectionOption
+from earwitness.cli.options import DECLARED, FORMAT_OPTIONS, OPTION_NAMES, SectionOption
 from helpers.command_line import run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -33,6 +33,46 @@ def commands() -> Iterator[tuple[str, click.Command]]:
                 one = command.get_command(context, inner)
                 assert one is not None
                 yield f"{name} {inner}", one
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name, command in commands() if any(one.name == "seed" for one in command.params)],
+)
+def test_a_negative_seed_is_an_error_of_every_command(name: str) -> None:
+    done = run(*name.split(), "--seed", "-1")
+    assert done.returncode == 2
+    assert "seed must be a whole number from 0 to 2^64 - 1, got -1" in done.stderr
+
+
+LOOPS = """
+score loop | score loop loop | compare loop loop | people loop | network loop item
+chunkseg loop | gather loop | agree loop loop | study check loop | study analyse loop
+score samples --to csv -o loop | score samples -o loop/a.csv | chunkseg samples -o loop
+"""
+
+
+@pytest.mark.parametrize("line", LOOPS.strip().replace("\n", " | ").split(" | "))
+def test_a_loop_of_symbolic_links_is_an_error(line: str, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "samples").write_text('{"hypothesis": [], "reference": [], "duration": 9}\n')
+    done = run(*line.split(), folder=tmp_path)
+    assert done.returncode == 2
+    assert "loop" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["score", "chunkseg"])
+@pytest.mark.parametrize("name", ["s.json", "./s.json", "link.json", "hard.json", "sub/../s.json"])
+def test_a_result_never_replaces_an_input(command: str, name: str, tmp_path: Path) -> None:
+    lines = '{"hypothesis": [], "reference": [], "duration": 9}\n'
+    (tmp_path / "s.json").write_text(lines)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "link.json").symlink_to("s.json")
+    (tmp_path / "hard.json").hardlink_to(tmp_path / "s.json")
+    done = run(command, "s.json", "-o", name, folder=tmp_path)
+    assert done.returncode == 2
+    assert f"{Path(name)} is named twice — choose another file for the result" in done.stderr
+    assert (tmp_path / "s.json").read_text() == lines
 
 
 # --- Help ----------------------------------------------------------------------------------------
@@ -76,10 +116,11 @@ def test_help_shows_shared_options_first_then_those_of_each_task(command: str) -
 
 def test_every_option_of_a_metric_has_one_line_of_help() -> None:
     shown = run("score", "--help", width=COLUMNS).stdout
+    gather = run("gather", "--help", width=COLUMNS).stdout
     for declared in [*DECLARED["parameters"], *DECLARED["options"]]:
         flag = OPTION_NAMES.get(declared["name"])
         row = f"  --{flag or declared['name'].replace('_', '-')} "
-        assert shown.count(row) == 1, row
+        assert (gather if declared["name"] in FORMAT_OPTIONS else shown).count(row) == 1, row
         assert "…" not in shown
 
 

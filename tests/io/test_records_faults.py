@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from earwitness.core import OnError
 from earwitness.errors import InputError
 from earwitness.scoring.results import Scores
 from earwitness.scoring.score import score
@@ -57,7 +58,6 @@ def problems(*lines: str | bytes | dict[str, Any], folder: Path) -> list[str]:
         (GOOD | {"audio": 1}, ":1: audio: must be text, got 1"),
         (GOOD | {"id": ""}, ':1: id: must be printable text or a whole number, got ""'),
         (GOOD | {"id": 1.5}, ":1: id: must be printable text or a whole number, got 1.5"),
-        (GOOD | {"id": None}, ":1: id: must be printable text or a whole number, got null"),
         (GOOD | {"meta": []}, ":1: meta: must be an object, got []"),
         (json.dumps(GOOD).replace("10", "NaN"), ":1: hypothesis[0]: must be finite, got NaN"),
         (json.dumps(GOOD).replace("10", "1e999"), ":1: hypothesis[0]: must be finite, got Inf"),
@@ -104,30 +104,70 @@ def test_a_repeated_id_names_the_first_line(tmp_path: Path) -> None:
     ]
 
 
-def test_a_byte_order_mark_is_named_once(tmp_path: Path) -> None:
-    found = problems(b"\xef\xbb\xbf" + json.dumps(GOOD).encode(), GOOD, folder=tmp_path)
-    assert found == [
-        ":1: starts with a byte-order mark — save the file as UTF-8 without a byte-order mark"
-    ]
-
-
-def test_windows_line_ends_are_counted_and_named_once(tmp_path: Path) -> None:
-    line = json.dumps(GOOD) + "\r"
-    found = problems(GOOD, line, line, folder=tmp_path)
-    assert found == [":2: 2 lines end in CRLF — save with LF line endings"]
-
-
-def test_marks_harm_no_sample_when_errors_are_skipped(tmp_path: Path) -> None:
+@pytest.mark.parametrize("on_error", ["fail", "skip", "empty"])
+def test_byte_order_marks_and_windows_line_ends_are_read_with_a_note(
+    tmp_path: Path, on_error: OnError
+) -> None:
     path = tmp_path / "in.jsonl"
     line = json.dumps(GOOD).encode()
     path.write_bytes(b"\xef\xbb\xbf" + line + b"\r\n" + line + b"\r\n")
-    scores = score(path, on_error="skip")
+    scores = score(path, on_error=on_error)
     assert scores.provenance.cases == 2
     assert scores.skipped == ()
-    assert [note.split(" — ")[1] for note in scores.notes] == [
-        "save the file as UTF-8 without a byte-order mark (read anyway)",
-        "save with LF line endings (read anyway)",
+    assert [note.split(": ", 1)[1] for note in scores.notes] == [
+        "starts with a byte-order mark — save the file as UTF-8 without a byte-order mark "
+        "(read anyway)",
+        "2 lines end in CRLF — save with LF line endings (read anyway)",
     ]
+
+
+def test_null_in_optional_fields_is_missing_with_one_note(tmp_path: Path) -> None:
+    lines = [GOOD | {"id": None, "audio": None}, GOOD | {"meta": None}, GOOD | {"id": "x"}]
+    scores = score(write_lines(tmp_path / "in.jsonl", lines))
+    assert scores.provenance.cases == 3
+    assert scores.notes == ("3 optional fields are null, which is read as missing",)
+    outputs = [{"item": "a", "system": "s", "output": {"boundaries": [9], "titles": None}}]
+    words = [["Hello.", 1.0, None], ["Bye.", 5.0, 6.0, None]]
+    reference = {"boundaries": [9], "annotator": None, "preset": None}
+    item = {"item": "a", "duration": 60, "words": words, "references": [reference]}
+    scores = score(outputs, [item])
+    assert scores.notes == ("5 optional fields are null, which is read as missing",)
+
+
+def test_null_in_required_fields_is_refused(tmp_path: Path) -> None:
+    line = GOOD | {"duration": None, "audio": None}
+    assert problems(line, folder=tmp_path) == [":1: duration: must be a number, got null"]
+
+
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ('{"id": "a", "hypothesis": [9], "reference": [1], "id": "b", "duration": 60}', "id"),
+        ('{"hypothesis": [9], "reference": [1], "duration" : 6, "duration": 60}', "duration"),
+        (
+            '{"hypothesis": [], "reference": [], "duration": 6, "meta": {"a": [{"b": 1, "b": 2}]}}',
+            "meta.a.b",
+        ),
+        (
+            '{"hypothesis": [], "reference": [], "duration": 6, "meta": {"a": 1, "\\u0061": 2}}',
+            "meta.a",
+        ),
+        (
+            '{"hypothesis": [], "reference": [], "duration": 6, "meta": {"x\\\\":1, "a":1, "a":1}}',
+            "meta.a",
+        ),
+    ],
+)
+def test_a_key_that_appears_twice_in_an_object_is_refused(
+    tmp_path: Path, line: str, path: str
+) -> None:
+    found = problems(GOOD, line.encode(), folder=tmp_path)
+    assert found == [f":2: {path}: appears twice in one object — keep one"]
+
+
+def test_texts_that_look_like_keys_are_no_keys(tmp_path: Path) -> None:
+    texts = {"id": ": a", "meta": {'say "x"': '"id": "id": \\', "id": {"id": 1}}}
+    assert score(write_lines(tmp_path / "in.jsonl", [GOOD | texts])).provenance.cases == 1
 
 
 def test_the_first_thousand_problems_are_shown_and_all_are_counted(tmp_path: Path) -> None:

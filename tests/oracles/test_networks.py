@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from rapidfuzz.distance import Levenshtein
 
 from algorithms import networks as plain
 from earwitness.core import Case, Item, Key, Summary
+from earwitness.summaries import path_distances
 from earwitness.summaries.closest_path import alignment, closest
 from earwitness.summaries.metrics import (
     KeptWords,
@@ -21,7 +23,8 @@ from earwitness.summaries.metrics import (
     WordAccuracy,
     WordStrings,
 )
-from earwitness.summaries.network import Network, ceiling, weight
+from earwitness.summaries.network import ItemCases, Network, ceiling, weight
+from earwitness.summaries.path_distances import closest_of_small
 from earwitness.summaries.positions import Extraction, extraction, recognised
 from earwitness.summaries.text_metrics import Bleu, Rouge
 from helpers.samples import many
@@ -137,6 +140,60 @@ def case(size: int, people: tuple[Kept, ...], output: Kept) -> Case:
     return Case(Key("i", "s"), Item(1.0, words=words), summary(output), references)
 
 
+@pytest.mark.parametrize("boundary", BOUNDARIES)
+def test_many_small_networks_at_once_are_those_of_one_at_a_time(boundary: Any) -> None:
+    metric, cases = SummarizationAccuracy(boundary=boundary), list[Case]()
+    for _, size, people, output in problems(14, many(60, 2000)):
+        cases.append(case(size, people, output))
+    rng = random.Random(15)
+    for size in (30, 40, 64):
+        for _ in range(3):
+            people = tuple(kept(rng, size, size // 3) for _ in range(6))
+            cases.append(case(size, people, (*kept(rng, size - 3), 0, 0)))
+    fast, slow = metric.measure_many(cases), [metric.statistics(one) for one in cases]
+    assert fast == pytest.approx(np.array(slow), rel=1e-12, abs=1e-12)
+    views = metric.measure_views(cases)
+    several = [one for one in cases if len(one.references) > 1]
+    left_out = [
+        np.mean([metric.statistics(fewer) for fewer in without_each(one)], axis=0)
+        for one in several
+    ]
+    assert views.left_out == pytest.approx(np.array(left_out), rel=1e-12, abs=1e-12)
+    assert np.array_equal(views.whole, fast)
+
+
+def test_without_room_for_exact_sums_every_network_is_computed_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cases = [case(size, people, output) for _, size, people, output in problems(17, 20)]
+    want = SummarizationAccuracy().measure_many(cases)
+    monkeypatch.setattr(path_distances, "LIMIT_OF_SMALL", 2**20)
+    assert not path_distances.measure_small(ItemCases.group(cases), boundary=True).certain.any()
+    assert SummarizationAccuracy().measure_many(cases) == pytest.approx(want, rel=1e-12)
+
+
+def test_paths_of_small_networks_are_those_of_all_paths() -> None:
+    for _, size, people, output in problems(16, many(100, 3000)):
+        (item,) = ItemCases.group([case(size, people, output)])
+        nodes = item.nodes[:-1].tolist()
+        labels = [nodes[label] if label else -1 for label in reversed(output)]
+        counts = item.counts(item.words + 1)
+        got = closest_of_small(
+            counts, np.array(labels, np.int64).reshape(-1, 1), np.array([len(output)])
+        )
+        path = [position for position, node in enumerate(nodes) if node > 0]
+        path = [path[node - 1] for node in np.flatnonzero(got.before[1:-1, 0] >= 0) + 1]
+        want = plain.closest(plain.build(size, people), output)
+        assert got.certain.all()
+        assert (tuple(path), got.edits.tolist()) == (want.path, [want.edits]), (people, output)
+
+
+def without_each(one: Case) -> Iterator[Case]:
+    for left in range(len(one.references)):
+        others = one.references[:left] + one.references[left + 1 :]
+        yield replace(one, references=others)
+
+
 def values(metric: Any, one: Case) -> dict[str, float]:
     found = metric.score(metric.measure(one)).tolist()
     return dict(zip([value.name for value in metric.values], found, strict=True))
@@ -204,27 +261,15 @@ def spans(rng: random.Random, number: int) -> list[tuple[float, float]]:
     return found
 
 
-def overlap(labels: Any, times: Any) -> float:
-    total = 0.0
-    for place, label in enumerate(labels):
-        if label and times is not None:
-            mine, theirs = times[0][place], times[1][label - 1]
-            total += max(0.0, min(mine[1], theirs[1]) - max(mine[0], theirs[0]))
-    return total
-
-
 def test_recognised_words_find_their_positions() -> None:
     rng = random.Random(9)
     for _ in range(many(300, 8000)):
         said = [rng.choice("abcd") for _ in range(rng.randint(0, 6))]
         words = [rng.choice("abcd") for _ in range(rng.randint(0, 6))]
         for times in (None, (spans(rng, len(words)), spans(rng, len(said)))):
-            want = plain.align_recognised(words, said, times)
+            want, several = plain.align_recognised(words, said, times)
             got = recognised(words, said, times)
-            pairs = tuple((place, label - 1) for place, label in enumerate(got) if label)
-            assert pairs in plain.best_alignments(words, said)
-            assert sum(map(bool, got)) == sum(map(bool, want))
-            assert overlap(got, times) == pytest.approx(overlap(want, times))
+            assert (list(got.positions), got.ambiguous) == (want, several), (words, said, times)
 
 
 @pytest.mark.peer
@@ -331,5 +376,6 @@ def test_costs_beyond_32_bits_give_the_same_path() -> None:
 def test_words_with_very_long_times_are_aligned_all_the_same() -> None:
     said = ["the", "cherry", "the"]
     times = [(0.0, 1.0), (1.0, 2.0), (2.0, 1e12)]
-    assert recognised(["the"], said, ([(0.0, 1e12)], times)) == (3,)
-    assert recognised(["the", "cherry"], said, ([(0.0, 1.0), (1.0, 1e12)], times)) == (1, 2)
+    assert recognised(["the"], said, ([(0.0, 1e12)], times)).positions == (3,)
+    both = recognised(["the", "cherry"], said, ([(0.0, 1.0), (1.0, 1e12)], times))
+    assert both.positions == (1, 2)

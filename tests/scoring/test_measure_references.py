@@ -203,7 +203,7 @@ def drawn_people(
         for item, names in people.items()
     ]
     outputs = [
-        {"item": item, "system": name, "output": {"boundaries": spots[name]}}
+        {"item": item, "system": f"like {name}", "output": {"boundaries": spots[name]}}
         for item in people
         for name in spots
     ]
@@ -214,7 +214,7 @@ def drawn_people(
     for row in rows:
         if row["draw"] and row["values"]["collar_recall"] > 0:
             place = row["item"], row["references"], row["draw"]
-            found.setdefault(place, set()).add(row["system"])
+            found.setdefault(place, set()).add(row["system"].removeprefix("like "))
     return found
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from earwitness.chunkseg import evaluate_batch, texts
+from earwitness.chunkseg import evaluate_batch
+from earwitness.chunkseg.titles import _choose_model
 from earwitness.cli.main import group
 from earwitness.core import Map
 from earwitness.engines.local import in_process, processes
@@ -124,7 +125,7 @@ def test_the_drop_in_encodes_every_distinct_title_once(given: list[str]) -> None
         }
         for _ in range(8)
     ]
-    texts._choose_model.cache_clear()
+    _choose_model.cache_clear()
     with pytest.warns(UserWarning, match="VALUES DIFFER FROM CHUNKSEG'S"):
         evaluate_batch(samples, titles=True)
     assert len(given) == len(set(given)) > 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from earwitness.core import Case, Chapters, Item, Key
 from earwitness.errors import InputError, UsageError
 from earwitness.output_formats import FORMS, render
 from earwitness.registry import METRICS
+from earwitness.scoring.compare import compare
 from earwitness.scoring.score import people, score
 
 ANNA, BEN, CARLA = [60.0, 120.0], [60.0], [61.0, 200.0, 240.0]
@@ -182,6 +184,91 @@ def test_a_system_called_people_is_a_system() -> None:
     section = page[page.index("each annotator against the others") :]
     for name in ("anna", "ben", "carla"):
         assert f'<span class="name">{name}</span>' in section
+
+
+@pytest.mark.parametrize("name", ["(people)", "(lead)"])
+def test_names_of_rows_that_are_no_systems_are_refused(name: str) -> None:
+    told = f'"{re.escape(name)}" cannot be the name of a system'
+    for baselines in ((), "lead"):
+        said = {"item": "a", "words": ["it", "rains"], "references": [{"positions": [1]}]}
+        given = [{"item": "a", "system": name, "output": {"positions": [1]}}]
+        with pytest.raises(UsageError, match=told):
+            score(given, [said], baselines=baselines)
+    with pytest.raises(UsageError, match=told):
+        score([OUTPUT[0] | {"system": name}], ONE)
+    with pytest.raises(UsageError, match=told):
+        score([{"hypothesis": [1], "reference": [1], "duration": 9}], system=name)
+
+
+def test_a_system_that_is_also_an_annotator_is_scored_against_the_others_only() -> None:
+    own = {"item": "a", "system": "anna", "output": {"boundaries": ANNA}}
+    found = score([own, *OUTPUT], ONE, metrics="collar", by="annotator")
+    ab, ac = f1(1, 2, 1), f1(1, 2, 3)
+    assert found.systems["anna"]["collar_f1"].value == pytest.approx((ab + ac) / 2)
+    assert repr(found.systems["s"]) == repr(score(OUTPUT, ONE, metrics="collar").systems["s"])
+    groups = found.slices[0].groups
+    assert {who: "anna" in by_system for who, by_system in groups.items()} == {
+        "anna": False,
+        "ben": True,
+        "carla": True,
+    }
+    assert (
+        '"anna" is also an annotator: the system is scored against the others only' in found.notes
+    )
+    shown = score([own, *OUTPUT], ONE, metrics="collar", show="a").shown[0]
+    assert list(shown.references) == ["anna", "ben", "carla"]
+    fewer = score([own], ONE, metrics="collar", fewer=1, repeats=3, samples=True)
+    drawn = [row for row in fewer.to_records("samples") if row.get("references") == 1]
+    assert {round(row["collar_f1"], 3) for row in drawn} <= {round(ab, 3), round(ac, 3)}
+
+
+def test_the_only_annotator_of_an_item_is_not_scored_there() -> None:
+    alone = [ONE[0] | {"references": ONE[0]["references"][:1]}]
+    own = {"item": "a", "system": "anna", "output": {"boundaries": ANNA}}
+    with pytest.raises(InputError, match='"anna" is the only annotator of "a"'):
+        score([own], alone, metrics="collar")
+    for on_error in ("skip", "empty"):
+        found = score([own, *OUTPUT], alone, metrics="collar", on_error=on_error)
+        assert list(found.systems) == ["s"]
+
+
+@pytest.mark.parametrize("by", [(), "annotator"])
+def test_the_ceiling_can_be_switched_off(by: Any) -> None:
+    full = score(OUTPUT, ONE, metrics="collar", by=by)
+    found = score(OUTPUT, ONE, metrics="collar", by=by, ceiling=False)
+    assert full.people is not None
+    assert found.people is None
+    assert repr(found.systems) == repr(full.systems)  # intervals of one case are undefined
+    assert repr(found.slices) == repr(full.slices)
+    two = [*OUTPUT, OUTPUT[0] | {"system": "t"}]
+    assert compare(two, ONE, metrics="collar", ceiling=False).scores.people is None
+
+
+def test_an_invalid_reference_is_left_out_and_not_its_item() -> None:
+    bad: list[dict[str, Any]] = [
+        {"annotator": "dora", "transcript": "a text without times"},
+        {"annotator": "emil", "boundaries": "x"},
+        {"annotator": "anna", "boundaries": [1]},
+    ]
+    with_bad = [ONE[0] | {"references": [*ONE[0]["references"], *bad]}]
+    with pytest.raises(InputError, match=r"references\[4\]"):
+        score(OUTPUT, with_bad, metrics="collar")
+    for on_error in ("skip", "empty"):
+        found = score(OUTPUT, with_bad, metrics="collar", on_error=on_error)
+        assert repr(found.systems) == repr(score(OUTPUT, ONE, metrics="collar").systems)
+        assert not found.skipped
+        (note,) = [note for note in found.notes if "left out" in note]
+        assert "invalid references were left out of 1 item, which have other references: a" in note
+        assert "references:1: references[4].boundaries: must be a list" in note
+    with_bad[0]["references"].pop(4)
+    (note,) = score(OUTPUT, with_bad, metrics="collar", on_error="skip").notes
+    assert "references[3].transcript" in note
+    none = [ONE[0] | {"references": bad[1:2]}]
+    with pytest.raises(
+        InputError, match=r"all 2 were skipped \(first reason: references:1: references\[0\]"
+    ):
+        score(OUTPUT, none, metrics="collar", on_error="skip")
+    assert people(with_bad, metrics="collar", on_error="skip").people is not None
 
 
 def test_people_agree_without_any_system() -> None:

@@ -154,8 +154,12 @@ SCORE = (
     ),
     Command(
         "gather-references",
-        "gather --durations durations.csv podcast --spoken careful -o out/references.jsonl",
-        {"durations.csv": "item,duration\ntalk,60\nwalk,60\n"},
+        "gather --durations durations.csv anna --spoken careful -o out/references.jsonl",
+        {
+            "durations.csv": "item,duration\ntalk,60\nwalk,60\n",
+            "anna/talk.json": PODCAST,
+            "anna/walk.ffmeta": FFMETADATA,
+        },
     ),
     Command(
         "score-gathered",

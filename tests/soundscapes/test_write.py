@@ -271,7 +271,7 @@ def test_the_command_shows_presets_and_refuses_what_it_cannot_write(tmp_path: Pa
         (["village", "-o", str(tmp_path / "mine.yaml" / "x.wav")], "mine.yaml: File exists"),
         (["village", "-o", str(tmp_path / "x.wav"), "--hours", "0"], "hours must be at least 1"),
         (["village", "-o", str(tmp_path / "x.wav"), "--rate", "8000"], "16,000 Hz"),
-        (["village", "-o", str(tmp_path / "x.wav"), "--seed", "-1"], "must be 0 or greater"),
+        (["village", "-o", str(tmp_path / "x.wav"), "--seed", "-1"], "number from 0 to 2^64"),
         (["village", "-o", str(tmp_path / "x.wav"), "--hour-gap", "-5"], "from 0 to 60 s, got -5"),
         (["village", "-o", str(tmp_path / "x.wav"), "--hour-gap", "nan"], "from 0 to 60 s"),
     ):

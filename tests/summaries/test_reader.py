@@ -8,8 +8,13 @@ from typing import Any
 
 import pytest
 
-from earwitness.errors import InputError, MissingExtra, UsageError
+from earwitness.core import Key
+from earwitness.errors import EarwitnessWarning, InputError, MissingExtra, UsageError
+from earwitness.metaeval.agree import agree
+from earwitness.scoring.compare import compare
 from earwitness.scoring.score import people, score
+from earwitness.summaries import sumaccy
+from earwitness.summaries.reader import AMBIGUOUS
 from earwitness.text import words as words_module
 from earwitness.text.transcripts import read_ctm
 from earwitness.word_networks import network
@@ -94,6 +99,33 @@ def test_an_ambiguous_text_is_read_with_the_most_neighbours_and_noted() -> None:
     assert not any("in several ways" in note for note in plain.notes)
 
 
+def test_every_verb_reports_summaries_that_fit_in_several_ways() -> None:
+    told = "can be located in the transcript in several ways"
+    clear = reference(references=[KEPT, {"positions": [2, 3]}])
+    vague = reference(references=[KEPT, {"text": "in"}])
+    given = [output(words=["in"]), output("t", positions=[5])]
+    for found in (score(given, [clear]), compare(given, [clear], permutations=10).scores):
+        assert [note for note in found.notes if told in note] == [
+            f"1 summary among the outputs {AMBIGUOUS}: cherry"
+        ]
+    assert any(told in note for note in people([vague]).notes)
+    more = [{**one, "item": item} for item in "ab" for one in (output(positions=[1]), given[1])]
+    kept = score([*given, *more], [clear, *(clear | {"item": i} for i in "ab")], samples=True)
+    ratings = [
+        {"item": one.item, "system": one.system, "listener": "w", "MOS": 1 + number % 5}
+        for number, one in enumerate([Key("cherry", "s"), Key("cherry", "t"), Key("a", "s"),
+                                      Key("a", "t"), Key("b", "s"), Key("b", "t")])
+    ]  # fmt: skip
+    assert any(told in note for note in agree(kept, ratings, draws=20, permutations=20).notes)
+    with pytest.warns(EarwitnessWarning, match=f"1 summary among the references {told}"):
+        network([vague], "cherry")
+    with pytest.warns(EarwitnessWarning, match=f"1 summary among the outputs {told}"):
+        network([clear], "cherry", outputs=given)
+    with pytest.warns(EarwitnessWarning, match=rf"references\[1\]: {told}"):
+        sumaccy([1], [[1], "in"], SAID)
+    network([vague, reference(item="b")], "b")  # another item is of no concern here
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
@@ -109,6 +141,12 @@ def test_an_ambiguous_text_is_read_with_the_most_neighbours_and_noted() -> None:
         ({"words": [" the"]}, "output.words[0]: must be printable text"),
         ({"words": ["the", ["in", 4, 5]]}, "output.words: some words have times and some do not"),
         ({"words": [["in", 5, 4]]}, "output.words[0]: ends before it begins"),
+        ({"words": [["in", -1, 0]]}, "output.words[0]: starts before 0"),
+        (
+            {"words": [["in", 5, 6], ["Japan", 4, 5]]},
+            "output.words[1]: starts at 4 s, before the word in front of it — sort the words",
+        ),
+        ({"words": [["in", 5, 6, 1.01]]}, "output.words[0]: has the confidence 1.01, above 1"),
         ({"words": [["in", 5]]}, "output.words[0]: must be a word"),
         ({"words": [["in", "5", 6]]}, "output.words[0][1]: must be a number"),
         ({"ctm": "a 1 0 0.5"}, "output.ctm: line 1: has 4 fields, not 5 or 6"),
@@ -228,14 +266,59 @@ def test_a_tokeniser_that_is_not_there_has_no_version(monkeypatch: pytest.Monkey
     assert scores.signature.endswith("|tokenise=japanese")
 
 
-def test_ctm_is_sorted_by_time_and_comments_are_passed_over() -> None:
-    found, flaws = read_ctm(";; made by hand\nb 1 2 0.5 rains\nb 1 0 0.5 it 0.7\n\n")
+def test_ctm_is_sorted_by_recording_and_comments_are_passed_over() -> None:
+    found, flaws = read_ctm(";; made by hand\nb 1 0 0.5 it 0.7\nb 1 2 0.5 rains\na 1 1 1 so\n\n")
     assert [(one.word, one.start, one.end, one.confidence) for one in found] == [
+        ("so", 1, 2, None),
         ("it", 0, 0.5, 0.7),
         ("rains", 2, 2.5, None),
     ]
     assert not flaws
     assert read_ctm("a 1 0 -1 x\na 1 nan 1 x\na 1 0 1 <ALT_BEGIN>")[1][2].message
+
+
+def test_fillers_in_ctm_are_no_words() -> None:
+    fillers = ["<eps>", "[noise]", "<unk>", "%hesitation", "(%HESITATION)", "[LAUGHTER]", "!SIL"]
+    spoken = [word for pair in zip(SAID, [*fillers, "<UNK>", "[um]"], strict=True) for word in pair]
+    assert [one.word for one in read_ctm(ctm(spoken))[0]] == SAID
+    record = {"item": "cherry", "ctm": ctm(spoken), "references": [KEPT]}
+    given = output(ctm=ctm(["the", "<eps>", "cherry", "blossoms", "[noise]", "in", "Japan"]))
+    assert value([given], [record]) == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("a 1 -0.5 1 it", "line 1: has a negative time"),
+        ("a 1 0.5 -1 it", "line 1: has a negative time"),
+        ("a 1 2 1 it\na 1 1 1 rains", "line 2: starts at 1 s, before the word on line 1 — sort"),
+        ("a 1 2 1 [noise]\na 1 1 1 rains", "line 2: starts at 1 s, before the word on line 1"),
+        ("a 1 0 1 it 1.5", "line 1: has the confidence 1.5, above 1 — confidences are prob"),
+        ("a 1 nan 1 it", "line 1: has an invalid time"),
+    ],
+)
+def test_impossible_times_and_confidences_in_ctm_are_refused(lines: str, told: str) -> None:
+    assert f"output.ctm: {told}" in problems([output(ctm=lines)], [reference()])
+    flawed = {"item": "cherry", "ctm": lines, "references": [{"positions": [1]}]}
+    assert f"references:1: ctm: {told}" in problems([output(positions=[1])], [flawed])
+
+
+def test_ties_of_recognised_words_without_times_go_to_neighbours() -> None:
+    given = output(words=["beautiful", "cherry", "blossoms", "in"])
+    kept = reference(references=[{"positions": [2, 3, 4, 5]}])
+    found = score([given], [kept])
+    assert found.systems["s"]["kept_f1"].value == 1  # "in" is at 5, beside "blossoms", not at 8
+    assert not any("in several ways" in note for note in found.notes)
+
+
+def test_apostrophes_and_unicode_forms_are_folded() -> None:
+    said = ["it's", "a", "caf\u00e9", "o\u2019clock", "\u017fix", "rock\u02bcn\u2032roll"]
+    record = {"item": "cherry", "words": said, "references": [{"positions": [1, 3, 4, 5, 6]}]}
+    text = "It\u2019s cafe\u0301 o'clock SIX rock'n'roll."
+    for content in ({"text": text}, {"words": text.split()}):
+        assert value([output(**content)], [record]) == 1
+    written = score([output(text=text)], [record], metrics="sumaccy", match="surface")
+    assert written.systems["s"]["sumaccy"].value == 1
 
 
 def test_lines_from_a_file_and_from_memory_are_the_same(tmp_path: Any) -> None:

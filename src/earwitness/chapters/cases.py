@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -13,6 +13,30 @@ from earwitness.errors import UsageError
 from earwitness.stats.arrays import Floats, Ints, Ragged, all_others, bounds, pick
 
 Starts = tuple[float, ...]  # start times of sentences
+
+
+class ParsedChapters(NamedTuple):
+    """Boundaries, titles, transcript, and start times of sentences.
+
+    ``loose`` is the number of lines of the transcript outside all chapters, ``levels`` are the
+    levels of its headings.
+    """
+
+    boundaries: Sequence[float]
+    titles: Titles | None = None
+    said: str | None = None
+    sentences: Starts | None = None
+    loose: int = 0
+    levels: tuple[int, ...] = ()
+
+    @property
+    def texts(self) -> tuple[Titles | None, str | None, Starts | None]:
+        """Titles, transcript and start times of sentences."""
+        return self.titles, self.said, self.sentences
+
+
+# replacement of an output that is invalid or missing
+EMPTY_CHAPTERS = ParsedChapters((), (), "", ())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,23 +1,26 @@
-"""The function gather: records from subtitles, chapter lists and CTM files."""
+"""The function gather: records from subtitles, chapter files of other tools, and CTM files."""
 
 from __future__ import annotations
 
+import re
 import warnings
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from earwitness.chapters.presets import PRESETS, PresetOptions, read
+from earwitness.chapters.formats import parse_rttm_recordings
+from earwitness.chapters.presets import ANNOTATION_PRESETS, PRESETS, PresetOptions, read
 from earwitness.chapters.reader import spoken_of
 from earwitness.errors import EarwitnessWarning, InputError, Problem, UsageError, nearest
 from earwitness.io.schema import MAX_DURATION_SECONDS, is_name
 from earwitness.io.tables import TABLE_ERRORS, open_csv
-from earwitness.text.transcripts import read_ctm
+from earwitness.text.transcripts import Transcript, normalise_lines, read_ctm
 
 # --- Subtitle and CTM files ----------------------------------------------------------------------
 
@@ -48,10 +51,20 @@ def files_of(
                 passed.append(path)
 
 
-def text_of(path: Path, problems: list[Problem]) -> str | None:
-    """Return the text of a file, or None and a problem if it cannot be read."""
+def text_of(path: Path, problems: list[Problem], marks: Counter[str] | None = None) -> str | None:
+    """Return the text of a file, or None and a problem if it cannot be read.
+
+    Files are UTF-8, or UTF-16 with a byte-order mark, as Praat writes them. Other byte-order marks
+    and CRLF are counted in ``marks``.
+    """
     try:
-        return path.read_text(encoding="utf-8-sig")
+        data = path.read_bytes()
+        is_utf16 = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        text = data.decode("utf-16" if is_utf16 else "utf-8-sig")
+        if marks is not None:
+            marks["CRLF line endings"] += "\r\n" in text
+            marks["byte-order marks"] += data.startswith(BOM_UTF8)
+        return text
     except UnicodeDecodeError as error:
         message = f"not UTF-8 at byte {error.start + 1}"
         problems.append(Problem(str(path), 0, "", message, "save as UTF-8"))
@@ -116,26 +129,54 @@ PRESET_BY_SUFFIX = {
     ".json": "podcast",
     ".ffmeta": "ffmetadata",
     ".ffmetadata": "ffmetadata",
+    ".rttm": "rttm",
+    ".textgrid": "textgrid",
+    ".jams": "jams",
+    ".lab": "lab",
+    ".csv": "csv",
+    ".txt": "audacity",  # if the first line is a label of Audacity
 }
+YTDLP_SUFFIX = ".info.json"
+YTDLP_KEY = re.compile(r'"(?:start_time|extractor)"\s*:')
+AUDACITY_LABEL = re.compile(r"-?\d+(?:[.,]\d+)?\t-?\d+(?:[.,]\d+)?(?:\t|$)")
 KNOWN_SUFFIXES = ", ".join([*PRESET_BY_SUFFIX, CTM_SUFFIX])
+# folders that hold references as a rule, and no outputs of a system
+REFERENCE_FOLDERS = {"reference", "references", "ref", "refs", "gold", "truth", "ground_truth"}
 MAX_NAMES_SEARCHED = 1000  # number of names up to which the nearest one is suggested
 Paths = Sequence[str | PathLike[str]] | str | PathLike[str]
+
+
+class GatheredFile(NamedTuple):
+    """The chapters of an item from a file, and its duration if the file contains it."""
+
+    path: Path
+    item: str
+    content: dict[str, Any] | None
+    duration: float | None = None
+
+    @property
+    def folder(self) -> str:
+        """Name of the folder of the file: by default the system, or the annotator."""
+        return self.path.resolve().parent.name
 
 
 def gather(
     files: Paths,
     *,
     durations: str | PathLike[str] | Mapping[str, float] | None = None,
+    references: bool = False,
     system: str | None = None,
     preset: str = "",
     pattern: str = "",
     timestamp_format: str = "",
+    tier: str = "",
     spoken: Paths | None = None,
 ) -> list[dict[str, Any]]:
-    """Convert subtitles, chapter lists and CTM files to records of outputs or references.
+    """Convert subtitles, chapter files and CTM files to records of outputs or references.
 
-    The name of an item is the file name without its extension. A CTM file (.ctm) has recognized
-    words, and gives one output of a summary per recording in it.
+    The name of an item is the file name without its extension. An RTTM file with several recordings
+    gives one item per recording. A CTM file (.ctm) has recognized words, and gives one output of a
+    summary per recording in it.
 
     Parameters
     ----------
@@ -146,15 +187,22 @@ def gather(
         Duration of every item in seconds, as a mapping or as a CSV file with the columns ``item``
         and ``duration``. If given, records of references are returned, and the folder of a file is
         the name of its annotator.
+    references
+        Whether the files are references, without ``durations``: each file must contain the
+        duration, as those of yt-dlp, Praat and JAMS do.
     system
         Name of the system. By default the name of the folder of a file.
     preset
         Chapter format of files that are listed individually or have an unknown extension. Other
-        formats follow from the extension (.srt, .vtt, .json, .ffmeta).
+        formats follow from the extension (.srt, .vtt, .json, .ffmeta, .rttm, .TextGrid, .jams,
+        .lab, .csv; .txt for labels of Audacity).
     pattern
         Regular expression for the presets ``"custom"`` and ``"custom_ts"``.
     timestamp_format
         Time format for the preset ``"custom_ts"``.
+    tier
+        Tier of a TextGrid, or annotation of a JAMS file, by name or number. By default the only
+        one; in a TextGrid, else the one named chapters.
     spoken
         Subtitle files with the names of the items, or CTM files, with the spoken words of items
         (references) or the words recognized by a system (outputs); used to score sentences.
@@ -162,7 +210,7 @@ def gather(
     Returns
     -------
     list of dict
-        Records for ``score``, one per output, or one per item with ``durations``.
+        Records for ``score``, one per output, or one per item for references.
 
     Raises
     ------
@@ -182,53 +230,99 @@ def gather(
     >>> records[0]["item"], records[0]["system"]
     ('talk', 'mine')
     """
-    if durations is not None and system is not None:
+    references = references or durations is not None
+    if references and system is not None:
         message = "system is for outputs and durations are for references"
         raise UsageError(f"{message} — set only one of them")
     if preset and preset not in PRESETS:
         raise UsageError(f'unknown preset "{preset}" — {nearest(preset, PRESETS)}')
-    passed: list[Path] = []
-    paths = list(
-        files_of(_listed(files), () if preset else {*PRESET_BY_SUFFIX, CTM_SUFFIX}, passed)
-    )
-    if passed:
-        skipped = f"{len(passed)} file{'s' * (len(passed) != 1)} skipped, such as {passed[0]}"
-        message = f"{skipped} — set a preset to include them"
-        warnings.warn(message, EarwitnessWarning, stacklevel=2)
-    if not paths:
-        raise UsageError(
-            f"no files found — for extensions other than {KNOWN_SUFFIXES}, set a preset"
-        )
+    paths = _found_files(files, preset, durations)
     recognised = [path for path in paths if path.suffix.lower() == CTM_SUFFIX and not preset]
     paths = [path for path in paths if path not in recognised]
-    if recognised and paths:
-        raise UsageError(
-            f"{recognised[0]}: summaries and chapters are scored separately — gather one kind"
-        )
-    if recognised and spoken is not None:
-        raise UsageError(
-            f"{recognised[0]}: spoken files can be added to chapters, not to summaries"
-        )
-    if recognised and durations is not None:
-        raise UsageError(f"{recognised[0]}: recognized words are outputs, not references")
+    _check_words_use(recognised, paths, spoken, references=references)
     problems: list[Problem] = []
-    options = PresetOptions(pattern, timestamp_format)
+    options = PresetOptions(pattern, timestamp_format, tier)
     options.check()
     named = {Path(one) for one in _listed(files)}
-    contents = [
-        _content(path, preset if path in named else "", preset, options, problems) for path in paths
-    ]
-    if durations is None:
-        records = _outputs(paths, contents, system, problems)
+    marks = Counter[str]()
+    gathered: list[GatheredFile] = []
+    for path in paths:
+        own = preset if path in named else ""
+        gathered += _gathered(path, own, preset, options, problems, marks)
+    if references:
+        seconds = {} if durations is None else _seconds(durations, problems)
+        records = _references(gathered, seconds, problems)
     else:
-        records = _references(paths, contents, _seconds(durations, problems), problems)
+        _refuse_reference_folders(gathered, system)
+        records = _outputs(gathered, system, problems)
     records += [one for path in recognised for one in _words(path, system, problems)]
     if spoken is not None:
         _add_said(records, said_in(_listed(spoken), problems), problems)
     _check_words(records if recognised else [], problems)
     if problems:
         raise InputError(problems, done="gathered")
+    if +marks:
+        parts = [f"{what} ({count:,})" for what, count in (+marks).items()]
+        message = f"{' and '.join(parts)} are ignored"
+        warnings.warn(f"{message[:1].upper()}{message[1:]}", EarwitnessWarning, stacklevel=2)
     return records
+
+
+def _found_files(
+    files: Paths, preset: str, durations: str | PathLike[str] | Mapping[str, float] | None
+) -> list[Path]:
+    """Return the files to gather, without the table of durations."""
+    passed: list[Path] = []
+    endings = () if preset else {*PRESET_BY_SUFFIX, CTM_SUFFIX}
+    paths = list(files_of(_listed(files), endings, passed))
+    named = {Path(one) for one in _listed(files)}
+    if isinstance(durations, str | PathLike):
+        paths = [path for path in paths if path in named or path != Path(durations)]
+    if not preset:
+        lists = [path for path in paths if path.suffix.lower() == ".txt" and path not in named]
+        passed += [path for path in lists if not _has_audacity_labels(path)]
+    if passed:
+        skipped = f"{len(passed)} file{'s' * (len(passed) != 1)} skipped, such as {passed[0]}"
+        message = f"{skipped} — set a preset to include them"
+        warnings.warn(message, EarwitnessWarning, stacklevel=3)
+    paths = [path for path in paths if path not in passed]
+    if not paths:
+        raise UsageError(
+            f"no files found — for extensions other than {KNOWN_SUFFIXES}, set a preset"
+        )
+    return paths
+
+
+def _has_audacity_labels(path: Path) -> bool:
+    text = text_of(path, []) or ""
+    return AUDACITY_LABEL.match(text.lstrip().split("\n", 1)[0].rstrip("\r")) is not None
+
+
+def _check_words_use(
+    recognised: list[Path], paths: list[Path], spoken: Paths | None, *, references: bool
+) -> None:
+    """Raise UsageError if recognized words are mixed with chapters, or are references."""
+    if not recognised:
+        return
+    if paths:
+        raise UsageError(
+            f"{recognised[0]}: summaries and chapters are scored separately — gather one kind"
+        )
+    if spoken is not None:
+        raise UsageError(
+            f"{recognised[0]}: spoken files can be added to chapters, not to summaries"
+        )
+    if references:
+        raise UsageError(f"{recognised[0]}: recognized words are outputs, not references")
+
+
+def _refuse_reference_folders(gathered: list[GatheredFile], system: str | None) -> None:
+    """Raise UsageError if a folder of references would become a system."""
+    for one in gathered if system is None else ():
+        if one.folder.casefold().replace(" ", "_").replace("-", "_") in REFERENCE_FOLDERS:
+            message = f'"{one.folder}" would be the name of a system, but seems to hold references'
+            remedy = "for references, set --durations (or --references if the files contain them)"
+            raise UsageError(f"{one.path}: {message} — {remedy}; for outputs, set --system")
 
 
 def _listed(files: Paths) -> Sequence[str | PathLike[str]]:
@@ -266,71 +360,91 @@ def _check_words(records: list[dict[str, Any]], problems: list[Problem]) -> None
         seen.add(key)
 
 
-def _content(
-    path: Path, named: str, other: str, options: PresetOptions, problems: list[Problem]
-) -> dict[str, str] | None:
-    """Return the content of a file, with its own preset, that of its extension, or ``other``."""
+def _gathered(
+    path: Path,
+    named: str,
+    other: str,
+    options: PresetOptions,
+    problems: list[Problem],
+    marks: Counter[str],
+) -> list[GatheredFile]:
+    """Return the items of a file, with its own preset, that of its extension, or ``other``."""
+    item = path.name[: -len(YTDLP_SUFFIX)] if _is_ytdlp_name(path) else path.stem
     preset = named or PRESET_BY_SUFFIX.get(path.suffix.lower(), other)
+    if preset == "audacity" and not named and not _has_audacity_labels(path):
+        preset = other
     if not preset:
         remedy = f"set a preset: {', '.join(PRESETS)}"
         problems.append(Problem(str(path), 0, "", "unknown chapter format", remedy))
-        return None
-    text = text_of(path, problems)
+        return [GatheredFile(path, item, None)]
+    text = text_of(path, problems, marks)
     if text is None:
-        return None
-    for flaw in read(text, preset, options).flaws:
+        return [GatheredFile(path, item, None)]
+    if preset == "podcast" and not named and (_is_ytdlp_name(path) or YTDLP_KEY.search(text)):
+        preset = "ytdlp"
+    if preset == "rttm":
+        recordings, flaws = parse_rttm_recordings(normalise_lines(text))
+        if len(recordings) > 1:
+            problems += [Problem(str(path), f.line, "", f.message, f.remedy) for f in flaws]
+            return [GatheredFile(path, name, _chapters(own)) for name, own in recordings.items()]
+    transcript = read(text, preset, options)
+    for flaw in transcript.flaws:
         problems.append(Problem(str(path), flaw.line, "", flaw.message, flaw.remedy))
-    return {"transcript": text, "preset": preset}
+    content: dict[str, Any] = {"transcript": text, "preset": preset}
+    if preset in ANNOTATION_PRESETS:  # which may be large, or need options
+        content = _chapters(transcript)
+    duration = transcript.duration
+    is_valid = duration is not None and 0 <= duration <= MAX_DURATION_SECONDS
+    return [GatheredFile(path, item, content, duration if is_valid else None)]
+
+
+def _is_ytdlp_name(path: Path) -> bool:
+    return path.name.lower().endswith(YTDLP_SUFFIX)
+
+
+def _chapters(transcript: Transcript) -> dict[str, Any]:
+    """Return the content of a record: boundaries, and titles if there are any."""
+    titles = [[title, time] for title, time in transcript.titles]
+    return {"boundaries": transcript.times, **({"titles": titles} if titles else {})}
 
 
 def _outputs(
-    paths: list[Path],
-    contents: list[dict[str, str] | None],
-    system: str | None,
-    problems: list[Problem],
+    gathered: list[GatheredFile], system: str | None, problems: list[Problem]
 ) -> list[dict[str, Any]]:
     first_paths: dict[tuple[str, str], Path] = {}
-    for path in paths:
-        key = path.stem, system or path.resolve().parent.name
+    for one in gathered:
+        key = one.item, system or one.folder
         if key in first_paths:
             message = f'"{key[0]}" of system "{key[1]}" is also {first_paths[key]}'
-            problems.append(Problem(str(path), 0, "", message, "keep one"))
+            problems.append(Problem(str(one.path), 0, "", message, "keep one"))
         elif not all(map(is_name, key)):
-            problems.append(
-                Problem(
-                    str(path),
-                    0,
-                    "",
-                    "cannot derive the names of item and system from the file name",
-                )
-            )
-        first_paths.setdefault(key, path)
-    pairs = zip(paths, contents, strict=True)
+            message = "cannot derive the names of item and system from the file name"
+            problems.append(Problem(str(one.path), 0, "", message))
+        first_paths.setdefault(key, one.path)
     return [
-        {"item": path.stem, "system": system or path.resolve().parent.name, "output": content}
-        for path, content in pairs
+        {"item": one.item, "system": system or one.folder, "output": one.content}
+        for one in gathered
     ]
 
 
 def _references(
-    paths: list[Path],
-    contents: list[dict[str, str] | None],
-    seconds: dict[str, float],
-    problems: list[Problem],
+    gathered: list[GatheredFile], seconds: dict[str, float], problems: list[Problem]
 ) -> list[dict[str, Any]]:
     by_item: dict[str, dict[str, Any]] = {}
-    for path, content in zip(paths, contents, strict=True):
-        item, annotator = path.stem, path.resolve().parent.name
-        if item not in seconds:
-            remedy = f"add it — {nearest(item, seconds)}" if len(seconds) < 1000 else "add it"
-            problems.append(Problem(str(path), 0, "", f'no duration for "{item}"', remedy))
+    for one in gathered:
+        item, annotator, duration = one.item, one.folder, seconds.get(one.item, one.duration)
+        if duration is None:
+            remedy = "add it to the durations (--durations FILE)"
+            if 0 < len(seconds) < MAX_NAMES_SEARCHED:
+                remedy = f"add it — {nearest(item, seconds)}"
+            problems.append(Problem(str(one.path), 0, "", f'no duration for "{item}"', remedy))
             continue
-        record = {"item": item, "duration": seconds[item], "references": []}
-        references = by_item.setdefault(item, record)["references"]
-        if annotator in [one["annotator"] for one in references]:
+        record = {"item": item, "duration": duration, "references": []}
+        annotations = by_item.setdefault(item, record)["references"]
+        if annotator in [other["annotator"] for other in annotations]:
             message = f'duplicate reference of "{annotator}" for "{item}"'
-            problems.append(Problem(str(path), 0, "", message, "keep one"))
-        references.append({"annotator": annotator, **(content or {})})
+            problems.append(Problem(str(one.path), 0, "", message, "keep one"))
+        annotations.append({"annotator": annotator, **(one.content or {})})
     return list(by_item.values())
 
 

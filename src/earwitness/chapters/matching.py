@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import heappop, heappush
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from earwitness.stats.arrays import Bools, Floats, Ints, Ragged, bounds, count_t
 
 
 PAIRS_IN_MEMORY = 4_000_000
+MAX_LISTED_PAIRS_PER_BOUNDARY = 16  # cases with more possible pairs are matched without a list
+STEPS_BEFORE_SEARCH = 16  # steps to the end of a collar that are tried before a binary search
+MIN_PARALLEL_CASES = 8  # fewer cases are traversed one after the other
 
 
 def greedy_matches(output: Ragged, reference: Ragged, collar: float) -> Ints:
@@ -30,6 +34,15 @@ def greedy_matches(output: Ragged, reference: Ragged, collar: float) -> Ints:
     low, high = _reach(out, reference, collar)
     pairs_before = np.concatenate([[0], np.cumsum(high - low)])[reference.offsets]
     counts, start = np.zeros(len(output), np.int64), 0
+    most = MAX_LISTED_PAIRS_PER_BOUNDARY * (output.lengths + reference.lengths)
+    is_dense = np.diff(pairs_before) > most
+    if is_dense.any():
+        for case in np.flatnonzero(is_dense).tolist():
+            sides = output.row(case).tolist(), reference.row(case).tolist()
+            counts[case] = len(greedy_pairs(*sides, collar))
+        rest = np.flatnonzero(~is_dense)
+        counts[rest] = greedy_matches(output.take(rest), reference.take(rest), collar)
+        return counts
     while start < len(output):  # as many whole cases as fit into memory
         stop = (
             int(np.searchsorted(pairs_before, pairs_before[start] + PAIRS_IN_MEMORY, "right")) - 1
@@ -78,7 +91,7 @@ def _behind(out: Ragged, reference: Ragged) -> Ints:
     return start + count_true(start, stop, lambda i: out.values[i] < time)
 
 
-def _steps(most: Ints, test: Callable[[int, Ints], Bools]) -> Ints:
+def _steps(most: Ints, test: Callable[[Ints | int, Ints], Bools]) -> Ints:
     """Return the number of steps that pass a test that, once false, stays false.
 
     ``test`` takes the number of steps done and the indices that are still active.
@@ -86,11 +99,13 @@ def _steps(most: Ints, test: Callable[[int, Ints], Bools]) -> Ints:
     steps = np.zeros(len(most), np.int64)
     going = np.flatnonzero(most > 0)
     done = 0
-    while len(going):
+    while len(going) and done < STEPS_BEFORE_SEARCH:
         going = going[test(done, going)]
         done += 1
         steps[going] = done
         going = going[most[going] > done]
+    start = np.full(len(going), done)
+    steps[going] += count_true(start, most[going], lambda step: test(step, going))
     return steps
 
 
@@ -134,7 +149,7 @@ def optimal_matches(output: Ragged, reference: Ragged, collar: float) -> Ints:
     i, j = out.offsets[:-1].copy(), ref.offsets[:-1].copy()
     counts = np.zeros(len(i), np.int64)
     going = np.flatnonzero((i < out.offsets[1:]) & (j < ref.offsets[1:]))
-    while len(going):
+    while len(going) >= MIN_PARALLEL_CASES:
         mine, theirs = out.values[i[going]], ref.values[j[going]]
         with np.errstate(invalid="ignore"):
             pair = np.abs(theirs - mine) <= collar
@@ -142,6 +157,10 @@ def optimal_matches(output: Ragged, reference: Ragged, collar: float) -> Ints:
         i[going] += pair | (mine < theirs)
         j[going] += pair | (mine >= theirs)
         going = going[(i[going] < out.offsets[going + 1]) & (j[going] < ref.offsets[going + 1])]
+    for case in going.tolist():
+        mine = out.values[i[case] : out.offsets[case + 1]]
+        theirs = ref.values[j[case] : ref.offsets[case + 1]]
+        counts[case] += len(optimal_pairs(mine.tolist(), theirs.tolist(), collar))
     return counts
 
 
@@ -194,20 +213,64 @@ def greedy_pairs(output: Sequence[float], reference: Sequence[float], collar: fl
     >>> greedy_pairs([10.0, 12.0], [11.5, 40.0], 3.0)
     [(1, 0)]
     """
-    order = sorted(range(len(output)), key=lambda mine: output[mine])
-    times = [output[mine] for mine in order]
-    near = []
-    for theirs, time in enumerate(reference):
-        low, high = bisect_left(times, time - collar - 1), bisect_right(times, time + collar + 1)
-        distances = ((abs(time - output[mine]), theirs, mine) for mine in order[low:high])
-        near += [one for one in distances if one[0] <= collar]
+    equal_times: dict[float, tuple[list[int], list[int]]] = {}
+    for side, times in enumerate((output, reference)):
+        for place in reversed(range(len(times))):  # so that the lowest index is taken first
+            if isfinite(times[place]):
+                equal_times.setdefault(times[place], ([], []))[side].append(place)
     pairs: list[Pair] = []
-    used_output, used_reference = set[int](), set[int]()
-    for _, theirs, mine in sorted(near):
-        if mine not in used_output and theirs not in used_reference:
-            used_output.add(mine)
-            used_reference.add(theirs)
-            pairs.append((mine, theirs))
+    for mine, theirs in equal_times.values():
+        while mine and theirs:
+            pairs.append((mine.pop(), theirs.pop()))
+    return pairs + _adjacent_pairs(
+        [
+            (time, 1 if theirs else 0, mine or theirs)
+            for time, (mine, theirs) in sorted(equal_times.items())
+            if mine or theirs
+        ],
+        collar,
+    )
+
+
+def _adjacent_pairs(groups: Sequence[tuple[float, int, list[int]]], collar: float) -> list[Pair]:
+    """Match boundaries at distinct times, each time with one side, the closest pairs first.
+
+    ``groups`` are times in order, their side (0 for the output, 1 for the reference) and their
+    boundaries, the lowest index last. The closest pair always consists of neighbours, since
+    whatever is between two boundaries is closer to one of them. So only neighbours are candidates,
+    and when a time has no boundary left, its neighbours become neighbours of each other.
+    """
+    before, after = list(range(-1, len(groups) - 1)), [*range(1, len(groups)), -1]
+    closest: list[tuple[float, int, int, int, int]] = []
+
+    def add(left: int, right: int) -> None:
+        if left < 0 or right < 0 or groups[left][1] == groups[right][1]:
+            return
+        distance = groups[right][0] - groups[left][0]
+        if distance <= collar:
+            mine, theirs = (left, right) if groups[right][1] else (right, left)
+            heads = groups[theirs][2][-1], groups[mine][2][-1]
+            heappush(closest, (distance, *heads, mine, theirs))
+
+    for right in range(1, len(groups)):
+        add(right - 1, right)
+    pairs: list[Pair] = []
+    while closest:
+        _, their_head, my_head, mine, theirs = heappop(closest)
+        left, right = min(mine, theirs), max(mine, theirs)
+        if not (groups[left][2] and groups[right][2]):
+            continue
+        if (groups[mine][2][-1], groups[theirs][2][-1]) == (my_head, their_head):
+            pairs.append((groups[mine][2].pop(), groups[theirs][2].pop()))
+        if not groups[left][2]:
+            left = before[left]
+        if not groups[right][2]:
+            right = after[right]
+        if left >= 0:
+            after[left] = right
+        if right >= 0:
+            before[right] = left
+        add(left, right)
     return pairs
 
 

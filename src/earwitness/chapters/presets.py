@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
+from earwitness.chapters.formats import (
+    parse_audacity,
+    parse_csv,
+    parse_jams,
+    parse_lab,
+    parse_podcast,
+    parse_rttm,
+    parse_textgrid,
+    parse_ytdlp,
+)
 from earwitness.errors import UsageError, nearest
 from earwitness.text.times import (
     PATTERN_TIMEOUT_SECONDS,
@@ -22,7 +33,6 @@ from earwitness.text.transcripts import (
     TranscriptSection,
     normalise_lines,
     parse_ffmetadata,
-    parse_podcast,
     parse_subtitles,
     parse_youtube,
 )
@@ -33,31 +43,64 @@ MARKDOWN_HEADER_PATTERN = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$", re.MULTILINE
 TIME_FIRST_PATTERN = re.compile(rf"({TIME_PATTERN})(?:\s*[-–—:|.,;→]+\s*|\s+|$)(.*)", re.DOTALL)
 TIME_LAST_PATTERN = re.compile(rf"(.*?)\s*@\s*({TIME_PATTERN})", re.DOTALL)
 
+EACH_LEVEL = "each"
+
 # start and end of a heading, its title and time
 ChapterMark = tuple[int, int, str | None, float | None]
 
 
 @dataclass(frozen=True)
 class PresetOptions:
-    """Options of the custom presets."""
+    """Options of presets.
+
+    ``pattern`` and ``timestamp_format`` are for custom presets, ``tier`` for TextGrid and JAMS.
+    ``level`` is the level of headings that are chapters; empty or ``"each"`` for all levels.
+    """
 
     pattern: str = ""
     timestamp_format: str = ""
+    tier: str = ""
+    level: str = ""
 
     def check(self) -> None:
-        """Raise UsageError if the regular expression or the time format is invalid."""
+        """Raise UsageError if the regular expression, the time format or the level is invalid."""
         compile_pattern(self.pattern, "pattern")
         TimestampFormat(self.timestamp_format)
+        if self.level and self.level != EACH_LEVEL and not re.fullmatch("[1-9]", self.level):
+            message = f"heading_level must be a whole number from 1, or {EACH_LEVEL}"
+            raise UsageError(f'{message}, got "{self.level}"')
+
+
+@dataclass(frozen=True)
+class ChapterOptions:
+    """Default preset of transcripts, and its options."""
+
+    preset: str = ""
+    options: PresetOptions = field(default_factory=PresetOptions)
+
+    @property
+    def signature(self) -> str:
+        """Preset and options after a ``|``, or empty."""
+        options = {"preset": self.preset}
+        if self.preset in ("", "custom", "custom_ts"):  # lines may set a custom preset
+            options["pattern"] = self.options.pattern
+            options["timestamp_format"] = self.options.timestamp_format
+        options |= {"tier": self.options.tier, "heading_level": self.options.level}
+        return "".join(f"|{name}={value}" for name, value in options.items() if value)
 
 
 def read(text: str, preset: str, options: PresetOptions | None = None) -> Transcript:
     """Return the sections of a transcript, and its flaws."""
     if preset not in PRESETS:
         raise UsageError(f'unknown preset "{preset}" — {nearest(preset, PRESETS)}')
+    options = options or PresetOptions()
     try:
-        return PRESETS[preset](normalise_lines(text), options or PresetOptions())
+        transcript = PRESETS[preset](normalise_lines(text), options)
     except PatternTimeout as error:
         return Transcript((), (Flaw(1, str(error), "simplify the expression"),))
+    if not options.level or options.level == EACH_LEVEL:
+        return transcript
+    return transcript.at_level(int(options.level))
 
 
 def _cstart(text: str, options: PresetOptions) -> Transcript:
@@ -110,18 +153,18 @@ def _cstart_marks(text: str) -> tuple[list[tuple[int, int, str]], list[Flaw]]:
 
 def _markdown(text: str, options: PresetOptions) -> Transcript:
     del options
-    marks = [
-        (m.start(), m.end(), m[2].strip(), None) for m in MARKDOWN_HEADER_PATTERN.finditer(text)
-    ]
-    if not marks:
+    headings = list(MARKDOWN_HEADER_PATTERN.finditer(text))
+    if not headings:
         return Transcript((TranscriptSection(text.strip()),) if text.strip() else ())
-    return _cut(text, marks, [])
+    marks = [(m.start(), m.end(), m[2].strip(), None) for m in headings]
+    return _with_levels(_cut(text, marks, []), headings)
 
 
 def _markdown_ts(text: str, options: PresetOptions) -> Transcript:
     del options
     marks, flaws, line = [], [], _lines(text)
-    for match in MARKDOWN_HEADER_PATTERN.finditer(text):
+    headings = list(MARKDOWN_HEADER_PATTERN.finditer(text))
+    for match in headings:
         heading = match[2].strip()
         time, title = _time_first(heading)
         if time is None and (last := TIME_LAST_PATTERN.fullmatch(heading)):
@@ -131,7 +174,21 @@ def _markdown_ts(text: str, options: PresetOptions) -> Transcript:
         marks.append((match.start(), match.end(), title, time))
     if not marks:
         flaws.append(Flaw(1, "no heading (# …) found", "check that the preset is right"))
-    return _cut(text, marks, flaws)
+    transcript = _with_levels(_cut(text, marks, flaws), headings)
+    timed = {section.level for section in transcript.sections if section.time is not None}
+    untimed = {section.level for section in transcript.sections if section.time is None}
+    if len(timed) == 1 and not timed & untimed:  # a title without a time above timed headings
+        remedy = f"or set --heading-level {min(timed)}"
+        flaws = [flaw._replace(remedy=f"{flaw.remedy}, {remedy}") for flaw in flaws]
+        transcript = replace(transcript, flaws=tuple(flaws))
+    return transcript
+
+
+def _with_levels(transcript: Transcript, headings: Sequence[re.Match[str]]) -> Transcript:
+    """Return the sections with the levels of their headings."""
+    pairs = zip(transcript.sections, headings, strict=True)
+    sections = [section._replace(level=len(heading[1])) for section, heading in pairs]
+    return replace(transcript, sections=tuple(sections))
 
 
 def _newline(text: str, options: PresetOptions) -> Transcript:
@@ -237,4 +294,48 @@ PRESETS: dict[str, Callable[[str, PresetOptions], Transcript]] = {
     "youtube": _plain(parse_youtube),
     "podcast": _plain(parse_podcast),
     "ffmetadata": _plain(parse_ffmetadata),
+    "ytdlp": _plain(parse_ytdlp),
+    "rttm": _plain(parse_rttm),
+    "audacity": _plain(parse_audacity),
+    "textgrid": lambda text, options: parse_textgrid(text, options.tier),
+    "jams": lambda text, options: parse_jams(text, options.tier),
+    "lab": _plain(parse_lab),
+    "csv": _plain(parse_csv),
 }
+ANNOTATION_PRESETS = ("ytdlp", "rttm", "audacity", "textgrid", "jams", "lab", "csv")
+# presets of chapter lists, which have no transcript
+TITLE_LIST_PRESETS = {"srt", "webvtt", "youtube", "podcast", "ffmetadata", *ANNOTATION_PRESETS}
+
+
+# --- Levels of headings --------------------------------------------------------------------------
+
+
+LEVEL_REMARK, SEVERAL_LEVELS_REMARK = "heading level ", "several heading levels"
+
+
+def level_remarks(transcripts: Iterable[tuple[int, ...]]) -> Counter[str]:
+    """Count the levels of headings of transcripts, and transcripts with several levels."""
+    remarks = Counter[str]()
+    for levels in filter(None, transcripts):
+        remarks.update(f"{LEVEL_REMARK}{level}" for level in levels)
+        remarks[SEVERAL_LEVELS_REMARK] += len(levels) > 1
+    return remarks
+
+
+def found_levels(remarks: Counter[str]) -> list[str]:
+    """Return the levels of headings that were counted."""
+    return sorted(
+        name.removeprefix(LEVEL_REMARK) for name in +remarks if name.startswith(LEVEL_REMARK)
+    )
+
+
+def level_notes(remarks: Counter[str], level: str) -> Iterator[str]:
+    """Yield notes about the levels of headings."""
+    found, several = found_levels(remarks), remarks[SEVERAL_LEVELS_REMARK]
+    if several and not level:
+        what = "transcript has" if several == 1 else "transcripts have"
+        numbers = f"{', '.join(found[:-1])} or {found[-1]}"
+        yield (
+            f"{several:,} {what} headings of several levels, which all count as chapters; use "
+            f"--heading-level {numbers} for one level, or each to score every level separately"
+        )

@@ -11,10 +11,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec import UNSET, UnsetType
 
-from earwitness.chapters.cases import ChapterCases, ChapterTexts, spans_of
+from earwitness.chapters.cases import (
+    EMPTY_CHAPTERS,
+    ChapterCases,
+    ChapterTexts,
+    ParsedChapters,
+    Starts,
+    spans_of,
+)
 from earwitness.chapters.matching import match_boundaries
 from earwitness.chapters.metrics import Collar, MatchedMetric
-from earwitness.chapters.presets import PRESETS, PresetOptions, read
+from earwitness.chapters.presets import (
+    EACH_LEVEL,
+    PRESETS,
+    TITLE_LIST_PRESETS,
+    ChapterOptions,
+    found_levels,
+    level_notes,
+    level_remarks,
+    read,
+)
 from earwitness.chapters.records import (
     OUTPUTS,
     REFERENCES,
@@ -128,7 +144,6 @@ def chapter_notes(remarks: Counter[str], metrics: set[str]) -> Iterator[str]:
 # --- Sentence start times ------------------------------------------------------------------------
 
 
-Starts = tuple[float, ...]
 SPEECH_KINDS = ("sentences", "subtitles", "words")
 
 
@@ -217,49 +232,8 @@ SPEECH_READERS: tuple[Callable[[Any, str], Starts | list[Fault]], ...] = (
 # --- Boundaries and titles of a record -----------------------------------------------------------
 
 
-# presets of chapter lists, which have no transcript
-TITLE_LIST_PRESETS = {"srt", "webvtt", "youtube", "podcast", "ffmetadata"}
 NO_TIMES_MESSAGE = "has no times, and aligning text with audio is not supported"
 NAN = float("nan")
-
-
-@dataclass(frozen=True)
-class ChapterOptions:
-    """Default preset of transcripts, and its options."""
-
-    preset: str = ""
-    options: PresetOptions = field(default_factory=PresetOptions)
-
-    @property
-    def signature(self) -> str:
-        """Preset and options after a ``|``, or empty."""
-        options = {"preset": self.preset}
-        if self.preset in ("", "custom", "custom_ts"):  # lines may set a custom preset
-            options["pattern"] = self.options.pattern
-            options["timestamp_format"] = self.options.timestamp_format
-        return "".join(f"|{name}={value}" for name, value in options.items() if value)
-
-
-class ParsedChapters(NamedTuple):
-    """Boundaries, titles, transcript, and start times of sentences.
-
-    ``loose`` is the number of lines of the transcript outside all chapters.
-    """
-
-    boundaries: Sequence[float]
-    titles: Titles | None = None
-    said: str | None = None
-    sentences: Starts | None = None
-    loose: int = 0
-
-    @property
-    def texts(self) -> tuple[Titles | None, str | None, Starts | None]:
-        """Titles, transcript and start times of sentences."""
-        return self.titles, self.said, self.sentences
-
-
-# replacement of an output that is invalid or missing
-EMPTY_CHAPTERS = ParsedChapters((), (), "", ())
 
 
 def resolve(
@@ -322,7 +296,8 @@ def _from_transcript(
         return ParsedChapters(content.boundaries, titles, said, loose=transcript.loose)
     if transcript.sections and not transcript.timed:
         return [Fault(field, NO_TIMES_MESSAGE, "use a preset with times, or give boundaries")]
-    return ParsedChapters(transcript.times, titles, said, loose=transcript.loose)
+    levels = tuple(sorted(transcript.levels))
+    return ParsedChapters(transcript.times, titles, said, loose=transcript.loose, levels=levels)
 
 
 def given_text(text: str | UnsetType) -> str | None:
@@ -352,7 +327,8 @@ def parse_samples(
     """Return the cases of lines in chunkseg's format, all of one system."""
     refuse_other_files("samples", block, on_error)
     findings, taken, lines = Findings(on_error), list[_Taken](), list[int]()
-    for line, record in SAMPLES.read(block):
+    nulls = Counter[str]()
+    for line, record in SAMPLES.read(block, nulls):
         if isinstance(record, bytes):
             parsed = _mend(block, line, record, system, findings)
         else:
@@ -378,7 +354,7 @@ def parse_samples(
     sounds = reversed(list(zip(items, samples, strict=True)))  # the first of a repeated id counts
     audio = {item: sample.audio for item, sample in sounds if sample.audio is not UNSET}
     remarks = boundary_remarks(cases, references=False) + boundary_remarks(cases, references=True)
-    remarks += text_remarks(cases)
+    remarks += text_remarks(cases) + nulls + level_remarks(output.levels for output in outputs)
     remarks["loose"] += sum(output.loose for output in outputs)
     return ParsedBatch(
         cases,
@@ -541,6 +517,21 @@ class ChapterReader(TaskReader):
     def signature(self) -> str:
         return self.reading.signature
 
+    @property
+    def separate_by(self) -> str:
+        return "heading_level" if self.reading.options.level == EACH_LEVEL else ""
+
+    def separate(self, remarks: Counter[str]) -> dict[str, TaskReader]:
+        """Return a reader for each level of headings."""
+        reading = self.reading
+        return {
+            level: replace(
+                self,
+                reading=replace(reading, options=replace(reading.options, level=level)),
+            )
+            for level in found_levels(remarks)
+        }
+
     def output(self, record: Any, cases: Cases, row: int) -> ParsedChapters | list[Fault]:
         del cases, row
         return resolve_output(record, self.reading, "output")
@@ -614,7 +605,7 @@ class ChapterReader(TaskReader):
         if not references:
             remarks.update(text_remarks(cases))
         remarks["loose"] += sum(one.loose for one in resolved)
-        return +remarks
+        return remarks + level_remarks(one.levels for one in resolved)
 
     def example(
         self,
@@ -635,5 +626,6 @@ class ChapterReader(TaskReader):
         )
 
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
+        yield from level_notes(remarks, self.reading.options.level)
         yield from chapter_notes(remarks, {metric.name for metric in metrics})
         yield from latin_notes(remarks[NOT_LATIN_REMARK], metrics)

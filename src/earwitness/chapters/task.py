@@ -13,7 +13,7 @@ from earwitness.chapters.metrics import (
     Segments,
     Similarity,
 )
-from earwitness.chapters.presets import PRESETS, PresetOptions
+from earwitness.chapters.presets import PRESETS, ChapterOptions, PresetOptions
 from earwitness.chapters.text_metrics import Sentences, TitleBertScore, TitleOverlap, WordErrorRate
 from earwitness.core import ExampleItem, TitlePair, Value
 from earwitness.errors import UsageError, nearest
@@ -26,13 +26,18 @@ from earwitness.text.times import TIMESTAMP_FORMATS
 
 def chapter_reader(metrics: MetricSet, options: dict[str, str], folders: Folders) -> TaskReader:
     """Return a reader with these options."""
-    from earwitness.chapters.reader import ChapterOptions, ChapterReader
+    from earwitness.chapters.reader import ChapterReader
 
     del metrics, folders
     preset = options.pop("preset", "")
     if preset and preset not in PRESETS:
         raise UsageError(f'unknown preset "{preset}" — {nearest(preset, PRESETS)}')
-    marks = PresetOptions(options.pop("pattern", ""), options.pop("timestamp_format", ""))
+    marks = PresetOptions(
+        options.pop("pattern", ""),
+        options.pop("timestamp_format", ""),
+        options.pop("tier", ""),
+        str(options.pop("heading_level", "")),
+    )
     marks.check()
     return ChapterReader(ChapterOptions(preset, marks))
 
@@ -145,6 +150,12 @@ CHAPTERS = Task(
             "timestamp_format",
             f"Time format for custom_ts: {', '.join(TIMESTAMP_FORMATS)}, or a regular expression"
             " with groups h, m, s.",
+        ),
+        TaskOption("tier", "Tier of a TextGrid, or annotation of a JAMS file: name or number."),
+        TaskOption(
+            "heading_level",
+            "Level of headings that are chapters (1 for #, 2 for ##), or each to score every level"
+            " separately as well.",
         ),
     ),
     example_sections=chapter_sections,

@@ -148,6 +148,11 @@ TM_RULE_OPTION = {
     "choices": tuple(TM_RULES),
 }
 NAN = float("nan")
+NO_TITLES = "no reference has titles — add titles with start times to the references"
+NO_MATCHED_TITLES = (
+    "no output has a title that starts within the tolerance of a reference title — add titles to "
+    "the outputs, or raise --tolerance"
+)
 
 
 @dataclass(frozen=True)
@@ -206,8 +211,8 @@ class TitleOverlap(TitleMetric):
     tm_rule
         Times that must be within the tolerance: ``"start"`` or ``"start_end"``.
     words
-        Tokenization: ``"latin"`` (letters and digits, as in rouge_score) or ``"unicode"`` (any
-        script).
+        Tokenization: ``"unicode"`` (any script) or ``"latin"`` (letters a to z and digits, as in
+        rouge_score and chunkseg).
     edge
         Boundaries within this many seconds of the start or the end are ignored.
     against
@@ -219,7 +224,7 @@ class TitleOverlap(TitleMetric):
     (2004), ROUGE: A Package for Automatic Evaluation of Summaries.
     """
 
-    words: str = field(default="latin", metadata=WORDS_OPTION)
+    words: str = field(default="unicode", metadata=WORDS_OPTION)
 
     name = "titles"
     title = "Titles by ROUGE-L"
@@ -245,6 +250,7 @@ class TitleOverlap(TitleMetric):
         "Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries",
     )
 
+    undefined_reasons: ClassVar[dict[str, str]] = {"": NO_TITLES, "tm_rl_": NO_MATCHED_TITLES}
     pair_score = "ROUGE-L F1"
 
     def __post_init__(self) -> None:
@@ -335,6 +341,7 @@ class TitleBertScore(EncodedMetric, TitleMetric):
         "Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering",
     )
 
+    undefined_reasons: ClassVar[dict[str, str]] = {"": NO_TITLES, "tm_bs_": NO_MATCHED_TITLES}
     pair_score = "BERTScore F1"
 
     def score_titles(self, texts: Sequence[tuple[str, str]]) -> list[float]:

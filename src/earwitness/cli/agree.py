@@ -9,6 +9,7 @@ import click
 
 from earwitness.cli.output import (
     FILE_PATH,
+    SEED_OPTION,
     OutputTarget,
     progress_bar,
     split_study_file,
@@ -18,11 +19,12 @@ from earwitness.cli.study_analyse import (
     ANCHOR_OPTION,
     ANSWERS_DB_OPTION,
     DRAWS_HELP,
+    FAULTS_OPTION,
+    LAYOUT_OPTION,
     LOW_IS_GOOD_OPTION,
     PATTERN_EXAMPLE,
     REFERENCE_OPTION,
     SCREEN_OPTION,
-    SEED_OPTION,
     parse_screening,
     report_options,
     split_pairs,
@@ -123,6 +125,8 @@ DEFAULT_SETTINGS = AgreementSettings()
     metavar="NAME=VALUE",
     help="Constant for a column the ratings table lacks, e.g. scale=MOS (repeatable).",
 )
+@LAYOUT_OPTION
+@FAULTS_OPTION
 @SCREEN_OPTION
 @REFERENCE_OPTION
 @ANCHOR_OPTION
@@ -245,6 +249,8 @@ def agree_command(
         column=options.pop("sample"),
         columns=dict(split_pairs(options.pop("columns"), "=")),
         constants=dict(split_pairs(options.pop("given"), "=")),
+        layout=options.pop("layout"),
+        faults=options.pop("faults"),
     )
     scale_texts = options.pop("scales")
     options["scales"] = [one.partition("=")[0] for one in scale_texts]

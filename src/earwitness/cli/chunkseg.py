@@ -11,7 +11,9 @@ from typing import Any
 
 import click
 
+from earwitness.chapters.matching import TM_RULES
 from earwitness.chunkseg import evaluate_batch, print_results
+from earwitness.cli.output import check_results
 from earwitness.errors import EarwitnessWarning, InputError, Problem
 from earwitness.io.atomic import AtomicFile
 from earwitness.io.source import RecordSource
@@ -54,15 +56,28 @@ from earwitness.io.source import RecordSource
     help="Output file (JSON).  [default: text to standard output]",
 )
 @click.option("--num-bootstrap", default=100, show_default=True, help="Number of bootstrap draws.")
+@click.option(
+    "--tm-rule",
+    type=click.Choice(list(TM_RULES)),
+    default="start_end",
+    show_default=True,
+    help="Times of titles that must match: start (chunkseg 0.3.4) or start_end (0.4.0).",
+)
+@click.option(
+    "--exact", is_flag=True, help="Reproduce chunkseg also in the cases where it is wrong."
+)
 def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
     """Score INPUT, a JSON Lines file, like the chunkseg package.
 
-    Options, results and output are those of chunkseg. `earwitness score` reads the same
-    file, and has better intervals and more metrics.
+    Options, results and output are those of chunkseg 0.4.0, except in the cases where it is
+    wrong; --exact reproduces these, too. `earwitness score` reads the same file, and has better
+    intervals and more metrics.
 
     \b
     earwitness chunkseg samples.jsonl --collar 5
     """
+    file = None if output is None else AtomicFile(output)
+    check_results([input], [output])
     lines, samples = [], []
     for line, sample in _read_samples(RecordSource(input)):
         lines.append(line)
@@ -77,11 +92,11 @@ def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
             raise _locate_by_line(error, input, lines) from error
     for warning in caught:
         click.echo(f"Warning: {warning.message}", err=True)
-    if output is None:
+    if file is None:
         print_results(results)
         return
-    with AtomicFile(output) as file:
-        json.dump(results, file, indent=2)
+    with file as stream:
+        json.dump(results.to_json(), stream, indent=2)
     click.echo(f"Results written to {output}")
 
 

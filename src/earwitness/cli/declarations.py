@@ -8,7 +8,7 @@ imported only if plug-ins are installed.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -54,8 +54,16 @@ def _parameter(
         "tasks": list(dict.fromkeys(other.task for other in using.values())),
         "help": kind.help(name),
         "default": kind.parameters()[name],
+        "shown_default": _shown_default(list(using.values()), name),
         "choices": list(kind.choices(name) or ()),
     }
+
+
+def _shown_default(kinds: Sequence[type[Metric]], name: str) -> str:
+    """Return the default of the first metric, and of other metrics if it differs."""
+    first = str(kinds[0].parameters()[name])
+    others = [kind for kind in kinds if str(kind.parameters()[name]) != first]
+    return "; ".join([first, *(f"{kind.name} {kind.parameters()[name]}" for kind in others)])
 
 
 def load_declarations() -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import click
 
 from earwitness.cli.declarations import load_declarations
-from earwitness.cli.output import FIGURES_HELP
+from earwitness.cli.output import FIGURES_HELP, check_seed
 from earwitness.core import Map, OnError
 from earwitness.errors import PluginError, nearest
 from earwitness.output_formats import FORMS, INTERVAL_FORMS, TABLES
@@ -41,9 +41,11 @@ BRIEF_HELP = {
         "against": "Several references: mean, or best match.",
     },
     "chapters": {
-        "preset": "Transcript format (list: gather --help).",
+        "preset": "Chapter format; see gather --help.",
         "pattern": "Regular expression for custom and custom_ts.",
         "timestamp_format": "Time format for custom_ts, such as HH:MM:SS.",
+        "tier": "Tier of TextGrid or JAMS: name or number.",
+        "heading_level": "Level of headings (1: #, 2: ##), or each.",
         "edge": "Ignore boundaries this near the ends (s).",
         "chunk_size": "Chunk length in seconds.",
         "collar": "Largest distance of a match in seconds.",
@@ -54,7 +56,7 @@ BRIEF_HELP = {
         "tm_rule": "Titles match by start, or by start_end.",
     },
     TEXT_TASK: {
-        "words": "Characters in words: a-z, or any script.",
+        "words": "Words: a-z or any script.",
         "model": "minilm, a folder or Hugging Face name.",
         "layer": "Model layer; 0 is the recommended one.",
         "smooth": "BLEU smoothing: none, exp, floor, add-k.",
@@ -73,6 +75,8 @@ BRIEF_HELP = {
         "period": "Period length in seconds.",
     },
 }
+# options of formats, which only `gather --help` shows: the help of score has room for 60 lines
+FORMAT_OPTIONS = {"pattern", "timestamp_format", "tier"}
 SECTION_OF = {name: section for section, texts in BRIEF_HELP.items() for name in texts}
 
 
@@ -161,7 +165,9 @@ class TaskCommand(click.Command):
         tasks = (*BRIEF_HELP, *DECLARED[self.default_metrics])  # those of plug-ins are last
         sections: dict[str, list[SectionOption]] = {name: [] for name in tasks}
         for parameter in self.get_params(ctx):
-            if isinstance(parameter, SectionOption) and not parameter.hidden:
+            if not isinstance(parameter, SectionOption) or parameter.hidden:
+                continue
+            if parameter.name not in FORMAT_OPTIONS:
                 sections.setdefault(parameter.section, []).append(parameter)
         formatter.write_paragraph()
         for section, options in sections.items():
@@ -237,6 +243,22 @@ class IntegerList(click.ParamType[list[int]]):
             self.fail(f"{value!r} is not a whole number or a list such as 1,2,4", param, ctx)
 
 
+class LevelType(click.ParamType[float | str]):
+    """A confidence level below 1; a whole number or ``each`` is a level of headings (as text)."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float | str:
+        if isinstance(value, float):
+            return value
+        if value == "each" or (len(value) == 1 and value in "123456789"):
+            return str(value)
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number such as 0.95", param, ctx)
+
+
 def _option_type(default: Any) -> Any:
     if isinstance(default, str):
         return str
@@ -251,7 +273,12 @@ def section_option(*names: str, **settings: Any) -> CommandOption:
     return click.option(*names, cls=SectionOption, **settings)
 
 
-READING_METAVARS = {"pattern": "REGEX", "timestamp_format": "FORMAT"}
+READING_METAVARS = {
+    "pattern": "REGEX",
+    "timestamp_format": "FORMAT",
+    "tier": "NAME",
+    "heading_level": "N",
+}
 
 
 def _reading_option(declared: dict[str, Any]) -> CommandOption:
@@ -313,13 +340,27 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
         help=f"Baseline to add (repeatable): {', '.join(DECLARED['baselines'])}.",
         brief="Baseline, such as lead or random (repeatable).",
     ),
+    "ceiling": section_option(
+        "--no-ceiling",
+        "ceiling",
+        is_flag=True,
+        callback=lambda _context, _option, value: not value,
+        help="Omit the human ceiling (faster).",
+        hidden=True,  # the help of score has room for 60 lines
+    ),
     "draws": section_option(
         "--draws", default=1000, show_default=True, help="Number of bootstrap draws."
     ),
     "level": section_option(
-        "--level", default=0.95, show_default=True, help="Confidence level of intervals."
+        "--level",
+        type=LevelType(),
+        default=0.95,
+        show_default=True,
+        help="Confidence level of intervals.",
     ),
-    "seed": section_option("--seed", default=0, show_default=True, help="Random seed."),
+    "seed": section_option(
+        "--seed", default=0, show_default=True, callback=check_seed, help="Random seed."
+    ),
     "on_error": section_option(
         "--on-error",
         type=click.Choice(get_args(OnError)),
@@ -361,13 +402,14 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
     "quiet": section_option("--quiet", is_flag=True, help="Hide the progress bar."),
 }
 SHARED_ORDER = (
-    *("metrics", "values", "against", "alpha", "permutations", "baselines", "by", "worst"),
-    *("worst_by", "show", "draws", "level", "seed", "on_error", "system", "samples", "alignments"),
-    *("fewer", "repeats", "jobs", "quiet", "to", "table", "interval_form", "output", "title"),
-    "figures",
+    *("metrics", "values", "against", "alpha", "permutations", "baselines", "ceiling", "by"),
+    *("worst", "worst_by", "show", "draws", "level", "seed", "on_error", "system", "samples"),
+    *("alignments", "fewer", "repeats", "jobs", "quiet", "to", "table", "interval_form", "output"),
+    *("title", "figures"),
 )
 ORDERED_NAMES = list(dict.fromkeys((*SHARED_ORDER, *SECTION_OF)))
-SYSTEM_OPTIONS = {"baseline", "by", "worst", "worst_by", "show"}  # for commands that have systems
+# for commands that have systems
+SYSTEM_OPTIONS = {"baseline", "ceiling", "by", "worst", "worst_by", "show"}
 
 
 def value_option(default: str) -> CommandOption:
@@ -413,7 +455,7 @@ def metric_options(function: CommandFunction) -> CommandFunction:
             help=declared["help"],
             brief=_brief_help(name, declared["help"]),
             section=SECTION_OF.get(name, tasks[0] if len(tasks) == 1 else ALL_TASKS),
-            show_default=str(default),
+            show_default=declared["shown_default"],
             hidden_names=hidden_flags,
         )(function)
     return function
@@ -443,10 +485,17 @@ def network_options(function: CommandFunction) -> CommandFunction:
 
 
 def drop_unset(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that were set; lists of lists become one list."""
-    return {
+    """Return the options that were set; lists of lists become one list.
+
+    ``--level 2`` is accepted for ``--heading-level 2``: no confidence level is a whole number.
+    """
+    chosen = {
         name: _flatten_lists(value) for name, value in options.items() if value not in (None, ())
     }
+    if isinstance(level := chosen.get("level"), str):
+        del chosen["level"]
+        chosen.setdefault("heading_level", level)
+    return chosen
 
 
 def _flatten_lists(value: Any) -> Any:

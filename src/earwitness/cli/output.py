@@ -16,7 +16,7 @@ import click
 
 from earwitness.core import Progress, no_progress
 from earwitness.errors import EarwitnessWarning, UsageError
-from earwitness.io.atomic import AtomicFile, AtomicFolder
+from earwitness.io.atomic import AtomicFile, AtomicFolder, real_path
 from earwitness.output_formats import FORMS, choose_table, render, write_figures
 
 if TYPE_CHECKING:
@@ -168,12 +168,35 @@ def output_format(output: Path | None, forms: Sequence[str], endings: Mapping[st
 
 
 def check_results(inputs: Iterable[str | None], results: Iterable[Path | None]) -> None:
-    """Refuse a file that would be both read and written, or written twice."""
-    used_paths = [Path(place).resolve() for place in inputs if place not in (None, "-")]
+    """Refuse a file that would be both read and written, or written twice.
+
+    The same file is recognized through symbolic and hard links and in any spelling.
+    """
+    used_paths = [Path(place) for place in inputs if place not in (None, "-")]
     for path in filter(None, results):
-        if path.resolve() in used_paths and not path.is_char_device():
+        if any(_is_same_file(path, used) for used in used_paths) and not path.is_char_device():
             raise UsageError(f"{path} is named twice — choose another file for the result")
-        used_paths.append(path.resolve())
+        used_paths.append(path)
+
+
+def _is_same_file(first: Path, second: Path) -> bool:
+    try:
+        return first.samefile(second)
+    except OSError:  # a file does not exist yet, or links form a loop
+        return real_path(first) == real_path(second)
+
+
+def check_seed(context: click.Context, option: click.Parameter, seed: int | None) -> int | None:
+    """Return the seed, or refuse it before any work; for the ``callback`` of an option."""
+    del context, option
+    if seed is not None and not 0 <= seed < 2**64:
+        raise UsageError(f"seed must be a whole number from 0 to 2^64 - 1, got {seed}")
+    return seed
+
+
+SEED_OPTION = click.option(
+    "--seed", default=0, show_default=True, callback=check_seed, help="Random seed."
+)
 
 
 # --- Progress bar --------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +182,9 @@ def metrics_command() -> None:
 # --- Command gather ------------------------------------------------------------------------------
 
 
+SHOWN_SYSTEMS = 5  # in the note about gathered outputs
+
+
 @click.command("gather")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option(
@@ -187,6 +192,11 @@ def metrics_command() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help="CSV file with columns item and duration (in seconds); FILES are then references.",
+)
+@click.option(
+    "--references",
+    is_flag=True,
+    help="FILES are references that contain their durations (yt-dlp, TextGrid, JAMS).",
 )
 @click.option("--system", metavar="NAME", help="System name.  [default: folder of each file]")
 @click.option(
@@ -198,6 +208,7 @@ def metrics_command() -> None:
 @SHARED_OPTIONS["preset"]
 @SHARED_OPTIONS["pattern"]
 @SHARED_OPTIONS["timestamp_format"]
+@SHARED_OPTIONS["tier"]
 @click.option(
     "-o",
     "--output",
@@ -206,12 +217,13 @@ def metrics_command() -> None:
     help="Output file (JSON Lines).  [default: standard output]",
 )
 def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any) -> None:
-    """Convert subtitles and chapter lists to JSON Lines, one item per file.
+    """Convert subtitles and chapter files to JSON Lines, one item per file.
 
     FILES are files or folders. Without --durations they become outputs, and the folder name is the
-    system; with --durations they become references, and the folder name is the annotator. In a
-    folder, only files with a known ending are read. The format follows from the ending (.srt, .vtt,
-    .json, .ffmeta); set --preset for other endings. A .ctm file has the recognized words of
+    system; with --durations (or --references) they become references, and the folder name is the
+    annotator. In a folder, only files with a known ending are read. The format follows from the
+    ending (.srt, .vtt, .json of podcasts or yt-dlp, .ffmeta, .rttm, .TextGrid, .jams, .lab, .csv,
+    .txt of Audacity); set --preset for other files. A .ctm file has the recognized words of
     summaries, with one item per recording.
 
     \b
@@ -223,13 +235,26 @@ def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any)
 
     read = [*files, *options["spoken"], *(path for path in [options.get("durations")] if path)]
     target = TextTarget(output, map(str, read))
-    set_options = {name: value for name, value in options.items() if value not in (None, ())}
+    set_options = {name: value for name, value in options.items() if value not in (None, (), False)}
+    with _echo_warnings():
+        records = earwitness.gather(files, **set_options)
+    chapters = [one for one in records if {"boundaries", "transcript"} & {*one.get("output", ())}]
+    if chapters and "system" not in set_options:
+        names = [*dict.fromkeys(str(one["system"]) for one in chapters)]
+        listed = ", ".join(names[:SHOWN_SYSTEMS]) + ", …" * (len(names) > SHOWN_SYSTEMS)
+        message = f"gathered as outputs of {listed}; for references, add --durations FILE"
+        click.echo(f"note: {message}", err=True)
+    target.write("".join(msgspec.json.encode(record).decode() + "\n" for record in records))
+
+
+@contextmanager
+def _echo_warnings() -> Iterator[None]:
+    """Print warnings as notes on standard error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EarwitnessWarning)
-        records = earwitness.gather(files, **set_options)
+        yield
     for warning in caught:
         click.echo(f"note: {warning.message}", err=True)
-    target.write("".join(msgspec.json.encode(record).decode() + "\n" for record in records))
 
 
 # --- Command network -----------------------------------------------------------------------------
@@ -269,4 +294,6 @@ def network_command(
 
     form = to or output_format(output, NETWORK_FORMS, NETWORK_FORM_BY_SUFFIX)
     target = TextTarget(output, (references, options.get("outputs")))
-    target.write(written_network(earwitness.network(references, item, **drop_unset(options)), form))
+    with _echo_warnings():
+        drawn = earwitness.network(references, item, **drop_unset(options))
+    target.write(written_network(drawn, form))

@@ -8,7 +8,14 @@ from typing import Any
 
 import click
 
-from earwitness.cli.output import SOUND_UNIT, note_on_interruption, progress_bar, warnings_as_notes
+from earwitness.cli.output import (
+    SEED_OPTION,
+    SOUND_UNIT,
+    check_seed,
+    note_on_interruption,
+    progress_bar,
+    warnings_as_notes,
+)
 from earwitness.errors import UsageError
 from earwitness.report.text import render_text
 from earwitness.skims.options import ENDINGS, EXTRAS, METHODS, SPEECH_CHOICES, SkimOptions
@@ -163,7 +170,7 @@ class ZList(click.ParamType[tuple[float, ...]]):
     help="Folder for cached features.  [default: cache folder of the user]",
 )
 @click.option("--again", is_flag=True, help="Recreate skims that already exist.")
-@click.option("--seed", default=0, show_default=True, help="Random seed.")
+@SEED_OPTION
 @click.option("--quiet", is_flag=True, help="Hide the progress bar.")
 def skim_command(recordings: tuple[Path, ...], output: Path, quiet: bool, **options: Any) -> None:
     """Condense a day-long recording into about a minute.
@@ -223,7 +230,12 @@ def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
     help="Folder to create with a day and seven example skims for raters.",
 )
 @click.option("--show", is_flag=True, help="Print a preset, as a start for your own timetable.")
-@click.option("--seed", type=int, help="Random seed.  [default: seed of the timetable]")
+@click.option(
+    "--seed",
+    type=int,
+    callback=check_seed,
+    help="Random seed.  [default: seed of the timetable]",
+)
 @click.option("--hours", default=24, show_default=True, help="Length in hours, from midnight.")
 @click.option("--rate", default=32_000, show_default=True, help="Sampling rate in Hz.")
 @click.option(

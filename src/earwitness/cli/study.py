@@ -15,6 +15,7 @@ from earwitness.cli.output import (
     FILE_PATH,
     NEW_FOLDER_OPTION,
     OUTPUT_OPTION,
+    SEED_OPTION,
     OutputTarget,
     TextTarget,
     output_format,
@@ -22,7 +23,6 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.cli.study_analyse import (
-    SEED_OPTION,
     pop_table_options,
     report_options,
     table_options,

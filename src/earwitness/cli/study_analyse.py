@@ -13,6 +13,7 @@ from earwitness.cli.output import (
     FIGURES_HELP,
     FILE_PATH,
     OUTPUT_OPTION,
+    SEED_OPTION,
     OutputTarget,
     progress_bar,
     split_study_file,
@@ -23,6 +24,7 @@ from earwitness.output_formats import FORMS, INTERVAL_FORMS, TABLES
 from earwitness.studies.analyse import results_write, study_analyse
 from earwitness.studies.analysis.prepare import REPEAT_RULES
 from earwitness.studies.ratings.collect import TableOptions
+from earwitness.studies.ratings.columns import LAYOUTS
 from earwitness.studies.rubric import BUILT_IN_RUBRICS
 from earwitness.studies.rubric_totals import BLANK_POLICIES, FAULT_POLICIES
 from earwitness.studies.screening import SCREENS
@@ -71,7 +73,6 @@ ANSWERS_DB_OPTION = click.option(
     metavar="FILE|URL",
     help="Database with the answers (SQLite file or postgresql://...), instead of answer files.",
 )
-SEED_OPTION = click.option("--seed", default=0, show_default=True, help="Random seed.")
 DRAWS_HELP = "Number of bootstrap draws."
 PATTERN_EXAMPLE = "e.g. */{system}_{item}_*.wav (* is any text)."
 REPORT_OPTIONS = (
@@ -103,6 +104,21 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+LAYOUT_OPTION = click.option(
+    "--layout",
+    type=click.Choice(LAYOUTS),
+    default=LAYOUTS[0],
+    show_default=True,
+    help="Layout of ratings tables. auto: recognize tables of other tools; matrix: one column per "
+    "listener; plain: only the documented columns.",
+)
+FAULTS_OPTION = click.option(
+    "--faults",
+    type=click.Choice(FAULT_POLICIES),
+    default=FAULT_POLICIES[0],
+    show_default=True,
+    help=FAULTS_HELP,
+)
 TABLE_OPTIONS = (
     click.option(
         "--pattern",
@@ -124,14 +140,9 @@ TABLE_OPTIONS = (
         metavar="NAME=VALUE",
         help="Constant for a column the table lacks, e.g. scale=MOS (repeatable).",
     ),
+    LAYOUT_OPTION,
     click.option("--rubric", default="", metavar="NAME", help=RUBRIC_HELP),
-    click.option(
-        "--faults",
-        type=click.Choice(FAULT_POLICIES),
-        default=FAULT_POLICIES[0],
-        show_default=True,
-        help=FAULTS_HELP,
-    ),
+    FAULTS_OPTION,
 )
 
 
@@ -149,6 +160,7 @@ def pop_table_options(options: dict[str, Any]) -> TableOptions:
         column=options.pop("sample"),
         columns=dict(split_pairs(options.pop("columns"), "=")),
         constants=dict(split_pairs(options.pop("given"), "=")),
+        layout=options.pop("layout"),
         rubric=check_rubric_name(options.pop("rubric")),
         faults=options.pop("faults"),
     )

@@ -12,6 +12,11 @@ from typing import IO, Self
 from earwitness.errors import UsageError
 
 
+def real_path(path: str | os.PathLike[str]) -> Path:
+    """Return the absolute path without symbolic links; a loop of links is left as it is."""
+    return Path(os.path.realpath(path))
+
+
 class AtomicFile:
     """Text file that is written to a temporary file and moved to its path on success.
 
@@ -24,8 +29,10 @@ class AtomicFile:
             raise UsageError(f"{self._path} is a folder — give a file name")
         if not self._path.parent.is_dir():
             raise UsageError(f"{self._path}: the folder {self._path.parent} does not exist")
+        if real_path(self._path).is_symlink():
+            raise UsageError(f"{self._path} is a loop of symbolic links — choose another file")
         self._in_place = self._path.exists() and not self._path.is_file()
-        self._target = self._path if self._in_place else self._path.resolve()
+        self._target = self._path if self._in_place else real_path(self._path)
 
     def __enter__(self) -> IO[str]:
         try:
@@ -101,12 +108,12 @@ class AtomicFolder:
         self._path = path
         if path.exists():
             raise UsageError(f"{path} already exists — choose another folder")
-        if not path.resolve().parent.is_dir():
-            raise UsageError(f"{path}: the folder {path.resolve().parent} does not exist")
+        if not real_path(path).parent.is_dir():
+            raise UsageError(f"{path}: the folder {real_path(path).parent} does not exist")
 
     def __enter__(self) -> Path:
         self._temporary = Path(
-            mkdtemp(prefix=f".{self._path.name}.", dir=self._path.resolve().parent)
+            mkdtemp(prefix=f".{self._path.name}.", dir=real_path(self._path).parent)
         )
         return self._temporary
 
@@ -118,7 +125,7 @@ class AtomicFolder:
     ) -> None:
         if kind is None:
             self._temporary.chmod(_apply_umask(0o777))
-            self._temporary.rename(self._path.resolve())
+            self._temporary.rename(real_path(self._path))
         else:
             shutil.rmtree(self._temporary)
 

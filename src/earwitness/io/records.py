@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import blake2b
 from typing import Any, Generic, TypeVar
 
 import msgspec
 import numpy as np
+from msgspec import UNSET, inspect
+from msgspec.structs import astuple
 from numpy.typing import NDArray
 
 from earwitness.core import FaultyCase, Key, OnError
 from earwitness.errors import SHOWN_PROBLEMS, InputError, Problem
-from earwitness.io.schema import UNKNOWN_FIELD, BadLine, Fault, derive_check, load_json_line
+from earwitness.io.schema import (
+    UNKNOWN_FIELD,
+    BadLine,
+    Fault,
+    derive_check,
+    derive_null_removal,
+    find_repeated_key,
+    load_json_line,
+)
 from earwitness.io.source import LineBlock
 
 # --- Record types and findings -------------------------------------------------------------------
@@ -25,6 +38,7 @@ Record = TypeVar("Record")
 STEP_ERRORS = (AttributeError, LookupError, TypeError, ValueError)  # the path does not exist
 DECODE_ERRORS = (msgspec.MsgspecError, UnicodeError, RecursionError)
 SHOWN_FAULTS = 20
+NULL_REMARK = "null"  # remark that counts optional fields that are null
 
 
 @dataclass
@@ -76,16 +90,26 @@ class RecordType(Generic[Record]):
     def __init__(self, struct: type[Record], output: str = "") -> None:
         self._decode = msgspec.json.Decoder(struct).decode
         self._check = derive_check(struct)
+        self._drop_nulls = derive_null_removal(struct)
         self._output = output
+        self._count_keys = _derive_key_count(struct)
 
-    def read(self, block: LineBlock) -> Iterator[tuple[int, Record | bytes]]:
-        """Yield line numbers with records, or with the text of an invalid line."""
+    def read(
+        self, block: LineBlock, remarks: Counter[str] | None = None
+    ) -> Iterator[tuple[int, Record | bytes]]:
+        """Yield line numbers with records, or with the text of an invalid line.
+
+        Optional fields that are null are read as missing, and counted in ``remarks``.
+        """
         for line, text in enumerate(block.lines, block.line):
             try:
-                yield line, self._decode(text)
+                record = self._decode(text)
             except DECODE_ERRORS:
                 if text.strip():
-                    yield line, text
+                    mended = self._without_nulls(text, remarks) if b"null" in text else None
+                    yield line, text if mended is None else mended
+                continue
+            yield line, text if self._repeats_key(text, record) else record
 
     def faults(self, text: bytes) -> tuple[dict[str, Any], list[Fault]]:
         """Return the record as far as it can be read, and all of its faults."""
@@ -93,6 +117,8 @@ class RecordType(Generic[Record]):
             value = load_json_line(text)
         except BadLine as error:
             return {}, [error.fault]
+        if self._drop_nulls(value):
+            text = json.dumps(value).encode()
         faults = list(self._check(value, ""))
         return value if isinstance(value, dict) else {}, faults or self._refusal(text)
 
@@ -129,6 +155,40 @@ class RecordType(Generic[Record]):
         except DECODE_ERRORS:
             return None
 
+    def without_entries(self, value: dict[str, Any], name: str, places: set[int]) -> Record | None:
+        """Return the record without some entries of a list, if it has no other fault; else None."""
+        kept = [entry for place, entry in enumerate(value[name]) if place not in places]
+        try:
+            return self._decode(msgspec.json.encode({**value, name: kept}))
+        except DECODE_ERRORS:
+            return None
+
+    def _without_nulls(self, text: bytes, remarks: Counter[str] | None) -> Record | None:
+        """Return the record of a line whose only fault are optional fields that are null."""
+        try:
+            value = load_json_line(text)
+            dropped = self._drop_nulls(value)
+            record = self._decode(json.dumps(value)) if dropped else None
+        except (BadLine, *DECODE_ERRORS):
+            return None
+        if record is not None and remarks is not None:
+            remarks[NULL_REMARK] += dropped
+        return record
+
+    def _repeats_key(self, text: bytes, record: Record) -> bool:
+        """Whether a key appears twice in one object of a line, of which decoding keeps the last.
+
+        As a rule, the line has as many colons after quotes as the record has keys; only other
+        lines are read again.
+        """
+        colons = text.count(b'":')
+        if b"\\" in text:
+            colons -= text.count(b'\\":')  # a quote inside a text
+        usual = b'" :' not in text and b'\\\\":' not in text
+        if usual and colons == self._count_keys(record):
+            return False
+        return find_repeated_key(text.decode()) is not None
+
     def _refusal(self, text: bytes) -> list[Fault]:
         try:
             self._decode(text)
@@ -137,7 +197,59 @@ class RecordType(Generic[Record]):
         return []
 
 
-# --- Duplicate keys ------------------------------------------------------------------------------
+# --- Keys that appear twice in one object --------------------------------------------------------
+
+
+def _derive_key_count(struct: type) -> Callable[[Any], int]:
+    """Return a function that counts the keys of the JSON object of a record.
+
+    A line with more colons after quotes than keys may have a key twice, which decoding hides.
+    """
+    fields = inspect.type_info(struct).fields  # type: ignore[attr-defined]
+    nested = [field.name for field in fields if _may_have_keys(field.type)]
+
+    def count_keys(record: Any) -> int:
+        count = len(fields) - astuple(record).count(UNSET)
+        for name in nested:
+            value = getattr(record, name)
+            if value is not UNSET:
+                count += _count_inside(value)
+        return count
+
+    return count_keys
+
+
+_count_struct_keys = cache(_derive_key_count)
+
+
+def _may_have_keys(kind: inspect.Type) -> bool:
+    """Whether a value of this type may be or contain an object."""
+    match kind:
+        case inspect.Metadata():
+            return _may_have_keys(kind.type)
+        case inspect.ListType():
+            return _may_have_keys(kind.item_type)
+        case inspect.TupleType():
+            return any(map(_may_have_keys, kind.item_types))
+        case inspect.UnionType():
+            return any(map(_may_have_keys, kind.types))
+        case inspect.StructType(array_like=True):
+            return any(_may_have_keys(field.type) for field in kind.fields)
+        case inspect.StrType() | inspect.IntType() | inspect.FloatType() | inspect.BoolType():
+            return False
+    return True
+
+
+def _count_inside(value: Any) -> int:
+    """Return the number of keys in a value of a record."""
+    if isinstance(value, msgspec.Struct):
+        return _count_struct_keys(type(value))(value)
+    if isinstance(value, dict):
+        return len(value) + sum(map(_count_inside, value.values()))
+    return sum(map(_count_inside, value)) if isinstance(value, list | tuple) else 0
+
+
+# --- Duplicate names -----------------------------------------------------------------------------
 
 
 Hashes = NDArray[np.uint64]
@@ -193,7 +305,7 @@ class KeyIndex:
 
 
 JSON_ARRAY_MESSAGE = "is a JSON array — write one object per line"
-GATHER_SUFFIXES = ("ctm", "srt", "vtt", "ffmeta")
+GATHER_SUFFIXES = ("ctm", "srt", "vtt", "ffmeta", "rttm", "textgrid", "jams", "lab", "csv")
 FILE_KIND_LINES = 5  # number of lines from which the kind of a file is detected
 FILE_KIND_FIELDS = {"samples": "hypothesis", "outputs": "output", "references": "references"}
 WRONG_FILE_MESSAGES = {  # by expected file: field of another kind of file, and message
@@ -207,7 +319,8 @@ WRONG_FILE_MESSAGES = {  # by expected file: field of another kind of file, and 
     },
     "references": {
         "hypothesis": "has outputs and references, as in chunkseg — give only one file",
-        "output": "looks like an outputs file — are the two files swapped?",
+        "output": "looks like an outputs file — are the two files swapped, or were references "
+        "gathered without --durations?",
     },
 }
 
@@ -217,7 +330,8 @@ def refuse_other_files(expected: str, block: LineBlock, on_error: OnError) -> No
     if block.line != 1 or on_error != "fail":
         return
     ending = block.source.lower().rpartition(".")[2]
-    if ending in GATHER_SUFFIXES and block.lines and not block.lines[0].lstrip().startswith(b"{"):
+    is_record = bool(block.lines) and block.lines[0].lstrip().startswith(b"{")
+    if ending in GATHER_SUFFIXES and block.lines and (not is_record or ending == "jams"):
         message = (
             f"is a {ending.upper()} file — use `earwitness gather` to convert it to JSON Lines"
         )

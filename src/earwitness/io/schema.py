@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 from msgspec import NODEFAULT, Meta, inspect, to_builtins
@@ -17,6 +18,8 @@ from earwitness.errors import nearest
 
 
 UNKNOWN_FIELD = "unknown field"
+REPEATED_KEY = "appears twice in one object"
+JSON_TOKEN = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"(\s*:)?|[{}]')
 CUSTOM_FIELDS_HINT = ' Put your own fields under "meta"'
 MAX_DURATION_SECONDS = 1e9  # more than thirty years
 MAX_TIME_SECONDS = 1e12  # largest time from the start
@@ -45,9 +48,10 @@ class Field(NamedTuple):
 
 
 def load_json_line(line: bytes) -> Any:
-    """Parse a line of JSON; raise BadLine with the column of a syntax error."""
+    """Parse a line of JSON; raise BadLine with the column of a syntax error, or a repeated key."""
     try:
-        value = json.loads(line.decode())
+        text = line.decode()
+        value = json.loads(text)
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeDecodeError as error:
         raise BadLine(Fault("", f"not UTF-8 at byte {error.start + 1}", "save as UTF-8")) from None
@@ -63,7 +67,40 @@ def load_json_line(line: bytes) -> Any:
         raise BadLine(Fault("", "nested too deeply")) from None
     except ValueError:  # Python's limit on digits
         raise BadLine(Fault("", "a number has too many digits")) from None
+    if (repeated := find_repeated_key(text)) is not None:
+        raise BadLine(Fault(repeated.path, REPEATED_KEY, "keep one"))
     return value
+
+
+class RepeatedKey(NamedTuple):
+    """The path of a key that appears twice in one object, and where it appears again."""
+
+    path: str
+    place: int
+
+
+def find_repeated_key(text: str) -> RepeatedKey | None:
+    """Return the first key that appears twice in one object of a valid JSON text, or None.
+
+    >>> find_repeated_key('{"a": 1, "b": {"c": 2, "c": 3}}')
+    RepeatedKey(path='b.c', place=23)
+    """
+    objects: list[tuple[set[str], str]] = []  # keys and path of the objects that are open
+    path = ""
+    for match in JSON_TOKEN.finditer(text):
+        token = match[0]
+        if token == "{":
+            objects.append((set(), path))
+        elif token == "}":
+            objects.pop()
+        elif match[2] is not None:  # followed by a colon
+            keys, parent = objects[-1]
+            name = json.loads(f'"{match[1]}"') if "\\" in match[1] else match[1]
+            path = _join(parent, _shorten(name))
+            if name in keys:
+                return RepeatedKey(path, match.start())
+            keys.add(name)
+    return None
 
 
 class BadLine(Exception):
@@ -214,6 +251,59 @@ def derive_check(struct: type, *, hints: bool = True) -> Check:
     titel unknown field
     """
     return _derive(inspect.type_info(struct), {}, hints)
+
+
+def derive_null_removal(struct: type) -> Callable[[Any], int]:
+    """Return a function that removes optional fields that are null, and returns their number.
+
+    >>> from msgspec import Struct
+    >>> class Song(Struct):
+    ...     title: str
+    ...     composer: str = ""
+    >>> song = {"title": None, "composer": None}
+    >>> derive_null_removal(Song)(song), song
+    (1, {'title': None})
+    """
+    return _null_removal(inspect.type_info(struct))
+
+
+def _null_removal(kind: inspect.Type) -> Callable[[Any], int]:
+    """Return the same for a type; lists and objects of unknown content are left as they are."""
+    kind = _without_metadata(kind)
+    if isinstance(kind, inspect.ListType):
+        remove = _null_removal(kind.item_type)
+        if remove is _remove_no_nulls:
+            return remove
+        return lambda value: sum(map(remove, value)) if isinstance(value, list) else 0
+    if not isinstance(kind, inspect.StructType):
+        return _remove_no_nulls
+    if kind.array_like:
+        return partial(_remove_last_nulls, sum(field.required for field in kind.fields))
+    optional = [field.name for field in kind.fields if not field.required]
+    inner = {field.name: _null_removal(field.type) for field in kind.fields}
+
+    def remove_nulls(value: Any) -> int:
+        if not isinstance(value, dict):
+            return 0
+        nulls = [name for name in optional if name in value and value[name] is None]
+        for name in nulls:
+            del value[name]
+        return len(nulls) + sum(inner[name](value[name]) for name in value if name in inner)
+
+    return remove_nulls
+
+
+def _remove_last_nulls(least: int, value: Any) -> int:
+    count = 0
+    while isinstance(value, list) and len(value) > least and value[-1] is None:
+        value.pop()
+        count += 1
+    return count
+
+
+def _remove_no_nulls(value: Any) -> int:
+    del value
+    return 0
 
 
 def _derive(kind: inspect.Type, wording: Wording, hints: bool) -> Check:

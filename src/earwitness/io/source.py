@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 
 from earwitness.core import Input
-from earwitness.errors import InputError, MissingExtra, Problem, whole_characters
+from earwitness.errors import InputError, MissingExtra, Problem, UsageError, whole_characters
 from earwitness.io.frames import DataFrame, frame_records, is_frame
 
 READ_BLOCK_BYTES = 1 << 19
@@ -83,6 +83,16 @@ class RecordSource:
     def read(self) -> Input:
         """Return name, hash and size of the input, after all blocks were read."""
         return Input(self.name, self._hash.hexdigest(), self._bytes_read)
+
+    def check_rereadable(self, reason: str) -> None:
+        """Raise UsageError if the source can be read only once; ``reason`` is named."""
+        if self.place == "-" or isinstance(self.place, Iterator):
+            what = "standard input" if self.place == "-" else "an iterator"
+            raise UsageError(f"{reason} reads the input several times — use a file, not {what}")
+
+    def again(self) -> RecordSource:
+        """Return the same source, to be read from its start."""
+        return RecordSource(self.place, self.name)
 
     def first(self) -> dict[str, Any]:
         """Return the first record, or an empty one; ``blocks`` still has all lines."""

@@ -1,11 +1,12 @@
-"""CSV, TSV and JSON Lines tables with column access and line-numbered faults."""
+"""CSV, TSV and JSON tables with column access and line-numbered faults."""
 
 from __future__ import annotations
 
 import csv
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,10 +23,11 @@ from earwitness.io.source import RecordSource
 
 # --- Tables and their faults ---------------------------------------------------------------------
 # A cell is text, as in CSV; an empty cell is a missing value. Faults are kept with their line
-# numbers: up to a thousand per pass through the table; all are counted.
+# numbers: up to a thousand different ones per pass through the table; all are counted.
 
 
 READ_VERB = "read"
+INDEX_COLUMNS = ("", "Unnamed: 0")  # names of the index column that pandas writes and reads
 
 
 class BadCell(NamedTuple):
@@ -60,33 +62,60 @@ class TableFaults:
     source: str
     problems: list[Problem] = field(default_factory=list)
     count: int = 0
+    read_as: str = ""  # layout that was recognized, for the message
 
     def add(self, faults: Iterable[tuple[int, Fault]]) -> None:
-        """Add faults with their lines."""
-        for number, (line, fault) in enumerate(faults):
+        """Add faults with their lines; a repeated fault is counted with the first one."""
+        first_lines: dict[Fault, int] = {}
+        repeats: Counter[Fault] = Counter()
+        for line, fault in faults:
             self.count += 1
-            if number < SHOWN_PROBLEMS:
-                self.problems.append(Problem(self.source, line, *fault))
+            if fault in first_lines or len(first_lines) >= SHOWN_PROBLEMS:
+                repeats[fault] += 1
+            else:
+                first_lines[fault] = line
+        self.problems += [
+            Problem(self.source, line, *fault, more=repeats[fault])
+            for fault, line in first_lines.items()
+        ]
 
     def refuse(self) -> None:
         """Raise InputError if there are faults."""
         if self.count:
-            raise InputError(self.problems, self.count, done=READ_VERB)
+            done = f"{READ_VERB} as {self.read_as}" if self.read_as else READ_VERB
+            raise InputError(self.problems, self.count, done=done)
 
 
 @dataclass
 class InputTable(ABC):
-    """Columns by name, and the line of every row; some rows lack the columns in ``partial``."""
+    """Columns by name, and the line of every row; some rows lack the columns in ``partial``.
+
+    A column without a name is never read. ``notes`` report what was ignored or renamed.
+    """
 
     wrong: TableFaults
     names: list[str] = field(default_factory=list)
     lines: Sequence[int] = ()
     partial: frozenset[str] = frozenset()
     comma: bool = False  # numbers may have a decimal comma
+    notes: list[str] = field(default_factory=list)
 
     @abstractmethod
     def cells(self, name: str, *, numbers: bool = False) -> Sequence[Cell]:
         """Return the cells of a column; with ``numbers``, text in JSON is invalid."""
+
+    def rename(self, name: str, new: str) -> None:
+        """Give a column another name; an empty one hides it."""
+        self.names[self.names.index(name)] = new
+        self.partial = frozenset(new if one == name else one for one in self.partial)
+
+    def hide_index(self) -> None:
+        """Hide a first column that is the index of a data frame, as pandas writes it."""
+        if self.names and self.names[0] in INDEX_COLUMNS and self.lines:
+            cells = self.cells(self.names[0])
+            if all(isinstance(cell, str) and cell.isdecimal() for cell in cells):
+                self.notes.append("the first column is a row index and is ignored")
+                self.rename(self.names[0], "")
 
     def tell(self, line: int, *fault: str) -> None:
         """Add one fault."""
@@ -206,9 +235,15 @@ class JsonTable(InputTable):
     """A table of JSON values."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
+    written: dict[str, str] = field(default_factory=dict)  # names in the file, if changed
+
+    def rename(self, name: str, new: str) -> None:
+        super().rename(name, new)
+        self.written[new] = self.written.pop(name, name)
 
     def cells(self, name: str, *, numbers: bool = False) -> Sequence[Cell]:
-        values: list[Any] = [row.get(name) for row in self.rows]
+        written = self.written.get(name, name)
+        values: list[Any] = [row.get(written) for row in self.rows]
         to_cell = _number_cell if numbers else _name_cell
         if set(map(type, values)) <= ({str, int, float, NoneType} if numbers else NAME_CELL_TYPES):
             cells = {one: to_cell(one) for one in set(values)}  # 1 and 1.0 are the same number
@@ -255,10 +290,16 @@ def read_json(lines: list[bytes], wrong: TableFaults) -> JsonTable:
         if isinstance(row, dict):
             numbers.append(number)
             rows.append(_flatten_values(row))
+    return _json_table(numbers, rows, wrong)
+
+
+def _json_table(
+    numbers: list[int], rows: list[dict[str, Any]], wrong: TableFaults, *notes: str
+) -> JsonTable:
     shapes = list(dict.fromkeys(map(tuple, rows)))
     names = list(dict.fromkeys(name for shape in shapes for name in shape))
     partial = frozenset(n for n in names if any(n not in shape for shape in shapes))
-    return JsonTable(wrong, names, numbers, partial, rows=rows)
+    return JsonTable(wrong, names, numbers, partial, notes=list(notes), rows=rows)
 
 
 def _flatten_values(row: dict[str, Any]) -> dict[str, Any]:
@@ -280,6 +321,54 @@ def _decode_slowly(line: bytes, number: int, wrong: TableFaults) -> Any:
     return row
 
 
+# --- JSON documents as tables --------------------------------------------------------------------
+# A whole file may be one JSON document: an array of objects, or the result file of another tool,
+# from which ``unfold`` takes the records. Problems then have the number of an entry as their line.
+
+
+JsonUnfolder = Callable[[Any, TableFaults], list[dict[str, Any]] | None]
+
+
+def read_document(
+    lines: list[bytes], wrong: TableFaults, unfold: JsonUnfolder | None
+) -> JsonTable | None:
+    """Read a file that is one JSON document; None if it has one object per line."""
+    text = b"\n".join(lines)
+    is_array = text.lstrip().startswith(b"[")
+    try:
+        document = msgspec.json.decode(text)
+    except DECODE_ERRORS:
+        document = _load_document(text) if is_array else None
+    if document is None:
+        if is_array:
+            wrong.add([(1, Fault("", JSON_ARRAY_MESSAGE, "or check that the array is complete"))])
+            wrong.refuse()
+        return None
+    records = unfold(document, wrong) if unfold else None
+    wrong.refuse()
+    if records is None and not is_array:
+        return None
+    entries = document if records is None else records
+    bad = [
+        (n, Fault("", f"must be an object, got {_show_value(entry)}"))
+        for n, entry in enumerate(entries, 1)
+        if not isinstance(entry, dict)
+    ]
+    wrong.add(bad)
+    wrong.refuse()
+    note = "" if records is not None else "the file is a JSON array; its entries are read as rows"
+    rows = [_flatten_values(entry) for entry in entries]
+    return _json_table(list(range(1, len(rows) + 1)), rows, wrong, *([note] if note else []))
+
+
+def _load_document(text: bytes) -> Any:
+    """Decode a document that the fast decoder rejected, which may have a NaN."""
+    try:
+        return load_json_line(text)
+    except BadLine:
+        return None
+
+
 # --- Opening a table file ------------------------------------------------------------------------
 
 
@@ -290,28 +379,58 @@ BINARY_KINDS = {
     b"PK\x03\x04": ("is an Excel workbook or another ZIP archive, not a text table", SHEET_REMEDY),
     b"\xd0\xcf\x11\xe0": ("is an Excel workbook (.xls), not a text table", SHEET_REMEDY),
     b"PAR1": ("is a Parquet file, not a text table", "save it as CSV or JSON Lines"),
+    **dict.fromkeys(
+        (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
+        ("is a Python pickle, which is never opened: it can run any code", "export CSV or JSON"),
+    ),
 }
 
 
-def read_table(source: RecordSource, wanted: Collection[str]) -> tuple[InputTable, Input]:
-    """Read a table; ``wanted`` are column names from which the delimiter is detected."""
+def read_table(
+    source: RecordSource, wanted: Collection[str], unfold: JsonUnfolder | None = None
+) -> tuple[InputTable, Input]:
+    """Read a table; ``wanted`` are column names from which the delimiter is detected.
+
+    ``unfold`` takes the records out of a JSON document.
+    """
     try:
         lines = [line for block in source.blocks() for line in block.lines]
     except InputError as error:
         raise InputError(error.problems, error.count, done=READ_VERB) from None
     wrong, first = TableFaults(source.name), next((line for line in lines if line.strip()), b"")
-    ending = source.name.removesuffix(".gz").removesuffix(".zst").lower()
     kind = next((kind for start, kind in BINARY_KINDS.items() if first.startswith(start)), None)
     if not first:
         wrong.add([(1, Fault("", "is empty"))])
     elif kind is not None:
         wrong.add([(0, Fault("", *kind))])
-    elif first.lstrip().startswith(b"["):
-        wrong.add([(1, Fault("", JSON_ARRAY_MESSAGE))])
     wrong.refuse()
-    if ending.endswith((".jsonl", ".ndjson")) or first.lstrip().startswith(b"{"):
-        return read_json(lines, wrong), source.read()
-    return read_csv(_decode_text(lines, wrong), wrong, wanted), source.read()
+    table = _read_lines(source, lines, first.lstrip(), wrong, wanted, unfold)
+    table.hide_index()
+    return table, source.read()
+
+
+def _read_lines(
+    source: RecordSource,
+    lines: list[bytes],
+    first: bytes,
+    wrong: TableFaults,
+    wanted: Collection[str],
+    unfold: JsonUnfolder | None,
+) -> InputTable:
+    ending = source.name.removesuffix(".gz").removesuffix(".zst").lower()
+    if first.startswith(b"[") or (unfold and first.startswith(b"{") and _is_document(lines)):
+        document = read_document(lines, wrong, unfold)
+        if document is not None:
+            return document
+    if ending.endswith((".jsonl", ".ndjson")) or first.startswith(b"{"):
+        return read_json(lines, wrong)
+    return read_csv(_decode_text(lines, wrong), wrong, wanted)
+
+
+def _is_document(lines: list[bytes]) -> bool:
+    """Return whether the first object may be the whole file, in one line or in several."""
+    full = [line for line in lines if line.strip()]
+    return len(full) == 1 or not full[0].rstrip().endswith(b"}")
 
 
 def _decode_text(lines: list[bytes], wrong: TableFaults) -> str:
@@ -380,11 +499,25 @@ def read_row_table(path: Path, remedy: str = "") -> RowTable:
         else:
             with open_csv(path) as (columns, rows):
                 table.columns, table.rows = columns, list(rows)
+            _drop_index(table)
     except TABLE_ERRORS as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         problem = Problem(str(path), 0, "", f"cannot be read: {reason}", remedy)
         return RowTable(problems=[problem])
     return table
+
+
+def _drop_index(table: RowTable) -> None:
+    """Remove a first column that is the index of a data frame."""
+    name = table.columns[0] if table.columns else None
+    if table.columns and name in INDEX_COLUMNS and table.columns.count(name) == 1:
+        cells = [row[name] for _, row in table.rows]
+        if all(isinstance(cell, str) and cell.strip().isdecimal() for cell in cells):
+            table.columns = table.columns[1:]
+            table.rows = [
+                (line, {key: cell for key, cell in row.items() if key != name})
+                for line, row in table.rows
+            ]
 
 
 def _read_objects(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -187,6 +187,7 @@ def agree(
     )
     kept, notes = _screen_ratings(counted, analysis, material)
     kept, controls = _drop_controls(kept, analysis)
+    notes += [*(scores.notes if isinstance(scores, Scores) else ())]
     notes += _repeat_notes(doubled, analysis.doubled)
     notes += [f"hidden references and anchors excluded: {', '.join(controls)}"] if controls else []
     worse = sorted(analysis.low_scales(kept))

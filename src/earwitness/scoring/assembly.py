@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from earwitness.core import Estimates, OnError
 from earwitness.errors import UsageError
 from earwitness.io.source import RecordSource
+from earwitness.metric_set import MetricSet
 from earwitness.scoring.collectors import (
     ANNOTATOR_FIELD,
     GroupScores,
@@ -62,6 +63,7 @@ class Request:
     by: tuple[Slicing, ...] = ()
     show: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
+    ceiling: bool = True
 
     def __post_init__(self) -> None:
         if self.worst_by is not None and not self.worst:
@@ -111,6 +113,7 @@ class Request:
             align=align,
             subsets=subsets or ReferenceSubsets(),
             baselines=self.baselines,
+            ceiling=self.ceiling,
         )
         return ScoringRun(settings, tuple(collectors), self.collector_settings)
 
@@ -157,9 +160,24 @@ def assemble_scores(run: ScoringRun, collectors: RunCollectors, level: float) ->
         emptied=tuple(run.findings.emptied),
         worst=collectors.worst.result(level),
         worst_by=collectors.worst.by,
-        notes=tuple(run.notes()),
+        notes=(*run.notes(), *_undefined_notes(metrics, estimated)),
         task=metrics.task,
     )
+
+
+def _undefined_notes(metrics: MetricSet, estimated: Sequence[Estimates]) -> Iterator[str]:
+    """Yield the reasons why values are undefined for all cases, where a metric knows them."""
+    for metric in metrics.metrics:
+        names = [value.name for value in metrics.named[metric.signature]]
+        undefined = [name for name in names if not any(one[name].n for one in estimated)]
+        if undefined == names and "" in metric.undefined_reasons:
+            yield f"{metric.name} is undefined for all cases: {metric.undefined_reasons['']}"
+            continue
+        for start, reason in metric.undefined_reasons.items():
+            without = [name for name in undefined if start and name.startswith(start)]
+            if without:
+                verb = "is" if len(without) == 1 else "are"
+                yield f"{', '.join(without)} {verb} undefined for all cases: {reason}"
 
 
 def _people(run: ScoringRun, collectors: RunCollectors, level: float) -> AnnotatorScores | None:

@@ -18,7 +18,7 @@ from earwitness.metric_set import MetricChoice, MetricSet
 from earwitness.scoring.assembly import Request, assemble_scores, listed, slicings_of
 from earwitness.scoring.collectors import GroupScores, SampleRows
 from earwitness.scoring.results import Comparison, GroupContrasts, SampleValues
-from earwitness.scoring.score import Place, check, sources
+from earwitness.scoring.score import Place, check, refuse_separation, sources
 from earwitness.scoring.setup import set_up
 from earwitness.scoring.tally import SystemScores
 from earwitness.stats.arrays import Floats, Hashes
@@ -44,9 +44,15 @@ class DifferenceSettings:
 
     def score(self, statistics: Floats, cuts: list[int]) -> Floats:
         """Return the chosen values, from summed statistics of all metrics in one array."""
-        values = self.families.score(np.split(statistics, cuts, axis=-1))
-        names = [value.name for value in self.families.values]
-        return values[..., [names.index(value.name) for value in self.chosen]]
+        columns: dict[str, Floats] = {}
+        names = {value.name for value in self.chosen}
+        tables = np.split(statistics, cuts, axis=-1)
+        for metric, table in zip(self.families.metrics, tables, strict=True):
+            values = self.families.named[metric.signature]
+            if any(value.name in names for value in values):  # others need not be computed
+                scored = metric.score(table)
+                columns |= {value.name: scored[..., i] for i, value in enumerate(values)}
+        return np.stack([columns[value.name] for value in self.chosen], axis=-1)
 
 
 class PairedSystemScores:
@@ -141,6 +147,7 @@ def compare(
     by: Sequence[str] | str = (),
     show: Sequence[str] | str = (),
     baselines: Sequence[str] | str = (),
+    ceiling: bool = True,
     samples: bool = False,
     map: Map = in_process,
     progress: Progress = no_progress,
@@ -183,6 +190,9 @@ def compare(
         group; p is then corrected across all pairs and all groups of the field.
     samples
         Whether to keep the values of every case, as ``to_records("samples")``.
+    ceiling
+        Whether to compute the human ceiling, by leaving out each annotator in turn. Without it,
+        items with many references are scored faster.
     map
         Function that distributes the work.
     progress
@@ -228,6 +238,7 @@ def compare(
         raise UsageError(f"alpha must be between 0 and 1, such as 0.05, got {alpha}")
     source, other = sources(outputs, references)
     setup = set_up(source, other, metrics, parameters)
+    refuse_separation(setup)
     chosen = _chosen(setup.metrics, values)
     request = Request(
         setup=setup,
@@ -240,6 +251,7 @@ def compare(
         by=slicings_of(by),
         show=tuple(dict.fromkeys(listed(show))),
         baselines=tuple(listed(baselines)),
+        ceiling=ceiling,
     )
     collectors = request.collectors(other or source)
     kept = SampleValues.of([value.name for value in setup.metrics.values]) if samples else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -153,13 +153,14 @@ class Gallery(Collector):
 
     def _example(self, item: str, places: list[tuple[HeldCases, int]], why: str) -> ExampleItem:
         """Return an item with the outputs of all systems, as shown by its task."""
-        cases, values = {}, {}
+        cases, values, references = {}, {}, dict[str, Any]()
         names = [value.name for value in self.metrics.values]
         for held, index in places:
             case = held.cases[index]
             cases[case.key.system] = case
+            references.update(zip(held.annotators[index], case.references, strict=True))
             values[case.key.system] = dict(zip(names, held.values[index].tolist(), strict=True))
-        first, annotators = next(iter(cases.values())), places[0][0].annotators[places[0][1]]
+        first = next(iter(cases.values()))
         example = ExampleItem(
             item=item,
             duration=first.item.duration,
@@ -169,8 +170,8 @@ class Gallery(Collector):
             values=values,
             why=why,
         )
-        references = dict(sorted(zip(annotators, first.references, strict=True)))
-        return self.reader.example(example, dict(sorted(cases.items())), references, self.metrics)
+        people = dict(sorted(references.items()))
+        return self.reader.example(example, dict(sorted(cases.items())), people, self.metrics)
 
     def notes(self) -> Iterator[str]:
         """Yield notes about missing outputs and missing audio files of shown items."""

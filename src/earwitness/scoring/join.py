@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from msgspec import UNSET
 
@@ -34,6 +38,7 @@ class References:
 
     ``annotators`` are the names of the annotators of every case, ``metas`` the meta fields of items
     (only for grouping), and ``bad`` the items with invalid references, with the reasons.
+    ``reduced`` has the reasons why some references of an item are left out.
     """
 
     reader: TaskReader
@@ -45,20 +50,44 @@ class References:
     metas: list[dict[str, Any]]
     by: tuple[Slicing, ...]
     bad: dict[str, str]
+    reduced: dict[str, list[str]]
     remarks: Counter[str]
+
+    @cached_property
+    def people(self) -> frozenset[str]:
+        """Names of all annotators."""
+        return frozenset(chain.from_iterable(self.annotators))
+
+    def others(self, item: str, system: str) -> list[str]:
+        """Return the annotators of an item, without the system if it is one of them."""
+        return [name for name in self.annotators[self.rows[item]] if name != system]
 
     def join(self, items: list[str], systems: list[str], outputs: list[Any]) -> ParsedBatch:
         """Return the cases of outputs for these items."""
         rows = np.array([self.rows[item] for item in items], np.int64)
-        cases = self.reader.join(self.cases.take(rows), systems, outputs)
+        cases = self._without_own(self.reader.join(self.cases.take(rows), systems, outputs))
         answered = list(zip(systems, rows.tolist(), strict=True))
         lines = np.zeros(len(items), np.int64)
         remarks = self.reader.remarks(cases, outputs, references=False)
         return ParsedBatch(cases, lines, self.hashes[rows], Findings(), remarks, answered)
 
-    def names(self, items: Iterable[str]) -> list[str]:
-        """Return the annotator of each reference of these items."""
-        return [name for item in items for name in self.annotators[self.rows[item]]]
+    def _without_own(self, cases: Cases) -> Cases:
+        """Return the cases without references that their systems made as annotators."""
+        if self.people.isdisjoint(cases.systems):
+            return cases
+        own = [
+            name == system
+            for item, system in zip(cases.items, cases.systems, strict=True)
+            for name in self.annotators[self.rows[item]]
+        ]
+        other = zip(cases.items, cases.systems, strict=True)
+        counts = np.array([len(self.others(item, system)) for item, system in other], np.int64)
+        return cases.keep(np.flatnonzero(~np.array(own, np.bool_)), counts)
+
+    def names(self, items: Iterable[str], systems: Iterable[str]) -> list[str]:
+        """Return the annotator of each reference of the cases of these items and systems."""
+        pairs = zip(items, systems, strict=True)
+        return [name for item, system in pairs for name in self.others(item, system)]
 
     def labels(self, parsed: ParsedBatch, metas: list[dict[str, Any]]) -> GroupLabels:
         """Return the groups of cases, by the meta fields of the item, then of the output."""
@@ -74,16 +103,20 @@ def read_references(
     source: RecordSource, reader: TaskReader, on_error: OnError, by: tuple[Slicing, ...] = ()
 ) -> tuple[References, Findings]:
     """Read a whole references file, which must fit into memory."""
-    findings, seen = Findings(on_error), KeyIndex()
+    findings, seen, remarks = Findings(on_error), KeyIndex(), Counter[str]()
     bad: dict[str, str] = {}
+    reduced: dict[str, list[str]] = {}
     kept: list[ParsedReference] = []
     for block in source.blocks():
         refuse_other_files("references", block, on_error)
         taken, numbers = list[ParsedReference](), list[int]()
-        for line, record in reader.references.read(block):
+        for line, record in reader.references.read(block, remarks):
             good = _good(block, line, record, findings, bad, reader)
             if good is not None:
                 taken.append(good)
+                if good.left_out:
+                    problems = [Problem(block.source, line, *fault) for fault in good.left_out]
+                    reduced[str(good.record.item)] = list(map(str, problems))
                 numbers.append(line)
         hashes = hash_names([str(good.record.item) for good in taken])
         earlier = seen.add(hashes, np.array(numbers, np.int64)).tolist()
@@ -96,19 +129,32 @@ def read_references(
                 kept.append(good)
     if not kept and not bad:
         raise InputError([Problem(source.name, 0, "", "contains no references")])
-    return _columns(kept, bad, by, reader), findings
+    references = _columns(kept, bad, reduced, by, reader)
+    references.remarks.update(remarks)
+    return references, findings
+
+
+REFERENCE_FIELD = re.compile(r"references\[(\d+)\]")
 
 
 class ParsedReference(NamedTuple):
-    """A record of references with its parsed references and their annotators."""
+    """A record of references with its parsed references and their annotators.
+
+    ``left_out`` are the faults of other references of the record.
+    """
 
     record: Any
     resolved: list[Any]
     annotators: list[str]
+    left_out: list[Fault]
 
 
 def _columns(
-    kept: list[ParsedReference], bad: dict[str, str], by: tuple[Slicing, ...], reader: TaskReader
+    kept: list[ParsedReference],
+    bad: dict[str, str],
+    reduced: dict[str, list[str]],
+    by: tuple[Slicing, ...],
+    reader: TaskReader,
 ) -> References:
     records = [good.record for good in kept]
     items = [str(record.item) for record in records]
@@ -125,6 +171,7 @@ def _columns(
         metas=[unset_to_empty(record.meta) for record in records] if by else [],
         by=by,
         bad=bad,
+        reduced=reduced,
         remarks=reader.remarks(cases, resolved, references=True),
     )
 
@@ -133,10 +180,11 @@ def _has_audio(record: Any) -> bool:
     return getattr(record, "audio", UNSET) is not UNSET
 
 
-def _annotators(reference: Any) -> list[str]:
+def _annotators(reference: Any, numbers: Sequence[int] = ()) -> list[str]:
     """Return the annotator of each reference of an item, or its number without a name."""
     names = [one.annotator for one in reference.references]
-    return [f"reference {n}" if a is UNSET else str(a) for n, a in enumerate(names, 1)]
+    pairs = zip(numbers or range(1, len(names) + 1), names, strict=True)
+    return [f"reference {n}" if a is UNSET else str(a) for n, a in pairs]
 
 
 def _good(
@@ -159,12 +207,46 @@ def _good(
         resolved, faults = reader.reference(record, names)
         faults += _repeated(names)
         if not faults:
-            return ParsedReference(record, resolved, names)
-        item = record.item
+            return ParsedReference(record, resolved, names, [])
+        value, item = {"references": record.references}, record.item
+    if findings.on_error != "fail":
+        smaller = _without_faulty(record, value, faults, reader)
+        if smaller is not None:
+            return smaller
     named = item_name(item, line)
     bad[named] = "; ".join(fault.message for fault in faults)
     findings.bad(block.source, line, Key(named, ""), faults)
     return None
+
+
+def _without_faulty(
+    record: Any, value: dict[str, Any], faults: list[Fault], reader: TaskReader
+) -> ParsedReference | None:
+    """Return the record without its faulty references, or None if that leaves nothing valid."""
+    left_out = list[Fault]()
+    numbers = list(range(1, len(value.get("references") or ()) + 1))
+    while True:
+        places = [REFERENCE_FIELD.match(fault.field) for fault in faults]
+        faulty = {int(place[1]) for place in places if place}
+        if not all(places) or len(faulty) == len(numbers):
+            return None
+        for fault, place in zip(faults, places, strict=True):
+            if place is not None:  # the place in the file, not among those that are left
+                number = f"references[{numbers[int(place[1])] - 1}]"
+                left_out.append(fault._replace(field=number + fault.field[place.end() :]))
+        numbers = [number for place, number in enumerate(numbers) if place not in faulty]
+        if isinstance(record, bytes):
+            record = reader.references.without_entries(value, "references", faulty)
+            if record is None:
+                return None
+        else:
+            kept = [one for place, one in enumerate(record.references) if place not in faulty]
+            record = msgspec.structs.replace(record, references=kept)
+        names = _annotators(record, numbers)
+        resolved, faults = reader.reference(record, names)
+        faults = [*faults, *_repeated(names)]
+        if not faults:
+            return ParsedReference(record, resolved, names, left_out)
 
 
 def _repeated(names: list[str]) -> list[Fault]:
@@ -188,7 +270,8 @@ def parse_outputs(block: LineBlock, references: References, on_error: OnError) -
     findings, taken, lines = Findings(on_error), list[Any](), list[int]()
     outputs: list[Any] = []
     answered: list[tuple[str, int]] = []
-    read = list(reader.outputs.read(block))
+    remarks = Counter[str]()
+    read = list(reader.outputs.read(block, remarks))
     known_outputs = iter(_resolve_known([record for _, record in read], references))
     for line, record in read:
         resolved = reader.failed
@@ -208,7 +291,7 @@ def parse_outputs(block: LineBlock, references: References, on_error: OnError) -
     parsed = references.join(items, systems, outputs)
     parsed.labels = references.labels(parsed, [unset_to_empty(output.meta) for output in taken])
     parsed.details = reader.details(taken)
-    parsed.remarks.update(reader.output_remarks(taken))
+    parsed.remarks.update(reader.output_remarks(taken) + remarks)
     parsed.lines, parsed.findings = np.array(lines, np.int64), findings
     parsed.answered += answered
     return parsed
@@ -238,10 +321,14 @@ def _resolved(
 ) -> Any | None:
     """Return the parsed output, or None and findings if it is invalid."""
     reader, row = references.reader, references.rows[str(output.item)]
+    key = Key(str(output.item), str(output.system))
+    alone = not references.others(key.item, key.system)
+    if alone:
+        message = f'"{key.system}" is the only annotator of "{key.item}"'
+        resolved = [Fault("system", message, "add a reference of somebody else")]
     if not isinstance(resolved, list):
         return resolved
-    key = Key(str(output.item), str(output.system))
-    empty = findings.on_error == "empty"
+    empty = findings.on_error == "empty" and not alone
     findings.bad(block.source, line, key, resolved, skip=not empty)
     if not empty:
         answered.append((key.system, row))

@@ -12,7 +12,7 @@ from earwitness.errors import UsageError
 from earwitness.io.source import LineBlock
 from earwitness.metric_set import MetricSet
 from earwitness.scoring.join import References, parse_outputs
-from earwitness.stats.arrays import Ints
+from earwitness.stats.arrays import Floats, Ints
 from earwitness.task import (
     ExtraStatistics,
     MeasuredBatch,
@@ -137,7 +137,8 @@ class MeasureBlock:
     """Parse, check, join and measure a block of lines; sent to each worker once.
 
     ``by`` are the slicings of a file with outputs and references; otherwise ``references`` has
-    them. ``keep_cases`` returns the cases themselves, ``align`` their word alignments.
+    them. ``keep_cases`` returns the cases themselves, ``align`` their word alignments. With
+    ``ceiling``, systems are also scored with each reference left out in turn.
     """
 
     metrics: MetricSet
@@ -150,6 +151,7 @@ class MeasureBlock:
     keep_cases: bool
     align: bool
     subsets: ReferenceSubsets
+    ceiling: bool
 
     def __call__(self, block: LineBlock) -> MeasuredBatch:
         if self.references is None:
@@ -161,17 +163,17 @@ class MeasureBlock:
     def measure(self, parsed: ParsedBatch, done: int = 0) -> MeasuredBatch:
         """Measure parsed cases."""
         cases, each, left_out = parsed.cases, None, None
-        if not cases.several and not self.by_annotator:
+        if not self.ceiling or (not cases.several and not self.by_annotator):
             statistics = self.metrics.measure(cases)
+            if self.by_annotator and self.references is not None:
+                each = self._each(cases, self.metrics.measure(cases.each()))
         else:
             views = self.metrics.views(cases, each=self.by_annotator)
             statistics = [view.whole for view in views]
             several = np.flatnonzero(cases.counts > 1)
             left_out = ExtraStatistics(several, [view.left_out for view in views], [])
             if self.by_annotator and self.references is not None:
-                case = np.repeat(np.arange(len(cases)), cases.counts)
-                names = self.references.names(cases.items)
-                each = ExtraStatistics(case, [view.each for view in views], names)
+                each = self._each(cases, [view.each for view in views])
         return MeasuredBatch(
             items=list(cases.items),
             systems=list(cases.systems),
@@ -196,18 +198,25 @@ class MeasureBlock:
             done=done,
         )
 
+    def _each(self, cases: Cases, statistics: list[Floats]) -> ExtraStatistics:
+        """Return the statistics of every reference of the cases, with the annotators."""
+        assert self.references is not None, "annotators are those of a references file"
+        names = self.references.names(cases.items, cases.systems)
+        return ExtraStatistics(np.repeat(np.arange(len(cases)), cases.counts), statistics, names)
+
     def _fewer(self, cases: Cases) -> list[ReferenceDraw]:
         """Return the values with fewer references, if any are wanted."""
         if self.references is None or not self.subsets.counts:
             return []
-        names = self.references.names(cases.items)
+        names = self.references.names(cases.items, cases.systems)
         return list(self.subsets.values(self.metrics, cases, names))
 
     def _annotators(self, cases: Cases) -> list[list[str]]:
         """Return the annotators of each case; one without a name if there are no references."""
         if self.references is None:
             return [["reference"] for _ in cases.items]
-        return [self.references.names([item]) for item in cases.items]
+        pairs = zip(cases.items, cases.systems, strict=True)
+        return [self.references.others(item, system) for item, system in pairs]
 
     def _audio(self, parsed: ParsedBatch) -> dict[str, str]:
         """Return the audio of items, as given in the references if there are any."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from earwitness.core import Key, Map, OnError, Progress, Provenance
 from earwitness.engines.local import in_process
 from earwitness.errors import InputError, Problem, UsageError, whole_characters
-from earwitness.io.records import Findings, KeyIndex, hash_keys, hash_names
+from earwitness.io.records import NULL_REMARK, Findings, KeyIndex, hash_keys, hash_names
 from earwitness.io.schema import Fault, is_name
 from earwitness.io.source import RecordSource
 from earwitness.metric import CaseList
@@ -51,6 +51,7 @@ class RunSettings:
     align: bool = False
     subsets: ReferenceSubsets = field(default_factory=ReferenceSubsets)
     baselines: tuple[str, ...] = ()
+    ceiling: bool = True
 
 
 class ScoringRun:
@@ -98,8 +99,8 @@ class ScoringRun:
         if references is not None:
             self._read_references(references, settings.by)
             assert self.references is not None
-            self.remarks.update(self.references.remarks)
-            self.people.read(self.references, map_)
+            if settings.ceiling:
+                self.people.read(self.references, map_)
             self._subsets = self._subsets.among(self.references)
         worker = MeasureBlock(
             metrics=settings.metrics,
@@ -112,6 +113,7 @@ class ScoringRun:
             keep_cases=settings.keep_cases,
             align=settings.align,
             subsets=self._subsets,
+            ceiling=settings.ceiling,
         )
         for measured in map_(worker, outputs.blocks()):
             self._take(measured, outputs.name)
@@ -127,6 +129,7 @@ class ScoringRun:
         """Read a references file without outputs."""
         self._read_references(references)
         assert self.references is not None
+        self.remarks[NULL_REMARK] += self.references.remarks[NULL_REMARK]
         if self.findings.count:
             raise InputError(self.findings.problems, self.findings.count)
         self.people.read(self.references, self._engine(map_))
@@ -142,14 +145,12 @@ class ScoringRun:
     def _read_references(self, source: RecordSource, by: tuple[Slicing, ...] = ()) -> None:
         settings = self.settings
         self.references, findings = read_references(source, settings.reader, settings.on_error, by)
+        self.remarks.update(self.references.remarks)
         self._note_source(source, findings)
 
     def _note_source(self, source: RecordSource, findings: Findings) -> None:
         self.sources.append(source)
         self.findings.merge(findings)
-        if self.settings.on_error == "fail":  # byte-order marks and CRLF affect no sample
-            for problem in source.problems:
-                self.findings.add(problem)
 
     # --- Collecting ------------------------------------------------------------------------------
 
@@ -159,6 +160,12 @@ class ScoringRun:
         for system, row in measured.answered:
             self._answered[system].append(row)
         names = sorted(set(measured.systems))
+        for name in names:
+            if name.startswith("(") and name.endswith(")"):
+                raise UsageError(
+                    f'{source}: "{name}" cannot be the name of a system, since names in round '
+                    "brackets are those of annotators and baselines in reports — rename it"
+                )
         code = {name: index for index, name in enumerate(names)}
         codes = np.array([code[name] for name in measured.systems], np.int64)
         earlier = self._seen.add(
@@ -202,8 +209,6 @@ class ScoringRun:
         if self.references is None:
             raise UsageError("baselines require a references file")
         system, items = f"({name})", list(self.references.rows)
-        if system in self.systems:
-            raise UsageError(f'a system has the name of a baseline, "{system}" — rename it')
         settings = self.settings
         outputs = settings.reader.baseline(name, self.references.cases, settings.seed)
         parsed = self.references.join(items, [system] * len(items), outputs)
@@ -220,6 +225,7 @@ class ScoringRun:
             silent = np.ones(len(items), np.bool_)
             silent[self._answered[name]] = False
             missing = [items[row] for row in np.flatnonzero(silent)]
+            missing = [item for item in missing if joined.others(item, name)]
             for item in missing:
                 fault = Fault("", f'no output of system "{name}" for item "{item}"', remedy)
                 self.findings.bad(source, 0, Key(item, name), [fault], skip=on_error != "empty")
@@ -262,10 +268,31 @@ class ScoringRun:
             yield f'system "{name}" is not in the tables because all of its cases were skipped'
         yield from self.settings.reader.notes(self.remarks, self.settings.metrics.metrics)
         if self.references is not None:
+            yield from _reference_notes(self.references, self.systems)
             yield from self._subsets.notes(self.references.cases.counts)
         for collector in self.collectors:
             yield from collector.notes()
-        if self.settings.on_error != "fail":
-            for source in self.sources:
-                for problem in source.problems:
-                    yield f"{problem} (read anyway)"
+        if nulls := self.remarks[NULL_REMARK]:
+            what = "optional field is" if nulls == 1 else "optional fields are"
+            yield f"{nulls:,} {what} null, which is read as missing"
+        for source in self.sources:
+            for problem in source.problems:
+                yield f"{problem} (read anyway)"
+
+
+SHOWN_ITEMS = 5  # items listed in a note
+
+
+def _reference_notes(references: References, systems: set[str]) -> Iterator[str]:
+    """Yield notes about references that are left out, and systems that are annotators."""
+    if references.reduced:
+        reasons = [reason for own in references.reduced.values() for reason in own]
+        items = list(references.reduced)
+        names = ", ".join(items[:SHOWN_ITEMS]) + ", …" * (len(items) > SHOWN_ITEMS)
+        yield (
+            f"invalid references were left out of {len(items):,} "
+            f"{'item' if len(items) == 1 else 'items'}, which have other references: {names} "
+            f"(first reason: {reasons[0]})"
+        )
+    for name in sorted(systems & references.people):
+        yield f'"{name}" is also an annotator: the system is scored against the others only'

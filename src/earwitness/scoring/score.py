@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from earwitness.core import Map, OnError, Progress, no_progress
+from earwitness.core import Estimates, Map, OnError, Progress, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError
 from earwitness.io.frames import DataFrame, is_frame, output_records, reference_records
@@ -23,11 +23,13 @@ from earwitness.scoring.records import AlignmentFile, SampleTable
 from earwitness.scoring.results import (
     SampleValues,
     Scores,
+    Slice,
     find_values,
     first_ranked,
     select_values,
 )
-from earwitness.scoring.setup import set_up
+from earwitness.scoring.run import ScoringRun
+from earwitness.scoring.setup import Setup, set_up
 
 # --- Function score ------------------------------------------------------------------------------
 
@@ -56,6 +58,7 @@ def score(
     by: Sequence[str] | str = (),
     show: Sequence[str] | str = (),
     baselines: Sequence[str] | str = (),
+    ceiling: bool = True,
     map: Map = in_process,
     progress: Progress = no_progress,
     **parameters: Any,
@@ -111,6 +114,9 @@ def score(
         Items that the report shows in detail, in addition to the worst cases.
     baselines
         Names of baselines that are scored in addition to the systems.
+    ceiling
+        Whether to compute the human ceiling, by leaving out each annotator in turn. Without it,
+        items with many references are scored faster.
     map
         Function that distributes the work, such as ``earwitness.engines.local.processes(4)``.
         Metrics with a text encoder always run in this process.
@@ -118,8 +124,8 @@ def score(
         Function that is called with bytes read, total bytes and cases so far.
     **parameters
         Parameters of the metrics, such as ``chunk_size=6.0``, or a list of values to score with
-        each of them, such as ``collar=[1, 3, 5]``; and options of the task, such as ``preset`` or
-        ``tokenise``.
+        each of them, such as ``collar=[1, 3, 5]``; and options of the task, such as ``preset``,
+        ``heading_level`` or ``tokenise``.
 
     Returns
     -------
@@ -145,6 +151,9 @@ def score(
     check(level=level, seed=seed, on_error=on_error, draws=draws, worst=worst, repeats=repeats)
     source, other = sources(outputs, references)
     setup = set_up(source, other, metrics, parameters)
+    if setup.reader.separate_by:
+        for one in filter(None, (source, other)):
+            one.check_rereadable(setup.reader.separate_by)
     selected = find_values(setup.metrics.values, values)
     if alignments is not None and not setup.metrics.aligns:
         having = [name for name, kind in METRICS.items() if kind.aligns]
@@ -159,6 +168,7 @@ def score(
         by=slicings_of(by),
         show=tuple(dict.fromkeys(listed(show))),
         baselines=tuple(listed(baselines)),
+        ceiling=ceiling,
     )
     collectors = request.collectors(other or source)
     subsets = fewer_of(fewer, repeats, seed, joined=other is not None)
@@ -182,7 +192,40 @@ def score(
         run = request.run(collectors, subsets=subsets, align=alignments is not None)
         run.read(source, other, system, map, progress)
         scores = replace(assemble_scores(run, collectors, level), samples=kept)
+        if setup.reader.separate_by:
+            part = _score_parts(request, run, (source, other), system, level, map)
+            scores = replace(scores, slices=(*scores.slices, part))
         return select_values(scores, selected)
+
+
+def _score_parts(
+    request: Request,
+    run: ScoringRun,
+    sources: tuple[RecordSource, RecordSource | None],
+    system: str | None,
+    level: float,
+    map_: Map,
+) -> Slice:
+    """Return the estimates of the parts of the input that the reader separates."""
+    setup = request.setup
+    groups: dict[str, Mapping[str, Estimates]] = {}
+    for name, reader in setup.reader.separate(run.remarks).items():
+        outputs, references = (None if one is None else one.again() for one in sources)
+        assert outputs is not None
+        part = replace(
+            request, setup=setup._replace(reader=reader), worst=0, worst_by=None, by=(), show=()
+        )
+        collectors = part.collectors(references or outputs)
+        part_run = part.run(collectors)
+        part_run.read(outputs, references, system, map_, no_progress)
+        groups[name] = assemble_scores(part_run, collectors, level).systems
+    return Slice(setup.reader.separate_by, groups)
+
+
+def refuse_separation(setup: Setup) -> None:
+    """Raise UsageError if parts of the input shall be scored separately."""
+    if field := setup.reader.separate_by:
+        raise UsageError(f"only score can score each {field} — choose one of them")
 
 
 def sources(outputs: Place, references: Place | None) -> tuple[RecordSource, RecordSource | None]:
@@ -285,6 +328,7 @@ def people(
     check(level=level, seed=seed, on_error=on_error, draws=draws)
     source = reference_source(references)
     setup = set_up(None, source, metrics, parameters)
+    refuse_separation(setup)
     selected = find_values(setup.metrics.values, values)
     request = Request(setup=setup, draws=draws, seed=seed, on_error=on_error)
     collectors = request.collectors(source)

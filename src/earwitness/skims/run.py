@@ -15,6 +15,7 @@ import numpy as np
 from earwitness.audio.encode import encode
 from earwitness.core import Estimate, Progress, no_progress
 from earwitness.errors import InputError, Problem, UsageError
+from earwitness.io.atomic import real_path
 from earwitness.models.base import block_places
 from earwitness.models.blocks import read_recording_blocks
 from earwitness.models.cache import Cache, find_cache
@@ -63,9 +64,9 @@ def refuse_place(output: Path, paths: Sequence[Path], options: SkimOptions) -> N
         raise UsageError(f"{message} — use {ENDINGS_TEXT}, or choose a folder")
     _refuse_unwritable(output)
     _refuse_lines_of_others(output)
-    place = output.resolve()
+    place = real_path(output)
     for path in paths:
-        resolved = path.resolve()
+        resolved = real_path(path)
         if resolved == place and not path.is_dir():
             raise UsageError(f"{output}: is the recording itself — choose another output file")
         if path.is_dir() and resolved in (place, *place.parents):
@@ -222,7 +223,7 @@ class _Run:
 
     def open_path(self, path: Path) -> list[Recording]:
         """Return the recording of an argument, or its days."""
-        options, resolved = self.options, path.resolve()
+        options, resolved = self.options, real_path(path)
         whole = open_recording(
             [path],
             name=resolved.name if path.is_dir() else resolved.stem,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.core import Estimate
-from earwitness.stats.arrays import Bools, Floats, Ints, split, weighted_sums
+from earwitness.stats.arrays import Bools, Floats, Ints, Parts, split, weighted_sums
 
 # --- Student's t tests ---------------------------------------------------------------------------
 # With fewer than two values there is no interval and no p. If all values are equal, the interval is
@@ -370,11 +370,17 @@ CORRECTIONS: dict[str, Correction] = {"holm": holm, "bh": bh, "none": leave_unco
 
 
 FLIPS_IN_MEMORY = 2_000_000
+EXACT_SUMS_IN_MEMORY = 262_144  # few enough for the cache of a core
+MAX_EXACT_ITEMS = 20  # items with different outputs up to which all swaps are enumerated
 DIFFERENCE_TOLERANCE = 1e-9  # differences within this tolerance, relative to the values, are equal
 
 
 class PermutedDifferences(NamedTuple):
-    """Differences, one row per permutation, and whether all permutations are included."""
+    """Differences, one row per permutation, and whether all permutations are included.
+
+    If all are included, only one of each two opposite permutations is listed: swapping all other
+    items instead only changes the sign of the difference.
+    """
 
     differences: Floats
     exact: bool
@@ -385,25 +391,47 @@ def permuted_differences(
 ) -> PermutedDifferences:
     """Return differences of corpus values with outputs of random items swapped.
 
-    ``a`` and ``b`` have statistics of the same items in the same order. If there are at most
-    ``permutations`` possible swaps, all of them are used.
+    ``a`` and ``b`` have statistics of the same items in the same order. All swaps are used if at
+    most ``MAX_EXACT_ITEMS`` items differ, or if there are at most ``permutations`` swaps.
     """
-    parts = split(np.concatenate([a - b, a, b], axis=1))
-    ones = weighted_sums(np.ones((1, len(a))), parts).sum(axis=0)[0]
-    _, sum_a, sum_b = np.split(ones, 3)
-    exact = len(a) < 63 and 2 ** len(a) <= permutations
-    rows = []
-    for flips in _all_flips(len(a)) if exact else _random_flips(len(a), permutations, seed):
-        moved = weighted_sums(flips.astype(np.float64), parts).sum(axis=0)[:, : a.shape[1]]
-        rows.append(score(sum_a - moved) - score(sum_b + moved))
+    both = weighted_sums(np.ones((1, len(a))), split(np.concatenate([a, b], axis=1)))
+    sum_a, sum_b = np.split(both.sum(axis=0)[0], 2)
+    parts = split(a - b)
+    is_different = (a != b).any(axis=1)
+    count = int(is_different.sum())
+    exact = count <= MAX_EXACT_ITEMS or (count < 63 and 2**count <= permutations)
+    moves = (
+        _all_moves(split((a - b)[is_different]))
+        if exact
+        else (
+            weighted_sums(flips.astype(np.float64), parts).sum(axis=0)
+            for flips in _random_flips(len(a), permutations, seed)
+        )
+    )
+    rows = [score(sum_a - moved) - score(sum_b + moved) for moved in moves]
     return PermutedDifferences(np.concatenate(rows), exact)
 
 
-def _all_flips(n: int) -> Iterator[NDArray[np.int8]]:
-    block = max(1, FLIPS_IN_MEMORY // n)
-    for start in range(0, 2**n, block):
-        ways = np.arange(start, min(2**n, start + block))
-        yield (ways[:, None] >> np.arange(n) & 1).astype(np.int8)
+def _all_moves(parts: Parts) -> Iterator[Floats]:
+    """Yield the sums of all subsets of the items without the first item, in blocks.
+
+    Sums of subsets of the first half of the items are added to those of the second half.
+    """
+    items, columns = parts.coarse.shape
+    middle = 1 + (items - 1) // 2
+    low, high = (
+        weighted_sums(_all_flips(len(chosen)), Parts(chosen, parts.fine[span], parts.inexact))
+        for span in (slice(1, middle), slice(middle, None))
+        for chosen in (parts.coarse[span],)
+    )
+    block = max(1, EXACT_SUMS_IN_MEMORY // (low.shape[1] * columns))
+    for start in range(0, high.shape[1], block):
+        coarse, fine = high[:, start : start + block, None] + low[:, None]  # without rounding
+        yield (coarse + fine).reshape(-1, columns)
+
+
+def _all_flips(n: int) -> Floats:
+    return (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.float64)
 
 
 def _random_flips(n: int, permutations: int, seed: int) -> Iterator[NDArray[np.int8]]:

@@ -246,7 +246,7 @@ def _rules_text(rules: Sequence[Rule]) -> str:
 # --- Ratings to results and files ----------------------------------------------------------------
 
 
-TABLE_ARGUMENTS = ("pattern", "column", "columns", "constants", "rubric", "faults")
+TABLE_ARGUMENTS = ("pattern", "column", "columns", "constants", "rubric", "faults", "layout")
 
 
 def study_analyse(

@@ -11,10 +11,11 @@ intervals. A summary is a list of positions in the transcript (starting at 1) or
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from earwitness.errors import UsageError
+from earwitness.errors import EarwitnessWarning, UsageError
 
 if TYPE_CHECKING:
     from earwitness.metric import Metric
@@ -189,7 +190,13 @@ def _values(
 ) -> Values:
     from earwitness.core import Case, Key
     from earwitness.io.schema import Fault
-    from earwitness.summaries.reader import ParsedSummary, SummaryOptions, of_person, of_system
+    from earwitness.summaries.reader import (
+        AMBIGUOUS,
+        ParsedSummary,
+        SummaryOptions,
+        of_person,
+        of_system,
+    )
     from earwitness.summaries.records import SummaryAnnotation, SummaryContent
 
     if isinstance(references, str) or not references:
@@ -197,16 +204,21 @@ def _values(
     by_position = getattr(metric, "needs", "positions") == "positions"
     item = _item(hypothesis, references, transcript, needed=by_position)
     reading = SummaryOptions(outputs=by_position, references=by_position)
+    names = ["hypothesis", *(f"references[{number}]" for number in range(len(references)))]
     parsed: list[ParsedSummary | list[Fault]] = [
-        of_system(SummaryContent(**_content(hypothesis)), item, reading, "hypothesis")
+        of_system(SummaryContent(**_content(hypothesis)), item, reading, names[0])
     ]
-    for number, reference in enumerate(references):
+    for name, reference in zip(names[1:], references, strict=True):
         annotation = SummaryAnnotation(**_content(reference))
-        parsed.append(of_person(annotation, item, reading, f"references[{number}]"))
+        parsed.append(of_person(annotation, item, reading, name))
     faults = [fault for one in parsed if isinstance(one, list) for fault in one]
     if faults:
         raise UsageError("; ".join(f"{fault.field}: {fault.message}" for fault in faults))
-    output, *people = [one.summary for one in parsed if isinstance(one, ParsedSummary)]
+    located = [one for one in parsed if isinstance(one, ParsedSummary)]
+    for name, one in zip(names, located, strict=True):
+        if one.ambiguous:
+            warnings.warn(f"{name}: {AMBIGUOUS}", EarwitnessWarning, stacklevel=3)
+    output, *people = [one.summary for one in located]
     return metric.values_of(Case(Key("item", "system"), item, output, tuple(people)))
 
 

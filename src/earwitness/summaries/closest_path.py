@@ -6,11 +6,13 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import gcd, inf, log, nan
 from typing import NamedTuple
 
 import numpy as np
 
+from earwitness.core import Alignment, Case, WordPair
 from earwitness.summaries.network import (
     FIXED_POINT_ONE,
     START,
@@ -559,6 +561,45 @@ def alignment(
             steps.append(AlignmentStep(nodes[node], place - 1, False))
             node, place = node - 1, place - 1
     return steps[::-1]
+
+
+# --- Alignments for display ----------------------------------------------------------------------
+
+
+def position_of(case: Case, place: int | None) -> int | None:
+    """Return the position of a word of an output: 0 if it was not said, None if unknown."""
+    all_positions = case.output.positions
+    return None if all_positions is None or place is None else int(all_positions[place])
+
+
+def shown_steps(
+    case: Case, network: Network, target: ClosestPath, steps: Sequence[AlignmentStep]
+) -> Alignment:
+    """Return the alignment with S, D or I, and the number of people on each step of the path.
+
+    The number after the last word is the number of people whose summary ended there.
+    """
+    came = dict(zip(target.path, pairwise((START, *target.path)), strict=True))
+    pairs = []
+    for step in steps:
+        wanted = "" if step.position is None else case.item.words[step.position - 1]
+        written = "" if step.place is None else case.output.words[step.place]
+        place = position_of(case, step.place)
+        if place == 0:
+            written += "?"
+        elif place and step.mark == "S" and wanted == written:  # the same word elsewhere
+            wanted, written = f"{wanted}[{step.position}]", f"{written}[{place}]"
+        people = None if step.position is None else network.counts[came[step.position]]
+        pairs.append(WordPair(wanted, written, step.mark, people))
+    pairs.append(WordPair("</s>", "</s>", "", network.counts[target.path[-1], network.end]))
+    kinds = [step.mark for step in steps]
+    wrong = sum(label == 0 for label in case.output.positions or ())
+    message = (
+        f"accuracy {target.accuracy:.3f} = ({len(target.path)} - {target.edits}) / "
+        f"{len(target.path)}: {kinds.count('S')} substituted, {kinds.count('D')} deleted, "
+        f"{kinds.count('I')} inserted; {wrong} not said; {network.people} people"
+    )
+    return Alignment(tuple(pairs), "PATH", message)
 
 
 # --- Edits between two position lists ------------------------------------------------------------

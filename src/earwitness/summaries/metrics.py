@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, pairwise
-from math import inf, isnan, log
+from itertools import chain
+from math import inf, log
 from typing import ClassVar
 
 import numpy as np
 
-from earwitness.core import Alignment, Case, Summary, Value, WordNetwork, WordPair
+from earwitness.core import Alignment, Case, Summary, Value, WordNetwork
 from earwitness.errors import UsageError
-from earwitness.metric import CaseList, Metric, PairMetric, at_least, one_of, ratio
+from earwitness.metric import CaseList, Metric, PairMetric, ReferenceViews, at_least, one_of, ratio
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.summaries.closest_path import (
-    AlignmentStep,
     ClosestPath,
     alignment,
     closest,
     edits_and_hits,
+    shown_steps,
 )
-from earwitness.summaries.network import START, Network, ceiling, weight
+from earwitness.summaries.network import (
+    ItemCases,
+    Network,
+    cached_ceiling,
+    cached_network,
+    weight,
+)
+from earwitness.summaries.path_distances import PathStatistics, measure_small, small_batches
 from earwitness.text.words import normalise_word, word_ngrams
 
 # --- Base of summary metrics ---------------------------------------------------------------------
@@ -38,12 +45,47 @@ class SummaryMetric(Metric):
     width: ClassVar[int]
 
     @abstractmethod
-    def statistics(self, case: Case) -> Sequence[float]:
+    def statistics(self, case: Case) -> Sequence[float] | Floats:
         """A row of ``width`` statistics."""
 
     def measure_many(self, cases: Sequence[Case]) -> Floats:
         rows = [self.statistics(case) for case in CaseList.of(cases)]
         return np.array(rows, np.float64).reshape(len(rows), self.width)
+
+
+@dataclass(frozen=True)
+class SummaryItems(SummaryMetric):
+    """Base class of metrics that measure all cases of an item at once."""
+
+    @abstractmethod
+    def measure_items(
+        self, items: Sequence[ItemCases], rows: Floats, case: Callable[[int], Case]
+    ) -> None:
+        """Fill the rows of all cases of the items; ``case`` returns the case of a row."""
+
+    def measure_many(self, cases: Sequence[Case]) -> Floats:
+        listed = CaseList.of(cases)
+        rows = np.zeros((len(listed), self.width))
+        self.measure_items(ItemCases.group(listed), rows, listed.__getitem__)
+        return rows
+
+    def measure_views(self, cases: Sequence[Case], *, each: bool = True) -> ReferenceViews:
+        listed = CaseList.of(cases)
+        counts = np.where(listed.counts > 1, listed.counts, 0)
+        starts = np.cumsum(counts) - counts
+        rows = np.zeros((int(counts.sum()), self.width))
+
+        def smaller(row: int) -> Case:
+            number = int(np.searchsorted(starts, row, "right")) - 1
+            people, left = listed[number].references, int(counts[number] + starts[number]) - 1 - row
+            return replace(listed[number], references=people[:left] + people[left + 1 :])
+
+        items, whole = ItemCases.group(listed), np.zeros((len(listed), self.width))
+        self.measure_items(items, whole, listed.__getitem__)
+        fewer = [item.left_out(starts.tolist()) for item in items]
+        self.measure_items([item for item in fewer if item.rows], rows, smaller)
+        alone = self.measure_many(listed.each() if each else [])
+        return ReferenceViews(whole, alone, self.pool(rows, counts[counts > 1]))
 
 
 @dataclass(frozen=True)
@@ -75,50 +117,11 @@ def positions(summary: Summary) -> tuple[int, ...]:
     return summary.positions
 
 
-# --- Alignments for display ----------------------------------------------------------------------
-
-
-def position_of(case: Case, place: int | None) -> int | None:
-    """Return the position of a word of an output: 0 if it was not said, None if unknown."""
-    all_positions = case.output.positions
-    return None if all_positions is None or place is None else int(all_positions[place])
-
-
-def shown_steps(
-    case: Case, network: Network, target: ClosestPath, steps: Sequence[AlignmentStep]
-) -> Alignment:
-    """Return the alignment with S, D or I, and the number of people on each step of the path.
-
-    The number after the last word is the number of people whose summary ended there.
-    """
-    came = dict(zip(target.path, pairwise((START, *target.path)), strict=True))
-    pairs = []
-    for step in steps:
-        wanted = "" if step.position is None else case.item.words[step.position - 1]
-        written = "" if step.place is None else case.output.words[step.place]
-        place = position_of(case, step.place)
-        if place == 0:
-            written += "?"
-        elif place and step.mark == "S" and wanted == written:  # the same word elsewhere
-            wanted, written = f"{wanted}[{step.position}]", f"{written}[{place}]"
-        people = None if step.position is None else network.counts[came[step.position]]
-        pairs.append(WordPair(wanted, written, step.mark, people))
-    pairs.append(WordPair("</s>", "</s>", "", network.counts[target.path[-1], network.end]))
-    kinds = [step.mark for step in steps]
-    wrong = sum(label == 0 for label in case.output.positions or ())
-    message = (
-        f"accuracy {target.accuracy:.3f} = ({len(target.path)} - {target.edits}) / "
-        f"{len(target.path)}: {kinds.count('S')} substituted, {kinds.count('D')} deleted, "
-        f"{kinds.count('I')} inserted; {wrong} not said; {network.people} people"
-    )
-    return Alignment(tuple(pairs), "PATH", message)
-
-
 # --- Summarization accuracy ----------------------------------------------------------------------
 
 
-# number of positions of an item's summaries from which its network is not cached
-MAX_CACHED_POSITIONS = 20_000
+# number of words of a transcript and of an output up to which all networks are computed at once
+MAX_SMALL_WORDS = 64
 OBJECTIVE_OPTION = {
     "help": "criterion for the closest path: fewest edits, or highest accuracy (edits per word)",
     "choices": ("edits", "accuracy"),
@@ -139,7 +142,7 @@ MATCH_OPTION = {
 
 
 @dataclass(frozen=True)
-class SummarizationAccuracy(SummaryMetric):
+class SummarizationAccuracy(SummaryItems):
     """Summarization accuracy (SumACCY) and weighted summarization accuracy (WSumACCY).
 
     The reference summaries of an item are merged into a word network, in which every arc is a step
@@ -229,8 +232,7 @@ class SummarizationAccuracy(SummaryMetric):
     def network(self, case: Case) -> Network:
         """Return the word network of a case."""
         kept = tuple(positions(one) for one in case.references)
-        make = _network if sum(map(len, kept)) < MAX_CACHED_POSITIONS else Network
-        return make(len(case.item.words), kept, self.arcs == "original")
+        return cached_network(len(case.item.words), kept, original=self.arcs == "original")
 
     def target(self, case: Case, network: Network | None = None) -> ClosestPath:
         """Return the closest path."""
@@ -259,7 +261,7 @@ class SummarizationAccuracy(SummaryMetric):
 
     def picture(self, cases: Mapping[str, Case], people: Mapping[str, Summary]) -> WordNetwork:
         """Return the network of an item, with the closest path of each output."""
-        first = next(iter(cases.values()))
+        first = max(cases.values(), key=lambda case: len(case.references))
         return WordNetwork(
             first.key.item,
             first.item.words,
@@ -269,7 +271,23 @@ class SummarizationAccuracy(SummaryMetric):
             self.signature,
         )
 
-    def statistics(self, case: Case) -> Sequence[float]:
+    def measure_items(
+        self, items: Sequence[ItemCases], rows: Floats, case: Callable[[int], Case]
+    ) -> None:
+        """Fill the rows; cases of small networks are computed at once."""
+        plain = (self.objective, self.arcs, self.match) == ("edits", "observed", "position")
+        small = [item for item in items if plain and item.longest <= MAX_SMALL_WORDS]
+        left = {row for item in items for row in item.rows}
+        for batch in small_batches(small):
+            paths = measure_small(batch, boundary=self.boundary == "include")
+            numbers = np.concatenate([item.rows for item in batch])
+            some = np.array([bool(output) for item in batch for output in item.outputs])
+            rows[numbers] = paths.rows(some)
+            left.difference_update(numbers[paths.certain].tolist())
+        for row in left:
+            rows[row] = self.statistics(case(row))
+
+    def statistics(self, case: Case) -> Floats:
         """Return accuracy, weighted accuracy, ceiling and quotient, each with 1 if defined.
 
         Then logarithms of shares, arcs, arcs without people, and the parts of the quotient.
@@ -277,26 +295,19 @@ class SummarizationAccuracy(SummaryMetric):
         network = self.network(case)
         target = self.target(case, network)
         inside = self.boundary == "include"
-        path_weight = weight(network, target.path, boundary=inside)
-        best = _ceiling(network, inside)
-        accuracy = target.accuracy
-        weighted = path_weight * accuracy if case.output.words else 0.0
-        normal = weighted / best if best else np.nan
         arcs = network.arcs(target.path, boundary=inside)
         shares = [network.counts[arc] / network.people for arc in arcs]
-        return [
-            len(target.path) - target.edits,
-            len(target.path),
-            accuracy,
-            1,
-            *_defined(weighted),
-            *_defined(best),
-            *_defined(normal),
-            sum(log(share) for share in shares if share),
-            len(shares),
-            sum(not share for share in shares),
-            *((0.0, 0.0) if isnan(normal) else (weighted, best)),
-        ]
+        paths = PathStatistics(
+            edits=np.array(target.edits),
+            words=np.array(len(target.path)),
+            weights=np.array(weight(network, target.path, boundary=inside)),
+            ceilings=np.array(cached_ceiling(network, boundary=inside)),
+            log_shares=np.array(sum(log(share) for share in shares if share)),
+            arcs=np.array(len(shares)),
+            empty_arcs=np.array(sum(not share for share in shares)),
+            certain=np.array(True),
+        )
+        return paths.rows(np.array(bool(case.output.words)))
 
     def score(self, statistics: Floats) -> Floats:
         columns = np.moveaxis(statistics[..., :10], -1, 0)
@@ -326,25 +337,6 @@ def draw_network(
         if isinstance(metric, SummarizationAccuracy):
             return metric.picture(cases, people)
     return None
-
-
-def _defined(value: float) -> tuple[float, float]:
-    return (0.0, 0.0) if isnan(value) else (value, 1.0)
-
-
-@lru_cache(maxsize=256)
-def _network(size: int, summaries: tuple[tuple[int, ...], ...], original: bool) -> Network:
-    return Network(size, summaries, original)
-
-
-@lru_cache(maxsize=256)
-def _small_ceiling(network: Network, inside: bool) -> float:
-    return ceiling(network, boundary=inside)
-
-
-def _ceiling(network: Network, inside: bool) -> float:
-    small = sum(map(len, network.summaries)) < MAX_CACHED_POSITIONS
-    return _small_ceiling(network, inside) if small else ceiling(network, boundary=inside)
 
 
 # --- Word accuracy -------------------------------------------------------------------------------
@@ -453,18 +445,39 @@ class KeptWords(SummaryPairs):
         "Filippova et al. (2015), Sentence Compression by Deletion with LSTMs",
     )
 
+    def pairs(self, columns: CaseList) -> CaseList:
+        """Return the cases themselves: all pairs of an item are measured at once."""
+        return columns
+
+    def measure_pairs(self, pairs: CaseList) -> Floats:
+        """Return shared words, words of each side, rates, transcript words, and 1 per pair."""
+        ends = np.cumsum(pairs.counts)
+        rows = np.empty((int(ends[-1]) if len(ends) else 0, self.width))
+        for item in ItemCases.group(pairs):
+            counts = np.array(list(map(len, item.references)))
+            case = np.repeat(np.arange(len(counts)), counts)
+            person = np.fromiter(chain.from_iterable(item.references), np.int64)
+            mine = item.lengths[case]
+            theirs = np.array(list(map(len, item.people)))[person]
+            shared = item.shared[case, person].astype(np.float64)
+            said = np.full(len(case), item.size)
+            rates = (
+                ratio(shared, mine, 0.0),
+                shared / theirs,
+                2 * shared / (mine + theirs),
+                mine / said,
+                theirs / said,
+            )
+            place = np.arange(len(case)) + np.repeat(ends[item.rows] - np.cumsum(counts), counts)
+            columns = (shared, mine, theirs, *rates, said, np.ones(len(case)))
+            rows[place] = np.stack(columns, axis=1)
+        return rows
+
     def pair(self, case: Case) -> Sequence[float]:
-        """Return shared words, words of each side, rates, transcript words, and 1."""
-        mine, theirs = positions(case.output), positions(case.references[0])
-        shared, said = len(set(mine) & set(theirs)), len(case.item.words)
-        rates = [
-            shared / len(mine) if mine else 0,
-            shared / len(theirs),
-            2 * shared / (len(mine) + len(theirs)),
-            len(mine) / said,
-            len(theirs) / said,
-        ]
-        return [shared, len(mine), len(theirs), *rates, said, 1]
+        return [float(number) for number in self.measure_pairs(CaseList([case]))[0]]
+
+    def same(self, pairs: CaseList) -> Bools:
+        return np.array([case.output == one for case in pairs for one in case.references], np.bool_)
 
     def score(self, statistics: Floats) -> Floats:
         columns = np.moveaxis(statistics, -1, 0)
@@ -581,7 +594,7 @@ def _string_set(words: tuple[int, ...], n: int) -> frozenset[tuple[int, ...]]:
 
 
 @dataclass(frozen=True)
-class WeightedPrecision(SummaryMetric):
+class WeightedPrecision(SummaryItems):
     """Weighted word precision: mean share of people who kept the words of the output.
 
     The normalized values are divided by the weighted precision of the words kept by most people.
@@ -613,18 +626,19 @@ class WeightedPrecision(SummaryMetric):
     }
     references = WORD_STRING_PAPERS
 
-    def statistics(self, case: Case) -> Sequence[float]:
-        """Return shares of people, words, the largest possible shares, both quotients, and 1."""
-        output_positions = positions(case.output)
-        if not output_positions:
-            return [0, 0, 0, 0, 0, 1]
-        counts: dict[int, int] = {}
-        for position in chain.from_iterable(map(positions, case.references)):
-            counts[position] = counts.get(position, 0) + 1
-        people = len(case.references)
-        kept = sum(counts.get(position, 0) for position in output_positions) / people
-        most = sum(sorted(counts.values(), reverse=True)[: len(output_positions)]) / people
-        return [kept, len(output_positions), most, kept / len(output_positions), kept / most, 1]
+    def measure_items(
+        self, items: Sequence[ItemCases], rows: Floats, case: Callable[[int], Case]
+    ) -> None:
+        """Fill rows: shares of people, words, largest possible shares, both quotients, and 1."""
+        del case
+        for item in items:
+            kept, most = (shares / item.chosen.sum(axis=1) for shares in item.support)
+            quotients = ratio(kept, item.lengths, 0.0), ratio(kept, most, 0.0)
+            columns = [kept, item.lengths, most, *quotients, np.ones(len(kept))]
+            rows[item.rows] = np.stack(columns, axis=1)
+
+    def statistics(self, case: Case) -> Floats:
+        return self.measure(case)
 
     def score(self, statistics: Floats) -> Floats:
         kept, words, most, rates, normal, count = np.moveaxis(statistics, -1, 0)

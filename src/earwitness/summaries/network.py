@@ -1,16 +1,18 @@
-"""Word network of reference summaries, weights of paths and costs of steps."""
+"""Word networks of reference summaries, weights of paths and costs of steps."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from itertools import chain, pairwise
 from math import exp, inf, log, nan
 
 import numpy as np
 from numpy.typing import NDArray
+
+from earwitness.core import Case
 
 # --- Word network --------------------------------------------------------------------------------
 
@@ -315,6 +317,34 @@ def _heaviest(network: Network, mean: float, *, boundary: bool) -> tuple[float, 
     return total, number
 
 
+# number of positions of all summaries from which a network is not cached
+MAX_CACHED_POSITIONS = 20_000
+
+
+def cached_network(size: int, summaries: tuple[tuple[int, ...], ...], *, original: bool) -> Network:
+    """Return a network, the same one as before if it is small."""
+    make = _small_network if sum(map(len, summaries)) < MAX_CACHED_POSITIONS else Network
+    return make(size, summaries, original)
+
+
+def cached_ceiling(network: Network, *, boundary: bool) -> float:
+    """Return the weight of the heaviest path, from a cache for small networks."""
+    small = sum(map(len, network.summaries)) < MAX_CACHED_POSITIONS
+    if small:
+        return _small_ceiling(network, boundary=boundary)
+    return ceiling(network, boundary=boundary)
+
+
+@lru_cache(maxsize=256)
+def _small_network(size: int, summaries: tuple[tuple[int, ...], ...], original: bool) -> Network:
+    return Network(size, summaries, original)
+
+
+@lru_cache(maxsize=256)
+def _small_ceiling(network: Network, *, boundary: bool) -> float:
+    return ceiling(network, boundary=boundary)
+
+
 # --- Costs of steps ------------------------------------------------------------------------------
 
 
@@ -349,3 +379,210 @@ class StepCosts:
     def gain(self) -> int:
         """Largest gain of an arc."""
         return max(self.gains.values(), default=0) if self.gains else 0
+
+
+# --- Many small networks at once -----------------------------------------------------------------
+# Cases of one item share most of their reference summaries, above all if each is left out in turn.
+# Networks of several items have common node numbers: START, the words that anybody kept, and the
+# end as the last node. ``counts[b, a]`` is the number of people on an arc from a to b, by case.
+
+
+Counts = NDArray[np.int16]
+
+
+CASES_OF_ITEM = 64  # number of cases of an item that are computed at once
+
+
+@dataclass(frozen=True)
+class ItemCases:
+    """Cases of one item: their summaries, and the indices of their references among ``people``.
+
+    ``rows`` are the indices of the cases in the list that they were taken from.
+    """
+
+    size: int
+    people: list[tuple[int, ...]]
+    rows: list[int] = field(default_factory=list)
+    outputs: list[tuple[int, ...]] = field(default_factory=list)
+    references: list[list[int]] = field(default_factory=list)
+
+    @classmethod
+    def group(cls, cases: Iterable[Case]) -> list[ItemCases]:
+        """Return cases by item; all summaries must have positions."""
+        groups, indices = list[ItemCases](), dict[int, tuple[ItemCases, dict[int, int]]]()
+        for row, case in enumerate(cases):
+            item, index = indices.get(id(case.item), (None, {}))
+            if item is None or len(item.rows) >= CASES_OF_ITEM:
+                item, index = cls(len(case.item.words), []), {}
+                indices[id(case.item)] = item, index
+                groups.append(item)
+            people = list(map(id, case.references))
+            if not index.keys() >= set(people):
+                for one, person in zip(people, case.references, strict=True):
+                    if one not in index:
+                        index[one] = len(index)
+                        item.people.append(person.positions)
+            item.rows.append(row)
+            item.outputs.append(case.output.positions)
+            item.references.append([index[one] for one in people])
+        return groups
+
+    def left_out(self, starts: Sequence[int]) -> ItemCases:
+        """Return the cases with each reference left out in turn, the last one first.
+
+        ``starts`` has the row of the first of them for every case that has several references.
+        """
+        fewer = ItemCases(self.size, self.people)
+        for row, output, own in zip(self.rows, self.outputs, self.references, strict=True):
+            if len(own) > 1:
+                fewer.rows.extend(range(starts[row], starts[row] + len(own)))
+                fewer.outputs.extend([output] * len(own))
+                fewer.references.extend(
+                    own[:left] + own[left + 1 :] for left in reversed(range(len(own)))
+                )
+        return fewer
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of words of every output."""
+        return np.array(list(map(len, self.outputs)), np.int64)
+
+    @property
+    def longest(self) -> int:
+        """Number of words of the transcript or of the longest output, whichever is larger."""
+        return max(self.size, int(self.lengths.max()))
+
+    @cached_property
+    def chosen(self) -> NDArray[np.float32]:
+        """1 for every reference of a case: one row per case, one column per person."""
+        shape = len(self.references), len(self.people)
+        rows = np.repeat(np.arange(shape[0]), list(map(len, self.references))) * shape[1]
+        cells = rows + np.array(list(chain.from_iterable(self.references)), np.int64)
+        return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float32)
+
+    @cached_property
+    def taken(self) -> NDArray[np.float32]:
+        """1 for every word of an output: one row per case, one column per position."""
+        return kept_words(self.outputs, self.size)
+
+    @cached_property
+    def kept(self) -> NDArray[np.float32]:
+        """1 for every word that a person kept: one row per person, one column per position."""
+        return kept_words(self.people, self.size)
+
+    @cached_property
+    def nodes(self) -> NDArray[np.int64]:
+        """Number of the node of every position, or -1; 0 is START, and the last entry the end."""
+        is_node = np.asarray(self.kept.any(axis=0))
+        numbers = np.cumsum(is_node)
+        numbers[1:][~is_node[1:]] = -1
+        return np.append(numbers, -1)
+
+    @cached_property
+    def words(self) -> int:
+        """Number of words that anybody kept."""
+        return int(self.kept.any(axis=0).sum())
+
+    @cached_property
+    def shared(self) -> NDArray[np.float32]:
+        """Number of words that every output shares with every person."""
+        return self.taken @ self.kept.T
+
+    @property
+    def support(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sums of the people who kept each word of an output, and of as many most kept words."""
+        counts = (self.chosen @ self.kept).astype(np.float64)
+        most = np.cumsum(np.sort(counts, axis=1)[:, ::-1], axis=1)
+        words = np.minimum(self.lengths, most.shape[1])
+        top = np.where(words > 0, most[np.arange(len(words)), words - 1], 0)
+        return (counts * self.taken).sum(axis=1), top
+
+    def counts(self, end: int) -> Counts:
+        """Return the counts of all arcs, with this number of the end."""
+        path = [(START, *one, self.size + 1) for one in self.people]
+        nodes = self.nodes[np.array(list(chain.from_iterable(path)), np.int64)]
+        nodes[nodes < 0] = end
+        person = np.repeat(np.arange(len(path)), list(map(len, path)))
+        arcs = nodes[1:] * (end + 1) + nodes[:-1]
+        used = np.zeros(((end + 1) ** 2, len(path)), np.float32)
+        used[arcs[nodes[1:] > 0], person[1:][nodes[1:] > 0]] = 1
+        return (used @ self.chosen.T).astype(np.int16).reshape(end + 1, end + 1, -1)
+
+
+def kept_words(summaries: Sequence[tuple[int, ...]], size: int) -> NDArray[np.float32]:
+    """Return 1 for every position in a summary: one row per summary, columns from 0 to ``size``."""
+    kept = np.zeros((len(summaries), size + 1), np.float32)
+    rows = np.repeat(np.arange(len(summaries)), list(map(len, summaries)))
+    kept[rows, np.array(list(chain.from_iterable(summaries)), np.int64)] = 1
+    kept[:, 0] = 0
+    return kept
+
+
+def first_before(counts: Counts) -> list[int]:
+    """Return the first predecessor of every node in any network; its own number without any."""
+    used = np.asarray(counts.any(axis=2))
+    used[np.arange(len(used)), np.arange(len(used))] = True
+    return list(map(int, np.argmax(used, axis=1)))
+
+
+def log_table(most: int) -> NDArray[np.float64]:
+    """Return the logarithms of the counts up to ``most``; minus infinity for 0."""
+    return np.array([-inf, *map(log, range(1, most + 1))])
+
+
+def ceilings(
+    counts: Counts, people: NDArray[np.int64], means: NDArray[np.float64], *, boundary: bool
+) -> NDArray[np.float64]:
+    """Return the ``ceiling`` of many networks, given the mean log count of any path or NaN."""
+    end, logs, first = len(counts) - 1, log_table(int(counts.max())), first_before(counts)
+    arcs = [logs[counts[node, first[node] : node]] for node in range(end + 1)]
+    means = np.where(np.isnan(means), -1e6, means)
+    found = np.zeros(len(people), np.bool_)
+    for _ in range(MAX_SEARCH_ROUNDS):
+        total, number = _heaviest_of_many(arcs, first, means, boundary=boundary)
+        found = number > 0
+        better = np.divide(total, number, out=np.full(len(people), -inf), where=found)
+        if not (better > means).any():
+            break
+        means = np.maximum(better, means)
+    weights = [exp(mean - log(n)) for mean, n in zip(means.tolist(), people.tolist(), strict=True)]
+    return np.where(found, weights, nan)
+
+
+def _heaviest_of_many(
+    arcs: Sequence[NDArray[np.float64]],
+    first: Sequence[int],
+    means: NDArray[np.float64],
+    *,
+    boundary: bool,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what ``_heaviest`` returns for each of many networks.
+
+    ``ways`` has the best way with arcs to every node: rows of excess, sum and number of arcs.
+    ``onward`` has the way to continue from, which without ``boundary`` may have no arcs yet.
+    """
+    size, columns, end = len(arcs), np.arange(len(means)), len(arcs) - 1
+    ways = np.zeros((3, size, len(means)))
+    ways[0] = -inf
+    onward = ways if boundary else ways.copy()
+    if boundary:
+        ways[0, START] = 0
+    for node in range(1, size):
+        start, counted = first[node], boundary or node < end
+        steps = arcs[node] if counted else np.where(np.isinf(arcs[node]), -inf, 0.0)
+        source = onward if counted else ways
+        reached = source[0, start:node] + (steps - means if counted else steps)
+        if not len(reached):
+            continue
+        best = reached.argmax(axis=0)
+        way = source[:, best + start, columns]
+        way[0] = reached[best, columns]
+        way[1] += steps[best, columns]
+        way[2] += counted
+        way[1:, np.isinf(way[0])] = 0
+        ways[:, node] = way
+        if not boundary:
+            onward[:, node] = way
+            if start == START:
+                onward[:, node, ~np.isinf(arcs[node][START]) & (way[0] < 0)] = 0
+    return ways[1, end], ways[2, end]

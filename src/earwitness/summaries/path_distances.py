@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from itertools import chain
+from math import exp, inf, log
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.summaries.network import START, UNREACHABLE_COST, Network, StepCosts, SummaryMatches
+from earwitness.summaries.network import (
+    START,
+    UNREACHABLE_COST,
+    Counts,
+    ItemCases,
+    Network,
+    StepCosts,
+    SummaryMatches,
+    ceilings,
+    first_before,
+    log_table,
+)
 
 # --- Band of cells -------------------------------------------------------------------------------
 # If words are compared by position, a cell k words away from the node's own index in the summary
@@ -407,3 +419,212 @@ def _move(row: Ints, by: int, into: Ints) -> None:
     kept = row[by : by + len(into)]
     into[: len(kept)] = kept
     into[len(kept) :] = row[-1]
+
+
+# --- Closest paths of many small networks --------------------------------------------------------
+# All cases are computed at once, along the last axis of arrays. A cell is the cost from a node to
+# the end for the number of words of the summary that are left, minus as many insertions. One number
+# ranks the criteria: edits, then words of the path, then the sum of log counts in fixed point. The
+# path is then found from the start: a node is taken if its cost does not exceed the lowest one.
+
+
+UNREACHED_COST = 2**61  # cost of a cell that is not reached; sums of three fit into 64 bits
+LIMIT_OF_SMALL = 2**60  # numbers below this are costs of paths
+SUM_TOLERANCE = 1e-9  # sums of log counts this close are equal
+
+
+CELLS_AT_ONCE = 250_000  # number of cells that are computed at once, as many as a cache holds
+
+
+def small_batches(items: Iterable[ItemCases]) -> Iterator[list[ItemCases]]:
+    """Yield items of similar size, with so many cases that their cells fit into a cache."""
+    batch, cases, longest = list[ItemCases](), 0, 0
+    for item in sorted(items, key=lambda item: item.words):
+        own, number = int(item.lengths.max()), len(item.rows)
+        cases, longest = cases + number, max(longest, own)
+        if batch and cases * (item.words + 2) * (longest + 1) > CELLS_AT_ONCE:
+            yield batch
+            batch, cases, longest = [], number, own
+        batch.append(item)
+    if batch:
+        yield batch
+
+
+class PathStatistics(NamedTuple):
+    """Numbers of the closest path of every case, as ``SummarizationAccuracy`` needs them.
+
+    Edits and words of the path, its weight and the ceiling, the sum of the logarithms of shares,
+    the number of arcs, the number of those that nobody took, and whether all of this is certain
+    (see ``SmallClosestPaths``).
+    """
+
+    edits: Ints
+    words: Ints
+    weights: NDArray[np.float64]
+    ceilings: NDArray[np.float64]
+    log_shares: NDArray[np.float64]
+    arcs: Ints
+    empty_arcs: Ints
+    certain: NDArray[np.bool_]
+
+    def rows(self, some: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return rows of statistics; ``some`` says whether the outputs have words."""
+        accuracy = (self.words - self.edits) / self.words
+        weighted, best = np.where(some, self.weights * accuracy, 0.0), self.ceilings
+        normal = np.divide(weighted, best, out=np.full(weighted.shape, np.nan), where=best != 0)
+        row = [self.words - self.edits, self.words, accuracy, np.ones(accuracy.shape)]
+        for value in (weighted, best, normal):
+            row += [np.where(np.isnan(value), 0.0, value), ~np.isnan(value)]
+        row += [self.log_shares, self.arcs, self.empty_arcs]
+        row += [np.where(np.isnan(normal), 0.0, value) for value in (weighted, best)]
+        return np.stack([column.astype(np.float64) for column in row], axis=-1)
+
+
+def measure_small(items: Sequence[ItemCases], *, boundary: bool) -> PathStatistics:
+    """Return the statistics of the closest paths of all cases, in the order of the items."""
+    end = max(item.words for item in items) + 1
+    counts = np.concatenate([item.counts(end) for item in items], axis=2)
+    people = np.concatenate([item.chosen.sum(axis=1) for item in items]).astype(np.int64)
+    labels, words = _labels(items)
+    closest = closest_of_small(counts, labels, words)
+    columns, before = np.arange(len(words)), closest.before
+    logs, shares = log_table(int(counts.max())), _share_table(people, int(counts.max()))
+    totals, log_shares = np.zeros(len(words)), np.zeros(len(words))
+    arcs = np.zeros(len(words), np.int64)
+    for node in range(1, end + 1) if boundary else range(1, end):
+        used = before[node] >= (START if boundary else START + 1)
+        number = counts[node, before[node], columns]
+        totals += np.where(used, logs[number], 0.0)
+        log_shares += np.where(used, shares[people, number], 0.0)
+        arcs += used
+    means = np.divide(totals, arcs, out=np.full(len(words), np.nan), where=arcs > 0)
+    weights = [exp(mean - log(n)) for mean, n in zip(means.tolist(), people.tolist(), strict=True)]
+    distinct, which = _distinct_networks(items)
+    best = ceilings(counts[:, :, distinct], people[distinct], means[distinct], boundary=boundary)
+    lengths = (before[1:end] >= 0).sum(axis=0)
+    return PathStatistics(
+        closest.edits,
+        lengths,
+        np.array(weights),
+        best[which],
+        log_shares,
+        arcs,
+        np.zeros(len(words), np.int64),
+        closest.certain,
+    )
+
+
+def _labels(items: Sequence[ItemCases]) -> tuple[Ints, Ints]:
+    """Return the nodes of the words of all outputs, counted from the last word, and lengths."""
+    words = np.concatenate([item.lengths for item in items])
+    flat = [np.array(list(chain.from_iterable(item.outputs)), np.int64) for item in items]
+    nodes = [item.nodes[one] for item, one in zip(items, flat, strict=True)]
+    columns = np.repeat(np.arange(len(words)), words)
+    places = np.repeat(np.cumsum(words), words) - 1 - np.arange(len(columns))
+    labels = np.full((int(words.max(initial=0)), len(words)), -1)
+    labels[places, columns] = np.where(np.concatenate(flat) > 0, np.concatenate(nodes), -1)
+    return labels, words
+
+
+def _share_table(people: Ints, most: int) -> NDArray[np.float64]:
+    """Return the logarithms of counts divided by numbers of people, by both."""
+    table = np.zeros((int(people.max()) + 1, most + 1))
+    for number in np.unique(people).tolist():
+        table[number, 1:] = [log(count / number) for count in range(1, most + 1)]
+    return table
+
+
+def _distinct_networks(items: Sequence[ItemCases]) -> tuple[list[int], list[int]]:
+    """Return the first case of every network, and the index of the network of every case."""
+    distinct, which = list[int](), list[int]()
+    for item in items:
+        known: dict[bytes, int] = {}
+        for chosen in item.chosen:
+            key = chosen.tobytes()
+            if key not in known:
+                known[key] = len(distinct)
+                distinct.append(len(which))
+            which.append(known[key])
+    return distinct, which
+
+
+class SmallClosestPaths(NamedTuple):
+    """Closest paths of many networks.
+
+    ``edits`` has one number per case, and ``before`` the predecessor of every node on the path, or
+    -1. The cases that are not ``certain`` have sums of log counts so close to the tolerance that
+    their path must be computed with more digits.
+    """
+
+    edits: Ints
+    before: Ints
+    certain: NDArray[np.bool_]
+
+
+def closest_of_small(counts: Counts, labels: Ints, words: Ints) -> SmallClosestPaths:
+    """Return the closest paths of many small networks by fewest edits, as ``closest`` does.
+
+    Parameters
+    ----------
+    counts
+        Number of people on the arcs of every network, from the second to the first axis.
+    labels
+        Nodes of the words of the summaries, counted from the last word; -1 matches nothing.
+    words
+        Number of words of the summaries.
+    """
+    end, most, places = len(counts) - 1, int(counts.max()), len(labels) + 1
+    highest = max(log_table(most)[-1], 1e-3)
+    room = LIMIT_OF_SMALL // ((places + end + 2) * end)  # for the sums of log counts of a path
+    unit = (room - end - 4) / (end * highest + SUM_TOLERANCE)
+    tolerance, rounding = int(SUM_TOLERANCE * unit), end + 1
+    gains = np.rint(log_table(most)[1:] * unit).astype(np.int64)
+    word = end * int(gains[-1]) + tolerance + 2  # gain of a word of the path; an edit costs more
+    costs = StepCosts(-word, (end - 1) * word, end * word)
+    table, first = np.append(UNREACHED_COST, -gains), first_before(counts)
+    cells = _cells_to_the_end(counts, labels, table, first, costs)
+    columns = np.arange(len(words))
+    least = cells[START, words, columns]
+    before, doubtful = np.full((end + 1, len(words)), -1), np.zeros(len(words), np.bool_)
+    now, passed = np.zeros(len(words), np.int64), np.zeros(len(words), np.int64)
+    row = np.where(np.arange(places)[:, None] <= words, 0, UNREACHED_COST)
+    for node in range(1, end):
+        arc = table[counts[node, now, columns]]
+        if not (arc < UNREACHED_COST).any():
+            continue
+        stepped = _step(row[::-1], labels[::-1] == node, costs)[::-1]
+        above = (stepped + cells[node]).min(axis=0) + passed + arc - least - tolerance
+        taken = above <= 0
+        doubtful |= np.abs(above) <= rounding
+        stepped = np.minimum.accumulate(stepped[::-1], axis=0)[::-1]
+        row = np.where(taken, stepped, row)
+        before[node] = np.where(taken, now, -1)
+        passed, now = passed + np.where(taken, arc, 0), np.where(taken, node, now)
+    before[end] = now
+    words_and_edits = (-least - words * costs.extra) // word  # words minus edits times ``end``
+    edits = -(words_and_edits // end)
+    return SmallClosestPaths(edits, before, ~doubtful & (tolerance > 2 * rounding))
+
+
+def _cells_to_the_end(
+    counts: Counts, labels: Ints, table: Ints, first: Sequence[int], costs: StepCosts
+) -> Ints:
+    """Return the cells of all nodes but the end."""
+    end = len(counts) - 1
+    cells = np.repeat(table[counts[end, :end]][:, None], len(labels) + 1, axis=1)
+    for node in range(end - 1, START, -1):
+        row, leading = cells[node], slice(first[node], node)
+        np.minimum.accumulate(row, axis=0, out=row)
+        stepped = _step(row, labels == node, costs)
+        ways = stepped + table[counts[node, leading]][:, None]
+        np.minimum(cells[leading], ways, out=cells[leading])
+    np.minimum.accumulate(cells[START], axis=0, out=cells[START])
+    return cells
+
+
+def _step(row: Ints, right: NDArray[np.bool_], costs: StepCosts) -> Ints:
+    """Return the costs with a word of the path, which is missing or takes a word of the summary."""
+    stepped = row + costs.wrong
+    taken = row[:-1] + np.where(right, costs.match - costs.extra, costs.wrong - costs.extra)
+    np.minimum(stepped[1:], taken, out=stepped[1:])
+    return stepped

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from math import isqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,97 +177,116 @@ def _before(word_places: Ints, after: Ints, row: _Row) -> _Row:
 
 
 # --- Positions of recognized words ---------------------------------------------------------------
+# An alignment is determined by its correct words: between two of them, the longer side has as many
+# words as edits are needed. For every pair of equal words, the cost of the best alignment that ends
+# with this pair is computed from the start, and of the best that begins with it from the end. Their
+# sum shows whether a best alignment has the pair; if there are more such pairs than correct words,
+# several alignments are equally good.
 
 
 Spans = Sequence[tuple[float, float]]
-AnyInts = NDArray[Any]
 # units per second in which times are compared, fewer if times are very long
 TICKS_PER_SECOND = 1000
 MAX_TOTAL_COST = 2**61  # largest sum of all costs
 
 
+class Recognition(NamedTuple):
+    """Positions of recognized words, from 1, or 0; and whether others are equally good."""
+
+    positions: tuple[int, ...]
+    ambiguous: bool
+
+
 def recognised(
     words: Sequence[str], said: Sequence[str], times: tuple[Spans, Spans] | None = None
-) -> tuple[int, ...]:
+) -> Recognition:
     """Return the position of every recognized word in the transcript, from 1, or 0.
 
     Of all alignments, the one with the fewest edits is used, then with most correct words, then
-    with the longest overlap of correct words in time (``times`` of both sides).
+    with the longest overlap of correct words in time (``times`` of both sides), then with most
+    correct words that are neighbours on both sides, then the earliest.
 
-    >>> recognised("the in spring".split(), "in the spring in spring".split())
-    (2, 4, 5)
+    >>> said = "the beautiful cherry blossoms in Japan bloom in spring".split()
+    >>> recognised("cherry blossoms in".split(), said)
+    Recognition(positions=(3, 4, 5), ambiguous=False)
+    >>> recognised("in".split(), said)
+    Recognition(positions=(5,), ambiguous=True)
     """
+    mine, theirs = ([normalise_word(word) for word in side] for side in (words, said))
+    where: dict[str, list[int]] = {}
+    for place, word in enumerate(mine, 1):
+        where.setdefault(word, []).append(place)
+    none = np.zeros(0, np.int64)
+    array = {word: np.array(places, np.int64) for word, places in where.items()}
+    places = [array.get(word, none) for word in theirs]
     costs = _Costs(len(words), len(said), times)
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(words, 1):
-        places.setdefault(normalise_word(word), []).append(place)
-    rows = [np.arange(len(words) + 1, dtype=np.int64) * costs.edit]
-    for position, word in enumerate(said):
-        rows.append(
-            _row(
-                rows[-1], np.array(places.get(normalise_word(word), []), np.int64), position, costs
-            )
-        )
-    return _trace(rows, words, said, costs)
+    gains = [costs.gain(row, position) for position, row in enumerate(places)]
+    size, positions = len(words), [0] * len(words)
+    upto, least = _pair_costs(places, gains, size, costs.edit)
+    backwards = [size + 1 - row[::-1] for row in reversed(places)]
+    onward, _ = _pair_costs(backwards, [row[::-1] for row in reversed(gains)], size, costs.edit)
+    best = [row + other[::-1] for row, other in zip(upto, reversed(onward), strict=True)]
+    best = [np.flatnonzero(row + gain == least) for row, gain in zip(best, gains, strict=True)]
+    place, position, cost = 0, 0, 0
+    for number, index in enumerate(best, 1):  # the earliest position that continues a best way
+        row, value = places[number - 1][index], upto[number - 1][index]
+        apart = np.maximum(row - place, number - position) - 1
+        beside = (apart == 0) & (row - place == number - position) & (place > 0)
+        reached = cost + apart * costs.edit - gains[number - 1][index] - beside
+        continuing = np.flatnonzero((row > place) & (reached == value))
+        if len(continuing):
+            chosen = continuing[0]
+            place, position, cost = int(row[chosen]), number, int(value[chosen])
+            positions[place - 1] = number
+    return Recognition(tuple(positions), sum(map(len, best)) > sum(map(bool, positions)))
 
 
 class _Costs:
-    """Costs of edits and gains of correct words, as whole numbers that rank the criteria."""
+    """Costs of edits and gains of correct words, as whole numbers that rank the criteria.
+
+    Neighbours gain 1, a unit of time more than all neighbours, a correct word more than all time.
+    """
 
     def __init__(self, words: int, said: int, times: tuple[Spans, Spans] | None) -> None:
         self._times, self._tick = times, float(TICKS_PER_SECOND)
-        most = 0
+        self._unit, most = min(words, said) + 1, 0
         if times is not None:
             self._mine, self._theirs = (np.asarray(side, float).reshape(-1, 2) for side in times)
             spoken = float(np.maximum(self._mine[:, 1] - self._mine[:, 0], 0).sum())
-            room = MAX_TOTAL_COST // ((words + said + 2) * (min(words, said) + 1)) - words - 1
+            room = MAX_TOTAL_COST // ((words + said + 2) * self._unit**2) - words - 1
             self._tick = min(self._tick, room / spoken) if spoken else self._tick
             most = int(spoken * self._tick) + words
-        self.right = most + 1
-        self.edit = self.right * (min(words, said) + 1)
+        self.right = (most + 1) * self._unit
+        self.edit = self.right * self._unit
 
-    def gain(self, places: AnyInts, position: int) -> AnyInts:
+    def gain(self, places: Ints, position: int) -> Ints:
         """Return the gains of correct words at these indices."""
         if self._times is None:
             return np.full(len(places), self.right)
         starts, stops = self._mine[places - 1].T
         start, stop = self._theirs[position]
         overlap = np.minimum(stops, stop) - np.maximum(starts, start)
-        ticks: AnyInts = np.rint(np.maximum(overlap, 0) * self._tick).astype(np.int64)
-        return ticks + self.right
+        ticks: Ints = np.rint(np.maximum(overlap, 0) * self._tick).astype(np.int64)
+        return ticks * self._unit + self.right
 
 
-def _row(before: AnyInts, places: AnyInts, position: int, costs: _Costs) -> AnyInts:
-    """Return the distances of all prefixes of the words to the transcript up to a position."""
-    row = before.copy()
-    row[1:] = np.minimum(before[1:], before[:-1])
-    row += costs.edit
-    if len(places):
-        gains = costs.gain(places, position)
-        row[places] = np.minimum(row[places], before[places - 1] - gains)
-        ramp = np.arange(len(row)) * costs.edit
-        row = np.minimum.accumulate(row - ramp) + ramp
-    return row
+def _pair_costs(
+    places: Sequence[Ints], gains: Sequence[Ints], size: int, edit: int
+) -> tuple[list[Ints], int]:
+    """Return the lowest cost of alignments up to every pair of equal words, and of all words.
 
-
-def _trace(
-    rows: list[AnyInts], words: Sequence[str], said: Sequence[str], costs: _Costs
-) -> tuple[int, ...]:
-    """Trace back from the end: correct words first, then substitutions, then deletions."""
-    labels = [0] * len(words)
-    position, place = len(said), len(words)
-    while position and place:
-        cost, before = int(rows[position][place]), rows[position - 1]
-        if normalise_word(words[place - 1]) == normalise_word(said[position - 1]):
-            gain = int(costs.gain(np.array([place]), position - 1)[0])
-            if cost == int(before[place - 1]) - gain:
-                labels[place - 1] = position
-                position, place = position - 1, place - 1
-                continue
-        if cost == int(before[place - 1]) + costs.edit:
-            position, place = position - 1, place - 1
-        elif cost == int(before[place]) + costs.edit:
-            position -= 1
-        else:
-            place -= 1
-    return tuple(labels)
+    ``places`` has the indices, from 1, of the words that equal each word of the transcript.
+    """
+    ramp = np.arange(size + 1, dtype=np.int64) * edit
+    row, never = ramp, np.full(size + 1, MAX_TOTAL_COST, np.int64)
+    paired, pair_costs = never, list[Ints]()
+    for here, gain in zip(places, gains, strict=True):
+        costs = np.minimum(row[here - 1], paired[here - 1] - 1) - gain
+        row = np.minimum(row, np.append(MAX_TOTAL_COST, row[:-1])) + edit
+        paired = never
+        if len(here):
+            paired = never.copy()
+            paired[here] = costs
+            row = np.minimum.accumulate(np.minimum(row, paired) - ramp) + ramp
+        pair_costs.append(costs)
+    return pair_costs, int(row[-1])

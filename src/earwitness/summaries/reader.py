@@ -29,7 +29,7 @@ from earwitness.summaries.records import (
 )
 from earwitness.task import TaskReader
 from earwitness.text.scripts import NOT_LATIN_REMARK, latin_notes, not_latin
-from earwitness.text.transcripts import read_ctm
+from earwitness.text.transcripts import CONFIDENCE_REMEDY, SORT_REMEDY, read_ctm
 from earwitness.text.words import TOKENIZERS, normalise_word, tokeniser_signature
 
 # --- Words and positions of a record -------------------------------------------------------------
@@ -61,10 +61,10 @@ class SummaryOptions:
 
 
 class ParsedSummary(NamedTuple):
-    """A summary, and the number of ways to locate it in the transcript."""
+    """A summary, and whether it can be located in the transcript in several equally good ways."""
 
     summary: Summary
-    ways: int = 1
+    ambiguous: bool = False
 
 
 EMPTY_SUMMARY = ParsedSummary(Summary("", (), ()))
@@ -141,11 +141,11 @@ def of_system(
     if isinstance(timed, list):
         return timed
     words, times = timed
-    positions = None
-    if reading.outputs:
-        both = (times, item.times) if times is not None and item.times is not None else None
-        positions = recognised(words, item.words, both)
-    return ParsedSummary(Summary(" ".join(words), words, positions))
+    if not reading.outputs:
+        return ParsedSummary(Summary(" ".join(words), words, None))
+    both = (times, item.times) if times is not None and item.times is not None else None
+    located = recognised(words, item.words, both)
+    return ParsedSummary(Summary(" ".join(words), words, located.positions), located.ambiguous)
 
 
 def _plain(
@@ -171,7 +171,7 @@ def _plain(
         if reading.tokenise == "blanks" and UNSPACED_LETTER_PATTERN.search(content.text):
             remedy = "use --tokenize japanese for Japanese, or give words and positions"
         return [Fault(f"{path}.text", _not_extracted(words, extracted.place, item), remedy)]
-    return ParsedSummary(Summary(content.text, words, extracted.positions), extracted.ways)
+    return ParsedSummary(Summary(content.text, words, extracted.positions), extracted.ways > 1)
 
 
 def _not_extracted(words: Sequence[str], place: int, item: Item) -> str:
@@ -218,13 +218,12 @@ def _timed(record: Any, path: str) -> tuple[tuple[str, ...], Spans | None] | lis
     at = f"{path}." if path else ""
     if record.words is UNSET:
         return _from_ctm(record.ctm, f"{at}ctm")
-    faults = []
+    faults = list[Fault]()
     words, times = list[str](), list[tuple[float, float]]()
     for index, word in enumerate(record.words):
         if isinstance(word, RecognizedWord):
+            faults += _wrong_times(word, times, f"{at}words[{index}]")
             times.append((word.start, word.end))
-            if word.end < word.start:
-                faults.append(Fault(f"{at}words[{index}]", "ends before it begins"))
         words.append(word.word if isinstance(word, RecognizedWord) else word)
         if not is_name(words[-1]):
             message = f"must be printable text, got {show(words[-1])}"
@@ -239,6 +238,22 @@ def _timed(record: Any, path: str) -> tuple[tuple[str, ...], Spans | None] | lis
         message = "some words have times and some do not"
         faults.append(Fault(f"{at}words", message, "give times for all words or for none"))
     return faults or (tuple(words), tuple(times) if times else None)
+
+
+def _wrong_times(
+    word: RecognizedWord, before: Sequence[tuple[float, float]], path: str
+) -> Iterator[Fault]:
+    """Yield the faults of the times and the confidence of a word that follows other words."""
+    if word.start < 0:
+        yield Fault(path, "starts before 0", "times are in seconds from the start of the recording")
+    if word.end < word.start:
+        yield Fault(path, "ends before it begins")
+    if before and word.start < before[-1][0]:
+        yield Fault(
+            path, f"starts at {word.start:g} s, before the word in front of it", SORT_REMEDY
+        )
+    if word.confidence is not UNSET and word.confidence > 1:
+        yield Fault(path, f"has the confidence {word.confidence:g}, above 1", CONFIDENCE_REMEDY)
 
 
 def _from_ctm(text: str, path: str) -> tuple[tuple[str, ...], Spans | None] | list[Fault]:
@@ -256,6 +271,10 @@ def _from_ctm(text: str, path: str) -> tuple[tuple[str, ...], Spans | None] | li
 
 
 AMBIGUOUS_REMARK = "ambiguous in "
+AMBIGUOUS = (
+    "can be located in the transcript in several ways; the positions with most neighbouring words, "
+    "then the earliest, are used"
+)
 SHOWN_ITEMS = 5  # items listed in a note
 
 
@@ -333,7 +352,7 @@ class SummaryReader(TaskReader):
             summaries = [one for one in resolved if isinstance(one, ParsedSummary)]
         side = "references" if references else "outputs"
         pairs = zip(names, summaries, strict=True)
-        odd = Counter(f"{AMBIGUOUS_REMARK}{side} {name}" for name, one in pairs if one.ways > 1)
+        odd = Counter(f"{AMBIGUOUS_REMARK}{side} {name}" for name, one in pairs if one.ambiguous)
         if references:
             odd[NOT_LATIN_REMARK] = sum(not_latin(one.summary.text) for one in summaries)
         return +odd
@@ -363,11 +382,7 @@ class SummaryReader(TaskReader):
                 names = ", ".join(list(items)[:SHOWN_ITEMS]) + ", …" * (len(items) > SHOWN_ITEMS)
                 number = sum(items.values())
                 what = "summary" if number == 1 else "summaries"
-                yield (
-                    f"{number:,} {what} among the {side} can be located in the transcript in "
-                    "several ways; the positions with most neighbouring words, then the earliest, "
-                    f"are used: {names}"
-                )
+                yield f"{number:,} {what} among the {side} {AMBIGUOUS}: {names}"
 
     def baseline(self, name: str, cases: Cases, seed: int) -> list[ParsedSummary]:
         """Return the first words, or random words, as many as people keep on average."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from html import unescape
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from earwitness.text.times import TIME_PATTERN, TimestampFormat
 
@@ -21,12 +20,13 @@ def normalise_lines(text: str) -> str:
 
 
 class TranscriptSection(NamedTuple):
-    """A chapter of a transcript, which starts at ``line``."""
+    """A chapter of a transcript, which starts at ``line``; level 0 if it has no level."""
 
     text: str
     title: str | None = None
     time: float | None = None
     line: int = 1
+    level: int = 0
 
 
 class Flaw(NamedTuple):
@@ -39,11 +39,15 @@ class Flaw(NamedTuple):
 
 @dataclass(frozen=True)
 class Transcript:
-    """Sections in order; ``loose`` is the number of lines outside all sections."""
+    """Sections in order; ``loose`` is the number of lines outside all sections.
+
+    ``duration`` is that of the recording, if the text contains it.
+    """
 
     sections: tuple[TranscriptSection, ...]
     flaws: tuple[Flaw, ...] = ()
     loose: int = 0
+    duration: float | None = None
 
     @property
     def timed(self) -> bool:
@@ -69,6 +73,30 @@ class Transcript:
         """Return the spoken text without titles."""
         return " ".join(section.text for section in self.sections if section.text)
 
+    @property
+    def levels(self) -> set[int]:
+        """Return the levels of sections."""
+        return {section.level for section in self.sections if section.level}
+
+    def at_level(self, level: int) -> Transcript:
+        """Return the sections of a level, with the texts of other sections inside them.
+
+        Sections without a level are kept. Flaws of the headings of other levels are left out.
+        """
+        kept: list[TranscriptSection] = []
+        loose = self.loose
+        for section in self.sections:
+            if section.level in (0, level):
+                kept.append(section)
+            elif kept:
+                text = " ".join(filter(None, (kept[-1].text, section.text)))
+                kept[-1] = kept[-1]._replace(text=text)
+            else:
+                loose += len(section.text.splitlines())
+        other = {section.line for section in self.sections if section.level not in (0, level)}
+        flaws = tuple(flaw for flaw in self.flaws if flaw.line not in other)
+        return replace(self, sections=tuple(kept), flaws=flaws, loose=loose)
+
 
 # --- Subtitles and chapter lists -----------------------------------------------------------------
 
@@ -80,9 +108,18 @@ CUE_TAGS = re.compile(
 NON_CUE_BLOCKS = ("NOTE", "STYLE", "REGION")
 TIME_REGEX = re.compile(TIME_PATTERN)
 LIST_PREFIX = re.compile(r"[\W_]*(?:\d{1,3}[.)])?[\W_]*")  # bullets, symbols, a number
+LIST_MARKER = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 # starts like a time, but is not a valid time
 TIME_LIKE_START = re.compile(rf"{LIST_PREFIX.pattern}(?:\d{{1,4}}:)?\d{{1,4}}:\d{{2}}(?!\d)")
 TITLE_SEPARATORS = " \t-–—:|.,;→•\u200b\u200e\u200f"
+# links and emphasis of Markdown; a target in parentheses that is a time is no link
+MARKDOWN_LINK = re.compile(
+    r"\[([^\[\]]*)\]\((?!\d+:\d)(?:[^()\s]|\([^()\s]*\))+(?:\s+\"[^\"]*\")?\)"
+)
+MARKDOWN_EMPHASIS = re.compile(
+    r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*]*[^\s*])\1(?![\w*])"
+    r"|(?<!\w)(_{1,3})(?=[^\s_])(.*?[^\s_])\3(?!\w)|(`)([^`]+)`"
+)
 FFMETADATA_ENTRY = re.compile(r"(?:[^\n\\]|\\.)+", re.DOTALL)
 
 
@@ -147,9 +184,26 @@ def _line_blocks(lines: list[str]) -> list[tuple[int, list[str]]]:
     return blocks
 
 
+def strip_markdown(line: str) -> str:
+    """Return a line without the links and the emphasis of Markdown.
+
+    >>> strip_markdown("**0:00** [Intro](https://example.org/a_b)")
+    '0:00 Intro'
+    """
+    line = MARKDOWN_LINK.sub(r"\1", line)
+    return MARKDOWN_EMPHASIS.sub(lambda m: m[2] or m[4] or m[6], line)
+
+
 def parse_youtube(text: str) -> Transcript:
-    """Parse lines such as ``1:02:03 Title`` or ``Title 1:02:03``; other lines are loose."""
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    """Parse lines such as ``1:02:03 Title`` or ``Title 1:02:03``; other lines are loose.
+
+    Times and titles may have links and emphasis of Markdown.
+    """
+    lines = [
+        (number, strip_markdown(line))
+        for number, line in enumerate(text.split("\n"), 1)
+        if line.strip()
+    ]
     for parse in (_parse_time_first, _parse_time_last):
         parsed = [parse(line, number) for number, line in lines]
         sections = tuple(section for section in parsed if section is not None)
@@ -188,44 +242,9 @@ def _parse_time_last(line: str, number: int) -> TranscriptSection | None:
     first = times[-1]
     if len(times) > 1 and not line[times[-2].end() : first.start()].strip(TITLE_SEPARATORS):
         first = times[-2]  # a range
-    title = line[: first.start()].strip(TITLE_SEPARATORS + "[(")
+    title = LIST_MARKER.sub("", line[: first.start()], count=1).strip(TITLE_SEPARATORS + "[(")
     time = TimestampFormat().seconds(first[0])
     return None if time is None or not title else TranscriptSection("", title, time, number)
-
-
-def parse_podcast(text: str) -> Transcript:
-    """Parse Podcasting 2.0 chapters (JSON); chapters not in the table of contents are loose."""
-    try:
-        document = json.loads(text)
-    except RecursionError:
-        return Transcript((), (Flaw(1, "not JSON: nested too deeply"),))
-    except ValueError as error:
-        return Transcript((), (Flaw(getattr(error, "lineno", 1), f"not JSON: {error}"),))
-    chapters = document.get("chapters") if isinstance(document, dict) else None
-    if not isinstance(chapters, list):
-        return Transcript((), (Flaw(1, 'no list "chapters" found'),))
-    sections, flaws, loose = [], [], 0
-    for number, chapter in enumerate(chapters):
-        time = _finite_number(chapter.get("startTime") if isinstance(chapter, dict) else None)
-        if time is None:
-            flaws.append(Flaw(1, f"chapters[{number}]: startTime must be a number"))
-        elif chapter.get("toc") is False:
-            loose += 1
-        else:
-            title = chapter.get("title")
-            sections.append(
-                TranscriptSection("", title.strip() if isinstance(title, str) else "", time)
-            )
-    return Transcript(tuple(sections), tuple(flaws), loose)
-
-
-def _finite_number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value) if isfinite(value) else None
-    except OverflowError:
-        return None
 
 
 def parse_ffmetadata(text: str) -> Transcript:
@@ -267,6 +286,19 @@ def _parse_chapter(body: str, line: int) -> TranscriptSection | Flaw:
 
 
 MAX_TIME_SECONDS = 1e12  # largest valid time
+# Tokens that are no words, in lower case. Kaldi's scripts remove them from a CTM file before it is
+# scored: egs/swbd/s5c/local/score_sclite.sh, egs/babel/s5d/local/lattice_to_ctm.sh and
+# egs/tedlium/s5_r2/local/score_sclite.sh.
+NOISE_FILLERS = ("noise", "laughter", "vocalized-noise", "breath", "cough", "smack", "um", "uh")
+FILLERS = frozenset(
+    (
+        *(f"[{name}]" for name in NOISE_FILLERS),
+        *("<unk>", "<eps>", "<noise>", "<silence>", "<hes>", "<v-noise>"),
+        *("%hesitation", "(%hesitation)", "(())", "!sil"),
+    )
+)
+CONFIDENCE_REMEDY = "confidences are probabilities"
+SORT_REMEDY = "sort the words by time"
 
 
 class TimedWord(NamedTuple):
@@ -280,38 +312,63 @@ class TimedWord(NamedTuple):
 
 
 def read_ctm(text: str) -> tuple[list[TimedWord], list[Flaw]]:
-    """Return the words of a CTM file, sorted by time within recordings, and the flaws.
+    """Return the words of a CTM file without fillers, sorted by recording, and the flaws.
 
-    >>> read_ctm("a 1 0.50 0.25 cherry 0.9\\n;; a comment\\na 1 0.1 0.2 the")[0][0].word
-    'the'
+    >>> read_ctm("a 1 0.1 0.2 the\\n;; comment\\na 1 0.3 0.1 [noise]\\na 1 0.5 0.2 sky")[0][1].word
+    'sky'
     """
     words, flaws = list[TimedWord](), list[Flaw]()
+    last: dict[str, tuple[float, int]] = {}  # start and line of the last word of every recording
     for number, line in enumerate(text.splitlines(), 1):
         parts = line.split()
         if not parts or line.lstrip().startswith(";;"):
             continue
         word = _parse_word(parts)
-        if isinstance(word, str):
-            flaws.append(Flaw(number, word, "write: recording channel start duration word"))
-        else:
+        if isinstance(word, Flaw):
+            flaws.append(word._replace(line=number))
+            continue
+        before = last.get(word.recording)
+        if before is not None and word.start < before[0]:
+            message = f"starts at {word.start:g} s, before the word on line {before[1]}"
+            flaws.append(Flaw(number, message, SORT_REMEDY))
+        last[word.recording] = word.start, number
+        if not is_filler(word.word):
             words.append(word)
     return sorted(words, key=lambda timed_word: (timed_word.recording, timed_word.start)), flaws
 
 
-def _parse_word(parts: list[str]) -> TimedWord | str:
+def is_filler(word: str) -> bool:
+    """Whether a token of a CTM file is a noise, a hesitation or a symbol, and not a word.
+
+    >>> [is_filler(word) for word in ("[NOISE]", "(%HESITATION)", "noise")]
+    [True, True, False]
+    """
+    return word.lower() in FILLERS
+
+
+def _parse_word(parts: list[str]) -> TimedWord | Flaw:
+    """Return a word, or a flaw without the number of its line."""
     if len(parts) not in (5, 6):
-        return f"has {len(parts)} fields, not 5 or 6"
+        return _ctm_flaw(f"has {len(parts)} fields, not 5 or 6")
     recording, channel, *numbers = parts[:4]
     if parts[4].startswith("<ALT"):
-        return "has alternatives"
+        return _ctm_flaw("has alternatives")
     try:
         start, length = map(float, numbers)
         confidence = float(parts[5]) if len(parts) == 6 else None
     except ValueError:
-        return "has a time or a confidence that is not a number"
-    if not (abs(start) <= MAX_TIME_SECONDS and 0 <= length <= MAX_TIME_SECONDS):
-        return "has an invalid time"
+        return _ctm_flaw("has a time or a confidence that is not a number")
+    if start < 0 or length < 0:
+        return _ctm_flaw("has a negative time")
+    if not (start <= MAX_TIME_SECONDS and length <= MAX_TIME_SECONDS):
+        return _ctm_flaw("has an invalid time")
     if confidence is not None and not isfinite(confidence):
-        return "has an invalid confidence"
+        return _ctm_flaw("has an invalid confidence")
+    if confidence is not None and confidence > 1:
+        return Flaw(0, f"has the confidence {parts[5]}, above 1", CONFIDENCE_REMEDY)
     end = round(start + length, 6)
     return TimedWord(f"{recording} {channel}", parts[4], start, end, confidence)
+
+
+def _ctm_flaw(message: str) -> Flaw:
+    return Flaw(0, message, "write: recording channel start duration word")

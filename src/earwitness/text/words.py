@@ -29,6 +29,8 @@ UNSPACED_SCRIPTS = (  # scripts without spaces: Han, kana, Thai, Lao, Khmer, Mya
     "\U00020000-\U0003ffff"
 )
 PUNCTUATION_MARKS = ".,;:!?…·¡¿\"'`–—、。，！？：；।॥،؛؟۔"
+# typographic apostrophes: acute accent, modifier letters, quotation marks, primes and others
+APOSTROPHES = dict.fromkeys(map(ord, "´ʹʻʼʽˈˊ՚׳‘’‛′ꞌ＇"), "'")
 TOKENIZERS: dict[str, Callable[[str], list[str]]] = {
     "blanks": split_at_blanks,
     "japanese": split_japanese,
@@ -62,12 +64,15 @@ def _load_janome() -> Any:
 
 @lru_cache(maxsize=65536)
 def normalise_word(word: str) -> str:
-    """Return a word in lower case, without surrounding punctuation.
+    """Return a word in lower case, without surrounding punctuation, for comparison.
 
-    >>> [normalise_word(word) for word in ("“Café,”", "CAFÉ", "...", "C++")]
-    ['café', 'café', '...', 'c++']
+    Unicode forms of the same characters are equal (NFKC), and all apostrophes are ``'``.
+
+    >>> [normalise_word(word) for word in ("“Café,”", "CAFE\\u0301", "...", "C++", "It’s")]
+    ['café', 'café', '...', 'c++', "it's"]
     """
-    plain = unicodedata.normalize("NFKC", word).casefold()
+    plain = unicodedata.normalize("NFKC", word.translate(APOSTROPHES)).casefold()
+    plain = unicodedata.normalize("NFKC", plain)  # lower case may be decomposed
     inside = [place for place, letter in enumerate(plain) if not _is_outer_punctuation(letter)]
     return plain[inside[0] : inside[-1] + 1] if inside else plain
 

@@ -13,6 +13,7 @@ from earwitness.cli.main import group
 from earwitness.errors import InputError
 from earwitness.studies.design.plan import count_minutes
 from earwitness.studies.design.report import study_design, study_render, study_write
+from earwitness.studies.file import listener_rows
 from earwitness.studies.file.listener_rows import playlist_rows
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.study import Design
@@ -133,6 +134,68 @@ def test_rows_made_elsewhere_run_row_by_row_as_they_are(study: Path) -> None:
         ("SIG",),
     ]
     assert [tuple(map(str, row.values())) for row in playlist_rows(found, plan)] == rows
+
+
+# UDASE-CHiME2023/listening-test-config: generate_config_files.py, customize_json.py, metadata
+
+
+def test_playlists_of_the_udase_task_are_read_as_they_are(study: Path) -> None:
+    rows = [(0, "data/C1/clip3.wav", "BAK"), (1, "data/c1/clip3.wav", "OVRL")]
+    folder = study.parent / "config_files"
+    (folder / "csv").mkdir(parents=True)
+    lines = [",subset,session,file,scale", *(f"{n},1,1,{file},{scale}" for n, file, scale in rows)]
+    (folder / "csv" / "subject_1.csv").write_text("\n".join(lines) + "\n")
+    study.write_text(GIVEN + "rows: config_files\n")
+    [[trial]] = read_study(study).plans[0].sessions
+    assert (trial.item, trial.systems) == ("clip3", ("C1",))
+    entries = [
+        {"subset": 1, "session": 1, "file": file, "scale": scale, "end_experiment": "false"}
+        for _, file, scale in rows
+    ]
+    end = {**entries[-1], "file": "null", "scale": "null", "end_experiment": "true"}
+    (folder / "modified_json").mkdir()
+    text = "all_trials = " + json.dumps([*entries, end], indent=1)
+    (folder / "modified_json" / "subject_1.json").write_text(text)
+    study.write_text(GIVEN + "rows: config_files/modified_json\n")
+    assert read_study(study).plans[0].sessions == ((trial,),)
+
+
+def test_clips_of_the_udase_task_are_read_as_they_are(study: Path) -> None:
+    head = ",wavfile,duration,sex,session,location,transcription\n"
+    row = '61,S01_P04_13_output.wav,4.99,FM,S01,dining,"(P01) Or ""uh"", where?"\n'
+    (study.parent / "samples_subset_1.csv").write_text(head + row)
+    text = STUDY.replace("clips.csv", "samples_subset_1.csv").replace("clips: 5", "clips: 1")
+    text = text.replace("sessions: 2", "sessions: 1")
+    study.write_text(text.replace("panels: 2", "panels: 1").replace("training: 2", "training: 0"))
+    [clip] = read_study(study).material
+    assert (clip.name, clip.seconds) == ("S01_P04_13_output", 4.99)
+    assert clip.covariates["location"] == "dining"
+
+
+def test_few_unknown_files_are_compared_with_all_files(
+    study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched = []
+
+    def search(name: str, _names: object) -> str:
+        searched.append(name)
+        return "look at the folder"
+
+    monkeypatch.setattr(listener_rows, "nearest", search)
+    folder = study.parent / "rows"
+    folder.mkdir()
+    rows = [f"1,1,D{n % 100}/clip.wav,{scale}" for n in range(200) for scale in ("SIG", "BAK")]
+    text = "\n".join(["subset,session,file,scale", *rows]) + "\n"
+    for listener in (1, 2):
+        (folder / f"subject_{listener}.csv").write_text(text)
+    study.write_text(GIVEN + "rows: rows\n")
+    with pytest.raises(InputError) as error:
+        read_study(study)
+    assert searched == [f"D{n}/clip.wav" for n in range(20)]
+    assert str(error.value).splitlines()[-2:] == [
+        "  … and 790 more like this",
+        "800 problems; nothing was planned",
+    ]
 
 
 @pytest.mark.parametrize(

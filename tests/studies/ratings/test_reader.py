@@ -74,7 +74,6 @@ EXPECTED = [rated("a", "C0", "anna", "SIG", 4.0), rated("a", "C1", "anna", "SIG"
         LONG.replace(",", ", "),
         LONG.replace("\n", "\n\n") + ",,,,\n",
         '"item","system","listener","scale","value"\n"a","C0","anna","SIG","4"\na,C1,anna,SIG,2',
-        ",item,system,listener,scale,value\n0,a,C0,anna,SIG,4\n1,a,C1,anna,SIG,2\n",
     ],
 )
 def test_a_row_a_rating_is_read_however_it_is_written(tmp_path: Path, text: str) -> None:
@@ -381,7 +380,9 @@ def test_what_is_said_twice_is_refused(tmp_path: Path) -> None:
             LONG.replace("anna", "änna").encode("latin-1") * 2,
             "2: not UTF-8 at byte 6 (4 such lines) — save as UTF-8",
         ),
-        ('[{"item": "a"}]', "1: is a JSON array"),
+        ('[{"item": "a"}, ', "1: is a JSON array"),
+        ('[{"item": "a"}, 3]', "2: must be an object, got 3"),
+        (b"\x80\x04\x95\x10", " is a Python pickle, which is never opened"),
         (b"PK\x03\x04\x14\0\n\xff", " is an Excel workbook or another ZIP archive, not a text"),
         (bytes.fromhex("d0cf11e0a1b11ae1"), " is an Excel workbook (.xls), not a text table"),
         (b"PAR1\x15\x04", " is a Parquet file, not a text table — save it as CSV"),

@@ -3,7 +3,9 @@
 A folder has `csv/*.csv`, `json/*.json`, or either directly in it; the number in a file name is the
 listener's number. A row is `subset,session,file,scale`; session 0 comes first and its ratings are
 not counted. Adjacent rows of the same file are one trial; trials run in the order of the rows.
-Audio files of the same trial share a row, separated by ` | `.
+Audio files of the same trial share a row, separated by ` | `. A leading row index is ignored, and
+so are folders before the path that the study has, such as `data/` in `data/C1/a.wav`. JSON may
+start with the name of a variable and end with a row for the end of the experiment.
 """
 
 from __future__ import annotations
@@ -26,6 +28,9 @@ from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.wording import wording
 
 PLAYLIST_COLUMNS = ("subset", "session", "file", "scale")
+END_COLUMN = "end_experiment"  # "true" in a last row without an audio file
+VARIABLE_NAME = re.compile(r"\s*\w+\s*=\s*(?=\[)")
+SUGGESTED_FILES = 20  # unknown files for which a known one is searched
 FILE_SEPARATOR = " | "
 Row = dict[str, Any]
 
@@ -80,6 +85,8 @@ class PlaylistVocabulary:
     study: Study
     files: Mapping[str, tuple[str, str]]
     blocks: Mapping[str, int]
+    folded_files: Mapping[str, str | None] = field(default_factory=dict)
+    unknown_files: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, study: Study) -> PlaylistVocabulary:
@@ -99,7 +106,31 @@ class PlaylistVocabulary:
             for number, block in enumerate(study.blocks)
             for scale in block_kind(block).scales
         }
-        return cls(study, files, scales)
+        folded: dict[str, str | None] = {}
+        for file in files:
+            folded[file.casefold()] = None if file.casefold() in folded else file
+        return cls(study, files, scales, folded)
+
+    def find_file(self, file: str) -> str:
+        """Return the file of the study that a row names, or an empty string.
+
+        Leading folders may differ, and so may the case if this is not ambiguous.
+        """
+        parts = file.replace("\\", "/").split("/")
+        for start in range(max(len(parts) - 1, 1)):
+            path = "/".join(parts[start:])
+            if path in self.files:
+                return path
+            if found := self.folded_files.get(path.casefold()):
+                return found
+        return ""
+
+    def suggest_file(self, file: str) -> str:
+        """Return the remedy for an unknown file; only the first ones are searched for."""
+        if file not in self.unknown_files:
+            is_searched = len(self.unknown_files) < SUGGESTED_FILES
+            self.unknown_files[file] = nearest(file, self.files) if is_searched else ""
+        return self.unknown_files[file]
 
     def sounds(self, scale: str) -> int:
         """Return the number of audio files in a row of a scale."""
@@ -110,7 +141,7 @@ class PlaylistVocabulary:
 
     def trial(self, row: Row) -> Trial:
         """Return the trial that a row describes."""
-        heard = [self.files[file] for file in row["file"].split(FILE_SEPARATOR)]
+        heard = [self.files[self.find_file(file)] for file in row["file"].split(FILE_SEPARATOR)]
         item, systems = heard[0][0], tuple(system for _, system in heard)
         if systems == (self.study.anchor_system,):
             return Trial(item, systems, (row["scale"],))
@@ -209,10 +240,13 @@ def _read_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Row]]
             yield line, {key: _parse_whole(key, row[key]) for key in row}
         return
     try:
-        rows = json.loads(path.read_text(encoding="utf-8-sig"))
+        rows = json.loads(VARIABLE_NAME.sub("", path.read_text(encoding="utf-8-sig"), count=1))
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise ValueError("must be a list of rows")
-        yield from enumerate(rows, 1)
+        for number, row in enumerate(rows, 1):
+            is_end = row.pop(END_COLUMN, "false") == "true"
+            if not is_end:
+                yield number, row
     except (OSError, ValueError, RecursionError) as error:
         problems.append(Problem(str(path), 0, "", f"cannot be read: {error}"))
 
@@ -241,12 +275,12 @@ def _row_faults(row: Row, vocabulary: PlaylistVocabulary) -> Iterator[Fault]:
 
 def _file_faults(row: Row, vocabulary: PlaylistVocabulary) -> Iterator[Fault]:
     files = row["file"].split(FILE_SEPARATOR)
-    for file in files:
-        if file not in vocabulary.files:
-            yield Fault(
-                "file", f"{show(file)} is not part of the study", nearest(file, vocabulary.files)
-            )
-    heard = [vocabulary.files[file] for file in files if file in vocabulary.files]
+    found = [vocabulary.find_file(file) for file in files]
+    for file, path in zip(files, found, strict=True):
+        if not path:
+            message = f"{show(file)} is not part of the study"
+            yield Fault("file", message, vocabulary.suggest_file(file))
+    heard = [vocabulary.files[path] for path in found if path]
     if len({item for item, _ in heard}) > 1:
         yield Fault("file", "a row must not mix audio files of several clips")
     anchors = vocabulary.study.anchor_system
@@ -283,10 +317,11 @@ def _order_problems(path: Path, rows: list[tuple[int, Row]]) -> Iterator[Problem
 
 def _build_plan(listener: int, rows: Sequence[Row], vocabulary: PlaylistVocabulary) -> ListenerPlan:
     sessions: dict[int, list[Trial]] = {}
-    last = ("", -1)
+    last = (list[str](), -1)
     for row in rows:
         trials = sessions.setdefault(row["session"], [])
-        current = row["file"], row["session"]
+        files = [vocabulary.find_file(file) for file in row["file"].split(FILE_SEPARATOR)]
+        current = files, row["session"]
         if trials and current == last and row["scale"] not in trials[-1].scales:
             trials[-1] = replace(trials[-1], scales=(*trials[-1].scales, row["scale"]))
         else:

@@ -145,6 +145,7 @@ def read_anchor_clips(folder: Path, name: str) -> tuple[list[Clip], list[Problem
 
 FILE_COLUMN_PREFIX = "file."  # a column of paths: file.SYSTEM
 CLIP_COLUMNS = ("name", "seconds", "files")
+UDASE_CLIP_COLUMNS = {"wavfile": "name", "duration": "seconds"}  # names in the UDASE metadata
 MAX_CLIP_SECONDS = 86_400
 Row = dict[str, Any]
 
@@ -208,6 +209,7 @@ def _parse_covariate(value: str | float, wanted: bool) -> str | float:
 
 def _clip_rows(path: Path, table: RowTable, material: StudyMaterial) -> list[tuple[int, Row]]:
     """Return rows of a CSV table as objects: files by system, seconds as a number."""
+    _rename_udase_columns(table)
     columns = table.columns or []
     faults = list(_column_faults(columns))
     material.problems += [Problem(str(path), 1, *fault) for fault in faults]
@@ -227,6 +229,19 @@ def _clip_rows(path: Path, table: RowTable, material: StudyMaterial) -> list[tup
             clip["seconds"] = _parse_covariate(clip["seconds"], True)
         rows.append((line, clip))
     return rows
+
+
+def _rename_udase_columns(table: RowTable) -> None:
+    """Read tables such as samples_all.csv of the UDASE task, whose clips are named by files."""
+    columns = table.columns or []
+    if not {*UDASE_CLIP_COLUMNS} <= {*columns} or {*CLIP_COLUMNS} & {*columns}:
+        return
+    table.columns = [UDASE_CLIP_COLUMNS.get(column, column) for column in columns]
+    for _, row in table.rows:
+        for column, name in UDASE_CLIP_COLUMNS.items():
+            row[name] = row.pop(column)
+        if isinstance(row["name"], str):
+            row["name"] = row["name"].removesuffix(".wav")
 
 
 def _column_faults(columns: Sequence[str]) -> Iterator[Fault]:

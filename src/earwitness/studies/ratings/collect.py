@@ -18,7 +18,7 @@ from earwitness.studies.analysis.pipeline import RatingSet
 from earwitness.studies.analysis.settings import AnalysisSettings, known_scales, parse_anchors
 from earwitness.studies.answers import SIMULATED_TIMESTAMP
 from earwitness.studies.design.report import study_procedure
-from earwitness.studies.ratings.columns import KnownNames, Limit
+from earwitness.studies.ratings.columns import AUTO_LAYOUT, KnownNames, Limit
 from earwitness.studies.ratings.from_answers import (
     comments_from_answers,
     ratings_from_answers,
@@ -378,6 +378,9 @@ class TableOptions:
         Rubric of the ratings; by default detected, ``none`` for no rubric.
     faults
         ``refuse`` values outside a scale, or ``drop`` them, that is treat them as blanks.
+    layout
+        ``auto`` recognizes tables of other tools, ``matrix`` has one column per listener, ``plain``
+        has the documented columns only.
     """
 
     pattern: str = ""
@@ -387,6 +390,7 @@ class TableOptions:
     constants: Mapping[str, str] = field(default_factory=dict)
     rubric: str = ""
     faults: str = "refuse"
+    layout: str = AUTO_LAYOUT
 
 
 def rating_set(
@@ -485,6 +489,7 @@ def _reader_options(
         "rubric": reading.rubric,
         "drop": reading.faults == "drop",
         "means": settings.over_items,
+        "layout": reading.layout,
     }
     if plan is None:
         return options

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from earwitness.errors import UsageError, nearest
 from earwitness.io.schema import NAME_PATTERN, Fault, is_name, show
@@ -163,6 +163,30 @@ def tell_unknown_names(
     table.wrong.add((line, faults[name]) for line, name in rows if name in faults)
 
 
+def match_known_names(
+    cells: Sequence[Parsed], names: frozenset[str], role: str, notes: list[str]
+) -> Sequence[Parsed]:
+    """Return names as the study writes them, if they differ from it only in case.
+
+    A name that fits two names of the study is kept.
+    """
+    strange = {cell for cell in set(cells) if isinstance(cell, str) and cell not in names}
+    if not names or not strange:
+        return cells
+    by_folded: dict[str, list[str]] = {}
+    for name in names:
+        by_folded.setdefault(name.casefold(), []).append(name)
+    matched: dict[Any, Any] = {
+        name: found[0] for name in strange if len(found := by_folded.get(name.casefold(), [])) == 1
+    }
+    if not matched:
+        return cells
+    first = min(matched)
+    told = f"{show(first)} is read as {show(matched[first])}"
+    notes.append(f"names of {role}s that differ from the study only in case are matched: {told}")
+    return [matched.get(cell, cell) for cell in cells]
+
+
 def divide_samples(
     table: InputTable, where: str, pattern: Pattern, notes: list[str]
 ) -> dict[str, Sequence[Cell]]:
@@ -297,14 +321,19 @@ RATERS_COLUMNS = (RATERS_ROLE, "n")  # default names of the column
 NUMERIC_ROLES = ("value", "session", "trial", "asked", "place", RATERS_ROLE)
 
 
+AUTO_LAYOUT, PLAIN_LAYOUT, MATRIX_LAYOUT = LAYOUTS = ("auto", "plain", "matrix")
+
+
 @dataclass(frozen=True)
 class ColumnOptions:
     """Options for reading a table.
 
-    Columns in ``apart`` are read elsewhere. Columns for ``optional`` roles may be missing. Columns
-    in ``groups`` group items or listeners. Scales may be written as ``aliases``. Values outside
-    their scale are refused with a ``remedy``, or treated as missing with ``drop``. With ``means``,
-    values are means over raters: they may lie between the steps of a scale, and have no listener.
+    Columns in ``apart`` are read elsewhere, and names of ``ignored`` columns are not checked for
+    misspellings. ``layout`` is ``auto``, ``plain`` or ``matrix``. Columns for ``optional`` roles
+    may be missing. Columns in ``groups`` group items or listeners. Scales may be written as
+    ``aliases``. Values outside their scale are refused with a ``remedy``, or treated as missing
+    with ``drop``. With ``means``, values are means over raters: they may lie between the steps of a
+    scale, and have no listener.
     """
 
     pattern: str = ""
@@ -324,8 +353,14 @@ class ColumnOptions:
     drop: bool = False
     roles: Sequence[str] = ROLES
     means: bool = False
+    ignored: Collection[str] = ()
+    layout: str = AUTO_LAYOUT
 
     def __post_init__(self) -> None:
+        if self.layout not in LAYOUTS:
+            raise UsageError(
+                f'layout: unknown layout "{self.layout}" — {nearest(self.layout, LAYOUTS)}'
+            )
         constant_roles = [role for role in self.roles if role != CAPTION_ROLE]
         for what, names, roles in (
             ("columns", self.columns, self.roles),
@@ -430,10 +465,19 @@ def lay_out(table: InputTable, options: ColumnOptions) -> ColumnLayout:
         *_misspelled_columns(layout, table, options, wide),
     ):
         table.tell(HEADER_LINE, *fault)
+    layout.notes = [*table.notes, *layout.notes]
     unused = [show(n) for n in table.names if n and n not in layout.used and n not in options.apart]
     if unused:
         layout.notes.append(f"ignored columns: {', '.join(unused)}")
     return layout
+
+
+def match_case(table: InputTable, wanted: Sequence[str]) -> None:
+    """Rename columns that differ from a wanted name only in case, if only one does."""
+    for name in dict.fromkeys(wanted):
+        close = [other for other in table.names if other and other.casefold() == name.casefold()]
+        if name not in table.names and len(close) == 1 and close[0] not in wanted:
+            table.rename(close[0], name)
 
 
 def _lay_out_samples(layout: ColumnLayout, table: InputTable, options: ColumnOptions) -> None:
@@ -576,6 +620,8 @@ def _misspelled_columns(
             *(name for name in options.expected if name not in table.names),
         ]
     for name in table.names:
+        if name in options.ignored:
+            continue
         if name and name not in layout.fields.values() and name not in options.scales:
             remedy = nearest(name, [other for other in lacking if other != name])
             if name != layout.sample and remedy.startswith("did"):

@@ -99,10 +99,10 @@ def check_against_design(design: Design, answers: Mapping[int, Answer], source: 
     """Raise InputError for answers to trials that differ from the design."""
     plans = {plan.listener: planned_trials(plan) for plan in design.plans}
     problems = [
-        Problem(source, line, *fault)
+        Problem(source, line, field, message, "".join(remedy))
         for line, answer in answers.items()
         if answer.listener in plans
-        for fault in _differences(answer, plans[answer.listener].get(answer.page))
+        for field, message, *remedy in _differences(answer, plans[answer.listener].get(answer.page))
     ]
     if problems:
         raise InputError(problems, done="read")

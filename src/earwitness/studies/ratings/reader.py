@@ -18,6 +18,7 @@ from earwitness.io.schema import Fault, show
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import Cell, InputTable, read_table
 from earwitness.studies.ratings.columns import (
+    AUTO_LAYOUT,
     CAPTION_ROLE,
     HEADER_LINE,
     LONG_TABLE_ROLES,
@@ -36,6 +37,8 @@ from earwitness.studies.ratings.columns import (
     lay_out,
     limits_of,
     listener_ids,
+    match_case,
+    match_known_names,
     read_column,
     read_name,
     read_optional_name,
@@ -43,6 +46,7 @@ from earwitness.studies.ratings.columns import (
     tell_unknown_names,
     whole_number_reader,
 )
+from earwitness.studies.ratings.layouts import recognize_layout, unfold_results
 from earwitness.studies.results import Grouping, Who
 from earwitness.studies.rubric import BUILT_IN_RUBRICS, TOTAL, Rubric, read_rubric
 from earwitness.studies.wording import LANGUAGES
@@ -181,9 +185,9 @@ def check_columns(
             if role == "scale":
                 columns[role] = [options.scale(scale) for scale in columns[role]]
             what = "system" if role == "against" else role
-            tell_unknown_names(
-                table, columns[role], where[role], what, options.known_names.names(what)
-            )
+            known = options.known_names.names(what)
+            columns[role] = match_known_names(columns[role], known, what, layout.notes)
+            tell_unknown_names(table, columns[role], where[role], what, known)
     if options.means:
         columns["listener"] = [""] * len(table.lines)
     off: list[OffScaleCell] = []
@@ -335,14 +339,19 @@ class ParsedRatings:
 
 
 def read_rows(
-    source: RecordSource, options: ColumnOptions, fitted: OptionsFitter = _keep_options
+    source: RecordSource,
+    options: ColumnOptions,
+    fitted: OptionsFitter = _keep_options,
+    *,
+    foreign: bool = False,
 ) -> ParsedRatings:
     """Read a table; raise InputError with all faults, or if it has no number.
 
-    ``fitted`` adapts the options to the columns of the table.
+    ``fitted`` adapts the options to the columns of the table. With ``foreign``, layouts of other
+    tools for listening tests are recognized.
     """
     with without_garbage_collection():
-        return _read_rows(source, options, fitted)
+        return _read_rows(source, options, fitted, foreign=foreign)
 
 
 @contextmanager
@@ -358,9 +367,12 @@ def without_garbage_collection() -> Iterator[None]:
 
 
 def _read_rows(
-    source: RecordSource, options: ColumnOptions, fitted: OptionsFitter
+    source: RecordSource, options: ColumnOptions, fitted: OptionsFitter, *, foreign: bool
 ) -> ParsedRatings:
-    table, file = read_table(source, options.wanted)
+    table, file = read_table(source, options.wanted, unfold_results if foreign else None)
+    match_case(table, options.wanted)
+    if foreign:
+        table, options = recognize_layout(table, options)
     options = fitted(options, table)
     faults_before = table.wrong.count
     layout = lay_out(table, options)
@@ -502,8 +514,9 @@ def read_ratings(
     rubric: str = NO_RUBRIC,
     drop: bool = False,
     means: bool = False,
+    layout: str = AUTO_LAYOUT,
 ) -> RatingsTable:
-    """Read a table of ratings (CSV, TSV or JSON Lines).
+    """Read a table of ratings (CSV, TSV, JSON Lines, or results of other tools).
 
     Parameters
     ----------
@@ -532,6 +545,9 @@ def read_ratings(
     means
         Whether values are means over raters. They may lie between the steps of a scale, and the
         listener of their ratings is an empty string.
+    layout
+        ``auto`` recognizes tables of other tools by their columns, ``matrix`` reads one column per
+        listener, ``plain`` reads only the columns documented for ratings.
 
     Returns
     -------
@@ -556,9 +572,10 @@ def read_ratings(
         drop=drop,
         roles=(*ROLES, CAPTION_ROLE, *([RATERS_ROLE] if means else [])),
         means=means,
+        layout=layout,
     )
     source = path if isinstance(path, RecordSource) else RecordSource(path)
-    rows = read_rows(source, options, partial(fit_rubric, said=rubric))
+    rows = read_rows(source, options, partial(fit_rubric, said=rubric), foreign=True)
     all_ratings, ratings = rows.all_ratings, rows.filled
     parsed_columns, judged = rows.checked.columns, rows.options.rubric
     divided = read_groupings(

@@ -12,8 +12,8 @@ from earwitness.errors import UsageError, nearest
 # In ``{system}/{item}.wav`` names are placeholders and ``*`` is any text; names contain no slash.
 # If a sample matches in several ways, ``{item}`` takes the longest text and all others the
 # shortest: ``{item}_{system}.wav`` is split at the last underscore, ``{system}_{item}.wav`` at the
-# first. If systems are known, the system must be one of them; if several match, the item must be
-# known too, and then the longest system name is used.
+# first. If systems are known, the system must be one of them, in any case if no other spelling is
+# known; if several match, the item must be known too, and then the longest system name is used.
 
 
 PATTERN_FIELDS = ("item", "system", "listener", "scale", "session")
@@ -90,16 +90,23 @@ class Pattern:
 
     def _divide_by_system(self, sample: str) -> Division | None:
         """Return the best division with a known system, or None."""
-        ways = [
-            {**match.groupdict(), "system": system}
-            for system, pattern in self._by_system.items()
-            if system in sample and (match := pattern.fullmatch(sample))
-        ]
+        ways, folded = self._ways(sample, exact=True), sample.casefold()
+        if not ways and any(system.casefold() in folded for system in self.systems):
+            ways = self._ways(sample, exact=False)
         ways = [way for way in ways if way.get("item") in self.items] or ways
         if not ways:
             return None
         best = max(ways, key=lambda way: len(way["system"]))
         return Division({name: best[name] for name in self.places}, len(ways) > 1)
+
+    def _ways(self, sample: str, *, exact: bool) -> list[dict[str, str]]:
+        """Return the divisions with a known system, written exactly so or in any case."""
+        patterns = self._by_system if exact else self._by_folded_system
+        return [
+            {**match.groupdict(), "system": system}
+            for system, pattern in patterns.items()
+            if (not exact or system in sample) and (match := pattern.fullmatch(sample))
+        ]
 
     @cached_property
     def _by_system(self) -> dict[str, re.Pattern[str]]:
@@ -107,6 +114,13 @@ class Pattern:
             return {}
         return {
             system: self._compile(flipped=False, system=system) for system in sorted(self.systems)
+        }
+
+    @cached_property
+    def _by_folded_system(self) -> dict[str, re.Pattern[str]]:
+        return {
+            system: re.compile(pattern.pattern, re.IGNORECASE)
+            for system, pattern in self._by_system.items()
         }
 
     @cached_property

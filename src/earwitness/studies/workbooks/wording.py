@@ -62,7 +62,7 @@ def translate_problem(language: str, problem: Problem) -> Problem:
     >>> problem = Problem("a.xlsx", 2, "A!E2", "must be a number", "write the number itself")
     >>> translate_problem("fr", problem)
     Problem(source='a.xlsx', line=2, field='A!E2', message='must be a number', \
-remedy='écrivez le nombre lui-même', item='')
+remedy='écrivez le nombre lui-même', item='', more=0)
     """
     message, remedy = (_translate(language, text) for text in (problem.message, problem.remedy))
     return replace(problem, message=message, remedy=remedy)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from earwitness import chunkseg
-from earwitness.chunkseg import texts
+from earwitness.chunkseg import titles
 from earwitness.errors import EarwitnessWarning, InputError, MissingFeature, UsageError
 from helpers.samples import corpus
 
@@ -60,7 +60,7 @@ def test_no_titles_found_are_zeros_and_lang_is_an_alias() -> None:
 def test_another_model_than_chunksegs_is_said_once_and_loudly(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    texts._choose_model.cache_clear()
+    titles._choose_model.cache_clear()
     sample = {**SAMPLE, "reference_titles": TITLES, "hyp_titles": TITLES}
     with pytest.warns(EarwitnessWarning, match="BERTSCORE VALUES DIFFER FROM CHUNKSEG'S") as caught:
         results = chunkseg.evaluate_batch([sample, sample], titles=True)
@@ -68,6 +68,10 @@ def test_another_model_than_chunksegs_is_said_once_and_loudly(
     chunkseg.evaluate_batch([sample, sample], titles=True)  # warnings are errors in these tests
     chunkseg.print_results(results)
     assert capsys.readouterr().out.endswith("model for titles: minilm\n")
+    written = results.to_json()
+    assert written["tm_bs_f1"]["model"] == written["gc_bs_recall"]["model"] == "minilm"
+    assert str(written["tm_bs_f1"]["signature"]).startswith("title_bertscore(")
+    assert written["tm_rl_f1"] == results["tm_rl_f1"]
 
 
 def test_word_errors_of_a_batch_are_per_word_and_a_failed_transcript_counts() -> None:
@@ -125,7 +129,7 @@ def test_draws_in_portions_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     samples = corpus(30, 600.0, 2, 9)
     results = []
     for held in (10**6, 70):
-        monkeypatch.setattr("earwitness.chunkseg.means.PICKS_IN_MEMORY", held)
+        monkeypatch.setattr("earwitness.chunkseg.metrics.PICKS_IN_MEMORY", held)
         np.random.seed(4)  # noqa: NPY002 — what it draws from
         results.append(chunkseg.evaluate_batch(iter(samples)))
     assert results[0] == results[1]
@@ -135,6 +139,11 @@ def test_missing_fields_are_all_named() -> None:
     with pytest.raises(InputError, match="sample 1: duration: missing") as caught:
         chunkseg.evaluate_batch([SAMPLE, {"hypothesis": []}])
     assert caught.value.count == 2
+
+
+def test_a_missing_field_of_a_single_sample_is_named() -> None:
+    with pytest.raises(InputError, match="sample 0: duration: missing"):
+        chunkseg.evaluate_batch([{"hypothesis": [], "reference": []}], titles=True)
 
 
 def test_a_sample_shorter_than_a_chunk_gives_nothing() -> None:

@@ -1,0 +1,462 @@
+"""Evaluation of one sample and of a batch, as in chunkseg.evaluate."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from earwitness.chapters.presets import PresetOptions, read
+from earwitness.chunkseg.align import align_sentences
+from earwitness.chunkseg.core import boundary_chunks
+from earwitness.chunkseg.metrics import (
+    COUNT_KEYS,
+    REQUIRED_FIELDS,
+    ChunksegResults,
+    aggregate,
+    aggregate_metrics,
+    boundary_metrics,
+    boundary_table,
+    chunk_values,
+    collar_boundary_f1,
+    compute_wer,
+    window_chunks,
+)
+from earwitness.chunkseg.parsers import parse_transcript
+from earwitness.chunkseg.titles import TitlePairs, title_scores, zero_title_scores
+from earwitness.errors import EarwitnessWarning, UsageError
+
+Titles = Sequence[tuple[str, float]]
+KNOWN_FIELDS = {*REQUIRED_FIELDS, "id", "audio", "format", "meta"}
+KNOWN_FIELDS |= {"reference_transcript", "reference_titles", "hyp_titles"}
+FAILING_WINDOW_CHUNKS = 256  # segeval fails with windows of this length or more
+
+
+# --- Functions -----------------------------------------------------------------------------------
+
+
+def evaluate(
+    hypothesis: Iterable[float] | str,
+    reference: Iterable[float],
+    duration: float,
+    chunk_size: float = 6.0,
+    *,
+    audio: str | None = None,
+    format: str | None = None,
+    custom_pattern: str | None = None,
+    timestamp_format: str | None = None,
+    src_lang: str = "eng",
+    tgt_lang: str = "en",
+    fa_backend: str = "mms_fa",
+    force_alignment: bool = False,
+    reference_transcript: str | None = None,
+    reference_titles: Titles | None = None,
+    hyp_titles: Titles | None = None,
+    tolerance: float = 5.0,
+    collar: float = 3.0,
+    lang: str | None = None,
+    tm_rule: str = "start_end",
+    exact: bool = False,
+) -> dict[str, float]:
+    """Return the metrics of one sample; empty if it is shorter than one chunk.
+
+    Parameters
+    ----------
+    hypothesis
+        Boundaries in seconds, or a transcript with chapter marks.
+    reference
+        Boundaries in seconds.
+    duration
+        Duration in seconds.
+    chunk_size
+        Length of a chunk in seconds.
+    audio, src_lang, fa_backend
+        Accepted for compatibility; aligning text with audio is not supported.
+    format
+        Chapter format of a transcript; required if ``hypothesis`` is a text.
+    custom_pattern, timestamp_format
+        Options of the formats ``"custom"`` and ``"custom_ts"``.
+    tgt_lang, lang
+        Language of titles.
+    force_alignment
+        Whether to ignore times in the transcript; not supported.
+    reference_transcript
+        Transcript for the word error rate.
+    reference_titles, hyp_titles
+        Titles with start times.
+    tolerance
+        Largest time difference between matched titles in seconds.
+    collar
+        Largest distance between matched boundaries in seconds.
+    tm_rule
+        Times of titles that must be within the tolerance: ``"start_end"``, as in chunkseg 0.4.0,
+        or ``"start"``, as in 0.3.4.
+    exact
+        Whether to return chunkseg's values where chunkseg is wrong.
+
+    Returns
+    -------
+    dict
+        Values by chunkseg's keys.
+
+    Raises
+    ------
+    UsageError
+        If an argument is invalid, or chunkseg fails and ``exact`` is true.
+    MissingFeature
+        If the text would have to be aligned with the audio.
+
+    Examples
+    --------
+    >>> evaluate([3.0], [3.0], 6.0)["window_diff"]  # one chunk
+    0.0
+    >>> evaluate([3.0], [3.0], 6.0, exact=True)["window_diff"]
+    1.0
+    """
+    del src_lang, fa_backend
+    sample = {
+        "hypothesis": list(hypothesis) if isinstance(hypothesis, Iterator) else hypothesis,
+        "reference": list(reference) if isinstance(reference, Iterator) else reference,
+        "duration": duration,
+        "audio": audio,
+        "reference_transcript": reference_transcript,
+        "reference_titles": reference_titles,
+        "hyp_titles": hyp_titles,
+    }
+    setting = TextSettings(
+        format,
+        custom_pattern,
+        timestamp_format,
+        lang or tgt_lang,
+        force_alignment,
+        tolerance,
+        tm_rule,
+        exact,
+    )
+    titled = reference_titles is not None
+    (row,) = _sample_rows([sample], [setting], chunk_size, collar, wer=True, titles=titled).rows
+    if not exact:
+        row.pop("_wer_errors", None)
+        row.pop("_wer_ref_len", None)
+    return row
+
+
+def evaluate_batch(
+    samples: Iterable[Mapping[str, Any]],
+    chunk_size: float = 6.0,
+    *,
+    format: str | None = None,
+    custom_pattern: str | None = None,
+    timestamp_format: str | None = None,
+    src_lang: str = "eng",
+    tgt_lang: str = "en",
+    fa_backend: str = "mms_fa",
+    num_bootstrap: int = 100,
+    force_alignment: bool = False,
+    wer: bool = False,
+    titles: bool = False,
+    tolerance: float = 5.0,
+    collar: float = 3.0,
+    lang: str | None = None,
+    tm_rule: str = "start_end",
+    exact: bool = False,
+) -> ChunksegResults:
+    """Return means over samples with chunkseg's intervals, from NumPy's global generator.
+
+    Parameters
+    ----------
+    samples
+        Mappings with the arguments of ``evaluate`` as keys.
+    num_bootstrap
+        Number of bootstrap samples.
+    wer
+        Whether to compute word error rates.
+    titles
+        Whether to compare titles.
+
+    Other parameters are those of ``evaluate``.
+
+    Returns
+    -------
+    dict
+        Mean, standard deviation and interval by key.
+
+    Raises
+    ------
+    InputError
+        If samples are invalid.
+    UsageError
+        If an argument is invalid, or chunkseg fails and ``exact`` is true.
+    """
+    del src_lang, fa_backend
+    if num_bootstrap < 1:
+        raise UsageError(f"num_bootstrap must be 1 or more, got {num_bootstrap}")
+    samples = list(samples)
+    _report_unknown(samples)
+    if not (wer or titles or any(_is_text(sample) for sample in samples)):
+        table = boundary_table(samples, chunk_size, collar)
+        is_defined = ~np.isnan(table["precision"])
+        _report_left_out(int((~is_defined).sum()), len(samples))
+        if exact:
+            for place in np.flatnonzero(is_defined).tolist():
+                value = float(table["window_diff"][place])
+                table["window_diff"][place] = _chunkseg_window_diff(
+                    value, samples[place], chunk_size, place
+                )
+        defined = {name: column[is_defined] for name, column in table.items()}
+        return aggregate(defined if is_defined.any() else {}, num_bootstrap)
+    shared = (
+        custom_pattern,
+        timestamp_format,
+        lang or tgt_lang,
+        force_alignment,
+        tolerance,
+        tm_rule,
+        exact,
+    )
+    settings = [TextSettings(format or sample.get("format"), *shared) for sample in samples]
+    measured = _sample_rows(samples, settings, chunk_size, collar, wer=wer, titles=titles)
+    _report_left_out(sum(not row for row in measured.rows), len(measured.rows))
+    results = aggregate_metrics([row for row in measured.rows if row], num_bootstrap)
+    if results:
+        results.model, results.signature = measured.model, measured.signature
+    return results
+
+
+# --- Transcripts ---------------------------------------------------------------------------------
+
+
+class OutputText(NamedTuple):
+    """What a transcript contains: times of boundaries, titles with times, and text."""
+
+    times: list[float]
+    titles: TitlePairs
+    text: str
+
+
+@dataclass(frozen=True)
+class TextSettings:
+    """Settings for reading and comparing texts."""
+
+    format: str | None = None
+    custom_pattern: str | None = None
+    timestamp_format: str | None = None
+    tgt_lang: str = "en"
+    force_alignment: bool = False
+    tolerance: float = 5.0
+    tm_rule: str = "start_end"
+    exact: bool = False
+
+    def read(self, text: str, audio: str | None, place: str) -> OutputText:
+        """Return the content of a transcript; flaws cause warnings, and the rest is used."""
+        if self.format is None:
+            raise UsageError("format is required when hypothesis is a string (transcript mode)")
+        return self._read_exactly(text, audio) if self.exact else self._read(text, audio, place)
+
+    def _read(self, text: str, audio: str | None, place: str) -> OutputText:
+        assert self.format is not None
+        options = PresetOptions(self.custom_pattern or "", self.timestamp_format or "")
+        transcript = read(text, self.format, options)
+        for flaw in transcript.flaws:
+            message = f"{place}: hypothesis: line {flaw.line}: {flaw.message}"
+            warnings.warn(message, EarwitnessWarning, stacklevel=6)
+        self._require_times(transcript.times, transcript.sections, audio)
+        return OutputText(transcript.times, transcript.titles, transcript.text)
+
+    def _read_exactly(self, text: str, audio: str | None) -> OutputText:
+        """Read like chunkseg: titles are numbered, and the first title starts at 0."""
+        assert self.format is not None
+        parsed = parse_transcript(text, self.format, self.custom_pattern, self.timestamp_format)
+        times = parsed.timestamps or []
+        self._require_times(times, parsed.sections, audio)
+        starts = [0.0, *(time for time in times if time > 0)]
+        titles = list(zip(parsed.titles or (), starts, strict=False))
+        sentences = [sentence for section in parsed.sections for sentence in section]
+        return OutputText(times, titles, " ".join(sentences))
+
+    def _require_times(
+        self, times: Sequence[float], sections: Sequence[Any], audio: str | None
+    ) -> None:
+        """Raise an error if the text has sections whose times are not known."""
+        if (times and not self.force_alignment) or not sections:
+            return
+        if audio is None:
+            raise UsageError(
+                "audio path is required for transcript mode when timestamps are not in the text"
+            )
+        align_sentences(audio, (), "")
+
+
+# --- Rows of samples -----------------------------------------------------------------------------
+
+
+class MeasuredSamples(NamedTuple):
+    """Chunkseg's keys of every sample, and the model for titles with its signature, if any."""
+
+    rows: list[dict[str, float]]
+    model: str
+    signature: str
+
+
+def _sample_rows(
+    samples: Sequence[Mapping[str, Any]],
+    settings: Sequence[TextSettings],
+    chunk_size: float,
+    collar: float,
+    *,
+    wer: bool,
+    titles: bool,
+) -> MeasuredSamples:
+    """Return the values of all samples; none for a sample shorter than one chunk."""
+    texts: list[OutputText | None] = [None] * len(samples)
+    timed_samples = list(samples)
+    for place, (sample, setting) in enumerate(zip(samples, settings, strict=True)):
+        if _is_text(sample):
+            text = setting.read(sample["hypothesis"], sample.get("audio"), f"sample {place}")
+            texts[place], timed_samples[place] = text, {**sample, "hypothesis": text.times}
+    exact = bool(settings) and settings[0].exact
+    rows = _boundary_rows(timed_samples, chunk_size, collar, exact=exact)
+    if wer:
+        for row, sample, found in zip(rows, samples, texts, strict=True):
+            reference = sample.get("reference_transcript")
+            if not row or found is None or reference is None:
+                continue
+            if found.text or not exact:  # chunkseg leaves out transcripts without words
+                row |= compute_wer(found.text, reference, exact=exact)
+    model, signature = _add_titles(rows, samples, texts, settings) if titles else ("", "")
+    return MeasuredSamples(rows, model, signature)
+
+
+def _boundary_rows(
+    samples: Sequence[Mapping[str, Any]], chunk_size: float, collar: float, *, exact: bool
+) -> list[dict[str, float]]:
+    """Return the boundary keys of every sample; none for a sample shorter than one chunk."""
+    single = _single_row(samples[0], chunk_size, collar) if len(samples) == 1 else None
+    rows = [single] if single is not None else _table_rows(samples, chunk_size, collar)
+    if exact:
+        for place, (row, sample) in enumerate(zip(rows, samples, strict=True)):
+            if row:
+                row["window_diff"] = _chunkseg_window_diff(
+                    row["window_diff"], sample, chunk_size, place
+                )
+    return rows
+
+
+def _single_row(
+    sample: Mapping[str, Any], chunk_size: float, collar: float
+) -> dict[str, float] | None:
+    """Return the boundary keys of one sample, or None if it has other values than plain numbers."""
+    sides = [_plain_times(sample.get(side)) for side in ("hypothesis", "reference")]
+    duration = sample.get("duration")
+    if None in sides or not isinstance(duration, int | float) or not math.isfinite(duration):
+        return None
+    chunks, near = boundary_metrics(chunk_size, collar)
+    output, reference = ([time for time in side if time > 0] for side in sides if side is not None)
+    count, output_chunks = boundary_chunks(duration, output, chunks.chunk_size)
+    if not count:
+        return {}
+    reference_chunks = boundary_chunks(duration, reference, chunks.chunk_size)[1]
+    return {
+        **chunk_values(output_chunks, reference_chunks, count),
+        **collar_boundary_f1(reference, output, near.collar),
+    }
+
+
+def _plain_times(times: Any) -> list[float] | None:
+    if isinstance(times, np.ndarray):
+        times = times.tolist()
+    if isinstance(times, list | tuple) and all(isinstance(time, int | float) for time in times):
+        return list(times)
+    return None
+
+
+def _table_rows(
+    samples: Sequence[Mapping[str, Any]], chunk_size: float, collar: float
+) -> list[dict[str, float]]:
+    values = boundary_table(samples, chunk_size, collar)
+    table = {name: column.tolist() for name, column in values.items()}
+    return [
+        {
+            name: int(column[place]) if name in COUNT_KEYS else column[place]
+            for name, column in table.items()
+        }
+        if precision == precision  # NaN: shorter than a chunk
+        else {}
+        for place, precision in enumerate(table["precision"])
+    ]
+
+
+def _chunkseg_window_diff(
+    value: float, sample: Mapping[str, Any], chunk_size: float, place: int
+) -> float:
+    """Return chunkseg's WindowDiff: wrong for one chunk, an error for large windows."""
+    chunks, output = boundary_chunks(
+        sample["duration"], (time for time in sample["hypothesis"] if time > 0), chunk_size
+    )
+    reference = boundary_chunks(
+        sample["duration"], (time for time in sample["reference"] if time > 0), chunk_size
+    )[1]
+    window = window_chunks(chunks, len(reference))
+    if chunks > 1 and window < FAILING_WINDOW_CHUNKS:
+        return value
+    if chunks == 1 or output == reference:
+        return float(output == reference)
+    raise UsageError(
+        f"sample {place}: chunkseg fails with windows of {FAILING_WINDOW_CHUNKS} chunks or more, "
+        f"here {window} — use larger chunks, or do not set exact"
+    )
+
+
+def _add_titles(
+    rows: list[dict[str, float]],
+    samples: Sequence[Mapping[str, Any]],
+    texts: Sequence[OutputText | None],
+    settings: Sequence[TextSettings],
+) -> tuple[str, str]:
+    """Add title keys to all samples with reference titles; return model and signature."""
+    compared = []
+    for place, (row, sample, text) in enumerate(zip(rows, samples, texts, strict=True)):
+        if not row or sample.get("reference_titles") is None:
+            continue
+        titles = sample.get("hyp_titles")
+        if titles is None and text is not None:
+            titles = text.titles
+        if titles:
+            compared.append((place, (titles, sample["reference_titles"], sample["duration"])))
+        else:
+            row |= zero_title_scores()
+    if not compared:
+        return "", ""
+    setting = settings[0]
+    sample_scores, metric = title_scores(
+        [pair for _, pair in compared], setting.tolerance, setting.tgt_lang, setting.tm_rule
+    )
+    for (place, _), scores in zip(compared, sample_scores, strict=True):
+        rows[place] |= scores
+    return metric.model, metric.signature
+
+
+# --- Batches -------------------------------------------------------------------------------------
+
+
+def _is_text(sample: Any) -> bool:
+    return isinstance(sample, Mapping) and isinstance(sample.get("hypothesis"), str)
+
+
+def _report_unknown(samples: Sequence[Mapping[str, Any]]) -> None:
+    mappings = [sample for sample in samples if isinstance(sample, Mapping)]
+    unknown = Counter(field for sample in mappings for field in sample.keys() - KNOWN_FIELDS)
+    if unknown:
+        listed = ", ".join(f"{field} ({count:,}×)" for field, count in sorted(unknown.items()))
+        warnings.warn(f"ignored unknown fields: {listed}", EarwitnessWarning, stacklevel=3)
+
+
+def _report_left_out(left_out: int, total: int, level: int = 3) -> None:
+    if left_out:
+        message = f"{left_out:,} of {total:,} samples are shorter than one chunk and were left out"
+        warnings.warn(f"{message}, as chunkseg does", EarwitnessWarning, stacklevel=level)
