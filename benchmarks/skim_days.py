@@ -1,7 +1,7 @@
 """Skims of synthetic days with known truth: quality of the methods and validity of the measures.
 
 Days have random timetables, with a seed that was not used to develop the methods or the codebook.
-An hour of such a day lasts ten minutes and a period a quarter of that, so 50 days take minutes, not
+An hour of such a day, which is also a period, lasts ten minutes, so 50 days take minutes, not
 hours; blocks last 8 s as usual. Each day has skims by our method and by the published one for five
 values of z, by the two baselines, and the seven examples of the practice folder, which are chosen
 with knowledge of the truth.
@@ -39,6 +39,7 @@ BASELINES = ("downsampling", "random")
 DRAWS = 5  # per baseline
 PIECE = 30.0  # seconds rendered at a time
 Floats = NDArray[np.float64]
+Samples = NDArray[np.float32]
 
 
 class Row(NamedTuple):
@@ -54,14 +55,14 @@ class Row(NamedTuple):
     coverage: float
     true_tc: float
     true_sd: float
+    picks: tuple[tuple[float, float], ...] = ()
 
 
-def blocks_of(scene: Scene) -> Day:
-    """Return the day with its blocks, as the methods use it."""
+def blocks_of(scene: Scene, pieces: Iterable[Samples] | None = None) -> Day:
+    """Return the day with its blocks, as the methods use it; pieces of audio last 30 s."""
     step = round(PIECE * FRAMES_PER_SECOND)
-    frames = np.concatenate(
-        [log_mel(one, scene.rate)[:step] for one in iterate_sound(scene, seconds=PIECE)]
-    )
+    sounds = iterate_sound(scene, seconds=PIECE) if pieces is None else pieces
+    frames = np.concatenate([log_mel(one, scene.rate)[:step] for one in sounds])
     shards = tuple(frames[at : at + SHARD_FRAMES] for at in range(0, len(frames), SHARD_FRAMES))
     whole = Recording("", (Stretch("", 0, 0, scene.seconds),), scene.seconds, scene.rate, 1)
     found = FrameBlocks(
@@ -75,27 +76,40 @@ def blocks_of(scene: Scene) -> Day:
 class Judge:
     """Measured and true values of skims of one day."""
 
-    def __init__(self, number: int, *, seed: int = SEED, length: float = LENGTH) -> None:
-        self.number, self.length = number, length
-        self.scene = make_random_day(number, seed, rate=RATE, hour=length)
-        self.day = blocks_of(self.scene)
-        self.truth = Truth(self.scene.events)
-        self.measured = DayMeasures(self.day, length / 4)
+    def __init__(self, number: int, scene: Scene, day: Day) -> None:
+        self.number, self.length = number, scene.hour
+        self.scene, self.day = scene, day
+        self.truth = Truth(self.scene.events, self.scene.seconds)
+        self.measured = DayMeasures(self.day, self.length)
+
+    @classmethod
+    def random(cls, number: int, *, seed: int = SEED, length: float = LENGTH) -> Judge:
+        """Return the judge of a random synthetic day."""
+        scene = make_random_day(number, seed, rate=RATE, hour=length)
+        return cls(number, scene, blocks_of(scene))
 
     def row(self, method: str, z: float, picks: Sequence[Pick], terms: tuple[float, float]) -> Row:
         """Return the row of one skim."""
-        own = hear_picks(self.day, [(pick.start, pick.seconds) for pick in picks])
+        spans = tuple((pick.start, pick.seconds) for pick in picks)
+        own = hear_picks(self.day, spans)
         assert own is not None
         measured = self.measured.tc(own), self.measured.sd(own), self.measured.coverage(own)
-        truth = self.truth.tc(picks, self.scene.seconds, self.length), self.truth.sd(picks)
-        return Row(self.number, method, z, *terms, *measured, *truth)
+        truth = self.truth.tc(picks, self.length), self.truth.sd(picks)
+        return Row(self.number, method, z, *terms, *measured, *truth, spans)
+
+    def again(self, row: Row) -> Row:
+        """Return a row of another judge of the same day with the measures of this one."""
+        own = hear_picks(self.day, row.picks)
+        assert own is not None
+        measured = self.measured.tc(own), self.measured.sd(own), self.measured.coverage(own)
+        return row._replace(tc=measured[0], sd=measured[1], coverage=measured[2])
 
     def rows(self) -> list[Row]:
         """Return the rows of all skims of the day."""
-        picker = Picker(self.day, SkimPlan(period=self.length / 4))
+        picker = Picker(self.day, SkimPlan(period=self.length))
         found = [self._picked(picker, method, z) for method in DIALLED for z in ZS]
         for seed in range(DRAWS):
-            other = Picker(self.day, SkimPlan(period=self.length / 4, seed=seed))
+            other = Picker(self.day, SkimPlan(period=self.length, seed=seed))
             found += [self._picked(other, method, np.nan) for method in BASELINES]
         none = (np.nan, np.nan)
         for number, one in enumerate(make_practice_skims(self.scene)):
@@ -112,7 +126,7 @@ def made(count: int, *, length: float = LENGTH, seed: int = SEED) -> list[Row]:
     """Return the rows of the given number of days."""
     found: list[Row] = []
     for number in range(count):
-        found += Judge(number, seed=seed, length=length).rows()
+        found += Judge.random(number, seed=seed, length=length).rows()
         print(f"\rday {number + 1} of {count}", end="", file=sys.stderr)
     print(file=sys.stderr)
     return found

@@ -100,7 +100,7 @@ def test_the_cursor_lies_where_the_pick_is_in_the_day(browser: Browser, place: P
     page.wait_for_function(f"{NOW} > 28.5")
     page.locator(".play").click()
     day, cursor, shaft = (
-        page.locator(name).bounding_box() for name in (".day", ".cursor", ".shaft >> nth=5")
+        page.locator(name).bounding_box() for name in (".day", ".day .cursor", ".shaft >> nth=5")
     )
     assert day is not None
     assert cursor is not None
@@ -116,6 +116,19 @@ def test_a_click_on_the_day_plays_the_nearest_pick(browser: Browser, place: Path
     assert box is not None
     page.mouse.click(box["x"] + 0.99 * box["width"], box["y"] + 50)
     expect(page.locator(".which")).to_have_text("pick 12 of 12")
+    page.close()
+
+
+def test_a_click_on_the_skim_goes_there(browser: Browser, place: Path) -> None:
+    page = opened(browser, place)
+    box = page.locator(".sound").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 0.45 * box["width"], box["y"] + 50)
+    expect(page.locator(".told")).to_have_text("0:28 / 1:03")
+    expect(page.locator(".which")).to_have_text("pick 6 of 12")
+    cursor = page.locator(".sound .cursor").bounding_box()
+    assert cursor is not None
+    assert (cursor["x"] + 2 - box["x"]) / box["width"] == pytest.approx(0.45, abs=0.01)
     page.close()
 
 

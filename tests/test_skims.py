@@ -20,7 +20,7 @@ def test_blocks_have_the_values_of_the_metric() -> None:
     skim = Skim(tuple(Pick(*pick) for pick in PICKS))
     known = SkimMeasures(period=24.0).measure_skim(skim, day)
     values = ew.skims.tc_sd(PICKS, day, period=24.0)
-    assert [*values] == ["tc", "sd", "class_coverage", "dtw", "msiou"]
+    assert [*values] == ["tc", "sd", "class_coverage", "dtw", "msiou", "sd_msiou"]
     assert tuple(values.values()) == known
 
 

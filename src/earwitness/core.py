@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from typing import Self
@@ -326,6 +327,20 @@ class Progress(Protocol):
 
 def no_progress(done: int, total: int | None, cases: int, /) -> None:
     """Ignore progress."""
+
+
+@runtime_checkable
+class PartProgress(Protocol):
+    """Progress that can show a part of the work with a label, in seconds of audio."""
+
+    def show_part(self, label: str) -> AbstractContextManager[Progress]: ...
+
+
+def label_progress(progress: Progress, label: str) -> AbstractContextManager[Progress]:
+    """Return the progress of a labelled part of the work; nothing is shown if it has no parts."""
+    if isinstance(progress, PartProgress):
+        return progress.show_part(label)
+    return nullcontext(no_progress)
 
 
 # --- Word networks -------------------------------------------------------------------------------

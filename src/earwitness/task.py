@@ -20,7 +20,7 @@ import numpy as np
 from msgspec import UNSET, Struct, UnsetType
 from numpy.typing import NDArray
 
-from earwitness.core import Case, Cases, Estimates, ExampleItem, Key, OnError, Value
+from earwitness.core import Case, Cases, Estimates, ExampleItem, Key, OnError, Progress, Value
 from earwitness.errors import UsageError
 from earwitness.io.records import Findings, RecordType
 from earwitness.io.schema import Fault, Name, is_name
@@ -228,6 +228,11 @@ class TaskReader(ABC):
         """Return readers of these parts, by the names of the parts; ``remarks`` are of the run."""
         del remarks
         return {}
+
+    def with_progress(self, progress: Progress) -> TaskReader:
+        """Return a reader that reports the progress of long work, in this process."""
+        del progress
+        return self
 
     @abstractmethod
     def output(self, record: Any, cases: Cases, row: int) -> Any | list[Fault]:

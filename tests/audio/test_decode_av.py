@@ -11,7 +11,7 @@ import pytest
 
 from earwitness.audio import packets
 from earwitness.audio.decode import decoder_of
-from earwitness.audio.read import Break, read_blocks
+from earwitness.audio.read import Break, read_blocks, read_mono
 from earwitness.errors import MissingExtra
 from earwitness.recordings.cut import cut
 from earwitness.recordings.recording import open_recording, remove_breaks
@@ -72,6 +72,14 @@ def _late(found: Samples, samples: Samples) -> int:
     part = samples[RATE : 2 * RATE]
     spectrum = np.fft.rfft(found[RATE : 3 * RATE], 4 * RATE)
     return int(np.argmax(np.fft.irfft(spectrum * np.fft.rfft(part, 4 * RATE).conj())[:RATE]))
+
+
+@pytest.mark.parametrize(("ending", "codec"), FORMS)
+def test_whole_files_are_read_as_one_channel(tmp_path: Path, ending: str, codec: str) -> None:
+    made(path := tmp_path / f"a.{ending}", codec, 2)
+    sound = read_mono(path)
+    assert sound.rate == RATE
+    np.testing.assert_array_equal(sound.samples, whole(path))
 
 
 def test_opus_is_read_with_pyav(tmp_path: Path) -> None:

@@ -51,6 +51,23 @@ def test_sound_is_written_as_its_ending_says(
 
 
 @pytest.mark.parametrize("ending", [".flac", ".wav"])
+def test_24_bits_keep_what_16_bits_lose(ending: str) -> None:
+    whole = np.random.default_rng(1).integers(-(2**23), 2**23, 5_000).astype(np.int32)
+    whole[:2] = -(2**23), 2**23 - 1
+    made = encode(whole / 2**23, 32_000, ending, bits=24)
+    read, _ = soundfile.read(io.BytesIO(made.content), dtype="int32")
+    assert soundfile.info(io.BytesIO(made.content)).subtype == "PCM_24"
+    assert np.array_equal(read >> 8, whole)
+
+
+@pytest.mark.parametrize(("ending", "bits"), [(".mp3", 24), (".ogg", 24), (".wav", 20)])
+def test_other_bits_are_refused_with_a_remedy(ending: str, bits: int) -> None:
+    message = rf"\{ending} cannot have {bits} bits.* use \.flac or \.wav"
+    with pytest.raises(UsageError, match=message):
+        encode(tones(0.1, 32_000), 32_000, ending, bits)
+
+
+@pytest.mark.parametrize("ending", [".flac", ".wav"])
 def test_samples_come_back_as_they_were(ending: str) -> None:
     whole = np.random.default_rng(1).integers(-(2**15), 2**15, 70_000).astype(np.int16)
     whole[:3] = -(2**15), 2**15 - 1, 0

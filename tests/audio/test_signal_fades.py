@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from earwitness.audio.signal import render, starts_of
+from earwitness.audio.signal import apply_gain, match_levels, render, starts_of
 from earwitness.errors import UsageError
 from earwitness.skims.types import Pick, Skim
 
@@ -114,3 +114,31 @@ def test_overlaps_that_cannot_be_are_refused(lengths: list[int], overlap: float,
 
 def test_half_of_a_block_may_overlap() -> None:
     assert len(render([noise(2, 100, n) for n in range(3)], 100, 1.0)) == 400
+
+
+def tone(decibels: float, hertz: float = 1_000.0) -> NDArray[Any]:
+    """A second of sound whose peak has this level."""
+    return 10 ** (decibels / 20) * np.sin(2 * np.pi * hertz * np.arange(16_000) / 16_000)
+
+
+def test_pieces_come_to_the_median_level_by_at_most_12_decibels() -> None:
+    pieces = [tone(-40), tone(-30), tone(-33), tone(-20), tone(-60)]  # the median is -33
+    gains = match_levels(pieces, 16_000)
+    assert gains == pytest.approx([7, -3, 0, -12, 12], abs=0.01)
+    assert abs(apply_gain(pieces[0], gains[0])).max() == pytest.approx(10 ** (-33 / 20), rel=1e-3)
+
+
+def test_no_gain_brings_a_peak_near_full_scale() -> None:
+    click = tone(-40)
+    click[8_000:8_004] = 0.5  # -6 dB: 5 dB below the limit of -1 dB
+    gains = match_levels([click, tone(-20), tone(-20)], 16_000)
+    assert gains[0] == pytest.approx(20 * np.log10(10 ** (-1 / 20) / 0.5), abs=0.01)
+    loud = [tone(-0.1, 100.0) + tone(-50), tone(-20), tone(-20)]  # rumble at full scale
+    assert match_levels(loud, 16_000)[0] == 0
+
+
+def test_rumble_below_200_hertz_does_not_count_and_silence_has_no_gain() -> None:
+    rumbling = tone(-30) + tone(-12, 50.0)
+    gains = match_levels([tone(-30), rumbling, np.zeros(16_000), np.zeros((9, 2))], 16_000)
+    assert gains == pytest.approx([0, 0, 0, 0], abs=0.01)
+    assert match_levels([], 16_000) == []

@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 
 from earwitness.cli import output
-from earwitness.core import no_progress
+from earwitness.core import label_progress, no_progress
 
 
 class Terminal(io.StringIO):
@@ -44,3 +44,16 @@ def test_nothing_is_shown_where_there_is_no_terminal(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     with output.progress_bar(unit="steps") as told:
         assert told is no_progress
+
+
+def test_a_part_of_the_work_has_a_bar_with_its_label(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(output, "REFRESH_SECONDS", 0.01)
+    with output.progress_bar() as told, label_progress(told, "many steps") as part:
+        part(43_200, 86_400, 8)
+        assert terminal.lively.wait(60)
+    assert "50%" in terminal.getvalue()
+    assert "many steps: 12:00:00 of 24:00:00" in terminal.getvalue()
+    with label_progress(no_progress, "many steps") as part:
+        assert part is no_progress

@@ -77,6 +77,16 @@ def test_one_skim_is_told_with_all_its_files(day: Path, tmp_path: Path) -> None:
     assert again.stdout == done.stdout
 
 
+def test_what_is_skipped_is_listed_at_the_end(day: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.wav").write_bytes(b"")
+    done = run(day, tmp_path / "empty.wav", "-o", tmp_path / "skims", "--on-error", "skip")
+    assert done.exit_code == 0, done.output
+    assert done.stderr.splitlines()[-2:] == [
+        f"skipped: {tmp_path / 'empty.wav'}: is empty",
+        "1 problem; all other recordings and files were used",
+    ]
+
+
 def test_a_length_that_whole_picks_cannot_have_is_told(day: Path, tmp_path: Path) -> None:
     # 7 picks of 4 s that overlap by 1 s last 22 s, 6 of them 19 s
     given = ["skim", day, "-o", tmp_path / "s.wav", "--block", 4, "--overlap", 1, "--quiet"]
@@ -110,6 +120,9 @@ def test_many_skims_are_told_in_short(day: Path, tmp_path: Path) -> None:
         "note: 1 skim with the same settings already exists — use --again to recreate",
         f"wrote 1 skim into {folder}, with audio, picks and further files",
     ]
+    paged = run(day, "-o", folder, "--z", "0", "--match-levels", "--bits", "24")
+    assert paged.stderr.splitlines()[-1] == f"wrote {folder / 'skims.html'}, a report on all skims"
+    assert "levels=matched,bits=24" in paged.stdout
 
 
 def test_notes_come_before_what_was_written(day: Path, tmp_path: Path) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from earwitness.core import Estimate
 from earwitness.recordings.types import Damage, Recording, Stretch
-from earwitness.skims.types import Pick, Skim
-from earwitness.skims.view import CurvePoint, SkimMeasure, SkimView, Spectrogram
+from earwitness.report.parts import Plane
+from earwitness.skims.report import tradeoff_plane
+from earwitness.skims.types import Pick, Skim, SkimResult
+from earwitness.skims.view import SkimMeasure, SkimView, Spectrogram
 
 BEGAN = datetime(2025, 7, 22, 0, 0, tzinfo=ZoneInfo("Europe/Paris"))
 DAY = 86_400.0
@@ -34,6 +38,24 @@ def spectrogram(columns: int = 1_200, bands: int = 40) -> Spectrogram:
         levels[12:22, int(hour / 24 * columns)] += 45
     gone = (hours[0] * 3600 >= GONE[0]) & (hours[0] * 3600 < GONE[1])
     return Spectrogram(np.clip(levels, 0, 220).astype(np.uint8), gone, 50.0, 16_000.0)
+
+
+def plane() -> Plane:
+    """Five skims of one method, and a baseline with intervals."""
+    recording = Recording("village", (), DAY, 32_000, 1)
+    skims = [
+        SkimResult(
+            recording,
+            "pareto",
+            z / 4,
+            Skim(()),
+            {"tc": 1.02 - 0.1 * z**1.3, "sd": 0.55 + 0.1 * z**0.8},
+            "",
+        )
+        for z in range(5)
+    ]
+    tc, sd = (Estimate(x, x - 0.03, x + 0.04, 0.95, 20, 0, "t") for x in (0.86, 0.47))
+    return tradeoff_plane("village", skims, {("random", 12): {"tc": tc, "sd": sd}})
 
 
 def shown(audio: bytes = b"", mime: str = "audio/flac", picks: int = 12) -> SkimView:
@@ -67,7 +89,8 @@ def shown(audio: bytes = b"", mime: str = "audio/flac", picks: int = 12) -> Skim
             SkimMeasure("SD", 0.774, "source diversity: has what occurs"),
             SkimMeasure("coverage", 0.688, "share of the day's classes"),
         ),
-        tuple(CurvePoint(z / 4, 1.02 - 0.1 * z**1.3, 0.55 + 0.1 * z**0.8) for z in range(5)),
-        0.5,
+        plane(),
+        ("pareto", "z = 0.5"),
         ("pareto, z = 0.5, seed 0", "earwitness 0.1", "village/20250722_000000.WAV: sha256 0a26"),
+        replace(spectrogram(600), missing=np.zeros(600, np.bool_)),
     )

@@ -1,4 +1,4 @@
-"""Prototypes beside a plain search for the block that is farthest from all that were taken."""
+"""Segments and prototypes beside plain versions, one value at a time."""
 
 from __future__ import annotations
 
@@ -7,53 +7,98 @@ import math
 import numpy as np
 import pytest
 
-from earwitness.models.codebook import REACH_FACTOR, find_prototypes
+from earwitness.audio.logmel import ABSENT_BYTE, MEL_BANDS
+from earwitness.models.codebook import (
+    SoundSegments,
+    describe_segments,
+    few_classes_note,
+    find_prototypes,
+    fit_segment_projection,
+    measure_classes,
+)
 from helpers.samples import many
 
 
-def plain(vectors: np.ndarray, count: int) -> tuple[list[int], list[list[float]]]:
+def plain_prototypes(vectors: np.ndarray, count: int) -> tuple[list[int], list[float]]:
     """One distance at a time."""
     middle = vectors.mean(axis=0)
-    first = min(range(len(vectors)), key=lambda row: math.dist(vectors[row], middle))
-    rows = [first]
+    rows = [min(range(len(vectors)), key=lambda row: math.dist(vectors[row], middle))]
+    separations: list[float] = []
     while len(rows) < count:
         near = [min(math.dist(one, vectors[row]) for row in rows) for one in vectors]
         rows.append(max(range(len(vectors)), key=near.__getitem__))
-    near = sorted(min(math.dist(one, vectors[row]) for row in rows) for one in vectors)
-    half = len(near) // 2
-    median = near[half] if len(near) % 2 else math.sqrt((near[half - 1] ** 2 + near[half] ** 2) / 2)
-    away = [[math.dist(one, vectors[row]) for row in rows] for one in vectors]
-    return rows, [[math.exp(-((d / (REACH_FACTOR * median)) ** 2)) for d in line] for line in away]
+        separations.append(near[rows[-1]])
+    return rows, [separations[0], *separations]
 
 
 @pytest.mark.parametrize("seed", range(many(5, 100)))
-def test_prototypes_are_those_of_a_plain_search(seed: int) -> None:
+def test_prototypes_and_classes_are_those_of_a_plain_search(seed: int) -> None:
     rng = np.random.default_rng(seed)
     vectors = rng.normal(size=(int(rng.integers(9, 60)), 7)).astype(np.float32)
+    block = np.sort(rng.integers(0, 5, len(vectors)))
     found = find_prototypes(vectors, 4)
-    rows, classes = plain(vectors.astype(np.float64), 4)
+    rows, separations = plain_prototypes(vectors.astype(np.float64), 4)
     assert list(found.rows) == rows
-    assert found.classes == pytest.approx(np.array(classes), abs=1e-4)
+    assert found.separations == pytest.approx(separations, rel=1e-5)
+    classes = measure_classes(SoundSegments(vectors, block, block), found, 6)
+    for number in range(6):
+        for column, (row, separation) in enumerate(zip(rows, separations, strict=True)):
+            inside = vectors[block == number]
+            nearest = min((math.dist(one, vectors[row]) for one in inside), default=math.inf)
+            weight = (separation / max(separations)) ** 2
+            expected = weight * max(0.0, 1 - nearest / separation)
+            assert classes[number, column] == pytest.approx(expected, abs=1e-5)
 
 
-def test_what_sounds_once_has_a_prototype_of_its_own() -> None:
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(500, 20)).astype(np.float32)
+def test_a_sound_that_occurs_once_has_the_heaviest_class() -> None:
+    vectors = np.random.default_rng(0).normal(size=(500, 20)).astype(np.float32)
     vectors[321] += 9
-    assert 321 in find_prototypes(vectors, 2).rows
+    found = find_prototypes(vectors, 12)
+    assert found.rows[1] == 321
+    classes = measure_classes(
+        SoundSegments(vectors, np.arange(500), np.zeros(500, int)), found, 500
+    )
+    assert classes.argmax(axis=0)[1] == 321
+    assert classes[321, 1] == pytest.approx(1)
+    assert classes[:, 2:].max() < 0.3  # all others together are far nearer to each other
 
 
-def test_a_prototype_has_all_of_its_own_class() -> None:
-    rng = np.random.default_rng(1)
-    found = find_prototypes(rng.normal(size=(80, 5)).astype(np.float32), 10)
-    own = found.classes[list(found.rows), np.arange(10)]
-    assert own == pytest.approx(np.ones(10), abs=1e-6)
-    assert found.classes.min() >= 0
-    assert found.classes.max() <= 1
+def test_vectors_that_are_all_alike_have_no_prototypes() -> None:
+    assert find_prototypes(np.ones((9, 3), np.float32), 4).rows == ()
+    assert find_prototypes(np.zeros((0, 3), np.float32), 4).rows == ()
+    assert "the same throughout" in few_classes_note(500, 0)
+    assert "too few" in few_classes_note(15)
+    assert "less reliable" in few_classes_note(95)
+    assert few_classes_note(96) == ""
 
 
-def test_blocks_that_are_all_alike_have_one_prototype_and_no_blocks_have_none() -> None:
-    found = find_prototypes(np.ones((9, 3), np.float32), 4)
-    assert len(found.rows) == 1
-    assert found.classes == pytest.approx(np.ones((9, 1)))
-    assert find_prototypes(np.zeros((0, 3), np.float32), 4).classes.shape == (0, 0)
+def test_values_of_segments_are_those_of_a_plain_version_and_ignore_loudness() -> None:
+    rng = np.random.default_rng(2)
+    portion = rng.integers(0, 200, (2, 25, MEL_BANDS)).astype(np.uint8)
+    values, is_whole = describe_segments(portion, 10)
+    assert values.shape == (2, 2, 4 * MEL_BANDS)
+    assert is_whole.all()
+    frames = portion[1, 10:20].astype(float)
+    frames -= frames.mean(axis=1, keepdims=True)
+    fives = [frames[:5].mean(axis=0), frames[5:].mean(axis=0)]
+    changes = np.mean([abs(frames[n + 1] - frames[n]) for n in range(9)], axis=0)
+    plain = [frames.mean(axis=0), frames.max(axis=0), changes, abs(fives[1] - fives[0])]
+    assert values[1, 1] == pytest.approx(np.concatenate(plain), abs=1e-3)
+    louder, _ = describe_segments(portion + np.uint8(20), 10)
+    assert louder == pytest.approx(values, abs=1e-3)
+
+
+def test_incomplete_segments_are_marked() -> None:
+    portion = np.full((1, 20, MEL_BANDS), 100, np.uint8)
+    portion[0, 13] = ABSENT_BYTE
+    _, is_whole = describe_segments(portion, 10)
+    assert is_whole.tolist() == [[True, False]]
+
+
+def test_constant_values_do_not_count_in_the_projection() -> None:
+    values = np.random.default_rng(3).normal(size=(200, 6)).astype(np.float32)
+    values[:, 4] = 7
+    fitted = fit_segment_projection(values)
+    assert not fitted.projection[4].any()
+    silent = fit_segment_projection(np.zeros((50, 6), np.float32))
+    assert silent.projection.shape == (6, 0)

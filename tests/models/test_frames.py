@@ -11,9 +11,11 @@ import pytest
 
 from earwitness.audio.logmel import ABSENT_BYTE, log_mel
 from earwitness.audio.read import Break, Chunk, ignore_break, read_blocks
+from earwitness.engines.local import in_process
 from earwitness.models import frames
 from earwitness.models.cache import Cache
-from earwitness.models.frames import FrameFile, FrameSource, load_frame_file
+from earwitness.models.frames import FrameFile, FrameSource, load_frame_file, prepare_frames
+from earwitness.recordings.recording import open_recording
 from helpers.tones import RATE, sound, written
 
 
@@ -204,3 +206,27 @@ def test_breaks_are_kept_with_their_hour(tmp_path: Path, again: int) -> None:
     assert not there[50:75].any()
     assert not there[275:300].any()
     assert len(file) == 450  # the last half second never came
+
+
+@pytest.mark.parametrize("shards_per_task", [1, 2, 9])
+def test_shards_of_divided_files_are_those_of_whole_files(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shards_per_task: int
+) -> None:
+    monkeypatch.setattr(frames, "SHARDS_PER_TASK", shards_per_task)
+    cache, reports = Cache(tmp_path / "cache"), list[float]()
+    prepare_frames([open_recording([path])], in_process, cache=cache, progress=reports.append)
+    assert len(reports) == -(-5 // shards_per_task)
+    assert reports[-1] == pytest.approx(9.5)
+    reader = Reader()
+    file = load_frame_file(FrameSource(path, RATE, reader), cache)
+    assert reader.begun == []
+    assert np.array_equal(rows(file), log_mel(sound(9.5), RATE))
+
+
+def test_files_that_cannot_be_read_are_left_to_whoever_loads_them(
+    path: Path, tmp_path: Path
+) -> None:
+    recording = open_recording([path])
+    path.unlink()
+    prepare_frames([recording], in_process, cache=Cache(tmp_path / "cache"))
+    assert not (tmp_path / "cache").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
@@ -173,8 +174,31 @@ def test_classes_have_the_names_of_a_table_beside_the_file(tmp_path: Path, table
     assert (names[3], len(names)) == ("Sound, number 3", 521)
 
 
-def test_classes_are_numbers_where_there_is_no_table(tmp_path: Path) -> None:
-    assert network(tmp_path, Fake((1, 96, 64), [521])).class_names[:2] == ("0", "1")
+def test_classes_have_numbers_where_there_is_no_table(tmp_path: Path) -> None:
+    assert network(tmp_path, Fake((1, 96, 64), [521])).class_names[:2] == ("class 0", "class 1")
+
+
+@pytest.mark.parametrize("name", ["yamnet_label_list.txt", "labels.txt"])
+def test_classes_have_the_names_of_a_list_beside_the_file(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("".join(f"Sound, number {n}\n" for n in range(521)))
+    names = network(tmp_path, Fake((1, 96, 64), [521])).class_names
+    assert (names[3], len(names)) == ("Sound, number 3", 521)
+
+
+def test_names_inside_the_file_come_before_those_beside_it(tmp_path: Path) -> None:
+    model = network(tmp_path, Fake((1, 96, 64), [521]))
+    (tmp_path / "labels.txt").write_text("".join(f"other {n}\n" for n in range(521)))
+    with zipfile.ZipFile(model.path, "a") as archive:  # appended to the weights
+        archive.writestr("about.txt", "not a list of classes")
+        archive.writestr("yamnet_label_list.txt", "\n".join(f"inner {n}" for n in range(521)))
+    assert model.path.read_bytes().startswith(b"weights")
+    assert model.class_names[520] == "inner 520"
+
+
+def test_a_list_of_another_length_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("Speech\nMusic\n")
+    with pytest.raises(UsageError, match=r"labels\.txt: must have 521 names one per line, has 2"):
+        _ = network(tmp_path, Fake((1, 96, 64), [521])).class_names
 
 
 @pytest.mark.parametrize("text", ["index,mid,display_name\n0,a,Speech\n", "a\n1\n", ""])

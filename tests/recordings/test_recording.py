@@ -10,7 +10,7 @@ import pytest
 
 from earwitness.audio.read import Break
 from earwitness.errors import InputError, UsageError
-from earwitness.recordings.recording import open_recording, remove_breaks
+from earwitness.recordings.recording import open_blocks, open_recording, remove_breaks
 from earwitness.recordings.types import Recording
 from helpers.recorder_files import RATE, recorded
 
@@ -212,3 +212,19 @@ def test_breaks_are_taken_out_of_stretches_and_told_with_their_time(tmp_path: Pa
     assert found.clock(65) == datetime(2025, 7, 22, 6, 1, 5)
     with pytest.raises(InputError, match="all of it"):
         remove_breaks(whole, [Break(one, 0, 99, "all of it") for one in (first, second)])
+
+
+def test_blocks_are_a_recording_with_missing_time_between_them(tmp_path: Path) -> None:
+    paths = [recorded(tmp_path / f"{n}.wav", seconds) for n, seconds in enumerate((2, 2.1, 2))]
+    found = open_blocks([(paths[2], 9.0), (paths[0], 0.0), (paths[1], 7.0)], name="day")
+    assert [one.path for one in found.stretches] == list(map(str, paths))
+    np.testing.assert_allclose(spans(found), [(0, 2), (7, 9), (9, 11)])
+    assert (found.name, found.seconds, found.rate) == ("day", 11.0, RATE)
+
+
+def test_blocks_that_overlap_or_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "a.wav", 5)
+    with pytest.raises(InputError, match=r"a\.wav: ends 4\.0 s after the start of the next block"):
+        open_blocks([(path, 0.0), (path, 1.0)], name="day")
+    with pytest.raises(InputError, match=r"none\.wav: cannot be opened"):
+        open_blocks([(path, 0.0), (tmp_path / "none.wav", 9.0)], name="day")

@@ -34,6 +34,9 @@ from earwitness.report.parts import (
     Panel,
     Panels,
     Part,
+    Plane,
+    PlanePoint,
+    PlaneSeries,
     Report,
     Scatter,
     ScatterPoint,
@@ -135,6 +138,23 @@ PARTS: dict[str, tuple[Part, tuple[str, ...]]] = {
             "MOS", MOS, (Scatter("pesq", "r -0.812", POINTS, ((0.0, 1.0), (2.0, 2.0))),), TABLE
         ),
         (SYSTEMS[0], SYSTEMS[2], "pesq", "MOS ↑", "r −0.812"),
+    ),
+    "plane": (
+        Plane(
+            *("TC and SD", MOS, DISTANCE),
+            (
+                PlaneSeries(
+                    SYSTEMS[0],
+                    (
+                        PlanePoint("", estimate(1.0), estimate(2.0)),
+                        PlanePoint("", estimate(2.0), estimate(1.5)),
+                    ),
+                ),
+                PlaneSeries(SYSTEMS[1], (PlanePoint("", UNDEFINED, estimate(2.0)),)),
+            ),
+            TABLE,
+        ),
+        (SYSTEMS[0], "MOS ↑", "distance (s) ↓"),
     ),
     "matrix": (
         Matrix("distance ↓", DISTANCE, ESTIMATES, CONTRASTS),

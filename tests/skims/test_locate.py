@@ -127,6 +127,15 @@ def test_skims_in_one_pass_are_found_as_each_by_itself(day: Day) -> None:
     assert together == [locate_skims([sound], day.recording)[0] for sound in sounds]
 
 
+def test_progress_is_in_seconds_of_the_recording(day: Day) -> None:
+    reports: list[tuple[int, int | None, int]] = []
+    sound = render_skim(day.samples, draw_skim(7))
+    locate_skims([sound], day.recording, progress=lambda *report: reports.append(report))
+    assert reports == sorted(reports)
+    assert {report[1:] for report in reports} == {(SECONDS, 1)}
+    assert reports[-1][0] == SECONDS
+
+
 def test_picks_of_short_blocks_are_found_if_the_block_is_given(day: Day) -> None:
     skim = Skim(tuple(Pick(pick.start, 2.0) for pick in draw_skim(6).picks), 0.5)
     [found] = locate_skims([render_skim(day.samples, skim)], day.recording, block=2.0)

@@ -100,9 +100,10 @@ def test_ratios_are_those_of_calibration_and_skim(seed: int, blocks: int, picks:
     assert tc(day, skim, 24.0) == pytest.approx(
         best / plain_dtw(means, [vectors[row] for row in rows]), rel=1e-5
     )
-    agreed = msiou(skim.classes.max(axis=0), classes)
-    known = msiou(day.classes[holders].max(axis=0), classes)
-    assert sd(day, skim) == pytest.approx(agreed / known)
+    mine, known = skim.classes.max(axis=0), day.classes[holders].max(axis=0)
+    assert sd(day, skim) == pytest.approx(mine.sum() / known.sum())
+    published = DayMeasures(day).sd_msiou(skim)
+    assert published == pytest.approx(msiou(mine, classes) / msiou(known, classes))
 
 
 def test_the_order_of_picks_matters_to_tc_alone() -> None:
@@ -148,8 +149,10 @@ def test_nothing_has_nothing_of_a_day_and_of_no_day_all_is_undefined() -> None:
     assert math.isnan(never.sd(nothing))
     assert math.isnan(never.coverage(nothing))
     same = Day.of([0.0, 8.0], 8.0, [[1.0], [1.0]], [[0.0], [0.0]])
-    assert DayMeasures(same).tc(hear_rows(same, [0])) == 1
-    assert math.isnan(DayMeasures(same).sd(hear_rows(same, [0])))
+    alike, first = DayMeasures(same), hear_rows(same, [0])
+    assert math.isnan(alike.tc(first))  # silence can neither be followed nor covered
+    assert math.isnan(alike.sd(first))
+    assert math.isnan(alike.sd_msiou(first))
 
 
 def test_the_area_below_a_curve_is_counted_by_hand() -> None:

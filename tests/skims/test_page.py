@@ -11,7 +11,7 @@ import pytest
 
 from earwitness.skims.page import skim_page
 from earwitness.skims.picture import describe_times, skim_picture
-from earwitness.skims.types import Pick
+from earwitness.skims.types import Pick, SoundClass
 from earwitness.skims.view import SkimMeasure, SkimView, describe_reasons
 from helpers.skim_view import BEGAN, shown
 
@@ -92,8 +92,9 @@ def test_pages_without_clock_sound_measures_or_picks_are_made(day: SkimView) -> 
         recording=replace(day.recording, began=None, damages=()),
         audio=b"",
         measures=(),
-        curve=(),
+        plane=None,
         provenance=(),
+        own_spectrogram=None,
     )
     page = skim_page(bare)
     assert "<audio" not in page
@@ -103,6 +104,35 @@ def test_pages_without_clock_sound_measures_or_picks_are_made(day: SkimView) -> 
     empty = replace(bare, skim=replace(bare.skim, picks=()))
     assert 'class="time"' not in skim_page(empty)
     assert "circle" not in skim_picture(empty)
+
+
+def test_a_page_names_the_classes_and_the_gain_of_a_pick(day: SkimView) -> None:
+    classes = (SoundClass("Bird vocalization", 0.823), SoundClass("Chirp", 0.5))
+    first, *others = day.skim.picks
+    named = replace(first, classes=classes, gain=-3.21)
+    view = replace(day, skim=replace(day.skim, picks=(named, *others)))
+    page = skim_page(view)
+    assert 'title="Bird vocalization 0.82; Chirp 0.50">Bird vocalization; Chirp</span>' in page
+    assert "level −3.2 dB" in page
+    texts = [one.text for one in ElementTree.fromstring(skim_picture(view)).iter(f"{SVG}text")]
+    assert "Bird vocalization; Chirp · level −3.2 dB" in texts
+    assert texts.count("00:57:36") == 1
+
+
+def test_the_skim_itself_has_a_spectrogram_with_all_picks_in_it(day: SkimView) -> None:
+    page = skim_page(day)
+    assert page.count('class="cut"') == 11
+    # 63 s: the second pick begins at 5 s, and is the louder one from 6.5 s on
+    assert 'class="cut" style="left:10.317%"' in page
+    root = ElementTree.fromstring(skim_picture(day))
+    assert len(list(root.iter(f"{SVG}image"))) == 2
+    assert "02:58" in [one.text for one in root.iter(f"{SVG}text")]
+
+
+def test_a_skim_is_marked_among_others_and_baselines(day: SkimView) -> None:
+    page = skim_page(day)
+    assert re.findall(r'class="dot [^"]* marked"[^>]*title="([^:]*):', page) == ["pareto, z = 0.5"]
+    assert "random (mean of draws): tc 0.860 [0.830, 0.900], sd 0.470 [0.440, 0.510]" in page
 
 
 def test_measures_that_are_undefined_are_dashes(day: SkimView) -> None:

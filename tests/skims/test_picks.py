@@ -21,7 +21,7 @@ from earwitness.skims.picks import (
     picks_raven,
     read_times,
 )
-from earwitness.skims.types import Pick, Skim
+from earwitness.skims.types import Pick, Skim, SoundClass
 
 BEGAN = datetime(2025, 7, 22, 6, 0, tzinfo=ZoneInfo("Europe/Paris"))
 HOUR = 3_600.0
@@ -75,8 +75,23 @@ def test_json_has_all_that_is_known() -> None:
         "file": "site/a.wav",
         "at": 3665.0,
         "turned": True,
+        "gain": 0.0,
+        "classes": [],
         "why": {"scarcity": 3.0},
     }
+
+
+def test_lists_have_the_classes_and_the_gain_of_a_pick() -> None:
+    classes = (SoundClass("Bird vocalization, bird call", 0.82), SoundClass("Chirp", 0.5))
+    skim = Skim((Pick(100.0, 8.0, classes=classes, gain=-4.5),))
+    (pick,) = json.loads(picks_json(recording(), skim))["picks"]
+    assert pick["classes"][1] == {"name": "Chirp", "score": 0.5}
+    assert pick["gain"] == -4.5
+    (row,) = csv.DictReader(picks_csv(recording(), skim).splitlines())
+    assert (row["gain"], row["classes"]) == ("-4.5", "Bird vocalization, bird call; Chirp")
+    named = "Bird vocalization, bird call; Chirp\n"
+    assert picks_labels(recording(), skim).endswith(f"06:01:40  {named}")
+    assert picks_raven(recording(), skim).endswith(f"pick 1 {named}")
 
 
 def test_csv_has_a_row_a_pick_and_a_column_a_reason() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -13,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earwitness.recordings.types import Recording
+from earwitness.recordings.types import Recording, Stretch
 from earwitness.skims.picture import (
+    caption_text,
     colour_map,
     encode_png,
     find_gaps,
@@ -24,7 +26,8 @@ from earwitness.skims.picture import (
     spread_places,
     time_ticks,
 )
-from earwitness.skims.view import Spectrogram
+from earwitness.skims.types import Pick, SoundClass
+from earwitness.skims.view import DutyCycle, Spectrogram, find_duty_cycle
 
 PARIS = ZoneInfo("Europe/Paris")
 HOUR = 3_600.0
@@ -99,6 +102,59 @@ def test_numbers_of_picks_keep_apart_and_in_order(places: list[float], apart: fl
 
 def test_numbers_that_have_room_stay_where_they_are() -> None:
     assert spread_places([90, 10, 50], 5, 0, 100) == [90, 10, 50]
+
+
+def duty_cycled(lost: frozenset[int] = frozenset(), seconds: float = 60.0) -> Recording:
+    """A day with a part every ten minutes."""
+    starts = [600.0 * n for n in range(144) if n not in lost]
+    stretches = tuple(Stretch(f"{start:.0f}.wav", 0.0, start, seconds) for start in starts)
+    return Recording("a", stretches, starts[-1] + seconds, 32_000, 1, datetime(2025, 6, 1))
+
+
+def test_one_minute_in_ten_is_drawn_over_ten_minutes() -> None:
+    cycle = find_duty_cycle(duty_cycled())
+    assert cycle is not None
+    assert (str(cycle), cycle.recorded, cycle.period) == ("1 min in 10", 60, 600)
+    assert {part.drawn for part in cycle.parts[:-1]} == {600.0}
+    assert cycle.parts[-1].drawn == 60  # nothing follows
+    assert cycle.draw_time(630.0) == 900.0  # the middle of the second minute
+    assert cycle.draw_time(100.0) == 100.0  # not recorded
+
+
+def test_lost_parts_are_not_bridged() -> None:
+    cycle = find_duty_cycle(duty_cycled(frozenset({7, *range(80, 98)})))
+    assert cycle is not None
+    ends = {part.start: part.start + part.drawn for part in cycle.parts}
+    assert (ends[6 * 600.0], ends[79 * 600.0]) == (7 * 600.0, 80 * 600.0)
+
+
+@pytest.mark.parametrize("seconds", [599.5, 570.0])
+def test_recordings_that_are_almost_complete_have_no_cycle(seconds: float) -> None:
+    assert find_duty_cycle(duty_cycled(seconds=seconds)) is None
+
+
+def test_irregular_and_few_parts_have_no_cycle() -> None:
+    starts = np.cumsum(np.random.default_rng(1).uniform(70, 3_000, 50))
+    parts = tuple(Stretch("a", 0.0, float(start), 60.0) for start in starts)
+    irregular = Recording("a", parts, 1e6, 32_000, 1)
+    assert find_duty_cycle(irregular) is None
+    assert find_duty_cycle(replace(irregular, stretches=duty_cycled().stretches[:5])) is None
+
+
+def test_durations_of_a_cycle_are_told() -> None:
+    told = [
+        str(DutyCycle(*pair, ())) for pair in ((55.0, 300.0), (120.0, 1_800.0), (300.0, 3_600.0))
+    ]
+    assert told == ["55 s in 5 min", "2 min in 30", "5 min in 1 h"]
+
+
+def test_captions_have_as_many_names_as_fit() -> None:
+    names = ("Bird vocalization, bird call, bird song", "Chirp, tweet")
+    pick = Pick(0.0, 8.0, classes=tuple(SoundClass(name, 0.5) for name in names))
+    assert caption_text(pick) == names[0]
+    assert caption_text(pick, 60) == "; ".join(names)
+    assert caption_text(pick, 12) == "Bird vocali…"
+    assert caption_text(replace(pick, classes=())) == ""
 
 
 def test_missing_time_is_told_in_runs() -> None:

@@ -20,7 +20,14 @@ from earwitness.scoring.setup import find_task, first_lines
 from earwitness.skims import reader
 from earwitness.skims.day import Day
 from earwitness.skims.metrics import MarkedRecording, SkimReference
-from earwitness.skims.reader import locate_sounds, parse_skim, read_blocks_file, read_reference
+from earwitness.skims.reader import (
+    ParsedSkim,
+    locate_sounds,
+    parse_skim,
+    read_blocks_file,
+    read_reference,
+    short_files_notes,
+)
 from earwitness.skims.records import (
     OUTPUTS,
     REFERENCES,
@@ -140,6 +147,8 @@ def test_outputs_are_checked(output: Any, faults: list[str]) -> None:
         ({"recording": "day.flac"}, []),
         ({"recording": ["a.wav", "b.wav"], "start": "x", "zone": "UTC", "hour_gap": 5}, []),
         ({"blocks": "day.npz", "meta": {"site": 1}}, []),
+        ({"blocks": [["a.wav", 0], ["b.wav", 8.5]]}, []),
+        ({"blocks": [["a.wav", -1], ["b.wav"]]}, ["blocks[0][1]", "blocks[1]"]),
         ({"recording": []}, ["recording"]),
         ({"recording": ["", 1]}, ["recording[0]", "recording[1]"]),
         ({"recording": 5, "hour_gap": -1}, ["recording", "hour_gap"]),
@@ -182,6 +191,77 @@ def test_an_item_has_a_recording_or_blocks() -> None:
     timed = SkimReferenceLine(item="a", blocks="d.npz", start="x", hour_gap=5.0)
     told = "cannot be combined with blocks, which have their own times"
     assert faults_of(read_reference(timed, None)) == [f"start: {told}", f"hour_gap: {told}"]
+
+
+@pytest.fixture
+def block_files(tmp_path: Path) -> dict[str, float]:
+    """Three blocks of 4 s of a day, and their starts."""
+    files = {"a.wav": 0.0, "b.wav": 7200.0, "c.wav": 7204.0}
+    for seed, name in enumerate(files):
+        noise = np.random.default_rng(seed).normal(0, 0.1, 64_000)
+        soundfile.write(tmp_path / name, noise, 16_000, subtype="FLOAT")
+    return files
+
+
+@pytest.mark.parametrize("form", ["list", "seconds", "clock"])
+def test_audio_files_of_blocks_are_the_day(
+    block_files: dict[str, float], tmp_path: Path, form: str
+) -> None:
+    blocks: Any = list(block_files.items())
+    if form != "list":
+        times = {"seconds": "0 7200 7204.0", "clock": "0:00 02:00:00 02:00:04.0"}[form].split()
+        rows = [f"{name},{time}" for name, time in zip(block_files, times, strict=True)]
+        (tmp_path / "blocks.csv").write_text("\n".join(["path,start", *rows]))
+        blocks = "blocks.csv"
+    found = read_reference(SkimReferenceLine(item="day", blocks=blocks), tmp_path)
+    assert isinstance(found, MarkedRecording)
+    assert [(Path(s.path).name, s.start, s.seconds) for s in found.recording.stretches] == [
+        (name, start, 4.0) for name, start in block_files.items()
+    ]
+    assert picks(SkimContent(times=[7201.0], block=4.0), found) == [(7201.0, 4.0)]
+    assert [one.message for one in picks(SkimContent(times=[100.0]), found)] == [
+        "nothing was recorded at 100 s"
+    ]
+
+
+def test_skims_are_located_in_the_files_of_blocks(
+    block_files: dict[str, float], tmp_path: Path
+) -> None:
+    sounds = [soundfile.read(tmp_path / name)[0] for name in ("c.wav", "a.wav")]
+    soundfile.write(tmp_path / "skim.wav", np.concatenate(sounds), 16_000)
+    of = read_reference(SkimReferenceLine(item="d", blocks=list(block_files.items())), tmp_path)
+    assert isinstance(of, MarkedRecording)
+    found = parse_skim(SkimContent(audio="skim.wav"), of, tmp_path, nobody, block=4.0)
+    assert isinstance(found, ParsedSkim)
+    assert [pick.start for pick in found.skim.picks] == pytest.approx([7204, 0], abs=0.05)
+
+
+def test_what_is_wrong_with_files_of_blocks_is_told(
+    block_files: dict[str, float], tmp_path: Path
+) -> None:
+    (tmp_path / "no.csv").write_text("file,start\na.wav,0\n")
+    (tmp_path / "times.csv").write_text("path,start\na.wav,noon\n,-1\n")
+    (tmp_path / "empty.csv").write_text("path,start\n")
+    told = [
+        faults_of(read_reference(SkimReferenceLine(item="d", blocks=blocks), tmp_path))
+        for blocks in ("no.csv", "times.csv", "empty.csv", "none.csv", [("x.wav", 0.0)])
+    ]
+    assert "no column path — the columns are path and start" in told[0][0]
+    assert 'start: is not a time: "noon"' in told[1][0]
+    assert "contains no blocks" in told[2][0]
+    assert "none.csv" in told[3][0]
+    assert "x.wav: cannot be opened" in told[4][0]
+    assert len(block_files) == 3
+
+
+def test_passages_too_short_for_a_block_are_told() -> None:
+    stretches = tuple(Stretch("a.wav", 0, 10 * n, seconds) for n, seconds in enumerate((5, 5, 8)))
+    recording = Recording("day", stretches, 28, 16_000, 1)
+    assert list(short_files_notes([recording], 8.0)) == [
+        "day: 2 of 3 passages are shorter than one block of 8 s and do not count"
+        " — use --block 5 or less"
+    ]
+    assert not list(short_files_notes([recording], 5.0))
 
 
 def write_blocks(path: Path, day: Day, **other: Any) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import csv
 import html
 import json
@@ -11,6 +12,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +22,9 @@ import soundfile
 from earwitness.audio.signal import render
 from earwitness.errors import InputError, UsageError
 from earwitness.models import frames
-from earwitness.models.blocks import READING_TIME_RATIO
-from earwitness.models.cache import CACHE_FOLDER_VARIABLE
+from earwitness.models.blocks import READING_TIME_RATIO, read_recording_blocks
+from earwitness.models.cache import CACHE_FOLDER_VARIABLE, Cache
+from earwitness.models.speech import CueDetector
 from earwitness.recordings.cut import cut
 from earwitness.report.text import render_text
 from earwitness.scoring.score import score
@@ -104,7 +107,8 @@ def test_all_that_stands_beside_a_skim_says_the_same(day: Path, tmp_path: Path) 
     assert all(f"{time:%H:%M:%S}" in page for time in times)
     assert "data:audio/flac;base64," in page
     svg = (tmp_path / "skim.svg").read_text(encoding="utf-8")
-    marks = [float(x) for x in re.findall(r'<line stroke="#c2540a"[^>]* x1="([\d.]+)"', svg)]
+    recorded, _, _ = svg.partition(">Skim<")
+    marks = [float(x) for x in re.findall(r'<line stroke="#c2540a"[^>]* x1="([\d.]+)"', recorded)]
     whole, mid = np.array(marks), np.array([pick.start + BLOCK / 2 for pick in picks])
     steps = np.diff(whole) / np.diff(mid)
     assert len(marks) == 6
@@ -148,6 +152,23 @@ def test_a_skim_that_is_given_as_sound_is_found(day: Path, tmp_path: Path) -> No
     values = score(outputs, references, block=BLOCK, period=HOUR, draws=10).systems["s"]
     assert values["sd"].value == pytest.approx(one.measures["sd"], abs=0.05)
     assert values["tc"].value == pytest.approx(one.measures["tc"], abs=0.05)
+
+
+def test_blocks_of_a_day_are_scored_as_the_day(day: Path, tmp_path: Path) -> None:
+    """Frames at the ends of blocks differ, so the numbers are almost the same."""
+    found = skim([day], tmp_path / "skims", bare(zs=(0.0, 1.0)))
+    count = round(ALL / BLOCK)
+    blocks = [(f"blocks/{number:03}.flac", number * BLOCK) for number in range(count)]
+    for name, start in blocks:
+        write(tmp_path / name, begin=start, end=start + BLOCK)
+    reference = {"item": day.stem, "blocks": blocks}
+    (tmp_path / "blocks.jsonl").write_text(json.dumps(reference) + "\n")
+    outputs = tmp_path / "skims" / "outputs.jsonl"
+    values = score(outputs, tmp_path / "blocks.jsonl", block=BLOCK, period=HOUR, draws=10)
+    for one in found.skims:
+        scored = values.systems[one.system]
+        assert scored["tc"].value == pytest.approx(one.measures["tc"], abs=0.05)
+        assert scored["sd"].value == pytest.approx(one.measures["sd"], abs=0.05)
 
 
 def test_days_end_at_midnight_and_are_scored_as_days(tmp_path: Path) -> None:
@@ -341,6 +362,7 @@ class Loud(NamedTuple):
     test: Callable[[float], bool]
     name: str = "loud"
     signature: str = "loud"
+    min_share: float = 0.5
 
     def share(self, samples: Any, rate: int) -> float:
         assert rate == RATE
@@ -370,6 +392,26 @@ def test_blocks_in_which_somebody_speaks_are_avoided(
     found = skim([day], tmp_path / "s.flac", bare(speech="avoid", cache=tmp_path / "cache"))
     assert max(loudness(found)) <= limit + 1e-6 < max(kept)
     assert "speech=avoid:loud" in found.skims[0].signature
+
+
+def test_speech_classes_of_the_embedder_replace_cues_but_not_silero(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    classes = np.array([[0.09, 0.9], [0.1, 0.0]], np.float32)
+    blocks: Any = SimpleNamespace(class_names=("Speech", "Bird"), classes=classes)
+    recording: Any = SimpleNamespace(rate=RATE)
+    monkeypatch.setattr(make, "find_detector", lambda _: CueDetector())
+    found = make.find_speech(recording, blocks, Cache(Path("none")))
+    assert found.rows.tolist() == [False, True]
+    assert found.signature == "classes,score=0.1"
+    shares = np.array([[0.5], [0.4]], np.float32)
+    heard = SimpleNamespace(starts=np.array([0.0, 8.0]), vectors=shares)
+    monkeypatch.setattr(make, "read_recording_blocks", lambda *_, **__: (heard, recording))
+    monkeypatch.setattr(make, "find_detector", lambda _: Loud(bool))
+    blocks.starts, blocks.seconds = heard.starts, 8.0
+    found = make.find_speech(recording, blocks, Cache(Path("none")))
+    assert found.rows.tolist() == [True, False]
+    assert found.signature == "loud"
 
 
 def test_blocks_in_which_somebody_speaks_are_played_backwards(
@@ -498,7 +540,15 @@ def test_a_skim_that_is_there_is_made_again_only_if_that_is_asked_for(
 
 
 @pytest.mark.parametrize(
-    "other", [{"zs": (0.0,)}, {"picks": 5}, {"zone": "Asia/Tokyo"}, {"start": "2024-01-01"}]
+    "other",
+    [
+        {"zs": (0.0,)},
+        {"picks": 5},
+        {"zone": "Asia/Tokyo"},
+        {"start": "2024-01-01"},
+        {"bits": 24},
+        {"match_levels": True},
+    ],
 )
 def test_a_skim_that_was_made_in_another_way_is_made_anew(
     day: Path, tmp_path: Path, other: dict[str, Any]
@@ -509,6 +559,50 @@ def test_a_skim_that_was_made_in_another_way_is_made_anew(
     found = skim([nameless], tmp_path / "s.flac", bare(**options | other))
     assert found.written
     assert told(tmp_path / "s.flac")["signature"] == found.skims[0].signature
+
+
+def test_picks_come_to_one_level_and_their_gains_are_told(day: Path, tmp_path: Path) -> None:
+    plain = skim([day], tmp_path / "plain.flac", bare(overlap=0.0)).skims[0]
+    place = tmp_path / "matched.flac"
+    matched = skim([day], place, bare(overlap=0.0, match_levels=True, bits=24)).skims[0]
+    assert [pick.start for pick in matched.skim.picks] == [pick.start for pick in plain.skim.picks]
+    gains = [pick["gain"] for pick in told(place)["picks"]]
+    assert gains == [pick.gain for pick in matched.skim.picks]
+    assert 1 < max(map(abs, gains)) <= 12
+    assert {pick.gain for pick in plain.skim.picks} == {0.0}
+    before, after = heard(tmp_path / "plain.flac"), heard(place)
+    for number, gain in enumerate(gains):
+        middle = slice(int((BLOCK * number + 1) * RATE), int((BLOCK * number + 3) * RATE))
+        ratio = np.linalg.norm(after[middle]) / np.linalg.norm(before[middle])
+        assert 20 * np.log10(ratio) == pytest.approx(gain, abs=0.1)
+    assert soundfile.info(place).subtype == "PCM_24"
+
+
+def test_bits_that_a_format_does_not_have_are_refused_before_reading(
+    day: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=r"\.mp3 cannot have 24 bits per sample — use \.flac"):
+        skim([day], tmp_path / "s.mp3", bare(bits=24))
+    with pytest.raises(UsageError, match="--bits must be 16 or 24, got 20"):
+        bare(bits=20)
+
+
+def test_a_recorder_that_sleeps_gives_a_picture_without_short_gaps(tmp_path: Path) -> None:
+    for hour in range(24):
+        if hour not in (5, 12, 13, 14):  # lost
+            clock = f"2025072{2}_{hour * 20 // 60:04}{hour * 20 % 60:02}"
+            write(tmp_path / "site" / f"{clock}.wav", begin=20.0 * hour, end=20.0 * hour + 8)
+    options = asked(without=tuple(name for name in EXTRAS if name not in ("json", "picture")))
+    skim([tmp_path / "site"], tmp_path / "s.flac", options)
+    svg = (tmp_path / "s.svg").read_text(encoding="utf-8")
+    assert "8 s in 20 s recorded: each part is stretched over the time until the next one" in svg
+    assert "(8 s in 20 s recorded, 80 s missing)" in svg
+    gaps = re.findall(r'<rect x="([\d.]+)" width="([\d.]+)" fill="url\(#missing\)"', svg)
+    wanted = [52 + 1132 * second / 468 for second in (100, 240)]  # 23 cycles and a part of 8 s
+    assert [float(x) for x, _ in gaps] == pytest.approx(wanted, abs=3)
+    assert [float(width) for _, width in gaps] == pytest.approx(
+        [1132 * 20 / 468, 1132 * 60 / 468], abs=5
+    )
 
 
 def test_other_sound_of_the_same_name_is_skimmed_anew(tmp_path: Path) -> None:
@@ -540,7 +634,7 @@ def diversity(path: Path, starts: tuple[int, ...], folder: Path) -> float:
     times = path.with_suffix(".csv")
     times.write_text("start\n" + "\n".join(map(str, starts)))
     made = skim([path], folder, SkimOptions.of(times=times, without=EXTRAS[1:], period=12.0))
-    few = "36 blocks define only 9 sound classes, not 48: sd and coverage are less reliable"
+    few = "sound classes are defined by only 36 blocks: sd and coverage are less reliable"
     assert made.notes == (f"short: {few} — use a shorter --block",)
     scored = score(folder / "outputs.jsonl", folder / "recordings.jsonl", period=12.0, draws=10)
     assert scored.notes[0] == few
@@ -577,10 +671,10 @@ def test_scoring_otherwise_than_skims_were_made_is_told(day: Path, tmp_path: Pat
     skim([day], folder, bare(sparse=True))
     lines = folder / "outputs.jsonl", folder / "recordings.jsonl"
     assert list(score(*lines, draws=10).notes) == [
-        "60 blocks define only 15 sound classes, not 48: sd and coverage are less reliable",
+        "sound classes are defined by only 60 blocks: sd and coverage are less reliable",
         "1 output was made with --sparse, which score does not support: its numbers will differ",
         "1 output was made with block 4 but scored with 8 — use --block 4",
-        "1 output was made with period 20 but scored with 900 — use --period 20",
+        "1 output was made with period 20 but scored with 3600 — use --period 20",
     ]
     skim([day], folder, bare(again=True))
     assert not score(*lines, draws=10, block=BLOCK, period=[HOUR, 900.0]).notes
@@ -657,6 +751,81 @@ def test_what_is_wrong_with_any_recording_is_told_at_once(tmp_path: Path) -> Non
         "cannot be opened: Format not recognised.",
         "no audio files found",
     ]
+
+
+def test_recordings_and_files_that_cannot_be_used_are_skipped_and_listed(
+    day: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.wav").write_bytes(b"")
+    soundfile.write(tmp_path / "short.wav", np.zeros(RATE), RATE)
+    write(tmp_path / "card" / NAMED)
+    write(tmp_path / "card" / "undated.flac", end=HOUR)
+    given = [tmp_path / name for name in ("empty.wav", "short.wav", "card", "none.wav")]
+    found = skim(given, tmp_path / "skims", bare(), on_error="skip")
+    assert [one.recording.name for one in found.skims] == ["card"]
+    assert starts(found) == starts(skim([day], tmp_path / "day.flac", bare()))
+    assert [str(problem) for problem in found.skipped] == [
+        f"{tmp_path / 'empty.wav'}: is empty",
+        f"{tmp_path / 'card' / 'undated.flac'}: the file name has no start time"
+        " — rename it like the others (NAME_YYYYMMDD_HHMMSS), or leave it out",
+        f"{tmp_path / 'none.wav'}: file or folder does not exist",
+        "short: too short for one block of 4 s (longest passage: 1.0 s) — use a shorter --block",
+    ]
+    lines = (tmp_path / "skims" / "outputs.jsonl").read_text().splitlines()
+    assert [json.loads(line)["item"] for line in lines] == ["card"]
+
+
+def test_a_recording_without_a_date_does_not_stop_the_others(day: Path, tmp_path: Path) -> None:
+    undated = write(tmp_path / "undated.flac")
+    given = [undated, day]
+    with pytest.raises(UsageError, match="the start time is unknown"):
+        skim(given, tmp_path / "skims", bare(by_day=True))
+    found = skim(given, tmp_path / "skims", bare(by_day=True), on_error="skip")
+    assert len(found.skims) == 1
+    [problem] = found.skipped
+    assert problem.message.startswith("undated: the start time is unknown")
+
+
+def test_a_recording_that_fails_while_it_is_read_is_skipped(
+    day: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = write(tmp_path / "other.flac")
+    read = read_recording_blocks
+
+    def fail(recording: Any, *args: Any, **options: Any) -> Any:
+        if recording.name == "other":
+            raise UsageError("other: cannot be read")
+        return read(recording, *args, **options)
+
+    monkeypatch.setattr(run, "read_recording_blocks", fail)
+    found = skim([other, day], tmp_path / "skims", bare(), on_error="skip")
+    assert [one.recording.name for one in found.skims] == [day.stem]
+    assert [str(problem) for problem in found.skipped] == ["other: cannot be read"]
+
+
+def test_if_everything_is_skipped_nothing_is_written(tmp_path: Path) -> None:
+    (tmp_path / "a.wav").write_bytes(b"")
+    with pytest.raises(InputError, match=r"a\.wav: is empty"):
+        skim([tmp_path / "a.wav"], tmp_path / "skims", bare(), on_error="skip")
+    assert not (tmp_path / "skims").exists()
+    with pytest.raises(UsageError, match="on_error must be fail or skip, got 'empty'"):
+        skim([tmp_path / "a.wav"], tmp_path / "skims", bare(), on_error="empty")  # type: ignore[arg-type]
+
+
+def test_files_read_ahead_give_the_same_skim(day: Path, tmp_path: Path) -> None:
+    """A map that is not the default reads all files before the first skim is made."""
+    reports: list[int] = []
+    found = skim(
+        [day],
+        tmp_path / "ahead.flac",
+        bare(cache=tmp_path / "cache"),
+        map=lambda function, items: builtins.map(function, items),
+        progress=lambda done, *_: reports.append(done),
+    )
+    assert starts(found) == starts(skim([day], tmp_path / "plain.flac", bare()))
+    assert (tmp_path / "ahead.flac").read_bytes() == (tmp_path / "plain.flac").read_bytes()
+    assert reports == sorted(reports)
+    assert reports[-1] == ALL
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
@@ -753,3 +922,17 @@ def test_skims_never_become_part_of_their_recording(day: Path, tmp_path: Path) -
 def test_what_makes_no_sense_is_not_asked_for(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=re.escape(message)):
         asked(**wrong)
+
+
+@pytest.mark.parametrize("sample", [0.0, 0.1, np.nan])
+def test_a_recording_that_never_changes_is_undefined_and_told(
+    tmp_path: Path, sample: float
+) -> None:
+    import soundfile
+
+    path = tmp_path / "still.wav"
+    soundfile.write(path, np.full(100 * 4 * 8_000, sample, np.float32), 8_000, subtype="FLOAT")
+    made = skim([path], tmp_path / "skims", bare())
+    told = "still: the recording sounds the same throughout: tc, sd and coverage are undefined"
+    assert told in made.notes
+    assert np.isnan([made.skims[0].measures[name] for name in ("tc", "sd", "coverage")]).all()

@@ -52,8 +52,8 @@ def plain_presence(
 
 
 def test_presence_is_counted_by_hand() -> None:
-    truth = Truth(DAY)
-    assert truth.sources == ("bird", "car", "wind")
+    truth = Truth(DAY, 40)
+    assert truth.names == truth.sources == ("bird", "car", "wind", "background")
     hours = truth.presence([0, 10, 20, 30], [10, 20, 30, 40])
     # second hour: bird 5 s, car 8 s, together 13; third: the dog does not count, the rest 5.5 s
     assert hours == pytest.approx(
@@ -70,7 +70,7 @@ def test_presence_is_that_of_looking_again_and_again() -> None:
         ]
         merged = _apart(grid)
         ends = [(s := rng.randrange(100), s + rng.randrange(1, 40)) for _ in range(4)]
-        found = Truth(merged).presence(*zip(*ends, strict=True))
+        found = Truth(merged, 140).presence(*zip(*ends, strict=True))
         expected = [plain_presence(merged, *end, 0.5) for end in ends]
         assert found == pytest.approx(np.array(expected))
 
@@ -85,14 +85,29 @@ def _apart(grid: list[tuple[int, int, str]]) -> tuple[SoundEvent, ...]:
 
 
 def test_true_sd_is_the_share_of_sources_heard_for_a_second() -> None:
-    assert true_sd(DAY, [Pick(0, 2)]) == pytest.approx(1 / 3)
-    assert true_sd(DAY, [Pick(9, 4)]) == pytest.approx(1)  # wind 1 s, bird 3 s, car 1 s
-    assert true_sd(DAY, [Pick(11.2, 1.7)]) == pytest.approx(1 / 3)  # the car for 0.9 s only
-    assert true_sd(DAY, [Pick(25, 4)]) == 0
+    # bird, car, wind and 10.5 s of background; the dog is too short
+    assert true_sd(DAY, [Pick(0, 2)], 40) == pytest.approx(1 / 4)
+    assert true_sd(DAY, [Pick(9, 4)], 40) == pytest.approx(3 / 4)  # wind 1 s, bird 3 s, car 1 s
+    assert true_sd(DAY, [Pick(11.2, 1.7)], 40) == pytest.approx(1 / 4)  # the car for 0.9 s only
+    assert true_sd(DAY, [Pick(25, 4)], 40) == 0
     # half a second twice is a second
-    assert true_sd(DAY, [Pick(0, 0.5), Pick(5, 0.5)]) == pytest.approx(1 / 3)
-    assert true_sd(DAY, []) == 0
-    assert np.isnan(true_sd((), [Pick(0, 2)]))
+    assert true_sd(DAY, [Pick(0, 0.5), Pick(5, 0.5)], 40) == pytest.approx(1 / 4)
+    assert true_sd(DAY, [], 40) == 0
+    assert np.isnan(true_sd((), [Pick(0, 2)], 0))
+
+
+def test_the_background_is_a_source_where_nothing_sounds_for_five_seconds() -> None:
+    assert true_sd(DAY, [Pick(20, 8)], 40) == pytest.approx(1 / 4)  # 5 s of background, dog
+    assert true_sd(DAY, [Pick(24, 5.4)], 40) == pytest.approx(1 / 4)  # 1 s of background, dog
+    assert true_sd(DAY, [Pick(24.1, 5.4)], 40) == 0  # 0.9 s of background, dog
+    assert Truth(DAY, 40).heard([Pick(8, 3), Pick(20, 2)]) == ("bird", "wind", "background")
+    # without the spans of background, 4.9 s are left at the end: not a source of the day
+    filled = (*DAY, SoundEvent(20, 35, "car"))
+    assert Truth(filled, 44.9).sources == ("bird", "car", "wind")
+    assert true_sd(filled, [Pick(40, 4), Pick(0, 2)], 44.9) == pytest.approx(1 / 3)
+    assert Truth(filled, 45).sources == ("bird", "car", "wind", "background")
+    # a day on which nothing sounds has the background as its only source
+    assert true_sd((), [Pick(0, 2)], 60) == 1
 
 
 def test_true_tc_of_a_skim_that_has_every_hour_in_order_is_one() -> None:
@@ -117,9 +132,9 @@ def test_the_best_alignment_is_that_of_trying_all() -> None:
 
 def test_order_changes_true_tc_and_leaves_true_sd() -> None:
     scene = make_random_day(0, 3, hour=60)
-    truth = Truth(scene.events)
+    truth = Truth(scene.events, scene.seconds)
     picks = [Pick(scene.seconds * n / 12 + 20, 8) for n in range(12)]
     other = [picks[n] for n in np.random.default_rng(0).permutation(12)]
     assert truth.sd(picks) == truth.sd(other)
-    ordered, shuffled = (truth.tc(one, scene.seconds, scene.hour) for one in (picks, other))
+    ordered, shuffled = (truth.tc(one, scene.hour) for one in (picks, other))
     assert shuffled < ordered

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from earwitness.cli.main import group
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
 from earwitness.soundscapes.mix import Mixer
-from earwitness.soundscapes.scene import Scene, SoundEvent
+from earwitness.soundscapes.scene import Scene, SoundEvent, make_random_day
 from earwitness.soundscapes.sources import SOURCES
 from earwitness.soundscapes.timetable import TIMETABLE_PRESETS, find_timetable, read_timetable
 from earwitness.soundscapes.truth import Truth
@@ -37,9 +37,11 @@ def timetable(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("preset", TIMETABLE_PRESETS)
 def test_presets_are_whole_days_of_many_sources(preset: str) -> None:
-    truth = Truth(soundscape(preset).events)
-    assert len(truth.sources) >= 15
-    assert set(truth.sources) <= set(SOURCES)
+    scene = soundscape(preset)
+    truth = Truth(scene.events, scene.seconds)
+    assert len(truth.sources) >= 16
+    assert truth.sources[-1] == "background"
+    assert set(truth.sources[:-1]) <= set(SOURCES)
 
 
 def test_an_example_timetable_says_what_it_means(root: Path) -> None:
@@ -216,8 +218,8 @@ def test_folders_of_clips_that_hold_none_are_told(tmp_path: Path) -> None:
         soundscape("village", clips=tmp_path / "clips" / "empty")
 
 
-def test_a_practice_folder_holds_a_day_and_seven_skims(timetable: Path, tmp_path: Path) -> None:
-    scene = soundscape(timetable, rate=RATE)
+def test_a_practice_folder_holds_a_day_and_seven_skims(tmp_path: Path) -> None:
+    scene = make_random_day(0, 11, rate=RATE, hour=120)
     made = practice_write(scene, tmp_path / "X")
     names = {one.name for one in (tmp_path / "X").iterdir()}
     skims = {f"{n}.{end}" for n in range(1, 8) for end in ("flac", "csv")}

@@ -130,6 +130,18 @@ def decoder_name(path: Path) -> str:
     return "libavcodec-" + ".".join(map(str, av_library().library_versions["libavcodec"]))
 
 
+def seeks_directly(path: Path) -> bool:
+    """Whether reading from the middle of a file gives the same samples as from its start.
+
+    Other files may decode differently after a seek, or have to be read from their start.
+    """
+    return (
+        riff_of(path) is not None
+        or _read_magic(path) in LIBSNDFILE_MAGICS
+        or mp3_layout(path) is not None
+    )
+
+
 def facts_of(path: Path) -> Facts:
     """Return the properties of a file, from its header alone if it is reliable."""
     layout = None if riff_of(path) else mp3_layout(path)

@@ -21,8 +21,9 @@ from earwitness.errors import UsageError, nearest
 
 Samples = NDArray[Any]
 ENCODE_BLOCK_FRAMES = 32_768  # per call: libsndfile crashes on long Ogg writes
-FULL_SCALE_16_BIT = 32_767 / 32_768  # largest 16-bit sample
 MP3_RATES_HZ = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000)
+DEFAULT_BITS, BIT_DEPTHS = 16, (16, 24)
+PCM_ENDINGS = (".flac", ".wav")  # formats with a choice of bits per sample
 VORBIS_RATES_HZ = (8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000)
 
 
@@ -52,13 +53,19 @@ class EncodedSound(NamedTuple):
     notes: tuple[str, ...]
 
 
-def kind_of(ending: str) -> FileFormat:
-    """Return the format of a file extension such as ``.flac``."""
+def kind_of(ending: str, bits: int = DEFAULT_BITS) -> FileFormat:
+    """Return the format of a file extension such as ``.flac``, with 16 or 24 bits per sample."""
     if ending.lower() not in FILE_FORMATS:
         raise UsageError(
             f'audio cannot be written as "{ending}" — {nearest(ending.lower(), FILE_FORMATS)}'
         )
-    return FILE_FORMATS[ending.lower()]
+    kind = FILE_FORMATS[ending.lower()]
+    if bits == DEFAULT_BITS:
+        return kind
+    if bits not in BIT_DEPTHS or ending.lower() not in PCM_ENDINGS:
+        allowed = f"{' or '.join(PCM_ENDINGS)} with {' or '.join(map(str, BIT_DEPTHS))} bits"
+        raise UsageError(f"{ending} cannot have {bits} bits per sample — use {allowed}")
+    return kind._replace(subtype=f"PCM_{bits}")
 
 
 def write_audio(path: str | Path, samples: Samples, rate: int) -> tuple[str, ...]:
@@ -69,13 +76,16 @@ def write_audio(path: str | Path, samples: Samples, rate: int) -> tuple[str, ...
     return sound.notes
 
 
-def encode(samples: Samples, rate: int, ending: str) -> EncodedSound:
-    """Return audio as the content of a file; samples have one column per channel."""
-    kind = kind_of(ending)
+def encode(samples: Samples, rate: int, ending: str, bits: int = DEFAULT_BITS) -> EncodedSound:
+    """Return audio as the content of a file; samples have one column per channel.
+
+    FLAC and WAV have 16 or 24 ``bits`` per sample; other formats have no choice.
+    """
+    kind = kind_of(ending, bits)
     _refuse_broken(samples)
     written = _written_rate(rate, kind)
     notes = [f"resampled from {rate:,} to {written:,} Hz"] if written != rate else []
-    samples, loud = _prevent_clipping(resample(samples, rate, written))
+    samples, loud = _prevent_clipping(resample(samples, rate, written), bits)
     file = io.BytesIO()
     channels = 1 if samples.ndim == 1 else samples.shape[1]
     try:
@@ -110,15 +120,14 @@ def _written_rate(rate: int, kind: FileFormat) -> int:
     return next((allowed for allowed in kind.rates if allowed >= rate), kind.rates[-1])
 
 
-def _prevent_clipping(samples: Samples) -> tuple[Samples, tuple[str, ...]]:
+def _prevent_clipping(samples: Samples, bits: int) -> tuple[Samples, tuple[str, ...]]:
     """Reduce the level if the loudest sample would clip."""
+    full_scale = 1 - 2.0 ** (1 - bits)  # largest sample
     peak = float(abs(samples).max(initial=0))
     if peak <= 1:
-        return np.clip(samples, -1, FULL_SCALE_16_BIT), ()
-    decibels = 20 * np.log10(peak / FULL_SCALE_16_BIT)
-    return samples * (FULL_SCALE_16_BIT / peak), (
-        f"level reduced by {decibels:.1f} dB to avoid clipping",
-    )
+        return np.clip(samples, -1, full_scale), ()
+    decibels = 20 * np.log10(peak / full_scale)
+    return samples * (full_scale / peak), (f"level reduced by {decibels:.1f} dB to avoid clipping",)
 
 
 def _iterate_portions(samples: Samples) -> Iterator[Samples]:

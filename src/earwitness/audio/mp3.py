@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from earwitness.audio.files import DecodingError, Facts, Samples
 from earwitness.audio.packets import PacketDecoder, Piece, av_library
@@ -167,6 +168,7 @@ def _read_tag(frame: bytes, kind: FrameFormat) -> XingTag | None:
 
 MIN_CONSECUTIVE_FRAMES = 4  # consecutive headers that rule out chance
 FRAMES_PER_BOOKMARK = 256  # between stored positions
+MIN_PART_BYTES, MAX_PART_BYTES = 1 << 16, 1 << 22  # searched at once
 
 
 def walk_file(path: Path) -> Mp3Layout:
@@ -190,19 +192,47 @@ def _walk_version(path: Path, size: int, changed: int) -> Mp3Layout:  # noqa: AR
 
 
 def _walk(data: Bytes, place: int, kind: FrameFormat) -> tuple[list[int], int, int]:
-    """Return positions of some frames (see ``FrameRun``), the frame count, and the end."""
-    second, sizes, last = kind.second, kind.sizes, len(data) - HEADER_BYTES
+    """Return positions of some frames (see ``FrameRun``), the frame count, and the end.
+
+    Everything that looks like a header is found at once, part by part of the file; headers that no
+    frame leads to are skipped.
+    """
+    content, sizes = np.frombuffer(data, np.uint8), np.array(kind.sizes, np.int64)
     places: list[int] = []
-    count = 0
-    while place <= last and data[place] == 0xFF and data[place + 1] == second:
-        size = sizes[data[place + 2]]
-        if not size or place + size > len(data):  # the last frame may be incomplete
+    count, part_bytes = 0, MIN_PART_BYTES
+    while place <= len(content) - HEADER_BYTES:
+        part = content[place : place + part_bytes]
+        headers = np.flatnonzero(part[:-2] == 0xFF)
+        headers = headers[part[headers + 1] == kind.second]
+        if not len(headers) or headers[0]:
             break
-        if not count % FRAMES_PER_BOOKMARK:
-            places.append(place)
-        count += 1
-        place += size
+        frames = place + headers[_follow_frames(headers, headers + sizes[part[headers + 2]])]
+        last_size = int(sizes[content[frames[-1] + 2]])
+        end = int(frames[-1]) + last_size
+        if not last_size or end > len(content):  # the last frame may be incomplete
+            frames, end = frames[:-1], int(frames[-1])
+        places += frames[-count % FRAMES_PER_BOOKMARK :: FRAMES_PER_BOOKMARK].tolist()
+        count += len(frames)
+        if end == place:
+            break
+        place, part_bytes = end, min(2 * part_bytes, MAX_PART_BYTES)
     return places, count, place
+
+
+def _follow_frames(headers: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the indices of the frames from the first header on, each where the last one ends."""
+    following = np.searchsorted(headers, ends)
+    within = np.minimum(following, len(headers) - 1)
+    leads_on = (headers[within] == ends) & (ends > headers)
+    # stops: frames that are not followed by the very next header
+    stops = np.flatnonzero(~leads_on | (following != np.arange(1, len(headers) + 1)))
+    runs, frame = [], 0
+    while True:
+        stop = int(stops[np.searchsorted(stops, frame)])
+        runs.append(np.arange(frame, stop + 1))
+        if not leads_on[stop]:
+            return np.concatenate(runs)
+        frame = int(following[stop])
 
 
 def _find_frames(data: Bytes, place: int, kind: FrameFormat) -> int | None:

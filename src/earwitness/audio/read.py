@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from earwitness.audio.decode import LibsndfileDecoder, decoder_of, open_decoder
 from earwitness.audio.files import Decoder, DecodingError, Samples
+from earwitness.errors import UsageError
 
 # --- Read-ahead thread ---------------------------------------------------------------------------
 
@@ -218,6 +219,27 @@ class Walk:
         extent = "to the end" if end == self.last else f"for {seconds:.1f} s"
         message = "" if slight else f"cannot be read {extent}: {fault}"
         self.broken(Break(str(self.path), start / self.rate, seconds, message))
+
+
+class MonoSound(NamedTuple):
+    """All samples of a file, the mean of its channels, and the sample rate."""
+
+    samples: NDArray[np.float32]
+    rate: int
+
+
+def read_mono(path: Path) -> MonoSound:
+    """Read a whole file in any supported format; raises UsageError if it cannot be read."""
+    decoder = open_decoder(path)
+    parts = [np.zeros(0, np.float32)]
+    try:
+        while len(samples := decoder.read(round(CHUNK_SECONDS * decoder.facts.rate))):
+            parts.append(mix_to_mono(samples))
+    except DecodingError as error:
+        raise UsageError(f"{path}: cannot be read: {error}") from error
+    finally:
+        decoder.close()
+    return MonoSound(np.concatenate(parts), decoder.facts.rate)
 
 
 def mix_to_mono(samples: Samples) -> NDArray[np.float32]:

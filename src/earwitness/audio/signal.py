@@ -1,4 +1,4 @@
-"""Fades, resampling, decimation and low-pass filters."""
+"""Fades, level matching, resampling, decimation and low-pass filters."""
 
 from __future__ import annotations
 
@@ -89,6 +89,60 @@ def _refuse_short(pieces: Sequence[Samples], shared: int, rate: int) -> None:
                 f"overlap of {shared / rate:g} s is too long for a piece of {len(piece) / rate:g} s"
                 " — use at most half a block"
             )
+
+
+# --- Level matching ------------------------------------------------------------------------------
+# Levels are compared in the loudest part of what people hear: power between 200 Hz and 8 kHz, so
+# that wind and handling noise below it do not decide.
+
+
+LEVEL_BAND_HZ = (200.0, 8_000.0)
+MAX_GAIN_DB = 12.0  # largest gain and attenuation
+PEAK_LIMIT_DB = -1.0  # no gain raises a peak above this, relative to full scale
+SILENCE_DB = -90.0  # quieter pieces are left as they are
+
+
+def match_levels(pieces: Sequence[Samples], rate: int) -> list[float]:
+    """Return the gain of each piece in dB that brings it to the median level of all pieces.
+
+    The level is the mean power between 200 Hz and 8 kHz. Gains are at most 12 dB in either
+    direction, and no gain raises the peak of a piece above −1 dB; silent pieces have a gain of 0.
+
+    >>> [round(gain, 1) for gain in match_levels([np.ones(9), np.zeros(9)], 8_000)]
+    [0.0, 0.0]
+    """
+    levels = [_band_level(piece, rate) for piece in pieces]
+    audible = [level for level in levels if level > SILENCE_DB]
+    if not audible:
+        return [0.0] * len(pieces)
+    median = float(np.median(audible))
+    gains = []
+    for piece, level in zip(pieces, levels, strict=True):
+        peak = _to_decibels(float(np.abs(piece).max(initial=0.0)) ** 2)
+        headroom = max(0.0, PEAK_LIMIT_DB - peak)
+        gain = min(MAX_GAIN_DB, headroom, max(-MAX_GAIN_DB, median - level))
+        gains.append(gain if level > SILENCE_DB else 0.0)
+    return gains
+
+
+def _band_level(piece: Samples, rate: int) -> float:
+    """Return the mean power of a piece between 200 Hz and 8 kHz, in dB relative to full scale."""
+    if not len(piece):
+        return -np.inf
+    spectrum = np.fft.rfft(np.asarray(piece, np.float64), axis=0)
+    hertz = np.fft.rfftfreq(len(piece), 1 / rate)
+    inside = (hertz >= LEVEL_BAND_HZ[0]) & (hertz <= LEVEL_BAND_HZ[1])
+    powers = (np.abs(spectrum[inside]) ** 2).sum(axis=0) * 2 / len(piece) ** 2
+    return _to_decibels(float(np.mean(powers)))
+
+
+def _to_decibels(power: float) -> float:
+    return float(10 * np.log10(power)) if power > 0 else -np.inf
+
+
+def apply_gain(samples: Samples, gain: float) -> Samples:
+    """Return samples amplified by a gain in dB."""
+    return samples if gain == 0 else samples * np.float32(10 ** (gain / 20))
 
 
 # --- Sample-rate conversion ----------------------------------------------------------------------

@@ -218,19 +218,49 @@ def progress_bar(*, quiet: bool = False, unit: str = "B") -> Iterator[Progress]:
     scale = {"unit": unit, "unit_scale": unit == "B", "unit_divisor": 1024}
     form = {"bar_format": SOUND_BAR_FORMAT} if unit == SOUND_UNIT else {}
     columns, lines = shutil.get_terminal_size()  # works for terminals that do not report a size
-    with tqdm(**scale, **form, leave=False, file=sys.stderr, ncols=columns, nrows=lines) as display:
-
-        def progress(done: int, total: int | None, cases: int) -> None:
-            display.total = total
-            if unit == "B":
-                display.set_postfix_str(f"{cases:,} cases", refresh=False)
-            if unit == SOUND_UNIT:
-                display.desc = _sound_progress(done, total, display.format_dict["elapsed"])
-            display.update(done - display.n)
-
+    with (
+        tqdm(**scale, **form, leave=False, file=sys.stderr, ncols=columns, nrows=lines) as display,
         # bytes are reported often, by processes that must not be forked next to a thread
-        with nullcontext() if unit == "B" else _refreshing(display.refresh):
-            yield progress
+        nullcontext() if unit == "B" else _refreshing(display.refresh),
+    ):
+        yield _ProgressBar(display, unit)
+
+
+class _ProgressBar:
+    """A bar, below which parts of the work have bars of their own."""
+
+    def __init__(self, display: Any, unit: str, label: str = "") -> None:
+        self._display, self._unit, self._label = display, unit, label
+
+    def __call__(self, done: int, total: int | None, cases: int) -> None:
+        display = self._display
+        display.total = total
+        if self._unit == "B":
+            display.set_postfix_str(f"{cases:,} cases", refresh=False)
+        if self._unit == SOUND_UNIT:
+            text = _sound_progress(done, total, display.format_dict["elapsed"])
+            display.desc = f"{self._label}: {text}" if self._label else text
+        display.update(done - display.n)
+
+    @contextmanager
+    def show_part(self, label: str) -> Iterator[Progress]:
+        """Show a part of the work, in seconds of audio, in a bar with a label."""
+        from tqdm import tqdm
+
+        columns = shutil.get_terminal_size()[0]
+        with (
+            tqdm(
+                unit=SOUND_UNIT,
+                bar_format=SOUND_BAR_FORMAT,
+                leave=False,
+                file=sys.stderr,
+                ncols=columns,
+                position=1,
+                desc=label,
+            ) as display,
+            _refreshing(display.refresh),
+        ):
+            yield _ProgressBar(display, SOUND_UNIT, label)
 
 
 def _sound_progress(done: int, total: int | None, elapsed: float) -> str:

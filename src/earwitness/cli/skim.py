@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
+from earwitness.audio.encode import BIT_DEPTHS
 from earwitness.cli.output import (
     SEED_OPTION,
     SOUND_UNIT,
@@ -16,11 +17,13 @@ from earwitness.cli.output import (
     progress_bar,
     warnings_as_notes,
 )
+from earwitness.engines.local import in_process, processes
 from earwitness.errors import UsageError
 from earwitness.report.text import render_text
+from earwitness.skims.files import REPORT_FILE
 from earwitness.skims.options import ENDINGS, EXTRAS, METHODS, SPEECH_CHOICES, SkimOptions
 from earwitness.skims.report import skimming_report
-from earwitness.skims.run import skim
+from earwitness.skims.run import OnRecordingError, skim
 from earwitness.skims.types import SkimRun
 from earwitness.soundscapes.scene import Scene
 from earwitness.soundscapes.timetable import PRESET_FOLDER, TIMETABLE_PRESETS
@@ -147,7 +150,8 @@ class ZList(click.ParamType[tuple[float, ...]]):
     "--speech-model",
     type=FILE_PATH,
     metavar="FILE",
-    help="Silero ONNX file that replaces the built-in speech detector.",
+    help="Speech detector: a Silero ONNX file, or cues. Default: the file of silero-vad if that "
+    "package and onnxruntime are installed, else the classes of YAMNet as the embedder, else cues.",
 )
 @click.option("--sparse", is_flag=True, help="Analyse only 2 s of every 8 s, which is faster.")
 @click.option(
@@ -156,6 +160,18 @@ class ZList(click.ParamType[tuple[float, ...]]):
     type=click.Choice(ENDINGS),
     show_default=True,
     help="File format of skims in a folder.",
+)
+@click.option(
+    "--bits",
+    default=str(DEFAULT_OPTIONS.bits),
+    type=click.Choice([str(bits) for bits in BIT_DEPTHS]),
+    show_default=True,
+    help="Bits per sample of FLAC and WAV files.",
+)
+@click.option(
+    "--match-levels",
+    is_flag=True,
+    help="Bring picks to their median level, by at most 12 dB and without clipping.",
 )
 @click.option(
     "--without",
@@ -170,9 +186,30 @@ class ZList(click.ParamType[tuple[float, ...]]):
     help="Folder for cached features.  [default: cache folder of the user]",
 )
 @click.option("--again", is_flag=True, help="Recreate skims that already exist.")
+@click.option(
+    "--on-error",
+    type=click.Choice(get_args(OnRecordingError)),
+    default="fail",
+    show_default=True,
+    help="Recordings and files that cannot be used: fail, or skip and list them.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Number of worker processes that read files.",
+)
 @SEED_OPTION
 @click.option("--quiet", is_flag=True, help="Hide the progress bar.")
-def skim_command(recordings: tuple[Path, ...], output: Path, quiet: bool, **options: Any) -> None:
+def skim_command(
+    recordings: tuple[Path, ...],
+    output: Path,
+    on_error: OnRecordingError,
+    jobs: int,
+    quiet: bool,
+    **options: Any,
+) -> None:
     """Condense a day-long recording into about a minute.
 
     RECORDING is an audio file, or a folder of consecutive files; each RECORDING gets its own skim.
@@ -182,17 +219,34 @@ def skim_command(recordings: tuple[Path, ...], output: Path, quiet: bool, **opti
     \b
     earwitness skim day.flac -o skim.flac --z 0.5
     earwitness skim site1/ site2/ -o skims/ --by-day --z 0,0.5,1 --zone Europe/Paris
+    earwitness skim cards/* -o skims/ --on-error skip --jobs 4
     """
-    skim_options = SkimOptions.of(**options)
+    skim_options = SkimOptions.of(**options | {"bits": int(options["bits"])})
     with (
         warnings_as_notes(),
         note_on_interruption(INTERRUPTED_NOTE),
         progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress,
     ):
-        run = skim(recordings, output, skim_options, progress=progress)
+        run = skim(
+            recordings,
+            output,
+            skim_options,
+            on_error=on_error,
+            map=in_process if jobs == 1 else processes(jobs),
+            progress=progress,
+        )
     click.echo(render_text(skimming_report(run)), nl=False)
-    for line in (*(f"note: {note}" for note in run.notes), *_written_lines(run, output)):
+    notes = (f"note: {note}" for note in run.notes)
+    for line in (*notes, *_written_lines(run, output), *_skipped_lines(run)):
         click.echo(line, err=True)
+
+
+def _skipped_lines(run: SkimRun) -> Iterator[str]:
+    """Yield the problems of what was skipped, and their number."""
+    yield from (f"skipped: {problem}" for problem in run.skipped)
+    if run.skipped:
+        count = len(run.skipped)
+        yield f"{count:,} problem{'s' * (count != 1)}; all other recordings and files were used"
 
 
 def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
@@ -204,11 +258,13 @@ def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
     if not output.is_dir():
         yield from (f"wrote {path}" for path in run.written)
         return
-    *skim_files, outputs, recordings = run.written
+    written = [path for path in run.written if Path(path).name != REPORT_FILE]
+    *skim_files, outputs, recordings = written
     if skim_files:
         skims = "1 skim" if len(skim_files) == 1 else f"{len(skim_files):,} skims"
         yield f"wrote {skims} into {output}, with audio, picks and further files"
     yield f"wrote {outputs} and {recordings}, for earwitness score"
+    yield from (f"wrote {path}, a report on all skims" for path in run.written[len(written) :])
 
 
 # --- Command soundscape --------------------------------------------------------------------------

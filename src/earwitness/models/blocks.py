@@ -286,7 +286,7 @@ class RecordingBlocks:
     def few_classes_note(self) -> str:
         """A note if there are too few blocks to define all sound classes, else an empty string."""
         has_prototype_classes = all(name.startswith(CLASS_NAME_PREFIX) for name in self.class_names)
-        return few_classes_note(len(self)) if has_prototype_classes else ""
+        return few_classes_note(len(self), len(self.class_names)) if has_prototype_classes else ""
 
 
 class BlockSettings(NamedTuple):

@@ -9,7 +9,13 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.logmel import ABSENT_BYTE, LOGMEL_FORMAT, MEL_BANDS, Bytes
+from earwitness.audio.logmel import (
+    ABSENT_BYTE,
+    FRAMES_PER_SECOND,
+    LOGMEL_FORMAT,
+    MEL_BANDS,
+    Bytes,
+)
 from earwitness.models.base import (
     BLOCKS_PER_PORTION,
     BlockEmbeddings,
@@ -71,76 +77,179 @@ def _sum_by_centre(
     return sums
 
 
+# --- Segments ------------------------------------------------------------------------------------
+# A block of several seconds may contain several sources, so classes are those of segments of 1 s.
+# For every band, a segment has the mean and the maximum of the level, and its mean change over 20
+# and over 100 ms; levels are relative to the mean of all bands, so loudness does not matter. These
+# values, standardized, are projected to their principal dimensions, each divided by the square root
+# of its standard deviation: halfway between plain and whitened.
+
+
+SEGMENT_FRAMES = 50  # 1 s
+CHANGE_FRAMES = (1, 5)  # 20 and 100 ms
+SEGMENT_DIMENSIONS = 30
+TRAINING_BLOCKS = 2_500  # at most, to fit the projection
+
+
+class SegmentProjection(NamedTuple):
+    """Means and scales of the values of segments, and their projection."""
+
+    means: Floats
+    projection: Floats
+
+
+def describe_segments(portion: Bytes, frames: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return values of every segment (block × segment × value), and which are complete."""
+    count = portion.shape[1] // frames
+    cut = portion[:, : count * frames].reshape(len(portion), count, frames, MEL_BANDS)
+    is_whole = (cut[..., 0] != ABSENT_BYTE).all(axis=2)
+    levels = cut.astype(np.float32)
+    levels -= (levels @ np.full(MEL_BANDS, 1 / MEL_BANDS, np.float32))[..., None]
+    parts = [levels.mean(axis=2), levels.max(axis=2)]
+    for step in CHANGE_FRAMES:
+        steps = frames // step
+        if steps < 2:
+            parts.append(np.zeros_like(parts[0]))
+            continue
+        averaged = levels if step == 1 else _average_frames(levels, step)
+        changes = averaged[:, :, 1:] - averaged[:, :, :-1]
+        parts.append(np.abs(changes, out=changes).mean(axis=2))
+    return np.concatenate(parts, axis=2), is_whole
+
+
+def _average_frames(levels: Floats, step: int) -> Floats:
+    """Return means of consecutive frames: block × segment × mean × band."""
+    blocks, segments, frames, bands = levels.shape
+    kept = levels[:, :, : frames // step * step]
+    return np.asarray(kept.reshape(blocks, segments, -1, step, bands).mean(axis=3))
+
+
+def fit_segment_projection(values: Floats) -> SegmentProjection:
+    """Return the projection that is learnt from the values of segments, one row each."""
+    means, spreads = values.mean(axis=0, dtype=np.float64), values.std(axis=0, dtype=np.float64)
+    scales = 1 / np.where(spreads > MIN_SEGMENT_SPREAD, spreads, np.inf)
+    scaled = (values - means) * scales
+    variances, axes = np.linalg.eigh(scaled.T @ scaled / max(1, len(values)))
+    variances, axes = variances[::-1][:SEGMENT_DIMENSIONS], axes[:, ::-1][:, :SEGMENT_DIMENSIONS]
+    is_kept = variances > MIN_RELATIVE_VARIANCE * max(1.0, float(variances[0]))
+    projection = scales[:, None] * axes[:, is_kept] / variances[is_kept] ** 0.25
+    return SegmentProjection(means.astype(np.float32), projection.astype(np.float32))
+
+
+class SoundSegments(NamedTuple):
+    """Vectors of all complete segments, with their block and position in it."""
+
+    vectors: Floats
+    block: NDArray[np.int64]
+    position: NDArray[np.int64]
+
+
+def find_segments(day: FrameBlocks) -> SoundSegments:
+    """Return the segments of all blocks; a block shorter than a segment is one segment."""
+    frames = min(SEGMENT_FRAMES, day.rows)
+    step = -(-len(day) // TRAINING_BLOCKS)
+    rows = [np.zeros((0, (2 + len(CHANGE_FRAMES)) * MEL_BANDS), np.float32)]
+    for first in range(0, len(day), step * BLOCKS_PER_PORTION):
+        places = range(first, min(len(day), first + step * BLOCKS_PER_PORTION), step)
+        portion = np.concatenate([day.portion(place, place + 1) for place in places])
+        values, is_whole = describe_segments(portion, frames)
+        rows.append(values[is_whole])
+    fitted = fit_segment_projection(np.concatenate(rows))
+    vectors = [np.zeros((0, fitted.projection.shape[1]), np.float32)]
+    found = [np.zeros((0, 2), np.int64)]
+    for number, portion in enumerate(day.portions()):
+        values, is_whole = describe_segments(portion, frames)
+        projected = (values[is_whole] - fitted.means) @ fitted.projection
+        vectors.append(projected.astype(np.float32, copy=False))
+        found.append(np.add(np.argwhere(is_whole), (number * BLOCKS_PER_PORTION, 0)))
+    places_found = np.concatenate(found)
+    return SoundSegments(np.concatenate(vectors), places_found[:, 0], places_found[:, 1])
+
+
 # --- Prototype classes ---------------------------------------------------------------------------
-# Prototypes are blocks that differ as much as possible: the first is nearest to the mean of all,
+# Prototypes are segments that differ as much as possible: the first is nearest to the mean of all,
 # each further one is farthest from the previous ones (Gonzalez 1985). So a sound that occurs once a
-# day has a prototype, as a sound that lasts all day has. A block at distance d from a prototype has
-# the class value exp(−(d/s)²), where s is slightly more than the median distance of blocks from
-# their nearest prototype.
+# day has a prototype, as a sound that lasts all day has. How far a prototype is from the previous
+# ones is its separation s, and its weight is (s / S)², where S is the largest separation. A block
+# whose nearest segment is at distance d has the class value weight × max(0, 1 − d / s). Classes of
+# sounds that differ clearly from all others therefore count more than those of similar sounds.
 #
-# There is at most one prototype per four blocks: if half of the blocks were prototypes, that median
-# would be 0, every block would be a class of its own, and all skims would be equally diverse. With
-# fewer than four prototypes, there are no classes, and measures based on them are undefined.
+# If all segments are alike, as in silence, there are no classes, and measures based on them are
+# undefined; the same holds for recordings of few blocks. The first and the last block may differ,
+# since a constant signal has an edge there.
 
 
-MAX_PROTOTYPES = 48
-MIN_BLOCKS_PER_PROTOTYPE = 4  # at least this many blocks per prototype
-MIN_PROTOTYPES = 4  # with fewer, there are no classes
-# with fewer blocks, a note says that classes are few
-MIN_BLOCKS_WITHOUT_NOTE = MAX_PROTOTYPES * MIN_BLOCKS_PER_PROTOTYPE // 2
-REACH_FACTOR = 1.3  # relative to the median distance to the nearest prototype
+MAX_PROTOTYPES = 128
+MIN_SEGMENTS_PER_PROTOTYPE = 4
+MIN_BLOCKS_WITH_CLASSES = 16  # with fewer, there are no classes
+MIN_BLOCKS_WITHOUT_NOTE = 96  # with fewer, a note says that classes are less reliable
+MIN_RELATIVE_SEPARATION = 1e-3  # segments nearer than this are alike
+MIN_SEGMENT_SPREAD = 1e-3  # half decibels; values that vary less are constant
+ALIKE_NOTE = "the recording sounds the same throughout: tc, sd and coverage are undefined"
 
 
 class Prototypes(NamedTuple):
-    """Rows of the prototype blocks, and the class values of every block."""
+    """Rows of the prototype segments, and how far each is from the previous ones."""
 
     rows: tuple[int, ...]
-    classes: Floats
+    separations: tuple[float, ...]
 
 
-def prototype_count(blocks: int) -> int:
-    """Return the number of prototypes for a number of blocks.
-
-    >>> prototype_count(10_800), prototype_count(100), prototype_count(16), prototype_count(15)
-    (48, 25, 4, 0)
-    """
-    count = min(MAX_PROTOTYPES, blocks // MIN_BLOCKS_PER_PROTOTYPE)
-    return count if count >= MIN_PROTOTYPES else 0
-
-
-def few_classes_note(blocks: int) -> str:
-    """Return a note if there are few or no sound classes, else an empty string."""
+def few_classes_note(blocks: int, classes: int = MAX_PROTOTYPES) -> str:
+    """Return a note if there are no sound classes or few blocks, else an empty string."""
+    if blocks < MIN_BLOCKS_WITH_CLASSES:
+        return f"{blocks} blocks are too few to define sound classes: sd and coverage are undefined"
+    if not classes:
+        return ALIKE_NOTE
     if blocks >= MIN_BLOCKS_WITHOUT_NOTE:
         return ""
-    count = prototype_count(blocks)
-    if not count:
-        return f"{blocks} blocks are too few to define sound classes: sd and coverage are undefined"
-    message = f"{blocks} blocks define only {count} sound classes, not {MAX_PROTOTYPES}"
+    message = f"sound classes are defined by only {blocks} blocks"
     return f"{message}: sd and coverage are less reliable"
 
 
 def find_prototypes(vectors: Floats, count: int) -> Prototypes:
-    """Return ``count`` prototypes; fewer if there are fewer distinct blocks."""
+    """Return up to ``count`` prototypes; none if there are fewer than two distinct vectors."""
+    if not len(vectors):
+        return Prototypes((), ())
     squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
-    rows: list[int] = []
-    columns: list[NDArray[np.float64]] = []
-    nearest_squares = (
-        _squared_distances(vectors, squares, vectors.mean(axis=0)) if len(vectors) else np.zeros(0)
-    )
+    to_mean = _squared_distances(vectors, squares, vectors.mean(axis=0))
+    rows, separations = [int(np.argmin(to_mean))], list[float]()
+    nearest_squares = _squared_distances(vectors, squares, vectors[rows[0]])
     while len(rows) < min(count, len(vectors)):
-        row = int(np.argmax(nearest_squares) if rows else np.argmin(nearest_squares))
-        if rows and nearest_squares[row] <= 1e-6 * squares.max():
-            break  # all other blocks are identical to a prototype
+        row = int(np.argmax(nearest_squares))
+        separation = float(np.sqrt(nearest_squares[row]))
+        if separation <= MIN_RELATIVE_SEPARATION * max([1.0, *separations[:1]]):
+            break  # all other vectors are alike one of the prototypes
         rows.append(row)
-        columns.append(_squared_distances(vectors, squares, vectors[row]))
-        nearest_squares = np.minimum(nearest_squares, columns[-1]) if len(rows) > 1 else columns[-1]
-    if not rows:
-        return Prototypes((), np.zeros((len(vectors), 0), np.float32))
-    squared_distances = np.stack(columns, axis=1)
-    reach = REACH_FACTOR * float(np.sqrt(np.median(nearest_squares)))
-    return Prototypes(
-        tuple(rows), np.exp(-squared_distances / max(reach**2, 1e-12)).astype(np.float32)
-    )
+        separations.append(separation)
+        distances = _squared_distances(vectors, squares, vectors[row])
+        nearest_squares = np.minimum(nearest_squares, distances)
+    if not separations:
+        return Prototypes((), ())
+    return Prototypes(tuple(rows), (separations[0], *separations))
+
+
+def weigh_prototypes(prototypes: Prototypes) -> Floats:
+    """Return the weight of every prototype: its squared separation relative to the largest."""
+    separations = np.array(prototypes.separations, np.float64)
+    weights = (separations / separations.max(initial=1e-12)) ** 2
+    return np.asarray(weights, np.float32)
+
+
+def measure_classes(segments: SoundSegments, prototypes: Prototypes, blocks: int) -> Floats:
+    """Return the class values of every block."""
+    classes = np.zeros((blocks, len(prototypes.rows)), np.float32)
+    if not prototypes.rows:
+        return classes
+    weights, vectors = weigh_prototypes(prototypes), segments.vectors
+    separations = np.array(prototypes.separations, np.float32)
+    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+    firsts = np.flatnonzero(np.diff(segments.block, prepend=-1))  # first segment of each block
+    for column, row in enumerate(prototypes.rows):
+        distances = np.sqrt(_squared_distances(vectors, squares, vectors[row]))
+        values = weights[column] * np.maximum(0, 1 - distances / separations[column])
+        classes[segments.block[firsts], column] = np.maximum.reduceat(values, firsts)
+    return classes
 
 
 def _squared_distances(
@@ -156,8 +265,8 @@ def _squared_distances(
 # Patches of 16 frames (0.32 s), with their mean subtracted to ignore loudness, are whitened to 60
 # dimensions and clustered around 400 directions, the codes. For each code, a block has the mean and
 # the maximum of max(0, cosine − 0.1) over its patches; both, standardized over the recording, with
-# the maximum at half weight, are its vector. Classes are prototypes among the blocks. After Coates
-# and Ng (2012), Learning feature representations with k-means.
+# the maximum at half weight, are its vector. Classes are prototypes among the segments. After
+# Coates and Ng (2012), Learning feature representations with k-means.
 
 
 PATCH_FRAMES = 16
@@ -231,21 +340,17 @@ class Codebook:
     def signature(self) -> str:
         """All settings that determine the result."""
         return (
-            f"codebook/3,{LOGMEL_FORMAT},patch={PATCH_FRAMES},stride={STRIDE_FRAMES},patches={TRAINING_PATCHES},"
+            f"codebook/4,{LOGMEL_FORMAT},patch={PATCH_FRAMES},stride={STRIDE_FRAMES},patches={TRAINING_PATCHES},"
             f"dimensions={WHITENED_DIMENSIONS},codes={self.codes},threshold={CODE_THRESHOLD:g},most={MAXIMUM_WEIGHT:g},"
-            f"prototypes={MIN_PROTOTYPES}-{MAX_PROTOTYPES}/{MIN_BLOCKS_PER_PROTOTYPE},reach={REACH_FACTOR:g},seed={self.seed}"
+            f"segment={SEGMENT_FRAMES},prototypes={MAX_PROTOTYPES},weights=squares,seed={self.seed}"
         )
 
     def embed(self, day: FrameBlocks) -> BlockEmbeddings:
-        """Learn codes from the blocks and embed them."""
+        """Learn codes and classes from the blocks and embed them."""
         vectors = self.encode(day)
         standardise(vectors)
         vectors[:, vectors.shape[1] // 2 :] *= MAXIMUM_WEIGHT
-        prototypes = find_prototypes(vectors, prototype_count(len(vectors)))
-        names = tuple(
-            f"{CLASS_NAME_PREFIX} {day.places[row].start:.0f} s" for row in prototypes.rows
-        )
-        return BlockEmbeddings(vectors, prototypes.classes, names)
+        return BlockEmbeddings(vectors, *learn_classes(day))
 
     def encode(self, day: FrameBlocks) -> Floats:
         """Return the mean of every code, then the maximum of every code, one row per block."""
@@ -256,6 +361,25 @@ class Codebook:
             rows = slice(number * BLOCKS_PER_PORTION, number * BLOCKS_PER_PORTION + len(portion))
             vectors[rows, :width], vectors[rows, width:] = codes.pool(portion)
         return vectors
+
+
+def learn_classes(day: FrameBlocks) -> tuple[Floats, tuple[str, ...]]:
+    """Return the class values of every block, and the names of the classes."""
+    if len(day) < MIN_BLOCKS_WITH_CLASSES:
+        return np.zeros((len(day), 0), np.float32), ()
+    segments = find_segments(day)
+    is_inner = (segments.block > 0) & (segments.block < len(day) - 1)  # not at an edge of the sound
+    if not np.ptp(segments.vectors[is_inner], axis=0).any():
+        return np.zeros((len(day), 0), np.float32), ()
+    count = min(MAX_PROTOTYPES, len(segments.vectors) // MIN_SEGMENTS_PER_PROTOTYPE)
+    prototypes = find_prototypes(segments.vectors, count)
+    seconds = min(SEGMENT_FRAMES, day.rows) / FRAMES_PER_SECOND
+    names = tuple(
+        f"{CLASS_NAME_PREFIX} {day.places[segments.block[row]].start + at:.0f} s"
+        for row in prototypes.rows
+        for at in (seconds * segments.position[row],)
+    )
+    return measure_classes(segments, prototypes, len(day)), names
 
 
 def learn_codes(day: FrameBlocks, codes: int, rng: np.random.Generator) -> Codes:

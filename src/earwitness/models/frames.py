@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -10,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.decode import decoder_name
+from earwitness.audio.decode import decoder_name, seeks_directly
 from earwitness.audio.logmel import (
     ABSENT_BYTE,
     FRAMES_PER_SECOND,
@@ -25,7 +26,8 @@ from earwitness.audio.logmel import (
     make_kernel,
 )
 from earwitness.audio.read import Break, Chunk, ignore_break, read_blocks
-from earwitness.core import Progress, no_progress
+from earwitness.core import Map, Progress, no_progress
+from earwitness.errors import EarwitnessError
 from earwitness.models.cache import Cache, find_cache, open_sealed, write_sealed
 from earwitness.recordings.cut import FilePiece, read_pieces
 from earwitness.recordings.types import Recording
@@ -173,8 +175,7 @@ def load_frame_file(
 
     ``on_seconds`` is called with the number of seconds read.
     """
-    form = f"{LOGMEL_FORMAT.replace('/', '-')}{'-sparse' * sparse}"
-    folder = cache.folder / "frames" / f"{form}-{sound_digest(source.path, cache)}"
+    folder = _shard_folder(source.path, cache, sparse=sparse)
     shards: list[Bytes] = []
     breaks: list[Break] = []
     while True:
@@ -195,14 +196,27 @@ def sound_digest(path: Path, cache: Cache) -> str:
     return f"{decoder_name(path)}-{content}"
 
 
+def _shard_folder(path: Path, cache: Cache, *, sparse: bool) -> Path:
+    form = f"{LOGMEL_FORMAT.replace('/', '-')}{'-sparse' * sparse}"
+    return cache.folder / "frames" / f"{form}-{sound_digest(path, cache)}"
+
+
 def _shard_path(folder: Path, number: int) -> Path:
     return folder / f"{number:05}.sealed"
 
 
 def _write_shards(
-    source: FrameSource, folder: Path, number: int, sparse: bool, on_seconds: SecondsCallback
-) -> None:
-    """Write shards from a number up to the next existing one."""
+    source: FrameSource,
+    folder: Path,
+    number: int,
+    sparse: bool,
+    on_seconds: SecondsCallback,
+    end_number: int | None = None,
+) -> int:
+    """Write shards from a number up to the next existing one, or to ``end_number``.
+
+    Returns the number of shards before the next one to write.
+    """
     begin = number * SHARD_FRAMES / FRAMES_PER_SECOND
     breaks: list[Break] = []
     stream = _stream_frames(source, number * SHARD_FRAMES, sparse, breaks)
@@ -215,9 +229,12 @@ def _write_shards(
         del breaks[: len(shard_breaks)]  # atomic, since the reader's thread may append
         facts = {"last": last, "breaks": [gap[1:] for gap in shard_breaks]}
         write_sealed(_shard_path(folder, number - 1), facts, [shard])
+        if number == end_number:
+            break
         if not last and open_sealed(_shard_path(folder, number)) is not None:
             break
     stream.close()
+    return number
 
 
 def _split_into_shards(
@@ -279,13 +296,12 @@ def load_frame_files(
         ends[stretch.path] = max(ends.get(stretch.path, 0.0), stretch.at + stretch.seconds)
     sizes = {path: Path(path).stat().st_size for path in ends}
     files: dict[str, FrameFile] = {}
+    bytes_before, total = 0, sum(sizes.values())
     for path, end in ends.items():
-        bytes_before = sum(sizes[other] for other in files)
-        on_seconds = _seconds_callback(
-            progress, bytes_before, sizes[path], sum(sizes.values()), len(files), end
-        )
+        on_seconds = _seconds_callback(progress, bytes_before, sizes[path], total, len(files), end)
         source = FrameSource(Path(path), recording.rate, read)
         files[path] = load_frame_file(source, cache, sparse=sparse, on_seconds=on_seconds)
+        bytes_before += sizes[path]
     return files
 
 
@@ -299,6 +315,92 @@ def _seconds_callback(
         progress(before + int(share * size), total, files)
 
     return report
+
+
+# --- Frames of many files in worker processes ----------------------------------------------------
+# Workers write shards into the cache, and return only how much they read. Long files are divided,
+# so that workers share them.
+
+
+SHARDS_PER_TASK = 6
+
+
+class ShardTask(NamedTuple):
+    """Shards of a file that one worker writes: from ``first`` up to ``end``."""
+
+    source: FrameSource
+    first: int
+    end: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ShardWriter:
+    """Writes the missing shards of a task into the cache; sent to workers."""
+
+    cache: Cache
+    sparse: bool = False
+
+    def __call__(self, task: ShardTask) -> float:
+        """Return the seconds of audio of the task; whoever loads the frames raises its errors."""
+        with suppress(EarwitnessError):
+            self._write(task)
+        return task.seconds
+
+    def _write(self, task: ShardTask) -> None:
+        folder = _shard_folder(task.source.path, self.cache, sparse=self.sparse)
+        number = task.first
+        while number < task.end:
+            if open_sealed(_shard_path(folder, number)) is not None:
+                number += 1
+                continue
+            written = _write_shards(
+                task.source, folder, number, self.sparse, lambda _: None, task.end
+            )
+            if written < task.end and open_sealed(_shard_path(folder, written)) is None:
+                return  # the file ends earlier than its header says
+            number = written
+
+
+def prepare_frames(
+    recordings: Iterable[Recording],
+    map_: Map,
+    *,
+    cache: Cache,
+    sparse: bool = False,
+    progress: Callable[[float], object] = lambda _: None,
+) -> None:
+    """Write the frames of all files of recordings into the cache, distributed by ``map_``.
+
+    ``progress`` is called with the seconds of audio read so far. Files that cannot be read are
+    left to ``load_frame_files``, which raises their errors.
+    """
+    ends: dict[str, float] = {}
+    rates: dict[str, int] = {}
+    for recording in recordings:
+        for stretch in recording.stretches:
+            ends[stretch.path] = max(ends.get(stretch.path, 0.0), stretch.at + stretch.seconds)
+            rates[stretch.path] = recording.rate
+    tasks = (
+        task
+        for path, end in ends.items()
+        for task in _split_file(FrameSource(Path(path), rates[path]), end)
+    )
+    done = 0.0
+    for seconds in map_(ShardWriter(cache, sparse), tasks):
+        done += seconds
+        progress(done)
+
+
+def _split_file(source: FrameSource, end: float) -> Iterator[ShardTask]:
+    """Yield the tasks of a file; a file that must be read from its start is one task."""
+    count = max(1, -(-round(end * FRAMES_PER_SECOND) // SHARD_FRAMES))
+    is_divided = count > SHARDS_PER_TASK and seeks_directly(source.path)
+    step = SHARDS_PER_TASK if is_divided else count
+    hour = SHARD_FRAMES / FRAMES_PER_SECOND
+    for first in range(0, count, step):
+        last = min(count, first + step)
+        yield ShardTask(source, first, last, min(end, last * hour) - first * hour)
 
 
 # --- Spectrogram columns -------------------------------------------------------------------------

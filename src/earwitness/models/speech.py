@@ -187,22 +187,21 @@ def _hann_window() -> Floats:
 # - ``speech_share``: no neural network and no model file. Six cues per second (see above), weighted
 #   by logistic regression on synthetic voices with and without noise against animals, weather,
 #   traffic and tools; a second is speech if the weighted sum is above 0.
-# - ``Silero``: the network of silero-vad, from an ONNX file that the user provides.
+# - ``Silero``: the network of silero-vad, from the ONNX file of that package or of the user. Blocks
+#   are brought to the same level before.
 # - ``speech_class_scores``: speech classes of an embedder such as YAMNet.
 #
-# A block contains speech if its share is at least ``MIN_SPEECH_SHARE``, one second of eight (by
-# classes, at least ``MIN_SPEECH_CLASS_SCORE``). The thresholds favour false alarms over misses: the
-# purpose is to protect privacy, and a day has enough other blocks. On voices that were not used for
-# training, the cues found all speech 10 dB above other sounds and at least 95 % at 0 dB, with false
-# alarms in a quarter of the blocks without speech: sounds that call, sing or knock at syllable
-# rate, and most music.
+# A block contains speech if its share is at least the ``min_share`` of the detector (by classes, at
+# least ``MIN_SPEECH_CLASS_SCORE``). The thresholds favour false alarms over misses: the purpose is
+# to protect privacy, and a day has enough other blocks. They were chosen on one half of the sounds
+# and voices of ``benchmarks/speech_blocks.py``; docs/skims.md has the rates of the other half.
 
 
 CUE_WEIGHTS = np.array([0.9, 2.3, 3.7, 1.6, 2.6, 2.2], np.float32)  # in the order of the cues
 MIN_SPEECH_SUM = 5.8  # weighted sum from which a second is speech
-MIN_SPEECH_SHARE = 0.12  # of a block
-MIN_SPEECH_CLASS_SCORE = 0.2
-MIN_SPEECH_PROBABILITY = 0.5  # per Silero frame
+MIN_SPEECH_CLASS_SCORE = 0.1
+MIN_SPEECH_PROBABILITY = 0.2  # per Silero frame
+SILERO_LEVEL_DB = -25.0  # of blocks, relative to full scale
 SPEECH_CLASSES = (  # AudioSet classes with intelligible speech
     "Speech",
     "Male speech, man speaking",
@@ -227,11 +226,20 @@ class SpeechDetector(Protocol):
     @property
     def signature(self) -> str: ...
 
+    @property
+    def min_share(self) -> float: ...  # of a block with speech
+
     def share(self, samples: Floats, rate: int) -> float: ...
 
 
-def find_detector(name: str = "cues") -> SpeechDetector:
-    """Return a detector: ``cues``, or a Silero ONNX file."""
+def find_detector(name: str | None = None) -> SpeechDetector:
+    """Return a detector: ``cues``, or a Silero ONNX file.
+
+    Without a name, it is Silero if its file and onnxruntime are installed, and otherwise the cues.
+    """
+    if name is None:
+        silero_file = find_silero_file()
+        return CueDetector() if silero_file is None else Silero(silero_file)
     if name == "cues":
         return CueDetector()
     if Path(name).suffix == ".onnx":
@@ -239,18 +247,30 @@ def find_detector(name: str = "cues") -> SpeechDetector:
     raise UsageError(f'unknown speech detector "{name}" — use cues, or an .onnx file')
 
 
+def find_silero_file() -> Path | None:
+    """Return the ONNX file of the installed package silero-vad, if onnxruntime can run it.
+
+    The package itself is not imported, since it loads PyTorch.
+    """
+    package = find_spec("silero_vad")
+    if package is None or package.origin is None or find_spec("onnxruntime") is None:
+        return None
+    path = Path(package.origin).parent / "data" / "silero_vad.onnx"
+    return path if path.is_file() else None
+
+
 @dataclass(frozen=True)
 class CueDetector:
     """The built-in detector, which needs no model file."""
 
     name: ClassVar[str] = "cues"
+    min_share: ClassVar[float] = 0.06  # one second of eight
 
     @property
     def signature(self) -> str:
-        """Weights of the cues."""
-        return (
-            f"speech=cues,weights={','.join(f'{one:g}' for one in (*CUE_WEIGHTS, MIN_SPEECH_SUM))}"
-        )
+        """Weights of the cues, and the share of a block with speech."""
+        weights = ",".join(f"{one:g}" for one in (*CUE_WEIGHTS, MIN_SPEECH_SUM))
+        return f"speech=cues,weights={weights},share={self.min_share:g}"
 
     def share(self, samples: Floats, rate: int) -> float:
         """Return the share of speech; see ``speech_share``."""
@@ -299,6 +319,7 @@ class Silero:
 
     path: Path
     session: Callable[[Path], Any] = field(default=open_onnx_session, repr=False, compare=False)
+    min_share: ClassVar[float] = 0.03  # a quarter of a second of eight
 
     @property
     def name(self) -> str:
@@ -307,14 +328,18 @@ class Silero:
 
     @cached_property
     def signature(self) -> str:
-        """Hash of the file, and the probability threshold."""
+        """Hash of the file, level of blocks, and thresholds."""
         with _check_onnx_file(self.path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
-        return f"speech=silero,sha256={digest},likely={MIN_SPEECH_PROBABILITY:g}"
+        thresholds = f"likely={MIN_SPEECH_PROBABILITY:g},share={self.min_share:g}"
+        return f"speech=silero,sha256={digest},level={SILERO_LEVEL_DB:g},{thresholds}"
 
     def share(self, samples: Floats, rate: int) -> float:
-        """Return the share of frames that are likely speech."""
-        return float(np.mean(self.probabilities(samples, rate) > MIN_SPEECH_PROBABILITY))
+        """Return the share of frames that are likely speech, independent of the level."""
+        level = float(np.sqrt(np.mean(np.square(samples, dtype=np.float64)))) if len(samples) else 0
+        gain = 10 ** (SILERO_LEVEL_DB / 20) / level if level else 1.0
+        probabilities = self.probabilities(samples * np.float32(gain), rate)
+        return float(np.mean(probabilities > MIN_SPEECH_PROBABILITY))
 
     def probabilities(self, samples: Floats, rate: int) -> Floats:
         """Return the probability of speech every 32 ms, at least one."""

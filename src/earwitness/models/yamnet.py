@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -106,6 +107,7 @@ EMBEDDING_SIZE = 1024
 OPEN_SIZE = -1  # dynamic dimension
 CLASS_MAP_FILE = "yamnet_class_map.csv"
 CLASS_NAME_COLUMN = "display_name"  # in the class map
+LABEL_FILES = ("yamnet_label_list.txt", "labels.txt")  # one name per line
 
 
 def open_litert_interpreter(path: Path) -> Any:
@@ -161,13 +163,22 @@ class YamNet:
 
     @cached_property
     def class_names(self) -> tuple[str, ...]:
-        """Class names from the table next to the file; numbers if there is no table."""
+        """Class names, from labels inside the file or next to it; else class 0, class 1, …
+
+        Labels inside the file are text files in its metadata, a zip archive at its end. Next to it,
+        they are a table of the same name, ``yamnet_class_map.csv``, or a list with one name per
+        line: ``yamnet_label_list.txt`` or ``labels.txt``.
+        """
         count = self._network[1].classes
-        candidates = (self.path.with_suffix(".csv"), self.path.with_name(CLASS_MAP_FILE))
-        table = next((path for path in candidates if path.is_file()), None)
-        if table is None:
-            return tuple(str(number) for number in range(count))
-        return _read_class_names(table, count)
+        packed = _unpack_class_names(self.path, count)
+        if packed is not None:
+            return packed
+        tables = (self.path.with_suffix(".csv"), self.path.with_name(CLASS_MAP_FILE))
+        lists = (self.path.with_name(name) for name in LABEL_FILES)
+        source = next((path for path in (*tables, *lists) if path.is_file()), None)
+        if source is None:
+            return tuple(f"class {number}" for number in range(count))
+        return _read_class_names(source, count)
 
     def embed(self, blocks: Iterable[Floats], /) -> BlockEmbeddings:
         """Return unit vectors, and classes from 0 to 1; one row per block."""
@@ -264,12 +275,36 @@ def _describe_tensors(details: Sequence[Any]) -> str:
     return " and ".join(f"{shape} {dtype}" for shape, dtype in zip(shapes, types, strict=True))
 
 
-def _read_class_names(table: Path, count: int) -> tuple[str, ...]:
-    """Return the class names of a class map."""
-    with table.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    names = tuple(row.get(CLASS_NAME_COLUMN) or "" for row in rows)
+def _unpack_class_names(path: Path, count: int) -> tuple[str, ...] | None:
+    """Return the names in the metadata of a model file, or None if it has no list of that length.
+
+    A model with several lists of labels has one per language; the first is in English.
+    """
+    if not zipfile.is_zipfile(path):
+        return None
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.namelist():
+            if member.endswith(".txt"):
+                names = _split_names(archive.read(member).decode("utf-8-sig", "replace"))
+                if len(names) == count:
+                    return names
+    return None
+
+
+def _read_class_names(path: Path, count: int) -> tuple[str, ...]:
+    """Return the class names of a class map (CSV) or of a list of labels."""
+    place = "one per line"
+    if path.suffix == ".csv":
+        place = f"in the column {CLASS_NAME_COLUMN}"
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            names = tuple(row.get(CLASS_NAME_COLUMN) or "" for row in csv.DictReader(file))
+    else:
+        names = _split_names(path.read_text(encoding="utf-8-sig"))
     if len(names) != count or not all(names):
-        message = f"{table}: must have {count} names in the column {CLASS_NAME_COLUMN}"
-        raise UsageError(f"{message}, has {sum(map(bool, names))} — correct or delete the file")
+        message = f"{path}: must have {count} names {place}, has {sum(map(bool, names))}"
+        raise UsageError(f"{message} — correct, rename or delete the file")
     return names
+
+
+def _split_names(text: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in text.splitlines() if line.strip())

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, time, timedelta
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -269,6 +270,55 @@ def _overlap_notes(cuts: Sequence[tuple[float, Path]]) -> tuple[str, ...]:
     cut = "is trimmed" if is_single else "are trimmed"
     largest = f"at most {max_overlap:.2f} s, in {path.name}"
     return (f"{files} before the previous one ended and {cut}: {largest}",)
+
+
+# --- Recordings from blocks ----------------------------------------------------------------------
+
+
+def open_blocks(blocks: Sequence[tuple[Path, float]], *, name: str) -> Recording:
+    """Open a recording of which only blocks are available.
+
+    Parameters
+    ----------
+    blocks
+        Audio files, each with its start in seconds after the start of the recording.
+    name
+        Name of the recording.
+
+    Returns
+    -------
+    Recording
+        The recording; time between blocks is missing. A block that is slightly longer than the time
+        to the next one, as lossy formats make them, ends where the next one starts.
+
+    Raises
+    ------
+    InputError
+        If files cannot be opened or overlap; all problems are reported at once.
+    """
+    blocks = sorted(blocks, key=lambda block: (block[1], str(block[0])))
+    headers = _read_headers([path for path, _ in blocks], no_progress)
+    problems = [
+        Problem(str(header.path), 0, "", header.fault or "is empty")
+        for header in headers
+        if not header.seconds
+    ]
+    if problems:
+        raise InputError(problems, done="read")
+    rate, channels = _common_format(headers)
+    starts = [start for _, start in blocks]
+    stretches = []
+    for header, start, following in zip(headers, starts, [*starts[1:], inf], strict=True):
+        overlap = start + header.seconds - following
+        if overlap > MAX_CLOCK_DRIFT_SECONDS or following <= start:
+            message = f"ends {overlap:.1f} s after the start of the next block"
+            remedy = "correct the start times, in seconds"
+            problems.append(Problem(str(header.path), 0, "", message, remedy))
+        seconds = header.seconds - max(0.0, overlap)
+        stretches.append(Stretch(str(header.path), 0.0, start, seconds))
+    if problems:
+        raise InputError(problems, done="read")
+    return Recording(name, tuple(stretches), stretches[-1].end, rate, channels)
 
 
 # --- Recordings after read errors ----------------------------------------------------------------

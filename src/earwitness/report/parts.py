@@ -177,6 +177,34 @@ class Scatters:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanePoint:
+    """A point with intervals in both directions; ``name`` is its label."""
+
+    name: str
+    x: Estimate
+    y: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneSeries:
+    """Points of one series; a line joins them in their order."""
+
+    name: str
+    points: tuple[PlanePoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """Several series of points in one plane of two values; ``table`` has the numbers."""
+
+    title: str
+    value: Value
+    across: Value
+    series: tuple[PlaneSeries, ...]
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
 class Matrix:
     """Pairwise comparison of systems by one value; ``correction`` is that of p for multiple tests.
 
@@ -266,7 +294,7 @@ class Quote:
 
 
 # plots of one value, with a table
-ValuePlot = Intervals | Curve | ValueSpread | VoteCounts | Panels | Scatters | Heat
+ValuePlot = Intervals | Curve | ValueSpread | VoteCounts | Panels | Scatters | Plane | Heat
 Part = (
     Table | Lines | Quote | ValuePlot | Matrix | Timeline | NetworkPart | CategoryShares | WordBlock
 )

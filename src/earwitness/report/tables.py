@@ -27,6 +27,7 @@ from earwitness.report.parts import (
     Matrix,
     Panels,
     Part,
+    Plane,
     Scatters,
     Table,
     Timeline,
@@ -67,7 +68,7 @@ def _find_tables(part: Part) -> list[Table]:
     match part:
         case Table():
             return [part]
-        case VoteCounts() | Panels() | Scatters() | Heat():
+        case VoteCounts() | Panels() | Scatters() | Plane() | Heat():
             return [part.table]
         case Intervals():
             return [part.table or _interval_table(part)]

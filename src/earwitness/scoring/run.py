@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +95,9 @@ class ScoringRun:
             raise UsageError("system can be set only if outputs and references are in one file")
         if system is not None and not is_name(system):
             raise UsageError(f"system must be printable text, got {system!r}")
+        if self.settings.metrics.alone:
+            reader = self.settings.reader.with_progress(progress)
+            self.settings = replace(self.settings, reader=reader)
         settings, map_ = self.settings, self._engine(map_)
         if references is not None:
             self._read_references(references, settings.by)

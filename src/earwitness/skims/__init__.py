@@ -19,7 +19,7 @@ def tc_sd(
     *,
     embedder: str = "codebook",
     block: float = 8.0,
-    period: float = 900.0,
+    period: float = 3600.0,
     hour_gap: float = 0.0,
 ) -> dict[str, float]:
     """Compute temporal consistency (TC) and source diversity (SD) of a skim.
@@ -42,7 +42,7 @@ def tc_sd(
     Returns
     -------
     dict
-        tc, sd, class_coverage, dtw and msiou; NaN where undefined.
+        tc, sd, class_coverage, dtw, msiou and sd_msiou; NaN where undefined.
 
     Raises
     ------

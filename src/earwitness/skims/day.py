@@ -17,7 +17,7 @@ Doubles = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-PERIOD_SECONDS = 900.0
+PERIOD_SECONDS = 3600.0
 PERIOD_TOLERANCE = 1e-6  # share of a period: times this close to the next one belong to it
 
 

@@ -1,26 +1,28 @@
-"""Files of one skim, and the JSON Lines files that ``earwitness score`` reads."""
+"""Files of one skim, the JSON Lines files that ``earwitness score`` reads, and the report."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from earwitness.audio.encode import EncodedSound, encode, write_whole
-from earwitness.audio.signal import render
-from earwitness.recordings.cut import cut
+from earwitness.audio.signal import apply_gain, render
 from earwitness.recordings.types import Recording
-from earwitness.skims.options import EXTRAS, METHODS_WITH_Z, SkimOptions
+from earwitness.report.html.page import render_html
+from earwitness.report.parts import Plane
+from earwitness.skims.make import cut_pick, make_sound_spectrogram
+from earwitness.skims.options import EXTRAS, SkimOptions
 from earwitness.skims.page import skim_page
 from earwitness.skims.picks import PICK_LISTS, picks_json
 from earwitness.skims.picture import skim_picture
-from earwitness.skims.types import Skim, SkimResult
-from earwitness.skims.view import CurvePoint, SkimMeasure, SkimView, Spectrogram
+from earwitness.skims.report import point_name, skimming_report
+from earwitness.skims.types import Skim, SkimResult, SkimRun
+from earwitness.skims.view import SkimMeasure, SkimView, Spectrogram
 
 # --- Files of one skim ---------------------------------------------------------------------------
 
@@ -42,16 +44,12 @@ class SkimFiles:
 
 
 def render_skim(recording: Recording, skim: Skim) -> Any:
-    """Return the samples of a skim; samples that are not numbers become silence."""
+    """Return the samples of a skim, with the gains of its picks."""
     pieces = [
-        np.nan_to_num(cut(recording, pick.start, pick.seconds), copy=False, posinf=0, neginf=0)
+        apply_gain(cut_pick(recording, pick)[:: -1 if pick.turned else 1], pick.gain)
         for pick in skim.picks
     ]
-    turned = [
-        piece[::-1] if pick.turned else piece
-        for piece, pick in zip(pieces, skim.picks, strict=True)
-    ]
-    return render(turned, recording.rate, skim.overlap)
+    return render(pieces, recording.rate, skim.overlap)
 
 
 def name_skim_files(path: Path, options: SkimOptions) -> dict[str, Path]:
@@ -66,16 +64,18 @@ def name_skim_files(path: Path, options: SkimOptions) -> dict[str, Path]:
 def write_skim(
     path: Path,
     result: SkimResult,
-    others: Sequence[SkimResult],
+    plane: Plane,
     spectrogram: Spectrogram,
     options: SkimOptions,
 ) -> SkimFiles:
     """Write all files of one skim: audio first, JSON last, so a skim with JSON is complete.
 
-    ``others`` are the skims of the same recording, for the trade-off curve.
+    ``plane`` has the TC and SD of all skims of the recording and of the baselines.
     """
-    sound = encode(render_skim(result.recording, result.skim), result.recording.rate, path.suffix)
-    view = _make_view(result, others, spectrogram, sound)
+    samples = render_skim(result.recording, result.skim)
+    sound = encode(samples, result.recording.rate, path.suffix, options.bits)
+    own_spectrogram = make_sound_spectrogram(samples, result.recording.rate)
+    view = _make_view(result, plane, spectrogram, own_spectrogram, sound)
     places = name_skim_files(path, options)
     contents: dict[str, Callable[[], bytes]] = {"sound": lambda: sound.content}
     for name, (_, draw) in DRAWINGS.items():
@@ -117,7 +117,11 @@ def _number_or_none(value: float) -> float | None:
 
 
 def _make_view(
-    result: SkimResult, others: Sequence[SkimResult], spectrogram: Spectrogram, sound: EncodedSound
+    result: SkimResult,
+    plane: Plane,
+    spectrogram: Spectrogram,
+    own_spectrogram: Spectrogram,
+    sound: EncodedSound,
 ) -> SkimView:
     measures = tuple(
         SkimMeasure(name, result.measures[key], doc) for key, (name, doc) in MEASURE_DOCS.items()
@@ -129,22 +133,18 @@ def _make_view(
         sound.content,
         sound.mime,
         measures,
-        tuple(_curve_points(result, others)),
-        result.z,
+        plane,
+        (result.method, point_name(result)),
         (*result.notes, *sound.notes, result.signature),
+        own_spectrogram,
     )
 
 
-def _curve_points(result: SkimResult, others: Sequence[SkimResult]) -> Iterator[CurvePoint]:
-    for other in others if result.method in METHODS_WITH_Z else ():
-        if other.method == result.method and other.z is not None:
-            yield CurvePoint(other.z, other.measures["tc"], other.measures["sd"])
-
-
-# --- Lines for scoring ---------------------------------------------------------------------------
+# --- Lines for scoring, and the report -----------------------------------------------------------
 
 
 OUTPUTS_FILE, RECORDINGS_FILE = "outputs.jsonl", "recordings.jsonl"
+REPORT_FILE = "skims.html"
 
 
 def write_lines(
@@ -160,6 +160,13 @@ def write_lines(
     )
     write_whole(references, _encode_lines(lines))
     return outputs, references
+
+
+def write_report(folder: Path, run: SkimRun) -> Path:
+    """Write the report of a run as a page next to its skims."""
+    path = folder / REPORT_FILE
+    write_whole(path, render_html(skimming_report(run)).encode())
+    return path
 
 
 def _encode_lines(records: Iterable[dict[str, Any]]) -> bytes:

@@ -1,24 +1,30 @@
-"""Location of audio skims in their recording by cross-correlation at a low sample rate.
+"""Location of audio skims in their recording: by log-mel frames, then by cross-correlation.
 
-A skim is cut into parts of half a block. Each part is compared with the whole recording: both are
-decimated and whitened by the same filter, and cross-correlated by FFT (overlap-save). The
-correlation, normalized by both energies, is the similarity: 1 for the same sound, near 0 for
-other sound. The best positions of each part are kept, and parts at consecutive positions form one
-pick. The recording is read once for all skims, and once more for skims that were not found
-completely, since picks may be played backwards.
+A skim is cut into parts of half a block. The log-mel frames of each part are compared with those of
+the whole recording, which its embedding needs as well, so that the recording is decoded once for
+all skims. At the most similar positions, the audio itself is read, decimated, whitened by the same
+filter as the skim, and cross-correlated. The correlation, normalized by both energies, is the
+similarity: 1 for the same sound, near 0 for other sound. The best positions of each part are kept,
+and parts at consecutive positions form one pick. Skims that were not found completely are searched
+once more with their frames reversed, since picks may be played backwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.audio.logmel import ABSENT_BYTE, FRAMES_PER_SECOND, MEL_BANDS, Bytes, log_mel
 from earwitness.audio.signal import Floats, decimate, decimate_pieces, decimation_factor
+from earwitness.core import Progress, no_progress
+from earwitness.models.cache import Cache
+from earwitness.models.frames import FrameFile, load_frame_files
 from earwitness.recordings.cut import read_recording
 from earwitness.recordings.types import Recording
 from earwitness.skims.types import Pick, Skim
@@ -37,14 +43,11 @@ MIN_FREQUENCY_HZ = 50.0  # rumble below this is similar everywhere
 SPECTRUM_FLOOR = 1e-4  # of the highest power; avoids amplifying empty bands
 WHITENING_TAPS = 256
 PLACES_PER_PART = 3  # two in a fade, and one to detect repetition
-PEAKS_PER_BLOCK = 4  # peaks measured per part
-MAX_PEAK_LOSS = 0.8  # largest loss at a peak between samples
 PEAK_MARGIN, PEAK_STEPS = 8, 10  # samples around a peak, and steps per sample
 PEAK_SAMPLES = 2 * PEAK_MARGIN + 1
 LOW_RATES_HZ = (1_000, 2_000, 4_000, 8_000)  # the lowest sufficient rate is used
 MIN_POWER_SHARE = 1e-3  # power share a skim must keep at a low rate
-FFT_SECONDS = 65.536
-READ_SECONDS = 60.0
+READING_SHARE, REVERSED_SHARE = 0.7, 0.1  # shares of the time, for progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,12 @@ class _HeardPick(NamedTuple):
 
 
 def locate_skims(
-    sounds: Sequence[Floats], recording: Recording, *, block: float = 8.0
+    sounds: Sequence[Floats],
+    recording: Recording,
+    *,
+    block: float = 8.0,
+    cache: Cache | None = None,
+    progress: Progress = no_progress,
 ) -> list[LocatedSkim]:
     """Locate skims in their recording.
 
@@ -91,6 +99,10 @@ def locate_skims(
         The recording to search.
     block
         Length of the skims' picks in seconds.
+    cache
+        Cache of the recording's frames; by default the user's.
+    progress
+        Callback for progress reports, in seconds of the recording.
 
     Returns
     -------
@@ -100,25 +112,43 @@ def locate_skims(
     factor = _choose_factor(sounds, recording.rate)
     rate = recording.rate / factor
     length = round(min(max(block / 2, MIN_PART_SECONDS), MAX_PART_SECONDS) * rate)
-    skims = [decimate(sound, factor) for sound in sounds]
-    picks_of_skims = _search(skims, recording, factor, length)
+    shares = _ShareProgress(progress, recording.seconds, len(sounds))
+    files = load_frame_files(recording, cache=cache, progress=shares.of_total)
+    frames = RecordingFrames(recording, files)
+    shares.begin(READING_SHARE, 1 - REVERSED_SHARE)
+    skims = [
+        _LowRateSkim(decimate(sound, factor), log_mel(sound, recording.rate)) for sound in sounds
+    ]
+    picks_of_skims = _search(skims, frames, factor, length, shares)
     lost = [
         n
         for n, picks in enumerate(picks_of_skims)
-        if _find_holes(picks, len(skims[n]), length // 2)
+        if _find_holes(picks, len(skims[n].samples), length // 2)
     ]
-    backwards = _search([skims[n][::-1] for n in lost], recording, factor, length)
+    shares.begin(1 - REVERSED_SHARE, 1.0)
+    backwards = _search([skims[n].reverse() for n in lost], frames, factor, length, shares)
     for n, reversed_picks in zip(lost, backwards, strict=True):
-        size = len(skims[n])
+        size = len(skims[n].samples)
         holes = _find_holes(picks_of_skims[n], size, length // 2)
         for pick in reversed_picks:
             first, last = size - pick.last, size - pick.first
             if any(hole[0] <= (first + last) / 2 <= hole[1] for hole in holes):
                 picks_of_skims[n].append(pick._replace(first=first, last=last, turned=True))
+    shares(1.0)
     return [
-        _describe(sorted(picks), len(skim), length // 2, rate)
+        _describe(sorted(picks), len(skim.samples), length // 2, rate)
         for picks, skim in zip(picks_of_skims, skims, strict=True)
     ]
+
+
+class _LowRateSkim(NamedTuple):
+    """A skim at a low sample rate, and its log-mel frames."""
+
+    samples: Floats
+    frames: Bytes
+
+    def reverse(self) -> _LowRateSkim:
+        return _LowRateSkim(self.samples[::-1], self.frames[::-1])
 
 
 def _choose_factor(sounds: Sequence[Floats], rate: int) -> int:
@@ -138,41 +168,279 @@ def _choose_factor(sounds: Sequence[Floats], rate: int) -> int:
 
 
 def _search(
-    skims: Sequence[Floats], recording: Recording, factor: int, length: int
+    skims: Sequence[_LowRateSkim],
+    frames: RecordingFrames,
+    factor: int,
+    length: int,
+    progress: Callable[[float], object],
 ) -> list[list[_HeardPick]]:
-    """Return the picks of all skims, found in one pass over the recording."""
-    from scipy.fft import rfft
-
+    """Return the picks of all skims: their frames are compared first, then audio."""
+    recording = frames.recording
     rate = recording.rate / factor
-    size = round(FFT_SECONDS * rate)
-    searches = [_SkimSearch(skim, length, rate, size) for skim in skims]
-    if any(len(search.firsts) for search in searches):
-        for start, sound in _read_overlapping(recording, factor, size, 2 * length):
-            spectrum = rfft(sound)
-            for search in searches:
-                search.compare_block(start, spectrum)
+    searches = [_SkimSearch(skim.samples, length, rate) for skim in skims]
+    templates = [
+        _cut_template(skim.frames, round(first / rate * FRAMES_PER_SECOND), length / rate)
+        for skim, search in zip(skims, searches, strict=True)
+        for first in search.dense_firsts
+    ]
+    found = iter(find_similar_frames(templates, frames, progress) if templates else [])
+    trials = []
+    for search in searches:
+        own = [next(found) for _ in search.dense_firsts]
+        shared = list(_share_offsets(own, search.dense_firsts, rate))
+        for part, first in enumerate(search.firsts):
+            offsets = shared[search.dense_firsts.index(first)]
+            trials += [_Trial(offset + first, part, search) for offset in offsets]
+    trials.sort(key=lambda trial: trial.place)
+    for group in _group_trials(trials, search_reach := 2 * length):
+        for run in _read_low_rate(group, search_reach, recording, factor):
+            for trial in group:
+                trial.search.compare_place(trial.part, trial.place, run)
     return [search.collect_picks() for search in searches]
 
 
-def _read_overlapping(
-    recording: Recording, factor: int, size: int, overlap: int
-) -> Iterator[tuple[float, Floats]]:
-    """Yield overlapping low-rate blocks with their starts; gapless passages are zero-padded."""
-    chunks = read_recording(recording, size=READ_SECONDS)
+class _Trial(NamedTuple):
+    """A position at which the audio of a part is compared, in low-rate samples."""
+
+    place: float
+    part: int
+    search: _SkimSearch
+
+
+def _share_offsets(
+    candidates: Sequence[Sequence[float]], firsts: Sequence[int], rate: float
+) -> Iterator[list[float]]:
+    """Yield the offsets to try for each part: its own, and the best of the parts next to it."""
+    offsets = [
+        [start * rate - first for start in starts]
+        for starts, first in zip(candidates, firsts, strict=True)
+    ]
+    apart = CANDIDATE_TOLERANCE_SECONDS * rate
+    for part, own in enumerate(offsets):
+        tried = list(own)
+        for near in offsets[max(0, part - 2) : part] + offsets[part + 1 : part + 3]:
+            tried += [
+                offset
+                for offset in near[:SHARED_CANDIDATES]
+                if all(abs(offset - other) > apart for other in tried)
+            ]
+        yield tried
+
+
+def _group_trials(trials: Sequence[_Trial], reach: float) -> Iterator[list[_Trial]]:
+    """Yield trials whose audio overlaps."""
+    group: list[_Trial] = []
+    for trial in trials:
+        if group and trial.place - group[-1].place > 2 * reach:
+            yield group
+            group = []
+        group.append(trial)
+    if group:
+        yield group
+
+
+class _LowRateRun(NamedTuple):
+    """Audio without a gap, and its start, in low-rate samples."""
+
+    start: float
+    samples: Floats
+
+
+def _read_low_rate(
+    group: Sequence[_Trial], reach: float, recording: Recording, factor: int
+) -> list[_LowRateRun]:
+    """Return the audio around positions."""
+    seconds_per_sample = factor / recording.rate
+    start = max(0.0, (group[0].place - reach) * seconds_per_sample)
+    end = (group[-1].place + reach) * seconds_per_sample
+    if end <= start:
+        return []
+    chunks = read_recording(recording, start=start, seconds=end - start)
     pieces = ((round(time * recording.rate), chunk.samples) for time, chunk in chunks)
-    zeros, step = np.zeros(size, np.float32), size - overlap
-    waiting, start, end = zeros[:0], 0.0, -1
-    for piece_start, samples in decimate_pieces(pieces, factor):
-        if piece_start != end:
-            if len(waiting):
-                yield start, np.concatenate([waiting, zeros])[:size]
-            waiting, start = zeros[: overlap // 2], piece_start / factor - overlap // 2
-        waiting, end = np.concatenate([waiting, samples]), piece_start + factor * len(samples)
-        while len(waiting) >= size:
-            yield start, waiting[:size]
-            waiting, start = waiting[step:], start + step
-    if len(waiting):
-        yield start, np.concatenate([waiting, zeros])[:size]
+    runs: list[tuple[float, list[Floats]]] = []
+    end_of_run = -1
+    for at, samples in decimate_pieces(pieces, factor):
+        if at != end_of_run:
+            runs.append((at / factor, []))
+        runs[-1][1].append(samples)
+        end_of_run = at + factor * len(samples)
+    return [_LowRateRun(begin, np.concatenate(parts)) for begin, parts in runs]
+
+
+class _ShareProgress:
+    """Progress of consecutive shares of the work, in seconds of the recording."""
+
+    def __init__(self, progress: Progress, seconds: float, skims: int) -> None:
+        self._progress, self._seconds, self._skims = progress, seconds, skims
+        self.begin(0.0, READING_SHARE)
+
+    def begin(self, start: float, end: float) -> None:
+        """Begin the work between two shares of all."""
+        self._start, self._end = start, end
+
+    def __call__(self, share: float) -> None:
+        """Report how much of the current work is done, from 0 to 1."""
+        done = self._start + (self._end - self._start) * share
+        self._progress(int(done * self._seconds), int(self._seconds), self._skims)
+
+    def of_total(self, done: int, total: int | None, cases: int, /) -> None:
+        """Report the current work in any unit."""
+        del cases
+        self(min(1.0, done / total) if total else 0.0)
+
+
+# --- Similar frames ------------------------------------------------------------------------------
+# Log-mel frames of a part, with the mean of each band subtracted, are cross-correlated with those
+# of the recording and normalized by both energies. Pairs of bands are summed first. All bands are
+# multiplied in the frequency domain as one matrix product per frequency, so many parts
+# cost little more than one; products are so small that matrix libraries use one thread for each.
+
+
+CANDIDATES_PER_PART = 6
+SHARED_CANDIDATES = 2  # candidates of a part that are also tried for the parts next to it
+CANDIDATE_TOLERANCE_SECONDS = 0.1  # a frame is 20 ms
+MIN_CANDIDATE_RATIO = 0.4  # of the best
+COARSE_BANDS = MEL_BANDS // 2
+FFT_FRAMES, FRAMES_PER_SLOT, SLOTS_PER_FFT = 1024, 100, 8
+POSITIONS_PER_FFT = FRAMES_PER_SLOT * SLOTS_PER_FFT
+FFTS_PER_BATCH = 8
+KEPT_SLOTS = 4 * CANDIDATES_PER_PART
+MIN_VARIANCE = 1.0  # of a band, in steps of half a decibel; avoids amplifying constant sound
+
+
+@dataclass(frozen=True)
+class RecordingFrames:
+    """Log-mel frames of a recording, by their time on its clock."""
+
+    recording: Recording
+    files: Mapping[str, FrameFile]
+
+    def __len__(self) -> int:
+        return round(self.recording.seconds * FRAMES_PER_SECOND)
+
+    @cached_property
+    def _starts(self) -> list[float]:
+        return [stretch.start * FRAMES_PER_SECOND for stretch in self.recording.stretches]
+
+    def rows(self, first: int, last: int) -> Bytes:
+        """Return frames from ``first`` up to ``last``; absent where nothing was recorded."""
+        rows = np.full((last - first, MEL_BANDS), ABSENT_BYTE, np.uint8)
+        stretches = self.recording.stretches
+        for number in range(max(0, bisect_right(self._starts, first) - 1), len(stretches)):
+            stretch = stretches[number]
+            begin = round(self._starts[number])
+            end = begin + round(stretch.seconds * FRAMES_PER_SECOND)
+            if begin >= last:
+                break
+            low, high = max(first, begin), min(last, end)
+            if low < high:
+                in_file = round(stretch.at * FRAMES_PER_SECOND) - begin
+                rows[low - first : high - first] = self.files[stretch.path].rows(
+                    low + in_file, high + in_file
+                )
+        return rows
+
+
+def _pool_bands(rows: Bytes) -> Floats:
+    """Return the sums of pairs of neighbouring bands."""
+    return np.add(rows[:, ::2], rows[:, 1::2], dtype=np.float32)
+
+
+def _cut_template(frames: Bytes, first: int, seconds: float) -> Floats:
+    """Return the frames of a part: band means subtracted, scaled to norm 1."""
+    count = round(seconds * FRAMES_PER_SECOND)
+    rows = _pool_bands(frames[first : first + count])
+    rows -= rows.mean(axis=0) if len(rows) else 0
+    template = np.zeros((count, COARSE_BANDS), np.float32)
+    template[: len(rows)] = rows
+    norm = np.sqrt(np.square(template).sum() + MIN_VARIANCE * template.size)
+    return np.asarray(template / norm, np.float32)
+
+
+def find_similar_frames(
+    templates: Sequence[Floats],
+    frames: RecordingFrames,
+    progress: Callable[[float], object] = lambda _: None,
+) -> list[list[float]]:
+    """Return the times in seconds at which the recording is most similar to each template.
+
+    Templates have one row per frame and the same length. Times are in descending order of
+    similarity, and may be before the start of the recording.
+    """
+    from scipy.fft import irfft, rfft
+
+    count = len(templates[0])
+    spectra = np.conj(rfft(np.stack(templates), FFT_FRAMES, axis=1))
+    by_frequency = np.ascontiguousarray(spectra.transpose(1, 2, 0))  # frequency × band × part
+    values = np.full((len(templates), KEPT_SLOTS), -np.inf, np.float32)
+    places = np.zeros((len(templates), KEPT_SLOTS), np.int64)
+    step = FFTS_PER_BATCH * POSITIONS_PER_FFT
+    for first in range(-count, len(frames), step):
+        rows = frames.rows(first, first + step + count)
+        is_present = rows[:, 0] != ABSENT_BYTE
+        if is_present.any():
+            levels = _pool_bands(rows)
+            levels -= levels[is_present].mean(axis=0)
+            levels[~is_present] = 0
+            windows = np.stack(
+                [
+                    levels[at : at + POSITIONS_PER_FFT + count]
+                    for at in range(0, step, POSITIONS_PER_FFT)
+                ]
+            )
+            blocks = rfft(windows, FFT_FRAMES, axis=1).transpose(1, 0, 2)
+            products = np.matmul(np.ascontiguousarray(blocks), by_frequency)
+            likeness = irfft(np.ascontiguousarray(products.transpose(1, 2, 0)), FFT_FRAMES)
+            scales = 1 / np.sqrt(_window_energies(levels, count)[:step])
+            scaled = likeness[:, :, :POSITIONS_PER_FFT] * scales.reshape(
+                FFTS_PER_BATCH, 1, POSITIONS_PER_FFT
+            )
+            _keep_best(scaled, first, values, places)
+        progress(min(1.0, (first + step) / max(1, len(frames))))
+    return [_choose_candidates(*part) for part in zip(values, places, strict=True)]
+
+
+def _window_energies(levels: Floats, count: int) -> Floats:
+    """Return the energy of every window of ``count`` frames around the means of its bands."""
+    sums = np.zeros((len(levels) + 1, COARSE_BANDS))
+    np.cumsum(levels, axis=0, out=sums[1:])
+    squares = np.zeros(len(levels) + 1)
+    np.cumsum(np.einsum("ij,ij->i", levels, levels), out=squares[1:])
+    means = np.einsum("ij,ij->i", *[sums[count:] - sums[:-count]] * 2) / count
+    energies = np.maximum(squares[count:] - squares[:-count] - means, 0)
+    return np.asarray(energies + MIN_VARIANCE * count * COARSE_BANDS, np.float32)
+
+
+def _keep_best(likeness: Floats, first: int, values: Floats, places: NDArray[np.int64]) -> None:
+    """Update the best values and places of every part with the maximum of each slot."""
+    ffts, parts, _ = likeness.shape
+    slots = likeness.reshape(ffts, parts, SLOTS_PER_FFT, FRAMES_PER_SLOT)
+    peaks = slots.argmax(axis=3)
+    heights = np.take_along_axis(slots, peaks[..., None], 3)[..., 0]
+    begins = (
+        np.arange(ffts)[:, None] * POSITIONS_PER_FFT + np.arange(SLOTS_PER_FFT) * FRAMES_PER_SLOT
+    )
+    where = first + begins[:, None, :] + peaks
+    all_values, all_places = (
+        np.concatenate([old, new.transpose(1, 0, 2).reshape(parts, -1)], axis=1)
+        for old, new in ((values, heights), (places, where))
+    )
+    best = np.argpartition(-all_values, KEPT_SLOTS, axis=1)[:, :KEPT_SLOTS]
+    values[:] = np.take_along_axis(all_values, best, 1)
+    places[:] = np.take_along_axis(all_places, best, 1)
+
+
+def _choose_candidates(values: Floats, places: NDArray[np.int64]) -> list[float]:
+    """Return distinct times in seconds, the most similar first."""
+    chosen: list[float] = []
+    order = np.argsort(-values, kind="stable")
+    for value, place in zip(values[order].tolist(), places[order].tolist(), strict=True):
+        start = place / FRAMES_PER_SECOND
+        if value < MIN_CANDIDATE_RATIO * values[order[0]] or len(chosen) == CANDIDATES_PER_PART:
+            break
+        if all(abs(start - other) >= DISTINCT_PLACE_SECONDS for other in chosen):
+            chosen.append(start)
+    return chosen
 
 
 # --- Search for one skim -------------------------------------------------------------------------
@@ -181,12 +449,15 @@ def _read_overlapping(
 class _SkimSearch:
     """Search for one skim: its parts and their best positions so far, in low-rate samples."""
 
-    def __init__(self, skim: Floats, length: int, rate: float, fft_samples: int) -> None:
-        from scipy.fft import rfft
+    def __init__(self, skim: Floats, length: int, rate: float) -> None:
+        from scipy.fft import next_fast_len, rfft
         from scipy.signal import oaconvolve
 
         self._length, self._reach, self._rate, self._size = length, length // 2, rate, len(skim)
-        self._fft_samples = fft_samples
+        self._tolerance = round(CANDIDATE_TOLERANCE_SECONDS * rate) + PEAK_MARGIN
+        # a part, half a part on both sides of it, and the tolerance of its position
+        self._window = length + 2 * (self._reach + self._tolerance)
+        self._fft_samples = int(next_fast_len(self._window + WHITENING_TAPS, real=True))
         skim = np.pad(skim, (0, max(0, length - len(skim))))
         taps = _make_whitening_taps(skim, rate)
         self._skim = np.pad(oaconvolve(skim, taps, "same"), self._reach)  # padding at both ends
@@ -195,45 +466,45 @@ class _SkimSearch:
         levels = np.sqrt(np.square(rows).sum(axis=1))
         loud = np.median(np.abs(rows), axis=1) > SILENCE_LEVEL  # in at least half of a part
         self.firsts: list[int] = firsts[loud].tolist()
-        self._spectra = np.conj(rfft(rows[loud] / levels[loud, None], fft_samples))
+        # also half a part later, where a part may lie in two fades
+        self.dense_firsts = sorted({*self.firsts, *(f + self._reach for f in self.firsts[:-1])})
+        self._spectra = np.conj(rfft(rows[loud] / levels[loud, None], self._fft_samples))
         self._filter = rfft(
-            np.roll(np.pad(taps, (0, fft_samples - len(taps))), -((len(taps) - 1) // 2))
+            np.roll(np.pad(taps, (0, self._fft_samples - len(taps))), -((len(taps) - 1) // 2))
         )
         self._places: list[list[_Place]] = [[] for _ in self.firsts]
 
-    def compare_block(self, start: float, spectrum: NDArray[np.complex64]) -> None:
-        """Compare all parts with a block of the recording that starts at ``start``."""
-        from scipy.fft import irfft
+    def compare_place(self, part: int, place: float, run: _LowRateRun) -> None:
+        """Compare a part with the audio around a place, and keep the place if it is similar."""
+        from scipy.fft import irfft, rfft
 
-        spectrum = spectrum * self._filter
+        first = round(place - run.start) - self._reach - self._tolerance
+        begin, end = max(0, first), min(len(run.samples), first + self._window)
+        if end - begin <= self._length // 4:
+            return
+        window = np.zeros(self._window, np.float32)
+        window[begin - first : end - first] = run.samples[begin:end]
+        spectrum = rfft(window, self._fft_samples) * self._filter
         sound = irfft(spectrum, self._fft_samples)
         sums = np.concatenate([[0.0], np.cumsum(np.square(sound, dtype=np.float64))])
-        inside = slice(
-            self._reach - PEAK_MARGIN, self._fft_samples - self._length - self._reach + PEAK_MARGIN
-        )
+        inside = slice(self._reach, self._reach + 2 * self._tolerance + 1)
         energy = (sums[self._length :] - sums[: -self._length])[inside]
         scale = 1 / np.sqrt(energy + self._length * SILENCE_LEVEL**2).astype(np.float32)
+        products = irfft(spectrum * self._spectra[part], self._fft_samples)[inside] * scale
+        peak = PEAK_MARGIN + int(np.abs(products[PEAK_MARGIN:-PEAK_MARGIN]).argmax())
+        moved, height = _interpolate_peak(products[peak - PEAK_MARGIN :][:PEAK_SAMPLES])
+        around = sound[peak:][: self._length + 2 * self._reach].copy()
+        offset = run.start + first + inside.start + peak + moved - self.firsts[part]
+        self._keep_place(part, _Place(height, offset, around))
+
+    def _keep_place(self, part: int, place: _Place) -> None:
         apart = round(DISTINCT_PLACE_SECONDS * self._rate)
-        for part, first in enumerate(self.firsts):
-            products = irfft(spectrum * self._spectra[part], self._fft_samples)[inside] * scale
-            likeness = np.abs(products)
-            for _ in range(PEAKS_PER_BLOCK):
-                peak = PEAK_MARGIN + int(likeness[PEAK_MARGIN:-PEAK_MARGIN].argmax())
-                places = self._places[part]
-                if places[2:] and likeness[peak] <= MAX_PEAK_LOSS * places[2].likeness:
-                    break
-                moved, height = _interpolate_peak(products[peak - PEAK_MARGIN :][:PEAK_SAMPLES])
-                likeness[max(0, peak - apart) : peak + apart] = 0
-                around = sound[peak + inside.start - self._reach :][
-                    : self._length + 2 * self._reach
-                ].copy()
-                place = _Place(height, start + inside.start + peak + moved - first, around)
-                ranked = sorted([place, *places], key=lambda place: -place.likeness)
-                self._places[part] = [
-                    place
-                    for rank, place in enumerate(ranked)
-                    if all(abs(place.offset - better.offset) >= apart for better in ranked[:rank])
-                ][:PLACES_PER_PART]
+        ranked = sorted([place, *self._places[part]], key=lambda place: -place.likeness)
+        self._places[part] = [
+            place
+            for rank, place in enumerate(ranked)
+            if all(abs(place.offset - better.offset) >= apart for better in ranked[:rank])
+        ][:PLACES_PER_PART]
 
     def collect_picks(self) -> list[_HeardPick]:
         """Return picks: consecutive parts at matching positions, extended to half similarity."""

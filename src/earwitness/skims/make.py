@@ -1,9 +1,9 @@
-"""Skims of one recording: picks, measures, archive cache, spectrogram and speech."""
+"""Skims of one recording: picks, measures, archive cache, spectrograms and speech."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -13,20 +13,28 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.logmel import ABSENT_BYTE, LOGMEL_FORMAT, band_edges
+from earwitness.audio.logmel import ABSENT_BYTE, LOGMEL_FORMAT, band_edges, log_mel
+from earwitness.audio.signal import match_levels
 from earwitness.core import Estimate, Progress, no_progress
 from earwitness.errors import UsageError
 from earwitness.models.base import BlockEmbeddings
 from earwitness.models.blocks import RecordingBlocks, read_recording_blocks
 from earwitness.models.cache import Cache, hash_text, open_sealed, write_sealed
-from earwitness.models.frames import load_frame_files, make_spectrogram_columns
+from earwitness.models.codebook import CLASS_NAME_PREFIX
+from earwitness.models.frames import (
+    SPARSE_PERIOD_SECONDS,
+    FrameFile,
+    load_frame_files,
+    make_spectrogram_columns,
+)
 from earwitness.models.speech import (
     MIN_SPEECH_CLASS_SCORE,
-    MIN_SPEECH_SHARE,
+    CueDetector,
     SpeechDetector,
     find_detector,
     speech_class_scores,
 )
+from earwitness.recordings.cut import cut
 from earwitness.recordings.types import Recording
 from earwitness.skims.day import Bools, Day, Ints, hear_picks
 from earwitness.skims.measures import DayMeasures, calibration_sd, calibration_tc
@@ -36,8 +44,8 @@ from earwitness.skims.methods.plan import SkimPlan
 from earwitness.skims.options import MANUAL_METHOD, SkimOptions
 from earwitness.skims.picks import read_times
 from earwitness.skims.tradeoff import MIN_CURVE_POINTS, measure_curve
-from earwitness.skims.types import Pick, Skim, SkimResult, TradeoffCurve
-from earwitness.skims.view import Spectrogram
+from earwitness.skims.types import Pick, Skim, SkimResult, SoundClass, TradeoffCurve
+from earwitness.skims.view import DutyCycle, Spectrogram, find_duty_cycle
 from earwitness.stats.significance import column_moments, mean_interval
 from earwitness.version import __version__
 
@@ -58,11 +66,17 @@ def find_speech(
     model: Path | None = None,
     progress: Progress = no_progress,
 ) -> SpeechBlocks:
-    """Detect speech in all blocks of a recording; each block is read once and the result cached."""
-    class_scores = None if model else speech_class_scores(blocks.class_names, blocks.classes)
-    if class_scores is not None:
-        return SpeechBlocks(np.asarray(class_scores >= MIN_SPEECH_CLASS_SCORE), "classes")
-    detector = find_detector("cues" if model is None else str(model))
+    """Detect speech in all blocks of a recording; each block is read once and the result cached.
+
+    Without a model, Silero is used if it is installed; otherwise, speech classes of the embedder if
+    it has any, and cues if not.
+    """
+    detector = find_detector(None if model is None else str(model))
+    if model is None and isinstance(detector, CueDetector):
+        class_scores = speech_class_scores(blocks.class_names, blocks.classes)
+        if class_scores is not None:
+            signature = f"classes,score={MIN_SPEECH_CLASS_SCORE:g}"
+            return SpeechBlocks(np.asarray(class_scores >= MIN_SPEECH_CLASS_SCORE), signature)
     speech, _ = read_recording_blocks(
         recording,
         SpeechEmbedder(detector, recording.rate),
@@ -71,7 +85,7 @@ def find_speech(
         progress=progress,
     )
     shares = dict(zip(speech.starts.tolist(), speech.vectors[:, 0].tolist(), strict=True))
-    speaks = [shares.get(start, 1.0) >= MIN_SPEECH_SHARE for start in blocks.starts.tolist()]
+    speaks = [shares.get(start, 1.0) >= detector.min_share for start in blocks.starts.tolist()]
     return SpeechBlocks(np.array(speaks, np.bool_), detector.signature)
 
 
@@ -133,6 +147,9 @@ def _archive_key(day: Day, plan: SkimPlan) -> str:
 BASELINE_DRAWS = 20  # random draws per baseline
 MEASURES = ("tc", "sd", "coverage")
 BASELINES = ("downsampling", "random")
+MAX_PICK_CLASSES = 3  # named classes of a pick
+MIN_CLASS_SCORE = 0.1  # lower scores name nothing
+MIN_RELATIVE_SCORE = 0.5  # further classes of a pick have at least this share of the highest score
 CALIBRATIONS = {"calibration of tc": calibration_tc, "calibration of sd": calibration_sd}
 
 
@@ -161,6 +178,9 @@ class SkimMaker:
         picks, terms, notes = (
             self._read_picks() if method == MANUAL_METHOD else self._pick_blocks(method, z)
         )
+        picks = self._name_classes(picks)
+        if self.options.match_levels:
+            picks = self._match_levels(picks)
         by = self.spoken.signature if self.spoken else ""
         signature = self.options.signature(self.blocks.signature, by, method, z)
         return SkimResult(
@@ -240,6 +260,24 @@ class SkimMaker:
         over = (starts < pick.start + pick.seconds) & (starts + self._day.seconds > pick.start)
         return replace(pick, turned=True) if (over & self.spoken.rows).any() else pick
 
+    def _name_classes(self, picks: tuple[Pick, ...]) -> tuple[Pick, ...]:
+        """Return picks with their highest classes, if the embedder names classes."""
+        names = self.blocks.class_names
+        content = hear_picks(self._day, [(pick.start, pick.seconds) for pick in picks])
+        if content is None or all(name.startswith(CLASS_NAME_PREFIX) for name in names):
+            return picks
+        return tuple(
+            replace(pick, classes=find_top_classes(scores, names))
+            for pick, scores in zip(picks, content.classes, strict=True)
+        )
+
+    def _match_levels(self, picks: tuple[Pick, ...]) -> tuple[Pick, ...]:
+        pieces = [cut_pick(self.recording, pick) for pick in picks]
+        gains = match_levels(pieces, self.recording.rate)
+        return tuple(
+            replace(pick, gain=round(gain, 2)) for pick, gain in zip(picks, gains, strict=True)
+        )
+
     def _estimate_baseline(self, name: str, picks: int) -> dict[str, Estimate]:
         rows = []
         for seed in range(BASELINE_DRAWS):
@@ -250,6 +288,24 @@ class SkimMaker:
     def _measure_rows(self, rows: Ints) -> dict[str, float]:
         starts = self._day.starts[rows].tolist()
         return self.measure_picks(tuple(Pick(start, self._day.seconds) for start in starts))
+
+
+def find_top_classes(scores: NDArray[np.float64], names: Sequence[str]) -> tuple[SoundClass, ...]:
+    """Return the highest classes: up to three, with at least 0.1 and half the highest score.
+
+    >>> find_top_classes(np.array([0.05, 0.9, 0.5, 0.4]), ("Rain", "Bird", "Chirp", "Owl"))
+    (SoundClass(name='Bird', score=0.9), SoundClass(name='Chirp', score=0.5))
+    """
+    order = np.argsort(-scores, kind="stable")[:MAX_PICK_CLASSES]
+    least = max(MIN_CLASS_SCORE, MIN_RELATIVE_SCORE * float(scores.max(initial=0.0)))
+    rows = [int(row) for row in order if scores[row] >= least]
+    return tuple(SoundClass(names[row], round(float(scores[row]), 3)) for row in rows)
+
+
+def cut_pick(recording: Recording, pick: Pick) -> NDArray[np.float32]:
+    """Return the samples of a pick; samples that are not numbers become silence."""
+    samples = cut(recording, pick.start, pick.seconds)
+    return np.asarray(np.nan_to_num(samples, copy=False, posinf=0, neginf=0), np.float32)
 
 
 def _estimate_means(rows: list[dict[str, float]], level: float = 0.95) -> dict[str, Estimate]:
@@ -283,31 +339,100 @@ def tradeoff_curves(skims: tuple[SkimResult, ...]) -> Iterator[TradeoffCurve]:
             yield TradeoffCurve(recording, method, *figures, len(group))
 
 
-# --- Spectrogram of a recording ------------------------------------------------------------------
+# --- Spectrograms --------------------------------------------------------------------------------
 # A column is halfway between the mean and the maximum of its frames: the mean alone would lose a
 # call of a tenth of a second in a column of a minute, and the maximum alone would make every windy
 # day look full.
 
 
 MAX_COLUMNS = 1_200  # columns of a spectrogram
+SPECTROGRAM_VERSION = 2  # increase it to draw all cached spectrograms again
 
 
 def make_spectrogram(recording: Recording, cache: Cache, *, sparse: bool = False) -> Spectrogram:
-    """Return the levels of all bands over the time of a recording."""
+    """Return the levels of all bands over the time of a recording.
+
+    With a duty cycle, each recorded part is stretched over the time up to the next one.
+    """
     frequencies = band_edges(recording.rate)
     bands = (float(frequencies[0]), float(frequencies[-1]))
-    key = hash_text(f"{LOGMEL_FORMAT}|{sparse}|{sound_key(recording, cache)}")
+    key = hash_text(f"{SPECTROGRAM_VERSION}|{LOGMEL_FORMAT}|{sparse}|{sound_key(recording, cache)}")
     place = cache.folder / "pictures" / f"{key}.sealed"
     sealed = open_sealed(place)
     if sealed is not None:
         return Spectrogram(sealed.arrays[0], sealed.arrays[1].astype(np.bool_), *bands)
     files = load_frame_files(recording, cache=cache, sparse=sparse)
     count = max(1, min(MAX_COLUMNS, int(recording.seconds)))
-    columns = make_spectrogram_columns(recording, files, count)
-    levels = ((columns.loudest.astype(np.uint16) + columns.mean) // 2).astype(np.uint8)
-    missing = columns.loudest[0] == ABSENT_BYTE
+    cycle = find_duty_cycle(recording)
+    if cycle is None:
+        levels = _column_levels(recording, files, count)
+    else:
+        levels = _bridged_levels(recording, files, count, cycle, sparse=sparse)
+    missing = levels[0] == ABSENT_BYTE
     write_sealed(place, {}, [levels, missing.astype(np.uint8)])
     return Spectrogram(levels, missing, *bands)
+
+
+def _column_levels(
+    recording: Recording, files: Mapping[str, FrameFile], count: int
+) -> NDArray[np.uint8]:
+    """Return the levels of columns over the time of a recording; 255 is missing."""
+    columns = make_spectrogram_columns(recording, files, count)
+    return _blend_levels(columns.loudest, columns.mean)
+
+
+def _bridged_levels(
+    recording: Recording,
+    files: Mapping[str, FrameFile],
+    count: int,
+    cycle: DutyCycle,
+    *,
+    sparse: bool,
+) -> NDArray[np.uint8]:
+    """Return the levels of columns in which each part is stretched; 255 is missing.
+
+    The recorded parts are drawn end to end first, and then each column is looked up there.
+    """
+    starts, seconds, drawn = np.array(cycle.parts).T
+    ends = np.cumsum(seconds)
+    joined_starts = ends - seconds
+    rows = [int(np.searchsorted(starts, one.start, "right")) - 1 for one in recording.stretches]
+    stretches = tuple(
+        replace(stretch, start=joined_starts[row] + stretch.start - starts[row])
+        for row, stretch in zip(rows, recording.stretches, strict=True)
+    )
+    joined = replace(recording, stretches=stretches, seconds=float(ends[-1]))
+    joined_count = round(count * drawn.sum() / recording.seconds)
+    if sparse:  # every column has frames
+        joined_count = min(joined_count, int(joined.seconds / SPARSE_PERIOD_SECONDS))
+    joined_count = max(1, joined_count)
+    levels = _column_levels(joined, files, joined_count)
+    times = (np.arange(count) + 0.5) * recording.seconds / count
+    part = np.maximum(0, np.searchsorted(starts, times, "right") - 1)
+    share = (times - starts[part]) / drawn[part]
+    places = (joined_starts[part] + share * seconds[part]) * joined_count / joined.seconds
+    columns = levels[:, np.clip(places.astype(np.intp), 0, joined_count - 1)]
+    return np.where((share >= 0) & (share < 1), columns, np.uint8(ABSENT_BYTE))
+
+
+def make_sound_spectrogram(samples: NDArray[np.float32], rate: int) -> Spectrogram:
+    """Return the levels of all bands over the time of a sound, such as a skim."""
+    mono = samples if samples.ndim == 1 else samples.mean(axis=1)
+    frames = log_mel(np.ascontiguousarray(mono, np.float32), rate)
+    if not len(frames):
+        frames = np.zeros((1, frames.shape[1]), np.uint8)
+    firsts = np.unique(np.linspace(0, len(frames), MAX_COLUMNS, endpoint=False).astype(np.intp))
+    sizes = np.diff([*firsts, len(frames)])[:, None]
+    mean = np.add.reduceat(frames, firsts, axis=0, dtype=np.float64) / sizes
+    loudest = np.maximum.reduceat(frames, firsts, axis=0)
+    edges = band_edges(rate)
+    missing = np.zeros(len(firsts), np.bool_)
+    levels = _blend_levels(loudest, mean.astype(np.uint8)).T
+    return Spectrogram(levels, missing, float(edges[0]), float(edges[-1]))
+
+
+def _blend_levels(loudest: NDArray[np.uint8], mean: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    return ((loudest.astype(np.uint16) + mean) // 2).astype(np.uint8)
 
 
 def sound_key(recording: Recording, cache: Cache) -> str:

@@ -21,11 +21,14 @@ from earwitness.skims.day import (
 
 # --- TC, SD and coverage -------------------------------------------------------------------------
 # TC is the distance of the calibration from the course of the day, divided by that of the skim. SD
-# is the agreement of the skim's classes with the day's, divided by that of the calibration. A
-# calibration has as many picks as the skim; it is not an optimum, so both may exceed 1.
+# is the coverage of the day's classes by the skim, divided by that of the calibration; the
+# published SD has the agreement of classes (msIoU) instead of coverage. A calibration has as many
+# picks as the skim; it is not an optimum, so all may exceed 1. In a day whose blocks are all alike,
+# such as silence, nothing can be followed or found, so all are undefined.
 
 
 CLASS_THRESHOLDS = np.arange(1, 100) / 100
+UNIFORM_EDGES = 15  # with more blocks, the first and the last do not make a difference
 
 
 def split_runs(rows: Ints, count: int) -> list[Ints]:
@@ -87,6 +90,20 @@ def _skim_maxima(skim: BlockContent) -> Doubles:
     return np.asarray(skim.classes.max(axis=0, initial=0.0), np.float64)
 
 
+def _is_uniform(day: Day) -> bool:
+    """Whether all blocks are alike, except at the edges of the recording."""
+    vectors = day.vectors[1:-1] if len(day) > UNIFORM_EDGES else day.vectors
+    return len(vectors) > 0 and not np.ptp(vectors, axis=0).any()
+
+
+class Calibration(NamedTuple):
+    """Distance of the calibration of TC; coverage and agreement of the calibration of SD."""
+
+    distance: float
+    coverage: float
+    agreement: float
+
+
 class DayMeasures:
     """Measures of skims of one day; what depends only on the day is computed once."""
 
@@ -94,7 +111,8 @@ class DayMeasures:
         self.day = day
         self.periods: Periods = split_periods(day, period)
         self.maxima = class_maxima(day) if len(day) else np.zeros(day.classes.shape[1])
-        self._calibrations: dict[int, tuple[float, float]] = {}
+        self.is_uniform = _is_uniform(day)
+        self._calibrations: dict[int, Calibration] = {}
 
     def distance(self, skim: BlockContent) -> float:
         """Return the distance of a skim from the course of the day (DTW)."""
@@ -104,25 +122,39 @@ class DayMeasures:
         """Return the agreement of a skim's classes with those of the day (msIoU)."""
         return msiou(_skim_maxima(skim), self.maxima)
 
-    def calibrations(self, picks: int) -> tuple[float, float]:
-        """Return distance and agreement of the calibrations with ``picks`` picks."""
+    def calibrate(self, picks: int) -> Calibration:
+        """Return the measures of the calibrations with ``picks`` picks."""
         if picks not in self._calibrations:
             course = hear_rows(self.day, calibration_tc(self.day, picks))
             classes = hear_rows(self.day, calibration_sd(self.day, picks))
-            self._calibrations[picks] = self.distance(course), self.agreement(classes)
+            self._calibrations[picks] = Calibration(
+                self.distance(course), self.coverage(classes), self.agreement(classes)
+            )
         return self._calibrations[picks]
 
     def tc(self, skim: BlockContent) -> float:
         """Temporal consistency: DTW(calibration) / DTW(skim); 0 for an empty skim."""
         if not len(skim.vectors):
             return 0.0 if len(self.day) else float("nan")
-        return divide_or_nan(self.calibrations(len(skim.vectors))[0], self.distance(skim))
+        if self.is_uniform:
+            return float("nan")
+        return divide_or_nan(self.calibrate(len(skim.vectors)).distance, self.distance(skim))
 
     def sd(self, skim: BlockContent) -> float:
-        """Source diversity: msIoU(skim) / msIoU(calibration); 0 for an empty skim."""
+        """Source diversity: coverage(skim) / coverage(calibration); 0 for an empty skim."""
         if not len(skim.classes):
             return 0.0 if len(self.day) else float("nan")
-        return divide_or_nan(self.agreement(skim), self.calibrations(len(skim.classes))[1])
+        if self.is_uniform:
+            return float("nan")
+        return divide_or_nan(self.coverage(skim), self.calibrate(len(skim.classes)).coverage)
+
+    def sd_msiou(self, skim: BlockContent) -> float:
+        """Source diversity as published: msIoU(skim) / msIoU(calibration); 0 if empty."""
+        if not len(skim.classes):
+            return 0.0 if len(self.day) else float("nan")
+        if self.is_uniform:
+            return float("nan")
+        return divide_or_nan(self.agreement(skim), self.calibrate(len(skim.classes)).agreement)
 
     def coverage(self, skim: BlockContent) -> float:
         """Coverage of class maxima."""

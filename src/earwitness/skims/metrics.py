@@ -93,9 +93,10 @@ class SkimMeasures(Metric):
     A recording is cut into blocks, and an embedder gives each block a vector and sound classes.
     TC is DTW(calibration) / DTW(skim), where DTW is the distance from the means of the day's
     periods; its calibration is the block nearest to the mean of each equal part of the day. SD is
-    msIoU(skim) / msIoU(calibration), the agreement of the highest classes with those of the day;
-    its calibration is the blocks with the highest class values. Calibrations have as many picks as
-    the skim. They are not optimal, so TC and SD may exceed 1. Picks count in playing order. A pick
+    coverage(skim) / coverage(calibration), where coverage is the skim's share of the day's class
+    maxima; its calibration is the blocks with the highest class values. Calibrations have as many
+    picks as the skim. They are not optimal, so TC and SD may exceed 1. The published measures have
+    periods of 900 s, and msIoU instead of coverage (sd_msiou). Picks count in playing order. A pick
     that is not a block of the grid has the mean of the blocks it overlaps. If an item has several
     recordings, values are averaged over them.
     """
@@ -105,18 +106,20 @@ class SkimMeasures(Metric):
     title = "Skims"
     values = (
         Value("tc", "high", 0, inf, "temporal consistency: DTW(calibration) / DTW(skim)"),
-        Value("sd", "high", 0, inf, "source diversity: msIoU(skim) / msIoU(calibration)"),
+        Value("sd", "high", 0, inf, "source diversity: coverage(skim) / coverage(calibration)"),
         Value("class_coverage", "high", 0, 1, "share of the day's class maxima in the skim"),
         Value("dtw", "low", 0, inf, "DTW(skim): distance from the course of the day"),
         Value("msiou", "high", 0, 1, "msIoU(skim): agreement of its classes with the day's"),
+        Value("sd_msiou", "high", 0, inf, "SD as published: msIoU(skim) / msIoU(calibration)"),
     )
     headline = "tc"
     also = ("sd",)
     alone = True
     empty_cells: ClassVar[dict[str, str]] = {
         "both empty": "undefined",
-        "output empty": "tc, sd, class_coverage and msiou 0; dtw undefined",
+        "output empty": "tc, sd, class_coverage, msiou and sd_msiou 0; dtw undefined",
         "reference empty": "undefined: the recording is shorter than one block",
+        "recording that is silent or sounds the same throughout": "undefined",
         "pick without sound": "undefined: nothing was recorded at that time",
     }
     references = (
@@ -154,7 +157,8 @@ class SkimMeasures(Metric):
         if content is None:
             return (nan,) * len(self.values)
         distance, agreement = day.distance(content), day.agreement(content)
-        return day.tc(content), day.sd(content), day.coverage(content), distance, agreement
+        coverage, published = day.coverage(content), day.sd_msiou(content)
+        return day.tc(content), day.sd(content), coverage, distance, agreement, published
 
     def pool(self, statistics: Floats, counts: NDArray[np.int64]) -> Floats:
         return mean_pool(statistics, counts) if len(counts) else statistics

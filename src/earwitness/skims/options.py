@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from earwitness.audio.encode import FILE_FORMATS
+from earwitness.audio.encode import BIT_DEPTHS, DEFAULT_BITS, FILE_FORMATS
 from earwitness.errors import UsageError
 from earwitness.models.embedders import DEFAULT_EMBEDDER
 from earwitness.recordings.hour_marks import MARK_LENGTH_TOLERANCE_SECONDS
@@ -52,7 +52,9 @@ class SkimOptions:
     speech
         Blocks with speech: keep, avoid or reverse them.
     speech_model
-        Silero's ONNX file, instead of the built-in speech detector.
+        Speech detector: Silero's ONNX file, or ``cues``. By default the file of the package
+        silero-vad if it and onnxruntime are installed, else the speech classes of the embedder if
+        it has any, else cues.
     sparse
         Whether to use only 2 s of each 8 s, which is faster.
     ending
@@ -65,6 +67,10 @@ class SkimOptions:
         Whether to recreate skims that already exist.
     length
         Requested length of skims in seconds.
+    match_levels
+        Whether to bring picks to a common level; see ``earwitness.audio.signal.match_levels``.
+    bits
+        Bits per sample of FLAC and WAV files: 16 or 24.
     """
 
     methods: tuple[str, ...] = ("pareto",)
@@ -85,8 +91,13 @@ class SkimOptions:
     cache: Path | None = None
     again: bool = False
     length: float | None = None
+    match_levels: bool = False
+    bits: int = DEFAULT_BITS
 
     def __post_init__(self) -> None:
+        if self.bits not in BIT_DEPTHS:
+            allowed = " or ".join(map(str, BIT_DEPTHS))
+            raise UsageError(f"--bits must be {allowed}, got {self.bits}")
         if (self.times is not None) != (MANUAL_METHOD in self.methods):
             raise UsageError("--times and --method manual must be used together")
         if self.speech_model is not None and self.speech == SPEECH_CHOICES[0]:
@@ -112,7 +123,7 @@ class SkimOptions:
         picks: int | None = None,
         block: float = 8.0,
         overlap: float = 3.0,
-        period: float = 900.0,
+        period: float = 3600.0,
         seed: int = 0,
         **settings: Any,
     ) -> SkimOptions:
@@ -171,6 +182,8 @@ class SkimOptions:
         skim_signature = (
             f"skim(method={method}{dial}{picks},block={plan.block:g}"
             f",overlap={plan.overlap:g},period={plan.period:g},seed={plan.seed}"
-            f",speech={self.speech}{spoken and f':{spoken}'})"
+            f",speech={self.speech}{spoken and f':{spoken}'}"
+            f"{',levels=matched' * self.match_levels}"
+            f"{f',bits={self.bits}' * (self.bits != DEFAULT_BITS)})"
         )
         return f"{skim_signature}|{embedder}"

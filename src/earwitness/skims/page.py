@@ -1,10 +1,9 @@
-"""HTML page that plays a skim, with its trade-off curve over z."""
+"""HTML page that plays a skim, with its place among other skims and baselines."""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -13,108 +12,31 @@ from typing import Any
 
 from earwitness.audio.signal import starts_of
 from earwitness.report.html.elements import Html, element
-from earwitness.report.html.plots import Axis, fit_axis
+from earwitness.report.html.panels import plane_plot
+from earwitness.report.parts import Plane
 from earwitness.skims.picture import (
     data_address,
+    describe_cycle,
     describe_picture,
     describe_times,
     find_gaps,
     frequency_ticks,
+    place_cuts,
+    place_picks,
+    recorded_outline,
     spread_places,
     time_ticks,
 )
 from earwitness.skims.view import (
-    CurvePoint,
     SkimView,
+    Spectrogram,
+    describe_gain,
     describe_reasons,
+    find_duty_cycle,
     format_day,
     format_duration,
     format_time,
 )
-
-# --- Trade-off curve -----------------------------------------------------------------------------
-
-
-LABEL_SPACING_PERCENT = 6.0  # labels closer than this would overlap
-LABEL_BEFORE_FROM_PERCENT = 80.0  # labels beyond this are left of their dots
-
-
-def curve_figure(points: Sequence[CurvePoint], z: float | None) -> Html:
-    """Return the trade-off curve with a table of its values."""
-    finite = sorted((p for p in points if isfinite(p.tc) and isfinite(p.sd)), key=lambda p: p.z)
-    across, up = fit_axis([p.tc for p in finite]), fit_axis([p.sd for p in finite])
-    line = " ".join(f"{across.place(p.tc):.2f},{_svg_y(p.sd, up):.2f}" for p in finite)
-    grid = [element("line", x1=0, x2=100, y1=_svg_y(t, up), y2=_svg_y(t, up)) for t in up.ticks]
-    svg = element(
-        "svg",
-        *grid,
-        element("polyline", points=line),
-        viewBox="0 0 100 100",
-        preserveAspectRatio="none",
-        aria_hidden="true",
-    )
-    marks = _curve_marks(finite, z, across, up)
-    label = "Temporal consistency and source diversity by z; the table has the values"
-    plot = element(
-        "div",
-        element("div", *_tick_elements(up, "bottom"), class_="y", aria_hidden="true"),
-        element("div", svg, *marks, class_="area"),
-        element("div", *_tick_elements(across, "left"), class_="x", aria_hidden="true"),
-        element("div", "temporal consistency (TC) →", class_="label"),
-        class_="scatter s0",
-        role="img",
-        aria_label=label,
-    )
-    small = element("small", " source diversity (SD) ↑; the filled dot is this skim")
-    caption = element("figcaption", "Trade-off curve: other values of z", small)
-    return element("figure", caption, plot, _curve_table(points), class_="tradeoff")
-
-
-def _svg_y(value: float, up: Axis) -> float:
-    return round(100 - up.place(value), 2)
-
-
-def _tick_elements(axis: Axis, side: str) -> list[Html]:
-    return [element("span", f"{t:g}", style=f"{side}:{axis.place(t)}%") for t in axis.ticks]
-
-
-def _curve_marks(
-    points: Sequence[CurvePoint], z: float | None, across: Axis, up: Axis
-) -> list[Html]:
-    """Return dots with labels where there is room; this skim is always labelled."""
-    marks: list[Html] = []
-    named: list[tuple[float, float]] = []
-    for point in sorted(points, key=lambda p: p.z != z):
-        x, y = across.place(point.tc), up.place(point.sd)
-        place = f"left:{x}%;bottom:{y}%"
-        is_this_skim = point.z == z
-        marks.append(element("span", class_="dot" if is_this_skim else "dot k7", style=place))
-        if any(
-            abs(x - a) < 2 * LABEL_SPACING_PERCENT and abs(y - b) < LABEL_SPACING_PERCENT
-            for a, b in named
-        ):
-            continue
-        named.append((x, y))
-        side = "before" if x > LABEL_BEFORE_FROM_PERCENT else "after"
-        text = element("b", f"z = {point.z:g}") if is_this_skim else f"z = {point.z:g}"
-        marks.append(element("span", text, class_=f"tag {side}", style=place))
-    return marks
-
-
-def _curve_table(points: Sequence[CurvePoint]) -> Html:
-    names = [element("th", name, scope="col") for name in ("z", "TC", "SD")]
-    rows = [
-        element(
-            "tr",
-            element("th", f"{p.z:g}", scope="row"),
-            *(element("td", f"{x:.3f}" if isfinite(x) else "–") for x in (p.tc, p.sd)),
-        )
-        for p in points
-    ]
-    table = element("table", element("thead", element("tr", *names)), element("tbody", *rows))
-    folded = element("div", table, class_="scroll")
-    return element("details", element("summary", "as a table"), folded)
-
 
 # --- Player page ---------------------------------------------------------------------------------
 
@@ -170,15 +92,18 @@ def _picks_data(view: SkimView) -> str:
     recording, skim = view.recording, view.skim
     heard = starts_of([pick.seconds for pick in skim.picks], skim.overlap)
     picks = []
-    for pick, start in zip(skim.picks, heard, strict=True):
+    for pick, start, (left, right) in zip(skim.picks, heard, place_picks(view), strict=True):
         moment = recording.clock(pick.start)
         fields: dict[str, Any] = {"start": pick.start, "seconds": pick.seconds, "heard": start}
+        fields |= {"left": round(left, 5), "right": round(right, 5)}
         if moment is not None:
             whole = moment.hour * 3600 + moment.minute * 60 + moment.second
             fields["clock"] = whole + moment.microsecond / 1e6
             fields["day"] = _format_date(moment)
+        if pick.classes:
+            fields["classes"] = pick.class_names
         picks.append({**fields, "turned": pick.turned})
-    lasts = {"seconds": recording.seconds, "heard": skim.seconds, "overlap": skim.overlap}
+    lasts = {"heard": skim.seconds, "overlap": skim.overlap}
     return json.dumps({**lasts, "picks": picks}).replace("<", "\\u003c")
 
 
@@ -196,6 +121,7 @@ def _player_section(view: SkimView) -> Html:
         _clock_face(view),
         sound,
         _day_figure(view),
+        _skim_figure(view),
         _position_slider(view),
         class_="player",
     )
@@ -215,11 +141,7 @@ def _clock_face(view: SkimView) -> Html:
 
 def _day_figure(view: SkimView) -> Html:
     """Return the spectrogram with marks; the list of picks is its accessible equivalent."""
-    spectrogram, whole = view.spectrogram, view.recording.seconds or 1.0
-    kilohertz = [
-        element("span", tick.text, style=f"bottom:{tick.place}%")
-        for tick in frequency_ticks(spectrogram.low, spectrogram.high)
-    ]
+    spectrogram = view.spectrogram
     hours = [
         element("span", tick.text, class_=_tick_class(tick.place), style=f"left:{tick.place}%")
         for tick in time_ticks(view.recording)
@@ -229,7 +151,7 @@ def _day_figure(view: SkimView) -> Html:
         for a, b in find_gaps(spectrogram.missing.tolist())
     ]
     image = element("img", src=data_address(spectrogram), alt=describe_picture(view))
-    places = [100 * pick.start / whole for pick in view.skim.picks]
+    places = [start for start, _ in place_picks(view)]
     picture = element(
         "div",
         *missing,
@@ -242,8 +164,9 @@ def _day_figure(view: SkimView) -> Html:
     return element(
         "div",
         element("div", *_pick_marks(view, places), class_=f"marks{many}", aria_hidden="true"),
-        element("div", element("b", "kHz"), *kilohertz, class_="y", aria_hidden="true"),
+        _frequency_axis(spectrogram),
         picture,
+        *_cycle_elements(view),
         element(
             "div",
             *hours,
@@ -251,6 +174,63 @@ def _day_figure(view: SkimView) -> Html:
             aria_hidden="true",
         ),
         class_="picture",
+    )
+
+
+def _frequency_axis(spectrogram: Spectrogram) -> Html:
+    kilohertz = [
+        element("span", tick.text, style=f"bottom:{tick.place}%")
+        for tick in frequency_ticks(spectrogram.low, spectrogram.high)
+    ]
+    return element("div", element("b", "kHz"), *kilohertz, class_="y", aria_hidden="true")
+
+
+def _cycle_elements(view: SkimView) -> list[Html]:
+    """Return a strip that shows when sound was recorded, and its legend; empty without a cycle."""
+    cycle = find_duty_cycle(view.recording)
+    if cycle is None:
+        return []
+    path = element("path", d=recorded_outline(view.recording, cycle))
+    strip = element(
+        "svg",
+        path,
+        class_="recorded",
+        viewBox="0 0 100 1",
+        preserveAspectRatio="none",
+        aria_hidden="true",
+    )
+    return [strip, element("p", element("i"), describe_cycle(cycle), class_="cycle")]
+
+
+def _skim_figure(view: SkimView) -> Html | None:
+    """Return the spectrogram of the skim, with the number and the time of every pick."""
+    spectrogram, picks = view.own_spectrogram, view.skim.picks
+    if spectrogram is None or not picks:
+        return None
+    cuts = place_cuts(view.skim)
+    buttons = [
+        element(
+            "button",
+            element("b", str(number + 1)),
+            element("span", format_time(view.recording, picks[number].start, "%H:%M")),
+            type="button",
+            tabindex=-1,
+            data_pick=number,
+            style=f"left:{start}%;width:{end - start:.3f}%",
+            title=picks[number].class_names or None,
+        )
+        for number, (start, end) in enumerate(cuts)
+    ]
+    alt = f"Spectrogram of the skim, {format_duration(view.skim.seconds)}"
+    lines = [element("i", class_="cut", style=f"left:{start}%") for start, _ in cuts[1:]]
+    many = " many" * (len(picks) > MAX_PICKS_WITH_LARGE_NUMBERS)
+    image = element("img", src=data_address(spectrogram), alt=alt)
+    return element(
+        "div",
+        element("div", *buttons, class_=f"cuts{many}", aria_hidden="true"),
+        _frequency_axis(spectrogram),
+        element("div", image, *lines, element("i", class_="cursor"), class_="sound"),
+        class_="picture reel",
     )
 
 
@@ -317,6 +297,9 @@ def _pick_item(view: SkimView, number: int) -> Html:
     moment = view.recording.clock(pick.start)
     day = f"{moment:%a} {moment.day} {moment:%b}" if moment and view.has_dates else None
     why = [*(["played backwards"] if pick.turned else []), *describe_reasons(pick, view.recording)]
+    why += [describe_gain(pick)] if pick.gain else []
+    scores = "; ".join(f"{one.name} {one.score:.2f}" for one in pick.classes)
+    names = pick.class_names
     return element(
         "li",
         element(
@@ -324,6 +307,7 @@ def _pick_item(view: SkimView, number: int) -> Html:
             element("b", str(number + 1)),
             element("span", format_time(view.recording, pick.start), class_="time"),
             element("span", day, class_="date") if day else None,
+            element("span", names, class_="classes", title=scores) if names else None,
             element("span", "; ".join(why), class_="why") if why else None,
             element("span", format_duration(pick.seconds), class_="long"),
             type="button",
@@ -333,7 +317,7 @@ def _pick_item(view: SkimView, number: int) -> Html:
 
 
 def _measures_section(view: SkimView) -> Html | None:
-    if not view.measures and len(view.curve) < 2:
+    if not view.measures and view.plane is None:
         return None
     cards = [
         element(
@@ -348,8 +332,28 @@ def _measures_section(view: SkimView) -> Html | None:
         "section",
         element("h2", "How well the skim represents the recording"),
         element("div", *cards, class_="measures") if cards else None,
-        curve_figure(view.curve, view.z) if len(view.curve) > 1 else None,
+        _plane_figure(view.plane, view.marked) if view.plane else None,
     )
+
+
+def _plane_figure(plane: Plane, marked: tuple[str, str] | None) -> Html:
+    """Return all skims of the recording and the baselines in one plane, with a table."""
+    small = element("small", f" {plane.value.doc}; the largest mark is this skim")
+    caption = element("figcaption", "This skim among others", small)
+    table = plane.table
+    rows = [
+        element(
+            "tr",
+            element("th", row[0], scope="row"),
+            *(element("td", text) for text in row[1:]),
+        )
+        for row in table.rows
+    ]
+    head = element("tr", *(element("th", name, scope="col") for name in table.header))
+    body = element("table", element("thead", head), element("tbody", *rows))
+    folded = element("div", body, class_="scroll")
+    details = element("details", element("summary", "Show as table"), folded)
+    return element("figure", caption, plane_plot(plane, marked), details)
 
 
 def _provenance_section(view: SkimView) -> Html | None:

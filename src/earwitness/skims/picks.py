@@ -27,7 +27,7 @@ from earwitness.skims.types import Pick, Skim
 
 
 TimeBase = Literal["skim", "files"]
-COLUMNS = ("pick", "start", "seconds", "heard", "time", "file", "at", "turned")
+COLUMNS = ("pick", "start", "seconds", "heard", "time", "file", "at", "turned", "gain", "classes")
 RAVEN_COLUMNS = (
     "Selection",
     "View",
@@ -101,7 +101,11 @@ def picks_json(recording: Recording, skim: Skim, fields: Mapping[str, Any] | Non
         "recording": _recording_fields(recording),
         "skim": {"seconds": _round_seconds(skim.seconds), "overlap": skim.overlap},
         "picks": [
-            _row_fields(row) | {"why": dict(row.pick.why)}
+            _row_fields(row)
+            | {
+                "classes": [{"name": one.name, "score": one.score} for one in row.pick.classes],
+                "why": dict(row.pick.why),
+            }
             for row in list_pick_rows(recording, skim)
         ],
     }
@@ -127,7 +131,9 @@ def picks_labels(recording: Recording, skim: Skim, where: TimeBase = "skim") -> 
     for row in list_pick_rows(recording, skim):
         start, end = _row_span(row, where)
         turned = " (backwards)" if row.pick.turned else ""
-        lines.append(f"{start:.6f}\t{end:.6f}\t{row.number}  {_format_row_time(row)}{turned}\n")
+        named = f"  {' '.join(row.pick.class_names.split())}" if row.pick.classes else ""
+        text = f"{row.number}  {_format_row_time(row)}{turned}{named}"
+        lines.append(f"{start:.6f}\t{end:.6f}\t{text}\n")
     return "".join(lines)
 
 
@@ -147,7 +153,7 @@ def picks_raven(recording: Recording, skim: Skim, where: TimeBase = "files") -> 
             " ".join(PurePath(row.path).name.split()) if where == "files" else "",
             f"{row.at:.6f}" if where == "files" else "",
             row.time[11:23],
-            f"pick {row.number}",
+            " ".join(f"pick {row.number} {row.pick.class_names}".split()),
         ]
         lines.append("\t".join(cells))
     return "\n".join(lines) + "\n"
@@ -176,6 +182,8 @@ def _row_fields(row: PickRow) -> dict[str, Any]:
         row.path,
         _round_seconds(row.at),
         pick.turned,
+        pick.gain,
+        pick.class_names,
     )
     return dict(zip(COLUMNS, values, strict=True))
 

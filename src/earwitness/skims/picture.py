@@ -1,4 +1,4 @@
-"""SVG spectrogram of a day with its picks, axis ticks and PNG raster."""
+"""SVG spectrograms of a day with its picks and of a skim, axis ticks and PNG raster."""
 
 from __future__ import annotations
 
@@ -7,16 +7,28 @@ import struct
 import zlib
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from math import ceil, log10
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.audio.signal import starts_of
 from earwitness.recordings.types import Recording
 from earwitness.report.html.elements import Html, element
 from earwitness.report.numbers import clock
-from earwitness.skims.view import SkimView, Spectrogram, format_day, format_duration
+from earwitness.skims.types import Pick, Skim
+from earwitness.skims.view import (
+    DutyCycle,
+    SkimView,
+    Spectrogram,
+    describe_gain,
+    find_duty_cycle,
+    format_day,
+    format_duration,
+    format_time,
+)
 
 # --- Axis ticks and spacing ----------------------------------------------------------------------
 
@@ -245,9 +257,14 @@ def _encode_chunk(name: bytes, content: bytes) -> bytes:
 
 
 PICTURE_WIDTH, LEFT_MARGIN, RIGHT_MARGIN = 1_200.0, 52.0, 16.0
-# heights of the parts, top to bottom
+# heights of the parts of the recording, top to bottom
 TITLE_HEIGHT, MARKS_HEIGHT, PLOT_HEIGHT, FOOT_HEIGHT = 40.0, 50.0, 280.0, 34.0
+CYCLE_HEIGHT, STRIP_HEIGHT = 24.0, 5.0  # with a duty cycle: its legend, and the strip of parts
+# heights of the parts of the skim
+OWN_MARKS_HEIGHT, OWN_PLOT_HEIGHT, CAPTION_LINE_HEIGHT = 58.0, 150.0, 19.0
+CAPTION_COLUMNS, CAPTION_LETTERS = 3, 40
 MARK_RADIUS = 11.0
+MIN_TIMED_WIDTH = 66.0  # narrower picks of a skim have no time next to their number
 INK_COLOR, SOFT_COLOR, LINE_COLOR, PAPER_COLOR, ACCENT_COLOR = (
     "#1d2126",
     "#5d6671",
@@ -255,22 +272,31 @@ INK_COLOR, SOFT_COLOR, LINE_COLOR, PAPER_COLOR, ACCENT_COLOR = (
     "#ffffff",
     "#c2540a",
 )
+STRIP_COLOR = "#d9dcdf"
 FONT_FAMILY = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif"
 PLOT_WIDTH = PICTURE_WIDTH - LEFT_MARGIN - RIGHT_MARGIN
 PLOT_TOP = TITLE_HEIGHT + MARKS_HEIGHT
 
 
 def skim_picture(view: SkimView) -> str:
-    """Return the whole SVG picture, which loads nothing else."""
-    size = {"width": PICTURE_WIDTH, "height": PLOT_TOP + PLOT_HEIGHT + FOOT_HEIGHT}
+    """Return the whole SVG picture, which loads nothing else.
+
+    It has the spectrogram of the recording with all picks and, below it, that of the skim.
+    """
+    cycle = find_duty_cycle(view.recording)
+    bottom = PLOT_TOP + PLOT_HEIGHT + FOOT_HEIGHT + (CYCLE_HEIGHT if cycle else 0.0)
+    own, height = _skim_elements(view, bottom)
+    size = {"width": PICTURE_WIDTH, "height": bottom + height}
     parts = [
         _hatching_pattern(),
         element("rect", fill=PAPER_COLOR, **size),
         _title_text(view),
-        *_background_elements(view),
-        *_frequency_axis(view),
-        *_time_axis(view),
+        *_missing_elements(view),
+        *_spectrogram_elements(view.spectrogram, PLOT_TOP, PLOT_HEIGHT),
+        *(_cycle_elements(view, cycle) if cycle else ()),
+        *_time_axis(view, PLOT_TOP + PLOT_HEIGHT + (STRIP_HEIGHT + 3 if cycle else 0.0)),
         *_pick_marks(view),
+        *own,
     ]
     svg = element(
         "svg",
@@ -296,7 +322,10 @@ def describe_picture(view: SkimView) -> str:
 def describe_times(view: SkimView) -> str:
     """Return when the recording was made, its length, and the length of the skim."""
     began, end = view.recording.began, view.recording.clock(view.recording.seconds)
-    gone = f" ({format_duration(view.missing)} missing)" if view.missing >= 1 else ""
+    cycle = find_duty_cycle(view.recording)
+    remarks = [f"{cycle} recorded"] if cycle else []
+    remarks += [f"{format_duration(view.missing)} missing"] if view.missing >= 1 else []
+    gone = f" ({', '.join(remarks)})" if remarks else ""
     duration, short = view.recording.seconds, view.skim.seconds
     length = f"{format_duration(duration)}{gone} condensed to {format_duration(short)}"
     if began is None or end is None:
@@ -304,6 +333,45 @@ def describe_times(view: SkimView) -> str:
     same = began.date() == end.date()
     until = f"{end:%H:%M}" if same else f"{format_day(end)}, {end:%H:%M}"
     return f"{format_day(began)}, {began:%H:%M} to {until}{_zone_text(view)}; {length}"
+
+
+def describe_cycle(cycle: DutyCycle) -> str:
+    """Return how a picture shows a recording with a duty cycle."""
+    part = "minute" if cycle.recorded == 60 else "part"
+    return f"{cycle} recorded: each {part} is stretched over the time until the next one"
+
+
+def recorded_outline(recording: Recording, cycle: DutyCycle) -> str:
+    """Return an SVG path of the recorded times: 100 wide, 1 high."""
+    whole = recording.seconds or 1.0
+    spans = [(100 * part.start / whole, 100 * part.seconds / whole) for part in cycle.parts]
+    return "".join(f"M{left:.3f} 0h{width:.3f}v1h{-width:.3f}z" for left, width in spans)
+
+
+def place_picks(view: SkimView) -> list[tuple[float, float]]:
+    """Return where each pick starts and ends in the picture of the recording, in percent."""
+    cycle, whole = find_duty_cycle(view.recording), view.recording.seconds or 1.0
+    places = []
+    for pick in view.skim.picks:
+        ends = (pick.start, pick.start + pick.seconds)
+        if cycle is not None:
+            ends = (cycle.draw_time(ends[0]), cycle.draw_time(ends[1]))
+        places.append((100 * ends[0] / whole, 100 * ends[1] / whole))
+    return places
+
+
+def place_cuts(skim: Skim) -> list[tuple[float, float]]:
+    """Return where each pick starts and ends in the skim, in percent.
+
+    Picks change in the middle of a fade.
+
+    >>> place_cuts(Skim((Pick(0.0, 8.0), Pick(60.0, 8.0)), 2.0))
+    [(0.0, 50.0), (50.0, 100.0)]
+    """
+    whole = skim.seconds or 1.0
+    heard = starts_of([pick.seconds for pick in skim.picks], skim.overlap)
+    cuts = [0.0, *(start + skim.overlap / 2 for start in heard[1:]), whole]
+    return [(_to_percent(a, whole), _to_percent(b, whole)) for a, b in pairwise(cuts)] * bool(heard)
 
 
 def _zone_text(view: SkimView) -> str:
@@ -335,71 +403,70 @@ def _hatching_pattern() -> Html:
     return element("defs", pattern)
 
 
-def _background_elements(view: SkimView) -> list[Html]:
-    """Return the hatching for missing time, and the spectrogram above it."""
+def _missing_elements(view: SkimView) -> list[Html]:
+    """Return the hatching for missing time, which the spectrogram leaves transparent."""
     box = {"y": PLOT_TOP, "height": PLOT_HEIGHT}
-    missing = find_gaps(view.spectrogram.missing.tolist())
-    hatched = [
+    return [
         element("rect", x=_plot_x(a), width=PLOT_WIDTH * (b - a) / 100, fill="url(#missing)", **box)
-        for a, b in missing
+        for a, b in find_gaps(view.spectrogram.missing.tolist())
     ]
-    image = element(
-        "image",
-        href=data_address(view.spectrogram),
-        x=LEFT_MARGIN,
-        width=PLOT_WIDTH,
-        preserveAspectRatio="none",
-        **box,
-    )
-    frame = element("rect", x=LEFT_MARGIN, width=PLOT_WIDTH, fill="none", stroke=LINE_COLOR, **box)
-    return [*hatched, image, frame]
 
 
-def _frequency_axis(view: SkimView) -> list[Html]:
-    elements = []
-    for tick in frequency_ticks(view.spectrogram.low, view.spectrogram.high):
-        y = PLOT_TOP + PLOT_HEIGHT * (1 - tick.place / 100)
+def _spectrogram_elements(spectrogram: Spectrogram, top: float, height: float) -> list[Html]:
+    """Return a spectrogram in a frame, with its frequency axis."""
+    box = {"x": LEFT_MARGIN, "y": top, "width": PLOT_WIDTH, "height": height}
+    image = element("image", href=data_address(spectrogram), preserveAspectRatio="none", **box)
+    frame = element("rect", fill="none", stroke=LINE_COLOR, **box)
+    elements = [image, frame]
+    text: dict[str, str | float] = {"x": LEFT_MARGIN - 9, "text_anchor": "end", "fill": SOFT_COLOR}
+    for tick in frequency_ticks(spectrogram.low, spectrogram.high):
+        y = top + height * (1 - tick.place / 100)
         elements.append(
             element("line", x1=LEFT_MARGIN - 5, x2=LEFT_MARGIN, y1=y, y2=y, stroke=LINE_COLOR)
         )
-        elements.append(
-            element(
-                "text", tick.text, x=LEFT_MARGIN - 9, y=y + 4.5, text_anchor="end", fill=SOFT_COLOR
-            )
-        )
-    unit = element(
-        "text", "kHz", x=LEFT_MARGIN - 9, y=PLOT_TOP - 6, text_anchor="end", fill=SOFT_COLOR
-    )
-    return [*elements, unit]
+        elements.append(element("text", tick.text, y=y + 4.5, **text))
+    return [*elements, element("text", "kHz", y=top - 6, **text)]
 
 
-def _time_axis(view: SkimView) -> list[Html]:
-    bottom = PLOT_TOP + PLOT_HEIGHT
+def _cycle_elements(view: SkimView, cycle: DutyCycle) -> list[Html]:
+    """Return a strip that shows when sound was recorded, and its legend."""
+    top = PLOT_TOP + PLOT_HEIGHT + 2
+    size = {"width": PLOT_WIDTH, "height": STRIP_HEIGHT}
+    scale = f"translate({LEFT_MARGIN:g} {top:g}) scale({PLOT_WIDTH / 100:g} {STRIP_HEIGHT:g})"
+    legend = PLOT_TOP + PLOT_HEIGHT + FOOT_HEIGHT + 12
+    mark = {"y": legend - 9, "height": 9.0}
+    return [
+        element("rect", x=LEFT_MARGIN, y=top, fill=STRIP_COLOR, **size),
+        element("path", d=recorded_outline(view.recording, cycle), fill=INK_COLOR, transform=scale),
+        element("rect", x=LEFT_MARGIN, width=24.0, fill=STRIP_COLOR, **mark),
+        element("rect", x=LEFT_MARGIN, width=5.0, fill=INK_COLOR, **mark),
+        element("text", describe_cycle(cycle), x=LEFT_MARGIN + 32, y=legend, fill=SOFT_COLOR),
+    ]
+
+
+def _time_axis(view: SkimView, top: float) -> list[Html]:
     elements = []
     for tick in time_ticks(view.recording):
         x = _plot_x(tick.place)
-        elements.append(element("line", x1=x, x2=x, y1=bottom, y2=bottom + 5, stroke=LINE_COLOR))
+        elements.append(element("line", x1=x, x2=x, y1=top, y2=top + 5, stroke=LINE_COLOR))
         anchor = "end" if tick.place > 98 else "start" if tick.place < 1 else "middle"
         elements.append(
-            element("text", tick.text, x=x, y=bottom + 20, text_anchor=anchor, fill=SOFT_COLOR)
+            element("text", tick.text, x=x, y=top + 20, text_anchor=anchor, fill=SOFT_COLOR)
         )
     return elements
 
 
 def _pick_marks(view: SkimView) -> list[Html]:
-    places = [100 * pick.start / (view.recording.seconds or 1) for pick in view.skim.picks]
+    places = [start for start, _ in place_picks(view)]
     margin = 100 * MARK_RADIUS / PLOT_WIDTH
     marks = spread_places(places, 2.3 * margin, margin, 100 - margin)
     pairs = enumerate(zip(places, marks, strict=True), 1)
-    return [
-        _pick_mark(number, AxisTick(place, str(number)), mark) for number, (place, mark) in pairs
-    ]
+    return [_pick_mark(number, _plot_x(place), _plot_x(mark)) for number, (place, mark) in pairs]
 
 
-def _pick_mark(number: int, tick: AxisTick, mark: float) -> Html:
+def _pick_mark(number: int, x: float, over: float) -> Html:
     """Return a number, and a line from it down through the spectrogram."""
-    x, over, y = _plot_x(tick.place), _plot_x(mark), TITLE_HEIGHT + MARK_RADIUS + 3
-    size = 12.0 if number < 100 else 9.0
+    y = TITLE_HEIGHT + MARK_RADIUS + 3
     shaft = {"x1": x, "x2": x, "y1": PLOT_TOP, "y2": PLOT_TOP + PLOT_HEIGHT}
     return element(
         "g",
@@ -415,14 +482,96 @@ def _pick_mark(number: int, tick: AxisTick, mark: float) -> Html:
             stroke=PAPER_COLOR,
             stroke_width=1.5,
         ),
-        element(
-            "text",
-            tick.text,
-            x=over,
-            y=y + size / 3,
-            text_anchor="middle",
-            font_size=size,
-            font_weight="600",
-            fill=PAPER_COLOR,
-        ),
+        _number_text(number, over, y, PAPER_COLOR),
     )
+
+
+def _number_text(number: int, x: float, y: float, colour: str) -> Html:
+    size = 12.0 if number < 100 else 9.0
+    return element(
+        "text",
+        str(number),
+        x=x,
+        y=y + size / 3,
+        text_anchor="middle",
+        font_size=size,
+        font_weight="600",
+        fill=colour,
+    )
+
+
+# --- The skim below its recording ----------------------------------------------------------------
+
+
+def _skim_elements(view: SkimView, top: float) -> tuple[list[Html], float]:
+    """Return the spectrogram of the skim with its picks, and its height."""
+    if view.own_spectrogram is None or not view.skim.picks:
+        return [], 0.0
+    plot = top + OWN_MARKS_HEIGHT
+    title = element(
+        "text",
+        element("tspan", "Skim", font_weight="600", font_size="15"),
+        element("tspan", format_duration(view.skim.seconds), fill=SOFT_COLOR, dx=10.0),
+        x=LEFT_MARGIN,
+        y=top + 20,
+    )
+    elements = [title, *_spectrogram_elements(view.own_spectrogram, plot, OWN_PLOT_HEIGHT)]
+    for number, (pick, (start, end)) in enumerate(
+        zip(view.skim.picks, place_cuts(view.skim), strict=True), 1
+    ):
+        elements += _cut_elements(view, number, pick, (_plot_x(start), _plot_x(end)), plot)
+    captions, height = _caption_elements(view, plot + OWN_PLOT_HEIGHT + 8)
+    return [*elements, *captions], OWN_MARKS_HEIGHT + OWN_PLOT_HEIGHT + 16 + height
+
+
+def _cut_elements(
+    view: SkimView, number: int, pick: Pick, ends: tuple[float, float], plot: float
+) -> list[Html]:
+    """Return the number of a pick and its time above it, and a line where it starts."""
+    left, right = ends
+    has_time = right - left >= MIN_TIMED_WIDTH
+    y = plot - 16
+    elements = []
+    if number > 1:
+        line = {"x1": left, "x2": left, "y1": plot - 6, "y2": plot + OWN_PLOT_HEIGHT}
+        elements.append(element("line", stroke=PAPER_COLOR, stroke_width=3.0, opacity=0.7, **line))
+        elements.append(element("line", stroke=ACCENT_COLOR, stroke_width=1.5, **line))
+    x = left + MARK_RADIUS if has_time else (left + right) / 2
+    elements.append(_number_text(number, x, y, ACCENT_COLOR))
+    if has_time:
+        time = format_time(view.recording, pick.start, "%H:%M")
+        elements.append(element("text", time, x=x + MARK_RADIUS + 2, y=y + 4.5))
+    return elements
+
+
+def _caption_elements(view: SkimView, top: float) -> tuple[list[Html], float]:
+    """Return number, time and classes of all picks in columns, if classes are named or levels
+    were changed; and the height."""
+    if not any(pick.classes or pick.gain for pick in view.skim.picks):
+        return [], 0.0
+    rows = ceil(len(view.skim.picks) / CAPTION_COLUMNS)
+    elements = []
+    for number, pick in enumerate(view.skim.picks):
+        column, row = divmod(number, rows)
+        x = LEFT_MARGIN + column * PLOT_WIDTH / CAPTION_COLUMNS
+        y = top + CAPTION_LINE_HEIGHT * (row + 0.8)
+        time = format_time(view.recording, pick.start)
+        elements += [
+            _number_text(number + 1, x + MARK_RADIUS - 2, y - 4.5, ACCENT_COLOR),
+            element("text", time, x=x + 2 * MARK_RADIUS + 2, y=y, font_weight="600"),
+            element("text", caption_text(pick), x=x + 2 * MARK_RADIUS + 74, y=y),
+        ]
+    return elements, rows * CAPTION_LINE_HEIGHT + 4
+
+
+def caption_text(pick: Pick, letters: int = CAPTION_LETTERS) -> str:
+    """Return as many class names of a pick as fit, and its gain."""
+    gain = describe_gain(pick)
+    room = letters - len(gain)
+    text = ""
+    for one in pick.classes:
+        longer = f"{text}; {one.name}" if text else one.name
+        if text and len(longer) > room:
+            break
+        text = longer if len(longer) <= room else f"{longer[: room - 1]}…"
+    return " · ".join(part for part in (text, gain) if part)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from msgspec import UNSET
 
-from earwitness.core import Case, Cases, Item, Key
+from earwitness.core import Case, Cases, Item, Key, Progress, label_progress, no_progress
 from earwitness.errors import EarwitnessError, InputError, UsageError, nearest
 from earwitness.io.records import hash_names
-from earwitness.io.schema import Fault
+from earwitness.io.schema import MAX_DURATION_SECONDS, Fault, show
+from earwitness.io.source import RecordSource
+from earwitness.io.tables import read_table
 from earwitness.metric import CaseList, Metric
 from earwitness.recordings.types import Recording
 from earwitness.skims.day import Day, Ints
@@ -29,6 +31,7 @@ from earwitness.skims.metrics import (
     embed_day,
     embed_recording,
 )
+from earwitness.skims.picks import DAYTIME_PATTERN
 from earwitness.skims.records import (
     OUTPUTS,
     REFERENCES,
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
 
 DEFAULT_BLOCK_SECONDS = 8.0
 MIN_FOUND_SHARE = 0.5  # smallest share of an audio skim to be found
+LOCATING_LABEL = "locating skims"
 SKIMS_PER_PASS = 32  # skims located in one pass over a recording
 
 
@@ -69,20 +73,26 @@ def locate_sounds(
     reference: SkimReference,
     resolve: RecordingResolver,
     block: float = DEFAULT_BLOCK_SECONDS,
+    progress: Progress = no_progress,
 ) -> list[ParsedSkimOrFaults]:
     """Return located skims, or their faults; ``resolve`` returns a recording on its true clock."""
     if isinstance(reference, Day):
-        message = "audio cannot be located in a file of blocks"
-        fault = Fault("output.audio", message, "use recording instead of blocks")
+        message = "audio cannot be located in embedded blocks"
+        fault = Fault("output.audio", message, "use recording, or blocks with audio files")
         return [[fault] for _ in paths]
     parsed: list[ParsedSkimOrFaults] = []
     for first in range(0, len(paths), SKIMS_PER_PASS):
-        parsed += _locate_batch(paths[first : first + SKIMS_PER_PASS], reference, resolve, block)
+        batch = paths[first : first + SKIMS_PER_PASS]
+        parsed += _locate_batch(batch, reference, resolve, block, progress)
     return parsed
 
 
 def _locate_batch(
-    paths: Sequence[Path], reference: MarkedRecording, resolve: RecordingResolver, block: float
+    paths: Sequence[Path],
+    reference: MarkedRecording,
+    resolve: RecordingResolver,
+    block: float,
+    progress: Progress,
 ) -> Iterable[ParsedSkimOrFaults]:
     from earwitness.skims.locate import locate_skims
 
@@ -90,7 +100,9 @@ def _locate_batch(
         recording = resolve(reference) if reference.hour_gap else reference.recording
         sounds_or_faults = [_read_sound(path, recording) for path in paths]
         sounds = [sound for sound in sounds_or_faults if not isinstance(sound, list)]
-        located = iter(locate_skims(sounds, recording, block=block) if sounds else [])
+        located = iter(
+            locate_skims(sounds, recording, block=block, progress=progress) if sounds else []
+        )
     except (EarwitnessError, OSError) as error:
         return [[Fault("output.audio", str(error))] for _ in paths]
     return [
@@ -102,15 +114,14 @@ def _locate_batch(
 
 
 def _read_sound(path: Path, recording: Recording) -> Floats | list[Fault]:
-    from earwitness.audio.files import read_sound
-    from earwitness.audio.read import mix_to_mono
+    from earwitness.audio.read import read_mono
     from earwitness.audio.signal import resample
     from earwitness.skims.locate import MIN_SKIM_SECONDS
 
     if not path.is_file():
         return [Fault("output.audio", f"{path}: does not exist")]
     try:
-        sound = read_sound(path)
+        sound = read_mono(path)
     except (EarwitnessError, OSError) as error:
         return [Fault("output.audio", str(error))]
     if not np.isfinite(sound.samples).all():
@@ -118,8 +129,7 @@ def _read_sound(path: Path, recording: Recording) -> Floats | list[Fault]:
     if len(sound.samples) < MIN_SKIM_SECONDS * sound.rate:
         seconds = len(sound.samples) / sound.rate
         return [Fault("output.audio", f"{path}: too short to locate ({seconds:.1f} s)")]
-    samples = np.asarray(mix_to_mono(sound.samples), np.float32)
-    return np.asarray(resample(samples, sound.rate, recording.rate))
+    return np.asarray(resample(sound.samples, sound.rate, recording.rate))
 
 
 def _judge_located(path: Path, seconds: float, located: LocatedSkim) -> ParsedSkimOrFaults:
@@ -138,6 +148,8 @@ def _judge_located(path: Path, seconds: float, located: LocatedSkim) -> ParsedSk
 
 
 BLOCK_ARRAYS = "starts, seconds, vectors and classes"
+EMBEDDED_BLOCKS_ENDING = ".npz"
+BLOCK_COLUMNS = ("path", "start")
 SKIM_FORMS = ("picks", "times", "audio")
 
 
@@ -156,7 +168,7 @@ def read_reference(record: SkimReferenceLine, folder: Path | None) -> SkimRefere
         clock_fields = _list_clock_fields(record)
         message = "cannot be combined with blocks, which have their own times"
         faults = [Fault(name, message) for name in clock_fields]
-        return faults or read_blocks_file(resolve_path(folder, record.blocks))
+        return faults or _read_blocks(record, folder)
     try:
         return _open_marked_recording(record, folder)
     except InputError as error:
@@ -194,6 +206,64 @@ def _find_day(recording: Recording, date: str) -> Recording:
     if date not in days:
         raise UsageError(f"nothing was recorded on {date} — {nearest(date, days)}")
     return days[date]
+
+
+def _read_blocks(record: SkimReferenceLine, folder: Path | None) -> SkimReference | list[Fault]:
+    """Return embedded blocks, or the recording that consists of audio files of blocks."""
+    from earwitness.recordings.recording import open_blocks
+
+    assert record.blocks is not UNSET
+    blocks = record.blocks
+    if isinstance(blocks, str) and Path(blocks).suffix.lower() == EMBEDDED_BLOCKS_ENDING:
+        return read_blocks_file(resolve_path(folder, blocks))
+    try:
+        if isinstance(blocks, str):
+            files = read_block_table(resolve_path(folder, blocks))
+        else:
+            files = [(resolve_path(folder, name), start) for name, start in blocks]
+        return MarkedRecording(open_blocks(files, name=str(record.item)))
+    except InputError as error:
+        return [Fault("blocks", str(problem)) for problem in error.problems]
+    except (EarwitnessError, OSError) as error:
+        return [Fault("blocks", str(error))]
+
+
+def read_block_table(path: Path) -> list[tuple[Path, float]]:
+    """Read audio files and starts of blocks from a table with the columns path and start.
+
+    Paths are relative to the table. A start is in seconds, or a time of day (06:15:08).
+    """
+    table, _ = read_table(RecordSource(path), BLOCK_COLUMNS)
+    if missing := [name for name in BLOCK_COLUMNS if name not in table.names]:
+        table.tell(1, "", f"no column {' and '.join(missing)}", "the columns are path and start")
+        table.wrong.refuse()
+    blocks = []
+    rows = zip(table.lines, *(table.cells(name) for name in BLOCK_COLUMNS), strict=True)
+    for line, name, cell in rows:
+        start = _parse_block_start(str(cell), comma=table.comma)
+        if not name:
+            table.tell(line, "path", "is empty")
+        if start is None:
+            remedy = "write seconds after the start of the day, or 06:15:08"
+            table.tell(line, "start", f"is not a time: {show(cell)}", remedy)
+        else:
+            blocks.append((path.parent / str(name), start))
+    if not blocks and not table.wrong.count:
+        table.tell(1, "", "contains no blocks")
+    table.wrong.refuse()
+    return blocks
+
+
+def _parse_block_start(cell: str, *, comma: bool) -> float | None:
+    """Return seconds, or None if the cell is not a number of seconds or a time of day."""
+    if match := DAYTIME_PATTERN.match(cell):
+        seconds = float((match[3] or "0").replace(",", "."))
+        return 3600.0 * int(match[1]) + 60.0 * int(match[2]) + seconds
+    try:
+        start = float(cell.replace(",", ".") if comma else cell)
+    except ValueError:
+        return None
+    return start if 0 <= start <= MAX_DURATION_SECONDS else None
 
 
 def read_blocks_file(path: Path) -> Day | list[Fault]:
@@ -319,6 +389,19 @@ def few_classes_notes(
         )
 
 
+def short_files_notes(recordings: Sequence[Recording], block: float) -> Iterator[str]:
+    """Yield notes on recordings most of whose passages are too short for one block."""
+    from earwitness.models.base import STRETCH_TOLERANCE_SECONDS
+
+    for recording in recordings:
+        lengths = [stretch.seconds for stretch in recording.stretches]
+        short = [seconds for seconds in lengths if seconds < block - STRETCH_TOLERANCE_SECONDS]
+        if 2 * len(short) > len(lengths):
+            counts = f"{len(short):,} of {len(lengths):,} passages"
+            message = f"{counts} are shorter than one block of {block:g} s and do not count"
+            yield f"{recording.name}: {message} — use --block {max(short):g} or less"
+
+
 def count_settings(records: Sequence[SkimOutputLine]) -> Counter[str]:
     """Count the settings with which outputs were made, from ``meta.made``."""
     counts = Counter[str]()
@@ -385,6 +468,7 @@ class SkimReader(TaskReader):
     references_in: Path | None = None
     embedder: str = "codebook"
     block: float = 8.0
+    progress: Progress = field(default=no_progress, compare=False)
 
     outputs = OUTPUTS
     references = REFERENCES
@@ -414,11 +498,15 @@ class SkimReader(TaskReader):
                 sounds.setdefault(row, {})[number] = path
         for row, paths in sounds.items():
             reference = cases[row].references[0]
-            skims = locate_sounds(
-                list(paths.values()), reference, self._resolve_recording, self.block
-            )
+            with label_progress(self.progress, LOCATING_LABEL) as progress:
+                skims = locate_sounds(
+                    list(paths.values()), reference, self._resolve_recording, self.block, progress
+                )
             parsed.update(zip(paths, skims, strict=True))
         return [parsed[number] for number in range(len(records))]
+
+    def with_progress(self, progress: Progress) -> SkimReader:
+        return replace(self, progress=progress)
 
     def _resolve_recording(self, reference: MarkedRecording) -> Recording:
         return embed_recording(reference, self.embedder, self.block).real
@@ -472,6 +560,7 @@ class SkimReader(TaskReader):
         remarks = Counter(note for recording in recordings for note in recording.notes)
         remarks[OWN_BLOCKS_REMARK] = sum(isinstance(reference, Day) for reference in resolved)
         remarks.update(few_classes_notes(recordings, self.embedder, self.block))
+        remarks.update(short_files_notes(recordings, self.block))
         return +remarks
 
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:

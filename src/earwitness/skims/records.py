@@ -50,14 +50,20 @@ class WholeRecordingReference(Struct):
 
 
 class SkimReferenceLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
-    """One line of a references file: a recording with its clock, or precomputed blocks."""
+    """One line of a references file: a recording with its clock, or its blocks.
+
+    ``blocks`` is a NumPy file of embedded blocks, a table of audio files with their starts, or a
+    list of these.
+    """
 
     recording: FilePath | Annotated[list[FilePath], Meta(min_length=1)] | UnsetType = UNSET
     start: str | UnsetType = UNSET
     zone: str | UnsetType = UNSET
     hour_gap: Length | UnsetType = UNSET
     day: str | UnsetType = UNSET
-    blocks: FilePath | UnsetType = UNSET
+    blocks: FilePath | Annotated[list[tuple[FilePath, Length]], Meta(min_length=1)] | UnsetType = (
+        UNSET
+    )
     audio: str | UnsetType = UNSET
 
     @property

@@ -1,14 +1,16 @@
-"""Tables and trade-off curves of a run of skims as report sections."""
+"""Tables, picks and the TC/SD plane of a run of skims as report sections."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite, nan
 
 from earwitness.core import Estimate, Value
-from earwitness.report.numbers import axis_label, cell, count_with_undefined, number, value_title
-from earwitness.report.parts import Part, Report, Scatter, ScatterPoint, Scatters, Section, Table
+from earwitness.report.numbers import cell, count_with_undefined, number, value_title
+from earwitness.report.parts import Part, Plane, PlanePoint, PlaneSeries, Report, Section, Table
 from earwitness.skims.types import MeanTradeoffCurve, SkimResult, SkimRun, TradeoffCurve
+from earwitness.skims.view import describe_reasons, format_time
 
 # --- Trade-off curves ----------------------------------------------------------------------------
 
@@ -22,6 +24,9 @@ CURVE_COLUMNS = tuple(value_title(value) for value in CURVE_VALUES.values())
 CURVE_TITLE = "trade-off between tc and sd"
 TC_VALUE = Value("tc", "high", 0, 1, "temporal consistency")
 SD_VALUE = Value("sd", "high", 0, 1, "SD (y axis) against TC (x axis) at each z, means over items")
+SKIM_SD_VALUE = Value(
+    "sd", "high", 0, 1, "skims at each z, and baselines with 95 % intervals of their means"
+)
 
 
 def tradeoff_sections(curves: Sequence[MeanTradeoffCurve]) -> Iterator[Section]:
@@ -37,7 +42,7 @@ def tradeoff_sections(curves: Sequence[MeanTradeoffCurve]) -> Iterator[Section]:
         tuple(_curve_table(name, group) for name, group in parts),
         text,
     )
-    drawn = tuple(_curve_scatters(name, group) for name, group in parts)
+    drawn = tuple(_curve_plane(name, group) for name, group in parts)
     yield Section("Trade-off curves", drawn, place="pictures")
 
 
@@ -59,31 +64,32 @@ def _curve_cells(curve: MeanTradeoffCurve) -> Iterator[str]:
         yield cell(estimate, value) + f" n={estimate.n:,}" * (estimate.n != first.n)
 
 
-def _curve_scatters(title: str, curves: Sequence[MeanTradeoffCurve]) -> Scatters:
-    rows = tuple(
-        (
-            curve.method,
-            f"{point.z:g}",
-            f"{point.tc.n:,}",
-            cell(point.tc, TC_VALUE),
-            cell(point.sd, SD_VALUE),
+def _curve_plane(title: str, curves: Sequence[MeanTradeoffCurve]) -> Plane:
+    """Return the curves of all methods in one plane."""
+    series = tuple(
+        PlaneSeries(
+            curve.method, tuple(PlanePoint(f"z = {p.z:g}", p.tc, p.sd) for p in curve.points)
         )
         for curve in curves
-        for point in curve.points
     )
-    table = Table(
-        title, ("method", "z", "n", value_title(TC_VALUE), value_title(SD_VALUE)), rows, names=2
-    )
-    across = axis_label(TC_VALUE)
-    return Scatters(title, SD_VALUE, tuple(map(_curve_scatter, curves)), table, across)
+    return _make_plane(title, SD_VALUE, series)
 
 
-def _curve_scatter(curve: MeanTradeoffCurve) -> Scatter:
-    """Return the points, joined in the order of TC as for the area."""
-    points = tuple(ScatterPoint(f"z = {p.z:g}", p.tc.value, p.sd) for p in curve.points)
-    line = sorted((p.x, p.y.value) for p in points if p.x == p.x and p.y.value == p.y.value)
-    area = number(curve.estimates["area"].value, CURVE_VALUES["area"])
-    return Scatter(curve.method, f"area {area}", points, tuple(line))
+def _make_plane(title: str, value: Value, series: tuple[PlaneSeries, ...]) -> Plane:
+    """Return a plane of TC and SD with its table."""
+    rows = tuple(
+        (
+            one.name,
+            point.name.removeprefix("z = "),
+            f"{point.x.n + point.x.undefined:,}",
+            cell(point.x, TC_VALUE),
+            cell(point.y, value),
+        )
+        for one in series
+        for point in one.points
+    )
+    header = ("method", "z", "n", value_title(TC_VALUE), value_title(value))
+    return Plane(title, value, TC_VALUE, series, Table(title, header, rows, names=2))
 
 
 # --- Report of a run -----------------------------------------------------------------------------
@@ -105,9 +111,75 @@ def skimming_report(run: SkimRun) -> Report:
         "Skims",
         "",
         tuple(dict.fromkeys(result.system for result in run.skims)),
-        tuple(Section(name, tuple(_recording_tables(run, name))) for name in names),
+        tuple(section for name in names for section in _recording_sections(run, name)),
         tuple(f"signature: {signature}" for signature in _list_signatures(run)),
     )
+
+
+def _recording_sections(run: SkimRun, name: str) -> Iterator[Section]:
+    """Yield the measures of all skims, their plane, and their picks."""
+    skims = [result for result in run.skims if result.recording.name == name]
+    baselines = {
+        (other, count): measures
+        for (recording, other, count), measures in run.baselines.items()
+        if recording == name
+    }
+    yield Section(name, tuple(_recording_tables(run, name)))
+    plane = tradeoff_plane(f"{name}: {CURVE_TITLE}", skims, baselines)
+    yield Section(f"{name}: TC and SD", (plane,), place="pictures")
+    picks = tuple(_picks_table(result) for result in skims)
+    yield Section(f"{name}: picks", picks, place="pages", folded=len(picks) > 1)
+
+
+def tradeoff_plane(
+    title: str,
+    skims: Sequence[SkimResult],
+    baselines: Mapping[tuple[str, int], Mapping[str, Estimate]],
+) -> Plane:
+    """Return all skims of a recording in one plane: a curve over z per method, and baselines.
+
+    ``baselines`` are estimates by name and number of picks.
+    """
+    methods = dict.fromkeys(result.method for result in skims)
+    counts = {count for _, count in baselines}
+    series = [
+        PlaneSeries(
+            method, tuple(_skim_point(result) for result in skims if result.method == method)
+        )
+        for method in methods
+    ]
+    for (name, count), measures in baselines.items():
+        label = _baseline_label(name, measures, _picks_text(count) if len(counts) > 1 else "")
+        series.append(PlaneSeries(label, (PlanePoint("", measures["tc"], measures["sd"]),)))
+    return _make_plane(title, SKIM_SD_VALUE, tuple(series))
+
+
+def point_name(result: SkimResult) -> str:
+    """Return the label of a skim in the plane."""
+    return "" if result.z is None else f"z = {result.z:g}"
+
+
+def _skim_point(result: SkimResult) -> PlanePoint:
+    tc, sd = (
+        Estimate(value, nan, nan, nan, int(isfinite(value)), int(not isfinite(value)), "none")
+        for value in (result.measures["tc"], result.measures["sd"])
+    )
+    return PlanePoint(point_name(result), tc, sd)
+
+
+def _picks_table(result: SkimResult) -> Table:
+    """Return the times, classes and gains of all picks of a skim."""
+    picks = result.skim.picks
+    columns = {
+        "pick": [str(place) for place in range(1, len(picks) + 1)],
+        "time": [format_time(result.recording, pick.start) for pick in picks],
+        "classes": [pick.class_names for pick in picks],
+        "why": ["; ".join(describe_reasons(pick, result.recording)) for pick in picks],
+        "gain (dB)": [f"{pick.gain:+.1f}" if pick.gain else "" for pick in picks],
+    }
+    shown = {name: cells for name, cells in columns.items() if any(cells)}
+    rows = tuple(zip(*shown.values(), strict=True))
+    return Table(result.system, tuple(shown), rows, names=len(shown) - ("gain (dB)" in shown))
 
 
 def _list_signatures(run: SkimRun) -> list[str]:
@@ -152,12 +224,20 @@ def _skim_row(result: SkimResult, *, several: bool) -> tuple[str, ...]:
 
 
 def _baseline_row(name: str, measures: Mapping[str, Estimate], picks: str) -> tuple[str, ...]:
-    drawn = max(estimate.n + estimate.undefined for estimate in measures.values())
+    drawn, label = _count_draws(measures), _baseline_label(name, measures, picks)
     if drawn == 1:
         numbers = (number(measures[value.name].value, value) for value in MEASURE_VALUES)
-        return (_system_label(name, picks), *numbers, "1")
+        return (label, *numbers, "1")
     cells = (cell(measures[value.name], value) for value in MEASURE_VALUES)
-    return (_system_label(name, picks, "mean of draws"), *cells, str(drawn))
+    return (label, *cells, str(drawn))
+
+
+def _baseline_label(name: str, measures: Mapping[str, Estimate], picks: str) -> str:
+    return _system_label(name, picks, "mean of draws" * (_count_draws(measures) > 1))
+
+
+def _count_draws(measures: Mapping[str, Estimate]) -> int:
+    return max(estimate.n + estimate.undefined for estimate in measures.values())
 
 
 def _system_label(name: str, *details: str) -> str:

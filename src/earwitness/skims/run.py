@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from earwitness.audio.encode import encode
-from earwitness.core import Estimate, Progress, no_progress
-from earwitness.errors import InputError, Problem, UsageError
+from earwitness.core import Estimate, Map, Progress, no_progress
+from earwitness.engines.local import in_process
+from earwitness.errors import EarwitnessError, InputError, Problem, UsageError
 from earwitness.io.atomic import real_path
 from earwitness.models.base import block_places
 from earwitness.models.blocks import read_recording_blocks
 from earwitness.models.cache import Cache, find_cache
+from earwitness.models.codebook import MIN_BLOCKS_WITHOUT_NOTE
 from earwitness.models.embedders import Embedder, find_embedder
+from earwitness.models.frames import prepare_frames
 from earwitness.models.speech import find_detector
-from earwitness.recordings.recording import SOUND_ENDINGS, open_recording, split_days
+from earwitness.recordings.recording import (
+    SOUND_ENDINGS,
+    open_recording,
+    sound_files,
+    split_days,
+)
 from earwitness.recordings.types import Damage, Recording
-from earwitness.skims.files import OUTPUTS_FILE, is_made, write_lines, write_skim
+from earwitness.report.parts import Plane
+from earwitness.skims.files import OUTPUTS_FILE, is_made, write_lines, write_report, write_skim
 from earwitness.skims.make import (
     SkimMaker,
     find_speech,
@@ -33,6 +43,7 @@ from earwitness.skims.make import (
 )
 from earwitness.skims.options import ENDINGS, SPEECH_CHOICES, SkimOptions
 from earwitness.skims.picks import read_times
+from earwitness.skims.report import CURVE_TITLE, tradeoff_plane
 from earwitness.skims.types import SkimResult, SkimRun
 
 # --- Checks before reading -----------------------------------------------------------------------
@@ -102,7 +113,7 @@ def _refuse_lines_of_others(output: Path) -> None:
 
 
 def refuse_recordings(output: Path, recordings: Sequence[Recording], options: SkimOptions) -> None:
-    """Refuse too many skims for one file, duplicate names, short recordings and wrong times."""
+    """Refuse too many skims for one file, and duplicate names."""
     count = len(recordings) * len(options.method_and_z_pairs)
     if is_file(output) and count > 1:
         raise UsageError(f"{output}: cannot write {count} skims to one file — choose a folder")
@@ -110,18 +121,18 @@ def refuse_recordings(output: Path, recordings: Sequence[Recording], options: Sk
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(f"several recordings are named {', '.join(twice)} — rename them")
+
+
+def refuse_recording(output: Path, recording: Recording, options: SkimOptions) -> None:
+    """Refuse a recording that is too short or cannot be written, and wrong times of picks."""
     ending = output.suffix if is_file(output) else options.ending
-    for form in {(recording.channels, recording.rate) for recording in recordings}:
-        encode(np.zeros((1, form[0]), np.float32), form[1], ending)
-    for recording in recordings:
-        if not block_places(recording, options.plan.block):
-            longest = max(stretch.seconds for stretch in recording.stretches)
-            message = f"{recording.name}: too short for one block of {options.plan.block:g} s"
-            raise UsageError(
-                f"{message} (longest passage: {longest:.1f} s) — use a shorter --block"
-            )
-        if options.times is not None and (options.by_day or not options.hour_gap):
-            read_times(options.times, recording, block=options.plan.block)
+    encode(np.zeros((1, recording.channels), np.float32), recording.rate, ending, options.bits)
+    if not block_places(recording, options.plan.block):
+        longest = max(stretch.seconds for stretch in recording.stretches)
+        message = f"{recording.name}: too short for one block of {options.plan.block:g} s"
+        raise UsageError(f"{message} (longest passage: {longest:.1f} s) — use a shorter --block")
+    if options.times is not None and (options.by_day or not options.hour_gap):
+        read_times(options.times, recording, block=options.plan.block)
 
 
 # --- Run over recordings -------------------------------------------------------------------------
@@ -129,6 +140,7 @@ def refuse_recordings(output: Path, recordings: Sequence[Recording], options: Sk
 
 READING_SHARE = 0.85  # share of the total time
 MORE_BLOCKS_REMEDY = "use a shorter --block"
+OnRecordingError = Literal["fail", "skip"]  # handling of a recording that cannot be skimmed
 
 
 def skim(
@@ -138,6 +150,8 @@ def skim(
     *,
     z: float | Sequence[float] = 0.5,
     method: str | Sequence[str] = (),
+    on_error: OnRecordingError = "fail",
+    map: Map = in_process,
     progress: Progress = no_progress,
     **settings: Any,
 ) -> SkimRun:
@@ -156,6 +170,12 @@ def skim(
         sound).
     method
         One or more methods that pick blocks. By default pareto.
+    on_error
+        Recordings and files that cannot be used: ``fail``, or ``skip`` them and list them in the
+        result.
+    map
+        Distributes the reading of files: ``in_process``, or ``processes(jobs)`` of
+        ``earwitness.engines.local``.
     progress
         Callback for progress reports.
     **settings
@@ -174,8 +194,11 @@ def skim(
     UsageError
         If the output cannot be written, or a recording is too short.
     InputError
-        If recordings cannot be opened; all problems are reported at once.
+        If recordings cannot be opened; all problems are reported at once. With ``skip``, only if
+        no recording can be used.
     """
+    if on_error not in get_args(OnRecordingError):
+        raise UsageError(f"on_error must be fail or skip, got {on_error!r}")
     options = options or SkimOptions.of(
         methods=(method,) if isinstance(method, str) else tuple(method),
         zs=(z,) if isinstance(z, int | float) else tuple(z),
@@ -183,15 +206,19 @@ def skim(
     )
     several = [recordings] if isinstance(recordings, str | PathLike) else recordings
     place, paths = Path(output), [Path(path) for path in several]
-    run = _Run(place, options, find_embedder(options.embedder), find_cache(options.cache))
+    embedder, cache = find_embedder(options.embedder), find_cache(options.cache)
+    run = _Run(place, options, embedder, cache, skips=on_error == "skip")
     run.notes += [options.other_length] if options.other_length else []
     refuse_place(place, paths, options)
     all_recordings = run.open_recordings(paths)
-    refuse_recordings(place, all_recordings, options)
     before, total = 0.0, sum(recording.seconds for recording in all_recordings)
+    if map is not in_process:
+        progress = run.read_ahead(all_recordings, map, total, progress)
     for recording in all_recordings:
-        run.make(recording, RecordingProgress(progress, before, recording.seconds, total))
+        with run.skipping(recording.name):
+            run.make(recording, RecordingProgress(progress, before, recording.seconds, total))
         before += recording.seconds
+    run.refuse_nothing()
     return run.result()
 
 
@@ -201,12 +228,14 @@ class _Run:
     options: SkimOptions
     embedder: Embedder
     cache: Cache
+    skips: bool = False
     skims: list[SkimResult] = field(default_factory=list)
     baselines: dict[tuple[str, str, int], dict[str, Estimate]] = field(default_factory=dict)
     wholes: dict[str, Recording] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    skipped: list[Problem] = field(default_factory=list)
 
     def open_recordings(self, paths: Sequence[Path]) -> list[Recording]:
         """Open all recordings, or report all their problems at once."""
@@ -214,28 +243,84 @@ class _Run:
         problems: list[Problem] = []
         for path in paths:
             try:
-                recordings += self.open_path(path)
+                with self.skipping(str(path)):
+                    recordings += self.open_path(path)
             except InputError as error:
                 problems += error.problems
         if problems:
             raise InputError(problems, done="read")
-        return recordings
+        refuse_recordings(self.output, recordings, self.options)
+        usable = []
+        for recording in recordings:
+            with self.skipping(recording.name):
+                refuse_recording(self.output, recording, self.options)
+                usable.append(recording)
+        if not usable:
+            raise InputError(self.skipped, done="read")
+        return usable
+
+    @contextmanager
+    def skipping(self, name: str) -> Iterator[None]:
+        """Note the errors of a recording if these are to be skipped; otherwise raise them."""
+        made = len(self.skims)
+        try:
+            yield
+        except EarwitnessError as error:
+            if not self.skips:
+                raise
+            del self.skims[made:]
+            self.skipped += _list_problems(error, name)
+
+    def refuse_nothing(self) -> None:
+        """Refuse a run in which every recording was skipped."""
+        if not self.skims:
+            raise InputError(self.skipped, done="skimmed")
 
     def open_path(self, path: Path) -> list[Recording]:
         """Return the recording of an argument, or its days."""
-        options, resolved = self.options, real_path(path)
-        whole = open_recording(
-            [path],
-            name=resolved.name if path.is_dir() else resolved.stem,
-            start=options.start,
-            zone=options.zone,
-            shown=options.shown,
-            hour_gap=options.hour_gap if options.by_day else 0.0,
-        )
+        whole = self._open_files([path], path)
         self.notes += [_name_note(note, whole.name, path) for note in whole.notes]
-        recordings = split_days(whole) if options.by_day else [whole]
+        recordings = split_days(whole) if self.options.by_day else [whole]
         self.wholes |= {recording.name: whole for recording in recordings}
         return recordings
+
+    def _open_files(self, files: Sequence[Path], path: Path) -> Recording:
+        """Open the files of an argument; if faulty ones are skipped, open the rest."""
+        options, resolved = self.options, real_path(path)
+        try:
+            return open_recording(
+                files,
+                name=resolved.name if path.is_dir() else resolved.stem,
+                start=options.start,
+                zone=options.zone,
+                shown=options.shown,
+                hour_gap=options.hour_gap if options.by_day else 0.0,
+            )
+        except InputError as error:
+            faulty = {problem.source for problem in error.problems}
+            rest = [file for file in sound_files(files)[0] if str(file) not in faulty]
+            if not self.skips or not rest or len(rest) == len(sound_files(files)[0]):
+                raise
+            self.skipped += error.problems
+            return self._open_files(rest, path)
+
+    def read_ahead(
+        self, recordings: Sequence[Recording], map_: Map, total: float, progress: Progress
+    ) -> Progress:
+        """Read all files in worker processes; return the progress of the rest of the work."""
+        prepare_frames(
+            recordings,
+            map_,
+            cache=self.cache,
+            sparse=self.options.sparse,
+            progress=lambda seconds: progress(int(READING_SHARE * seconds), int(total), 0),
+        )
+
+        def report(done: int, whole: int | None, cases: int) -> None:
+            rest = (1 - READING_SHARE) * done
+            progress(int(READING_SHARE * total + rest), whole, cases)
+
+        return report
 
     def make(self, recording: Recording, shares: RecordingProgress) -> None:
         """Make all skims of one recording; days already have their true clock."""
@@ -262,9 +347,12 @@ class _Run:
                 self.baselines[real.name, name, count] = estimates
         self._add_notes(real, recording.notes)
         if blocks.few_classes_note:
-            self.notes.append(f"{real.name}: {blocks.few_classes_note} — {MORE_BLOCKS_REMEDY}")
+            remedy = f" — {MORE_BLOCKS_REMEDY}" if len(blocks) < MIN_BLOCKS_WITHOUT_NOTE else ""
+            self.notes.append(f"{real.name}: {blocks.few_classes_note}{remedy}")
+        baselines = {key[1:]: found for key, found in self.baselines.items() if key[0] == real.name}
+        plane = tradeoff_plane(CURVE_TITLE, results, baselines)
         for result in results:
-            self._write(result, results)
+            self._write(result, plane)
         shares.finish()
 
     def result(self) -> SkimRun:
@@ -275,16 +363,20 @@ class _Run:
             )
         skims = tuple(self.skims)
         curves = tuple(tradeoff_curves(skims))
-        return SkimRun(
+        run = SkimRun(
             skims,
             self.baselines,
             curves,
             tuple(self.written),
             tuple(self.kept),
             tuple(self.notes),
+            tuple(self.skipped),
         )
+        if is_file(self.output) or "page" in self.options.without:
+            return run
+        return replace(run, written=(*run.written, str(write_report(self.output, run))))
 
-    def _write(self, result: SkimResult, others: tuple[SkimResult, ...]) -> None:
+    def _write(self, result: SkimResult, plane: Plane) -> None:
         path, alone = self.output, is_file(self.output)
         if not alone:
             path = path / f"{result.recording.name}_{result.system}{self.options.ending}"
@@ -292,7 +384,7 @@ class _Run:
             self.kept.append(str(path))
             return
         spectrogram = make_spectrogram(result.recording, self.cache, sparse=self.options.sparse)
-        done = write_skim(path, result, others, spectrogram, self.options)
+        done = write_skim(path, result, plane, spectrogram, self.options)
         self.written += map(str, done.paths if alone else done.paths[:1])
         self.notes += [f"{path.name}: {note}" for note in (*result.notes, *done.notes)]
 
@@ -304,6 +396,13 @@ class _Run:
 def _name_note(note: str, name: str, path: Path) -> str:
     """Return a note, prefixed with its recording unless it already names the path."""
     return note if note.startswith(f"{path}: ") else f"{name}: {note}"
+
+
+def _list_problems(error: EarwitnessError, name: str) -> Sequence[Problem]:
+    """Return the problems of an error about a recording; each starts with its name."""
+    if isinstance(error, InputError):
+        return error.problems
+    return [Problem(name, 0, "", str(error).removeprefix(f"{name}: "))]
 
 
 def _damage_note(damage: Damage, recording: Recording) -> str:

@@ -11,19 +11,39 @@ from dataclasses import dataclass, field
 from math import nan
 
 from earwitness.core import Estimate, Estimates
+from earwitness.errors import Problem
 from earwitness.recordings.types import Recording
 from earwitness.report.parts import Report
 from earwitness.report.result import Result, TableRows
 
 
 @dataclass(frozen=True, slots=True)
+class SoundClass:
+    """A named class of a tagger, and its score from 0 to 1."""
+
+    name: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Pick:
-    """A block of a recording in a skim, and why it was chosen; ``turned``: played backwards."""
+    """A block of a recording in a skim, and why it was chosen.
+
+    ``turned``: played backwards. ``classes`` are the highest named sound classes, highest first;
+    ``gain`` is applied to its samples, in dB.
+    """
 
     start: float
     seconds: float
     turned: bool = False
     why: Mapping[str, str | float] = field(default_factory=dict)
+    classes: tuple[SoundClass, ...] = ()
+    gain: float = 0.0
+
+    @property
+    def class_names(self) -> str:
+        """Names of the classes, separated by semicolons."""
+        return "; ".join(one.name for one in self.classes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +103,8 @@ class SkimRun(Result):
     """All skims of a run, baselines and trade-off curves.
 
     Baselines are keyed by recording, name and number of picks, which is that of the skims.
-    ``written`` are the files that were written, ``kept`` the skims that already existed.
+    ``written`` are the files that were written, ``kept`` the skims that already existed, and
+    ``skipped`` the problems of recordings and files that were left out.
     """
 
     skims: tuple[SkimResult, ...]
@@ -92,6 +113,7 @@ class SkimRun(Result):
     written: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    skipped: tuple[Problem, ...] = ()
 
     def make_report(self) -> Report:
         """Return the report of the run, with one section per recording."""
@@ -111,12 +133,24 @@ class SkimRun(Result):
             for one in self.skims
         ]
         picks = [
-            [one.recording.name, one.system, place, pick.start, pick.seconds, pick.turned]
+            [
+                *(one.recording.name, one.system, place, pick.start, pick.seconds, pick.turned),
+                *(pick.class_names, pick.gain),
+            ]
             for one in self.skims
             for place, pick in enumerate(one.skim.picks, 1)
         ]
         columns = ("recording", "system", "method", "z", "picks", "seconds", *measures, "signature")
-        pick_columns = ("recording", "system", "place", "start", "seconds", "turned")
+        pick_columns = (
+            "recording",
+            "system",
+            "place",
+            "start",
+            "seconds",
+            "turned",
+            "classes",
+            "gain",
+        )
         return {"skims": (columns, skims), "picks": (pick_columns, picks)}
 
 

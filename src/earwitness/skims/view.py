@@ -1,16 +1,20 @@
-"""SkimView: contents of the page and the picture of a skim, and reasons as text."""
+"""SkimView: contents of the page and the picture of a skim, duty cycles, and reasons as text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.recordings.types import Recording
 from earwitness.report.numbers import clock
+from earwitness.report.parts import Plane
 from earwitness.skims.types import Pick, Skim
 
 Levels = NDArray[np.uint8]
@@ -37,6 +41,78 @@ class Spectrogram:
     high: float
 
 
+# --- Duty cycles ---------------------------------------------------------------------------------
+# Recorders often record one minute in ten. A picture draws each part over the time up to the next
+# one, since most of its columns would be empty otherwise; longer gaps stay empty.
+
+
+MIN_CYCLE_PARTS = 6  # fewer parts have no cycle
+MIN_REGULAR_SHARE = 0.8  # share of parts that follow the previous one after a cycle
+CYCLE_TOLERANCE = 0.05  # share of a cycle by which its length may vary
+MAX_RECORDED_SHARE = 0.9  # recordings with more are drawn as they are
+MAX_JOINED_GAP_SECONDS = 1.0  # files with shorter gaps between them are one part
+
+
+class RecordedPart(NamedTuple):
+    """A part without gaps: start, duration, and the duration over which it is drawn."""
+
+    start: float
+    seconds: float
+    drawn: float
+
+
+@dataclass(frozen=True, slots=True)
+class DutyCycle:
+    """A recording in regular parts: ``recorded`` of every ``period`` seconds."""
+
+    recorded: float
+    period: float
+    parts: tuple[RecordedPart, ...]
+
+    def __str__(self) -> str:
+        recorded, period = format_duration(self.recorded), format_duration(self.period)
+        if self.recorded >= 60 and self.recorded % 60 == 0 and self.period < 3_600:
+            recorded, period = f"{self.recorded / 60:.0f} min", f"{self.period / 60:g}"
+        return f"{recorded} in {period}"
+
+    def draw_time(self, time: float) -> float:
+        """Return where on the time axis a recorded time is drawn."""
+        for part in self.parts:
+            if part.start <= time <= part.start + part.seconds:
+                return part.start + (time - part.start) * part.drawn / part.seconds
+        return time
+
+
+def find_duty_cycle(recording: Recording) -> DutyCycle | None:
+    """Return the duty cycle of a recording, or None if it has none.
+
+    Parts have a cycle if there are at least six, four of five follow the previous one after the
+    same time, and they fill at most 90 % of that time.
+    """
+    parts: list[tuple[float, float]] = []  # start and end
+    for stretch in recording.stretches:
+        if parts and stretch.start - parts[-1][1] <= MAX_JOINED_GAP_SECONDS:
+            parts[-1] = (parts[-1][0], stretch.end)
+        else:
+            parts.append((stretch.start, stretch.end))
+    if len(parts) < MIN_CYCLE_PARTS:
+        return None
+    steps = [later[0] - earlier[0] for earlier, later in pairwise(parts)]
+    period, recorded = median(steps), median(end - start for start, end in parts)
+    regular = sum(abs(step - period) <= CYCLE_TOLERANCE * period for step in steps)
+    if regular < MIN_REGULAR_SHARE * len(steps) or recorded > MAX_RECORDED_SHARE * period:
+        return None
+    limits = [*(start for start, _ in parts[1:]), recording.seconds]
+    drawn = (
+        RecordedPart(start, end - start, max(end - start, min(period, limit - start)))
+        for (start, end), limit in zip(parts, limits, strict=True)
+    )
+    return DutyCycle(recorded, period, tuple(drawn))
+
+
+# --- Contents of a page --------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class SkimMeasure:
     """A measure of a skim with its description."""
@@ -47,19 +123,12 @@ class SkimMeasure:
 
 
 @dataclass(frozen=True, slots=True)
-class CurvePoint:
-    """Temporal consistency and source diversity of the skim at one z."""
-
-    z: float
-    tc: float
-    sd: float
-
-
-@dataclass(frozen=True, slots=True)
 class SkimView:
     """A skim with its recording, audio, measures and provenance.
 
-    ``curve`` has the skims at several values of z; ``z`` is that of this skim, if it has one.
+    ``plane`` has all skims of the recording and the baselines; ``marked`` is the series and the
+    name of the point of this skim.
+    ``own_spectrogram`` is that of the skim itself, ``spectrogram`` that of the recording.
     """
 
     recording: Recording
@@ -68,9 +137,10 @@ class SkimView:
     audio: bytes = b""
     mime: str = "audio/flac"
     measures: tuple[SkimMeasure, ...] = ()
-    curve: tuple[CurvePoint, ...] = ()
-    z: float | None = None
+    plane: Plane | None = None
+    marked: tuple[str, str] | None = None
     provenance: tuple[str, ...] = ()
+    own_spectrogram: Spectrogram | None = None
 
     @property
     def has_dates(self) -> bool:
@@ -80,9 +150,14 @@ class SkimView:
 
     @property
     def missing(self) -> float:
-        """Seconds that were not recorded or cannot be read."""
-        recording = self.recording
+        """Seconds that were not recorded or cannot be read, apart from those of a duty cycle."""
+        recording, cycle = self.recording, find_duty_cycle(self.recording)
+        if cycle is not None:
+            return recording.seconds - sum(part.drawn for part in cycle.parts)
         return recording.seconds - sum(stretch.seconds for stretch in recording.stretches)
+
+
+# --- Texts ---------------------------------------------------------------------------------------
 
 
 def format_day(moment: datetime) -> str:
@@ -114,6 +189,15 @@ def format_duration(seconds: float) -> str:
     minutes = round(seconds / 60)
     parts = [f"{minutes // 60} h" * (minutes >= 60), f"{minutes % 60} min" * (minutes % 60 > 0)]
     return " ".join(part for part in parts if part)
+
+
+def describe_gain(pick: Pick) -> str:
+    """Return the gain of a pick as text, empty if it has none.
+
+    >>> describe_gain(Pick(0.0, 8.0, gain=-3.25))
+    'level −3.2 dB'
+    """
+    return f"level {pick.gain:+.1f} dB".replace("-", "−") if pick.gain else ""
 
 
 def describe_reasons(pick: Pick, recording: Recording) -> list[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.errors import UsageError
 from earwitness.skims.types import Pick, Skim
 from earwitness.soundscapes.scene import Scene
 from earwitness.soundscapes.timetable import named_generator
@@ -18,6 +19,8 @@ from earwitness.soundscapes.truth import (
     MIN_HEARD_SECONDS,
     Matrix,
     Truth,
+    hour_spans,
+    least_mean_path_costs,
     total_variation,
 )
 
@@ -25,32 +28,63 @@ from earwitness.soundscapes.truth import (
 # Given the costs between hours and blocks, the optimal split and blocks are exact (Bellman).
 
 
-NEW_SOURCE_WORTH = 0.35  # reduction of mean cost per hour for a new source
+class DayPart(NamedTuple):
+    """Hours that a pick represents, from the first up to but excluding the last."""
+
+    first: int
+    last: int
 
 
 class HourCourse:
     """Costs of representing hours by blocks; a block may only represent hours around it."""
 
-    def __init__(self, hours: Matrix, blocks: Matrix, hour_of: NDArray[Any]) -> None:
-        self._count = len(hours)
+    def __init__(self, costs: Matrix, hour_of: NDArray[Any]) -> None:
+        self._count = len(costs)
         self._hour_of = hour_of.astype(int)
-        costs = total_variation(hours, blocks)
-        self._sums = np.concatenate([np.zeros((1, len(blocks))), np.cumsum(costs, axis=0)])
+        self._sums = np.concatenate([np.zeros((1, costs.shape[1])), np.cumsum(costs, axis=0)])
 
-    def best_rows(self, picks: int) -> list[int]:
-        """Return the rows of the blocks that follow the day best, in chronological order."""
-        return [self._nearest(first, last) for first, last in self._parts(picks)]
-
-    def balanced_rows(self, heard: NDArray[np.bool_], picks: int) -> list[int]:
-        """Return rows for the same parts of the day, preferring blocks with new sources."""
+    def plain_rows(
+        self, parts: Sequence[DayPart], heard: NDArray[np.bool_], new_source_cost: float
+    ) -> list[int]:
+        """Return rows for the parts, with a cost per hour for a block with a new source."""
         is_new, rows = np.ones(heard.shape[1], bool), list[int]()
-        for first, last in self._parts(picks):
+        for first, last in parts:
             inside = self._inside(first, last)
             mean_costs = (self._sums[last, inside] - self._sums[first, inside]) / (last - first)
-            brings_new = np.minimum((heard[inside] & is_new).sum(1), 1)
-            rows.append(int(inside[int(np.argmin(mean_costs - NEW_SOURCE_WORTH * brings_new))]))
+            brings_new = (heard[inside] & is_new).any(1)
+            rows.append(int(inside[int(np.argmin(mean_costs + new_source_cost * brings_new))]))
             is_new &= ~heard[rows[-1]]
         return rows
+
+    def varied_rows(
+        self, parts: Sequence[DayPart], heard: NDArray[np.bool_], rng: np.random.Generator
+    ) -> list[int]:
+        """Return rows for the parts; in some of them, a random block with a new source."""
+        is_new, rows = np.ones(heard.shape[1], bool), list[int]()
+        for is_varied, part in zip(rng.random(len(parts)) < rng.random(), parts, strict=True):
+            inside = self._inside(*part)
+            new = inside[(heard[inside] & is_new).any(1)]
+            rows.append(int(rng.choice(new)) if is_varied and len(new) else self._nearest(*part))
+            is_new &= ~heard[rows[-1]]
+        return rows
+
+    def parts(self, count: int) -> list[DayPart]:
+        """Return the parts of the day with the lowest total cost, one block for each."""
+        hours = self._count
+        cost = np.full((hours + 1, hours + 1), np.inf)
+        for first in range(hours):
+            for last in range(first + 1, hours + 1):
+                row = self._nearest(first, last)
+                cost[first, last] = self._sums[last, row] - self._sums[first, row]
+        least, back = cost[0], list[NDArray[np.intp]]()
+        for _ in range(min(count, hours) - 1):
+            sums = least[:, None] + cost
+            back.append(sums.argmin(axis=0))
+            least = sums.min(axis=0)
+        ends = [hours]
+        for table in reversed(back):
+            ends.append(int(table[ends[-1]]))
+        return [DayPart(*edges) for edges in pairwise([0, *reversed(ends)])]
 
     def _inside(self, first: int, last: int) -> NDArray[np.intp]:
         return np.flatnonzero((self._hour_of >= first) & (self._hour_of < last))
@@ -59,37 +93,102 @@ class HourCourse:
         inside = self._inside(first, last)
         return int(inside[int(np.argmin(self._sums[last, inside] - self._sums[first, inside]))])
 
-    def _parts(self, picks: int) -> list[tuple[int, int]]:
-        """Return the hours that each pick represents, with the lowest total cost."""
-        count, picks = self._count, min(picks, self._count)
-        cost = np.full((count + 1, count + 1), np.inf)
-        for first in range(count):
-            for last in range(first + 1, count + 1):
-                row = self._nearest(first, last)
-                cost[first, last] = self._sums[last, row] - self._sums[first, row]
-        least, back = cost[0], list[NDArray[np.intp]]()
-        for _ in range(picks - 1):
-            sums = least[:, None] + cost
-            back.append(sums.argmin(axis=0))
-            least = sums.min(axis=0)
-        ends = [count]
-        for table in reversed(back):
-            ends.append(int(table[ends[-1]]))
-        edges = [0, *reversed(ends)]
-        return list(pairwise(edges))
 
-
-# --- Practice skims ------------------------------------------------------------------------------
-# Practice skims are chosen with the truth about the day: one source in many variants; many sources;
-# wind only; wind and quiet; the course of the day; a compromise; and the compromise in another
-# order.
+# --- Blocks and candidates -----------------------------------------------------------------------
 
 
 BlockRows = list[int]
 PICKS_PER_SKIM, BLOCK_SECONDS, OVERLAP_SECONDS = 12, 8.0, 3.0
+
+
+class Candidate(NamedTuple):
+    """Rows of the blocks of a possible skim, its true TC and its true SD."""
+
+    rows: BlockRows
+    tc: float
+    sd: float
+
+
+class DayBlocks:
+    """All blocks of a day, and the sources in each."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene, self.truth = scene, Truth(scene.events, scene.seconds)
+        self.starts = np.arange(0, scene.seconds - BLOCK_SECONDS + 1e-9, BLOCK_SECONDS)
+        spans = list(self.starts), list(self.starts + BLOCK_SECONDS)
+        self.names = self.truth.names
+        self.seconds, self.presence = self.truth.seconds(*spans), self.truth.presence(*spans)
+        self.heard = self.seconds >= MIN_HEARD_SECONDS
+        self.hours = self.truth.presence(*hour_spans(scene.seconds, scene.hour))
+        self.hour_of = (self.starts // scene.hour).astype(int)
+        self.costs = total_variation(self.hours, self.presence)
+
+    def columns(self, names: Sequence[str]) -> list[int]:
+        """Return the columns of these sources."""
+        return [self.names.index(name) for name in names]
+
+    def alone(self, name: str) -> NDArray[np.intp]:
+        """Return the rows of the blocks in which nothing but this source sounds."""
+        others = np.delete(self.seconds, self.names.index(name), axis=1).sum(1)
+        only = self.presence[:, self.names.index(name)] > 0.5
+        return np.flatnonzero(only & (others < MAX_OTHER_SECONDS))
+
+    def picks(self, rows: Sequence[int]) -> tuple[Pick, ...]:
+        """Return the blocks in these rows as picks."""
+        return tuple(Pick(float(self.starts[row]), BLOCK_SECONDS) for row in rows)
+
+    def measure(self, many_rows: Sequence[BlockRows]) -> list[Candidate]:
+        """Return skims of these blocks, in these orders, with their true TC and SD."""
+        if not many_rows:
+            return []
+        table = np.array(many_rows)
+        tc = 1 - least_mean_path_costs(np.moveaxis(self.costs[:, table], 0, 1))
+        counted = self.columns(self.truth.sources)
+        seconds = self.seconds[:, counted][table].sum(1)
+        sd = (seconds >= MIN_HEARD_SECONDS - 1e-9).mean(1)
+        return [
+            Candidate(*one) for one in zip(many_rows, map(float, tc), map(float, sd), strict=True)
+        ]
+
+    def draw(self, *groups: tuple[NDArray[np.intp], int], label: str) -> list[BlockRows]:
+        """Return random skims with the given number of blocks of each group of rows.
+
+        There are ``DRAWN_CANDIDATES`` of them in chronological order; none if a group is too small.
+        """
+        if any(len(rows) < count for rows, count in groups):
+            return []
+        rng = named_generator(self.scene.seed, label)
+        drawn = (
+            np.concatenate([rng.choice(rows, count, replace=False) for rows, count in groups])
+            for _ in range(DRAWN_CANDIDATES)
+        )
+        return [sorted(map(int, one)) for one in drawn]
+
+
+# --- Practice skims ------------------------------------------------------------------------------
+# Practice skims are chosen with the truth about the day: one source in many variants; many sources;
+# one steady source only; the steady source and the background; the course of the day; a compromise;
+# and the compromise in another order. For each there are candidates, of which those are chosen that
+# have the places on the plane which their explanations state.
+
+
 BIRD_SOURCES = ("birds", "chorus", "rooster", "owl", "cuckoo", "crow")
-PRESENCE_TOLERANCE = 0.02  # blocks within this presence count as equal
+STEADY_SOURCE = "wind"  # preferred for the skims of one steady source
+MAX_OTHER_SECONDS = 0.05  # of other sources, in a block in which one sounds alone
+MIN_KIND_PICKS = 4  # of the steady source and of the background, if both are heard
+DRAWN_CANDIDATES = 100
 TRIED_ORDERS = 200  # random orders tried to find the worst
+SMALL_STEP = 0.05  # "slightly", in TC
+NEW_SOURCE_COSTS = (
+    0.0,
+    0.03,
+    0.1,
+    0.2,
+    0.3,
+    0.4,
+    0.5,
+)  # per hour, tried to keep new sources out of the course
+SMALL_LEAN = 0.1  # of the compromise towards TC, as difference of the shares of the maxima
 
 
 @dataclass(frozen=True)
@@ -104,177 +203,276 @@ class PracticeSkim:
     reason: str
 
 
-class DayBlocks:
-    """All blocks of a day, and the presence of sources in each."""
-
-    def __init__(self, scene: Scene) -> None:
-        self.scene, self.truth = scene, Truth(scene.events)
-        self.starts = np.arange(0, scene.seconds - BLOCK_SECONDS + 1e-9, BLOCK_SECONDS)
-        ends = self.starts + BLOCK_SECONDS
-        self.presence = self.truth.presence(list(self.starts), list(ends))
-        self.heard = self.truth.seconds(list(self.starts), list(ends)) >= MIN_HEARD_SECONDS
-        self.names = (*self.truth.sources, BACKGROUND_SOURCE)
-        hours = np.arange(0, scene.seconds - 1e-9, scene.hour)
-        self.hours = self.truth.presence(list(hours), list(hours + scene.hour))
-        self.course = HourCourse(self.hours, self.presence, self.starts // scene.hour)
-
-    def share(self, *names: str) -> NDArray[np.float64]:
-        """Return the share of each block taken up by these sources."""
-        columns = [self.names.index(name) for name in names]
-        return np.asarray(self.presence[:, columns].sum(1))
-
-    def picks(self, rows: Sequence[int]) -> tuple[Pick, ...]:
-        """Return the blocks in these rows as picks."""
-        return tuple(Pick(float(self.starts[row]), BLOCK_SECONDS) for row in rows)
-
-    def tc(self, rows: Sequence[int]) -> float:
-        """Return the true TC of the blocks in these rows, in this order."""
-        return self.truth.tc(self.picks(rows), self.scene.seconds, self.scene.hour)
-
-
 def make_practice_skims(scene: Scene) -> tuple[PracticeSkim, ...]:
-    """Return the seven practice skims, in the order of presentation."""
+    """Return the seven practice skims, in the order of presentation.
+
+    Raises
+    ------
+    UsageError
+        If the day has no skims that differ as the seven should.
+    """
     blocks = DayBlocks(scene)
-    main_sources, steady_source = _find_main_sources(blocks), _find_steady_source(blocks)
-    balanced = blocks.course.balanced_rows(blocks.heard, PICKS_PER_SKIM)
+    diverse = _find_diverse(blocks)
+    parts, course, balanced = _find_course_and_compromise(blocks, diverse)
+    steady_source, steady, quiet = _find_steady_and_quiet(blocks, course)
+    main_sources, forms, chosen_diverse = _find_forms(blocks, diverse, steady, course, balanced)
+    reordered = _find_worst_order(blocks, balanced)
+    text = ReasonText(blocks)
     plans = [
-        (
-            f"{main_sources[0]} in many variants",
-            _pick_forms(blocks, main_sources),
-            _forms_reason(main_sources[0]),
-        ),
-        ("many sources", _pick_diverse(blocks), DIVERSE_REASON),
-        (
-            f"{steady_source} only",
-            _pick_evenly(blocks.share(steady_source), PICKS_PER_SKIM),
-            _steady_reason(steady_source),
-        ),
-        (
-            f"{steady_source} and quiet",
-            _pick_steady_and_quiet(blocks, steady_source),
-            _quiet_reason(steady_source),
-        ),
-        ("the course of the day", blocks.course.best_rows(PICKS_PER_SKIM), COURSE_REASON),
-        ("a compromise of both", balanced, BALANCED_REASON),
-        ("the compromise, reordered", _find_worst_order(blocks, balanced), REORDERED_REASON),
+        (text.forms_title(forms, main_sources), forms, text.forms(forms, main_sources)),
+        ("many sources", chosen_diverse, text.diverse(chosen_diverse)),
+        (f"{steady_source} only", steady, text.steady(steady_source)),
+        (f"{steady_source} and background", quiet, text.quiet(steady_source)),
+        ("the course of the day", course, text.course(parts)),
+        ("a compromise of both", balanced, text.balanced(balanced)),
+        ("the compromise, reordered", reordered, text.reordered(reordered)),
     ]
-    return tuple(_make_practice_skim(blocks, title, rows, reason) for title, rows, reason in plans)
+    return tuple(_make_practice_skim(blocks, *plan) for plan in plans)
 
 
 def _make_practice_skim(
-    blocks: DayBlocks, title: str, rows: BlockRows, reason: str
+    blocks: DayBlocks, title: str, chosen: Candidate, reason: str
 ) -> PracticeSkim:
-    picks = blocks.picks(rows)
-    heard = blocks.truth.seconds([p.start for p in picks], [p.start + BLOCK_SECONDS for p in picks])
-    audible = [
-        n
-        for n, seconds in zip(blocks.names, heard.sum(0), strict=False)
-        if seconds >= MIN_HEARD_SECONDS
-    ]
-    sd = blocks.truth.sd(picks)
-    return PracticeSkim(
-        title, Skim(picks, OVERLAP_SECONDS), blocks.tc(rows), sd, tuple(audible), reason
-    )
+    picks = blocks.picks(chosen.rows)
+    skim = Skim(picks, OVERLAP_SECONDS)
+    return PracticeSkim(title, skim, chosen.tc, chosen.sd, blocks.truth.heard(picks), reason)
 
 
-def _find_main_sources(blocks: DayBlocks) -> list[str]:
-    """Return a source with many variants: birds, or else the most present source."""
-    most_present = blocks.names[int(blocks.hours[:, :-1].sum(0).argmax())]
-    return [name for name in BIRD_SOURCES if name in blocks.names] or [most_present]
+def _find_diverse(blocks: DayBlocks) -> list[Candidate]:
+    """Return skims with as many sources as possible: the highest SD of all that were tried."""
+    rng = named_generator(blocks.scene.seed, "diverse")
+    own_costs = blocks.costs[blocks.hour_of, np.arange(len(blocks.starts))]
+    weights = [0.0, *rng.uniform(-1, 1, DRAWN_CANDIDATES)]
+    tried = blocks.measure([_cover_sources(blocks, weight * own_costs) for weight in weights])
+    best_sd = max(one.sd for one in tried)
+    return [one for one in tried if one.sd == best_sd]
 
 
-def _pick_forms(blocks: DayBlocks, names: list[str]) -> BlockRows:
-    """Return blocks of each variant, most of the first, with as little else as possible."""
-    picks_per_form = PICKS_PER_SKIM // (len(names) + 1)
-    rows = {row for name in names[1:] for row in _pick_evenly(blocks.share(name), picks_per_form)}
-    score = blocks.share(names[0])
-    score[list(rows)] = -1
-    return sorted([*rows, *_pick_evenly(score, PICKS_PER_SKIM - len(rows))])
+def _cover_sources(blocks: DayBlocks, preference: NDArray[np.float64]) -> BlockRows:
+    """Return blocks that each add the most new sources, then those with the most sources.
 
-
-def _find_steady_source(blocks: DayBlocks) -> str:
-    """Return wind, or else the least present continuous source."""
-    lasting = [n for n in blocks.names[:-1] if blocks.scene.sources[n].lasts]
-    by_share = sorted(lasting or blocks.names[:-1], key=lambda name: blocks.share(name).sum())
-    enough = [
-        name
-        for name in by_share
-        if (blocks.share(name) > 1 - PRESENCE_TOLERANCE).sum() >= PICKS_PER_SKIM
-    ]
-    return "wind" if "wind" in lasting else (enough or by_share[::-1])[0]
-
-
-def _pick_evenly(score: NDArray[np.float64], count: int) -> BlockRows:
-    """Return the best blocks, spread evenly over the day, in chronological order."""
-    best = np.flatnonzero(score >= score.max() - PRESENCE_TOLERANCE)
-    if len(best) < count:
-        best = np.sort(np.argsort(-score, kind="stable")[:count])
-    return [int(best[n]) for n in np.linspace(0, len(best) - 1, count).round().astype(int)]
-
-
-def _pick_diverse(blocks: DayBlocks) -> BlockRows:
-    """Return blocks that each add the most new sources, then the fullest blocks."""
-    is_new, rows = np.ones(blocks.heard.shape[1], bool), list[int]()
-    for _ in range(min(PICKS_PER_SKIM, len(blocks.heard))):
-        worth = (blocks.heard & is_new).sum(1) + 0.01 * blocks.heard.sum(1)
-        worth[rows] = -1
+    Among equal ones, the block with the highest preference (below 1) is chosen.
+    """
+    heard = blocks.heard[:, blocks.columns(blocks.truth.sources)]
+    is_new, rows = np.ones(heard.shape[1], bool), list[int]()
+    for _ in range(PICKS_PER_SKIM):
+        new = (heard & is_new).sum(1)
+        worth = new + 0.5 * preference + (0.0 if new.any() else heard.sum(1))
+        worth[rows] = -np.inf
         rows.append(int(worth.argmax()))
-        is_new &= ~blocks.heard[rows[-1]]
+        is_new &= ~heard[rows[-1]]
     return sorted(rows)
 
 
-def _pick_steady_and_quiet(blocks: DayBlocks, steady: str) -> BlockRows:
-    half = PICKS_PER_SKIM // 2
-    wind, quiet = blocks.share(steady), blocks.share(BACKGROUND_SOURCE)
-    return sorted(_pick_evenly(wind, half) + _pick_evenly(quiet, PICKS_PER_SKIM - half))
+def _find_course_and_compromise(
+    blocks: DayBlocks, diverse: Sequence[Candidate]
+) -> tuple[list[DayPart], Candidate, Candidate]:
+    """Return the parts of the day, the skim that follows them, and one with more sources.
+
+    The compromise has less TC than the first and less SD than the diverse skims; relative to these
+    maxima, it leans slightly towards TC.
+    """
+    course, rng = (
+        HourCourse(blocks.costs, blocks.hour_of),
+        named_generator(blocks.scene.seed, "compromise"),
+    )
+    parts, max_sd = course.parts(PICKS_PER_SKIM), diverse[0].sd
+    varied = blocks.measure(
+        [course.varied_rows(parts, blocks.heard, rng) for _ in range(DRAWN_CANDIDATES)]
+    )
+    for best in blocks.measure(
+        [course.plain_rows(parts, blocks.heard, cost) for cost in NEW_SOURCE_COSTS]
+    ):
+        leans = {
+            one.tc / best.tc - one.sd / max_sd: one
+            for one in varied
+            if one.tc < best.tc - SMALL_STEP and best.sd < one.sd < max_sd
+        }
+        towards_tc = [lean for lean in leans if lean > 0]
+        if towards_tc:
+            return parts, best, leans[min(towards_tc, key=lambda lean: abs(lean - SMALL_LEAN))]
+    raise _refusal("no skim has SD between those of the course of the day and of many sources")
 
 
-def _find_worst_order(blocks: DayBlocks, rows: BlockRows) -> BlockRows:
+def _find_steady_and_quiet(
+    blocks: DayBlocks, course: Candidate
+) -> tuple[str, Candidate, Candidate]:
+    """Return a steady source, a skim of it alone, and one of it and the background."""
+    quiet_rows = blocks.alone(BACKGROUND_SOURCE)
+    for name in _order_steady_sources(blocks):
+        rows = blocks.alone(name)
+        if len(rows) < PICKS_PER_SKIM:
+            continue
+        evenly = np.linspace(0, len(rows) - 1, PICKS_PER_SKIM).round().astype(int)
+        (steady,) = blocks.measure([[int(row) for row in rows[evenly]]])
+        mixed = [
+            drawn
+            for count in range(MIN_KIND_PICKS, PICKS_PER_SKIM - MIN_KIND_PICKS + 1)
+            for drawn in blocks.draw(
+                (rows, count), (quiet_rows, PICKS_PER_SKIM - count), label="quiet"
+            )
+        ]
+        both = [one for one in blocks.measure(mixed) if steady.tc < one.tc < course.tc]
+        if both:
+            return name, steady, max(both, key=lambda one: one.tc)
+    raise _refusal(
+        f"no source sounds alone in {PICKS_PER_SKIM} blocks of {BLOCK_SECONDS:g} s and is less "
+        "present than the background"
+    )
+
+
+def _order_steady_sources(blocks: DayBlocks) -> list[str]:
+    """Return wind, then other continuous sources, calls, and birds, the least present first."""
+    presence = dict(zip(blocks.names, blocks.hours.sum(0), strict=True))
+
+    def rank(name: str) -> tuple[bool, bool, bool, float]:
+        calls = not blocks.scene.sources[name].lasts
+        return name != STEADY_SOURCE, name in BIRD_SOURCES, calls, presence[name]
+
+    return sorted(blocks.names[:-1], key=rank)
+
+
+def _find_forms(
+    blocks: DayBlocks,
+    diverse: Sequence[Candidate],
+    steady: Candidate,
+    course: Candidate,
+    balanced: Candidate,
+) -> tuple[tuple[str, ...], Candidate, Candidate]:
+    """Return a group of sources, a skim with it in every block, and a diverse one with less TC."""
+    birds = tuple(name for name in BIRD_SOURCES if name in blocks.names)
+    by_presence = [blocks.names[n] for n in np.argsort(-blocks.hours[:, :-1].sum(0))]
+    for names in [*([birds] if birds else []), *((name,) for name in by_presence)]:
+        rows = np.flatnonzero(blocks.heard[:, blocks.columns(names)].any(1))
+        drawn = blocks.measure(blocks.draw((rows, PICKS_PER_SKIM), label="forms"))
+        pairs = [
+            (one, other)
+            for one in drawn
+            for other in diverse
+            if steady.sd < one.sd < other.sd
+            and steady.tc < other.tc < min(one.tc, balanced.tc)
+            and one.tc < min(course.tc, other.tc + 2 * SMALL_STEP)
+        ]
+        if pairs:
+            return names, *min(pairs, key=lambda pair: abs(pair[0].tc - pair[1].tc - SMALL_STEP))
+    raise _refusal("no skim of one source has more TC and less SD than a skim of many sources")
+
+
+def _find_worst_order(blocks: DayBlocks, skim: Candidate) -> Candidate:
     """Return the order with the lowest TC of many random orders."""
     rng = named_generator(blocks.scene.seed, "orders")
-    orders = [
-        rows[::-1],
-        *([rows[n] for n in rng.permutation(len(rows))] for _ in range(TRIED_ORDERS)),
-    ]
-    return min(orders, key=blocks.tc)
+    orders = [rng.permutation(PICKS_PER_SKIM) for _ in range(TRIED_ORDERS)]
+    rows = [skim.rows[::-1], *([skim.rows[n] for n in order] for order in orders)]
+    return min(blocks.measure(rows), key=lambda one: one.tc)
 
 
-def _forms_reason(main: str) -> str:
-    return (
-        f"{main.capitalize()} are heard in many variants, which gives some SD, but the day has "
-        f"other sources, too. TC is moderate: in some hours, such as many hours of the night, "
-        f"{main} are not the most present source."
+def _refusal(message: str) -> UsageError:
+    return UsageError(
+        f"this day cannot have seven practice skims: {message} — use another seed or timetable"
     )
 
 
-def _steady_reason(steady: str) -> str:
-    return (
-        f"Only {steady} is heard, so SD is low. TC is low, too: in most hours, {steady} is not "
-        "the most present source."
-    )
+# --- Reasons -------------------------------------------------------------------------------------
+# Explanations state what is counted in the day and in the skim, so they are true of every day.
 
 
-def _quiet_reason(steady: str) -> str:
-    return (
-        f"{steady.capitalize()} and the quiet background. Some listeners hear slightly more "
-        "diversity, but quiet is not a source, so the true SD does not change. TC is higher than "
-        f"with {steady} only, since many hours are closer to quiet."
-    )
+class ReasonText:
+    """Explanations of the places of the seven skims of a day."""
+
+    def __init__(self, blocks: DayBlocks) -> None:
+        self._blocks = blocks
+        self._most_present = blocks.hours.argmax(1)
+        self._hours = len(blocks.hours)
+
+    def forms_title(self, skim: Candidate, names: Sequence[str]) -> str:
+        """Return the title of a skim with one kind of source in every block."""
+        heard = self._heard(skim, names)
+        return "birds of several kinds" if len(heard) > 1 else f"{heard[0]} in every block"
+
+    def forms(self, skim: Candidate, names: Sequence[str]) -> str:
+        """Return the explanation of a skim with one kind of source in every block."""
+        blocks = self._blocks
+        others = int((~np.isin(self._most_present, blocks.columns(names))).sum())
+        heard = self._heard(skim, names)
+        kinds = heard[0] if len(heard) == 1 else f"{', '.join(heard[:-1])} or {heard[-1]}"
+        return (
+            f"Heard in every block: {kinds}. This gives some SD ({self._count(skim)}), but the day "
+            "has other sources, too. TC is not very high"
+            f"{_where(others, f'{self._hours} hours', 'another source is the most present one')}"
+        )
+
+    def diverse(self, skim: Candidate) -> str:
+        """Return the explanation of a skim with many sources."""
+        blocks = self._blocks
+        own = blocks.presence[skim.rows].argmax(1)
+        others = int((own != self._most_present[blocks.hour_of[skim.rows]]).sum())
+        return (
+            f"SD is the highest of all: {self._count(skim)}. TC is slightly lower than that of "
+            f"skim 1{_where(others, f'{PICKS_PER_SKIM} blocks', OTHER_THAN_HOUR)}"
+        )
+
+    def steady(self, name: str) -> str:
+        """Return the explanation of a skim of one source."""
+        hours = int((self._most_present == self._blocks.names.index(name)).sum())
+        return (
+            f"Nothing but {name} is heard, so SD is low. TC is low, too: in {hours} of "
+            f"{self._hours} hours, the most present source is {name}."
+        )
+
+    def quiet(self, name: str) -> str:
+        """Return the explanation of a skim of one source and the background."""
+        share = self._blocks.hours
+        quieter = int((share[:, -1] > share[:, self._blocks.names.index(name)]).sum())
+        return (
+            f"The background, where nothing else sounds, is a source of its own: with {name}, "
+            "two are heard, so SD is slightly higher than that of skim 3. TC is higher, too: the "
+            f"background is more present than {name} in {quieter} of {self._hours} hours."
+        )
+
+    def course(self, parts: Sequence[DayPart]) -> str:
+        """Return the explanation of a skim that follows the day."""
+        lengths = [last - first for first, last in parts]
+        text = (
+            "TC is the highest of all: each block is close to what is most present in its part of "
+            "the day, in the order of the day."
+        )
+        if min(lengths) == max(lengths):
+            return text
+        return (
+            f"{text} Where the day changes, there are more blocks: a block represents "
+            f"{min(lengths)} to {max(lengths)} hours."
+        )
+
+    def balanced(self, skim: Candidate) -> str:
+        """Return the explanation of a compromise."""
+        return (
+            "A compromise with moderate TC and SD: the skim follows the day and, in some parts of "
+            "it, has a block with a source that has not been heard yet "
+            f"({self._count(skim)}). Relative to the highest TC and SD of all skims, it leans "
+            "slightly more towards TC than towards SD."
+        )
+
+    def reordered(self, skim: Candidate) -> str:
+        """Return the explanation of the compromise in another order."""
+        first, last = (self._blocks.hour_of[skim.rows[n]] + 1 for n in (0, -1))
+        return (
+            "SD is exactly that of skim 6, since the blocks are the same. TC is lower, because "
+            "they are not in the order of the day: the first block comes from hour "
+            f"{first}, the last one from hour {last}."
+        )
+
+    def _heard(self, skim: Candidate, names: Sequence[str]) -> list[str]:
+        heard = self._blocks.truth.heard(self._blocks.picks(skim.rows))
+        return [name for name in heard if name in names]
+
+    def _count(self, skim: Candidate) -> str:
+        count = len(self._blocks.truth.sources)
+        return f"{round(skim.sd * count)} of {count} sources"
 
 
-DIVERSE_REASON = (
-    "SD is high: many of the sources of the day are heard. TC is not: many of them are rare and "
-    "not the most present source of their hour."
-)
-COURSE_REASON = (
-    "TC is high: the most present source of each hour is heard, in the order of the day. Hours in "
-    "which the day changes get more picks than hours that are alike."
-)
-BALANCED_REASON = (
-    "A compromise: the skim follows the day and, in each part of it, prefers a block with a source "
-    "that has not been heard yet."
-)
-REORDERED_REASON = (
-    "SD is the same as that of the previous skim, since the blocks are the same. TC is lower, "
-    "because they are not in the order of the day."
-)
+OTHER_THAN_HOUR = "the most present source is not that of the hour"
+
+
+def _where(count: int, total: str, fact: str) -> str:
+    """Return the end of a sentence: where a fact holds, if it does anywhere."""
+    return f": in {count} of {total}, {fact}." if count else "."

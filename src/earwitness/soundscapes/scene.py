@@ -262,17 +262,17 @@ def _random_row(name: str, rng: np.random.Generator, *, main: bool, hour: float)
     level = SOURCES[name].level + float(rng.uniform(-4, 4))
     if main:
         return TimetableRow(
-            name, shares=_draw_hourly_profile(rng, rng.uniform(0.4, 0.9)), level=level
+            name, shares=draw_hourly_profile(rng, rng.uniform(0.4, 0.9)), level=level
         )
     if rng.random() < RARE_SOURCE_SHARE:
         events = np.zeros(HOURS_PER_DAY)
         events[rng.integers(HOURS_PER_DAY, size=int(rng.integers(1, 4)))] = 1
         return TimetableRow(name, events=tuple(map(float, events)), level=level, seconds=(8, 40))
     max_share = float(rng.uniform(0.02, 0.2)) if hour >= 600 else float(rng.uniform(0.1, 0.3))
-    return TimetableRow(name, shares=_draw_hourly_profile(rng, max_share), level=level)
+    return TimetableRow(name, shares=draw_hourly_profile(rng, max_share), level=level)
 
 
-def _draw_hourly_profile(rng: np.random.Generator, max_share: float) -> tuple[float, ...]:
+def draw_hourly_profile(rng: np.random.Generator, max_share: float) -> tuple[float, ...]:
     """Return hourly values that peak around one or two hours and are 0 far from them."""
     hours, profile = np.arange(HOURS_PER_DAY), np.zeros(HOURS_PER_DAY)
     for _ in range(int(rng.integers(1, 3))):

@@ -1,15 +1,16 @@
 """True temporal consistency and source diversity of skims of a synthetic day.
 
-The presence of a source in a time span is the share of the span in which it sounds; the share in
-which nothing sounds belongs to the background; presences are normalized to a sum of 1. True SD is
-the share of the day's sources that a skim contains. True TC is 1 minus the mean cost of the best
-monotonic alignment of the hours of the day with the picks, where the cost of an hour and a pick is
-the total variation distance between their presences.
+The background, heard where nothing else sounds, is a source like the others. The presence of a
+source in a time span is the share of the span in which it sounds; presences are normalized to a sum
+of 1. True SD is the share of the day's sources that a skim contains. True TC is 1 minus the mean
+cost of the best monotonic alignment of the hours of the day with the picks, where the cost of an
+hour and a pick is the total variation distance between their presences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,52 +25,69 @@ BACKGROUND_SOURCE = "background"
 
 
 class Truth:
-    """When each source sounds: non-overlapping spans, joined where they touch."""
+    """When each source of a day sounds: non-overlapping spans, joined where they touch.
 
-    def __init__(self, events: Iterable[SoundEvent]) -> None:
+    ``names`` has the sources that sound for at least ``MIN_PRESENT_SECONDS``, and the background;
+    tables have their columns in this order. Shorter sources do not count, and the time in which
+    only they sound belongs to no source.
+    """
+
+    def __init__(self, events: Iterable[SoundEvent], seconds: float) -> None:
         spans: dict[str, list[tuple[float, float]]] = {}
         everything: list[tuple[float, float]] = []
         for event in events:
             spans.setdefault(event.source, []).append((event.start, event.end))
             everything.append((event.start, event.end))
-        self._spans = {name: _Sounding(spans[name]) for name in sorted(spans)}
+        sounding = {name: _Sounding(spans[name]) for name in sorted(spans)}
+        self.day_seconds = seconds
+        self._spans = {
+            name: one for name, one in sounding.items() if one.total >= MIN_PRESENT_SECONDS
+        }
         self._any = _Sounding(everything)
+        self.names = (*self._spans, BACKGROUND_SOURCE)
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Return all sources that sound long enough to count."""
-        return tuple(name for name, one in self._spans.items() if one.total >= MIN_PRESENT_SECONDS)
+        """Return all sources of the day; the background is last, unless it is too short."""
+        return tuple(name for name, counts in zip(self.names, self._counts, strict=True) if counts)
 
     def seconds(self, starts: Sequence[float], ends: Sequence[float]) -> Matrix:
-        """Return the seconds that each source (column) sounds in each span (row)."""
+        """Return the seconds that each of ``names`` (column) sounds in each span (row)."""
         low, high = np.asarray(starts, np.float64), np.asarray(ends, np.float64)
-        columns = [self._spans[name].within(low, high) for name in self.sources]
-        return np.stack(columns, 1) if columns else np.zeros((len(low), 0))
+        background = np.maximum(high - low - self._any.within(low, high), 0.0)
+        return np.stack([*(one.within(low, high) for one in self._spans.values()), background], 1)
 
     def presence(self, starts: Sequence[float], ends: Sequence[float]) -> Matrix:
-        """Return the presences in each span, background last; every row sums to 1."""
-        low, high = np.asarray(starts, np.float64), np.asarray(ends, np.float64)
-        length = np.maximum(high - low, 1e-12)
-        background = length - self._any.within(low, high)
-        shares = np.column_stack([self.seconds(starts, ends), np.maximum(background, 0.0)])
-        total = shares.sum(1, keepdims=True)
-        presence = np.divide(shares, total, out=_background_only(shares), where=total > 1e-12)
+        """Return the presence of each of ``names`` in each span; every row sums to 1."""
+        seconds = self.seconds(starts, ends)
+        total = seconds.sum(1, keepdims=True)
+        presence = np.divide(seconds, total, out=_background_only(seconds), where=total > 1e-12)
         return np.asarray(presence)
+
+    def heard(self, picks: Sequence[Pick]) -> tuple[str, ...]:
+        """Return the sources of the day that sound for at least a second in the picks."""
+        heard = self._is_heard(picks)
+        return tuple(name for name, one in zip(self.sources, heard, strict=True) if one)
 
     def sd(self, picks: Sequence[Pick]) -> float:
         """Return the share of the day's sources that sound for at least a second in the picks."""
-        if not self.sources:
-            return float("nan")
-        heard = self.seconds(*_pick_spans(picks)).sum(0)
-        return float(np.mean(heard >= MIN_HEARD_SECONDS - 1e-9))
+        return float(np.mean(self._is_heard(picks))) if self.sources else float("nan")
 
-    def tc(self, picks: Sequence[Pick], seconds: float, hour: float = 3600.0) -> float:
-        """Return how faithfully picks follow the hours of a day, in playing order."""
-        if not picks or seconds <= 0:
+    def tc(self, picks: Sequence[Pick], hour: float = 3600.0) -> float:
+        """Return how faithfully picks follow the hours of the day, in playing order."""
+        if not picks or self.day_seconds <= 0:
             return float("nan")
-        starts = np.arange(0, seconds - 1e-9, hour)
-        hours = self.presence(list(starts), list(np.minimum(starts + hour, seconds)))
+        hours = self.presence(*hour_spans(self.day_seconds, hour))
         return 1 - least_mean_path_cost(total_variation(hours, self.presence(*_pick_spans(picks))))
+
+    @cached_property
+    def _counts(self) -> NDArray[np.bool_]:
+        seconds = self.seconds([0.0], [self.day_seconds])[0]
+        return np.asarray(seconds >= MIN_PRESENT_SECONDS - 1e-9)
+
+    def _is_heard(self, picks: Sequence[Pick]) -> NDArray[np.bool_]:
+        seconds = self.seconds(*_pick_spans(picks)).sum(0)[self._counts]
+        return np.asarray(seconds >= MIN_HEARD_SECONDS - 1e-9)
 
 
 class _Sounding:
@@ -95,9 +113,11 @@ class _Sounding:
         return np.asarray(np.interp(high, *curve) - np.interp(low, *curve))
 
 
-def true_sd(events: Iterable[SoundEvent], picks: Sequence[Pick]) -> float:
-    """Return the share of the day's sources that a skim contains."""
-    return Truth(events).sd(picks)
+def true_sd(
+    events: Iterable[SoundEvent], picks: Sequence[Pick], seconds: float = 86_400.0
+) -> float:
+    """Return the share of the sources of a day of the given length that a skim contains."""
+    return Truth(events, seconds).sd(picks)
 
 
 def true_tc(
@@ -107,7 +127,13 @@ def true_tc(
     hour: float = 3600.0,
 ) -> float:
     """Return how faithfully a skim follows a day of the given length."""
-    return Truth(events).tc(picks, seconds, hour)
+    return Truth(events, seconds).tc(picks, hour)
+
+
+def hour_spans(seconds: float, hour: float = 3600.0) -> tuple[list[float], list[float]]:
+    """Return the starts and ends of the hours of a day; the last one may be shorter."""
+    starts = [float(start) for start in np.arange(0, seconds - 1e-9, hour)]
+    return starts, [min(start + hour, seconds) for start in starts]
 
 
 def total_variation(rows: Matrix, other_rows: Matrix) -> Matrix:
@@ -116,25 +142,31 @@ def total_variation(rows: Matrix, other_rows: Matrix) -> Matrix:
 
 
 def least_mean_path_cost(costs: Matrix) -> float:
-    """Return the lowest mean cost of a monotonic path from the first cell to the last.
+    """Return the lowest mean cost of a monotonic path from the first cell to the last."""
+    return float(least_mean_path_costs(costs[None])[0])
+
+
+def least_mean_path_costs(tables: Matrix) -> Matrix:
+    """Return the lowest mean cost of a monotonic path in each of several tables of costs.
 
     The mean is minimized, not the sum: it is unique even if several paths have the same sum, and
-    never rises when a cost falls. ``least[j, k]`` is the lowest sum of k + 1 cells up to column j.
+    never rises when a cost falls. ``least[:, j, k]`` is the lowest sum of k + 1 cells up to column
+    j.
     """
-    rows, columns = costs.shape
-    least = np.full((columns, rows + columns), np.inf)
+    count, rows, columns = tables.shape
+    least = np.full((count, columns, rows + columns), np.inf)
     for row in range(rows):
         above = least
         least = np.full_like(above, np.inf)
         for column in range(columns):
-            predecessors = [
-                above[column],
-                *((above[column - 1], least[column - 1]) if column else ()),
-            ]
-            least[column, 1:] = np.minimum.reduce(predecessors)[:-1] + costs[row, column]
+            before = above[:, column, :-1]
+            if column:
+                before = np.minimum(before, above[:, column - 1, :-1])
+                before = np.minimum(before, least[:, column - 1, :-1])
+            least[:, column, 1:] = before + tables[:, row, column, None]
             if row == column == 0:
-                least[0, 0] = costs[0, 0]
-    return float(np.min(least[-1] / np.arange(1, rows + columns + 1)))
+                least[:, 0, 0] = tables[:, 0, 0]
+    return np.asarray(np.min(least[:, -1] / np.arange(1, rows + columns + 1), axis=1))
 
 
 def _pick_spans(picks: Sequence[Pick]) -> tuple[list[float], list[float]]:

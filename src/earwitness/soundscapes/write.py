@@ -24,7 +24,7 @@ from earwitness.soundscapes.practice import PICKS_PER_SKIM, PracticeSkim, make_p
 from earwitness.soundscapes.scene import Scene, make_scene
 from earwitness.soundscapes.synthesis import Sound
 from earwitness.soundscapes.timetable import Timetable, find_timetable
-from earwitness.soundscapes.truth import BACKGROUND_SOURCE, Truth
+from earwitness.soundscapes.truth import Truth, hour_spans
 
 # --- Labels, truth and reasons -------------------------------------------------------------------
 
@@ -87,11 +87,9 @@ def truth_json(scene: Scene, hour_gap: float = 0.0) -> str:
 
     All times are clock times; the length of the silences between hours is given separately.
     """
-    truth = Truth(scene.events)
-    starts = [float(one) for one in np.arange(0, scene.seconds - 1e-9, scene.hour)]
-    ends = [min(one + scene.hour, scene.seconds) for one in starts]
+    truth = Truth(scene.events, scene.seconds)
     seconds = truth.seconds([0.0], [scene.seconds])[0]
-    names = (*truth.sources, BACKGROUND_SOURCE)
+    hours = truth.presence(*hour_spans(scene.seconds, scene.hour))
     return _to_json(
         {
             "title": scene.name,
@@ -100,8 +98,8 @@ def truth_json(scene: Scene, hour_gap: float = 0.0) -> str:
             "hour": scene.hour,
             **({"hour_gap": hour_gap} if hour_gap else {}),
             "rate": scene.rate,
-            "sources": _round_values(truth.sources, seconds, 3),
-            "hours": [_round_values(names, row, 6) for row in truth.presence(starts, ends)],
+            "sources": _round_values(truth.names, seconds, 3),
+            "hours": [_round_values(truth.names, row, 6) for row in hours],
         }
     )
 

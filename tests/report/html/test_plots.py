@@ -22,6 +22,9 @@ from earwitness.report.parts import (
     Panel,
     Panels,
     Part,
+    Plane,
+    PlanePoint,
+    PlaneSeries,
     Quote,
     Report,
     Scatter,
@@ -85,6 +88,24 @@ def compare(scores: dict[str, float], value: Value = DELAY) -> Matrix:
         (
             Scatters("t", RATING, (Scatter("a", "", (ScatterPoint("x", 1, at(2)),)),), TABLE, "tc"),
             ['class="label">tc<'],
+        ),
+        (
+            Plane(
+                *("t", RATING, DELAY),
+                (
+                    PlaneSeries("m", tuple(PlanePoint(f"z = {n}", at(n), at(n)) for n in (1, 2))),
+                    PlaneSeries("random", (PlanePoint("", at(1.5), at(3)),)),
+                    PlaneSeries("undefined", (PlanePoint("", at(nan), at(3)),)),
+                ),
+                TABLE,
+            ),
+            [
+                'class="label up">OVRL (scale points), higher is better<',
+                'class="label">delay (s), lower is better<',
+                "random: delay 1.50 [1.40, 1.60], OVRL 3.00 [2.90, 3.10]",
+                ">z = 2</span>",
+                ">undefined</span>",
+            ],
         ),
         (
             Heat("t", Value("r", "none", -1, 1, ""), ("p", "q"), {("p", "q"): at(-0.5)}, TABLE),

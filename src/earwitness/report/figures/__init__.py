@@ -26,6 +26,7 @@ from earwitness.report.parts import (
     NetworkPart,
     Panels,
     Part,
+    Plane,
     Report,
     Scatters,
     Timeline,
@@ -43,6 +44,7 @@ from earwitness.report.figures.panels import (
     draw_matrix,
     draw_network,
     draw_panels,
+    draw_plane,
     draw_scatters,
 )
 from earwitness.report.figures.plots import (
@@ -132,6 +134,8 @@ def _find_drawings(part: Part, styles: SeriesStyles) -> Iterator[tuple[str, Call
             yield "listeners", partial(draw_panels, part, styles)
         case Scatters() if part.plots:
             yield "scatter", partial(draw_scatters, part)
+        case Plane() if part.series:
+            yield "plane", partial(draw_plane, part)
         case Matrix() if part.contrasts:
             yield "matrix", partial(draw_matrix, part)
             if len(part.contrasts) <= MAX_DRAWN_DIFFERENCES:

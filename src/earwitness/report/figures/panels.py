@@ -50,7 +50,7 @@ from earwitness.report.figures.style import (
 from earwitness.report.html.network import MAX_DRAWN_WORDS
 from earwitness.report.html.plots import Axis, fit_axis
 from earwitness.report.numbers import number
-from earwitness.report.parts import Heat, Matrix, NetworkPart, Panels, Scatter, Scatters
+from earwitness.report.parts import Heat, Matrix, NetworkPart, Panels, Plane, Scatter, Scatters
 from earwitness.report.tables import Verdict, find_contrast, verdict
 
 # --- Grids of pairs ------------------------------------------------------------------------------
@@ -149,6 +149,7 @@ PANELS_LEFT = 0.5  # room for the axis
 PANEL_MARGIN = 0.07  # above and below the axis, as a share of it
 MAX_PANEL_COLUMNS, MIN_PANEL_WIDTH = 8, 0.7
 SCATTER_HEIGHT, SCATTER_COLUMNS = 1.55, 3
+PLANE_HEIGHT = 2.4
 MAX_LABELLED_POINTS = 15  # more points, and points without room for their labels, have a legend
 DOT_REACH = 0.045
 Box = tuple[float, float, float, float]
@@ -302,6 +303,37 @@ def _find_room(
                 taken.append(box)
                 return shift, rise
     return None
+
+
+def draw_plane(part: Plane) -> Figure:
+    """Draw all series of points in one plane, with intervals as crosses."""
+    styles = SeriesStyles([one.name for one in part.series])
+    across = fit_axis(finite_numbers(point.x for one in part.series for point in one.points))
+    up = fit_axis(finite_numbers(point.y for one in part.series for point in one.points))
+    figure = new_figure(COLUMN_WIDTH)
+    axes = figure.subplots()
+    for one in part.series:
+        style = styles[one.name]
+        points = [p for p in one.points if isfinite(p.x.value) and isfinite(p.y.value)]
+        if len(points) > 1:
+            line = [(point.x.value, point.y.value) for point in points]
+            axes.plot(*zip(*line, strict=True), color=style.colour, linewidth=0.9)
+        for point in points:
+            line_style: dict[str, Any] = {"color": style.colour, "linewidth": 0.8}
+            if not isnan(point.y.low):
+                low, high = clip(point.y.low, up), clip(point.y.high, up)
+                axes.vlines(point.x.value, low, high, **line_style)
+            if not isnan(point.x.low):
+                low, high = clip(point.x.low, across), clip(point.x.high, across)
+                axes.hlines(point.y.value, low, high, **line_style)
+            axes.plot([point.x.value], [point.y.value], clip_on=False, zorder=3, **style.mark)
+    set_scale(axes, "x", across)
+    set_scale(axes, "y", up)
+    axes.set_xlabel(axis_label(part.across))
+    axes.set_ylabel(axis_label(part.value))
+    keys = {one.name: styles[one.name].handle(linestyle="") for one in part.series}
+    add_legend(figure, keys, length=0.8)
+    return fit_height(figure, PLANE_HEIGHT)
 
 
 # --- Word networks -------------------------------------------------------------------------------

@@ -16,12 +16,13 @@ from earwitness.report.html.bars import (
 )
 from earwitness.report.html.elements import Html, breakable, element
 from earwitness.report.html.network import network_picture
-from earwitness.report.html.panels import panels_plot, scatters_plot
+from earwitness.report.html.panels import panels_plot, plane_plot, scatters_plot
 from earwitness.report.html.plots import (
     MAX_OPEN_ROWS,
     curve_plot,
     intervals_plot,
     legend,
+    series_classes,
     spread_plot,
 )
 from earwitness.report.html.timeline import draw_timeline, words_block
@@ -35,6 +36,7 @@ from earwitness.report.parts import (
     NetworkPart,
     Panels,
     Part,
+    Plane,
     Quote,
     Report,
     Scatters,
@@ -49,8 +51,6 @@ from earwitness.report.parts import (
 from earwitness.report.sentences import join_names
 from earwitness.report.tables import part_tables
 
-SERIES_COLORS = 8  # and as many marker shapes
-LINE_STYLES = 3
 MAX_OPEN_LINES = 20  # about one screen; further parts of a section are folded
 SORTABLE_ABOVE_ROWS = 12  # longer tables can be sorted and filtered
 MAX_FOLDED_TITLES = 3  # titles of folded parts in the line that unfolds them
@@ -104,7 +104,7 @@ class _Page:
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._colours = {name: _series_classes(i) for i, name in enumerate(report.series)}
+        self._colours = {name: series_classes(i) for i, name in enumerate(report.series)}
 
     def header(self) -> Html:
         report = self._report
@@ -187,6 +187,8 @@ class _Page:
                 return self._figure(part, panels_plot(part, self._colours))
             case Scatters():
                 return self._figure(part, scatters_plot(part, self._colours))
+            case Plane():
+                return self._figure(part, plane_plot(part))
             case Heat():
                 return self._figure(part, heat_square(part))
             case Quote():
@@ -213,16 +215,6 @@ class _Page:
             plot,
             *(_folded_table(table) for table in part_tables(part)),
         )
-
-
-def _series_classes(index: int) -> str:
-    """Return classes for the colour, marker shape and line style of a series.
-
-    Shape and line style together are different for 24 series, so that no colour is needed.
-    """
-    block, colour = divmod(index, SERIES_COLORS)
-    shape = (colour + block) % SERIES_COLORS
-    return f"s{colour} k{shape} d{(shape + block) % LINE_STYLES}"
 
 
 def _caption(part: ValuePlot | Matrix, note: str = "") -> Html:
@@ -253,7 +245,7 @@ def _count_lines(part: Part) -> float:
             return 2.5 * len(part.systems)
         case Timeline():
             return len(part.shown.references) + len(part.shown.outputs)
-        case Curve() | NetworkPart():
+        case Curve() | Plane() | NetworkPart():
             return 12
         case CategoryShares():
             return len(part.rows)

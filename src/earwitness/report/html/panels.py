@@ -1,4 +1,4 @@
-"""Small multiples: one panel per listener, one scatter plot per metric."""
+"""Small multiples (one panel per listener, one scatter plot per metric), and planes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,19 @@ from itertools import product
 from math import isfinite, isnan
 from typing import NamedTuple
 
+from earwitness.core import Estimate
 from earwitness.report.html.elements import Html, breakable, element
-from earwitness.report.html.plots import Axis, Colours, fit_axis, legend
+from earwitness.report.html.plots import Axis, Colours, fit_axis, legend, series_classes
 from earwitness.report.numbers import axis_label, cell, label_with_unit, number, short_number
-from earwitness.report.parts import Panel, Panels, Scatter, ScatterPoint, Scatters
+from earwitness.report.parts import (
+    Panel,
+    Panels,
+    Plane,
+    PlanePoint,
+    Scatter,
+    ScatterPoint,
+    Scatters,
+)
 
 # --- Listener panels -----------------------------------------------------------------------------
 
@@ -275,13 +284,15 @@ def _draw_point(point: ScatterPoint, part: Scatters, across: Axis, up: Axis) -> 
     return element("span", class_="dot", style=place, title=title)
 
 
-def place_labels(scatter: Scatter, up: Axis, labels: Mapping[str, str]) -> dict[str, LabelBox]:
+def place_labels(
+    scatter: Scatter, up: Axis, labels: Mapping[str, str], across: Axis | None = None
+) -> dict[str, LabelBox]:
     """Return places of labels where they cover no dot and no other label.
 
     Places that also avoid the intervals of ratings are preferred. Labels without room are omitted;
     the tooltip of the dot has the name.
     """
-    across = _scatter_axis(scatter)
+    across = across or _scatter_axis(scatter)
     points = {p.name: (across.place(p.x), up.place(p.y.value)) for p in _drawn_points(scatter)}
     dots = [
         LabelBox(x - DOT_RADIUS, y - DOT_RADIUS, x + DOT_RADIUS, y + DOT_RADIUS)
@@ -323,3 +334,97 @@ def _label_places(x: float, y: float, width: float) -> list[LabelBox]:
 
 def _covers(box: LabelBox, others: Sequence[LabelBox]) -> bool:
     return any(box.overlaps(other) for other in others)
+
+
+# --- Plane of two values -------------------------------------------------------------------------
+
+
+def plane_plot(part: Plane, marked: tuple[str, str] | None = None) -> Html:
+    """Return all series in one plane, with intervals as crosses; one point may be ``marked``.
+
+    ``marked`` is the name of a series and the name of a point in it.
+    """
+    points = [point for one in part.series for point in _finite_points(one.points)]
+    across = fit_axis([x for point in points for x in _estimate_ends(point.x)])
+    up = fit_axis([y for point in points for y in _estimate_ends(point.y)])
+    colours = {one.name: series_classes(index) for index, one in enumerate(part.series)}
+    drawn = [(one.name, point) for one in part.series for point in _finite_points(one.points)]
+    dots = []
+    for series, point in drawn:
+        classes = f"{colours[series]}{' marked' * (marked == (series, point.name))}"
+        dots.append(_plane_dot(series, point, part, across, up, classes))
+    keys = {f"{number}": point for number, (_, point) in enumerate(drawn)}
+    scatter = Scatter(
+        "", "", tuple(ScatterPoint(key, point.x.value, point.y) for key, point in keys.items())
+    )
+    boxes = place_labels(scatter, up, {key: point.name for key, point in keys.items()}, across)
+    tags = [
+        element(
+            "span",
+            keys[key].name,
+            class_=f"tag {('middle', 'after', 'before')[box.side]}",
+            style=f"left:{box.anchor:.2f}%;bottom:{box.bottom:.2f}%",
+        )
+        for key, box in boxes.items()
+        if keys[key].name
+    ]
+    ticks = [
+        element("span", short_number(t), style=f"left:{across.place(t)}%") for t in across.ticks
+    ]
+    sides = [element("span", short_number(t), style=f"bottom:{up.place(t)}%") for t in up.ticks]
+    return element(
+        "div",
+        element("div", breakable(axis_label(part.value)), class_="label up"),
+        element("div", *sides, class_="y", aria_hidden="true"),
+        element("div", _plane_svg(part, across, up, colours), *dots, *tags, class_="area"),
+        element("div", *ticks, class_="x", aria_hidden="true"),
+        element("div", breakable(axis_label(part.across)), class_="label"),
+        legend([one.name for one in part.series], colours),
+        class_="scatter plane",
+        role="img",
+        aria_label=f"{part.title}; see the table for the numbers",
+    )
+
+
+def _finite_points(points: Sequence[PlanePoint]) -> list[PlanePoint]:
+    return [point for point in points if isfinite(point.x.value) and isfinite(point.y.value)]
+
+
+def _estimate_ends(estimate: Estimate) -> list[float]:
+    return [x for x in (estimate.low, estimate.value, estimate.high) if isfinite(x)]
+
+
+def _plane_svg(part: Plane, across: Axis, up: Axis, colours: Colours) -> Html:
+    """Return the grid, the intervals in both directions, and the lines of the series."""
+    heights = [_scatter_y(tick, up) for tick in up.ticks]
+    lines = [element("line", x1=0, x2=100, y1=y, y2=y) for y in heights]
+    for one in part.series:
+        points = _finite_points(one.points)
+        places = [(across.place(p.x.value), _scatter_y(p.y.value, up)) for p in points]
+        crosses = []
+        for point, (x, y) in zip(points, places, strict=True):
+            ends = _estimate_ends(point.x), _estimate_ends(point.y)
+            sides = across.place(ends[0][0]), across.place(ends[0][-1])
+            low, high = _scatter_y(ends[1][0], up), _scatter_y(ends[1][-1], up)
+            crosses.append(element("line", x1=sides[0], x2=sides[1], y1=y, y2=y, class_="range"))
+            crosses.append(element("line", x1=x, x2=x, y1=low, y2=high, class_="range"))
+        line = " ".join(f"{x:.2f},{y:.2f}" for x, y in places)
+        joined = element("polyline", points=line) if len(places) > 1 else None
+        lines.append(element("g", *crosses, joined, class_=colours[one.name]))
+    return element(
+        "svg", *lines, viewBox="0 0 100 100", preserveAspectRatio="none", aria_hidden="true"
+    )
+
+
+def _plane_dot(
+    series: str, point: PlanePoint, part: Plane, across: Axis, up: Axis, colour: str
+) -> Html:
+    name = f"{series}, {point.name}" if point.name else series
+    values = (
+        f"{value.name} {cell(estimate, value)}"
+        for value, estimate in ((part.across, point.x), (part.value, point.y))
+    )
+    place = f"left:{across.place(point.x.value)}%;bottom:{up.place(point.y.value)}%"
+    return element(
+        "span", class_=f"dot {colour}", style=place, title=f"{name}: {', '.join(values)}"
+    )

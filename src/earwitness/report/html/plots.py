@@ -426,6 +426,20 @@ def _curve_dots(
     ]
 
 
+SERIES_COLORS = 8  # and as many marker shapes
+LINE_STYLES = 3
+
+
+def series_classes(index: int) -> str:
+    """Return classes for the colour, marker shape and line style of a series.
+
+    Shape and line style together are different for 24 series, so that no colour is needed.
+    """
+    block, colour = divmod(index, SERIES_COLORS)
+    shape = (colour + block) % SERIES_COLORS
+    return f"s{colour} k{shape} d{(shape + block) % LINE_STYLES}"
+
+
 def legend(names: Sequence[str], colours: Colours) -> Html:
     """Return the legend: the marker of each series."""
     keys = [

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from earwitness.errors import UsageError, nearest
-from earwitness.skims.day import Day, Ints
+from earwitness.skims.day import Day, Ints, Periods
 from earwitness.skims.methods.pareto import SkimArchive, make_archive
 from earwitness.skims.methods.plan import (
     BlockSelection,
@@ -20,7 +21,12 @@ from earwitness.skims.methods.plan import (
     draw_blocks,
     fit_periods,
 )
-from earwitness.skims.methods.tailleur import MainEvents, choose_sequence, find_events
+from earwitness.skims.methods.tailleur import (
+    PUBLISHED_PERIOD_SECONDS,
+    MainEvents,
+    choose_sequence,
+    find_events,
+)
 
 METHODS = {
     "pareto": "best trade-off between following the day and covering its sound classes",
@@ -48,7 +54,13 @@ class Picker:
     @cached_property
     def events(self) -> MainEvents:
         """Main events of the published method."""
-        return find_events(self.day, self._fitted_periods[0], self.plan.seed)
+        return find_events(self.day, self._event_periods, self.plan.seed)
+
+    @cached_property
+    def _event_periods(self) -> Periods:
+        """Periods of the published method: 15 minutes, or shorter if the plan's are."""
+        period = min(self.plan.period, PUBLISHED_PERIOD_SECONDS)
+        return fit_periods(self.day, replace(self.plan, period=period))[0]
 
     @cached_property
     def _fitted_periods(self) -> Any:
@@ -90,7 +102,7 @@ class Picker:
         chosen = choose_sequence(events, self.plan.picks, z)
         more: list[Reasons] = [
             {
-                "period": float(self._fitted_periods[0].starts[events.periods[event]]),
+                "period": float(self._event_periods.starts[events.periods[event]]),
                 "cluster": float(events.sizes[event]),
                 "scarcity": float(events.scarcity[event]),
             }

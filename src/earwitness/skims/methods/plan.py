@@ -23,7 +23,7 @@ from earwitness.skims.measures import (
 
 @dataclass(frozen=True, slots=True)
 class SkimPlan:
-    """Number and length of picks; the defaults are the published ones.
+    """Number and length of picks as published, and length of periods.
 
     Parameters
     ----------
@@ -32,7 +32,8 @@ class SkimPlan:
     block, overlap
         Length of a pick, and of the cross-fade between picks, in seconds.
     period
-        Length of the periods that a skim should follow, in seconds.
+        Length of the periods that a skim should follow, in seconds. The published method has
+        periods of at most 15 minutes.
     seed
         Random seed.
     """

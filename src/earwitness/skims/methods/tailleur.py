@@ -93,6 +93,7 @@ def _draw_seeds(products: Doubles, count: int, rng: np.random.Generator) -> Ints
 # each other.
 
 
+PUBLISHED_PERIOD_SECONDS = 900.0
 CLUSTERS_PER_BLOCK = 0.15
 
 

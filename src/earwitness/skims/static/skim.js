@@ -7,7 +7,8 @@ const known = JSON.parse(document.getElementById("picks").textContent);
 const audio = document.querySelector("audio");
 const player = document.querySelector(".player");
 const [play, face, date, which] = [".play", ".clock", ".date", ".which"].map((one) => player.querySelector(one));
-const [cursor, day, slider, told] = [".cursor", ".day", ".way input", ".told"].map((one) => player.querySelector(one));
+const [cursor, day, slider, told] = [".day .cursor", ".day", ".way input", ".told"].map((one) => player.querySelector(one));
+const [ownCursor, own] = [".sound .cursor", ".sound"].map((one) => player.querySelector(one));
 const buttons = [...document.querySelectorAll("[data-pick]")];
 const LATE = 0.75; // share of a fade after which a pick is clearly the louder one
 const EDGE = 0.001; // seconds before the end of a pick at which it still counts as playing
@@ -47,7 +48,8 @@ function show(now) {
   const gone = within(pick, now);
   const text = clock((pick.clock ?? pick.start) + gone, "clock" in pick);
   if (face.textContent !== text) face.textContent = text;
-  cursor.style.left = `${(100 * (pick.start + gone)) / (known.seconds || 1)}%`;
+  cursor.style.left = `${pick.left + ((pick.right - pick.left) * gone) / pick.seconds}%`;
+  if (own) ownCursor.style.left = `${(100 * now) / (known.heard || 1)}%`;
   slider.value = now;
   told.textContent = `${minutes(now)} / ${minutes(known.heard)}`;
   if (number !== shown) mark(number);
@@ -56,7 +58,7 @@ function show(now) {
 function mark(number) {
   shown = number;
   const pick = known.picks[number];
-  which.textContent = `pick ${number + 1} of ${known.picks.length}${pick.turned ? ", played backwards" : ""}`;
+  which.textContent = `pick ${number + 1} of ${known.picks.length}${pick.turned ? ", played backwards" : ""}${pick.classes ? ` · ${pick.classes}` : ""}`;
   if (pick.day) date.textContent = pick.day;
   slider.setAttribute("aria-valuetext", `pick ${number + 1}, ${clock(pick.clock ?? pick.start, "clock" in pick)}`);
   for (const button of buttons) {
@@ -99,10 +101,20 @@ function jump(number, playing = true) {
 }
 
 function nearest(event) {
-  const box = day.getBoundingClientRect();
-  const time = ((event.clientX - box.left) / box.width) * known.seconds;
-  const far = known.picks.map((pick) => Math.abs(pick.start + pick.seconds / 2 - time));
+  const place = 100 * share(event, day);
+  const far = known.picks.map((pick) => Math.abs((pick.left + pick.right) / 2 - place));
   jump(far.indexOf(Math.min(...far)));
+}
+
+// Position of a click in an element, from 0 to 1.
+function share(event, element) {
+  const box = element.getBoundingClientRect();
+  return Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
+}
+
+function seek(now) {
+  if (audio) audio.currentTime = now;
+  show(now);
 }
 
 function pressed(event) {
@@ -129,10 +141,8 @@ function changed() {
 for (const button of buttons) button.addEventListener("click", () => jump(Number(button.dataset.pick)));
 day.addEventListener("click", nearest);
 addEventListener("keydown", pressed);
-slider.addEventListener("input", () => {
-  if (audio) audio.currentTime = Number(slider.value);
-  show(Number(slider.value));
-});
+own?.addEventListener("click", (event) => seek(share(event, own) * known.heard));
+slider.addEventListener("input", () => seek(Number(slider.value)));
 if (audio) {
   audio.controls = false;
   play.addEventListener("click", toggle);
