@@ -65,7 +65,7 @@ prove-168h: $(DEV)/.installed  ## the benchmark of a week of sound, which joins 
 browser: $(DEV)/.installed  ## reports and the pages of listeners in Chromium, workbooks in LibreOffice
 	@.ci/chromium
 	@.ci/libreoffice
-	@OPENBLAS_NUM_THREADS=1 $(STAGE) browser pytest -q -n 3 --dist worksteal browser  # pages mostly wait for sounds
+	@OPENBLAS_NUM_THREADS=1 $(STAGE) browser pytest -q -n 2 --dist worksteal browser
 
 docs: $(DEV)/.installed  ## write the generated pages and figures, and the website into out/site
 	@$(DEV)/bin/python docs/generate.py

@@ -6,7 +6,7 @@ import pytest
 from browser.helpers import study_pages as small
 from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served
-from browser.helpers.page_actions import at, go_on, opened
+from browser.helpers.page_actions import at, go_on, opened, wait_for_sound
 from playwright.sync_api import Browser, Page
 
 WORDS = {"en": ("Round", "of"), "fr": ("Tour", "sur")}
@@ -26,7 +26,7 @@ def heard(page: Page) -> None:
     """Play by the keyboard, and wait for the end of the sound."""
     page.locator("button.play").focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".even button").first).to_be_enabled()
+    wait_for_sound(page.locator(".even button").first, page.locator("button.play"))
 
 
 def stands(page: Page, title: str, steps: str) -> None:
