@@ -95,6 +95,7 @@ def test_the_next_sound_is_there_before_its_trial_and_no_other(browser: Browser)
     pages = [small.trial(f"1.{n}", n, 3) for n in (1, 2, 3)]
     asked: list[str] = []
     with served(FakeServer([*pages, small.end()])) as fake, opened(browser, fake) as page:
+        page.wait_for_load_state("networkidle")  # nothing of the first visit is counted
         page.on("request", lambda request: asked.append(request.url.rpartition("/sound/")[2]))
         with page.expect_response("**/sound/1.2/0"):
             page.reload()
