@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -134,27 +135,25 @@ class DayMeasures:
 
     def tc(self, skim: BlockContent) -> float:
         """Temporal consistency: DTW(calibration) / DTW(skim); 0 for an empty skim."""
+        return self._relate(skim, lambda known: (known.distance, self.distance(skim)))
+
+    def sd(self, skim: BlockContent) -> float:
+        """Source diversity: coverage(skim) / coverage(calibration); 0 for an empty skim."""
+        return self._relate(skim, lambda known: (self.coverage(skim), known.coverage))
+
+    def sd_msiou(self, skim: BlockContent) -> float:
+        """Source diversity as published: msIoU(skim) / msIoU(calibration); 0 if empty."""
+        return self._relate(skim, lambda known: (self.agreement(skim), known.agreement))
+
+    def _relate(
+        self, skim: BlockContent, parts: Callable[[Calibration], tuple[float, float]]
+    ) -> float:
+        """Return a quotient of skim and calibration; 0 without picks, NaN for a uniform day."""
         if not len(skim.vectors):
             return 0.0 if len(self.day) else float("nan")
         if self.is_uniform:
             return float("nan")
-        return divide_or_nan(self.calibrate(len(skim.vectors)).distance, self.distance(skim))
-
-    def sd(self, skim: BlockContent) -> float:
-        """Source diversity: coverage(skim) / coverage(calibration); 0 for an empty skim."""
-        if not len(skim.classes):
-            return 0.0 if len(self.day) else float("nan")
-        if self.is_uniform:
-            return float("nan")
-        return divide_or_nan(self.coverage(skim), self.calibrate(len(skim.classes)).coverage)
-
-    def sd_msiou(self, skim: BlockContent) -> float:
-        """Source diversity as published: msIoU(skim) / msIoU(calibration); 0 if empty."""
-        if not len(skim.classes):
-            return 0.0 if len(self.day) else float("nan")
-        if self.is_uniform:
-            return float("nan")
-        return divide_or_nan(self.agreement(skim), self.calibrate(len(skim.classes)).agreement)
+        return divide_or_nan(*parts(self.calibrate(len(skim.vectors))))
 
     def coverage(self, skim: BlockContent) -> float:
         """Coverage of class maxima."""
