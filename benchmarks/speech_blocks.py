@@ -33,7 +33,9 @@ from scipy.stats import binomtest
 
 from earwitness.audio.files import read_sound
 from earwitness.errors import UsageError
-from earwitness.models.speech import (
+from earwitness.models.yamnet import YamNet
+from earwitness.soundscapes.timetable import named_generator
+from earwitness.speech.vad import (
     MIN_SPEECH_CLASS_SCORE,
     CueDetector,
     Silero,
@@ -42,8 +44,6 @@ from earwitness.models.speech import (
     resample_quickly,
     speech_class_scores,
 )
-from earwitness.models.yamnet import YamNet
-from earwitness.soundscapes.timetable import named_generator
 
 Floats = NDArray[np.float32]
 Judgement = dict[str, bool]  # by detector

@@ -24,7 +24,6 @@ from earwitness.errors import InputError, UsageError
 from earwitness.models import frames
 from earwitness.models.blocks import READING_TIME_RATIO, read_recording_blocks
 from earwitness.models.cache import CACHE_FOLDER_VARIABLE, Cache
-from earwitness.models.speech import CueDetector
 from earwitness.recordings.cut import cut
 from earwitness.report.text import render_text
 from earwitness.scoring.score import score
@@ -36,6 +35,7 @@ from earwitness.skims.types import SkimRun
 from earwitness.soundscapes.mix import Mixer
 from earwitness.soundscapes.scene import make_scene
 from earwitness.soundscapes.timetable import Timetable, TimetableRow, spread_over_hours
+from earwitness.speech.vad import CueDetector
 from helpers.samples import many
 from helpers.short_days import (
     BLOCK,

@@ -1,1 +1,1 @@
-"""Embedders, text encoders and speech detectors behind small protocols."""
+"""Embedders and text encoders behind small protocols."""

@@ -27,13 +27,6 @@ from earwitness.models.frames import (
     load_frame_files,
     make_spectrogram_columns,
 )
-from earwitness.models.speech import (
-    MIN_SPEECH_CLASS_SCORE,
-    CueDetector,
-    SpeechDetector,
-    find_detector,
-    speech_class_scores,
-)
 from earwitness.recordings.cut import cut
 from earwitness.recordings.types import Recording
 from earwitness.skims.day import Bools, Day, Ints, hear_picks
@@ -46,6 +39,13 @@ from earwitness.skims.picks import read_times
 from earwitness.skims.tradeoff import MIN_CURVE_POINTS, measure_curve
 from earwitness.skims.types import Pick, Skim, SkimResult, SoundClass, TradeoffCurve
 from earwitness.skims.view import DutyCycle, Spectrogram, find_duty_cycle
+from earwitness.speech.vad import (
+    MIN_SPEECH_CLASS_SCORE,
+    CueDetector,
+    SpeechDetector,
+    find_detector,
+    speech_class_scores,
+)
 from earwitness.stats.significance import column_moments, mean_interval
 from earwitness.version import __version__
 

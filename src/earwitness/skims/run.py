@@ -24,7 +24,6 @@ from earwitness.models.cache import Cache, find_cache
 from earwitness.models.codebook import MIN_BLOCKS_WITHOUT_NOTE
 from earwitness.models.embedders import Embedder, find_embedder
 from earwitness.models.frames import prepare_frames
-from earwitness.models.speech import find_detector
 from earwitness.recordings.recording import (
     SOUND_ENDINGS,
     open_recording,
@@ -45,6 +44,7 @@ from earwitness.skims.options import ENDINGS, SPEECH_CHOICES, SkimOptions
 from earwitness.skims.picks import read_times
 from earwitness.skims.report import CURVE_TITLE, tradeoff_plane
 from earwitness.skims.types import SkimResult, SkimRun
+from earwitness.speech.vad import find_detector
 
 # --- Checks before reading -----------------------------------------------------------------------
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from earwitness.errors import MissingExtra, UsageError
-from earwitness.models import speech
-from earwitness.models.speech import (
+from earwitness.speech import vad
+from earwitness.speech.vad import (
     CUE_NAMES,
     SPEECH_CLASSES,
     CueDetector,
@@ -315,7 +315,7 @@ def test_without_the_library_the_extra_is_named(
     (tmp_path / "vad.onnx").write_bytes(b"")
     known = find_spec
     monkeypatch.setattr(
-        speech, "find_spec", lambda name: None if name == "onnxruntime" else known(name)
+        vad, "find_spec", lambda name: None if name == "onnxruntime" else known(name)
     )
     with pytest.raises(MissingExtra, match=r"\[silero\]"):
         Silero(tmp_path / "vad.onnx").share(noise(1), RATE)
@@ -340,7 +340,7 @@ def test_silero_is_the_default_where_it_is_installed(
     def find_package(name: str) -> Any:
         return None if name == missing else SimpleNamespace(origin=str(path.parents[1] / "i.py"))
 
-    monkeypatch.setattr(speech, "find_spec", find_package)
+    monkeypatch.setattr(vad, "find_spec", find_package)
     assert find_detector() == (CueDetector() if missing else Silero(path))
     assert ("silero" in find_detector().signature) == (not missing)
     assert "silero_vad" not in sys.modules

@@ -1,0 +1,1 @@
+"""Speech in audio: voice activity, recognition and forced alignment."""
