@@ -1,0 +1,117 @@
+"""Anchors between a transcript and what was recognized: places at which both are equal.
+
+A run of symbols (words, or letters) that occurs exactly once on both sides is an anchor. Of all
+anchors, the longest sequence in the same order on both sides is kept, as in patience diff. Between
+two neighbouring anchors the search is repeated, since a run that is frequent in the whole text may
+be unique there, first with runs of the same length and then with shorter ones. Time and memory grow
+with the number of symbols, not with its square.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Hashable, Sequence
+from itertools import pairwise
+
+Anchor = tuple[int, int]  # place in the transcript, place in what was recognized
+
+
+def find_anchors(
+    expected: Sequence[Hashable], heard: Sequence[Hashable], sizes: Sequence[int]
+) -> list[Anchor]:
+    """Return places at which two sequences are equal, increasing on both sides.
+
+    Parameters
+    ----------
+    expected, heard
+        Symbols of the transcript, and symbols that were recognized.
+    sizes
+        Lengths of the runs to search, in descending order.
+
+    Returns
+    -------
+    list of tuple
+        Pairs of places.
+
+    Examples
+    --------
+    >>> find_anchors("the cat sat".split(), "a the cat was sat".split(), (2, 1))
+    [(0, 1), (1, 2), (2, 4)]
+    """
+    anchors: list[Anchor] = []
+    pending = [(0, len(expected), 0, len(heard), 0)]
+    while pending:
+        low, high, begin, end, level = pending.pop()
+        size = sizes[level]
+        chain: list[Anchor] = []
+        if min(high - low, end - begin) >= size:
+            runs = _find_unique_runs(expected, (low, high), heard, (begin, end), size)
+            chain = _longest_chain(runs)
+        if not chain:
+            if level + 1 < len(sizes):
+                pending.append((low, high, begin, end, level + 1))
+            continue
+        places = _expand_runs(chain, size)
+        anchors += places
+        # the gaps between consecutive anchors, and those at both ends
+        edges = [(low - 1, begin - 1), *places, (high, end)]
+        for (i, j), (next_i, next_j) in pairwise(edges):
+            if next_i - i > 1 and next_j - j > 1:
+                pending.append((i + 1, next_i, j + 1, next_j, level))
+    return sorted(anchors)
+
+
+def _find_unique_runs(
+    expected: Sequence[Hashable],
+    span: tuple[int, int],
+    heard: Sequence[Hashable],
+    heard_span: tuple[int, int],
+    size: int,
+) -> list[Anchor]:
+    """Return the starts of runs that occur once on both sides, in the order of the transcript."""
+    once = _index_unique(expected, *span, size)
+    once_heard = _index_unique(heard, *heard_span, size)
+    return sorted((place, once_heard[run]) for run, place in once.items() if run in once_heard)
+
+
+def _index_unique(
+    symbols: Sequence[Hashable], low: int, high: int, size: int
+) -> dict[tuple[Hashable, ...], int]:
+    places: dict[tuple[Hashable, ...], int] = {}
+    repeated = set()
+    for place in range(low, high - size + 1):
+        run = tuple(symbols[place : place + size])
+        if run in places:
+            repeated.add(run)
+        places[run] = place
+    for run in repeated:
+        del places[run]
+    return places
+
+
+def _longest_chain(runs: Sequence[Anchor]) -> list[Anchor]:
+    """Return the longest subsequence in which both places increase."""
+    tops: list[int] = []  # smallest last place of a chain of each length
+    indices: list[int] = []
+    before: list[int] = []
+    for index, (_, place) in enumerate(runs):
+        length = bisect_left(tops, place)
+        before.append(indices[length - 1] if length else -1)
+        tops[length : length + 1] = [place]
+        indices[length : length + 1] = [index]
+    chain, index = [], indices[-1] if indices else -1
+    while index >= 0:
+        chain.append(runs[index])
+        index = before[index]
+    return chain[::-1]
+
+
+def _expand_runs(chain: Sequence[Anchor], size: int) -> list[Anchor]:
+    """Return all places of runs, without those that contradict an earlier run."""
+    places: list[Anchor] = []
+    for first, first_heard in chain:
+        for step in range(size):
+            place = first + step, first_heard + step
+            if not places or (place[0] > places[-1][0] and place[1] > places[-1][1]):
+                places.append(place)
+    return places
