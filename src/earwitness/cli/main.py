@@ -64,8 +64,8 @@ class VerbGroup(click.Group):
         del ctx
         if name not in COMMANDS:
             return None
-        if name == "agree":  # matrices are small, and threads would only wait for each other
-            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        # matrices are small, and threads would only wait for each other
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         module = import_module(f"earwitness.cli.{COMMANDS[name].module}")
         command = getattr(module, f"{name}_command")
         assert isinstance(command, click.Command)

@@ -17,7 +17,7 @@ from earwitness.cli.output import (
     progress_bar,
     warnings_as_notes,
 )
-from earwitness.engines.local import in_process, processes
+from earwitness.engines.local import count_cores, in_process, processes
 from earwitness.errors import UsageError
 from earwitness.report.text import render_text
 from earwitness.skims.files import REPORT_FILE
@@ -196,9 +196,7 @@ class ZList(click.ParamType[tuple[float, ...]]):
 @click.option(
     "--jobs",
     type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Number of worker processes that read files.",
+    help="Number of worker processes that read long recordings.  [default: number of cores]",
 )
 @SEED_OPTION
 @click.option("--quiet", is_flag=True, help="Hide the progress bar.")
@@ -206,7 +204,7 @@ def skim_command(
     recordings: tuple[Path, ...],
     output: Path,
     on_error: OnRecordingError,
-    jobs: int,
+    jobs: int | None,
     quiet: bool,
     **options: Any,
 ) -> None:
@@ -222,6 +220,7 @@ def skim_command(
     earwitness skim cards/* -o skims/ --on-error skip --jobs 4
     """
     skim_options = SkimOptions.of(**options | {"bits": int(options["bits"])})
+    jobs = jobs or count_cores()
     with (
         warnings_as_notes(),
         note_on_interruption(INTERRUPTED_NOTE),

@@ -39,6 +39,13 @@ ITEMS_AHEAD_PER_WORKER = 3  # items per worker submitted before the first result
 _function: Callable[[Any], Any]
 
 
+def count_cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def processes(jobs: int) -> Map:
     """Return a map over ``jobs`` processes, with results in order and few items in flight."""
     if jobs < 1:

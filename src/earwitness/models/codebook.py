@@ -294,7 +294,12 @@ class Codes:
         is_whole = find_whole_patches(portion)
         all_patches = self.whiten(portion).reshape(is_whole.size, -1) if is_whole.all() else None
         patches = self._whiten_present(portion, is_whole) if all_patches is None else all_patches
-        codes = np.maximum(unit_vectors(patches) @ self.directions.T - CODE_THRESHOLD, 0)
+        codes = unit_vectors(patches) @ self.directions.T
+        codes -= CODE_THRESHOLD
+        np.maximum(codes, 0, out=codes)
+        if all_patches is not None and is_whole.size:
+            by_block = codes.reshape(*is_whole.shape, -1)
+            return by_block.sum(axis=1) / np.float32(is_whole.shape[1]), by_block.max(axis=1)
         counts = is_whole.sum(axis=1)
         has_patches, firsts = counts > 0, np.cumsum(counts) - counts
         means, maxima = (np.zeros((len(is_whole), codes.shape[1]), np.float32) for _ in range(2))
@@ -321,8 +326,10 @@ class Codes:
 
         Patches overlap by half, so each half is projected once, for both of its patches.
         """
-        halves = _half_patches(portion).astype(np.float32) @ self.half_projections
-        size = len(self.projected_mean)
+        rows, size = _half_patches(portion).astype(np.float32), len(self.projected_mean)
+        # one large product: many small ones keep the threads of a matrix library waiting
+        flat = rows.reshape(-1, rows.shape[2]) @ self.half_projections
+        halves = flat.reshape(*rows.shape[:2], -1)
         return np.asarray(halves[:, :-1, :size] + halves[:, 1:, size:] - self.projected_mean)
 
 

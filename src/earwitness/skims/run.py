@@ -139,6 +139,7 @@ def refuse_recording(output: Path, recording: Recording, options: SkimOptions) -
 
 
 READING_SHARE = 0.85  # share of the total time
+MIN_PARALLEL_SECONDS = 3600.0  # shorter recordings are read before worker processes have started
 MORE_BLOCKS_REMEDY = "use a shorter --block"
 OnRecordingError = Literal["fail", "skip"]  # handling of a recording that cannot be skimmed
 
@@ -174,7 +175,7 @@ def skim(
         Recordings and files that cannot be used: ``fail``, or ``skip`` them and list them in the
         result.
     map
-        Distributes the reading of files: ``in_process``, or ``processes(jobs)`` of
+        Distributes the reading of long recordings: ``in_process``, or ``processes(jobs)`` of
         ``earwitness.engines.local``.
     progress
         Callback for progress reports.
@@ -212,7 +213,7 @@ def skim(
     refuse_place(place, paths, options)
     all_recordings = run.open_recordings(paths)
     before, total = 0.0, sum(recording.seconds for recording in all_recordings)
-    if map is not in_process:
+    if map is not in_process and total >= MIN_PARALLEL_SECONDS:
         progress = run.read_ahead(all_recordings, map, total, progress)
     for recording in all_recordings:
         with run.skipping(recording.name):
