@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from earwitness.audio.read import Break, read_blocks
+from earwitness.audio.read import Break, read_blocks, read_mono, stream_mono
+from earwitness.audio.signal import resample
 from earwitness.errors import UsageError
 from earwitness.recordings.cut import cut
 from earwitness.recordings.recording import open_recording
@@ -171,3 +172,45 @@ def test_what_is_not_read_to_the_end_leaves_no_thread_behind(tmp_path: Path) -> 
     assert threading.active_count() == before
     with pytest.raises(UsageError, match=r"b\.wav: cannot be read"):
         next(read_blocks(tmp_path / "b.wav"))
+
+
+# --- Streams at another sample rate --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rate", [8_000, 16_000, 22_050, 44_100, 48_000])
+def test_a_stream_equals_the_whole_file_resampled_at_once(tmp_path: Path, rate: int) -> None:
+    path = recorded(tmp_path / "a.wav", 23.456, rate, channels=2)
+    pieces = list(stream_mono(path, 16_000))
+    assert len(pieces) > 2
+    assert max(map(len, pieces)) <= 11 * 16_000
+    np.testing.assert_array_equal(
+        np.concatenate(pieces), resample(read_mono(path).samples, rate, 16_000)
+    )
+
+
+def test_damage_is_silent_in_a_stream_and_the_rest_is_where_it_was(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.flac", samples := noise(30))
+    breaks: list[Break] = []
+    pieces = stream_mono(damaged(path, 0.5, 0.53), RATE, broken=breaks.append)
+    found = np.concatenate(list(pieces))
+    assert len(found) == len(samples)
+    [hole] = breaks
+    low, high = round(hole.at * RATE), round((hole.at + hole.seconds) * RATE)
+    assert not found[low:high].any()
+    for part in (slice(0, low), slice(high, None)):
+        np.testing.assert_allclose(found[part], samples[part, 0], atol=1 / 2**15)
+
+
+def test_a_lost_end_is_silent_in_a_stream(tmp_path: Path) -> None:
+    path = damaged(recorded(tmp_path / "a.flac", 60), 0.3, 1, b"")
+    breaks: list[Break] = []
+    pieces = list(stream_mono(path, 16_000, broken=breaks.append))
+    assert sum(map(len, pieces)) == 60 * 16_000
+    assert max(map(len, pieces)) <= 11 * 16_000
+    assert not np.concatenate(pieces)[round(breaks[0].at * 16_000) + 50 :].any()
+
+
+def test_a_stream_of_an_unreadable_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.wav").write_text("no audio")
+    with pytest.raises(UsageError, match=r"a\.wav: cannot be read"):
+        next(stream_mono(tmp_path / "a.wav", 16_000))

@@ -1,4 +1,4 @@
-"""Chunked streaming of audio files, with damage recovery and a read-ahead thread."""
+"""Chunked streaming of audio files, with damage recovery, resampling and a read-ahead thread."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from earwitness.audio.decode import LibsndfileDecoder, decoder_of, open_decoder
 from earwitness.audio.files import Decoder, DecodingError, Samples
+from earwitness.audio.signal import resample_pieces
 from earwitness.errors import UsageError
 
 # --- Read-ahead thread ---------------------------------------------------------------------------
@@ -219,6 +220,53 @@ class Walk:
         extent = "to the end" if end == self.last else f"for {seconds:.1f} s"
         message = "" if slight else f"cannot be read {extent}: {fault}"
         self.broken(Break(str(self.path), start / self.rate, seconds, message))
+
+
+def stream_mono(
+    path: Path, rate: int, *, broken: Callable[[Break], object] = ignore_break
+) -> Iterator[NDArray[np.float32]]:
+    """Yield a file as consecutive pieces of about ten seconds at a sample rate, in one channel.
+
+    Joined, the pieces equal the whole file resampled at once, but memory does not grow with the
+    duration. Damaged passages are silent and keep their length; they are reported to ``broken``
+    before the piece that follows. Raises UsageError if the file cannot be read.
+    """
+    return iterate_ahead(lambda: _stream_mono(path, rate, broken))
+
+
+def _stream_mono(
+    path: Path, rate: int, broken: Callable[[Break], object]
+) -> Iterator[NDArray[np.float32]]:
+    holes: list[Break] = []
+
+    def report(hole: Break) -> None:
+        holes.append(hole)
+        broken(hole)
+
+    decoder = open_decoder(path)
+    facts = decoder.facts
+    walk = Walk(path, decoder, facts.frames, round(CHUNK_SECONDS * facts.rate), report)
+    try:
+        yield from resample_pieces(_fill_holes(walk, holes), facts.rate, rate)
+    finally:
+        walk.decoder.close()
+
+
+def _fill_holes(walk: Walk, holes: list[Break]) -> Iterator[NDArray[np.float32]]:
+    """Yield the samples of a file, and silence for each hole that was reported before them."""
+    for chunk in walk.chunks(0):
+        yield from _silence_of(holes, walk)
+        yield chunk.samples
+    yield from _silence_of(holes, walk)
+
+
+def _silence_of(holes: list[Break], walk: Walk) -> Iterator[NDArray[np.float32]]:
+    """Yield silence in place of damage, and forget the holes."""
+    while holes:
+        hole = holes.pop(0)
+        frames = round(hole.seconds * walk.rate) if hole.message else 0
+        for start in range(0, frames, walk.size):
+            yield np.zeros(min(walk.size, frames - start), np.float32)
 
 
 class MonoSound(NamedTuple):

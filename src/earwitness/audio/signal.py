@@ -148,6 +148,9 @@ def apply_gain(samples: Samples, gain: float) -> Samples:
 # --- Sample-rate conversion ----------------------------------------------------------------------
 
 
+RESAMPLING_HALF_LENGTH = 10  # of SciPy's default filter, in periods of the lower rate
+
+
 def resample(samples: Samples, rate: int, wanted: int) -> Samples:
     """Return samples at another sample rate, low-pass filtered; one column per channel."""
     if rate == wanted:
@@ -157,6 +160,32 @@ def resample(samples: Samples, rate: int, wanted: int) -> Samples:
     common = gcd(rate, wanted)
     converted = resample_poly(samples, wanted // common, rate // common, axis=0)
     return np.asarray(converted, samples.dtype)
+
+
+def resample_pieces(pieces: Iterable[Samples], rate: int, wanted: int) -> Iterator[Samples]:
+    """Yield pieces at another sample rate; joined, they equal ``resample`` of the joined pieces.
+
+    Each conversion starts at a sample that exists at both rates, and includes the samples before
+    and after it that the filter spans.
+    """
+    if rate == wanted:
+        yield from pieces
+        return
+    up, down = wanted // gcd(rate, wanted), rate // gcd(rate, wanted)
+    reach = -(-RESAMPLING_HALF_LENGTH * max(up, down) // up)  # samples on either side of a sample
+    margin = -(-reach // down) * down
+    held: Samples | None = None
+    start = done = 0  # positions of the first held sample, and of the first one to convert
+    for piece in pieces:
+        held = piece if held is None else np.concatenate([held, piece])
+        ready = (start + len(held) - reach) // down * down
+        if ready > done:
+            converted = resample(held, rate, wanted)
+            yield converted[(done - start) // down * up : (ready - start) // down * up]
+            kept = max(0, ready - margin)
+            held, start, done = held[kept - start :], kept, ready
+    if held is not None and len(held):
+        yield resample(held, rate, wanted)[(done - start) // down * up :]
 
 
 # --- Decimation to a low rate --------------------------------------------------------------------
