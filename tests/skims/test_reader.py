@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 
+import earwitness as ew
 from earwitness.io.records import RecordType
 from earwitness.io.schema import Fault
 from earwitness.io.source import LineBlock, RecordSource
@@ -262,6 +263,35 @@ def test_passages_too_short_for_a_block_are_told() -> None:
         " — use --block 5 or less"
     ]
     assert not list(short_files_notes([recording], 5.0))
+
+
+@pytest.mark.parametrize("sample", [0.0, 0.1, np.nan])
+def test_scores_of_a_recording_that_never_changes_have_a_reason(
+    tmp_path: Path, sample: float
+) -> None:
+    still = np.full(20 * 8 * 8_000, sample, np.float32)
+    soundfile.write(tmp_path / "still.wav", still, 8_000, subtype="FLOAT")
+    outputs = [
+        {"item": "still", "system": system, "output": {"times": [8, start]}}
+        for system, start in (("a", 80), ("b", 120))
+    ]
+    scores = ew.score(outputs, [{"item": "still", "recording": str(tmp_path / "still.wav")}])
+    reason = "still: the recording sounds the same throughout: tc, sd and coverage are undefined"
+    assert scores.notes.count(reason) == 1
+    for name in ("tc", "sd", "class_coverage"):
+        assert np.isnan(scores.systems["a"][name].value)
+
+
+def test_embedded_blocks_that_are_all_alike_are_told_and_others_not(tmp_path: Path) -> None:
+    day = made(3, 20)
+    same = np.ones_like(day.vectors)
+    write_blocks(tmp_path / "day.npz", day)
+    write_blocks(tmp_path / "same.npz", day, vectors=same)
+    names = ("day", "same")
+    outputs = [{"item": name, "system": "s", "output": {"times": [8]}} for name in names]
+    days = [{"item": name, "blocks": str(tmp_path / f"{name}.npz")} for name in names]
+    told = [note for note in ew.score(outputs, days).notes if "the same throughout" in note]
+    assert [note.split(":")[0] for note in told] == ["same"]
 
 
 def write_blocks(path: Path, day: Day, **other: Any) -> Path:
