@@ -39,6 +39,7 @@ from earwitness.skims.records import (
 )
 from earwitness.skims.types import Dial
 from helpers.random_days import made
+from helpers.recorder_files import encode_aac, noise, write
 
 RECORDING = Recording(
     "day",
@@ -235,6 +236,30 @@ def test_skims_are_located_in_the_files_of_blocks(
     found = parse_skim(SkimContent(audio="skim.wav"), of, tmp_path, nobody, block=4.0)
     assert isinstance(found, ParsedSkim)
     assert [pick.start for pick in found.skim.picks] == pytest.approx([7204, 0], abs=0.05)
+
+
+@pytest.mark.parametrize("ending", ["m4a", "mp4", "mp3"])
+def test_skims_in_compressed_files_are_scored_as_their_picks(tmp_path: Path, ending: str) -> None:
+    rate, starts = 16_000, (70.25, 12.5, 101.0)
+    day = noise(130, rate)
+    write(tmp_path / "day.flac", day, rate)
+    skim = np.concatenate([day[round(start * rate) :][: 8 * rate] for start in starts])
+    path = tmp_path / f"skim.{ending}"
+    if ending == "mp3":
+        write(path, skim, rate)
+    else:
+        encode_aac(path, skim, rate, pns=True)
+    given: dict[str, dict[str, Any]] = {"times": {"times": starts}, "audio": {"audio": str(path)}}
+    outputs = [{"item": "day", "system": name, "output": one} for name, one in given.items()]
+    days = [{"item": "day", "recording": str(tmp_path / "day.flac")}]
+    scores = ew.score(outputs, days, period=60.0)
+    wanted, found = ({n: e.value for n, e in scores.systems[name].items()} for name in given)
+    assert found == pytest.approx(wanted, rel=0.02)
+    of = MarkedRecording(open_recording([tmp_path / "day.flac"]))
+    [located] = locate_sounds([path], of, nobody)
+    assert isinstance(located, ParsedSkim)
+    assert [pick.start for pick in located.skim.picks] == pytest.approx(starts, abs=0.1)
+    assert [pick.seconds for pick in located.skim.picks] == pytest.approx([8] * 3, abs=0.2)
 
 
 def test_what_is_wrong_with_files_of_blocks_is_told(
