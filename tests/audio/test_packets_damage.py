@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import av
 import numpy as np
 import pytest
 
@@ -17,24 +15,11 @@ from earwitness.audio.packets import PyAvDecoder
 from earwitness.audio.read import Break, read_blocks
 from earwitness.recordings.cut import cut
 from earwitness.recordings.recording import open_recording, remove_breaks
-from helpers.recorder_files import Samples, noise, recorded, write
+from helpers.recorder_files import Samples, encode_aac, noise, recorded, write
 
 RATE, SECONDS = 48_000, 20
 ENDINGS = ["flac", "mp3", "ogg", "opus", "m4a", "mka"]
-CONTAINERS = {"m4a": "mp4", "mka": "matroska"}
-
-
-def encode_aac(path: Path, samples: Samples) -> None:
-    """A file whose times begin before zero, by what the encoder puts before the first sample."""
-    with av.open(str(path), "w", format=CONTAINERS[path.suffix[1:]]) as container:
-        stream: Any = container.add_stream("aac", rate=RATE, options={"aac_pns": "0"})
-        stream.layout = "mono"
-        for start in range(0, len(samples), 1024):
-            part = np.ascontiguousarray(samples[start : start + 1024].T)
-            frame = av.AudioFrame.from_ndarray(part, format="fltp", layout="mono")
-            frame.sample_rate, frame.pts, frame.time_base = RATE, start, Fraction(1, RATE)
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode(None))
+CONTAINERS = ("m4a", "mka")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +29,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for ending in ENDINGS:
         path = folder / f"a.{ending}"
         if ending in CONTAINERS:
-            encode_aac(path, samples)
+            encode_aac(path, samples, RATE)
         else:
             write(path, samples, RATE)
     return folder

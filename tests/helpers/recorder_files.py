@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import av
 import numpy as np
 import soundfile
 from numpy.typing import NDArray
@@ -20,6 +23,7 @@ FORMS = {
     "rf64": ("RF64", "PCM_16"),
     "aiff": ("AIFF", "PCM_16"),
 }
+AAC_CONTAINERS = {"m4a": "mp4", "mp4": "mp4", "mka": "matroska"}
 
 
 def noise(seconds: float, rate: int = RATE, channels: int = 1, seed: int = 0) -> Samples:
@@ -38,6 +42,23 @@ def write(path: Path, samples: Samples, rate: int = RATE) -> Path:
     with soundfile.SoundFile(path, "w", rate, columns, subtype, format=form) as file:
         for start in range(0, len(samples), rate):
             file.write(samples[start : start + rate])
+    return path
+
+
+def encode_aac(path: Path, samples: Samples, rate: int = RATE, *, pns: bool = False) -> Path:
+    """A mono file whose times begin before zero, by what the encoder puts before the first sample.
+
+    With ``pns``, which encoders use by default, some bands of noise are drawn anew.
+    """
+    with av.open(str(path), "w", format=AAC_CONTAINERS[path.suffix[1:]]) as container:
+        stream: Any = container.add_stream("aac", rate=rate, options={"aac_pns": str(int(pns))})
+        stream.layout = "mono"
+        for start in range(0, len(samples), 1024):
+            part = np.ascontiguousarray(samples[start : start + 1024].T)
+            frame = av.AudioFrame.from_ndarray(part, format="fltp", layout="mono")
+            frame.sample_rate, frame.pts, frame.time_base = rate, start, Fraction(1, rate)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
     return path
 
 

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from earwitness.errors import UsageError
-from earwitness.models.cache import Cache, find_cache, open_sealed, write_sealed
+from earwitness.models.cache import (
+    MAX_MAPPED_FILES,
+    Cache,
+    StoredRows,
+    find_cache,
+    open_sealed,
+    open_stored_rows,
+    write_sealed,
+)
 from helpers.samples import many
 
 
@@ -45,6 +55,57 @@ def test_a_file_with_any_byte_changed_or_lost_is_not_there(tmp_path: Path) -> No
         path.write_bytes(whole[:place])
         assert open_sealed(path) is None
     assert open_sealed(tmp_path / "none") is None
+
+
+def stored(path: Path) -> StoredRows:
+    found = open_stored_rows(path)
+    assert found is not None
+    return found[1]
+
+
+def test_rows_of_a_file_are_read_when_they_are_used(tmp_path: Path) -> None:
+    path, [first, *_] = tmp_path / "x", arrays()
+    assert open_stored_rows(path) is None
+    write_sealed(path, {"last": True}, [first])
+    rows = stored(path)
+    assert len(rows) == 7
+    assert np.array_equal(rows[2:5], first[2:5])
+    write_sealed(path, {"last": True}, [first[::-1]])
+    assert np.array_equal(stored(path)[:], first[::-1])
+    write_sealed(path, {"last": True}, [first[:0]])
+    assert stored(path)[:].shape == (0, 3)
+
+
+def test_rows_of_a_file_that_is_gone_are_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    write_sealed(path, {}, arrays())
+    rows = stored(path)
+    path.unlink()
+    with pytest.raises(UsageError, match="was removed from the cache while it was in use"):
+        rows[:1]
+
+
+MANY_FILES = """
+import resource, sys
+from pathlib import Path
+import numpy as np
+from earwitness.models.cache import open_stored_rows, write_sealed
+folder, count = Path(sys.argv[1]), int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+rows = []
+for number in range(2 * count):
+    write_sealed(folder / str(number), {}, [np.full((3, 2), number, np.int64)])
+    rows.append(open_stored_rows(folder / str(number))[1])
+print(sum(int(own[:1][0, 0]) for _ in range(2) for own in rows))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of open files are those of Unix")
+def test_more_files_are_used_at_once_than_may_be_open(tmp_path: Path) -> None:
+    limit = MAX_MAPPED_FILES + 32
+    command = [sys.executable, "-c", MANY_FILES, str(tmp_path), str(limit)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert int(done.stdout) == 2 * sum(range(2 * limit))
 
 
 def test_a_digest_is_remembered_until_the_file_changes(tmp_path: Path) -> None:

@@ -153,6 +153,7 @@ def test_nothing_has_nothing_of_a_day_and_of_no_day_all_is_undefined() -> None:
     assert math.isnan(alike.tc(first))  # silence can neither be followed nor covered
     assert math.isnan(alike.sd(first))
     assert math.isnan(alike.sd_msiou(first))
+    assert math.isnan(alike.sd(hear_rows(same, [])))
 
 
 def test_the_area_below_a_curve_is_counted_by_hand() -> None:

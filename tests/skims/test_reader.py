@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 
+import earwitness as ew
 from earwitness.io.records import RecordType
 from earwitness.io.schema import Fault
 from earwitness.io.source import LineBlock, RecordSource
@@ -38,6 +39,7 @@ from earwitness.skims.records import (
 )
 from earwitness.skims.types import Dial
 from helpers.random_days import made
+from helpers.recorder_files import encode_aac, noise, write
 
 RECORDING = Recording(
     "day",
@@ -236,6 +238,30 @@ def test_skims_are_located_in_the_files_of_blocks(
     assert [pick.start for pick in found.skim.picks] == pytest.approx([7204, 0], abs=0.05)
 
 
+@pytest.mark.parametrize("ending", ["m4a", "mp4", "mp3"])
+def test_skims_in_compressed_files_are_scored_as_their_picks(tmp_path: Path, ending: str) -> None:
+    rate, starts = 16_000, (70.25, 12.5, 101.0)
+    day = noise(130, rate)
+    write(tmp_path / "day.flac", day, rate)
+    skim = np.concatenate([day[round(start * rate) :][: 8 * rate] for start in starts])
+    path = tmp_path / f"skim.{ending}"
+    if ending == "mp3":
+        write(path, skim, rate)
+    else:
+        encode_aac(path, skim, rate, pns=True)
+    given: dict[str, dict[str, Any]] = {"times": {"times": starts}, "audio": {"audio": str(path)}}
+    outputs = [{"item": "day", "system": name, "output": one} for name, one in given.items()]
+    days = [{"item": "day", "recording": str(tmp_path / "day.flac")}]
+    scores = ew.score(outputs, days, period=60.0)
+    wanted, found = ({n: e.value for n, e in scores.systems[name].items()} for name in given)
+    assert found == pytest.approx(wanted, rel=0.02)
+    of = MarkedRecording(open_recording([tmp_path / "day.flac"]))
+    [located] = locate_sounds([path], of, nobody)
+    assert isinstance(located, ParsedSkim)
+    assert [pick.start for pick in located.skim.picks] == pytest.approx(starts, abs=0.1)
+    assert [pick.seconds for pick in located.skim.picks] == pytest.approx([8] * 3, abs=0.2)
+
+
 def test_what_is_wrong_with_files_of_blocks_is_told(
     block_files: dict[str, float], tmp_path: Path
 ) -> None:
@@ -262,6 +288,35 @@ def test_passages_too_short_for_a_block_are_told() -> None:
         " — use --block 5 or less"
     ]
     assert not list(short_files_notes([recording], 5.0))
+
+
+@pytest.mark.parametrize("sample", [0.0, 0.1, np.nan])
+def test_scores_of_a_recording_that_never_changes_have_a_reason(
+    tmp_path: Path, sample: float
+) -> None:
+    still = np.full(20 * 8 * 8_000, sample, np.float32)
+    soundfile.write(tmp_path / "still.wav", still, 8_000, subtype="FLOAT")
+    outputs = [
+        {"item": "still", "system": system, "output": {"times": [8, start]}}
+        for system, start in (("a", 80), ("b", 120))
+    ]
+    scores = ew.score(outputs, [{"item": "still", "recording": str(tmp_path / "still.wav")}])
+    reason = "still: the recording sounds the same throughout: tc, sd and coverage are undefined"
+    assert scores.notes.count(reason) == 1
+    for name in ("tc", "sd", "class_coverage"):
+        assert np.isnan(scores.systems["a"][name].value)
+
+
+def test_embedded_blocks_that_are_all_alike_are_told_and_others_not(tmp_path: Path) -> None:
+    day = made(3, 20)
+    same = np.ones_like(day.vectors)
+    write_blocks(tmp_path / "day.npz", day)
+    write_blocks(tmp_path / "same.npz", day, vectors=same)
+    names = ("day", "same")
+    outputs = [{"item": name, "system": "s", "output": {"times": [8]}} for name in names]
+    days = [{"item": name, "blocks": str(tmp_path / f"{name}.npz")} for name in names]
+    told = [note for note in ew.score(outputs, days).notes if "the same throughout" in note]
+    assert [note.split(":")[0] for note in told] == ["same"]
 
 
 def write_blocks(path: Path, day: Day, **other: Any) -> Path:

@@ -188,8 +188,10 @@ def _embed_run(
         arrays = [array for array in embeddings[:2] if array is not None]  # vectors and classes
         write_sealed(path.with_suffix(".sealed"), {"class_names": embeddings.class_names}, arrays)
         return embeddings
-    classes = stored.arrays[1] if len(stored.arrays) > 1 else None
-    return BlockEmbeddings(stored.arrays[0], classes, tuple(stored.facts["class_names"]))
+    vectors, *classes = map(np.copy, stored.arrays)  # of many files, which must not stay open
+    return BlockEmbeddings(
+        vectors, classes[0] if classes else None, tuple(stored.facts["class_names"])
+    )
 
 
 def join_embeddings(parts: Sequence[BlockEmbeddings]) -> BlockEmbeddings:

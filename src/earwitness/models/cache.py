@@ -14,6 +14,7 @@ import tempfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -107,8 +108,15 @@ def _write_atomically(path: Path, parts: Sequence[Any]) -> None:
         ) from error
 
 
-def open_sealed(path: Path) -> SealedFile | None:
-    """Return an existing, intact file; None otherwise."""
+class _IntactFile(NamedTuple):
+    """The bytes of an intact sealed file, its header, and where its arrays begin."""
+
+    content: NDArray[np.uint8]
+    header: Mapping[str, Any]
+    body: int
+
+
+def _map_intact(path: Path) -> _IntactFile | None:
     try:
         content = np.memmap(path, np.uint8, mode="r")
     except (OSError, ValueError):
@@ -118,9 +126,18 @@ def open_sealed(path: Path) -> SealedFile | None:
     magic, checksum, header_size = SEAL_HEADER.unpack(content[: SEAL_HEADER.size].tobytes())
     if magic != SEAL_MAGIC or zlib.crc32(content[SEAL_HEADER.size :].data, header_size) != checksum:
         return None
-    end = SEAL_HEADER.size + header_size
-    header = msgspec.json.decode(content[SEAL_HEADER.size : end].tobytes())
-    return SealedFile(header["facts"], _split_arrays(np.asarray(content[end:]), header["arrays"]))
+    body = SEAL_HEADER.size + header_size
+    header = msgspec.json.decode(content[SEAL_HEADER.size : body].tobytes())
+    return _IntactFile(content, header, body)
+
+
+def open_sealed(path: Path) -> SealedFile | None:
+    """Return an existing, intact file; None otherwise. Its arrays keep the file open."""
+    found = _map_intact(path)
+    if found is None:
+        return None
+    body = np.asarray(found.content[found.body :])
+    return SealedFile(found.header["facts"], _split_arrays(body, found.header["arrays"]))
 
 
 def _split_arrays(body: NDArray[np.uint8], shapes: Sequence[Any]) -> tuple[NDArray[Any], ...]:
@@ -130,3 +147,52 @@ def _split_arrays(body: NDArray[np.uint8], shapes: Sequence[Any]) -> tuple[NDArr
         arrays.append(body[offset : offset + size].view(dtype).reshape(shape))
         offset += size
     return tuple(arrays)
+
+
+# --- Arrays of many files ------------------------------------------------------------------------
+# A memory map has a file descriptor, of which a process may have only some hundred. So only the
+# files in use are mapped, and those that were used least recently are closed.
+
+
+MAX_MAPPED_FILES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRows:
+    """The first array of a sealed file; a file that was replaced has another ``stamp``."""
+
+    path: Path
+    offset: int
+    dtype: str
+    shape: tuple[int, ...]
+    stamp: tuple[int, int]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        """Return rows, which are read from disk on access."""
+        return _map_rows(self)[rows]
+
+
+def open_stored_rows(path: Path) -> tuple[Mapping[str, Any], StoredRows] | None:
+    """Return metadata and first array of an existing, intact file, which is not kept open."""
+    found = _map_intact(path)
+    if found is None:
+        return None
+    dtype, shape = found.header["arrays"][0]
+    status = path.stat()
+    stamp = status.st_ino, status.st_mtime_ns
+    return found.header["facts"], StoredRows(path, found.body, dtype, tuple(shape), stamp)
+
+
+@lru_cache(MAX_MAPPED_FILES)
+def _map_rows(rows: StoredRows) -> NDArray[Any]:
+    if not all(rows.shape):
+        return np.zeros(rows.shape, rows.dtype)
+    try:
+        mapped = np.memmap(rows.path, rows.dtype, "r", rows.offset, rows.shape)
+    except (OSError, ValueError) as error:
+        message = f"{rows.path}: was removed from the cache while it was in use"
+        raise UsageError(f"{message} — run the command again") from error
+    return np.asarray(mapped)

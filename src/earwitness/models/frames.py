@@ -28,7 +28,14 @@ from earwitness.audio.logmel import (
 from earwitness.audio.read import Break, Chunk, ignore_break, read_blocks
 from earwitness.core import Map, Progress, no_progress
 from earwitness.errors import EarwitnessError
-from earwitness.models.cache import Cache, find_cache, open_sealed, write_sealed
+from earwitness.models.cache import (
+    Cache,
+    StoredRows,
+    find_cache,
+    open_sealed,
+    open_stored_rows,
+    write_sealed,
+)
 from earwitness.recordings.cut import FilePiece, read_pieces
 from earwitness.recordings.types import Recording
 
@@ -88,9 +95,9 @@ class PendingSamples:
 
 
 # --- Frames of a file ----------------------------------------------------------------------------
-# A file of 24 hours has 173 MB of frames, which are memory-mapped. After an interruption, finished
-# hours are reused. Sparse frames are those of 2 s in the middle of each 8 s; all others are absent,
-# like those of audio that cannot be read.
+# A file of 24 hours has 173 MB of frames, which are memory-mapped while they are used. After an
+# interruption, finished hours are reused. Sparse frames are those of 2 s in the middle of each 8 s;
+# all others are absent, like those of audio that cannot be read.
 
 
 SHARD_FRAMES = 3600 * FRAMES_PER_SECOND
@@ -139,7 +146,7 @@ class FrameSource(NamedTuple):
 class FrameFile:
     """All frames of a file, in shards of an hour, and its unreadable passages."""
 
-    shards: tuple[Bytes, ...]
+    shards: tuple[Bytes | StoredRows, ...]
     breaks: tuple[Break, ...] = ()
 
     def __len__(self) -> int:
@@ -176,17 +183,18 @@ def load_frame_file(
     ``on_seconds`` is called with the number of seconds read.
     """
     folder = _shard_folder(source.path, cache, sparse=sparse)
-    shards: list[Bytes] = []
+    shards: list[StoredRows] = []
     breaks: list[Break] = []
     while True:
-        shard = open_sealed(_shard_path(folder, len(shards)))
-        if shard is None:
+        stored = open_stored_rows(_shard_path(folder, len(shards)))
+        if stored is None:
             _write_shards(source, folder, len(shards), sparse, on_seconds)
             continue
-        shards.append(shard.arrays[0])
-        breaks += [Break(str(source.path), *fields) for fields in shard.facts["breaks"]]
+        facts, rows = stored
+        shards.append(rows)
+        breaks += [Break(str(source.path), *fields) for fields in facts["breaks"]]
         on_seconds(len(shards) * SHARD_FRAMES / FRAMES_PER_SECOND)
-        if shard.facts["last"]:
+        if facts["last"]:
             return FrameFile(tuple(shards), tuple(breaks))
 
 

@@ -91,7 +91,7 @@ def _skim_maxima(skim: BlockContent) -> Doubles:
     return np.asarray(skim.classes.max(axis=0, initial=0.0), np.float64)
 
 
-def _is_uniform(day: Day) -> bool:
+def has_uniform_blocks(day: Day) -> bool:
     """Whether all blocks are alike, except at the edges of the recording."""
     vectors = day.vectors[1:-1] if len(day) > UNIFORM_EDGES else day.vectors
     return len(vectors) > 0 and not np.ptp(vectors, axis=0).any()
@@ -112,7 +112,7 @@ class DayMeasures:
         self.day = day
         self.periods: Periods = split_periods(day, period)
         self.maxima = class_maxima(day) if len(day) else np.zeros(day.classes.shape[1])
-        self.is_uniform = _is_uniform(day)
+        self.is_uniform = has_uniform_blocks(day)
         self._calibrations: dict[int, Calibration] = {}
 
     def distance(self, skim: BlockContent) -> float:
@@ -149,10 +149,10 @@ class DayMeasures:
         self, skim: BlockContent, parts: Callable[[Calibration], tuple[float, float]]
     ) -> float:
         """Return a quotient of skim and calibration; 0 without picks, NaN for a uniform day."""
-        if not len(skim.vectors):
-            return 0.0 if len(self.day) else float("nan")
-        if self.is_uniform:
+        if self.is_uniform or not len(self.day):
             return float("nan")
+        if not len(skim.vectors):
+            return 0.0
         return divide_or_nan(*parts(self.calibrate(len(skim.vectors))))
 
     def coverage(self, skim: BlockContent) -> float:

@@ -21,7 +21,7 @@ from earwitness.io.tables import read_table
 from earwitness.metric import CaseList, Metric
 from earwitness.recordings.types import Recording
 from earwitness.skims.day import Day, Ints
-from earwitness.skims.measures import calibration_sd, calibration_tc
+from earwitness.skims.measures import calibration_sd, calibration_tc, has_uniform_blocks
 from earwitness.skims.methods import pick
 from earwitness.skims.methods.plan import SkimPlan
 from earwitness.skims.metrics import (
@@ -389,6 +389,19 @@ def few_classes_notes(
         )
 
 
+def uniform_day_notes(cases: Cases, embedder: str, block: float) -> Iterator[str]:
+    """Yield notes on items whose recordings sound the same throughout, one per item.
+
+    The blocks are embedded for this; measures take them from the cache afterwards.
+    """
+    from earwitness.models.codebook import ALIKE_NOTE
+
+    references = {case.key.item: case.references for case in cases}
+    for item, own in references.items():
+        if any(has_uniform_blocks(embed_day(one, embedder, block)) for one in own):
+            yield f"{item}: {ALIKE_NOTE}"
+
+
 def short_files_notes(recordings: Sequence[Recording], block: float) -> Iterator[str]:
     """Yield notes on recordings most of whose passages are too short for one block."""
     from earwitness.models.base import STRETCH_TOLERANCE_SECONDS
@@ -551,9 +564,9 @@ class SkimReader(TaskReader):
 
     def remarks(self, cases: Cases, resolved: Sequence[Any], *, references: bool) -> Counter[str]:
         """Count the notes on recordings, and on skims located in them."""
-        del cases
         if not references:
-            return Counter(note for skim in resolved for note in skim.notes)
+            located = Counter(note for skim in resolved for note in skim.notes)
+            return located + Counter(uniform_day_notes(cases, self.embedder, self.block))
         recordings = [
             reference.recording for reference in resolved if isinstance(reference, MarkedRecording)
         ]

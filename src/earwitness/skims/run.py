@@ -21,7 +21,7 @@ from earwitness.io.atomic import real_path
 from earwitness.models.base import block_places
 from earwitness.models.blocks import read_recording_blocks
 from earwitness.models.cache import Cache, find_cache
-from earwitness.models.codebook import MIN_BLOCKS_WITHOUT_NOTE
+from earwitness.models.codebook import ALIKE_NOTE, MIN_BLOCKS_WITHOUT_NOTE
 from earwitness.models.embedders import Embedder, find_embedder
 from earwitness.models.frames import prepare_frames
 from earwitness.recordings.recording import (
@@ -348,7 +348,9 @@ class _Run:
                 self.baselines[real.name, name, count] = estimates
         self._add_notes(real, recording.notes)
         if blocks.few_classes_note:
-            remedy = f" — {MORE_BLOCKS_REMEDY}" if len(blocks) < MIN_BLOCKS_WITHOUT_NOTE else ""
+            is_short = len(blocks) < MIN_BLOCKS_WITHOUT_NOTE
+            is_helpful = is_short and blocks.few_classes_note != ALIKE_NOTE
+            remedy = f" — {MORE_BLOCKS_REMEDY}" if is_helpful else ""
             self.notes.append(f"{real.name}: {blocks.few_classes_note}{remedy}")
         baselines = {key[1:]: found for key, found in self.baselines.items() if key[0] == real.name}
         plane = tradeoff_plane(CURVE_TITLE, results, baselines)
