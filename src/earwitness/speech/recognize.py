@@ -1,0 +1,565 @@
+"""Speech recognition: windows of audio, recognizers behind one seam, and words with times.
+
+Audio is read as a stream, converted to 16 kHz, and cut into windows of at most half a minute at the
+quietest moment, so memory does not grow with the duration. Every window is recognized on its own:
+windows can be distributed over processes, and the results of finished windows are kept in the
+cache, so that an interrupted run can be resumed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from itertools import tee
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.audio.read import Break, ignore_break, stream_mono
+from earwitness.core import Map, Progress, no_progress
+from earwitness.engines.local import in_process
+from earwitness.errors import UsageError
+from earwitness.models.cache import Cache, find_cache, hash_text
+from earwitness.models.frames import sound_digest
+from earwitness.speech.pronunciation import DICTIONARY_FILE, find_model_folder
+from earwitness.text.timed_transcripts import TimedSegment, TimedTranscript
+from earwitness.text.transcripts import TimedWord
+
+Floats = NDArray[np.float32]
+SPEECH_RATE = 16_000
+
+# --- Windows -------------------------------------------------------------------------------------
+
+
+MIN_WINDOW_SECONDS, MAX_WINDOW_SECONDS = 8.0, 30.0
+LEVEL_STEP_SAMPLES = 160  # 10 ms
+QUIET_STEPS = 30  # the quietest moment is the lowest mean power of 0.3 s
+SILENCE_RMS = 10 ** (-70 / 20)  # windows below this level contain no speech
+
+
+class AudioWindow(NamedTuple):
+    """Consecutive samples at 16 kHz, and the place of the first one."""
+
+    first: int
+    samples: Floats
+
+    @property
+    def start(self) -> float:
+        """Start in seconds."""
+        return self.first / SPEECH_RATE
+
+    @property
+    def seconds(self) -> float:
+        """Duration in seconds."""
+        return len(self.samples) / SPEECH_RATE
+
+
+def iterate_windows(
+    path: Path, broken: Callable[[Break], object] = ignore_break
+) -> Iterator[AudioWindow]:
+    """Yield the windows of an audio file, cut at quiet moments; damaged passages are silent."""
+    pending, first = np.zeros(0, np.float32), 0
+    longest = round(MAX_WINDOW_SECONDS * SPEECH_RATE)
+    for samples in stream_mono(path, SPEECH_RATE, broken=broken):
+        pending = np.concatenate([pending, samples])
+        while len(pending) >= longest:
+            cut = find_quiet_moment(pending[:longest])
+            yield AudioWindow(first, pending[:cut])
+            pending, first = pending[cut:], first + cut
+    if len(pending):
+        yield AudioWindow(first, pending)
+
+
+def find_quiet_moment(samples: Floats) -> int:
+    """Return the sample in the middle of the quietest moment after the shortest window."""
+    steps = len(samples) // LEVEL_STEP_SAMPLES
+    frames = samples[: steps * LEVEL_STEP_SAMPLES].reshape(steps, LEVEL_STEP_SAMPLES)
+    sums = np.concatenate([[0.0], np.cumsum(np.square(frames, dtype=np.float64).sum(axis=1))])
+    powers = sums[QUIET_STEPS:] - sums[:-QUIET_STEPS]
+    begin = round(MIN_WINDOW_SECONDS * SPEECH_RATE) // LEVEL_STEP_SAMPLES
+    # of equally quiet moments, the last
+    quietest = len(powers) - 1 - int(np.argmin(powers[begin:][::-1]))
+    return (quietest + QUIET_STEPS // 2) * LEVEL_STEP_SAMPLES
+
+
+def is_silent(samples: Floats) -> bool:
+    """Whether audio is below the level of speech."""
+    return not len(samples) or float(np.sqrt(np.mean(np.square(samples)))) < SILENCE_RMS
+
+
+# --- Recognizers ---------------------------------------------------------------------------------
+
+
+class RecognizedWord(NamedTuple):
+    """A word, its times in seconds from the start of the window, and its posterior probability."""
+
+    word: str
+    start: float
+    end: float
+    confidence: float | None = None
+
+
+class Recognition(NamedTuple):
+    """Words of a window, and the texts of its best hypotheses, if they were requested."""
+
+    words: tuple[RecognizedWord, ...] = ()
+    alternatives: tuple[str, ...] = ()
+
+
+class Recognizer(Protocol):
+    """Recognizes the words of a window of audio (one channel, 16 kHz).
+
+    Implementations are sent to worker processes, so their models are loaded when first used.
+    ``signature`` identifies everything that affects the result.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def signature(self) -> str: ...
+
+    def recognize(self, samples: Floats) -> Recognition: ...
+
+
+@dataclass(frozen=True)
+class PocketsphinxRecognizer:
+    """The recognizer of the package pocketsphinx, with its English model.
+
+    ``language_model`` and ``dictionary`` are files; by default those of the package. Without
+    ``rescores``, the second pass over the words that the first one found is left out.
+    """
+
+    language_model: Path | None = None
+    dictionary: Path | None = None
+    n_best: int = 0
+    rescores: bool = True
+    name: str = field(default="pocketsphinx", init=False)
+
+    @cached_property
+    def signature(self) -> str:
+        """Version, n-best, and the contents of the user's files."""
+        files = [_hash_file(path) for path in (self.language_model, self.dictionary)]
+        return (
+            f"pocketsphinx={version('pocketsphinx')},n_best={self.n_best},files={'+'.join(files)}"
+        )
+
+    def recognize(self, samples: Floats) -> Recognition:
+        """Return words with times and posteriors, and the n best hypotheses."""
+        decoder = self._decoder
+        decoder.start_utt()
+        decoder.process_raw(to_int16(samples), full_utt=True)
+        decoder.end_utt()
+        if decoder.hyp() is None:
+            return Recognition()
+        words = tuple(
+            RecognizedWord(
+                segment.word.partition("(")[0],
+                segment.start_frame / FRAMES_PER_SECOND,
+                (segment.end_frame + 1) / FRAMES_PER_SECOND,
+                min(1.0, float(segment.prob)),
+            )
+            for segment in decoder.seg()
+            if not segment.word.startswith(("<", "[", "+"))
+        )
+        return Recognition(words, tuple(self._iterate_texts(decoder)))
+
+    def _iterate_texts(self, decoder: Any) -> Iterator[str]:
+        """Yield the texts of the best hypotheses, each once."""
+        seen = dict[str, None]()
+        if self.n_best:
+            for hypothesis in decoder.nbest():
+                if hypothesis is None or len(seen) == self.n_best:
+                    break
+                seen[hypothesis.hypstr] = None
+        yield from seen
+
+    @cached_property
+    def _decoder(self) -> Any:
+        folder = find_model_folder()
+        return make_decoder(
+            lm=str(self.language_model or folder / "en-us.lm.bin"),
+            dict=str(self.dictionary or folder / DICTIONARY_FILE),
+            fwdflat=self.rescores,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_decoder"}
+
+
+FRAMES_PER_SECOND = 100  # of pocketsphinx
+
+
+def make_decoder(**settings: Any) -> Any:
+    """Return a decoder of pocketsphinx; every utterance is normalized on its own."""
+    folder = find_model_folder()
+    module = import_module("pocketsphinx")
+    return module.Decoder(hmm=str(folder / "en-us"), cmn="batch", loglevel="FATAL", **settings)
+
+
+def to_int16(samples: Floats) -> bytes:
+    """Return samples as 16-bit numbers, with a level that pocketsphinx expects."""
+    return np.clip(np.rint(samples * 32768), -32768, 32767).astype("<i2").tobytes()
+
+
+def _hash_file(path: Path | None) -> str:
+    return "" if path is None else hash_text(path.read_text(encoding="utf-8"))[:16]
+
+
+@dataclass(frozen=True)
+class WhisperRecognizer:
+    """A model of faster-whisper (CTranslate2) in a folder of the user."""
+
+    folder: Path
+    language: str = ""
+    n_best: int = 0
+    load: Callable[[Path], Any] = field(
+        default=lambda folder: _import_library("faster_whisper", "faster-whisper").WhisperModel(
+            str(folder), compute_type="default"
+        ),
+        repr=False,
+        compare=False,
+    )
+
+    @property
+    def name(self) -> str:
+        """Name of the folder."""
+        return self.folder.name
+
+    @cached_property
+    def signature(self) -> str:
+        """Name and hash of the model."""
+        return f"faster-whisper={_hash_folder(self.folder)},language={self.language}"
+
+    def recognize(self, samples: Floats) -> Recognition:
+        """Return words with times and probabilities."""
+        refuse_n_best(self.n_best, "faster-whisper")
+        segments, _ = self._model.transcribe(
+            samples, language=self.language or None, word_timestamps=True
+        )
+        words = [word for segment in segments for word in segment.words or ()]
+        return Recognition(
+            tuple(
+                RecognizedWord(w.word.strip(), float(w.start), float(w.end), float(w.probability))
+                for w in words
+                if w.word.strip()
+            )
+        )
+
+    @cached_property
+    def _model(self) -> Any:
+        return self.load(self.folder)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_model"}
+
+
+@dataclass(frozen=True)
+class TransformersRecognizer:
+    """A speech-recognition model of Hugging Face (Whisper, wav2vec2, …) in a folder of the user."""
+
+    folder: Path
+    language: str = ""
+    n_best: int = 0
+
+    @property
+    def name(self) -> str:
+        """Name of the folder."""
+        return self.folder.name
+
+    @cached_property
+    def signature(self) -> str:
+        """Name and hash of the model, and the version of the library."""
+        return f"transformers={_hash_folder(self.folder)},language={self.language}"
+
+    def recognize(self, samples: Floats) -> Recognition:
+        """Return words with times; these models return no probabilities of words."""
+        refuse_n_best(self.n_best, "Hugging Face models")
+        options = {"generate_kwargs": {"language": self.language}} if self.language else {}
+        result = self._pipeline(
+            {"raw": samples, "sampling_rate": SPEECH_RATE}, return_timestamps="word", **options
+        )
+        seconds = len(samples) / SPEECH_RATE
+        return Recognition(
+            tuple(
+                RecognizedWord(
+                    chunk["text"].strip(),
+                    float(chunk["timestamp"][0] or 0.0),
+                    float(seconds if chunk["timestamp"][1] is None else chunk["timestamp"][1]),
+                )
+                for chunk in result.get("chunks", ())
+                if chunk["text"].strip()
+            )
+        )
+
+    @cached_property
+    def _pipeline(self) -> Any:
+        library = _import_library("transformers", "transformers")
+        try:
+            return library.pipeline("automatic-speech-recognition", model=str(self.folder))
+        except (OSError, ValueError, KeyError) as error:
+            raise UsageError(f"{self.folder}: is not a recognition model: {error}") from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_pipeline"}
+
+
+def find_recognizer(
+    name: str = "pocketsphinx", *, language: str = "", n_best: int = 0
+) -> Recognizer:
+    """Return a recognizer: ``pocketsphinx``, or the model in a folder.
+
+    A folder with ``model.bin`` has a model of faster-whisper, one with ``config.json`` a model of
+    Hugging Face.
+    """
+    if name == "pocketsphinx":
+        find_model_folder()
+        refuse_language(language, "pocketsphinx")
+        return PocketsphinxRecognizer(n_best=n_best)
+    folder = Path(name)
+    if (folder / "model.bin").is_file():
+        return WhisperRecognizer(folder, language, n_best)
+    if (folder / "config.json").is_file():
+        return TransformersRecognizer(folder, language, n_best)
+    remedy = "use pocketsphinx, or the folder of a faster-whisper or Hugging Face model"
+    what = "has no model.bin or config.json" if folder.is_dir() else "is not a folder"
+    raise UsageError(f'recognizer "{name}": {what} — {remedy}')
+
+
+ENGLISH_CODES = ("", "en", "eng", "en-us", "en-gb")
+
+
+def refuse_language(language: str, name: str) -> None:
+    """Refuse languages other than English."""
+    if language.lower() not in ENGLISH_CODES:
+        raise UsageError(f'{name} has an English model only, not "{language}"')
+
+
+def refuse_n_best(n_best: int, name: str) -> None:
+    """Refuse n-best lists of recognizers that have none."""
+    if n_best:
+        raise UsageError(f"{name}: n-best lists are not supported — use pocketsphinx")
+
+
+def _import_library(module: str, package: str) -> Any:
+    if find_spec(module) is None:
+        raise UsageError(f"{package} is not installed — run: pip install {package}")
+    return import_module(module)
+
+
+def _hash_folder(folder: Path) -> str:
+    """Return a hash of the names, sizes and modification times of the files of a model."""
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    facts = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+    return f"{folder.name}-{hash_text(repr(facts))[:16]}"
+
+
+# --- Journal of finished windows -----------------------------------------------------------------
+
+
+class Journal:
+    """Results of finished work on an audio file, one JSON line each, in the cache.
+
+    A line that was only partly written is ignored, so a run can be interrupted at any time.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.results: dict[str, Any] = {}
+        if path.is_file():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                try:
+                    entry = json.loads(line)
+                except ValueError:
+                    continue
+                self.results[entry["key"]] = entry["result"]
+
+    def add(self, key: str, result: Any) -> None:
+        """Append a result."""
+        self.results[key] = result
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(f"\n{json.dumps({'key': key, 'result': result})}")
+        except OSError as error:
+            raise UsageError(f"{self.path}: cannot write to the cache: {error}") from error
+
+
+def open_journal(audio: Path, cache: Cache, signature: str) -> Journal:
+    """Return the journal of an audio file and everything that affects the results."""
+    name = f"{sound_digest(audio, cache)}-{hash_text(signature)[:16]}.jsonl"
+    return Journal(cache.folder / "speech" / name)
+
+
+# --- Transcription -------------------------------------------------------------------------------
+
+
+MIN_PAUSE_SECONDS = 0.5  # between segments of a transcript
+
+
+class WindowResult(NamedTuple):
+    """The recognized words of a window, with times in seconds from the start of the file."""
+
+    start: float
+    end: float
+    words: tuple[RecognizedWord, ...]
+    alternatives: tuple[str, ...] = ()
+
+
+class Transcription(NamedTuple):
+    """A transcript, its windows with n-best lists, and notes about the audio."""
+
+    transcript: TimedTranscript
+    windows: tuple[WindowResult, ...]
+    notes: tuple[str, ...] = ()
+
+
+def transcribe(
+    audio: Path | str,
+    *,
+    recognizer: Recognizer | str = "pocketsphinx",
+    language: str = "",
+    n_best: int = 0,
+    cache: Path | str | None = None,
+    map: Map = in_process,
+    progress: Progress = no_progress,
+) -> Transcription:
+    """Recognize the words of an audio file.
+
+    Parameters
+    ----------
+    audio
+        Audio file in any format that libsndfile or PyAV reads.
+    recognizer
+        ``pocketsphinx``, the folder of a faster-whisper or Hugging Face model, or a recognizer.
+    language
+        Language for models of several languages, such as ``en``; by default they detect it.
+    n_best
+        Number of hypotheses per window (pocketsphinx only).
+    cache
+        Cache folder; by default that of the user.
+    map
+        Distributes windows: ``in_process``, or ``processes(jobs)`` of ``earwitness.engines.local``.
+    progress
+        Callback for progress reports, in seconds of audio.
+
+    Returns
+    -------
+    Transcription
+        Words with times and confidences, and the n-best lists of windows.
+
+    Raises
+    ------
+    UsageError
+        If the file is empty, silent or cannot be read, or the recognizer cannot be used.
+    """
+    path = Path(audio)
+    if isinstance(recognizer, str):
+        recognizer = find_recognizer(recognizer, language=language, n_best=n_best)
+    breaks: list[Break] = []
+    windows = recognize_windows(
+        path, recognizer, find_cache(cache), map, progress, broken=breaks.append
+    )
+    words = [word for window in windows for word in window.words]
+    seconds = windows[-1].end if windows else 0.0
+    segments = tuple(_split_at_pauses(words, path.stem))
+    notes = [f"{gap.path}: {gap.message}" for gap in breaks if gap.message]
+    if not words:
+        notes.append(f"{path}: no words were recognized")
+    transcript = TimedTranscript(segments, path.stem, round(seconds, 3), language)
+    return Transcription(transcript, tuple(windows), tuple(notes))
+
+
+def recognize_windows(
+    path: Path,
+    recognizer: Recognizer,
+    cache: Cache,
+    map_: Map = in_process,
+    progress: Progress = no_progress,
+    broken: Callable[[Break], object] = ignore_break,
+) -> list[WindowResult]:
+    """Return the words of every window of a file; finished windows are taken from the cache."""
+    journal = open_journal(path, cache, recognizer.signature)
+    work = _WindowWork(recognizer, frozenset(journal.results))
+    results: list[WindowResult] = []
+    is_heard = False
+    total = read_duration(path)
+    # the map may read some windows ahead; of these, only the spans are kept
+    ahead, spans = tee(iterate_windows(path, broken))
+    windows = ((window.first, len(window.samples), is_silent(window.samples)) for window in spans)
+    for (first, count, silent), recognition in zip(windows, map_(work, ahead), strict=True):
+        key = _window_key(first, count)
+        if recognition is None:
+            recognition = Recognition(*journal.results[key])
+        else:
+            journal.add(key, recognition)
+        is_heard = is_heard or not silent
+        start = first / SPEECH_RATE
+        words = tuple(
+            RecognizedWord(word, round(start + begin, 3), round(start + end, 3), confidence)
+            for word, begin, end, confidence in recognition.words
+        )
+        end = (first + count) / SPEECH_RATE
+        results.append(WindowResult(start, end, words, tuple(recognition.alternatives)))
+        progress(int(end), max(int(total), int(end)), len(results))
+    if not results:
+        raise UsageError(f"{path}: is empty")
+    if not is_heard:
+        raise UsageError(f"{path}: is silent")
+    return results
+
+
+def read_duration(path: Path) -> float:
+    """Return the duration of an audio file by its header, in seconds."""
+    from earwitness.audio.decode import open_decoder
+
+    decoder = open_decoder(path)
+    try:
+        return decoder.facts.frames / decoder.facts.rate
+    finally:
+        decoder.close()
+
+
+@dataclass(frozen=True)
+class _WindowWork:
+    """Recognizes windows that are not finished; sent to workers."""
+
+    recognizer: Recognizer
+    finished: frozenset[str]
+
+    def __call__(self, window: AudioWindow) -> Recognition | None:
+        if _window_key(window.first, len(window.samples)) in self.finished:
+            return None
+        return (
+            Recognition()
+            if is_silent(window.samples)
+            else self.recognizer.recognize(window.samples)
+        )
+
+
+def _window_key(first: int, count: int) -> str:
+    return f"{first}+{count}"
+
+
+def _split_at_pauses(words: Sequence[RecognizedWord], recording: str) -> Iterator[TimedSegment]:
+    """Yield segments: words without a longer pause between them."""
+    segment: list[TimedWord] = []
+    for word in words:
+        if segment and word.start - segment[-1].end >= MIN_PAUSE_SECONDS:
+            yield _make_segment(segment)
+            segment = []
+        segment.append(TimedWord(recording, *word))
+    if segment:
+        yield _make_segment(segment)
+
+
+def _make_segment(words: Sequence[TimedWord]) -> TimedSegment:
+    text = " ".join(word.word for word in words)
+    return TimedSegment(text, words[0].start, words[-1].end, tuple(words))
