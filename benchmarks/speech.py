@@ -104,7 +104,7 @@ def share_within(errors: Sequence[float], limit: float) -> float:
 
 
 def plain_seconds(speech: SpokenText, text: str | None) -> float:
-    """Return the time that pocketsphinx needs in one window: recognition, or alignment of a text."""
+    """Return the CPU time of pocketsphinx in one window: of recognition, or of alignment."""
     folder = find_model_folder()
     decoder = make_decoder(
         lm=None if text else str(folder / "en-us.lm.bin"), dict=str(folder / DICTIONARY_FILE)

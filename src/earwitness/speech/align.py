@@ -39,6 +39,7 @@ from earwitness.speech.recognize import (
     RecognizedWord,
     make_decoder,
     open_journal,
+    read_duration,
     recognize_windows,
     refuse_language,
     to_int16,
@@ -128,7 +129,7 @@ def align(
     for sentence in sentences:
         timed = tuple(TimedWord(path.stem, word, *next(times)) for word in sentence)
         segments.append(TimedSegment(" ".join(sentence), timed[0].start, timed[-1].end, timed))
-    return TimedTranscript(tuple(segments), path.stem, None, language)
+    return TimedTranscript(tuple(segments), path.stem, round(read_duration(path), 3), language)
 
 
 def align_words(
