@@ -398,9 +398,10 @@ def test_flaws_of_json_say_where() -> None:
         "1: segments[0].words[1]: has the confidence 7, above 1",
         "1: segments[0].words[2]: has invalid times (2 to 1 s)",
     ]
-    assert messages('{"chapters": []}') == ['1: no list "segments" found']
-    assert messages("{\n]")[0].startswith("2: not JSON")
-    assert messages("[" * 100_000)[0].startswith("1: not JSON")
+    assert messages('{"chapters": []}') == ["1: unknown transcript format"]
+    assert messages('{"chapters": []}', "json") == ['1: no list "segments" found']
+    assert messages('{"segments": [\n}')[0].startswith("2: not JSON")
+    assert messages("[" * 100_000, "json")[0].startswith("1: not JSON")
 
 
 def test_manifests_of_nemo_have_a_segment_per_line() -> None:

@@ -293,7 +293,8 @@ def guess_transcript_form(text: str, segments: str = "") -> str:
     if "ooTextFile" in start[:100]:
         return "textgrid"
     if start.startswith(("{", "[")):
-        return "manifest" if MANIFEST_LINE.match(start) else "json"
+        is_json = TRANSCRIPT_KEY.search(start) or SEGMENT_LIST.match(start)
+        return "manifest" if MANIFEST_LINE.match(start) else "json" if is_json else ""
     if "-->" in start:
         return "srt"
     lines = (line.split() for line in start.split("\n") if not line.startswith(";;"))
@@ -415,11 +416,9 @@ def _parse_textgrid(text: str, name: str) -> ParsedTranscripts:
     tiers, duration, flaws = read_textgrid(text)
     if flaws:
         return [], flaws
-    kinds = [tier.name.rpartition(" - ")[2].strip().casefold() for tier in tiers]
-    named = list(zip(kinds, tiers, strict=True))
-    words = [tier for kind, tier in named if kind in WORD_TIERS]
-    sentences = [tier for kind, tier in named if kind in SENTENCE_TIERS]
-    others = [tier for kind, tier in named if kind not in PHONE_TIERS]
+    words = [tier for tier in tiers if tier.kind in WORD_TIERS]
+    sentences = [tier for tier in tiers if tier.kind in SENTENCE_TIERS]
+    others = [tier for tier in tiers if tier.kind not in PHONE_TIERS]
     if not words and not sentences:
         sentences = others
         if len(others) != 1:
@@ -446,6 +445,8 @@ def _parse_textgrid(text: str, name: str) -> ParsedTranscripts:
 # --- Readers: JSON of whisper, WhisperX and whisper.cpp ------------------------------------------
 
 
+TRANSCRIPT_KEY = re.compile(r'"(?:segments|transcription|word_segments|words)"\s*:\s*\[')
+SEGMENT_LIST = re.compile(r'\[\s*\{[^{}]*"start"\s*:')
 CONFIDENCE_KEYS = ("probability", "score", "confidence")
 
 
@@ -485,8 +486,9 @@ def _fields(value: Any) -> dict[str, Any]:
 def _seconds(fields: Mapping[str, Any], key: str) -> float | None:
     """Return a time, or None if it is missing or not a finite number."""
     value = fields.get(key)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and abs(value) <= MAX_TIME_SECONDS else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) <= MAX_TIME_SECONDS else None
 
 
 def _period(fields: Mapping[str, Any], path: str, flaws: list[Flaw]) -> tuple[float, float] | None:

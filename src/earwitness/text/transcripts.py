@@ -454,6 +454,11 @@ class GridTier(NamedTuple):
     name: str
     parts: tuple[GridPart, ...]
 
+    @property
+    def kind(self) -> str:
+        """Name in lower case, without the speaker that the Montreal Forced Aligner adds."""
+        return self.name.rpartition(" - ")[2].strip().casefold()
+
 
 class _GridToken(NamedTuple):
     """A number, a text or a flag of a TextGrid, and its line."""
