@@ -351,6 +351,14 @@ FEATURES = {
     "bert": (Feature("score said.jsonl heard.jsonl --metric bertscore", r"bertscore\S* ↑"),),
     "figures": (Feature(f"{SCORE} --figures out/figures", r"wrote [1-9]\d* files"),),
     "ja": (Feature("score said.jsonl heard.jsonl --tokenize japanese", r"janome=\d+\.\d+"),),
+    "mms": (
+        Feature(
+            "align day.wav day.txt --aligner mms_fa",
+            r"day\.wav|weights",
+            status=2,
+            needs="audio",
+        ),
+    ),
     "pandas": (Feature("python frame.py pandas", r"DataFrame"),),
     "polars": (Feature("python frame.py polars", r"DataFrame"),),
     "postgresql": (
@@ -370,6 +378,7 @@ FEATURES = {
             needs="audio",
         ),
     ),
+    "speech": (Feature("transcribe day.wav", r'"segments"', needs="audio"),),
     "xlsx": (Feature("study export-xlsx captions/study.yaml -o out/books", r"wrote 2 workbooks"),),
     "yamnet": (
         Feature(
@@ -481,6 +490,7 @@ def write_examples(folder: Path, sdist: Path) -> None:
     for name in ("broken.onnx", "broken.tflite"):
         (folder / name).write_bytes(b"no model")
     write_noise(folder / "day.wav", seconds=60)
+    (folder / "day.txt").write_text("noise\n", encoding="utf-8")
     captions, clips = ["item,system,caption"], ["name"]
     for number in range(4):
         write_noise(folder / "captions" / "clips" / f"c{number}.wav", seconds=1)
@@ -648,7 +658,7 @@ def check_release(folder: Path, torch: str, only: Sequence[str], keep: Path | No
         write_examples(work, sdist)
         for extra in ["", *(only or extras)]:
             place = Environment(folder / f"with-{extra}", work)
-            first = [[torch]] if extra == "bert" and torch else []
+            first = [[torch]] if extra in ("bert", "mms") and torch else []
             requirement = f"{wheel}[{extra}]" if extra else str(wheel)
             pip = folder / "tools" / "bin" / "python"
             fault = make_environment(place.folder, pip, *first, [requirement])
@@ -669,7 +679,7 @@ def check_release(folder: Path, torch: str, only: Sequence[str], keep: Path | No
 def main() -> int:
     """Read options and run all checks in a temporary folder."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--torch", default="", help="Requirement installed before the extra bert.")
+    parser.add_argument("--torch", default="", help="Requirement installed before bert and mms.")
     parser.add_argument("--extra", action="append", help="Only this extra (repeatable).")
     parser.add_argument("--keep", type=Path, help="Folder for both archives if nothing failed.")
     options = parser.parse_args()
