@@ -184,7 +184,7 @@ def _search_holes(
     searches: dict[tuple[int, bool], _SkimSearch] = {}
     for n, (skim, picks) in enumerate(zip(skims, picks_of_skims, strict=True)):
         size = len(skim.samples)
-        if holes := _find_holes(picks, size, length // 2):
+        if holes := _find_holes(picks, size, length // 4):
             backwards = _LowRateSkim(skim.samples[::-1], skim.frames[::-1])
             turned_holes = [(size - last, size - first) for first, last in holes]
             searches[n, False] = _SkimSearch(skim, short, rate, holes)
@@ -192,7 +192,7 @@ def _search_holes(
     found = _search(list(searches.values()), frames, progress)
     for (n, turned), new_picks in zip(searches, found, strict=True):
         size = len(skims[n].samples)
-        holes = _find_holes(picks_of_skims[n], size, length // 2)
+        holes = _find_holes(picks_of_skims[n], size, length // 4)
         for pick in new_picks:
             first, last = (size - pick.last, size - pick.first) if turned else pick[:2]
             if any(hole[0] <= (first + last) / 2 <= hole[1] for hole in holes):
