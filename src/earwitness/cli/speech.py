@@ -315,12 +315,18 @@ def _iterate_lines(path: Path) -> Iterator[str]:
     show_default=True,
     help="Number of hypotheses per window in JSON output (pocketsphinx).",
 )
+@click.option(
+    "--vad/--no-vad",
+    default=None,
+    help="Recognize only what voice activity detection finds.  [default: if Silero is installed]",
+)
 @speech_options
 def transcribe_command(
     audio: tuple[Path, ...],
     recognizer: str,
     language: str,
     n_best: int,
+    vad: bool | None,
     output: Path | None,
     to: str | None,
     cache: Path | None,
@@ -346,7 +352,13 @@ def transcribe_command(
 
     def work(path: Path, progress: Progress) -> SpeechResult:
         found = transcribe(
-            path, recognizer=chosen, language=language, cache=cache, map=map_, progress=progress
+            path,
+            recognizer=chosen,
+            language=language,
+            vad=vad,
+            cache=cache,
+            map=map_,
+            progress=progress,
         )
         windows = [
             {"start": window.start, "end": window.end, "alternatives": list(window.alternatives)}
