@@ -9,8 +9,7 @@
     ├── WorkerDied        a worker process died
     ├── StoreError        the database failed; nothing was saved
     ├── MissingExtra      an optional library is not installed; names the extra
-    ├── PluginError       a plug-in cannot be used; names its package
-    └── MissingFeature    the feature is not supported
+    └── PluginError       a plug-in cannot be used; names its package
 
     EarwitnessWarning     the numbers are right, but something was left out
 """
@@ -56,10 +55,6 @@ class BadAnswer(EarwitnessError, ValueError):
         self.about = tuple(wrong) if isinstance(wrong, Mapping) else ()
         self.wrong = tuple(wrong.values() if isinstance(wrong, Mapping) else wrong)
         super().__init__("; ".join(self.wrong))
-
-
-class MissingFeature(EarwitnessError, NotImplementedError):
-    """The feature is not supported."""
 
 
 class MissingExtra(EarwitnessError, ImportError):

@@ -512,11 +512,13 @@ class TaskFields:
 
 
 class TaskOption(NamedTuple):
-    """An option of the reader of a task."""
+    """An option of the reader of a task; ``default`` is shown, the reader sets it."""
 
     name: str
     help: str
     choices: tuple[str, ...] = ()
+    default: str = ""
+    is_flag: bool = False
 
 
 ReaderFactory = Callable[[MetricSet, dict[str, str], Folders], TaskReader]

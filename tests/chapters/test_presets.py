@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import nltk
@@ -12,10 +13,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earwitness.chapters.presets import PRESETS, PresetOptions, read
+from earwitness.chapters.presets import (
+    ALIGNERS,
+    PRESETS,
+    ChapterOptions,
+    PresetOptions,
+    align_sections,
+    open_aligner,
+    read,
+)
 from earwitness.errors import UsageError
+from earwitness.speech import align
+from earwitness.speech.ctc import AlignmentFailure
+from earwitness.speech.mms import MmsAligner
 from earwitness.text.sentences import split_sentences
 from earwitness.text.times import TIMESTAMP_FORMATS, TimestampFormat
+from earwitness.text.transcripts import Transcript, TranscriptSection
+from helpers.clock_aligner import ClockAligner
 
 SRT = """1
 00:00:00,000 --> 00:01:00,000
@@ -292,3 +306,61 @@ def test_sentences_lose_no_character(text: str) -> None:
 def test_the_stemmer_is_there() -> None:
     assert nltk.__version__
     assert set(TIMESTAMP_FORMATS) == {"HH:MM:SS", "H:MM:SS", "MM:SS", "M:SS", "HHMMSS", "MMSS"}
+
+
+# --- Times from audio ----------------------------------------------------------------------------
+
+
+def aligned_times(*texts: str) -> list[float]:
+    """Return the starts of sections whose words are spoken one per second from 0.25 s."""
+    sections = tuple(TranscriptSection(text, time=99.0) for text in texts)
+    path = Path(__file__)  # any file that exists
+    return align_sections(Transcript(sections), path, ClockAligner()).times
+
+
+@pytest.mark.parametrize(
+    ("texts", "times"),
+    [
+        (["a b", "c", "d"], [0.0, 2.25, 3.25]),
+        (["a b", "— c"], [0.0, 3.25]),  # the dash is not spoken
+        (["a b", "", "c"], [0.0, 2.25, 2.25]),  # no text: with the next chapter
+        (["a b", ""], [0.0, 1.75]),  # no next chapter: where the last word ends
+        (["", "a"], [0.0, 0.25]),
+    ],
+)
+def test_sections_start_with_their_first_spoken_words(texts: list[str], times: list[float]) -> None:
+    assert aligned_times(*texts) == times
+
+
+def test_a_text_without_words_cannot_be_aligned() -> None:
+    with pytest.raises(AlignmentFailure, match="the text has no words"):
+        aligned_times("", "")
+
+
+def test_aligners_are_those_of_speech_and_opened_once() -> None:
+    assert ALIGNERS == align.ALIGNERS
+    assert open_aligner("mms_fa") is open_aligner("mms_fa")
+    assert isinstance(open_aligner("mms_fa"), MmsAligner)
+
+
+def test_an_unknown_aligner_is_refused_with_the_known_names() -> None:
+    with pytest.raises(UsageError, match='unknown aligner "mms" — known: mms_fa, pocketsphinx'):
+        ChapterOptions(aligner="mms").check()
+
+
+@pytest.mark.parametrize(
+    ("options", "signature"),
+    [
+        (ChapterOptions("markdown_ts"), "|preset=markdown_ts"),
+        (ChapterOptions("cstart"), "|preset=cstart|aligner=pocketsphinx|language=eng"),
+        (
+            ChapterOptions("cstart_ts", force_alignment=True),
+            "|preset=cstart_ts|aligner=pocketsphinx|language=eng|force_alignment=yes",
+        ),
+        (ChapterOptions(aligner="mms_fa", language="deu"), "|aligner=mms_fa|language=deu"),
+    ],
+)
+def test_the_aligner_is_in_the_signature_if_it_matters(
+    options: ChapterOptions, signature: str
+) -> None:
+    assert options.signature == signature

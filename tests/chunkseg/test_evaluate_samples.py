@@ -9,7 +9,7 @@ import pytest
 
 from earwitness import chunkseg
 from earwitness.chunkseg import titles
-from earwitness.errors import EarwitnessWarning, InputError, MissingFeature, UsageError
+from earwitness.errors import EarwitnessWarning, InputError, UsageError
 from helpers.samples import corpus
 
 SAMPLE: dict[str, Any] = {"hypothesis": [10.0], "reference": [12.0], "duration": 60.0}
@@ -18,12 +18,8 @@ SAMPLE: dict[str, Any] = {"hypothesis": [10.0], "reference": [12.0], "duration":
 TITLES = [("Wrap text with a span", 11.0), ("Add a background", 23.0)]
 
 
-def test_what_needs_the_sound_comes_later_and_says_so() -> None:
+def test_text_without_times_needs_audio_and_a_format() -> None:
     spoken = {**SAMPLE, "hypothesis": "[CSTART] a [CEND] b", "format": "cstart"}
-    with pytest.raises(
-        MissingFeature, match="aligning text with audio is not supported — use a format with time"
-    ):
-        chunkseg.evaluate(**spoken, audio="a.wav")
     with pytest.raises(UsageError, match="audio path is required"):
         chunkseg.evaluate(**spoken)
     with pytest.raises(UsageError, match="format is required when hypothesis is a string"):

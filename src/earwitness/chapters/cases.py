@@ -19,7 +19,7 @@ class ParsedChapters(NamedTuple):
     """Boundaries, titles, transcript, and start times of sentences.
 
     ``loose`` is the number of lines of the transcript outside all chapters, ``levels`` are the
-    levels of its headings.
+    levels of its headings, and ``is_aligned`` is true if its times are from an aligner.
     """
 
     boundaries: Sequence[float]
@@ -28,6 +28,7 @@ class ParsedChapters(NamedTuple):
     sentences: Starts | None = None
     loose: int = 0
     levels: tuple[int, ...] = ()
+    is_aligned: bool = False
 
     @property
     def texts(self) -> tuple[Titles | None, str | None, Starts | None]:
@@ -93,7 +94,8 @@ class ChapterCases(Cases):
     """A sequence of chapter cases as arrays; a single case is created when accessed.
 
     The references of case ``i`` are the rows ``spans[i]`` to ``spans[i + 1]`` of ``reference``;
-    without ``spans`` every case has one.
+    without ``spans`` every case has one. ``audio`` has the paths or addresses of items as given, by
+    which outputs are aligned; cases with outputs do not have it.
     """
 
     items: Sequence[str]
@@ -103,6 +105,7 @@ class ChapterCases(Cases):
     reference: Ragged
     spans: Ints | None = None
     texts: ChapterTexts | None = None
+    audio: Sequence[str | None] | None = None
 
     @classmethod
     def of(cls, cases: Sequence[Case]) -> ChapterCases:

@@ -1,4 +1,4 @@
-"""Presets for chapter marks in transcripts: cstart, markdown, custom and others."""
+"""Presets for chapter marks in transcripts (cstart, markdown, custom …), and times from audio."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from functools import cache
+from itertools import accumulate, zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from earwitness.chapters.formats import (
     parse_audacity,
@@ -19,6 +22,7 @@ from earwitness.chapters.formats import (
     parse_textgrid,
     parse_ytdlp,
 )
+from earwitness.core import Progress, is_address, label_progress, no_progress
 from earwitness.errors import UsageError, nearest
 from earwitness.text.times import (
     PATTERN_TIMEOUT_SECONDS,
@@ -37,6 +41,9 @@ from earwitness.text.transcripts import (
     parse_youtube,
 )
 
+if TYPE_CHECKING:
+    from earwitness.speech.align import Aligner
+
 TITLE_START_TAG, TITLE_END_TAG = "[CSTART]", "[CEND]"
 TITLE_TAG_PATTERN = re.compile(r"\[(CSTART|CEND)\]")
 MARKDOWN_HEADER_PATTERN = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$", re.MULTILINE)
@@ -44,6 +51,9 @@ TIME_FIRST_PATTERN = re.compile(rf"({TIME_PATTERN})(?:\s*[-–—:|.,;→]+\s*|\
 TIME_LAST_PATTERN = re.compile(rf"(.*?)\s*@\s*({TIME_PATTERN})", re.DOTALL)
 
 EACH_LEVEL = "each"
+# as in earwitness.speech.align, which is imported only to align
+ALIGNERS = ("pocketsphinx", "mms_fa")
+DEFAULT_LANGUAGE = "eng"
 
 # start and end of a heading, its title and time
 ChapterMark = tuple[int, int, str | None, float | None]
@@ -73,19 +83,44 @@ class PresetOptions:
 
 @dataclass(frozen=True)
 class ChapterOptions:
-    """Default preset of transcripts, and its options."""
+    """Default preset of transcripts with its options, and how texts are aligned with audio.
+
+    ``language`` is an ISO 639-3 code. With ``force_alignment``, outputs are aligned even if their
+    transcripts have times.
+    """
 
     preset: str = ""
     options: PresetOptions = field(default_factory=PresetOptions)
+    aligner: str = ALIGNERS[0]
+    language: str = DEFAULT_LANGUAGE
+    force_alignment: bool = False
+
+    def check(self) -> None:
+        """Raise UsageError if an option is invalid."""
+        if self.preset and self.preset not in PRESETS:
+            raise UsageError(f'unknown preset "{self.preset}" — {nearest(self.preset, PRESETS)}')
+        if self.aligner not in ALIGNERS:
+            raise UsageError(
+                f'unknown aligner "{self.aligner}" — {nearest(self.aligner, ALIGNERS)}'
+            )
+        self.options.check()
 
     @property
     def signature(self) -> str:
-        """Preset and options after a ``|``, or empty."""
+        """Preset and options after a ``|``, or empty.
+
+        The aligner and the language are included if the preset has no times, alignment is forced,
+        or they are not the default.
+        """
         options = {"preset": self.preset}
         if self.preset in ("", "custom", "custom_ts"):  # lines may set a custom preset
             options["pattern"] = self.options.pattern
             options["timestamp_format"] = self.options.timestamp_format
         options |= {"tier": self.options.tier, "heading_level": self.options.level}
+        is_default = (self.aligner, self.language) == (ALIGNERS[0], DEFAULT_LANGUAGE)
+        if self.preset in UNTIMED_PRESETS or self.force_alignment or not is_default:
+            options |= {"aligner": self.aligner, "language": self.language}
+            options["force_alignment"] = "yes" * self.force_alignment
         return "".join(f"|{name}={value}" for name, value in options.items() if value)
 
 
@@ -305,6 +340,112 @@ PRESETS: dict[str, Callable[[str, PresetOptions], Transcript]] = {
 ANNOTATION_PRESETS = ("ytdlp", "rttm", "audacity", "textgrid", "jams", "lab", "csv")
 # presets of chapter lists, which have no transcript
 TITLE_LIST_PRESETS = {"srt", "webvtt", "youtube", "podcast", "ffmetadata", *ANNOTATION_PRESETS}
+UNTIMED_PRESETS = {"cstart", "newline", "markdown", "custom"}
+
+
+# --- Times from audio ----------------------------------------------------------------------------
+
+
+NO_AUDIO_REMEDY = "add audio, use a preset with times, or give boundaries"
+ALIGNING_LABEL = "aligning text"
+
+
+def align_sections(
+    transcript: Transcript,
+    audio: Path,
+    aligner: Aligner,
+    language: str = DEFAULT_LANGUAGE,
+    *,
+    progress: Progress = no_progress,
+) -> Transcript:
+    """Return a transcript whose sections start with their first spoken words.
+
+    The first section starts at 0. A section without text starts with the next one, or at the end of
+    the last word if there is none. Times in the transcript are ignored.
+
+    Parameters
+    ----------
+    transcript
+        Sections with their texts.
+    audio
+        Audio file.
+    aligner
+        Aligner of ``earwitness.speech.align``.
+    language
+        ISO 639-3 code of the language.
+    progress
+        Callback for progress reports, in seconds of audio.
+
+    Raises
+    ------
+    AlignmentFailure
+        If the audio cannot be read or does not contain the text.
+    UsageError
+        If the aligner cannot be used.
+    """
+    from earwitness.speech.align import align_words
+
+    texts = [section.text.split() for section in transcript.sections]
+    words = [word for text in texts for word in text]
+    times = align_words(audio, words, aligner, language, progress=progress)
+    is_spoken = [any(map(str.isalnum, word)) for word in words]  # not a dash or a quotation mark
+    starts = [0.0]
+    for first in list(accumulate(map(len, texts)))[:-1]:
+        spoken = next((place for place in range(first, len(words)) if is_spoken[place]), None)
+        starts.append(times[-1].end if spoken is None else times[spoken].start)
+    sections = zip(transcript.sections, starts, strict=True)
+    return replace(
+        transcript, sections=tuple(section._replace(time=time) for section, time in sections)
+    )
+
+
+class ItemAudio(NamedTuple):
+    """Audio of an item as its line gives it, the folder of the file, and progress of alignment."""
+
+    name: str | None = None
+    folder: Path | None = None
+    progress: Progress = no_progress
+
+    @property
+    def path(self) -> Path:
+        """The path in the folder of the file that names it, or as given."""
+        assert self.name is not None
+        beside = None if self.folder is None else self.folder / self.name
+        return beside if beside is not None and beside.is_file() else Path(self.name)
+
+
+def align_transcript(
+    transcript: Transcript, reading: ChapterOptions, audio: ItemAudio
+) -> Transcript | tuple[str, str]:
+    """Return a transcript with times from its audio, or the reason why it has none and a remedy."""
+    from earwitness.speech.ctc import AlignmentFailure
+
+    if audio.name is None or is_address(audio.name):
+        reason = "no audio" if audio.name is None else "audio at an address, which is not loaded"
+        needs = "must be aligned" if transcript.timed else "has no times"
+        return f"{needs}, and the item has {reason}", NO_AUDIO_REMEDY
+    aligner = open_aligner(reading.aligner)
+    try:
+        with label_progress(audio.progress, ALIGNING_LABEL) as progress:
+            return align_sections(
+                transcript, audio.path, aligner, reading.language, progress=progress
+            )
+    except AlignmentFailure as failure:
+        return f"cannot be aligned with its audio: {failure}", ""
+
+
+def open_aligner(name: str) -> Aligner:
+    """Return an aligner with the cache folder of the user; its model is loaded only once."""
+    from earwitness.models.cache import find_cache
+
+    return _open_aligner(name, find_cache().folder)
+
+
+@cache
+def _open_aligner(name: str, folder: Path) -> Aligner:
+    from earwitness.speech.align import find_aligner
+
+    return find_aligner(name, cache=folder)
 
 
 # --- Levels of headings --------------------------------------------------------------------------

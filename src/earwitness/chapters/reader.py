@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,8 @@ from earwitness.chapters.presets import (
     PRESETS,
     TITLE_LIST_PRESETS,
     ChapterOptions,
+    ItemAudio,
+    align_transcript,
     found_levels,
     level_notes,
     level_remarks,
@@ -42,7 +45,7 @@ from earwitness.chapters.records import (
     TitleList,
     Word,
 )
-from earwitness.chapters.text_metrics import TitleMetric, TitleOverlap
+from earwitness.chapters.text_metrics import TitleMetric, pair_titles
 from earwitness.core import (
     BoundaryMatching,
     Case,
@@ -50,8 +53,9 @@ from earwitness.core import (
     ExampleItem,
     Key,
     OnError,
-    TitlePair,
+    Progress,
     Titles,
+    no_progress,
 )
 from earwitness.errors import nearest
 from earwitness.io.records import Findings, hash_names, refuse_other_files
@@ -227,12 +231,12 @@ SPEECH_READERS: tuple[Callable[[Any, str], Starts | list[Fault]], ...] = (
 # --- Boundaries and titles of a record -----------------------------------------------------------
 
 
-NO_TIMES_MESSAGE = "has no times, and aligning text with audio is not supported"
 NAN = float("nan")
+ALIGNED_REMARK = "aligned"
 
 
 def resolve(
-    content: ChapterContent, reading: ChapterOptions, path: str
+    content: ChapterContent, reading: ChapterOptions, path: str, audio: ItemAudio
 ) -> ParsedChapters | list[Fault]:
     """Return the chapters of a content, or all faults; ``path`` is its path in the record."""
     titles = given_titles(content.titles)
@@ -248,16 +252,25 @@ def resolve(
         message = f'unknown preset "{preset}"' if preset else "unknown chapter format"
         remedy = nearest(preset, PRESETS) if preset else f"set a preset: {', '.join(PRESETS)}"
         return [Fault(_at(path, "transcript"), message, remedy)]
-    transcript = read(content.transcript, preset, reading.options)
-    said = None if preset in TITLE_LIST_PRESETS else transcript.text
-    return _from_transcript(content, transcript, said, path)
+    transcript, field = read(content.transcript, preset, reading.options), _at(path, "transcript")
+    if faults := _transcript_faults(transcript, field):
+        return faults
+    is_list, is_aligned = preset in TITLE_LIST_PRESETS, False
+    if content.boundaries is UNSET and transcript.sections:
+        is_aligned = not transcript.timed or (reading.force_alignment and not is_list)
+    if is_aligned:
+        aligned = align_transcript(transcript, reading, audio)
+        if not isinstance(aligned, Transcript):
+            return [Fault(field, *aligned)]
+        transcript = aligned
+    return _from_transcript(content, transcript, is_list=is_list, is_aligned=is_aligned)
 
 
 def resolve_output(
-    content: ChapterOutput, reading: ChapterOptions, path: str
+    content: ChapterOutput, reading: ChapterOptions, path: str, audio: ItemAudio
 ) -> ParsedChapters | list[Fault]:
     """Return the chapters of an output, with the sentences of the system's own transcript."""
-    return with_sentences(resolve(content, reading, path), spoken(content, f"{path}."))
+    return with_sentences(resolve(content, reading, path, audio), spoken(content, f"{path}."))
 
 
 def with_sentences(
@@ -270,29 +283,33 @@ def with_sentences(
     return chapters._replace(sentences=starts)
 
 
-def _from_transcript(
-    content: ChapterContent, transcript: Transcript, said: str | None, path: str
-) -> ParsedChapters | list[Fault]:
-    field = _at(path, "transcript")
+def _transcript_faults(transcript: Transcript, field: str) -> list[Fault]:
     far = [
         s for s in transcript.sections if s.time is not None and not abs(s.time) <= MAX_TIME_SECONDS
     ]
-    if transcript.flaws or far:
-        faults = [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in transcript.flaws]
-        return faults + [
-            Fault(field, f"line {s.line}: {s.time:g} s is not a valid time") for s in far
-        ]
+    faults = [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in transcript.flaws]
+    return faults + [Fault(field, f"line {s.line}: {s.time:g} s is not a valid time") for s in far]
+
+
+def _from_transcript(
+    content: ChapterContent, transcript: Transcript, *, is_list: bool, is_aligned: bool
+) -> ParsedChapters:
     titles = given_titles(content.titles)
     if titles is None and any(section.title is not None for section in transcript.sections):
         titles = tuple(
             (s.title or "", NAN if s.time is None else s.time) for s in transcript.sections
         )
+    said = None if is_list else transcript.text
     if content.boundaries is not UNSET:
         return ParsedChapters(content.boundaries, titles, said, loose=transcript.loose)
-    if transcript.sections and not transcript.timed:
-        return [Fault(field, NO_TIMES_MESSAGE, "use a preset with times, or give boundaries")]
-    levels = tuple(sorted(transcript.levels))
-    return ParsedChapters(transcript.times, titles, said, loose=transcript.loose, levels=levels)
+    return ParsedChapters(
+        transcript.times,
+        titles,
+        said,
+        loose=transcript.loose,
+        levels=tuple(sorted(transcript.levels)),
+        is_aligned=is_aligned,
+    )
 
 
 def given_text(text: str | UnsetType) -> str | None:
@@ -316,8 +333,8 @@ def parse_samples(
     block: LineBlock,
     system: str,
     on_error: OnError,
-    by: tuple[Slicing, ...] = (),
-    reading: ChapterOptions | None = None,
+    by: tuple[Slicing, ...],
+    reader: ChapterReader,
 ) -> ParsedBatch:
     """Return the cases of lines in chunkseg's format, all of one system."""
     refuse_other_files("samples", block, on_error)
@@ -327,7 +344,7 @@ def parse_samples(
         if isinstance(record, bytes):
             parsed = _mend(block, line, record, system, findings)
         else:
-            parsed = _take(block, line, record, system, findings, reading or ChapterOptions())
+            parsed = _take(block, line, record, system, findings, reader)
         if parsed is not None:
             taken.append(parsed)
             lines.append(line)
@@ -351,6 +368,7 @@ def parse_samples(
     remarks = boundary_remarks(cases, references=False) + boundary_remarks(cases, references=True)
     remarks += text_remarks(cases) + nulls + level_remarks(output.levels for output in outputs)
     remarks["loose"] += sum(output.loose for output in outputs)
+    remarks[ALIGNED_REMARK] += sum(output.is_aligned for output in outputs)
     return ParsedBatch(
         cases,
         np.array(lines, np.int64),
@@ -376,10 +394,10 @@ def _take(
     sample: ChunksegSample,
     system: str,
     findings: Findings,
-    reading: ChapterOptions,
+    reader: ChapterReader,
 ) -> _Taken | None:
     """Return a sample of a valid line, or None if its texts are invalid."""
-    output = _output(sample, reading)
+    output = _output(sample, reader)
     heard, said = _spoken(sample, "hyp"), _spoken(sample, "reference")
     chapters = with_sentences(output, heard)
     faults = [fault for part in (chapters, said) if isinstance(part, list) for fault in part]
@@ -393,12 +411,13 @@ def _take(
     return _Taken(sample, EMPTY_CHAPTERS if isinstance(chapters, list) else chapters, said)
 
 
-def _output(sample: ChunksegSample, reading: ChapterOptions) -> ParsedChapters | list[Fault]:
+def _output(sample: ChunksegSample, reader: ChapterReader) -> ParsedChapters | list[Fault]:
     """Return the chapters of a sample, from its transcript if it has one."""
     if not isinstance(sample.hypothesis, str):
         return ParsedChapters(sample.hypothesis, given_titles(sample.hyp_titles))
     content = ChapterContent(UNSET, sample.hyp_titles, sample.hypothesis, sample.format)
-    chapters = resolve(content, reading, "")
+    audio = ItemAudio(given_text(sample.audio), reader.outputs_in, reader.progress)
+    chapters = resolve(content, reader.reading, "", audio)
     return (
         chapters
         if isinstance(chapters, ParsedChapters)
@@ -458,49 +477,17 @@ def _matches_by_value(
     return matches
 
 
-def _title_pairs(
-    cases: Mapping[str, Case], references: Mapping[str, Any], metric: TitleMetric | None
-) -> dict[str, tuple[TitlePair, ...]]:
-    """Return the pairs of titles by system, if there are titles; without a metric, no scores."""
-    rule = metric or TitleOverlap()
-    pairs = {}
-    for system, case in cases.items():
-        titles, rows = case.output.titles or (), list[TitlePair]()
-        for annotator, chapters in references.items():
-            if chapters.titles is None:
-                continue
-            wanted = chapters.titles
-            places = rule.matched_places(titles, wanted, case.item.duration)
-            texts = [(titles[mine][0], wanted[theirs][0]) for mine, theirs in places]
-            scores = metric.score_titles(texts) if metric and texts else [NAN] * len(texts)
-            rows += [
-                TitlePair(annotator, wanted[theirs], titles[mine], score)
-                for (mine, theirs), score in zip(places, scores, strict=True)
-            ]
-            found = {theirs for _, theirs in places}
-            used = {mine for mine, _ in places}
-            rows += [
-                TitlePair(annotator, title, None, NAN)
-                for n, title in enumerate(wanted)
-                if n not in found
-            ]
-            rows += [
-                TitlePair(annotator, None, title, NAN)
-                for n, title in enumerate(titles)
-                if n not in used
-            ]
-        pairs[system] = tuple(rows)
-    return pairs if any(pairs.values()) else {}
-
-
 # --- Chapter reader ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class ChapterReader(TaskReader):
-    """Reader of chapter files, with the options ``reading``."""
+    """Reader of chapter files, with the options ``reading``; audio is next to its file."""
 
     reading: ChapterOptions = field(default_factory=ChapterOptions)
+    outputs_in: Path | None = None
+    references_in: Path | None = None
+    progress: Progress = field(default=no_progress, compare=False)
 
     outputs = OUTPUTS
     references = REFERENCES
@@ -527,20 +514,30 @@ class ChapterReader(TaskReader):
             for level in found_levels(remarks)
         }
 
+    def with_progress(self, progress: Progress) -> ChapterReader:
+        return replace(self, progress=progress)
+
     def output(self, record: Any, cases: Cases, row: int) -> ParsedChapters | list[Fault]:
-        del cases, row
-        return resolve_output(record, self.reading, "output")
+        assert isinstance(cases, ChapterCases)
+        name = None if cases.audio is None else cases.audio[row]
+        audio = ItemAudio(name, self.references_in, self.progress)
+        return resolve_output(record, self.reading, "output", audio)
 
     def reference(
         self, record: ChapterReferenceLine, names: Sequence[str]
     ) -> tuple[list[ParsedChapters], list[Fault]]:
-        """Return the sentences, then the chapters of each reference, and all faults."""
+        """Return the sentences, then the chapters of each reference, and all faults.
+
+        References are aligned only if they have no times.
+        """
         del names
+        audio = ItemAudio(given_text(record.audio), self.references_in, self.progress)
+        reading = replace(self.reading, force_alignment=False)
         said = with_sentences(ParsedChapters(()), spoken(record))
         resolved = [said] if isinstance(said, ParsedChapters) else []
         faults = said if isinstance(said, list) else []
         for n, annotation in enumerate(record.references):
-            chapters = resolve(annotation, self.reading, f"references[{n}]")
+            chapters = resolve(annotation, reading, f"references[{n}]", audio)
             blank = annotation.transcript is not UNSET and not annotation.transcript.strip()
             if annotation.boundaries is UNSET and blank:
                 remedy = "give boundaries, or a text"
@@ -567,6 +564,7 @@ class ChapterReader(TaskReader):
             Ragged.from_rows(one.boundaries for one in annotations),
             spans_of([len(record.references) for record in records]),
             ChapterTexts.of(nobody, [one.titles for one in annotations], said),
+            [given_text(record.audio) for record in records],
         )
 
     def join(
@@ -586,7 +584,7 @@ class ChapterReader(TaskReader):
     def samples(
         self, block: LineBlock, system: str, on_error: OnError, by: tuple[Slicing, ...]
     ) -> ParsedBatch:
-        return parse_samples(block, system, on_error, by, self.reading)
+        return parse_samples(block, system, on_error, by, self)
 
     def fields(self, case: Cases, row: int) -> dict[str, Any]:
         assert isinstance(case, ChapterCases)
@@ -600,6 +598,7 @@ class ChapterReader(TaskReader):
         if not references:
             remarks.update(text_remarks(cases))
         remarks["loose"] += sum(one.loose for one in resolved)
+        remarks[ALIGNED_REMARK] += sum(one.is_aligned for one in resolved)
         return remarks + level_remarks(one.levels for one in resolved)
 
     def example(
@@ -616,11 +615,15 @@ class ChapterReader(TaskReader):
             references={name: chapters.boundaries for name, chapters in references.items()},
             outputs={system: case.output.boundaries for system, case in cases.items()},
             matches=_matches_by_value(cases, references, metrics),
-            titles=_title_pairs(cases, references, titled[0] if titled else None),
+            titles=pair_titles(cases, references, titled[0] if titled else None),
             title_score=titled[0].pair_score if titled else "",
         )
 
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
+        if aligned := remarks[ALIGNED_REMARK]:
+            what = "transcript was" if aligned == 1 else "transcripts were"
+            by = f"{self.reading.aligner} ({self.reading.language})"
+            yield f"{aligned:,} {what} aligned with audio by {by}"
         yield from level_notes(remarks, self.reading.options.level)
         yield from chapter_notes(remarks, {metric.name for metric in metrics})
         yield from latin_notes(remarks[NOT_LATIN_REMARK], metrics)

@@ -13,10 +13,15 @@ from earwitness.chapters.metrics import (
     Segments,
     Similarity,
 )
-from earwitness.chapters.presets import PRESETS, ChapterOptions, PresetOptions
+from earwitness.chapters.presets import (
+    ALIGNERS,
+    DEFAULT_LANGUAGE,
+    PRESETS,
+    ChapterOptions,
+    PresetOptions,
+)
 from earwitness.chapters.text_metrics import Sentences, TitleBertScore, TitleOverlap, WordErrorRate
 from earwitness.core import ExampleItem, TitlePair, Value
-from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import MetricSet
 from earwitness.report.numbers import clock, number
 from earwitness.report.parts import Section, Table, Timeline
@@ -28,18 +33,22 @@ def chapter_reader(metrics: MetricSet, options: dict[str, str], folders: Folders
     """Return a reader with these options."""
     from earwitness.chapters.reader import ChapterReader
 
-    del metrics, folders
-    preset = options.pop("preset", "")
-    if preset and preset not in PRESETS:
-        raise UsageError(f'unknown preset "{preset}" — {nearest(preset, PRESETS)}')
+    del metrics
     marks = PresetOptions(
         options.pop("pattern", ""),
         options.pop("timestamp_format", ""),
         options.pop("tier", ""),
         str(options.pop("heading_level", "")),
     )
-    marks.check()
-    return ChapterReader(ChapterOptions(preset, marks))
+    reading = ChapterOptions(
+        options.pop("preset", ""),
+        marks,
+        options.pop("aligner", ALIGNERS[0]),
+        options.pop("language", DEFAULT_LANGUAGE),
+        bool(options.pop("force_alignment", False)),
+    )
+    reading.check()
+    return ChapterReader(reading, folders.outputs, folders.references)
 
 
 # --- Example items in reports --------------------------------------------------------------------
@@ -156,6 +165,23 @@ CHAPTERS = Task(
             "heading_level",
             "Level of headings that are chapters (1 for #, 2 for ##), or each to score every level"
             " separately as well.",
+        ),
+        TaskOption(
+            "aligner",
+            "Forced aligner of transcripts without times: pocketsphinx (English), or mms_fa (many"
+            " languages, with your weights).",
+            ALIGNERS,
+            default=ALIGNERS[0],
+        ),
+        TaskOption(
+            "language",
+            "Language of the audio (ISO 639-3), for transcripts without times.",
+            default=DEFAULT_LANGUAGE,
+        ),
+        TaskOption(
+            "force_alignment",
+            "Align outputs with the audio even if their transcripts have times.",
+            is_flag=True,
         ),
     ),
     example_sections=chapter_sections,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from earwitness.chapters.cases import ChapterCases
 from earwitness.chapters.matching import TM_RULES, Pair
 from earwitness.chapters.metrics import MEAN_VALUE_COUNT, ChapterMeans, ChapterMetric, Chunks
-from earwitness.core import Alignment, Case, Titles, Value
+from earwitness.core import Alignment, Case, TitlePair, Titles, Value
 from earwitness.metric import EncodedMetric, at_least, one_of, ratio
 from earwitness.models.text_encoder import bertscore
 from earwitness.stats.arrays import Bools, Floats, Ints, Ragged
@@ -470,3 +470,44 @@ class WordErrorRate(ChapterMetric):
         kinds = [ratio(statistics[..., kind], words, np.nan) for kind in range(3)]
         whole = ratio(statistics[..., :3].sum(axis=-1), words, np.nan)
         return np.stack([whole, ratio(rates, count, np.nan), *kinds], axis=-1)
+
+
+# --- Titles of example items ---------------------------------------------------------------------
+
+
+NAN = float("nan")
+
+
+def pair_titles(
+    cases: Mapping[str, Case], references: Mapping[str, Any], metric: TitleMetric | None
+) -> dict[str, tuple[TitlePair, ...]]:
+    """Return the pairs of titles by system, if there are titles; without a metric, no scores."""
+    rule = metric or TitleOverlap()
+    pairs = {}
+    for system, case in cases.items():
+        titles, rows = case.output.titles or (), list[TitlePair]()
+        for annotator, chapters in references.items():
+            if chapters.titles is None:
+                continue
+            wanted = chapters.titles
+            places = rule.matched_places(titles, wanted, case.item.duration)
+            texts = [(titles[mine][0], wanted[theirs][0]) for mine, theirs in places]
+            scores = metric.score_titles(texts) if metric and texts else [NAN] * len(texts)
+            rows += [
+                TitlePair(annotator, wanted[theirs], titles[mine], score)
+                for (mine, theirs), score in zip(places, scores, strict=True)
+            ]
+            found = {theirs for _, theirs in places}
+            used = {mine for mine, _ in places}
+            rows += [
+                TitlePair(annotator, title, None, NAN)
+                for n, title in enumerate(wanted)
+                if n not in found
+            ]
+            rows += [
+                TitlePair(annotator, None, title, NAN)
+                for n, title in enumerate(titles)
+                if n not in used
+            ]
+        pairs[system] = tuple(rows)
+    return pairs if any(pairs.values()) else {}

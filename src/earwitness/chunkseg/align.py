@@ -1,19 +1,109 @@
-"""Boundaries from sentences with times, as in chunkseg.align; the alignment itself is missing."""
+"""Times of sentences by forced alignment with the audio, as in chunkseg.align."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from earwitness.errors import MissingFeature
+from earwitness.chapters.presets import ALIGNERS, DEFAULT_LANGUAGE, open_aligner
+from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError, nearest
+
+if TYPE_CHECKING:
+    from earwitness.speech.align import Aligner
+
+DEFAULT_BACKEND = "mms_fa"
+UNSUPPORTED_BACKEND = "alqalign"
+
+
+def open_backend(backend: str, language: str) -> Aligner:
+    """Return the aligner of a backend; for English, pocketsphinx if mms_fa cannot be used.
+
+    The replacement is named in a warning, since times of other aligners differ.
+    """
+    if backend == UNSUPPORTED_BACKEND:
+        raise UsageError(f"alqalign is not supported — use {' or '.join(reversed(ALIGNERS))}")
+    if backend not in ALIGNERS:
+        raise UsageError(f'unknown fa_backend "{backend}" — {nearest(backend, ALIGNERS)}')
+    if backend != DEFAULT_BACKEND or language != DEFAULT_LANGUAGE:
+        return open_aligner(backend)
+    try:
+        return _open_loaded_mms()
+    except (MissingExtra, UsageError) as error:
+        aligner = open_aligner("pocketsphinx")
+        message = f"text is aligned by pocketsphinx, since mms_fa cannot be used: {error}"
+        warnings.warn(message, EarwitnessWarning, stacklevel=3)
+        return aligner
+
+
+@cache
+def _open_loaded_mms() -> Aligner:
+    """Return the aligner mms_fa with its model loaded; raises an error if that is not possible."""
+    from earwitness.speech.mms import MmsAligner, load_mms
+
+    emissions = load_mms()
+    return MmsAligner(open_model=lambda _: emissions)
 
 
 def align_sentences(
     audio_path: str, sentences: Sequence[Mapping[str, Any]], lang: str, backend: str = "mms_fa"
-) -> NoReturn:
-    """Raise MissingFeature: aligning text with audio is not supported."""
-    del audio_path, sentences, lang, backend
-    raise MissingFeature("aligning text with audio is not supported — use a format with timestamps")
+) -> list[dict[str, Any]] | None:
+    """Return sentences with the times at which they are spoken; None with a warning on failure.
+
+    Parameters
+    ----------
+    audio_path
+        Audio file in any format that libsndfile or PyAV reads.
+    sentences
+        All sentences in order, with ``"text"``; other keys are kept.
+    lang
+        ISO 639-3 code of the language.
+    backend
+        ``"mms_fa"``, which is replaced by pocketsphinx for English if torchaudio or the weights are
+        missing, or ``"pocketsphinx"``.
+
+    Returns
+    -------
+    list
+        The sentences with ``"start"`` and ``"end"`` in seconds; None if they cannot be aligned.
+
+    Raises
+    ------
+    UsageError
+        If the backend is unknown or cannot be used for the language.
+    """
+    from earwitness.speech.ctc import AlignmentFailure
+
+    if not sentences:
+        return []
+    try:
+        return time_sentences(audio_path, sentences, open_backend(backend, lang), lang)
+    except AlignmentFailure as failure:
+        warnings.warn(f"text cannot be aligned: {failure}", EarwitnessWarning, stacklevel=2)
+        return None
+
+
+def time_sentences(
+    audio: str, sentences: Sequence[Mapping[str, Any]], aligner: Aligner, language: str
+) -> list[dict[str, Any]]:
+    """Return sentences with their times; one without words is where the previous one ends.
+
+    Raises AlignmentFailure if the audio cannot be read or does not contain the text.
+    """
+    from earwitness.speech.align import align_words
+
+    texts = [str(sentence.get("text", "")).split() for sentence in sentences]
+    words = [word for text in texts for word in text]
+    times = iter(align_words(Path(audio), words, aligner, language))
+    segments, end = list[dict[str, float]](), 0.0
+    for text in texts:
+        own = [next(times) for _ in text]
+        start = own[0].start if own else end
+        end = own[-1].end if own else end
+        segments.append({"start": start, "end": end})
+    return update_timestamps_from_alignment(sentences, segments)
 
 
 def sections_to_boundary_timestamps(

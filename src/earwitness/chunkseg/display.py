@@ -8,7 +8,10 @@ from earwitness.chunkseg.metrics import COUNT_KEYS, ChunksegResults
 
 
 def print_results(results: Mapping[str, Mapping[str, float]]) -> None:
-    """Print one line per key, in per cent except for counts, and the model for titles, if any.
+    """Print one line per key, in per cent except for counts.
+
+    Further lines have the model for titles, and the number of samples that could not be aligned, if
+    any.
 
     Parameters
     ----------
@@ -28,3 +31,5 @@ def print_results(results: Mapping[str, Mapping[str, float]]) -> None:
         print(f"{name}: {round(value['mean'] * scale, 2)} ± {round(value['std'] * scale, 2)}")
     if isinstance(results, ChunksegResults) and results.model:
         print(f"model for titles: {results.model}")
+    if isinstance(results, ChunksegResults) and results.failed:
+        print(f"samples that could not be aligned: {results.failed:,}")

@@ -7,12 +7,18 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from earwitness.chapters.presets import PresetOptions, read
-from earwitness.chunkseg.align import align_sentences
+from earwitness.chapters.presets import PresetOptions, align_sections, read
+from earwitness.chunkseg.align import (
+    open_backend,
+    sections_to_boundary_timestamps,
+    time_sentences,
+)
 from earwitness.chunkseg.core import boundary_chunks
 from earwitness.chunkseg.metrics import (
     COUNT_KEYS,
@@ -30,6 +36,10 @@ from earwitness.chunkseg.metrics import (
 from earwitness.chunkseg.parsers import parse_transcript
 from earwitness.chunkseg.titles import TitlePairs, title_scores, zero_title_scores
 from earwitness.errors import EarwitnessWarning, UsageError
+from earwitness.text.transcripts import Transcript
+
+if TYPE_CHECKING:
+    from earwitness.speech.align import Aligner
 
 Titles = Sequence[tuple[str, float]]
 KNOWN_FIELDS = {*REQUIRED_FIELDS, "id", "audio", "format", "meta"}
@@ -65,6 +75,9 @@ def evaluate(
 ) -> dict[str, float]:
     """Return the metrics of one sample; empty if it is shorter than one chunk.
 
+    A transcript without times is aligned with the audio. If that fails, a warning has the reason,
+    and values that need times are left out.
+
     Parameters
     ----------
     hypothesis
@@ -75,8 +88,13 @@ def evaluate(
         Duration in seconds.
     chunk_size
         Length of a chunk in seconds.
-    audio, src_lang, fa_backend
-        Accepted for compatibility; aligning text with audio is not supported.
+    audio
+        Audio file; required to align a transcript.
+    src_lang
+        Language of the audio (ISO 639-3).
+    fa_backend
+        Forced aligner: ``"mms_fa"``, which is replaced by pocketsphinx for English, with a warning,
+        if torchaudio or the weights are missing, or ``"pocketsphinx"``.
     format
         Chapter format of a transcript; required if ``hypothesis`` is a text.
     custom_pattern, timestamp_format
@@ -84,7 +102,7 @@ def evaluate(
     tgt_lang, lang
         Language of titles.
     force_alignment
-        Whether to ignore times in the transcript; not supported.
+        Whether to align a transcript even if it has times.
     reference_transcript
         Transcript for the word error rate.
     reference_titles, hyp_titles
@@ -107,9 +125,8 @@ def evaluate(
     Raises
     ------
     UsageError
-        If an argument is invalid, or chunkseg fails and ``exact`` is true.
-    MissingFeature
-        If the text would have to be aligned with the audio.
+        If an argument is invalid, the aligner cannot be used, or chunkseg fails and ``exact`` is
+        true.
 
     Examples
     --------
@@ -118,7 +135,6 @@ def evaluate(
     >>> evaluate([3.0], [3.0], 6.0, exact=True)["window_diff"]
     1.0
     """
-    del src_lang, fa_backend
     sample = {
         "hypothesis": list(hypothesis) if isinstance(hypothesis, Iterator) else hypothesis,
         "reference": list(reference) if isinstance(reference, Iterator) else reference,
@@ -137,6 +153,7 @@ def evaluate(
         tolerance,
         tm_rule,
         exact,
+        AlignerChoice(fa_backend, src_lang),
     )
     titled = reference_titles is not None
     (row,) = _sample_rows([sample], [setting], chunk_size, collar, wer=True, titles=titled).rows
@@ -184,7 +201,8 @@ def evaluate_batch(
     Returns
     -------
     dict
-        Mean, standard deviation and interval by key.
+        Mean, standard deviation and interval by key. The attribute ``failed`` is the number of
+        samples that could not be aligned with their audio.
 
     Raises
     ------
@@ -193,7 +211,6 @@ def evaluate_batch(
     UsageError
         If an argument is invalid, or chunkseg fails and ``exact`` is true.
     """
-    del src_lang, fa_backend
     if num_bootstrap < 1:
         raise UsageError(f"num_bootstrap must be 1 or more, got {num_bootstrap}")
     samples = list(samples)
@@ -218,11 +235,15 @@ def evaluate_batch(
         tolerance,
         tm_rule,
         exact,
+        AlignerChoice(fa_backend, src_lang),
     )
     settings = [TextSettings(format or sample.get("format"), *shared) for sample in samples]
     measured = _sample_rows(samples, settings, chunk_size, collar, wer=wer, titles=titles)
-    _report_left_out(sum(not row for row in measured.rows), len(measured.rows))
+    rows = enumerate(measured.rows)
+    short = sum(not row for place, row in rows if place not in measured.failed)
+    _report_left_out(short, len(measured.rows))
     results = aggregate_metrics([row for row in measured.rows if row], num_bootstrap)
+    results.failed = len(measured.failed)
     if results:
         results.model, results.signature = measured.model, measured.signature
     return results
@@ -232,11 +253,28 @@ def evaluate_batch(
 
 
 class OutputText(NamedTuple):
-    """What a transcript contains: times of boundaries, titles with times, and text."""
+    """What a transcript contains: times of boundaries, titles with times, and text.
+
+    ``failure`` is the reason why it could not be aligned with the audio, if so.
+    """
 
     times: list[float]
     titles: TitlePairs
     text: str
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class AlignerChoice:
+    """Backend and language of forced alignment; the aligner is opened when it is needed."""
+
+    backend: str = "mms_fa"
+    language: str = "eng"
+
+    @cached_property
+    def aligner(self) -> Aligner:
+        """The aligner, or its replacement."""
+        return open_backend(self.backend, self.language)
 
 
 @dataclass(frozen=True)
@@ -251,6 +289,7 @@ class TextSettings:
     tolerance: float = 5.0
     tm_rule: str = "start_end"
     exact: bool = False
+    choice: AlignerChoice = AlignerChoice()
 
     def read(self, text: str, audio: str | None, place: str) -> OutputText:
         """Return the content of a transcript; flaws cause warnings, and the rest is used."""
@@ -259,46 +298,72 @@ class TextSettings:
         return self._read_exactly(text, audio) if self.exact else self._read(text, audio, place)
 
     def _read(self, text: str, audio: str | None, place: str) -> OutputText:
+        from earwitness.speech.ctc import AlignmentFailure
+
         assert self.format is not None
         options = PresetOptions(self.custom_pattern or "", self.timestamp_format or "")
         transcript = read(text, self.format, options)
         for flaw in transcript.flaws:
             message = f"{place}: hypothesis: line {flaw.line}: {flaw.message}"
             warnings.warn(message, EarwitnessWarning, stacklevel=6)
-        self._require_times(transcript.times, transcript.sections, audio)
+        if self._needs_alignment(transcript.times, transcript.sections):
+            try:
+                transcript = self._align(transcript, audio)
+            except AlignmentFailure as failure:
+                return OutputText([], [], transcript.text, str(failure))
         return OutputText(transcript.times, transcript.titles, transcript.text)
 
+    def _align(self, transcript: Transcript, audio: str | None) -> Transcript:
+        path = Path(_require_audio(audio))
+        return align_sections(transcript, path, self.choice.aligner, self.choice.language)
+
     def _read_exactly(self, text: str, audio: str | None) -> OutputText:
-        """Read like chunkseg: titles are numbered, and the first title starts at 0."""
+        """Read like chunkseg: titles are numbered, and the first title starts at 0.
+
+        A transcript that cannot be aligned has no boundaries.
+        """
+        from earwitness.speech.ctc import AlignmentFailure
+
         assert self.format is not None
         parsed = parse_transcript(text, self.format, self.custom_pattern, self.timestamp_format)
-        times = parsed.timestamps or []
-        self._require_times(times, parsed.sections, audio)
+        times, failure = parsed.timestamps or [], ""
+        sentences = [sentence for section in parsed.sections for sentence in section]
+        if self._needs_alignment(times, parsed.sections):
+            unaligned = [{"text": sentence} for sentence in sentences]
+            path, choice = _require_audio(audio), self.choice
+            try:
+                aligned = time_sentences(path, unaligned, choice.aligner, choice.language)
+                times = sections_to_boundary_timestamps(aligned, parsed.sections)
+            except AlignmentFailure as error:
+                times, failure = [], str(error)
         starts = [0.0, *(time for time in times if time > 0)]
         titles = list(zip(parsed.titles or (), starts, strict=False))
-        sentences = [sentence for section in parsed.sections for sentence in section]
-        return OutputText(times, titles, " ".join(sentences))
+        return OutputText(times, titles, " ".join(sentences), failure)
 
-    def _require_times(
-        self, times: Sequence[float], sections: Sequence[Any], audio: str | None
-    ) -> None:
-        """Raise an error if the text has sections whose times are not known."""
-        if (times and not self.force_alignment) or not sections:
-            return
-        if audio is None:
-            raise UsageError(
-                "audio path is required for transcript mode when timestamps are not in the text"
-            )
-        align_sentences(audio, (), "")
+    def _needs_alignment(self, times: Sequence[float], sections: Sequence[Any]) -> bool:
+        """Whether the text has sections whose times are not known or not wanted."""
+        return bool(sections) and (not times or self.force_alignment)
+
+
+def _require_audio(audio: str | None) -> str:
+    if audio is None:
+        raise UsageError(
+            "audio path is required for transcript mode when timestamps are not in the text"
+        )
+    return audio
 
 
 # --- Rows of samples -----------------------------------------------------------------------------
 
 
 class MeasuredSamples(NamedTuple):
-    """Chunkseg's keys of every sample, and the model for titles with its signature, if any."""
+    """Chunkseg's keys of every sample, and the model for titles with its signature, if any.
+
+    ``failed`` are the places of samples that could not be aligned.
+    """
 
     rows: list[dict[str, float]]
+    failed: set[int]
     model: str
     signature: str
 
@@ -312,7 +377,11 @@ def _sample_rows(
     wer: bool,
     titles: bool,
 ) -> MeasuredSamples:
-    """Return the values of all samples; none for a sample shorter than one chunk."""
+    """Return the values of all samples; none for a sample shorter than one chunk.
+
+    Samples that could not be aligned have no values that need times, except in exact mode, in which
+    they are compared as if they had no boundaries.
+    """
     texts: list[OutputText | None] = [None] * len(samples)
     timed_samples = list(samples)
     for place, (sample, setting) in enumerate(zip(samples, settings, strict=True)):
@@ -321,15 +390,19 @@ def _sample_rows(
             texts[place], timed_samples[place] = text, {**sample, "hypothesis": text.times}
     exact = bool(settings) and settings[0].exact
     rows = _boundary_rows(timed_samples, chunk_size, collar, exact=exact)
+    failed = {place for place, text in enumerate(texts) if text is not None and text.failure}
+    _report_failed(texts, exact=exact)
+    if not exact:
+        rows = [{} if place in failed else row for place, row in enumerate(rows)]
     if wer:
-        for row, sample, found in zip(rows, samples, texts, strict=True):
+        for place, (row, sample, found) in enumerate(zip(rows, samples, texts, strict=True)):
             reference = sample.get("reference_transcript")
-            if not row or found is None or reference is None:
+            if found is None or reference is None or not (row or place in failed):
                 continue
             if found.text or not exact:  # chunkseg leaves out transcripts without words
                 row |= compute_wer(found.text, reference, exact=exact)
     model, signature = _add_titles(rows, samples, texts, settings) if titles else ("", "")
-    return MeasuredSamples(rows, model, signature)
+    return MeasuredSamples(rows, failed, model, signature)
 
 
 def _boundary_rows(
@@ -425,6 +498,8 @@ def _add_titles(
             continue
         titles = sample.get("hyp_titles")
         if titles is None and text is not None:
+            if text.failure and not settings[0].exact:
+                continue  # the titles have no times
             titles = text.titles
         if titles:
             compared.append((place, (titles, sample["reference_titles"], sample["duration"])))
@@ -454,6 +529,15 @@ def _report_unknown(samples: Sequence[Mapping[str, Any]]) -> None:
     if unknown:
         listed = ", ".join(f"{field} ({count:,}×)" for field, count in sorted(unknown.items()))
         warnings.warn(f"ignored unknown fields: {listed}", EarwitnessWarning, stacklevel=3)
+
+
+def _report_failed(texts: Sequence[OutputText | None], *, exact: bool) -> None:
+    """Warn about every sample that could not be aligned, with its reason."""
+    outcome = "scored without boundaries, as chunkseg does" if exact else "left out"
+    for place, text in enumerate(texts):
+        if text is not None and text.failure:
+            message = f"sample {place}: text cannot be aligned: {text.failure} ({outcome})"
+            warnings.warn(message, EarwitnessWarning, stacklevel=4)
 
 
 def _report_left_out(left_out: int, total: int, level: int = 3) -> None:

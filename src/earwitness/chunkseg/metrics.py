@@ -350,16 +350,24 @@ PICKS_IN_MEMORY = 1_000_000  # at a time
 
 
 class ChunksegResults(dict[str, dict[str, float]]):
-    """Results by key; ``model`` and ``signature`` describe the BERTScore of titles, if compared."""
+    """Results by key; ``model`` and ``signature`` describe the BERTScore of titles, if compared.
+
+    ``failed`` is the number of samples that could not be aligned with their audio.
+    """
 
     model: str = ""
     signature: str = ""
+    failed: int = 0
 
     def to_json(self) -> dict[str, dict[str, float | str]]:
-        """Return the results as they are written to JSON: keys of BERTScore include the model."""
+        """Return the results as they are written to JSON.
+
+        Keys of BERTScore include the model; all keys include ``failed`` if it is not 0.
+        """
         about = {"model": self.model, "signature": self.signature}
+        failed = {"failed": self.failed} if self.failed else {}
         return {
-            name: {**value, **about} if self.model and "_bs_" in name else {**value}
+            name: {**value, **failed, **(about if self.model and "_bs_" in name else {})}
             for name, value in self.items()
         }
 

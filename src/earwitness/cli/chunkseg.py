@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from earwitness.chapters.matching import TM_RULES
+from earwitness.chapters.presets import ItemAudio
 from earwitness.chunkseg import evaluate_batch, print_results
 from earwitness.cli.output import check_results
 from earwitness.errors import EarwitnessWarning, InputError, Problem
@@ -26,17 +27,22 @@ from earwitness.io.source import RecordSource
 @click.option("--format", metavar="NAME", help="Transcript format, such as cstart_ts.")
 @click.option("--custom-pattern", metavar="REGEX", help="Regular expression for custom formats.")
 @click.option("--timestamp-format", metavar="FORMAT", help="Time format for custom_ts.")
-@click.option("--src-lang", default="eng", show_default=True, help="Language of the audio.")
+@click.option(
+    "--src-lang", default="eng", show_default=True, help="Language of the audio (ISO 639-3)."
+)
 @click.option("--tgt-lang", default="en", show_default=True, help="Language of the titles.")
 @click.option(
     "--fa-backend",
-    type=click.Choice(["mms_fa", "alqalign"]),
+    type=click.Choice(["mms_fa", "pocketsphinx", "alqalign"]),
     default="mms_fa",
     show_default=True,
-    help="Forced aligner (not supported; ignored).",
+    help="Forced aligner of transcripts without times. Without the weights of mms_fa, English is"
+    " aligned by pocketsphinx. alqalign is not supported.",
 )
 @click.option(
-    "--force-alignment", is_flag=True, help="Align text to the audio (not supported; ignored)."
+    "--force-alignment",
+    is_flag=True,
+    help="Align transcripts with the audio even if they have times.",
 )
 @click.option(
     "--wer", is_flag=True, help="Compute word error rates; requires reference_transcript."
@@ -79,9 +85,10 @@ def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
     file = None if output is None else AtomicFile(output)
     check_results([input], [output])
     lines, samples = [], []
-    for line, sample in _read_samples(RecordSource(input)):
+    source = RecordSource(input)
+    for line, sample in _read_samples(source):
         lines.append(line)
-        samples.append(sample)
+        samples.append(_locate_audio(sample, source.folder))
     if not samples:
         raise InputError([Problem(input, 0, "", "no samples found")])
     with warnings.catch_warnings(record=True) as caught:
@@ -98,6 +105,13 @@ def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
     with file as stream:
         json.dump(results.to_json(), stream, indent=2)
     click.echo(f"Results written to {output}")
+
+
+def _locate_audio(sample: Any, folder: Path | None) -> Any:
+    """Return a sample with the path of its audio in the folder of the input, or as given."""
+    if not isinstance(sample, dict) or not isinstance(sample.get("audio"), str):
+        return sample
+    return {**sample, "audio": str(ItemAudio(sample["audio"], folder).path)}
 
 
 def _locate_by_line(error: InputError, source: str, lines: list[int]) -> InputError:

@@ -46,6 +46,9 @@ BRIEF_HELP = {
         "timestamp_format": "Time format for custom_ts, such as HH:MM:SS.",
         "tier": "Tier of TextGrid or JAMS: name or number.",
         "heading_level": "Level of headings (1: #, 2: ##), or each.",
+        "aligner": "Align text by pocketsphinx or mms_fa.",
+        "language": "Language of the audio (ISO 639-3).",
+        "force_alignment": "Align outputs even if they have times.",
         "edge": "Ignore boundaries this near the ends (s).",
         "chunk_size": "Chunk length in seconds.",
         "collar": "Largest distance of a match in seconds.",
@@ -278,6 +281,7 @@ READING_METAVARS = {
     "timestamp_format": "FORMAT",
     "tier": "NAME",
     "heading_level": "N",
+    "language": "CODE",
 }
 
 
@@ -290,6 +294,8 @@ def _reading_option(declared: dict[str, Any]) -> CommandOption:
         name,
         type=click.Choice(choices) if choices else None,
         metavar=READING_METAVARS.get(name),
+        is_flag=declared["is_flag"],
+        show_default=declared["default"] or None,
         help=declared["help"],
         brief=_brief_help(name, declared["help"]),
         section=SECTION_OF.get(name, declared["task"]),

@@ -95,10 +95,11 @@ class ScoringRun:
             raise UsageError("system can be set only if outputs and references are in one file")
         if system is not None and not is_name(system):
             raise UsageError(f"system must be printable text, got {system!r}")
-        if self.settings.metrics.alone:
+        map_ = self._engine(map_)
+        if map_ is in_process:
             reader = self.settings.reader.with_progress(progress)
             self.settings = replace(self.settings, reader=reader)
-        settings, map_ = self.settings, self._engine(map_)
+        settings = self.settings
         if references is not None:
             self._read_references(references, settings.by)
             assert self.references is not None
