@@ -44,7 +44,6 @@ SPECTRUM_FLOOR = 1e-4  # of the highest power; avoids amplifying empty bands
 WHITENING_TAPS = 256
 PLACES_PER_PART = 3  # two in a fade, and one to detect repetition
 PEAK_MARGIN, PEAK_STEPS = 8, 10  # samples around a peak, and steps per sample
-PEAK_SAMPLES = 2 * PEAK_MARGIN + 1
 LOW_RATES_HZ = (1_000, 2_000, 4_000, 8_000)  # the lowest sufficient rate is used
 MIN_POWER_SHARE = 1e-3  # power share a skim must keep at a low rate
 READING_SHARE, SECOND_SHARE = 0.7, 0.1  # shares of the time, for progress
@@ -123,10 +122,11 @@ def locate_skims(
     shares.begin(1 - SECOND_SHARE, 1.0)
     _search_holes(skims, picks_of_skims, frames, length, rate, shares)
     shares(1.0)
-    return [
-        _describe(sorted(picks), len(skim.samples), length // 2, rate)
-        for picks, skim in zip(picks_of_skims, skims, strict=True)
-    ]
+    margin, located = DISTINCT_PLACE_SECONDS * rate, []
+    for skim, picks in zip(skims, picks_of_skims, strict=True):
+        kept = [pick for pick in picks if not _is_chance(pick, picks, length, margin)]
+        located.append(_describe(sorted(kept), len(skim.samples), length // 2, rate))
+    return located
 
 
 class _LowRateSkim(NamedTuple):
@@ -209,6 +209,19 @@ def _add_pick(pick: _HeardPick, picks: list[_HeardPick], tolerance: float) -> No
             picks[number] = other._replace(first=begin.first, last=end, start=begin.start)
             return
     picks.append(pick)
+
+
+def _is_chance(pick: _HeardPick, picks: Sequence[_HeardPick], length: int, margin: float) -> bool:
+    """Whether a pick lies in a longer one, or is a chance match in a fade that others explain."""
+    size, middle = pick.last - pick.first, (pick.first + pick.last) / 2
+    for other in picks:
+        is_in_longer = size < other.last - other.first and (
+            other.first - margin <= pick.first and pick.last <= other.last + margin
+        )
+        is_in_fade = size < length // 2 and other.first <= middle <= other.last
+        if is_in_longer or (is_in_fade and other is not pick):
+            return True
+    return False
 
 
 class _Trial(NamedTuple):
@@ -421,16 +434,13 @@ def _choose_candidates(values: Floats, places: NDArray[np.int64]) -> list[float]
 # --- Search for one skim -------------------------------------------------------------------------
 
 
+Spans = Sequence[tuple[int, int]] | None  # first and last samples of passages
+
+
 class _SkimSearch:
     """Search for one skim: its parts and their best positions so far, in low-rate samples."""
 
-    def __init__(
-        self,
-        skim: _LowRateSkim,
-        length: int,
-        rate: float,
-        spans: Sequence[tuple[int, int]] | None = None,
-    ) -> None:
+    def __init__(self, skim: _LowRateSkim, length: int, rate: float, spans: Spans = None) -> None:
         """Prepare the search of a whole skim, or of passages of it in overlapping parts."""
         from scipy.fft import next_fast_len, rfft
         from scipy.signal import oaconvolve
@@ -480,7 +490,7 @@ class _SkimSearch:
         scale = 1 / np.sqrt(energy + self.length * SILENCE_LEVEL**2).astype(np.float32)
         products = irfft(spectrum * self._spectra[part], self._fft_samples)[inside] * scale
         peak = PEAK_MARGIN + int(np.abs(products[PEAK_MARGIN:-PEAK_MARGIN]).argmax())
-        moved, height = _interpolate_peak(products[peak - PEAK_MARGIN :][:PEAK_SAMPLES])
+        moved, height = _interpolate_peak(products[peak - PEAK_MARGIN : peak + PEAK_MARGIN + 1])
         around = sound[peak:][: self.length + 2 * self._reach].copy()
         offset = run.start + first + inside.start + peak + moved - self.firsts[part]
         self._keep_place(part, _Place(height, offset, around))
@@ -511,15 +521,7 @@ class _SkimSearch:
             _, last = self._measure_extent(*group[-1][:2])
             doubtful = all(doubtful for _, _, doubtful in group)
             picks.append(_HeardPick(first, last, group[0][1].offset + first, doubtful))
-        return [pick for pick in picks if not self._is_chance(pick, picks)]
-
-    def _is_chance(self, pick: _HeardPick, picks: Sequence[_HeardPick]) -> bool:
-        """Whether a pick is a chance match inside a fade that other picks already explain."""
-        middle = (pick.first + pick.last) / 2
-        others = (other for other in picks if other is not pick)
-        return pick.last - pick.first < self._reach and any(
-            other.first <= middle <= other.last for other in others
-        )
+        return picks
 
     def _find_seeds(self) -> Iterator[tuple[int, _Place, bool]]:
         """Yield parts with their positions, and whether these are doubtful.
@@ -572,9 +574,7 @@ class _SkimSearch:
         return max(0, first - self._reach + low), min(self._size, first - self._reach + high)
 
 
-def _place_parts(
-    size: int, length: int, spans: Sequence[tuple[int, int]] | None
-) -> NDArray[np.int64]:
+def _place_parts(size: int, length: int, spans: Spans) -> NDArray[np.int64]:
     """Return where the parts of a skim begin: one after the other, or overlapping in passages."""
     half, step, ends = length // 2, length, [(0, size - length)]
     if spans is not None:
