@@ -343,6 +343,18 @@ try:
 except MissingExtra as error:
     sys.exit(str(error))
 """
+MMS_SCRIPT = """\
+import sys
+from pathlib import Path
+
+from earwitness.errors import EarwitnessError
+from earwitness.speech.mms import MmsAligner
+
+try:
+    MmsAligner(Path("broken.pt")).align(Path("day.wav"), ["hello"], "eng")
+except EarwitnessError as error:
+    sys.exit(str(error))
+"""
 FEATURES = {
     "audio": (
         Feature(f"skim day.wav -o out/day.mp3 --picks 4 {SKIM}", r"tc ↑"),
@@ -352,12 +364,7 @@ FEATURES = {
     "figures": (Feature(f"{SCORE} --figures out/figures", r"wrote [1-9]\d* files"),),
     "ja": (Feature("score said.jsonl heard.jsonl --tokenize japanese", r"janome=\d+\.\d+"),),
     "mms": (
-        Feature(
-            "align day.wav day.txt --aligner mms_fa",
-            r"day\.wav|weights",
-            status=2,
-            needs="audio",
-        ),
+        Feature("python mms.py", r"broken\.pt: does not contain the weights of mms_fa", status=1),
     ),
     "pandas": (Feature("python frame.py pandas", r"DataFrame"),),
     "polars": (Feature("python frame.py polars", r"DataFrame"),),
@@ -477,6 +484,7 @@ def write_examples(folder: Path, sdist: Path) -> None:
     for name in ("outputs", "references", "samples"):
         (folder / f"{name}.jsonl").write_bytes((examples / f"chapters/{name}.jsonl").read_bytes())
     (folder / "frame.py").write_text(FRAME_SCRIPT, encoding="utf-8")
+    (folder / "mms.py").write_text(MMS_SCRIPT, encoding="utf-8")
     samples = (folder / "samples.jsonl").read_bytes()
     (folder / "samples.jsonl.zst").write_bytes(zstd_frame(samples))
     (folder / "agree").mkdir()
@@ -487,10 +495,9 @@ def write_examples(folder: Path, sdist: Path) -> None:
     heard = {"item": "cherry", "transcript": text, "references": [{"text": text}]}
     for name, line in {"said": said, "heard": heard}.items():
         (folder / f"{name}.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
-    for name in ("broken.onnx", "broken.tflite"):
+    for name in ("broken.onnx", "broken.pt", "broken.tflite"):
         (folder / name).write_bytes(b"no model")
     write_noise(folder / "day.wav", seconds=60)
-    (folder / "day.txt").write_text("noise\n", encoding="utf-8")
     captions, clips = ["item,system,caption"], ["name"]
     for number in range(4):
         write_noise(folder / "captions" / "clips" / f"c{number}.wav", seconds=1)

@@ -326,10 +326,12 @@ def test_missing_weights_are_named_with_where_to_get_them(tiny_torchaudio: Path)
 def test_other_weights_are_refused(tiny_torchaudio: Path) -> None:
     path = tiny_torchaudio / "model.pt"
     path.write_bytes(b"no model")
-    with pytest.raises(UsageError, match=r"model\.pt: is not the weights of mms_fa"):
+    with pytest.raises(UsageError, match=r"model\.pt: does not contain the weights of mms_fa"):
         load_mms()
     torch.save({"weight": torch.zeros(3)}, path)
-    with pytest.raises(UsageError, match=r"model\.pt: is not the weights of mms_fa: Error.* — "):
+    with pytest.raises(
+        UsageError, match=r"model\.pt: does not contain the weights of mms_fa .Error.*. — "
+    ):
         load_mms()
 
 

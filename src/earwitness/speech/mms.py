@@ -136,9 +136,10 @@ def load_mms(weights: Path | None = None) -> Emissions:
     try:
         model = bundle.get_model(with_star=False, dl_kwargs=where | {"weights_only": True})
     except Exception as error:
-        reason = str(error).partition("\n")[0]
+        reason = str(error).partition("\n")[0].rstrip(": ")
         raise UsageError(
-            f"{path}: is not the weights of mms_fa: {reason} — download them from {WEIGHTS_ADDRESS}"
+            f"{path}: does not contain the weights of mms_fa ({reason}) — "
+            f"download them from {WEIGHTS_ADDRESS}"
         ) from error
     model = model.to(device)
 
