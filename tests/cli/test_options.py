@@ -18,7 +18,7 @@ from helpers.command_line import run
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CHAPTERS = [EXAMPLES / "chapters" / f"{name}.jsonl" for name in ("outputs", "annotators")]
 SUMMARIES = [EXAMPLES / "summaries" / f"{name}.jsonl" for name in ("outputs", "references")]
-MAX_HELP_LINES, COLUMNS = 60, 80
+MAX_HELP_LINES, COLUMNS = 62, 80
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:

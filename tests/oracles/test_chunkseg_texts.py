@@ -7,7 +7,7 @@ import json
 import random
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bert_score
 import chunkseg
@@ -16,7 +16,9 @@ import pytest
 
 from earwitness import chunkseg as ours
 from earwitness.models.text_encoder import find_encoder
+from earwitness.speech.mms import WEIGHTS_VARIABLE
 from helpers.command_line import run
+from helpers.flite import read_lecture, speak_chapters, write_speech
 from helpers.samples import many, write_lines
 
 SENTENCE = "rain sun wind background text clip introduction methods results running skies"
@@ -120,25 +122,74 @@ def test_python_in_chunksegs_readme_runs_with_the_import_changed(
     assert "collar_f1" in capsys.readouterr().out
 
 
-def test_lines_in_chunksegs_readme_run_with_the_command_changed(tmp_path: Path) -> None:
+class Lecture(NamedTuple):
+    """Speech of two chapters: its file, its text in chunkseg's formats, and its true boundary."""
+
+    audio: Path
+    duration: float
+    boundary: float
+    cstart: str
+    cstart_ts: str
+
+
+@pytest.fixture(scope="module")
+def lecture(tmp_path_factory: pytest.TempPathFactory) -> Lecture:
+    """Return half a minute of speech; times in the text are wrong."""
+    chapters = [sentences[:4] for sentences in read_lecture()[:2]]
+    speech, path = speak_chapters(chapters), tmp_path_factory.mktemp("speech") / "audio.wav"
+    write_speech(path, speech)
+    intro, main = (" ".join(sentences) for sentences in chapters)
+    return Lecture(
+        path,
+        speech.seconds,
+        speech.words[speech.chapters[1]].start,
+        f"[CSTART] Intro [CEND] {intro} [CSTART] Main [CEND] {main}",
+        f"[CSTART] 0:00:00 - Intro [CEND] {intro} [CSTART] 0:00:01 - Main [CEND] {main}",
+    )
+
+
+def test_lines_in_chunksegs_readme_run_with_the_command_changed(
+    tmp_path: Path, lecture: Lecture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WEIGHTS_VARIABLE, str(tmp_path / "none.pt"))
     examples = [json.loads(block) for block in blocks("json")]
     timed = [one for one in examples if not isinstance(one["hypothesis"], str)]
-    spoken = [one for one in examples if isinstance(one["hypothesis"], str)]
+    (spoken,) = (one for one in examples if isinstance(one["hypothesis"], str))
+    assert spoken.keys() == {"hypothesis", "reference", "audio", "duration"}
+    assert spoken["hypothesis"].startswith("[CSTART] Intro [CEND] ")
+    spoken |= {"audio": str(lecture.audio), "duration": lecture.duration}
+    spoken["reference"] = [lecture.boundary]
     write_lines(tmp_path / "samples.jsonl", timed)
     commands = [line for block in blocks("bash") for line in block.splitlines()]
     commands = [line for line in commands if line.startswith("chunkseg ")]
     assert len(commands) >= 5
+    assert any("--format cstart " in line for line in commands)
     for line in commands:
-        write_lines(tmp_path / "transcripts.jsonl", spoken if "cstart " in line else _timed(spoken))
-        done = run(*line.split(), folder=tmp_path)
-        if "cstart " in line:  # the text has no times: it would have to be aligned with the sound
-            assert "aligning text with audio is not supported" in done.stderr
-        else:
-            assert done.returncode == 0, done.stderr
+        is_aligned = "--format cstart " in line
+        text = lecture.cstart if is_aligned else lecture.cstart_ts
+        write_lines(tmp_path / "transcripts.jsonl", [{**spoken, "hypothesis": text}])
+        tight = ["--collar", "0.5"] * is_aligned
+        done = run(*line.split(), *tight, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        if is_aligned:
+            assert "text is aligned by pocketsphinx, since mms_fa cannot be used" in done.stderr
+            assert "collar_f1: 100.0 ± 0.0\n" in done.stdout
     assert "tm_rl_f1" in json.loads((tmp_path / "results.json").read_text())
 
 
-def _timed(spoken: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same transcripts with times in their headings."""
-    text = "[CSTART] 0:00:00 - Intro [CEND] text... [CSTART] 0:02:05 - Main [CEND] more..."
-    return [{**one, "hypothesis": text} for one in spoken]
+def test_modes_with_audio_in_chunksegs_readme_run(lecture: Lecture) -> None:
+    assert '`format="cstart_ts"`, `force_alignment=True`' in README
+    for text, options in (
+        (lecture.cstart, {"format": "cstart"}),
+        (lecture.cstart_ts, {"format": "cstart_ts", "force_alignment": True}),
+    ):
+        found = ours.evaluate(
+            text,
+            [lecture.boundary],
+            lecture.duration,
+            audio=str(lecture.audio),
+            fa_backend="pocketsphinx",
+            collar=0.5,
+            **options,
+        )
+        assert found["collar_f1"] == 1

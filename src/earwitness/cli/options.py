@@ -46,7 +46,7 @@ BRIEF_HELP = {
         "timestamp_format": "Time format for custom_ts, such as HH:MM:SS.",
         "tier": "Tier of TextGrid or JAMS: name or number.",
         "heading_level": "Level of headings (1: #, 2: ##), or each.",
-        "aligner": "Align text by pocketsphinx or mms_fa.",
+        "aligner": "Align by pocketsphinx or mms_fa.",
         "language": "Language of the audio (ISO 639-3).",
         "force_alignment": "Align outputs even if they have times.",
         "edge": "Ignore boundaries this near the ends (s).",
@@ -78,7 +78,7 @@ BRIEF_HELP = {
         "period": "Period length in seconds.",
     },
 }
-# options of formats, which only `gather --help` shows: the help of score has room for 60 lines
+# options of formats, which only `gather --help` shows: the help of score has room for 62 lines
 FORMAT_OPTIONS = {"pattern", "timestamp_format", "tier"}
 SECTION_OF = {name: section for section, texts in BRIEF_HELP.items() for name in texts}
 
@@ -352,7 +352,7 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
         is_flag=True,
         callback=lambda _context, _option, value: not value,
         help="Omit the human ceiling (faster).",
-        hidden=True,  # the help of score has room for 60 lines
+        hidden=True,  # the help of score has room for 62 lines
     ),
     "draws": section_option(
         "--draws", default=1000, show_default=True, help="Number of bootstrap draws."
@@ -391,7 +391,7 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
         "--interval-form",
         type=click.Choice(INTERVAL_FORMS),
         help="Paper intervals: brackets, plus-minus or none.",
-        hidden=True,  # the help of score has room for 60 lines
+        hidden=True,  # the help of score has room for 62 lines
     ),
     "output": section_option(
         "-o",
