@@ -8,6 +8,7 @@ cache, so that an interrupted run can be resumed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -147,11 +148,10 @@ class PocketsphinxRecognizer:
 
     @cached_property
     def signature(self) -> str:
-        """Version, n-best, and the contents of the user's files."""
-        files = [_hash_file(path) for path in (self.language_model, self.dictionary)]
-        return (
-            f"pocketsphinx={version('pocketsphinx')},n_best={self.n_best},files={'+'.join(files)}"
-        )
+        """Version, settings, and the contents of the user's files."""
+        files = "+".join(_hash_file(path) for path in (self.language_model, self.dictionary))
+        settings = f"n_best={self.n_best},rescores={self.rescores}"
+        return f"pocketsphinx={version('pocketsphinx')},{settings},files={files}"
 
     def recognize(self, samples: Floats) -> Recognition:
         """Return words with times and posteriors, and the n best hypotheses."""
@@ -212,7 +212,22 @@ def to_int16(samples: Floats) -> bytes:
 
 
 def _hash_file(path: Path | None) -> str:
-    return "" if path is None else hash_text(path.read_text(encoding="utf-8"))[:16]
+    """Return a hash of the content of a file, which may be binary."""
+    if path is None:
+        return ""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def load_whisper(folder: Path) -> Any:
+    """Load a model of faster-whisper."""
+    library = _import_library("faster_whisper", "faster-whisper")
+    try:
+        return library.WhisperModel(str(folder), compute_type="default")
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UsageError(f"{folder}: is not a model of faster-whisper: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -222,13 +237,7 @@ class WhisperRecognizer:
     folder: Path
     language: str = ""
     n_best: int = 0
-    load: Callable[[Path], Any] = field(
-        default=lambda folder: _import_library("faster_whisper", "faster-whisper").WhisperModel(
-            str(folder), compute_type="default"
-        ),
-        repr=False,
-        compare=False,
-    )
+    load: Callable[[Path], Any] = field(default=load_whisper, repr=False, compare=False)
 
     @property
     def name(self) -> str:
