@@ -298,8 +298,6 @@ class TextSettings:
         return self._read_exactly(text, audio) if self.exact else self._read(text, audio, place)
 
     def _read(self, text: str, audio: str | None, place: str) -> OutputText:
-        from earwitness.speech.ctc import AlignmentFailure
-
         assert self.format is not None
         options = PresetOptions(self.custom_pattern or "", self.timestamp_format or "")
         transcript = read(text, self.format, options)
@@ -307,6 +305,8 @@ class TextSettings:
             message = f"{place}: hypothesis: line {flaw.line}: {flaw.message}"
             warnings.warn(message, EarwitnessWarning, stacklevel=6)
         if self._needs_alignment(transcript.times, transcript.sections):
+            from earwitness.speech.ctc import AlignmentFailure
+
             try:
                 transcript = self._align(transcript, audio)
             except AlignmentFailure as failure:
@@ -322,13 +322,13 @@ class TextSettings:
 
         A transcript that cannot be aligned has no boundaries.
         """
-        from earwitness.speech.ctc import AlignmentFailure
-
         assert self.format is not None
         parsed = parse_transcript(text, self.format, self.custom_pattern, self.timestamp_format)
         times, failure = parsed.timestamps or [], ""
         sentences = [sentence for section in parsed.sections for sentence in section]
         if self._needs_alignment(times, parsed.sections):
+            from earwitness.speech.ctc import AlignmentFailure
+
             unaligned = [{"text": sentence} for sentence in sentences]
             path, choice = _require_audio(audio), self.choice
             try:
