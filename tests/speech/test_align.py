@@ -131,8 +131,11 @@ def test_sentences_are_segments_and_numbers_are_spoken(tmp_path: Path, cache: Ca
 # --- Failures ------------------------------------------------------------------------------------
 
 
-def test_text_of_other_audio_is_refused(lecture_file: Path, cache: Cache) -> None:
-    words = " ".join(read_lecture()[6]).split()
+@pytest.mark.parametrize(
+    "text", [" ".join(read_lecture()[6]), "First you cut an onion and wait for the water to boil."]
+)
+def test_text_of_other_audio_is_refused(text: str, lecture_file: Path, cache: Cache) -> None:
+    words = text.split()
     with pytest.raises(AlignmentFailure, match=r"only .* words were recognized — is it the text"):
         align_words(lecture_file, words, PocketsphinxAligner(cache))
 

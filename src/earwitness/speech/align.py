@@ -2,7 +2,8 @@
 
 With pocketsphinx, long audio is aligned in three steps, so memory does not grow with the duration:
 
-1. The audio is recognized in windows, with a language model and a dictionary of the text only.
+1. The audio is recognized in windows, with a language model of the text. Frequent words of English
+   are added, so that audio which does not belong to the text is not forced into its words.
 2. Runs of words that were recognized as in the text are anchors (see ``anchors``). They tolerate
    words that are wrong, missing or extra, and passages that the text does not contain.
    Their times are those of the recognizer.
@@ -30,7 +31,12 @@ from earwitness.errors import UsageError, nearest
 from earwitness.models.cache import Cache, find_cache
 from earwitness.speech.anchors import Anchor, fill_gaps, find_anchors
 from earwitness.speech.ctc import AlignmentFailure, WordTimes
-from earwitness.speech.pronunciation import find_model_folder, pronounce, spoken_words
+from earwitness.speech.pronunciation import (
+    find_model_folder,
+    load_frequent_words,
+    pronounce,
+    spoken_words,
+)
 from earwitness.speech.recognize import (
     FRAMES_PER_SECOND,
     SPEECH_RATE,
@@ -154,7 +160,8 @@ def align_words(
 Span = tuple[float, float]  # start and end in seconds
 ANCHOR_WORDS = (5, 4, 3)  # lengths of runs that occur once
 MIN_RUN_WORDS = 2  # length of the shortest other runs
-MIN_ANCHORED_SHARE = 0.2  # of the words of the text
+MIN_ANCHORED_SHARE = 0.3  # of the words of the text
+BACKGROUND_WORDS = 500  # frequent words that are recognized where the text does not fit
 MAX_PASSAGE_SECONDS = 90.0  # words of longer passages without anchors are interpolated
 EDGE_SECONDS = 0.3  # of audio before the first word and after the last one
 SECONDS_PER_WORD = 0.7  # at most, for words before the first anchor and after the last one
@@ -254,14 +261,15 @@ class _TwoSteps:
 
 @contextmanager
 def _write_models(words: Sequence[str], spoken: Sequence[str]) -> Iterator[tuple[Path, Path]]:
-    """Write a language model and a dictionary of the text into a temporary folder."""
+    """Write a language model of the text and its dictionary into a temporary folder."""
     with TemporaryDirectory(prefix="earwitness-") as folder:
         language_model, dictionary = Path(folder) / "text.arpa", Path(folder) / "text.dict"
-        model = estimate_model(_split_sentences(words))
+        frequent = load_frequent_words(BACKGROUND_WORDS)
+        model = estimate_model(_split_sentences(words), background=frequent)
         with language_model.open("w", encoding="utf-8") as file:
             file.writelines(write_arpa(model))
         with dictionary.open("w", encoding="utf-8") as file:
-            for word in sorted(set(spoken)):
+            for word in sorted({*spoken, *frequent}):
                 for number, phones in enumerate(pronounce(word), 1):
                     file.write(f"{word}{'' if number == 1 else f'({number})'} {phones}\n")
         yield language_model, dictionary

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from functools import cache, lru_cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,7 +20,8 @@ from earwitness.errors import MissingExtra
 # --- Model files ---------------------------------------------------------------------------------
 
 
-DICTIONARY_FILE = "cmudict-en-us.dict"
+DICTIONARY_FILE, LANGUAGE_MODEL_FILE = "cmudict-en-us.dict", "en-us.lm.bin"
+LOG_BASE = 1.0001  # of the logarithms of pocketsphinx
 
 
 def find_model_folder() -> Path:
@@ -40,6 +42,16 @@ def load_dictionary() -> Mapping[str, tuple[str, ...]]:
             base = word.partition("(")[0]
             found[base] = (*found.get(base, ()), phones.strip())
     return found
+
+
+@cache
+def load_frequent_words(count: int) -> Mapping[str, float]:
+    """Return the most frequent words of the language model with their probabilities."""
+    model = import_module("pocketsphinx").NGramModel.readfile(
+        str(find_model_folder() / LANGUAGE_MODEL_FILE)
+    )
+    scores = sorted(((model.prob([word]), word) for word in load_dictionary()), reverse=True)
+    return {word: LOG_BASE**score for score, word in scores[:count]}
 
 
 # --- Words of a token ----------------------------------------------------------------------------

@@ -30,7 +30,11 @@ from earwitness.engines.local import in_process
 from earwitness.errors import UsageError
 from earwitness.models.cache import Cache, find_cache, hash_text
 from earwitness.models.frames import sound_digest
-from earwitness.speech.pronunciation import DICTIONARY_FILE, find_model_folder
+from earwitness.speech.pronunciation import (
+    DICTIONARY_FILE,
+    LANGUAGE_MODEL_FILE,
+    find_model_folder,
+)
 from earwitness.speech.vad import SpeechSegment, find_silero_file, find_speech
 from earwitness.text.timed_transcripts import TimedSegment, TimedTranscript
 from earwitness.text.transcripts import TimedWord
@@ -187,7 +191,7 @@ class PocketsphinxRecognizer:
     def _decoder(self) -> Any:
         folder = find_model_folder()
         return make_decoder(
-            lm=str(self.language_model or folder / "en-us.lm.bin"),
+            lm=str(self.language_model or folder / LANGUAGE_MODEL_FILE),
             dict=str(self.dictionary or folder / DICTIONARY_FILE),
             fwdflat=self.rescores,
         )

@@ -42,7 +42,12 @@ class NGramModel:
         return total + self.log_probabilities[(*used, word)]
 
 
-def estimate_model(sentences: Iterable[Sequence[str]], order: int = 3) -> NGramModel:
+def estimate_model(
+    sentences: Iterable[Sequence[str]],
+    order: int = 3,
+    *,
+    background: Mapping[str, float] | None = None,
+) -> NGramModel:
     """Estimate a model from sentences, each a list of words.
 
     Parameters
@@ -51,6 +56,8 @@ def estimate_model(sentences: Iterable[Sequence[str]], order: int = 3) -> NGramM
         Words of every sentence.
     order
         Length of the longest n-grams.
+    background
+        Probabilities of words from elsewhere; half of the probability of single words.
 
     Returns
     -------
@@ -64,7 +71,7 @@ def estimate_model(sentences: Iterable[Sequence[str]], order: int = 3) -> NGramM
     0.88
     """
     counts = _count_ngrams(sentences, order)
-    return _interpolate(_kneser_ney_counts(counts, order), order)
+    return _interpolate(_kneser_ney_counts(counts, order), order, background or {})
 
 
 def _count_ngrams(sentences: Iterable[Sequence[str]], order: int) -> list[Counter[NGram]]:
@@ -93,7 +100,9 @@ def _kneser_ney_counts(counts: Sequence[Counter[NGram]], order: int) -> list[Map
     return [*adjusted, counts[-1]]
 
 
-def _interpolate(counts: Sequence[Mapping[NGram, int]], order: int) -> NGramModel:
+def _interpolate(
+    counts: Sequence[Mapping[NGram, int]], order: int, background: Mapping[str, float]
+) -> NGramModel:
     probabilities: dict[NGram, float] = {}
     backoffs: dict[NGram, float] = {}
     vocabulary = {ngram[0] for ngram in counts[0]} - {SENTENCE_START} | {SENTENCE_END, UNKNOWN}
@@ -109,6 +118,7 @@ def _interpolate(counts: Sequence[Mapping[NGram, int]], order: int) -> NGramMode
             for word in sorted(vocabulary):
                 own = max(found.get((word,), 0) - discount, 0) / totals[()] if totals[()] else 0.0
                 probabilities[(word,)] = own + rest / len(vocabulary)
+            _mix_background(probabilities, background)
             continue
         for context, total in totals.items():
             backoffs[context] = discount * kinds[context] / total
@@ -120,6 +130,16 @@ def _interpolate(counts: Sequence[Mapping[NGram, int]], order: int) -> NGramMode
     logs = {ngram: log10(value) for ngram, value in probabilities.items()}
     logs[(SENTENCE_START,)] = NO_PROBABILITY_LOG10
     return NGramModel(order, logs, {context: log10(value) for context, value in backoffs.items()})
+
+
+def _mix_background(probabilities: dict[NGram, float], background: Mapping[str, float]) -> None:
+    """Change the probabilities of single words to the mean with those of the background."""
+    total = sum(background.values())
+    if total > 0:
+        for ngram in probabilities:
+            probabilities[ngram] /= 2
+        for word, value in background.items():
+            probabilities[(word,)] = probabilities.get((word,), 0.0) + value / total / 2
 
 
 def _discount(counts: Mapping[NGram, int]) -> float:
