@@ -23,7 +23,8 @@ FRAME = 0.02
 
 def random_log_probs(frames: int, labels: int, seed: int) -> NDArray[np.float32]:
     logits = np.random.default_rng(seed).normal(0, 2, (frames, labels))
-    return (logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))).astype(np.float32)
+    sums = np.exp(logits).sum(axis=1, keepdims=True)
+    return np.asarray(logits - np.log(sums), np.float32)
 
 
 def collapse(path: tuple[int, ...]) -> list[int]:
