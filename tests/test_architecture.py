@@ -164,7 +164,7 @@ print(json.dumps(sorted(sys.modules)))
 def test_commands_load_without_the_libraries_of_extras() -> None:
     optional = ["av", "soundfile", "janome", "torch", "transformers", "psycopg", "jinja2"]
     optional += ["sqlalchemy", "starlette", "uvicorn", "onnxruntime", "openpyxl", "xlsxwriter"]
-    optional += ["ai_edge_litert", "zstandard", "matplotlib"]
+    optional += ["ai_edge_litert", "zstandard", "matplotlib", "torchaudio", "uroman"]
     code = f"""
 import sys
 sys.modules.update(dict.fromkeys({optional!r}))  # as if they were not installed

@@ -329,9 +329,7 @@ def test_other_weights_are_refused(tiny_torchaudio: Path) -> None:
     with pytest.raises(UsageError, match=r"model\.pt: does not contain the weights of mms_fa"):
         load_mms()
     torch.save({"weight": torch.zeros(3)}, path)
-    with pytest.raises(
-        UsageError, match=r"model\.pt: does not contain the weights of mms_fa .Error.*. — "
-    ):
+    with pytest.raises(UsageError, match=r"model\.pt: does not contain the weights .*Error.* — "):
         load_mms()
 
 
