@@ -79,12 +79,12 @@ and<00:03.000><c> snows</c>
 
 
 def test_transcripts_of_recognizers_are_subtitles() -> None:
-    words = [{"word": word, "start": time, "end": end} for word, time, end, *_ in WORDS[:1]]
-    words += [{"word": f" {word[0]}", "start": word[1], "end": word[1] + 1} for word in WORDS[1:]]
-    whisper = {"segments": [{"start": 0, "end": 50, "text": "Good day.", "words": words}]}
+    words = [{"word": f" {word}", "start": start, "end": start} for word, start, *_ in WORDS]
+    segment: dict[str, Any] = {"start": 0, "end": 50, "text": "Good day.", "words": words}
+    whisper = {"segments": [segment]}
     fields = dict.fromkeys(SPEECH_KINDS, UNSET)
     assert spoken_of({**fields, "subtitles": json.dumps(whisper)}) == (0.5, 9, 19, 40)
-    del whisper["segments"][0]["words"]
+    del segment["words"]
     assert spoken_of({**fields, "subtitles": json.dumps(whisper)}) == (0,)
     assert spoken_of({**fields, "subtitles": YOUTUBE}) == (0, 2.01)  # without end marks, by cue
     lines = "a 1 0 1 it\nb 1 0 1 rains\n"
