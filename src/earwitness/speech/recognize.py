@@ -291,10 +291,18 @@ class TransformersRecognizer:
     def recognize(self, samples: Floats) -> Recognition:
         """Return words with times; these models return no probabilities of words."""
         refuse_n_best(self.n_best, "Hugging Face models")
+        pipeline = self._pipeline
+        if self.language and pipeline.type != "seq2seq_whisper":
+            message = f'{self.folder}: the language "{self.language}" cannot be selected'
+            raise UsageError(
+                f"{message}, since this is not a Whisper model — leave out the language"
+            )
         options = {"generate_kwargs": {"language": self.language}} if self.language else {}
-        result = self._pipeline(
-            {"raw": samples, "sampling_rate": SPEECH_RATE}, return_timestamps="word", **options
-        )
+        audio = {"raw": samples, "sampling_rate": SPEECH_RATE}
+        try:
+            result = pipeline(audio, return_timestamps="word", **options)
+        except ValueError as error:
+            raise UsageError(f"{self.folder}: cannot be used: {error}") from error
         seconds = len(samples) / SPEECH_RATE
         return Recognition(
             tuple(
@@ -386,9 +394,9 @@ class Journal:
             for line in path.read_text(encoding="utf-8").splitlines():
                 try:
                     entry = json.loads(line)
-                except ValueError:
+                    self.results[entry["key"]] = entry["result"]
+                except (ValueError, TypeError, KeyError):
                     continue
-                self.results[entry["key"]] = entry["result"]
 
     def add(self, key: str, result: Any) -> None:
         """Append a result."""

@@ -61,7 +61,7 @@ def estimate_model(sentences: Iterable[Sequence[str]], order: int = 3) -> NGramM
     --------
     >>> model = estimate_model([["it", "rains"], ["it", "snows"]])
     >>> round(10 ** model.log_probability("it", ["<s>"]), 2)
-    0.88
+    0.73
     """
     counts = _count_ngrams(sentences, order)
     return _interpolate(_kneser_ney_counts(counts, order), order)
