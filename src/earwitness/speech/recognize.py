@@ -154,9 +154,7 @@ class PocketsphinxRecognizer:
     def recognize(self, samples: Floats) -> Recognition:
         """Return words with times and posteriors, and the n best hypotheses."""
         decoder = self._decoder
-        decoder.start_utt()
-        decoder.process_raw(to_int16(samples), full_utt=True)
-        decoder.end_utt()
+        decode_utterance(decoder, samples)
         if decoder.hyp() is None:
             return Recognition()
         words = tuple(
@@ -169,17 +167,19 @@ class PocketsphinxRecognizer:
             for segment in decoder.seg()
             if not segment.word.startswith(("<", "[", "+"))
         )
-        return Recognition(words, tuple(self._iterate_texts(decoder)))
+        texts = self._find_texts(decoder, " ".join(word.word for word in words))
+        return Recognition(words, texts)
 
-    def _iterate_texts(self, decoder: Any) -> Iterator[str]:
-        """Yield the texts of the best hypotheses, each once."""
-        seen = dict[str, None]()
-        if self.n_best:
-            for hypothesis in decoder.nbest():
-                if hypothesis is None or len(seen) == self.n_best:
-                    break
-                seen[hypothesis.hypstr] = None
-        yield from seen
+    def _find_texts(self, decoder: Any, best: str) -> tuple[str, ...]:
+        """Return the texts of the best hypotheses, each once; the first is that of the words."""
+        if not self.n_best:
+            return ()
+        texts = dict.fromkeys([best] if best else [])
+        for hypothesis in decoder.nbest():
+            if hypothesis is None or len(texts) >= self.n_best:
+                break
+            texts[hypothesis.hypstr] = None
+        return tuple(texts)
 
     @cached_property
     def _decoder(self) -> Any:
@@ -202,6 +202,14 @@ def make_decoder(**settings: Any) -> Any:
     folder = find_model_folder()
     module = import_module("pocketsphinx")
     return module.Decoder(hmm=str(folder / "en-us"), cmn="batch", loglevel="FATAL", **settings)
+
+
+def decode_utterance(decoder: Any, samples: Floats) -> None:
+    """Decode audio as one utterance; the result does not depend on utterances before it."""
+    decoder.reinit_feat()  # otherwise the noise estimate of the last utterance is used
+    decoder.start_utt()
+    decoder.process_raw(to_int16(samples), full_utt=True)
+    decoder.end_utt()
 
 
 def to_int16(samples: Floats) -> bytes:
