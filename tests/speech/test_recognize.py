@@ -7,6 +7,7 @@ import pickle
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn
@@ -400,21 +401,15 @@ def test_signatures_of_models_change_with_their_files(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wav2vec2 model with random weights."""
-    import torch
-    from transformers import (
-        Wav2Vec2Config,
-        Wav2Vec2CTCTokenizer,
-        Wav2Vec2FeatureExtractor,
-        Wav2Vec2ForCTC,
-    )
-
+    torch: Any = import_module("torch")
+    library: Any = import_module("transformers")
     folder = tmp_path_factory.mktemp("tiny")
     letters = ["<pad>", "<s>", "</s>", "<unk>", "|", *"abcdefghijklmnopqrstuvwxyz"]
     vocabulary = folder / "vocab.json"
     vocabulary.write_text(json.dumps({letter: place for place, letter in enumerate(letters)}))
-    Wav2Vec2CTCTokenizer(str(vocabulary)).save_pretrained(folder)
-    Wav2Vec2FeatureExtractor().save_pretrained(folder)
-    config = Wav2Vec2Config(
+    library.Wav2Vec2CTCTokenizer(str(vocabulary)).save_pretrained(folder)
+    library.Wav2Vec2FeatureExtractor().save_pretrained(folder)
+    config = library.Wav2Vec2Config(
         vocab_size=len(letters),
         hidden_size=16,
         num_hidden_layers=1,
@@ -426,7 +421,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pad_token_id=0,
     )
     torch.manual_seed(1)
-    Wav2Vec2ForCTC(config).save_pretrained(folder)
+    library.Wav2Vec2ForCTC(config).save_pretrained(folder)
     return folder
 
 
