@@ -390,11 +390,24 @@ class GivenProbabilities:
         yield single(self.probabilities)
 
 
-def segments_of(tmp_path: Path, *probabilities: float, **rules: float) -> list[SpeechSegment]:
+def segments_of(
+    tmp_path: Path,
+    *probabilities: float,
+    threshold: float = 0.5,
+    min_speech: float = 0.0,
+    min_silence: float = 0.0,
+    pad: float = 0.0,
+) -> list[SpeechSegment]:
     """Segments of audio with frames of 0.1 s; nothing is left out or added if not told."""
     path = write(tmp_path / "a.wav", np.zeros((1600 * len(probabilities), 1), np.float32), RATE)
-    usual = {"min_speech": 0.0, "min_silence": 0.0, "pad": 0.0}
-    return find_speech(path, detector=GivenProbabilities(probabilities), **{**usual, **rules})
+    return find_speech(
+        path,
+        detector=GivenProbabilities(probabilities),
+        threshold=threshold,
+        min_speech=min_speech,
+        min_silence=min_silence,
+        pad=pad,
+    )
 
 
 def test_speech_ends_below_a_lower_threshold_than_it_starts(tmp_path: Path) -> None:
@@ -467,7 +480,8 @@ def speech() -> SpokenText:
 def marked(spans: Iterable[tuple[float, float]], seconds: float) -> NDArray[np.bool_]:
     """Whether the middle of each frame of 10 ms is in one of the spans."""
     middles = np.arange(0.005, seconds, 0.01)
-    return np.any([(middles >= start) & (middles < end) for start, end in spans], axis=0)
+    inside = [(middles >= start) & (middles < end) for start, end in spans]
+    return np.asarray(np.any(inside, axis=0))
 
 
 def noisy(speech: SpokenText, ratio: float) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
@@ -120,14 +121,12 @@ def test_arpa_lines_hold_the_model(order: int) -> None:
 
 
 def test_pocketsphinx_reads_the_same_probabilities(tmp_path: Path) -> None:
-    from pocketsphinx import Config, LogMath
-    from pocketsphinx import NGramModel as OtherModel
-
+    library = import_module("pocketsphinx")
     model = estimate_model(random_corpus(5), 3)
     path = tmp_path / "small.arpa"
     path.write_text("".join(write_arpa(model)), encoding="utf-8")
-    math = LogMath(base=1.00001)
-    other = OtherModel(Config(lm=None, loglevel="FATAL"), math, str(path))
+    math = library.LogMath(base=1.00001)
+    other = library.NGramModel(library.Config(lm=None, loglevel="FATAL"), math, str(path))
     rng = random.Random(1)
     checked = 0
     for _ in range(60):

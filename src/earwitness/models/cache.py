@@ -54,8 +54,11 @@ class Cache:
         stored = open_sealed(digest_path)
         if stored is not None and stored.facts.get("stamp") == stamp:
             return str(stored.facts["sha256"])
-        with resolved.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        try:
+            with resolved.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
         write_sealed(digest_path, {"stamp": stamp, "sha256": digest})
         return digest
 

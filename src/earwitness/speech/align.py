@@ -43,12 +43,12 @@ from earwitness.speech.recognize import (
     AudioWindow,
     PocketsphinxRecognizer,
     RecognizedWord,
+    decode_utterance,
     make_decoder,
     open_journal,
     read_duration,
     recognize_windows,
     refuse_language,
-    to_int16,
 )
 from earwitness.text.ngrams import estimate_model, write_arpa
 from earwitness.text.sentences import sentence_spans
@@ -426,9 +426,7 @@ class _PassageWork:
             return nothing
         decoder = self._decoder
         decoder.set_align_text(" ".join(task.words))
-        decoder.start_utt()
-        decoder.process_raw(to_int16(task.window.samples), full_utt=True)
-        decoder.end_utt()
+        decode_utterance(decoder, task.window.samples)
         if decoder.hyp() is None:
             return nothing
         spans = [

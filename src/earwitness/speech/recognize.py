@@ -160,9 +160,7 @@ class PocketsphinxRecognizer:
     def recognize(self, samples: Floats) -> Recognition:
         """Return words with times and posteriors, and the n best hypotheses."""
         decoder = self._decoder
-        decoder.start_utt()
-        decoder.process_raw(to_int16(samples), full_utt=True)
-        decoder.end_utt()
+        decode_utterance(decoder, samples)
         if decoder.hyp() is None:
             return Recognition()
         words = tuple(
@@ -175,17 +173,19 @@ class PocketsphinxRecognizer:
             for segment in decoder.seg()
             if not segment.word.startswith(("<", "[", "+"))
         )
-        return Recognition(words, tuple(self._iterate_texts(decoder)))
+        texts = self._find_texts(decoder, " ".join(word.word for word in words))
+        return Recognition(words, texts)
 
-    def _iterate_texts(self, decoder: Any) -> Iterator[str]:
-        """Yield the texts of the best hypotheses, each once."""
-        seen = dict[str, None]()
-        if self.n_best:
-            for hypothesis in decoder.nbest():
-                if hypothesis is None or len(seen) == self.n_best:
-                    break
-                seen[hypothesis.hypstr] = None
-        yield from seen
+    def _find_texts(self, decoder: Any, best: str) -> tuple[str, ...]:
+        """Return the texts of the best hypotheses, each once; the first is that of the words."""
+        if not self.n_best:
+            return ()
+        texts = dict.fromkeys([best] if best else [])
+        for hypothesis in decoder.nbest():
+            if hypothesis is None or len(texts) >= self.n_best:
+                break
+            texts[hypothesis.hypstr] = None
+        return tuple(texts)
 
     @cached_property
     def _decoder(self) -> Any:
@@ -208,6 +208,14 @@ def make_decoder(**settings: Any) -> Any:
     folder = find_model_folder()
     module = import_module("pocketsphinx")
     return module.Decoder(hmm=str(folder / "en-us"), cmn="batch", loglevel="FATAL", **settings)
+
+
+def decode_utterance(decoder: Any, samples: Floats) -> None:
+    """Decode audio as one utterance; the result does not depend on utterances before it."""
+    decoder.reinit_feat()  # otherwise the noise estimate of the last utterance is used
+    decoder.start_utt()
+    decoder.process_raw(to_int16(samples), full_utt=True)
+    decoder.end_utt()
 
 
 def to_int16(samples: Floats) -> bytes:
@@ -297,10 +305,18 @@ class TransformersRecognizer:
     def recognize(self, samples: Floats) -> Recognition:
         """Return words with times; these models return no probabilities of words."""
         refuse_n_best(self.n_best, "Hugging Face models")
+        pipeline = self._pipeline
+        if self.language and pipeline.type != "seq2seq_whisper":
+            message = f'{self.folder}: the language "{self.language}" cannot be selected'
+            raise UsageError(
+                f"{message}, since this is not a Whisper model — leave out the language"
+            )
         options = {"generate_kwargs": {"language": self.language}} if self.language else {}
-        result = self._pipeline(
-            {"raw": samples, "sampling_rate": SPEECH_RATE}, return_timestamps="word", **options
-        )
+        audio = {"raw": samples, "sampling_rate": SPEECH_RATE}
+        try:
+            result = pipeline(audio, return_timestamps="word", **options)
+        except ValueError as error:
+            raise UsageError(f"{self.folder}: cannot be used: {error}") from error
         seconds = len(samples) / SPEECH_RATE
         return Recognition(
             tuple(
@@ -392,9 +408,9 @@ class Journal:
             for line in path.read_text(encoding="utf-8").splitlines():
                 try:
                     entry = json.loads(line)
-                except ValueError:
+                    self.results[entry["key"]] = entry["result"]
+                except (ValueError, TypeError, KeyError):
                     continue
-                self.results[entry["key"]] = entry["result"]
 
     def add(self, key: str, result: Any) -> None:
         """Append a result."""

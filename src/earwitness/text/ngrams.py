@@ -68,7 +68,7 @@ def estimate_model(
     --------
     >>> model = estimate_model([["it", "rains"], ["it", "snows"]])
     >>> round(10 ** model.log_probability("it", ["<s>"]), 2)
-    0.88
+    0.73
     """
     counts = _count_ngrams(sentences, order)
     return _interpolate(_kneser_ney_counts(counts, order), order, background or {})
