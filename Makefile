@@ -30,8 +30,9 @@ demo: $(RUN)/.installed  ## score the example corpus, write reports, serve a stu
 
 test: lint types layers tests browser  ## everything, with small counts
 
-system:  ## what no Python package has: Chromium, for pages, LibreOffice, for workbooks, TypeScript, for scripts
+system:  ## what no Python package has: Chromium, for pages, flite, for speech, LibreOffice, for workbooks, TypeScript, for scripts
 	@.ci/chromium install
+	@.ci/flite install
 	@.ci/libreoffice install
 	@.ci/typescript install
 
@@ -48,6 +49,7 @@ layers: $(DEV)/.installed
 	@$(STAGE) layers lint-imports --no-logo
 
 tests: $(DEV)/.installed
+	@.ci/flite
 	@OPENBLAS_NUM_THREADS=1 $(STAGE) tests pytest -q -n 2 --dist worksteal
 
 quick: $(DEV)/.installed  ## unit tests, golden values, contracts and the snapshot

@@ -343,6 +343,18 @@ try:
 except MissingExtra as error:
     sys.exit(str(error))
 """
+MMS_SCRIPT = """\
+import sys
+from pathlib import Path
+
+from earwitness.errors import EarwitnessError
+from earwitness.speech.mms import MmsAligner
+
+try:
+    MmsAligner(Path("broken.pt")).align(Path("day.wav"), ["hello"], "eng")
+except EarwitnessError as error:
+    sys.exit(str(error))
+"""
 FEATURES = {
     "audio": (
         Feature(f"skim day.wav -o out/day.mp3 --picks 4 {SKIM}", r"tc ↑"),
@@ -351,6 +363,9 @@ FEATURES = {
     "bert": (Feature("score said.jsonl heard.jsonl --metric bertscore", r"bertscore\S* ↑"),),
     "figures": (Feature(f"{SCORE} --figures out/figures", r"wrote [1-9]\d* files"),),
     "ja": (Feature("score said.jsonl heard.jsonl --tokenize japanese", r"janome=\d+\.\d+"),),
+    "mms": (
+        Feature("python mms.py", r"broken\.pt: does not contain the weights of mms_fa", status=1),
+    ),
     "pandas": (Feature("python frame.py pandas", r"DataFrame"),),
     "polars": (Feature("python frame.py polars", r"DataFrame"),),
     "postgresql": (
@@ -370,6 +385,7 @@ FEATURES = {
             needs="audio",
         ),
     ),
+    "speech": (Feature("transcribe day.wav", r'"segments"', needs="audio"),),
     "xlsx": (Feature("study export-xlsx captions/study.yaml -o out/books", r"wrote 2 workbooks"),),
     "yamnet": (
         Feature(
@@ -468,6 +484,7 @@ def write_examples(folder: Path, sdist: Path) -> None:
     for name in ("outputs", "references", "samples"):
         (folder / f"{name}.jsonl").write_bytes((examples / f"chapters/{name}.jsonl").read_bytes())
     (folder / "frame.py").write_text(FRAME_SCRIPT, encoding="utf-8")
+    (folder / "mms.py").write_text(MMS_SCRIPT, encoding="utf-8")
     samples = (folder / "samples.jsonl").read_bytes()
     (folder / "samples.jsonl.zst").write_bytes(zstd_frame(samples))
     (folder / "agree").mkdir()
@@ -478,7 +495,7 @@ def write_examples(folder: Path, sdist: Path) -> None:
     heard = {"item": "cherry", "transcript": text, "references": [{"text": text}]}
     for name, line in {"said": said, "heard": heard}.items():
         (folder / f"{name}.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
-    for name in ("broken.onnx", "broken.tflite"):
+    for name in ("broken.onnx", "broken.pt", "broken.tflite"):
         (folder / name).write_bytes(b"no model")
     write_noise(folder / "day.wav", seconds=60)
     captions, clips = ["item,system,caption"], ["name"]
@@ -648,7 +665,7 @@ def check_release(folder: Path, torch: str, only: Sequence[str], keep: Path | No
         write_examples(work, sdist)
         for extra in ["", *(only or extras)]:
             place = Environment(folder / f"with-{extra}", work)
-            first = [[torch]] if extra == "bert" and torch else []
+            first = [[torch]] if extra in ("bert", "mms") and torch else []
             requirement = f"{wheel}[{extra}]" if extra else str(wheel)
             pip = folder / "tools" / "bin" / "python"
             fault = make_environment(place.folder, pip, *first, [requirement])
@@ -669,7 +686,7 @@ def check_release(folder: Path, torch: str, only: Sequence[str], keep: Path | No
 def main() -> int:
     """Read options and run all checks in a temporary folder."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--torch", default="", help="Requirement installed before the extra bert.")
+    parser.add_argument("--torch", default="", help="Requirement installed before bert and mms.")
     parser.add_argument("--extra", action="append", help="Only this extra (repeatable).")
     parser.add_argument("--keep", type=Path, help="Folder for both archives if nothing failed.")
     options = parser.parse_args()

@@ -49,6 +49,8 @@ PARTS = {
     "Comparison of metrics with people, compared with scipy": ["benchmarks/concordance.py"],
     "Import of workbooks compared with openpyxl": ["benchmarks/workbooks.py"],
     "MP3 decoding compared with soundfile": ["benchmarks/sound.py"],
+    "Recognition and alignment of speech": ["benchmarks/speech.py"],
+    "Memory of alignment from a minute to two hours": ["benchmarks/speech.py", "--memory", "120"],
     "Skims of synthetic days with known truth": ["-P", "benchmarks/skim_days.py", "20"],
     "Log-mel frames compared with librosa": ["benchmarks/skims.py"],
     "Skims of a day compared with decoding": ["benchmarks/skims.py", "--hours", "24"],

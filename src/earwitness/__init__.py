@@ -14,6 +14,10 @@ Check metrics against human ratings
 -----------------------------------
 agree
 
+Recognize and align speech
+--------------------------
+transcribe, align
+
 Condense and synthesize recordings
 ----------------------------------
 skim, soundscape
@@ -53,6 +57,8 @@ if TYPE_CHECKING:
     from earwitness.scoring.score import score as score
     from earwitness.skims.run import skim as skim
     from earwitness.soundscapes.write import soundscape as soundscape
+    from earwitness.speech.align import align as align
+    from earwitness.speech.recognize import transcribe as transcribe
     from earwitness.studies.admin import study_export as study_export
     from earwitness.studies.admin import study_links as study_links
     from earwitness.studies.admin import study_status as study_status
@@ -72,6 +78,7 @@ if TYPE_CHECKING:
 
 FUNCTION_MODULES = {
     "agree": "metaeval.agree",
+    "align": "speech.align",
     "compare": "scoring.compare",
     "gather": "chapters.gather",
     "metrics": "registry",
@@ -96,12 +103,14 @@ FUNCTION_MODULES = {
     "study_simulate": "studies.simulate",
     "study_status": "studies.admin",
     "study_take": "studies.take",
+    "transcribe": "speech.recognize",
 }
 SUBPACKAGES = ("chapters", "skims", "summaries")
 
 __all__ = [
     "__version__",
     "agree",
+    "align",
     "chapters",
     "compare",
     "gather",
@@ -129,6 +138,7 @@ __all__ = [
     "study_status",
     "study_take",
     "summaries",
+    "transcribe",
 ]
 
 if not TYPE_CHECKING:  # type checkers know all names, and refuse others

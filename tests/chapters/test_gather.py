@@ -166,11 +166,90 @@ def test_what_is_wrong_with_what_was_said_is_told(folder: Path) -> None:
         "said/one.ctm:2: has 3 fields, not 5 or 6",
         'said/one.ctm: another file also has the speech of "a" — keep one',
         'spoken: no spoken file for "b" — known: a',
-        "eager/notes.txt: neither subtitles (.srt, .vtt) nor CTM (.ctm)",
+        "eager/notes.txt: unknown transcript format — known: .srt, .vtt, .ctm, .json",
     ):
         assert part in told
     with pytest.raises(UsageError, match="spoken files can be added to chapters"):
         gather(folder / "said" / "one.ctm", spoken=folder / "said")
+
+
+WHISPER_WORDS = [
+    {"word": " It", "start": 0.0, "end": 0.4, "probability": 0.8},
+    {"word": " rains.", "start": 0.5, "end": 0.7, "probability": 0.9},
+]
+WHISPER_SEGMENT = {"id": 0, "start": 0.0, "end": 0.7, "text": " It rains."}
+WORD_ROWS = [["It", 0, 0.4, 0.8], ["rains.", 0.5, 0.7, 0.9]]
+WORD_GRID = """File type = "ooTextFile"
+Object class = "TextGrid"
+0 1 <exists> 2
+"IntervalTier" "words" 0 1 2 0 0.4 "It" 0.4 1 "rains."
+"IntervalTier" "phones" 0 1 1 0 1 "sil"
+"""
+
+
+def write_recognizer_files(folder: Path) -> None:
+    """Write a file of each recognizer, for the items a to f."""
+    words = json.dumps({"text": "", "segments": [{**WHISPER_SEGMENT, "words": WHISPER_WORDS}]})
+    (folder / "a.json").write_text(words)
+    entry = {"text": " It rains.", "offsets": {"from": 0, "to": 700}}
+    (folder / "b.wav.json").write_text(json.dumps({"transcription": [entry]}))
+    (folder / "c.TextGrid").write_text(WORD_GRID)
+    line = {"audio_filepath": "/x/d.wav", "duration": 0.7, "pred_text": "It rains."}
+    (folder / "nemo.jsonl").write_text(f"{json.dumps(line)}\n")
+    (folder / "text").write_text("e-1 It rains.\n")
+    (folder / "segments").write_text("e-1 e 0 0.7\n")
+    (folder / "f.ctm").write_text("f 1 0 0.4 It 0.8\nf 1 0.5 0.2 rains. 0.9\n")
+
+
+def test_words_of_all_recognizers_are_gathered_for_summaries(tmp_path: Path) -> None:
+    folder = tmp_path / "asr"
+    folder.mkdir()
+    write_recognizer_files(folder)
+    (folder / "outputs.jsonl").write_text('{"item": "x", "words": ["y"]}\n')
+    with pytest.warns(EarwitnessWarning, match="2 files skipped"):  # also segments
+        found = gather(folder)
+    assert {one["item"]: one["output"]["words"] for one in found} == {
+        "a": WORD_ROWS,
+        "b": ["It", "rains."],
+        "c": [["It", 0, 0.4], ["rains.", 0.4, 1]],
+        "d": ["It", "rains."],
+        "e": ["It", "rains."],
+        "f": WORD_ROWS,
+    }
+    references = [
+        {"item": one["item"], "transcript": "It rains a lot", "references": [{"positions": [1, 2]}]}
+        for one in found
+    ]
+    assert score(found, references).systems["asr"]["sumaccy"].value == 1
+
+
+def test_words_of_all_recognizers_are_added_to_chapters(tmp_path: Path) -> None:
+    (tmp_path / "said").mkdir()
+    write_recognizer_files(tmp_path / "said")
+    (tmp_path / "said" / "a.info.json").write_text('{"chapters": []}')  # is passed over
+    (tmp_path / "mine").mkdir()
+    for item in "abcdef":
+        (tmp_path / "mine" / f"{item}.srt").write_text(SRT)
+    found = {
+        one["item"]: one["output"] for one in gather(tmp_path / "mine", spoken=tmp_path / "said")
+    }
+    assert found["a"]["words"] == found["f"]["words"] == WORD_ROWS
+    assert found["c"]["words"] == [["It", 0, 0.4], ["rains.", 0.4, 1]]
+    subtitles = "WEBVTT\n\n00:00:00.000 --> 00:00:00.700\nIt rains.\n"
+    assert [found[item]["subtitles"] for item in "bde"] == [subtitles] * 3
+    (tmp_path / "said" / "segments").unlink()
+    with pytest.raises(InputError, match='"e-1" has no times — put the file segments next to it'):
+        gather(tmp_path / "mine", spoken=tmp_path / "said")
+    (tmp_path / "said" / "text").unlink()
+    (tmp_path / "said" / "nemo.jsonl").write_text('{"audio_filepath": "d.wav", "text": "It"}\n')
+    with pytest.raises(InputError, match=r'jsonl: "d" has no times — add durations to all lines'):
+        gather(tmp_path / "mine", spoken=tmp_path / "said")
+
+
+def test_a_tier_of_a_textgrid_with_words_can_be_chapters(tmp_path: Path) -> None:
+    (tmp_path / "c.TextGrid").write_text(WORD_GRID)
+    [chapters] = gather(tmp_path, tier="words", system="x")
+    assert chapters["output"]["boundaries"] == [0, 0.4]
 
 
 def test_a_preset_is_for_files_whose_ending_says_nothing(folder: Path) -> None:

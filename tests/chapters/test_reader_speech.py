@@ -64,6 +64,34 @@ def values(*sides: list[Any]) -> str:
 SAME = [({"subtitles": VTT}, HEARD), ({"words": WORDS}, OWN), ({"subtitles": SRT}, SAID)]
 
 
+YOUTUBE = """WEBVTT
+
+00:00.000 --> 00:02.000
+it<00:01.000><c> rains</c>
+
+00:02.000 --> 00:02.010
+it rains
+
+00:02.010 --> 00:04.000
+it rains
+and<00:03.000><c> snows</c>
+"""
+
+
+def test_transcripts_of_recognizers_are_subtitles() -> None:
+    words = [{"word": word, "start": time, "end": end} for word, time, end, *_ in WORDS[:1]]
+    words += [{"word": f" {word[0]}", "start": word[1], "end": word[1] + 1} for word in WORDS[1:]]
+    whisper = {"segments": [{"start": 0, "end": 50, "text": "Good day.", "words": words}]}
+    fields = dict.fromkeys(SPEECH_KINDS, UNSET)
+    assert spoken_of({**fields, "subtitles": json.dumps(whisper)}) == (0.5, 9, 19, 40)
+    del whisper["segments"][0]["words"]
+    assert spoken_of({**fields, "subtitles": json.dumps(whisper)}) == (0,)
+    assert spoken_of({**fields, "subtitles": YOUTUBE}) == (0, 2.01)  # without end marks, by cue
+    lines = "a 1 0 1 it\nb 1 0 1 rains\n"
+    [fault] = spoken_of({**fields, "subtitles": lines}) or ()
+    assert "must be the transcript of one recording, with times" in str(fault)
+
+
 @pytest.mark.parametrize(("given", "want"), SAME)
 def test_sentences_begin_where_they_should(given: dict[str, Any], want: list[Any]) -> None:
     fields = {kind: given.get(kind, UNSET) for kind in SPEECH_KINDS}

@@ -100,7 +100,6 @@ print(sum(int(own[:1][0, 0]) for _ in range(2) for own in rows))
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="limits of open files are those of Unix")
 def test_more_files_are_used_at_once_than_may_be_open(tmp_path: Path) -> None:
     limit = MAX_MAPPED_FILES + 32
     command = [sys.executable, "-c", MANY_FILES, str(tmp_path), str(limit)]

@@ -112,6 +112,22 @@ def test_skims_at_other_rates_inverted_and_backwards_are_found(day: Day) -> None
     assert_located(backwards, turned)
 
 
+@pytest.mark.parametrize("quieter", [15, 30])
+def test_a_quiet_pick_between_the_fades_of_loud_ones_is_found(
+    tmp_path: Path, quieter: float
+) -> None:
+    samples = make_wind(120, 5)
+    samples[60 * RATE : 80 * RATE] *= 10 ** (-quieter / 20)
+    soundfile.write(path := tmp_path / "day.wav", samples, RATE, subtype="FLOAT")
+    skim = Skim((Pick(20.3, 8.0), Pick(66.2, 8.0), Pick(100.1, 8.0)), 3.0)
+    [found] = locate_skims([render_skim(samples, skim)], open_recording([path]))
+    offsets = [
+        pick.start - heard for pick, heard in zip(found.skim.picks, found.heard, strict=True)
+    ]
+    assert offsets == pytest.approx([20.3, 66.2 - 5, 100.1 - 10], abs=0.01)
+    assert found.skim.picks[1].seconds >= 2.0  # as long as it is not masked
+
+
 def test_picks_are_found_where_rumble_was_filtered_out(tmp_path: Path) -> None:
     high_pass = butter(8, 1_500, "highpass", fs=RATE, output="sos")
     samples = np.asarray(sosfilt(high_pass, make_wind(SECONDS, 3)), np.float32)

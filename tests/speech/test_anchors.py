@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from earwitness.speech.anchors import find_anchors
+from earwitness.speech.anchors import fill_gaps, find_anchors
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -44,3 +44,13 @@ def test_a_repeated_run_is_found_between_unique_ones() -> None:
     expected = ["a", "b", "c", "refrain", "one", "d", "e", "f", "refrain", "one", "g", "h", "i"]
     anchors = find_anchors(expected, expected, (3, 2))
     assert anchors == [(n, n) for n in range(len(expected))]
+
+
+def test_a_text_that_repeats_itself_is_aligned_in_its_order() -> None:
+    verse = ["so", "we", "sing", "the", "song", "again", "and", "again", "until", "it", "ends"]
+    expected = verse * 4
+    heard = verse * 2 + ["hello", *verse[:5], "noise", *verse[6:]] + verse
+    anchors = fill_gaps(expected, heard, find_anchors(expected, heard, (5, 4, 3)), 2)
+    assert all(expected[i] == heard[j] for i, j in anchors)
+    assert all(a < c and b < d for (a, b), (c, d) in pairwise(anchors))
+    assert len(anchors) == len(expected) - 1

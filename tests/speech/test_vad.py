@@ -1,10 +1,11 @@
-"""Speech: a voice made of formants beside noises, tones and chirps; cues beside plain loops."""
+"""Speech: formant voices beside noises, cues beside plain loops, segments beside true words."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -23,13 +24,21 @@ from earwitness.speech.vad import (
     SPEECH_CLASSES,
     CueDetector,
     Silero,
+    SpeechSegment,
+    WebRtcDetector,
+    cut_frames,
     find_detector,
+    find_frame_detector,
+    find_silero_file,
+    find_speech,
     measure_cues,
     resample_quickly,
     speech_class_scores,
     speech_scores,
     speech_share,
 )
+from helpers.flite import SpokenText, read_lecture, speak_chapters
+from helpers.recorder_files import write
 from helpers.samples import many
 
 Floats = NDArray[np.float32]
@@ -362,3 +371,209 @@ def test_signatures_say_what_decides(tmp_path: Path) -> None:
     assert Silero(tmp_path / "vad.onnx").signature != one
     with pytest.raises(UsageError, match="file does not exist"):
         _ = Silero(tmp_path / "none.onnx").signature
+
+
+# --- Segments ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GivenProbabilities:
+    """A detector that returns given probabilities, whatever it reads."""
+
+    probabilities: tuple[float, ...]
+    step_samples: int = 1600
+    name: str = "given"
+
+    def stream_probabilities(self, pieces: Iterable[Floats]) -> Iterator[Floats]:
+        for _ in pieces:
+            pass
+        yield single(self.probabilities)
+
+
+def segments_of(tmp_path: Path, *probabilities: float, **rules: float) -> list[SpeechSegment]:
+    """Segments of audio with frames of 0.1 s; nothing is left out or added if not told."""
+    path = write(tmp_path / "a.wav", np.zeros((1600 * len(probabilities), 1), np.float32), RATE)
+    usual = {"min_speech": 0.0, "min_silence": 0.0, "pad": 0.0}
+    return find_speech(path, detector=GivenProbabilities(probabilities), **{**usual, **rules})
+
+
+def test_speech_ends_below_a_lower_threshold_than_it_starts(tmp_path: Path) -> None:
+    found = segments_of(tmp_path, 0.4, 0.5, 0.4, 0.36, 0.34, 0.4, 0.9, 0.1)
+    assert found == [(0.1, 0.4), (0.6, 0.7)]
+    assert segments_of(tmp_path, 0.4, 0.5, 0.34, 0.1, threshold=0.3) == [(0.0, 0.3)]
+    assert segments_of(tmp_path, 0.2, 0.02, 0.2, 0.005, threshold=0.1) == [(0.0, 0.3)]  # from 0.01
+
+
+def test_short_silence_does_not_end_a_segment(tmp_path: Path) -> None:
+    probabilities = (0.9, 0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.9, 0.1, 0.1, 0.1)
+    found = segments_of(tmp_path, *probabilities, min_silence=0.2)
+    assert found == [(0.0, 0.4), (0.7, 0.8)]  # a silence is 0.2 s long at its third frame
+    between = (0.9, 0.1, 0.4, 0.1, 0.9, 0.1)  # neither speech nor silence in the middle
+    assert segments_of(tmp_path, *between, min_silence=0.2) == [(0.0, 0.1), (0.4, 0.6)]
+    assert segments_of(tmp_path, 0.9, 0.1, 0.4, 0.4, 0.4, min_silence=0.2) == [(0.0, 0.5)]
+
+
+def test_short_segments_are_left_out(tmp_path: Path) -> None:
+    probabilities = (0.9, 0.9, 0.1, 0.9, 0.9, 0.9, 0.1, 0.9, 0.9)
+    assert segments_of(tmp_path, *probabilities, min_speech=0.2) == [(0.3, 0.6)]
+    assert segments_of(tmp_path, *probabilities, min_speech=0.19) == [
+        (0, 0.2),
+        (0.3, 0.6),
+        (0.7, 0.9),
+    ]
+
+
+def test_padding_stays_within_the_audio_and_shares_short_pauses(tmp_path: Path) -> None:
+    probabilities = (0.9, 0.1, 0.9, 0.1, 0.1, 0.1, 0.9, 0.1)
+    found = segments_of(tmp_path, *probabilities, pad=0.08)
+    assert found == [(0.0, 0.15), (0.15, 0.38), (0.52, 0.78)]
+    assert segments_of(tmp_path, *probabilities, pad=0.5) == [(0, 0.15), (0.15, 0.45), (0.45, 0.8)]
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ({"threshold": 0.0}, "threshold must be above 0 and at most 1, got 0"),
+        ({"threshold": 1.5}, "threshold must be above 0 and at most 1, got 1.5"),
+        ({"min_speech": -1.0}, "min_speech must be 0 s or more, got -1"),
+        ({"pad": math.nan}, "pad must be 0 s or more, got nan"),
+    ],
+)
+def test_impossible_rules_are_refused(
+    tmp_path: Path, rules: dict[str, float], message: str
+) -> None:
+    with pytest.raises(UsageError, match=f"^{message}$"):
+        segments_of(tmp_path, 0.5, **rules)
+
+
+@pytest.mark.parametrize("sizes", [[0], [100], [100, 412, 1], [511, 1, 512, 3], [3000], [1] * 600])
+def test_frames_of_pieces_are_those_of_the_whole(sizes: list[int]) -> None:
+    sound = noise(1)[: sum(sizes)]
+    pieces = np.split(sound, np.cumsum(sizes)[:-1])
+    frames = np.concatenate(list(cut_frames(pieces, 512, 64)))
+    assert len(frames) == max(1, math.ceil(len(sound) / 512))
+    assert np.array_equal(frames[:, 64:].ravel()[: len(sound)], sound)
+    assert not frames[:, 64:].ravel()[len(sound) :].any()
+    assert not frames[0, :64].any()
+    assert np.array_equal(frames[1:, :64], frames[:-1, -64:])
+
+
+@pytest.fixture(scope="module")
+def speech() -> SpokenText:
+    """The first chapter, about half a minute."""
+    return speak_chapters(read_lecture()[:1])
+
+
+def marked(spans: Iterable[tuple[float, float]], seconds: float) -> NDArray[np.bool_]:
+    """Whether the middle of each frame of 10 ms is in one of the spans."""
+    middles = np.arange(0.005, seconds, 0.01)
+    return np.any([(middles >= start) & (middles < end) for start, end in spans], axis=0)
+
+
+def noisy(speech: SpokenText, ratio: float) -> Floats:
+    """Speech in white noise at a ratio in dB, as a column."""
+    samples = speech.samples / 32768
+    level = np.sqrt(np.mean(samples**2)) * 10 ** (-ratio / 20)
+    return single(samples + np.random.default_rng(1).normal(0, level, len(samples)))[:, None]
+
+
+def share_of_right_frames(path: Path, speech: SpokenText, detector: str | None) -> float:
+    found = marked(find_speech(path, detector=detector), speech.seconds)
+    true = marked([(word.start, word.end) for word in speech.words], speech.seconds)
+    return float(np.mean(found == true))
+
+
+@pytest.mark.parametrize(
+    ("detector", "ratio", "least"),
+    [(None, math.inf, 0.94), (None, 10, 0.93), ("webrtc", math.inf, 0.91), ("webrtc", 30, 0.93)],
+)
+def test_segments_are_where_words_are(
+    tmp_path: Path, speech: SpokenText, detector: str | None, ratio: float, least: float
+) -> None:
+    path = write(tmp_path / "a.wav", noisy(speech, ratio), speech.rate)
+    assert share_of_right_frames(path, speech, detector) >= least
+
+
+def test_segments_do_not_depend_on_pieces(tmp_path: Path, speech: SpokenText) -> None:
+    """The file is read in pieces of ten seconds; frames cross their borders."""
+    path = write(tmp_path / "a.wav", noisy(speech, 20), speech.rate)
+    silero_file = find_silero_file()
+    assert silero_file is not None
+    given: list[int] = []
+
+    @dataclass(frozen=True)
+    class AtOnce(Silero):
+        def stream_probabilities(self, pieces: Iterable[Floats]) -> Iterator[Floats]:
+            parts = list(pieces)
+            given.extend(map(len, parts))
+            yield from super().stream_probabilities([np.concatenate(parts)])
+
+    assert find_speech(path) == find_speech(path, detector=AtOnce(silero_file))
+    assert len(given) > 2
+    assert any(size % 512 for size in given[:-1])
+
+
+def test_segments_do_not_depend_on_rate_and_channels(tmp_path: Path, speech: SpokenText) -> None:
+    loud = noisy(speech, math.inf)
+    usual = find_speech(write(tmp_path / "a.wav", loud, RATE))
+    stereo = np.repeat(np.repeat(loud, 3, axis=0), 2, axis=1)  # 48 kHz, with images above 8 kHz
+    found = find_speech(write(tmp_path / "b.flac", stereo, 48_000))
+    same = marked(found, speech.seconds) == marked(usual, speech.seconds)
+    assert same.mean() > 0.99
+
+
+def test_audio_without_speech_has_no_segments(tmp_path: Path) -> None:
+    silent = write(tmp_path / "silent.wav", np.zeros((RATE, 1), np.float32), RATE)
+    hiss = write(tmp_path / "hiss.wav", 0.1 * noise(3)[:, None], RATE)
+    for detector in (None, "webrtc"):
+        assert find_speech(silent, detector=detector) == []
+    assert find_speech(hiss) == []
+
+
+def test_empty_and_unreadable_files_are_named(tmp_path: Path) -> None:
+    empty = write(tmp_path / "empty.wav", np.zeros((0, 1), np.float32), RATE)
+    text = tmp_path / "text.wav"
+    text.write_text("not audio")
+    with pytest.raises(UsageError, match=r"empty\.wav: is empty"):
+        find_speech(empty)
+    with pytest.raises(UsageError, match=r"text\.wav: cannot be read"):
+        find_speech(text)
+    with pytest.raises(UsageError, match=r"none\.wav: cannot be read"):
+        find_speech(tmp_path / "none.wav")
+
+
+def test_progress_of_segments_is_in_seconds(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.wav", np.zeros((12 * RATE, 1), np.float32), RATE)
+    reports: list[tuple[int, int | None]] = []
+    find_speech(
+        path, detector="webrtc", progress=lambda done, total, _: reports.append((done, total))
+    )
+    assert reports[-1] == (12, 12)
+    assert len(reports) > 1
+
+
+@pytest.mark.parametrize("missing", ["", "silero_vad", "onnxruntime"])
+def test_webrtc_is_used_where_silero_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    known = find_spec
+    monkeypatch.setattr(vad, "find_spec", lambda name: None if name == missing else known(name))
+    detector = find_frame_detector()
+    assert isinstance(detector, WebRtcDetector) == bool(missing)
+
+
+def test_without_any_detector_both_extras_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vad, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtra, match=r"extra speech.*extra silero.*\[speech\]"):
+        find_frame_detector()
+    with pytest.raises(MissingExtra, match=r"WebRTC detector needs pocketsphinx.*\[speech\]"):
+        list(WebRtcDetector().stream_probabilities([noise(1)]))
+
+
+def test_segment_detectors_are_found_by_name_or_file(tmp_path: Path) -> None:
+    assert find_frame_detector("webrtc") == WebRtcDetector()
+    assert find_frame_detector(str(tmp_path / "a.onnx")) == Silero(tmp_path / "a.onnx")
+    with pytest.raises(UsageError, match='unknown detector of speech segments "cues" — use webrtc'):
+        find_frame_detector("cues")
+    with pytest.raises(UsageError, match="must be 0 to 3, got 4"):
+        WebRtcDetector(4)

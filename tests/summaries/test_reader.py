@@ -154,7 +154,7 @@ def test_every_verb_reports_summaries_that_fit_in_several_ways() -> None:
             {"ctm": "a 1 0 x in"},
             "output.ctm: line 1: has a time or a confidence that is not a number",
         ),
-        ({"ctm": "a 1 0 1 in\nb 1 0 1 in"}, "output.ctm: words of several recordings: a 1, b 1"),
+        ({"ctm": "a 1 0 1 in\nb 1 0 1 in"}, "output.ctm: words of several recordings: a, b"),
         ({}, "output.positions: missing — or give a text, or words"),
         ({"position": [1]}, 'output.position: unknown field — did you mean "positions"?'),
     ],
@@ -284,6 +284,15 @@ def test_fillers_in_ctm_are_no_words() -> None:
     record = {"item": "cherry", "ctm": ctm(spoken), "references": [KEPT]}
     given = output(ctm=ctm(["the", "<eps>", "cherry", "blossoms", "[noise]", "in", "Japan"]))
     assert value([given], [record]) == 1
+
+
+def test_the_field_for_ctm_takes_other_transcripts_of_one_recording() -> None:
+    words = [{"word": f" {word}", "start": n, "end": n + 0.5} for n, word in enumerate(SAID)]
+    segment = {"start": 0, "end": len(SAID), "text": " ".join(SAID)}
+    kept = output(ctm="a 1 0 0.5 the\na 1 2 0.5 cherry\na 1 3 0.5 blossoms")
+    for parts in (segment | {"words": words}, segment):  # also without times of words
+        record = {"item": "cherry", "ctm": json.dumps({"segments": [parts]}), "references": [KEPT]}
+        assert value([kept], [record]) == value([kept], [reference()])
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
-import re
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 from earwitness.io.schema import find_repeated_key, show
 from earwitness.text.times import TimestampFormat
-from earwitness.text.transcripts import Flaw, Transcript, TranscriptSection
+from earwitness.text.transcripts import (
+    Flaw,
+    Transcript,
+    TranscriptSection,
+    read_textgrid,
+    written_number,
+)
 
 TIER_REMEDY = "choose one by name or number (--tier)"
 
@@ -25,10 +29,6 @@ def _by_time(
     return Transcript(tuple(ordered), tuple(flaws), duration=duration)
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _finite_number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -36,15 +36,6 @@ def _finite_number(value: Any) -> float | None:
         return float(value) if isfinite(value) else None
     except OverflowError:
         return None
-
-
-def _written_number(text: str, *, comma: bool = False) -> float | None:
-    """Return a finite number in a text, possibly with a decimal comma."""
-    try:
-        number = float(text.replace(",", ".") if comma else text)
-    except ValueError:
-        return None
-    return number if isfinite(number) and "_" not in text else None
 
 
 # --- JSON: Podcasting 2.0, yt-dlp and JAMS -------------------------------------------------------
@@ -207,7 +198,7 @@ def parse_rttm_recordings(text: str) -> tuple[dict[str, Transcript], list[Flaw]]
             remedy = "write: SPEAKER recording channel start duration <NA> <NA> name <NA>"
             flaws.append(Flaw(number, f"has {len(fields)} fields, not 9 or 10", remedy))
             continue
-        time, length = map(_written_number, fields[3:5])
+        time, length = map(written_number, fields[3:5])
         if time is None or length is None:
             flaws.append(Flaw(number, "has a time that is not a number"))
             continue
@@ -228,8 +219,8 @@ def parse_audacity(text: str) -> Transcript:
             continue
         start, _, rest = line.partition("\t")
         end, _, label = rest.partition("\t")
-        time = _written_number(start, comma=True)
-        if time is None or _written_number(end, comma=True) is None:
+        time = written_number(start, comma=True)
+        if time is None or written_number(end, comma=True) is None:
             message = f'no times in "{line.strip()[:40]}"'
             flaws.append(Flaw(number, message, "write start, end and label, separated by tabs"))
         else:
@@ -250,7 +241,7 @@ def parse_lab(text: str) -> Transcript:
         if not line.strip():
             continue
         start, end, label = (*line.split(maxsplit=2), "", "", "")[:3]
-        if _written_number(start) is None or _written_number(end) is None:
+        if written_number(start) is None or written_number(end) is None:
             message = f'no start and end in "{line.strip()[:40]}"'
             flaws.append(Flaw(number, message, "write: start end label"))
         else:
@@ -298,7 +289,7 @@ def parse_csv(text: str) -> Transcript:
             continue
         time = TimestampFormat().seconds(cells[start])
         if time is None:
-            time = _written_number(cells[start], comma=delimiter != ",")
+            time = written_number(cells[start], comma=delimiter != ",")
         if time is None:
             message = f'"{cells[start][:40]}" is not a time'
             flaws.append(Flaw(number, message, "write seconds or 0:12:34"))
@@ -311,24 +302,7 @@ def parse_csv(text: str) -> Transcript:
 # --- Praat TextGrid ------------------------------------------------------------------------------
 
 
-# Praat reads free-standing numbers, quoted texts and flags, and ignores all else.
-GRID_TOKEN = re.compile(r'"(?:[^"]|"")*+"|<\w+>|(?<!\S)-?\d[\d.eE+-]*(?!\S)|(?<!\S)!.*')
 CHAPTER_TIERS = ("chapters", "chapter", "segments", "sections")
-
-
-class _GridToken(NamedTuple):
-    """A number, a text or a flag of a TextGrid, and its line."""
-
-    value: float | str
-    line: int
-
-
-class _GridFlaw(Exception):
-    """The content of a TextGrid is invalid."""
-
-    def __init__(self, line: int, message: str, remedy: str = "") -> None:
-        super().__init__(message)
-        self.flaw = Flaw(line, message, remedy)
 
 
 def parse_textgrid(text: str, tier: str = "") -> Transcript:
@@ -336,93 +310,27 @@ def parse_textgrid(text: str, tier: str = "") -> Transcript:
 
     If any interval of the tier has a text, those without are not chapters.
     """
-    tokens = _GridReader(text)
-    try:
-        return tokens.read(tier)
-    except _GridFlaw as error:
-        return Transcript((), (error.flaw,))
+    tiers, duration, flaws = read_textgrid(text)
+    if flaws:
+        return Transcript((), tuple(flaws))
+    chosen = _chosen_tier({number: one.name for number, one in enumerate(tiers, 1)}, tier)
+    if isinstance(chosen, Flaw):
+        return Transcript((), (chosen,))
+    parts = tiers[chosen - 1].parts
+    named = [part for part in parts if part.text]
+    sections = [
+        TranscriptSection("", part.text if named else None, part.start, part.line)
+        for part in named or parts
+    ]
+    return _by_time(sections, (), duration)
 
 
-class _GridReader:
-    """Reader of the tokens of a TextGrid, in their order."""
-
-    def __init__(self, text: str) -> None:
-        self._tokens = _grid_tokens(text)
-        self._last_line = text.rstrip().count("\n") + 1
-
-    def read(self, tier: str) -> Transcript:
-        first = [token.value for token in islice(self._tokens, 2)]
-        if len(first) < 2 or not str(first[0]).startswith("ooTextFile") or first[1] != "TextGrid":
-            raise _GridFlaw(1, "is not a TextGrid", "save it in Praat as a text file")
-        self._number()
-        duration = self._number()
-        tiers: dict[int, str] = {}
-        sections: dict[int, list[TranscriptSection]] = {}
-        for number in range(1, self._count() + 1):
-            kind = self._text()
-            tiers[number] = self._text()
-            self._number()
-            self._number()
-            parts = [self._part(kind) for _ in range(self._count())]
-            named = [part for part in parts if part.title]
-            sections[number] = named or [part._replace(title=None) for part in parts]
-        return _by_time(sections[_chosen_tier(tiers, tier)], (), duration)
-
-    def _part(self, kind: str) -> TranscriptSection:
-        token = self._next()
-        if not isinstance(token.value, float):
-            raise _GridFlaw(token.line, f"must be a number, got {show(token.value)}")
-        if kind == "IntervalTier":
-            self._number()
-        return TranscriptSection("", _one_line(self._text()), token.value, token.line)
-
-    def _next(self) -> _GridToken:
-        token = next(self._tokens, None)
-        if token is None:
-            raise _GridFlaw(self._last_line, "ends too early")
-        return self._next() if token.value == "<exists>" else token
-
-    def _number(self) -> float:
-        token = self._next()
-        if not isinstance(token.value, float):
-            raise _GridFlaw(token.line, f"must be a number, got {show(token.value)}")
-        return token.value
-
-    def _count(self) -> int:
-        token = self._next()
-        if not isinstance(token.value, float) or not token.value.is_integer():
-            raise _GridFlaw(token.line, f"must be a count, got {show(token.value)}")
-        return int(token.value)
-
-    def _text(self) -> str:
-        token = self._next()
-        if not isinstance(token.value, str):
-            raise _GridFlaw(token.line, f"must be text, got {token.value:g}")
-        return token.value
-
-
-def _grid_tokens(text: str) -> Iterator[_GridToken]:
-    line, place = 1, 0
-    for match in GRID_TOKEN.finditer(text):
-        line += text.count("\n", place, match.start())
-        place, token = match.start(), match[0]
-        if token.startswith('"'):
-            yield _GridToken(token[1:-1].replace('""', '"'), line)
-        elif token.startswith("<"):
-            yield _GridToken(token, line)
-        elif not token.startswith("!") and (number := _written_number(token)) is not None:
-            yield _GridToken(number, line)
-
-
-def _chosen_tier(tiers: dict[int, str], tier: str) -> int:
+def _chosen_tier(tiers: dict[int, str], tier: str) -> int | Flaw:
     """Return the number of the chosen tier, of the only one, or of the one named chapters."""
     if tier:
-        chosen = _choose(tiers, tier, "tier")
-        if isinstance(chosen, Flaw):
-            raise _GridFlaw(*chosen)
-        return chosen
+        return _choose(tiers, tier, "tier")
     named = [number for number, name in tiers.items() if name.casefold() in CHAPTER_TIERS]
     for numbers in (list(tiers), named):
         if len(numbers) == 1:
             return numbers[0]
-    raise _GridFlaw(1, f"has {len(tiers)} tiers: {_listed(tiers)}", TIER_REMEDY)
+    return Flaw(1, f"has {len(tiers)} tiers: {_listed(tiers)}", TIER_REMEDY)

@@ -1,4 +1,4 @@
-"""The function gather: records from subtitles, chapter files of other tools, and CTM files."""
+"""The function gather: records from chapter files, subtitles and transcripts of other tools."""
 
 from __future__ import annotations
 
@@ -7,33 +7,43 @@ import warnings
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isfinite
+from math import isfinite, isnan
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from earwitness.chapters.formats import parse_rttm_recordings
+from earwitness.chapters.formats import CHAPTER_TIERS, parse_rttm_recordings
 from earwitness.chapters.presets import ANNOTATION_PRESETS, PRESETS, PresetOptions, read
 from earwitness.chapters.reader import spoken_of
 from earwitness.errors import EarwitnessWarning, InputError, Problem, UsageError, nearest
 from earwitness.io.schema import MAX_DURATION_SECONDS, is_name
 from earwitness.io.tables import TABLE_ERRORS, open_csv
-from earwitness.text.transcripts import Transcript, normalise_lines, read_ctm
+from earwitness.text.timed_transcripts import (
+    WORD_TIERS,
+    TimedTranscript,
+    guess_transcript_form,
+    parse_timed_transcripts,
+    write_transcript,
+)
+from earwitness.text.transcripts import Transcript, normalise_lines, read_textgrid
 
-# --- Subtitle and CTM files ----------------------------------------------------------------------
+# --- Subtitles and transcripts -------------------------------------------------------------------
 
 
 CTM_SUFFIX = ".ctm"
 SUBTITLE_SUFFIXES = (".srt", ".vtt")
+TRANSCRIPT_SUFFIXES = (CTM_SUFFIX, ".json", ".jsonl", ".textgrid")
+KALDI_FILE = "text"
+AUDIO_SUFFIXES = (".wav", ".mp3", ".flac", ".ogg", ".opus", ".m4a", ".mp4", ".webm", ".mkv")
 SpeechByItem = dict[str, dict[str, Any]]  # subtitles or words by item
 
 
 def files_of(
     places: Iterable[str | PathLike[str]], endings: Iterable[str], passed: list[Path] | None = None
 ) -> Iterator[Path]:
-    """Yield files as given, and files of folders with these extensions (all if there are none).
+    """Yield files as given, and files of folders with these extensions or names (by default all).
 
     Other files of folders are added to ``passed``; hidden files are ignored.
     """
@@ -45,7 +55,7 @@ def files_of(
         for path in sorted(place.iterdir()):
             if not path.is_file() or path.name.startswith("."):
                 continue
-            if not wanted or path.suffix.lower() in wanted:
+            if not wanted or path.suffix.lower() in wanted or path.name in wanted:
                 yield path
             elif passed is not None:
                 passed.append(path)
@@ -73,42 +83,94 @@ def text_of(path: Path, problems: list[Problem], marks: Counter[str] | None = No
     return None
 
 
-def recordings(path: Path, problems: list[Problem]) -> dict[str, list[list[Any]]]:
-    """Return the words of a CTM file by recording, and by channel if there are several."""
-    words, flaws = read_ctm(text_of(path, problems) or "")
+def transcripts_in(path: Path, problems: list[Problem]) -> list[TimedTranscript]:
+    """Return the transcripts of a file, one per recording; add its flaws to the problems."""
+    text, segments = text_of(path, problems), path.with_name("segments")
+    if text is None:
+        return []
+    form, beside = "", None
+    if path.name == KALDI_FILE:
+        form, beside = "kaldi", text_of(segments, problems) if segments.is_file() else None
+    elif path.suffix.lower() == CTM_SUFFIX:
+        form = "ctm"
+    found, flaws = parse_timed_transcripts(text, form, _item_name(path), beside or "")
     for flaw in flaws:
         problems.append(Problem(str(path), flaw.line, "", flaw.message, flaw.remedy))
-    spoken: dict[str, list[list[Any]]] = {}
-    for word in words:
-        sure = [] if word.confidence is None else [word.confidence]
-        spoken.setdefault(word.recording, []).append([word.word, word.start, word.end, *sure])
-    names = Counter(recording.split()[0] for recording in spoken)
-    return {
-        recording.split()[0] if names[recording.split()[0]] == 1 else recording: recording_words
-        for recording, recording_words in spoken.items()
-    }
+    return found
+
+
+def _item_name(path: Path) -> str:
+    """Return the name of a file without its extension, and that of the audio in front of it.
+
+    >>> _item_name(Path("talk.wav.json")), _item_name(Path("talk.1.json"))
+    ('talk', 'talk.1')
+    """
+    stem = Path(path.stem)
+    return stem.stem if stem.suffix.lower() in AUDIO_SUFFIXES else path.stem
+
+
+def _word_rows(transcript: TimedTranscript) -> list[list[Any]] | None:
+    """Return words as records have them, or None if any segment has no word times."""
+    if not all(segment.words for segment in transcript.segments):
+        return None
+    return [
+        [word.word, word.start, word.end, *([] if word.confidence is None else [word.confidence])]
+        for word in transcript.words
+    ]
 
 
 def said_in(places: Iterable[str | PathLike[str]], problems: list[Problem]) -> SpeechByItem:
-    """Return the subtitles or words of every item; subtitle files have the name of the item."""
+    """Return the subtitles or words of every item; most files have the name of the item."""
     speech: SpeechByItem = {}
-    for path in files_of(places, (*SUBTITLE_SUFFIXES, CTM_SUFFIX)):
-        file_speech: SpeechByItem
-        if path.suffix.lower() == CTM_SUFFIX:
-            file_speech = {
-                item: {"words": words} for item, words in recordings(path, problems).items()
-            }
-        elif path.suffix.lower() in SUBTITLE_SUFFIXES:
-            file_speech = {path.stem: {"subtitles": _subtitles(path, problems)}}
+    listed = [Path(place) for place in places]
+    for path in files_of(listed, (*SUBTITLE_SUFFIXES, *TRANSCRIPT_SUFFIXES, KALDI_FILE)):
+        file_speech: SpeechByItem = {}
+        if path.suffix.lower() in SUBTITLE_SUFFIXES:
+            file_speech = {_item_name(path): {"subtitles": _subtitles(path, problems)}}
+        elif path.suffix.lower() in TRANSCRIPT_SUFFIXES or path.name == KALDI_FILE:
+            if path in listed or _has_transcript(path):
+                found = transcripts_in(path, problems)
+                file_speech = {one.recording: _speech(one, path, problems) for one in found}
         else:
-            message = "neither subtitles (.srt, .vtt) nor CTM (.ctm)"
-            problems.append(Problem(str(path), 0, "", message))
+            remedy = (
+                f"known: {', '.join((*SUBTITLE_SUFFIXES, *TRANSCRIPT_SUFFIXES))}, text of Kaldi"
+            )
+            problems.append(Problem(str(path), 0, "", "unknown transcript format", remedy))
             continue
         for item in file_speech.keys() & speech.keys():
             message = f'another file also has the speech of "{item}"'
             problems.append(Problem(str(path), 0, "", message, "keep one"))
         speech |= file_speech
     return speech
+
+
+def _speech(transcript: TimedTranscript, path: Path, problems: list[Problem]) -> dict[str, Any]:
+    """Return the words of a transcript, or its segments as subtitles if words have no times."""
+    rows = _word_rows(transcript)
+    if rows is not None:
+        return {"words": rows}
+    if any(isnan(segment.start) for segment in transcript.segments):
+        message = f'"{transcript.recording}" has no times'
+        is_kaldi = path.name == KALDI_FILE
+        remedy = "put the file segments next to it" if is_kaldi else "add durations to all lines"
+        problems.append(Problem(str(path), 0, "", message, remedy))
+        return {}
+    return {"subtitles": write_transcript(transcript, "webvtt")}
+
+
+def _has_transcript(path: Path) -> bool:
+    """Whether a file of a known extension has a transcript with words, and no chapters."""
+    suffix = path.suffix.lower()
+    if suffix == CTM_SUFFIX or path.name == KALDI_FILE:
+        return True
+    if suffix not in TRANSCRIPT_SUFFIXES or _is_ytdlp_name(path):
+        return False
+    text = text_of(path, []) or ""
+    if suffix == ".textgrid":
+        kinds = {tier.kind for tier in read_textgrid(text)[0]}
+        return not kinds.isdisjoint(WORD_TIERS) and kinds.isdisjoint(CHAPTER_TIERS)
+    forms = ("manifest",) if suffix == ".jsonl" else ("json", "manifest")
+    return guess_transcript_form(text) in forms
 
 
 def _subtitles(path: Path, problems: list[Problem]) -> str | None:
@@ -139,7 +201,7 @@ PRESET_BY_SUFFIX = {
 YTDLP_SUFFIX = ".info.json"
 YTDLP_KEY = re.compile(r'"(?:start_time|extractor)"\s*:')
 AUDACITY_LABEL = re.compile(r"-?\d+(?:[.,]\d+)?\t-?\d+(?:[.,]\d+)?(?:\t|$)")
-KNOWN_SUFFIXES = ", ".join([*PRESET_BY_SUFFIX, CTM_SUFFIX])
+KNOWN_SUFFIXES = ", ".join(dict.fromkeys([*PRESET_BY_SUFFIX, *TRANSCRIPT_SUFFIXES]))
 # folders that hold references as a rule, and no outputs of a system
 REFERENCE_FOLDERS = {"reference", "references", "ref", "refs", "gold", "truth", "ground_truth"}
 MAX_NAMES_SEARCHED = 1000  # number of names up to which the nearest one is suggested
@@ -172,11 +234,12 @@ def gather(
     tier: str = "",
     spoken: Paths | None = None,
 ) -> list[dict[str, Any]]:
-    """Convert subtitles, chapter files and CTM files to records of outputs or references.
+    """Convert subtitles, chapter files and transcripts to records of outputs or references.
 
     The name of an item is the file name without its extension. An RTTM file with several recordings
-    gives one item per recording. A CTM file (.ctm) has recognized words, and gives one output of a
-    summary per recording in it.
+    gives one item per recording. Files of recognizers have recognized words, and give one output of
+    a summary per recording: CTM, JSON of whisper, WhisperX and whisper.cpp, manifests of NeMo, the
+    file ``text`` of Kaldi, and TextGrids with a tier of words.
 
     Parameters
     ----------
@@ -204,8 +267,9 @@ def gather(
         Tier of a TextGrid, or annotation of a JAMS file, by name or number. By default the only
         one; in a TextGrid, else the one named chapters.
     spoken
-        Subtitle files with the names of the items, or CTM files, with the spoken words of items
-        (references) or the words recognized by a system (outputs); used to score sentences.
+        Subtitles (.srt, .vtt) or files of recognizers, with the spoken words of items (references)
+        or the words recognized by a system (outputs); used to score sentences. Files that do not
+        contain the name of a recording must have the name of the item.
 
     Returns
     -------
@@ -237,7 +301,7 @@ def gather(
     if preset and preset not in PRESETS:
         raise UsageError(f'unknown preset "{preset}" — {nearest(preset, PRESETS)}')
     paths = _found_files(files, preset, durations)
-    recognised = [path for path in paths if path.suffix.lower() == CTM_SUFFIX and not preset]
+    recognised = [path for path in paths if not preset and not tier and _has_transcript(path)]
     paths = [path for path in paths if path not in recognised]
     _check_words_use(recognised, paths, spoken, references=references)
     problems: list[Problem] = []
@@ -273,7 +337,7 @@ def _found_files(
 ) -> list[Path]:
     """Return the files to gather, without the table of durations."""
     passed: list[Path] = []
-    endings = () if preset else {*PRESET_BY_SUFFIX, CTM_SUFFIX}
+    endings = () if preset else {*PRESET_BY_SUFFIX, *TRANSCRIPT_SUFFIXES, KALDI_FILE}
     paths = list(files_of(_listed(files), endings, passed))
     named = {Path(one) for one in _listed(files)}
     if isinstance(durations, str | PathLike):
@@ -281,6 +345,8 @@ def _found_files(
     if not preset:
         lists = [path for path in paths if path.suffix.lower() == ".txt" and path not in named]
         passed += [path for path in lists if not _has_audacity_labels(path)]
+        lines = [path for path in paths if path.suffix.lower() == ".jsonl" and path not in named]
+        passed += [path for path in lines if not _has_transcript(path)]
     if passed:
         skipped = f"{len(passed)} file{'s' * (len(passed) != 1)} skipped, such as {passed[0]}"
         message = f"{skipped} — set a preset to include them"
@@ -330,12 +396,15 @@ def _listed(files: Paths) -> Sequence[str | PathLike[str]]:
 
 
 def _words(path: Path, system: str | None, problems: list[Problem]) -> list[dict[str, Any]]:
-    """Return the outputs of a CTM file, one per recording."""
+    """Return the outputs of a file with recognized words, one per recording."""
     named = system or path.resolve().parent.name
-    return [
-        {"item": item, "system": named, "output": {"words": words}}
-        for item, words in recordings(path, problems).items()
-    ]
+    records = []
+    for one in transcripts_in(path, problems):
+        rows: list[Any] | None = _word_rows(one)
+        if rows is None:
+            rows = [word for segment in one.segments for word in segment.text.split()]
+        records.append({"item": one.recording, "system": named, "output": {"words": rows}})
+    return records
 
 
 def _add_said(records: list[dict[str, Any]], said: SpeechByItem, problems: list[Problem]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,7 +73,8 @@ from earwitness.text.scripts import (
     unspaced,
 )
 from earwitness.text.sentences import SpokenPiece, timed_sentences
-from earwitness.text.transcripts import Cue, Transcript, normalise_lines, parse_cues
+from earwitness.text.timed_transcripts import guess_transcript_form, parse_timed_transcripts
+from earwitness.text.transcripts import Flaw, Transcript
 
 # --- Notes about odd input -----------------------------------------------------------------------
 
@@ -179,26 +180,20 @@ def _sentences(sentences: Sequence[tuple[str, float]], field: str) -> Starts:
 
 
 def _subtitles(text: str, field: str) -> Starts | list[Fault]:
-    all_cues, flaws = parse_cues(normalise_lines(text))
-    faults = [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in flaws]
-    faults += [
-        Fault(field, f"line {line}: {message}", remedy) for line, message, remedy in _odd(all_cues)
-    ]
-    return faults or _starts(
-        [SpokenPiece(c.text, c.start, c.end or c.start) for c in all_cues], cues=True
-    )
-
-
-def _odd(all_cues: Sequence[Cue]) -> Iterator[tuple[int, str, str]]:
-    """Yield line, message and remedy of cues with invalid times."""
-    for cue in all_cues:
-        if cue.end is None:
-            yield cue.line, "has no valid end time", "00:01:00.000 --> 00:01:02.000"
-        elif cue.end < cue.start:
-            yield cue.line, "ends before it begins", ""
-    for before, cue in pairwise(all_cues):
-        if cue.start < before.start:
-            yield cue.line, f"begins before the cue of line {before.line}", "sort cues by time"
+    form = guess_transcript_form(text) or "srt"
+    transcripts, flaws = parse_timed_transcripts(text, form)
+    segments = [segment for one in transcripts for segment in one.segments]
+    if len(transcripts) > 1 or any(isnan(segment.start) for segment in segments):
+        message = "must be the transcript of one recording, with times"
+        flaws.append(Flaw(1, message, "use earwitness gather for files of several recordings"))
+    if flaws:
+        return [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in flaws]
+    if segments and all(segment.words for segment in segments):
+        words = [word for segment in segments for word in segment.words]
+        starts = _starts([SpokenPiece(w.word, w.start, w.end) for w in words], cues=False)
+        if len(starts) > 1:
+            return starts
+    return _starts([SpokenPiece(*segment[:3]) for segment in segments], cues=True)
 
 
 def _words(words: Sequence[Word], field: str) -> Starts | list[Fault]:

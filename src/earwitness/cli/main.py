@@ -45,6 +45,10 @@ COMMAND_SECTIONS = {
     "Check metrics against human ratings": {
         "agree": Verb("agree", "Rank metrics by agreement with human ratings."),
     },
+    "Recognize and align speech": {
+        "transcribe": Verb("speech", "Recognize speech: words with times and confidences."),
+        "align": Verb("speech", "Find when the words of a text are spoken."),
+    },
     "Condense and synthesize recordings": {
         "skim": Verb("skim", "Condense a day-long recording into about a minute."),
         "soundscape": Verb("skim", "Synthesize a day-long recording with known sources."),

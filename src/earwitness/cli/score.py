@@ -203,7 +203,8 @@ SHOWN_SYSTEMS = 5  # in the note about gathered outputs
     "--spoken",
     multiple=True,
     type=click.Path(exists=True, path_type=Path),
-    help="Transcript for --metric sentences: .srt, .vtt or .ctm file, or folder (repeatable).",
+    help="Transcript for --metric sentences: subtitles, file of a recognizer, or folder "
+    "(repeatable).",
 )
 @SHARED_OPTIONS["preset"]
 @SHARED_OPTIONS["pattern"]
@@ -223,8 +224,9 @@ def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any)
     system; with --durations (or --references) they become references, and the folder name is the
     annotator. In a folder, only files with a known ending are read. The format follows from the
     ending (.srt, .vtt, .json of podcasts or yt-dlp, .ffmeta, .rttm, .TextGrid, .jams, .lab, .csv,
-    .txt of Audacity); set --preset for other files. A .ctm file has the recognized words of
-    summaries, with one item per recording.
+    .txt of Audacity); set --preset for other files. Files of recognizers have the words of
+    summaries, with one item per recording: CTM, JSON of whisper, WhisperX and whisper.cpp,
+    manifests of NeMo, the file text of Kaldi, and TextGrids with a tier of words.
 
     \b
     earwitness gather careful/ eager/ > outputs.jsonl

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -323,6 +325,39 @@ def _seconds_callback(
         progress(before + int(share * size), total, files)
 
     return report
+
+
+@dataclass(frozen=True)
+class RecordingFrames:
+    """Log-mel frames of a recording, by their time on its clock."""
+
+    recording: Recording
+    files: Mapping[str, FrameFile]
+
+    def __len__(self) -> int:
+        return round(self.recording.seconds * FRAMES_PER_SECOND)
+
+    @cached_property
+    def _starts(self) -> list[float]:
+        return [stretch.start * FRAMES_PER_SECOND for stretch in self.recording.stretches]
+
+    def rows(self, first: int, last: int) -> Bytes:
+        """Return frames from ``first`` up to ``last``; absent where nothing was recorded."""
+        rows = np.full((last - first, MEL_BANDS), ABSENT_BYTE, np.uint8)
+        stretches = self.recording.stretches
+        for number in range(max(0, bisect_right(self._starts, first) - 1), len(stretches)):
+            stretch = stretches[number]
+            begin = round(self._starts[number])
+            end = begin + round(stretch.seconds * FRAMES_PER_SECOND)
+            if begin >= last:
+                break
+            low, high = max(first, begin), min(last, end)
+            if low < high:
+                in_file = round(stretch.at * FRAMES_PER_SECOND) - begin
+                rows[low - first : high - first] = self.files[stretch.path].rows(
+                    low + in_file, high + in_file
+                )
+        return rows
 
 
 # --- Frames of many files in worker processes ----------------------------------------------------

@@ -5,16 +5,15 @@ the whole recording, which its embedding needs as well, so that the recording is
 all skims. At the most similar positions, the audio itself is read, decimated, whitened by the same
 filter as the skim, and cross-correlated. The correlation, normalized by both energies, is the
 similarity: 1 for the same sound, near 0 for other sound. The best positions of each part are kept,
-and parts at consecutive positions form one pick. Skims that were not found completely are searched
-once more with their frames reversed, since picks may be played backwards.
+and parts at consecutive positions form one pick. Passages that were not found are searched again
+in shorter parts, since fades of loud picks may mask quiet ones, and backwards, as picks may be.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from earwitness.audio.logmel import ABSENT_BYTE, FRAMES_PER_SECOND, MEL_BANDS, B
 from earwitness.audio.signal import Floats, decimate, decimate_pieces, decimation_factor
 from earwitness.core import Progress, no_progress
 from earwitness.models.cache import Cache
-from earwitness.models.frames import FrameFile, load_frame_files
+from earwitness.models.frames import RecordingFrames, load_frame_files
 from earwitness.recordings.cut import read_recording
 from earwitness.recordings.types import Recording
 from earwitness.skims.types import Pick, Skim
@@ -35,6 +34,7 @@ from earwitness.skims.types import Pick, Skim
 MIN_SKIM_SECONDS = 2.1
 MIN_PART_SECONDS, MAX_PART_SECONDS = 1.0, 4.0
 MIN_LIKENESS = 0.45  # unrelated tones reach 0.4, and noise 0.2, somewhere in a day
+MIN_SHORT_LIKENESS = 0.6  # of shorter parts, in passages that were not found before
 SAME_LIKENESS_RATIO = 0.95  # of the best: another position may then be the right one
 DISTINCT_PLACE_SECONDS = 0.25  # between two positions of a part
 OFFSET_TOLERANCE_SECONDS = 0.005  # between parts of the same pick
@@ -44,10 +44,9 @@ SPECTRUM_FLOOR = 1e-4  # of the highest power; avoids amplifying empty bands
 WHITENING_TAPS = 256
 PLACES_PER_PART = 3  # two in a fade, and one to detect repetition
 PEAK_MARGIN, PEAK_STEPS = 8, 10  # samples around a peak, and steps per sample
-PEAK_SAMPLES = 2 * PEAK_MARGIN + 1
 LOW_RATES_HZ = (1_000, 2_000, 4_000, 8_000)  # the lowest sufficient rate is used
 MIN_POWER_SHARE = 1e-3  # power share a skim must keep at a low rate
-READING_SHARE, REVERSED_SHARE = 0.7, 0.1  # shares of the time, for progress
+READING_SHARE, SECOND_SHARE = 0.7, 0.1  # shares of the time, for progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,30 +114,19 @@ def locate_skims(
     shares = _ShareProgress(progress, recording.seconds, len(sounds))
     files = load_frame_files(recording, cache=cache, progress=shares.of_total)
     frames = RecordingFrames(recording, files)
-    shares.begin(READING_SHARE, 1 - REVERSED_SHARE)
+    shares.begin(READING_SHARE, 1 - SECOND_SHARE)
     skims = [
         _LowRateSkim(decimate(sound, factor), log_mel(sound, recording.rate)) for sound in sounds
     ]
-    picks_of_skims = _search(skims, frames, factor, length, shares)
-    lost = [
-        n
-        for n, picks in enumerate(picks_of_skims)
-        if _find_holes(picks, len(skims[n].samples), length // 2)
-    ]
-    shares.begin(1 - REVERSED_SHARE, 1.0)
-    backwards = _search([skims[n].reverse() for n in lost], frames, factor, length, shares)
-    for n, reversed_picks in zip(lost, backwards, strict=True):
-        size = len(skims[n].samples)
-        holes = _find_holes(picks_of_skims[n], size, length // 2)
-        for pick in reversed_picks:
-            first, last = size - pick.last, size - pick.first
-            if any(hole[0] <= (first + last) / 2 <= hole[1] for hole in holes):
-                picks_of_skims[n].append(pick._replace(first=first, last=last, turned=True))
+    picks_of_skims = _search([_SkimSearch(skim, length, rate) for skim in skims], frames, shares)
+    shares.begin(1 - SECOND_SHARE, 1.0)
+    _search_holes(skims, picks_of_skims, frames, length, rate, shares)
     shares(1.0)
-    return [
-        _describe(sorted(picks), len(skim.samples), length // 2, rate)
-        for picks, skim in zip(picks_of_skims, skims, strict=True)
-    ]
+    margin, located = DISTINCT_PLACE_SECONDS * rate, []
+    for skim, picks in zip(skims, picks_of_skims, strict=True):
+        kept = [pick for pick in picks if not _is_chance(pick, picks, length, margin)]
+        located.append(_describe(sorted(kept), len(skim.samples), length // 2, rate))
+    return located
 
 
 class _LowRateSkim(NamedTuple):
@@ -147,56 +135,93 @@ class _LowRateSkim(NamedTuple):
     samples: Floats
     frames: Bytes
 
-    def reverse(self) -> _LowRateSkim:
-        return _LowRateSkim(self.samples[::-1], self.frames[::-1])
-
 
 def _choose_factor(sounds: Sequence[Floats], rate: int) -> int:
     """Return the decimation factor of the lowest rate at which all skims keep enough power."""
-    powers = [float(np.square(sound, dtype=np.float64).mean()) for sound in sounds if len(sound)]
     for low_rate in LOW_RATES_HZ:
         factor = decimation_factor(rate, low_rate)
-        low = [np.square(decimate(sound, factor)) for sound in sounds if len(sound)]
-        shares = [
-            values.mean() >= MIN_POWER_SHARE * power
-            for values, power in zip(low, powers, strict=True)
-            if len(values)
-        ]
-        if all(shares):
+        if all(_keeps_power(sound, decimate(sound, factor)) for sound in sounds):
             break
     return factor
 
 
+def _keeps_power(sound: Floats, low: Floats) -> bool:
+    powers = [float(np.square(x, dtype=np.float64).mean()) for x in (sound, low) if len(x)]
+    return len(powers) < 2 or powers[1] >= MIN_POWER_SHARE * powers[0]
+
+
 def _search(
-    skims: Sequence[_LowRateSkim],
-    frames: RecordingFrames,
-    factor: int,
-    length: int,
-    progress: Callable[[float], object],
+    searches: Sequence[_SkimSearch], frames: RecordingFrames, progress: Callable[[float], object]
 ) -> list[list[_HeardPick]]:
-    """Return the picks of all skims: their frames are compared first, then audio."""
-    recording = frames.recording
-    rate = recording.rate / factor
-    searches = [_SkimSearch(skim.samples, length, rate) for skim in skims]
-    templates = [
-        _cut_template(skim.frames, round(first / rate * FRAMES_PER_SECOND), length / rate)
-        for skim, search in zip(skims, searches, strict=True)
-        for first in search.dense_firsts
-    ]
+    """Return the picks of all searches: their frames are compared first, then audio."""
+    templates = [template for search in searches for template in search.templates]
     found = iter(find_similar_frames(templates, frames, progress) if templates else [])
     trials = []
     for search in searches:
         own = [next(found) for _ in search.dense_firsts]
-        shared = list(_share_offsets(own, search.dense_firsts, rate))
+        shared = list(_share_offsets(own, search.dense_firsts, search.rate))
         for part, first in enumerate(search.firsts):
             offsets = shared[search.dense_firsts.index(first)]
             trials += [_Trial(offset + first, part, search) for offset in offsets]
     trials.sort(key=lambda trial: trial.place)
-    for group in _group_trials(trials, search_reach := 2 * length):
-        for run in _read_low_rate(group, search_reach, recording, factor):
+    for group in _group_trials(trials):
+        for run in _read_low_rate(group, frames.recording):
             for trial in group:
                 trial.search.compare_place(trial.part, trial.place, run)
     return [search.collect_picks() for search in searches]
+
+
+def _search_holes(
+    skims: Sequence[_LowRateSkim],
+    picks_of_skims: Sequence[list[_HeardPick]],
+    frames: RecordingFrames,
+    length: int,
+    rate: float,
+    progress: Callable[[float], object],
+) -> None:
+    """Add the picks that are found in the holes of skims by shorter parts, or backwards."""
+    short = max(length // 2, round(MIN_PART_SECONDS * rate))
+    searches: dict[tuple[int, bool], _SkimSearch] = {}
+    for n, (skim, picks) in enumerate(zip(skims, picks_of_skims, strict=True)):
+        size = len(skim.samples)
+        if holes := _find_holes(picks, size, length // 4):
+            backwards = _LowRateSkim(skim.samples[::-1], skim.frames[::-1])
+            turned_holes = [(size - last, size - first) for first, last in holes]
+            searches[n, False] = _SkimSearch(skim, short, rate, holes)
+            searches[n, True] = _SkimSearch(backwards, short, rate, turned_holes)
+    found = _search(list(searches.values()), frames, progress)
+    for (n, turned), new_picks in zip(searches, found, strict=True):
+        size = len(skims[n].samples)
+        holes = _find_holes(picks_of_skims[n], size, length // 4)
+        for pick in new_picks:
+            first, last = (size - pick.last, size - pick.first) if turned else pick[:2]
+            if any(hole[0] <= (first + last) / 2 <= hole[1] for hole in holes):
+                placed = pick._replace(first=first, last=last, turned=turned)
+                _add_pick(placed, picks_of_skims[n], OFFSET_TOLERANCE_SECONDS * rate)
+
+
+def _add_pick(pick: _HeardPick, picks: list[_HeardPick], tolerance: float) -> None:
+    """Add a pick, or extend the one that it continues."""
+    for number, other in enumerate(picks):
+        moved = (pick.start - pick.first) - (other.start - other.first)
+        if not (pick.turned or other.turned) and abs(moved) <= tolerance:
+            begin, end = min(pick, other), max(pick.last, other.last)
+            picks[number] = other._replace(first=begin.first, last=end, start=begin.start)
+            return
+    picks.append(pick)
+
+
+def _is_chance(pick: _HeardPick, picks: Sequence[_HeardPick], length: int, margin: float) -> bool:
+    """Whether a pick lies in a longer one, or is a chance match in a fade that others explain."""
+    size, middle = pick.last - pick.first, (pick.first + pick.last) / 2
+    for other in picks:
+        is_in_longer = size < other.last - other.first and (
+            other.first - margin <= pick.first and pick.last <= other.last + margin
+        )
+        is_in_fade = size < length // 2 and other.first <= middle <= other.last
+        if is_in_longer or (is_in_fade and other is not pick):
+            return True
+    return False
 
 
 class _Trial(NamedTuple):
@@ -227,11 +252,11 @@ def _share_offsets(
         yield tried
 
 
-def _group_trials(trials: Sequence[_Trial], reach: float) -> Iterator[list[_Trial]]:
+def _group_trials(trials: Sequence[_Trial]) -> Iterator[list[_Trial]]:
     """Yield trials whose audio overlaps."""
     group: list[_Trial] = []
     for trial in trials:
-        if group and trial.place - group[-1].place > 2 * reach:
+        if group and trial.place - group[-1].place > 4 * trial.search.length:
             yield group
             group = []
         group.append(trial)
@@ -246,13 +271,11 @@ class _LowRateRun(NamedTuple):
     samples: Floats
 
 
-def _read_low_rate(
-    group: Sequence[_Trial], reach: float, recording: Recording, factor: int
-) -> list[_LowRateRun]:
+def _read_low_rate(group: Sequence[_Trial], recording: Recording) -> list[_LowRateRun]:
     """Return the audio around positions."""
-    seconds_per_sample = factor / recording.rate
-    start = max(0.0, (group[0].place - reach) * seconds_per_sample)
-    end = (group[-1].place + reach) * seconds_per_sample
+    rate, reach = group[0].search.rate, 2 * group[0].search.length
+    factor = round(recording.rate / rate)
+    start, end = max(0.0, (group[0].place - reach) / rate), (group[-1].place + reach) / rate
     if end <= start:
         return []
     chunks = read_recording(recording, start=start, seconds=end - start)
@@ -306,39 +329,6 @@ POSITIONS_PER_FFT = FRAMES_PER_SLOT * SLOTS_PER_FFT
 FFTS_PER_BATCH = 8
 KEPT_SLOTS = 4 * CANDIDATES_PER_PART
 MIN_VARIANCE = 1.0  # of a band, in steps of half a decibel; avoids amplifying constant sound
-
-
-@dataclass(frozen=True)
-class RecordingFrames:
-    """Log-mel frames of a recording, by their time on its clock."""
-
-    recording: Recording
-    files: Mapping[str, FrameFile]
-
-    def __len__(self) -> int:
-        return round(self.recording.seconds * FRAMES_PER_SECOND)
-
-    @cached_property
-    def _starts(self) -> list[float]:
-        return [stretch.start * FRAMES_PER_SECOND for stretch in self.recording.stretches]
-
-    def rows(self, first: int, last: int) -> Bytes:
-        """Return frames from ``first`` up to ``last``; absent where nothing was recorded."""
-        rows = np.full((last - first, MEL_BANDS), ABSENT_BYTE, np.uint8)
-        stretches = self.recording.stretches
-        for number in range(max(0, bisect_right(self._starts, first) - 1), len(stretches)):
-            stretch = stretches[number]
-            begin = round(self._starts[number])
-            end = begin + round(stretch.seconds * FRAMES_PER_SECOND)
-            if begin >= last:
-                break
-            low, high = max(first, begin), min(last, end)
-            if low < high:
-                in_file = round(stretch.at * FRAMES_PER_SECOND) - begin
-                rows[low - first : high - first] = self.files[stretch.path].rows(
-                    low + in_file, high + in_file
-                )
-        return rows
 
 
 def _pool_bands(rows: Bytes) -> Floats:
@@ -417,10 +407,8 @@ def _keep_best(likeness: Floats, first: int, values: Floats, places: NDArray[np.
     slots = likeness.reshape(ffts, parts, SLOTS_PER_FFT, FRAMES_PER_SLOT)
     peaks = slots.argmax(axis=3)
     heights = np.take_along_axis(slots, peaks[..., None], 3)[..., 0]
-    begins = (
-        np.arange(ffts)[:, None] * POSITIONS_PER_FFT + np.arange(SLOTS_PER_FFT) * FRAMES_PER_SLOT
-    )
-    where = first + begins[:, None, :] + peaks
+    begins = np.arange(ffts * SLOTS_PER_FFT).reshape(ffts, 1, SLOTS_PER_FFT) * FRAMES_PER_SLOT
+    where = first + begins + peaks
     all_values, all_places = (
         np.concatenate([old, new.transpose(1, 0, 2).reshape(parts, -1)], axis=1)
         for old, new in ((values, heights), (places, where))
@@ -446,32 +434,42 @@ def _choose_candidates(values: Floats, places: NDArray[np.int64]) -> list[float]
 # --- Search for one skim -------------------------------------------------------------------------
 
 
+Spans = Sequence[tuple[int, int]] | None  # first and last samples of passages
+
+
 class _SkimSearch:
     """Search for one skim: its parts and their best positions so far, in low-rate samples."""
 
-    def __init__(self, skim: Floats, length: int, rate: float) -> None:
+    def __init__(self, skim: _LowRateSkim, length: int, rate: float, spans: Spans = None) -> None:
+        """Prepare the search of a whole skim, or of passages of it in overlapping parts."""
         from scipy.fft import next_fast_len, rfft
         from scipy.signal import oaconvolve
 
-        self._length, self._reach, self._rate, self._size = length, length // 2, rate, len(skim)
+        self.length, self.rate = length, rate
+        self._min_likeness = MIN_LIKENESS if spans is None else MIN_SHORT_LIKENESS
+        self._reach, self._size = length // 2, len(skim.samples)
         self._tolerance = round(CANDIDATE_TOLERANCE_SECONDS * rate) + PEAK_MARGIN
         # a part, half a part on both sides of it, and the tolerance of its position
         self._window = length + 2 * (self._reach + self._tolerance)
         self._fft_samples = int(next_fast_len(self._window + WHITENING_TAPS, real=True))
-        skim = np.pad(skim, (0, max(0, length - len(skim))))
-        taps = _make_whitening_taps(skim, rate)
-        self._skim = np.pad(oaconvolve(skim, taps, "same"), self._reach)  # padding at both ends
-        firsts = np.array([*range(0, len(skim) - length, length), len(skim) - length])
+        samples = np.pad(skim.samples, (0, max(0, length - self._size)))
+        taps = _make_whitening_taps(samples, rate)
+        self._skim = np.pad(oaconvolve(samples, taps, "same"), self._reach)  # padding at both ends
+        firsts = _place_parts(len(samples), length, spans)
         rows = np.stack([self._skim[first + self._reach :][:length] for first in firsts])
         levels = np.sqrt(np.square(rows).sum(axis=1))
         loud = np.median(np.abs(rows), axis=1) > SILENCE_LEVEL  # in at least half of a part
         self.firsts: list[int] = firsts[loud].tolist()
         # also half a part later, where a part may lie in two fades
-        self.dense_firsts = sorted({*self.firsts, *(f + self._reach for f in self.firsts[:-1])})
+        later = () if spans else (first + self._reach for first in self.firsts[:-1])
+        self.dense_firsts = sorted({*self.firsts, *later})
+        self.templates = [
+            _cut_template(skim.frames, round(first / rate * FRAMES_PER_SECOND), length / rate)
+            for first in self.dense_firsts
+        ]
         self._spectra = np.conj(rfft(rows[loud] / levels[loud, None], self._fft_samples))
-        self._filter = rfft(
-            np.roll(np.pad(taps, (0, self._fft_samples - len(taps))), -((len(taps) - 1) // 2))
-        )
+        padded = np.pad(taps, (0, self._fft_samples - len(taps)))
+        self._filter = rfft(np.roll(padded, -((len(taps) - 1) // 2)))
         self._places: list[list[_Place]] = [[] for _ in self.firsts]
 
     def compare_place(self, part: int, place: float, run: _LowRateRun) -> None:
@@ -480,7 +478,7 @@ class _SkimSearch:
 
         first = round(place - run.start) - self._reach - self._tolerance
         begin, end = max(0, first), min(len(run.samples), first + self._window)
-        if end - begin <= self._length // 4:
+        if end - begin <= self.length // 4:
             return
         window = np.zeros(self._window, np.float32)
         window[begin - first : end - first] = run.samples[begin:end]
@@ -488,17 +486,17 @@ class _SkimSearch:
         sound = irfft(spectrum, self._fft_samples)
         sums = np.concatenate([[0.0], np.cumsum(np.square(sound, dtype=np.float64))])
         inside = slice(self._reach, self._reach + 2 * self._tolerance + 1)
-        energy = (sums[self._length :] - sums[: -self._length])[inside]
-        scale = 1 / np.sqrt(energy + self._length * SILENCE_LEVEL**2).astype(np.float32)
+        energy = (sums[self.length :] - sums[: -self.length])[inside]
+        scale = 1 / np.sqrt(energy + self.length * SILENCE_LEVEL**2).astype(np.float32)
         products = irfft(spectrum * self._spectra[part], self._fft_samples)[inside] * scale
         peak = PEAK_MARGIN + int(np.abs(products[PEAK_MARGIN:-PEAK_MARGIN]).argmax())
-        moved, height = _interpolate_peak(products[peak - PEAK_MARGIN :][:PEAK_SAMPLES])
-        around = sound[peak:][: self._length + 2 * self._reach].copy()
+        moved, height = _interpolate_peak(products[peak - PEAK_MARGIN : peak + PEAK_MARGIN + 1])
+        around = sound[peak:][: self.length + 2 * self._reach].copy()
         offset = run.start + first + inside.start + peak + moved - self.firsts[part]
         self._keep_place(part, _Place(height, offset, around))
 
     def _keep_place(self, part: int, place: _Place) -> None:
-        apart = round(DISTINCT_PLACE_SECONDS * self._rate)
+        apart = round(DISTINCT_PLACE_SECONDS * self.rate)
         ranked = sorted([place, *self._places[part]], key=lambda place: -place.likeness)
         self._places[part] = [
             place
@@ -523,15 +521,7 @@ class _SkimSearch:
             _, last = self._measure_extent(*group[-1][:2])
             doubtful = all(doubtful for _, _, doubtful in group)
             picks.append(_HeardPick(first, last, group[0][1].offset + first, doubtful))
-        return [pick for pick in picks if not self._is_chance(pick, picks)]
-
-    def _is_chance(self, pick: _HeardPick, picks: Sequence[_HeardPick]) -> bool:
-        """Whether a pick is a chance match inside a fade that other picks already explain."""
-        middle = (pick.first + pick.last) / 2
-        others = (other for other in picks if other is not pick)
-        return pick.last - pick.first < self._reach and any(
-            other.first <= middle <= other.last for other in others
-        )
+        return picks
 
     def _find_seeds(self) -> Iterator[tuple[int, _Place, bool]]:
         """Yield parts with their positions, and whether these are doubtful.
@@ -549,7 +539,7 @@ class _SkimSearch:
                 twin = int(np.argmax(alike)) if alike else 0
                 other, r = (kept[twin][0], alike[twin]) if alike else (place, 0.0)
                 added = place.likeness - (r * other.likeness if alike else 0.0)
-                if min(added / np.sqrt(max(1 - r**2, 0.05)), place.likeness) >= MIN_LIKENESS:
+                if min(added / np.sqrt(max(1 - r**2, 0.05)), place.likeness) >= self._min_likeness:
                     kept.append((place, False))
                 elif alike and place.likeness >= SAME_LIKENESS_RATIO * other.likeness:
                     continues = any(self._agree(place.offset, offset) for offset in before)
@@ -559,12 +549,12 @@ class _SkimSearch:
 
     def _compare(self, place: _Place, other: _Place) -> float:
         """Return the similarity of the audio at two positions."""
-        first, second = (x.sound[self._reach :][: self._length] for x in (place, other))
+        first, second = (x.sound[self._reach :][: self.length] for x in (place, other))
         energies = (first @ first) * (second @ second)
         return abs(float(first @ second)) / float(np.sqrt(energies) + 1e-20)
 
     def _agree(self, offset: float, other: float) -> bool:
-        return abs(offset - other) <= OFFSET_TOLERANCE_SECONDS * self._rate
+        return abs(offset - other) <= OFFSET_TOLERANCE_SECONDS * self.rate
 
     def _measure_extent(self, part: int, place: _Place) -> tuple[int, int]:
         """Return where in the skim a position is heard, around its point of highest similarity."""
@@ -573,15 +563,25 @@ class _SkimSearch:
         first = self.firsts[part]
         skim = self._skim[first : first + len(place.sound)]
         product, energy, other_energy = (
-            uniform_filter1d(values, self._length // 4, mode="constant")
+            uniform_filter1d(values, self.length // 4, mode="constant")
             for values in (skim * place.sound, np.square(skim), np.square(place.sound))
         )
         likeness = np.abs(product) / np.sqrt(energy * other_energy + 1e-20)
-        best = self._reach + int(likeness[self._reach :][: self._length].argmax())
+        best = self._reach + int(likeness[self._reach :][: self.length].argmax())
         unlike = np.flatnonzero(likeness < likeness[best] / 2)
         low = int(unlike[unlike < best].max(initial=-1)) + 1
         high = int(unlike[unlike > best].min(initial=len(likeness)))
         return max(0, first - self._reach + low), min(self._size, first - self._reach + high)
+
+
+def _place_parts(size: int, length: int, spans: Spans) -> NDArray[np.int64]:
+    """Return where the parts of a skim begin: one after the other, or overlapping in passages."""
+    half, step, ends = length // 2, length, [(0, size - length)]
+    if spans is not None:
+        step = half
+        ends = [(max(0, first - half), min(size, last + half) - length) for first, last in spans]
+    firsts = {first for begin, end in ends for first in (*range(begin, end, step), max(0, end))}
+    return np.array(sorted(firsts))
 
 
 # --- Filters, peaks and notes --------------------------------------------------------------------

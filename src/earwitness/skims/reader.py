@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 DEFAULT_BLOCK_SECONDS = 8.0
 MIN_FOUND_SHARE = 0.5  # smallest share of an audio skim to be found
 LOCATING_LABEL = "locating skims"
-SKIMS_PER_PASS = 32  # skims located in one pass over a recording
+SKIMS_PER_PASS = 16  # skims located in one pass over a recording
 
 
 class ParsedSkim(NamedTuple):

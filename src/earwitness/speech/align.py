@@ -28,7 +28,7 @@ from earwitness.core import Map, Progress, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.models.cache import Cache, find_cache
-from earwitness.speech.anchors import Anchor, find_anchors
+from earwitness.speech.anchors import Anchor, fill_gaps, find_anchors
 from earwitness.speech.ctc import AlignmentFailure, WordTimes
 from earwitness.speech.pronunciation import find_model_folder, pronounce, spoken_words
 from earwitness.speech.recognize import (
@@ -39,6 +39,7 @@ from earwitness.speech.recognize import (
     RecognizedWord,
     make_decoder,
     open_journal,
+    read_duration,
     recognize_windows,
     refuse_language,
     to_int16,
@@ -128,7 +129,7 @@ def align(
     for sentence in sentences:
         timed = tuple(TimedWord(path.stem, word, *next(times)) for word in sentence)
         segments.append(TimedSegment(" ".join(sentence), timed[0].start, timed[-1].end, timed))
-    return TimedTranscript(tuple(segments), path.stem, None, language)
+    return TimedTranscript(tuple(segments), path.stem, round(read_duration(path), 3), language)
 
 
 def align_words(
@@ -151,7 +152,8 @@ def align_words(
 
 
 Span = tuple[float, float]  # start and end in seconds
-ANCHOR_WORDS = (5, 4, 3, 2)  # lengths of runs
+ANCHOR_WORDS = (5, 4, 3)  # lengths of runs that occur once
+MIN_RUN_WORDS = 2  # length of the shortest other runs
 MIN_ANCHORED_SHARE = 0.2  # of the words of the text
 MAX_PASSAGE_SECONDS = 90.0  # words of longer passages without anchors are interpolated
 EDGE_SECONDS = 0.3  # of audio before the first word and after the last one
@@ -188,9 +190,9 @@ class PocketsphinxAligner:
             except UsageError as error:
                 raise AlignmentFailure(str(error)) from error
             heard = [word for window in windows for word in window.words]
-            anchors = _drop_implausible(
-                find_anchors(spoken, [word.word for word in heard], ANCHOR_WORDS), heard
-            )
+            said = [word.word for word in heard]
+            anchors = find_anchors(spoken, said, ANCHOR_WORDS)
+            anchors = _drop_implausible(fill_gaps(spoken, said, anchors, MIN_RUN_WORDS), heard)
             _refuse_other_audio(path, anchors, spoken)
             times = [None if place is None else heard[place] for place in _places(anchors, spoken)]
             passages = find_passages(anchors, heard, len(spoken), windows[-1].end)

@@ -4,7 +4,8 @@ A run of symbols (words, or letters) that occurs exactly once on both sides is a
 anchors, the longest sequence in the same order on both sides is kept, as in patience diff. Between
 two neighbouring anchors the search is repeated, since a run that is frequent in the whole text may
 be unique there, first with runs of the same length and then with shorter ones. Time and memory grow
-with the number of symbols, not with its square.
+with the number of symbols, not with its square. ``fill_gaps`` then finds the best alignment between
+anchors, also in a text that repeats itself.
 """
 
 from __future__ import annotations
@@ -59,6 +60,50 @@ def find_anchors(
             if next_i - i > 1 and next_j - j > 1:
                 pending.append((i + 1, next_i, j + 1, next_j, level))
     return sorted(anchors)
+
+
+def fill_gaps(
+    expected: Sequence[Hashable],
+    heard: Sequence[Hashable],
+    anchors: Sequence[Anchor],
+    min_run: int,
+) -> list[Anchor]:
+    """Return anchors with those between them: equal runs of the alignment with fewest edits.
+
+    Parameters
+    ----------
+    expected, heard
+        Symbols of the transcript, and symbols that were recognized.
+    anchors
+        Result of ``find_anchors``.
+    min_run
+        Length of the shortest runs; shorter ones are often equal by chance.
+
+    Returns
+    -------
+    list of tuple
+        Pairs of places, increasing on both sides.
+
+    Examples
+    --------
+    >>> fill_gaps("abcabcabc", "abcabxabc", [], 2)[-3:]
+    [(6, 6), (7, 7), (8, 8)]
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    filled: list[Anchor] = []
+    edges = [(-1, -1), *anchors, (len(expected), len(heard))]
+    for (i, j), (next_i, next_j) in pairwise(edges):
+        if next_i - i > min_run and next_j - j > min_run:
+            own, other = expected[i + 1 : next_i], heard[j + 1 : next_j]
+            for edit in Levenshtein.opcodes(own, other):
+                size = edit.src_end - edit.src_start
+                if edit.tag == "equal" and size >= min_run:
+                    first, first_heard = i + 1 + edit.src_start, j + 1 + edit.dest_start
+                    filled += [(first + step, first_heard + step) for step in range(size)]
+        if next_i < len(expected):
+            filled.append((next_i, next_j))
+    return filled
 
 
 def _find_unique_runs(

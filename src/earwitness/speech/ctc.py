@@ -106,12 +106,12 @@ def align_tokens(log_probs: Floats, tokens: Sequence[int], blank: int = 0) -> To
     labels = np.full(2 * len(tokens) + 1, blank)  # of the states: tokens between blanks
     labels[1::2] = tokens
     path = _find_path(log_probs, labels)
-    sums = np.zeros(len(path) + 1)
-    frames = np.arange(len(path))
-    np.cumsum(np.exp(log_probs[frames, labels[path]], dtype=np.float64), out=sums[1:])
+    probabilities = np.exp(log_probs[np.arange(len(path)), labels[path]], dtype=np.float64)
     states = np.arange(1, len(labels), 2)
     starts, ends = np.searchsorted(path, states), np.searchsorted(path, states, side="right")
-    return TokenSpans(starts, ends, (sums[ends] - sums[starts]) / (ends - starts))
+    edges = np.ravel([starts, ends], order="F")
+    sums = np.add.reduceat(np.append(probabilities, 0.0), edges)[::2]
+    return TokenSpans(starts, ends, sums / (ends - starts))
 
 
 def _find_path(log_probs: Floats, labels: Integers) -> Integers:

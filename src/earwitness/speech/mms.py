@@ -136,8 +136,9 @@ def load_mms(weights: Path | None = None) -> Emissions:
     try:
         model = bundle.get_model(with_star=False, dl_kwargs=where | {"weights_only": True})
     except Exception as error:
+        reason = str(error).partition("\n")[0].rstrip(": ")
         raise UsageError(
-            f"{path}: does not have the weights of mms_fa: {str(error).splitlines()[0]} — "
+            f"{path}: does not contain the weights of mms_fa ({reason}) — "
             f"download them from {WEIGHTS_ADDRESS}"
         ) from error
     model = model.to(device)
@@ -174,21 +175,20 @@ def measure_chunks(pieces: Iterable[Floats], emissions: Emissions) -> Iterator[F
         Model.
     """
     held = np.zeros(0, np.float32)
-    context = 0  # frames before the chunk in ``held``
-    overlap = FRAME_SPAN_SAMPLES - FRAME_STEP_SAMPLES
+    context = 0  # frames of context at the start of ``held``
     for piece in pieces:
         held = np.concatenate([held, piece])
-        while len(held) > (size := _count_samples(context + CHUNK_FRAMES + CONTEXT_FRAMES)):
-            yield emissions(held[: size + overlap])[context : context + CHUNK_FRAMES]
-            kept = min(CONTEXT_FRAMES, context + CHUNK_FRAMES)
-            held = held[_count_samples(context + CHUNK_FRAMES - kept) :]
-            context = kept
-    if len(held) >= FRAME_SPAN_SAMPLES + _count_samples(context):
+        while len(held) >= (size := _span(context + CHUNK_FRAMES + CONTEXT_FRAMES)):
+            yield emissions(held[:size])[context : context + CHUNK_FRAMES]
+            held = held[(context + CHUNK_FRAMES - CONTEXT_FRAMES) * FRAME_STEP_SAMPLES :]
+            context = CONTEXT_FRAMES
+    if len(held) >= _span(context + 1):
         yield emissions(held)[context:]
 
 
-def _count_samples(frames: int) -> int:
-    return frames * FRAME_STEP_SAMPLES
+def _span(frames: int) -> int:
+    """Return the number of samples from which consecutive frames are computed."""
+    return (frames - 1) * FRAME_STEP_SAMPLES + FRAME_SPAN_SAMPLES
 
 
 # --- Aligner -------------------------------------------------------------------------------------
@@ -269,8 +269,8 @@ class MmsAligner:
         labels: dict[str, list[int]] = {}
         for word in words:
             if word not in labels:
-                text = word.translate(APOSTROPHES)
-                latin = text if text.isascii() else self._romanize(text, language)
+                is_latin = all(one.isascii() for one in word if one.isalpha())
+                latin = word if is_latin else self._romanize(word, language)
                 letters = latin.translate(APOSTROPHES).lower()
                 labels[word] = [LETTER_LABELS[one] for one in letters if one in LETTER_LABELS]
         return [labels[word] for word in words]

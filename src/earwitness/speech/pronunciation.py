@@ -77,12 +77,17 @@ TOKEN_PART = re.compile(
     r"(?P<clock>\d{1,2}:\d{2})(?!\d)"
     r"|(?P<currency>[$€£¥])(?P<amount>\d[\d,]*(?:\.\d+)?)"
     r"|(?P<ordinal>\d[\d,]*)(?:st|nd|rd|th)\b"
+    r"|(?P<plural>\d+)'?s\b"
     r"|(?P<number>\d[\d,]*(?:\.\d+)?)"
     r"|(?P<initials>(?:[a-z]\.){2,})"
     r"|(?P<word>[a-z]+(?:'[a-z]+)*)"
     r"|(?P<symbol>[%&+=@°#])"
 )
 APOSTROPHES = dict.fromkeys(map(ord, "´ʹʻʼʽˈˊ՚׳‘’‛′ꞌ＇"), "'")
+
+UNDECOMPOSED_LETTERS = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "th"}
+)
 
 
 def spoken_words(token: str) -> list[str]:
@@ -102,6 +107,8 @@ def spoken_words(token: str) -> list[str]:
             words += [*_decimal(groups["amount"]), CURRENCY_WORDS[groups["currency"]]]
         elif "ordinal" in groups:
             words += ordinal(int(groups["ordinal"].replace(",", "")))
+        elif "plural" in groups:
+            words += _plural(groups["plural"])
         elif "number" in groups:
             words += _decimal(groups["number"])
         elif "initials" in groups:
@@ -117,15 +124,17 @@ def _plain_letters(token: str) -> str:
     """Return a token in lower case, without accents and with plain apostrophes."""
     decomposed = unicodedata.normalize("NFKD", token.translate(APOSTROPHES).replace("°", "\0"))
     plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
-    return plain.replace("\0", "°").casefold()
+    return plain.replace("\0", "°").casefold().translate(UNDECOMPOSED_LETTERS)
 
 
 def _known_parts(word: str) -> list[str]:
-    """Return a word, or its parts before and after an apostrophe if it is not in the dictionary."""
-    if word in load_dictionary() or "'" not in word:
+    """Return a word, or its parts at apostrophes if it is neither known nor a possessive."""
+    if word in load_dictionary():
         return [word]
-    base, _, rest = word.rpartition("'")
-    return [word] if rest == "s" and base in load_dictionary() else word.split("'")
+    *parts, ending = word.split("'")
+    if parts and ending == "s":
+        return [*parts[:-1], f"{parts[-1]}'s"]
+    return [*parts, ending]
 
 
 def cardinal(number: int) -> list[str]:
@@ -169,6 +178,14 @@ def _decimal(text: str) -> list[str]:
     else:
         words = cardinal(int(digits))
     return [*words, "point", *(UNITS[int(digit)] for digit in fraction)] if fraction else words
+
+
+def _plural(digits: str) -> list[str]:
+    """Return several of a number in words, such as "nineteen nineties"."""
+    *before, last = _decimal(digits)
+    if last.endswith("y"):
+        return [*before, f"{last[:-1]}ies"]
+    return [*before, f"{last}es" if last.endswith("x") else f"{last}s"]
 
 
 def _is_year(number: int) -> bool:

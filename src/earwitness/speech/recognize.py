@@ -8,7 +8,9 @@ cache, so that an interrupted run can be resumed.
 
 from __future__ import annotations
 
+import hashlib
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +31,7 @@ from earwitness.errors import UsageError
 from earwitness.models.cache import Cache, find_cache, hash_text
 from earwitness.models.frames import sound_digest
 from earwitness.speech.pronunciation import DICTIONARY_FILE, find_model_folder
+from earwitness.speech.vad import SpeechSegment, find_silero_file, find_speech
 from earwitness.text.timed_transcripts import TimedSegment, TimedTranscript
 from earwitness.text.transcripts import TimedWord
 
@@ -145,11 +148,10 @@ class PocketsphinxRecognizer:
 
     @cached_property
     def signature(self) -> str:
-        """Version, n-best, and the contents of the user's files."""
-        files = [_hash_file(path) for path in (self.language_model, self.dictionary)]
-        return (
-            f"pocketsphinx={version('pocketsphinx')},n_best={self.n_best},files={'+'.join(files)}"
-        )
+        """Version, settings, and the contents of the user's files."""
+        files = "+".join(_hash_file(path) for path in (self.language_model, self.dictionary))
+        settings = f"n_best={self.n_best},rescores={self.rescores}"
+        return f"pocketsphinx={version('pocketsphinx')},{settings},files={files}"
 
     def recognize(self, samples: Floats) -> Recognition:
         """Return words with times and posteriors, and the n best hypotheses."""
@@ -210,7 +212,22 @@ def to_int16(samples: Floats) -> bytes:
 
 
 def _hash_file(path: Path | None) -> str:
-    return "" if path is None else hash_text(path.read_text(encoding="utf-8"))[:16]
+    """Return a hash of the content of a file, which may be binary."""
+    if path is None:
+        return ""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def load_whisper(folder: Path) -> Any:
+    """Load a model of faster-whisper."""
+    library = _import_library("faster_whisper", "faster-whisper")
+    try:
+        return library.WhisperModel(str(folder), compute_type="default")
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UsageError(f"{folder}: is not a model of faster-whisper: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -220,13 +237,7 @@ class WhisperRecognizer:
     folder: Path
     language: str = ""
     n_best: int = 0
-    load: Callable[[Path], Any] = field(
-        default=lambda folder: _import_library("faster_whisper", "faster-whisper").WhisperModel(
-            str(folder), compute_type="default"
-        ),
-        repr=False,
-        compare=False,
-    )
+    load: Callable[[Path], Any] = field(default=load_whisper, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -402,6 +413,7 @@ def open_journal(audio: Path, cache: Cache, signature: str) -> Journal:
 
 
 MIN_PAUSE_SECONDS = 0.5  # between segments of a transcript
+SPEECH_MARGIN_SECONDS = 0.2  # around segments of speech
 
 
 class WindowResult(NamedTuple):
@@ -427,6 +439,7 @@ def transcribe(
     recognizer: Recognizer | str = "pocketsphinx",
     language: str = "",
     n_best: int = 0,
+    vad: bool | None = None,
     cache: Path | str | None = None,
     map: Map = in_process,
     progress: Progress = no_progress,
@@ -443,6 +456,9 @@ def transcribe(
         Language for models of several languages, such as ``en``; by default they detect it.
     n_best
         Number of hypotheses per window (pocketsphinx only).
+    vad
+        Whether to recognize only what a voice activity detector finds, so that music and noise are
+        not taken for words. By default, if Silero is installed; see ``vad.find_speech``.
     cache
         Cache folder; by default that of the user.
     map
@@ -464,8 +480,11 @@ def transcribe(
     if isinstance(recognizer, str):
         recognizer = find_recognizer(recognizer, language=language, n_best=n_best)
     breaks: list[Break] = []
+    if vad is None:
+        vad = find_silero_file() is not None
+    speech = find_speech(path, pad=SPEECH_MARGIN_SECONDS) if vad else None
     windows = recognize_windows(
-        path, recognizer, find_cache(cache), map, progress, broken=breaks.append
+        path, recognizer, find_cache(cache), map, progress, speech=speech, broken=breaks.append
     )
     words = [word for window in windows for word in window.words]
     seconds = windows[-1].end if windows else 0.0
@@ -483,11 +502,16 @@ def recognize_windows(
     cache: Cache,
     map_: Map = in_process,
     progress: Progress = no_progress,
+    *,
+    speech: Sequence[SpeechSegment] | None = None,
     broken: Callable[[Break], object] = ignore_break,
 ) -> list[WindowResult]:
-    """Return the words of every window of a file; finished windows are taken from the cache."""
+    """Return the words of every window of a file; finished windows are taken from the cache.
+
+    ``speech`` are the segments in which words are accepted; windows without any are not recognized.
+    """
     journal = open_journal(path, cache, recognizer.signature)
-    work = _WindowWork(recognizer, frozenset(journal.results))
+    work = _WindowWork(recognizer, frozenset(journal.results), speech)
     results: list[WindowResult] = []
     is_heard = False
     total = read_duration(path)
@@ -498,15 +522,15 @@ def recognize_windows(
         key = _window_key(first, count)
         if recognition is None:
             recognition = Recognition(*journal.results[key])
-        else:
+        elif is_accepted(speech, first / SPEECH_RATE, (first + count) / SPEECH_RATE):
             journal.add(key, recognition)
         is_heard = is_heard or not silent
-        start = first / SPEECH_RATE
+        start, end = first / SPEECH_RATE, (first + count) / SPEECH_RATE
         words = tuple(
-            RecognizedWord(word, round(start + begin, 3), round(start + end, 3), confidence)
-            for word, begin, end, confidence in recognition.words
+            RecognizedWord(word, round(start + begin, 3), round(start + stop, 3), confidence)
+            for word, begin, stop, confidence in recognition.words
+            if is_accepted(speech, start + begin, start + stop)
         )
-        end = (first + count) / SPEECH_RATE
         results.append(WindowResult(start, end, words, tuple(recognition.alternatives)))
         progress(int(end), max(int(total), int(end)), len(results))
     if not results:
@@ -533,15 +557,27 @@ class _WindowWork:
 
     recognizer: Recognizer
     finished: frozenset[str]
+    speech: Sequence[SpeechSegment] | None = None
 
     def __call__(self, window: AudioWindow) -> Recognition | None:
         if _window_key(window.first, len(window.samples)) in self.finished:
             return None
-        return (
-            Recognition()
-            if is_silent(window.samples)
-            else self.recognizer.recognize(window.samples)
-        )
+        is_speech = is_accepted(self.speech, window.start, window.start + window.seconds)
+        if not is_speech or is_silent(window.samples):
+            return Recognition()
+        return self.recognizer.recognize(window.samples)
+
+
+def is_accepted(speech: Sequence[SpeechSegment] | None, start: float, end: float) -> bool:
+    """Whether a passage overlaps a segment of speech; True if the segments are not known.
+
+    >>> is_accepted([SpeechSegment(1.0, 2.0)], 1.5, 3.0), is_accepted([], 1.5, 3.0)
+    (True, False)
+    """
+    if speech is None:
+        return True
+    place = bisect_right(speech, start, key=lambda segment: segment.end)
+    return place < len(speech) and speech[place].start < end
 
 
 def _window_key(first: int, count: int) -> str:

@@ -1,20 +1,23 @@
-"""Speech detectors: share of speech in a block, by cues, Silero or sound classes."""
+"""Speech detectors: share of speech in a block, and segments of speech in a file."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.util import find_spec
-from math import gcd
+from math import gcd, inf
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.audio.decode import facts_of
+from earwitness.audio.read import stream_mono
+from earwitness.core import Progress, no_progress
 from earwitness.errors import MissingExtra, UsageError
 
 # --- Speech cues ---------------------------------------------------------------------------------
@@ -215,6 +218,7 @@ SPEECH_CLASSES = (  # AudioSet classes with intelligible speech
 )
 SILERO_RATE, SILERO_STEP_SAMPLES, SILERO_CONTEXT_SAMPLES = 16_000, 512, 64
 SILERO_STATE_SHAPE = (2, 1, 128)
+SILERO_RATE_INPUT = np.array(SILERO_RATE, np.int64)
 
 
 class SpeechDetector(Protocol):
@@ -319,6 +323,7 @@ class Silero:
 
     path: Path
     session: Callable[[Path], Any] = field(default=open_onnx_session, repr=False, compare=False)
+    step_samples: ClassVar[int] = SILERO_STEP_SAMPLES
     min_share: ClassVar[float] = 0.03  # a quarter of a second of eight
 
     @property
@@ -343,12 +348,19 @@ class Silero:
 
     def probabilities(self, samples: Floats, rate: int) -> Floats:
         """Return the probability of speech every 32 ms, at least one."""
-        state, probabilities = np.zeros(SILERO_STATE_SHAPE, np.float32), []
-        for frame in _cut_silero_frames(resample_quickly(samples, rate, SILERO_RATE)):
-            inputs = {"input": frame[None], "state": state, "sr": np.array(SILERO_RATE, np.int64)}
-            probability, state = self._network.run(None, inputs)
-            probabilities.append(float(np.ravel(probability)[0]))
-        return np.array(probabilities, np.float32)
+        pieces = [resample_quickly(samples, rate, SILERO_RATE)]
+        return np.concatenate(list(self.stream_probabilities(pieces)))
+
+    def stream_probabilities(self, pieces: Iterable[Floats]) -> Iterator[Floats]:
+        """Yield the probabilities of consecutive pieces at 16 kHz, as of one long piece."""
+        state = np.zeros(SILERO_STATE_SHAPE, np.float32)
+        for frames in cut_frames(pieces, SILERO_STEP_SAMPLES, SILERO_CONTEXT_SAMPLES):
+            probabilities = []
+            for frame in frames:
+                inputs = {"input": frame[None], "state": state, "sr": SILERO_RATE_INPUT}
+                probability, state = self._network.run(None, inputs)
+                probabilities.append(float(np.ravel(probability)[0]))
+            yield np.array(probabilities, np.float32)
 
     @cached_property
     def _network(self) -> Any:
@@ -366,10 +378,230 @@ def _check_onnx_file(path: Path) -> Path:
     return path
 
 
-def _cut_silero_frames(samples: Floats) -> Floats:
-    """Return one row per frame, zero-padded at both ends."""
-    count = max(1, -(-len(samples) // SILERO_STEP_SAMPLES))
-    padding = count * SILERO_STEP_SAMPLES - len(samples)
-    padded = np.pad(samples, (SILERO_CONTEXT_SAMPLES, padding)).astype(np.float32, copy=False)
-    size = SILERO_CONTEXT_SAMPLES + SILERO_STEP_SAMPLES
-    return np.lib.stride_tricks.sliding_window_view(padded, size)[::SILERO_STEP_SAMPLES]
+def cut_frames(pieces: Iterable[Floats], step: int, context: int = 0) -> Iterator[Floats]:
+    """Yield the frames of consecutive pieces, one row each; at least one frame in all.
+
+    Every frame has ``step`` samples of its own, and ``context`` samples before them. The first and
+    the last frame are zero-padded.
+    """
+    pending = np.zeros(context, np.float32)
+    is_first = True
+    for piece in pieces:
+        pending = np.concatenate([pending, piece], dtype=np.float32)
+        count = (len(pending) - context) // step
+        if count:
+            is_first = False
+            yield _frame_rows(pending, step, context)
+            pending = pending[count * step :]
+    if is_first or len(pending) > context:
+        yield _frame_rows(np.pad(pending, (0, context + step - len(pending))), step, context)
+
+
+def _frame_rows(samples: Floats, step: int, context: int) -> Floats:
+    return np.lib.stride_tricks.sliding_window_view(samples, context + step)[::step]
+
+
+# --- Segments of speech --------------------------------------------------------------------------
+# A detector returns the probability of speech of consecutive frames. Segments follow from them by
+# the rules of ``get_speech_timestamps`` in silero-vad: speech starts at a frame above the threshold
+# and ends at the first frame of a silence, which is below a lower threshold.
+
+
+SEGMENT_RATE = 16_000
+HYSTERESIS = 0.15  # by which the threshold of silence is below that of speech
+MIN_SILENCE_THRESHOLD = 0.01
+WEBRTC_STEP_SAMPLES = 480
+WEBRTC_MODES = range(4)
+
+
+class SpeechSegment(NamedTuple):
+    """A passage with speech, in seconds."""
+
+    start: float
+    end: float
+
+
+class FrameDetector(Protocol):
+    """A detector that returns the probability of speech of consecutive frames.
+
+    ``step_samples`` is the length of a frame at 16 kHz.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def step_samples(self) -> int: ...
+
+    def stream_probabilities(self, pieces: Iterable[Floats]) -> Iterator[Floats]: ...
+
+
+@dataclass(frozen=True)
+class WebRtcDetector:
+    """The detector of WebRTC inside the package pocketsphinx: 0 or 1 for every 30 ms.
+
+    ``mode`` is from 0, which detects most speech, to 3, which has the fewest false alarms.
+    """
+
+    mode: int = 3
+    name: ClassVar[str] = "webrtc"
+    step_samples: ClassVar[int] = WEBRTC_STEP_SAMPLES
+
+    def __post_init__(self) -> None:
+        if self.mode not in WEBRTC_MODES:
+            raise UsageError(f"mode of the WebRTC detector must be 0 to 3, got {self.mode}")
+
+    def stream_probabilities(self, pieces: Iterable[Floats]) -> Iterator[Floats]:
+        """Yield 1 for frames with speech and 0 for others."""
+        if find_spec("pocketsphinx") is None:
+            raise MissingExtra("pocketsphinx", "speech", "the WebRTC detector")
+        frame_seconds = self.step_samples / SEGMENT_RATE
+        detector = import_module("pocketsphinx").Vad(self.mode, SEGMENT_RATE, frame_seconds)
+        for frames in cut_frames(pieces, self.step_samples):
+            numbers = np.clip(np.rint(frames * 32768), -32768, 32767).astype("<i2")
+            yield np.array([detector.is_speech(row.tobytes()) for row in numbers], np.float32)
+
+
+def find_frame_detector(name: str | None = None) -> FrameDetector:
+    """Return a detector of segments: ``webrtc``, or a Silero ONNX file.
+
+    Without a name, it is Silero if its file and onnxruntime are installed, and otherwise WebRTC.
+    """
+    if name is None:
+        silero_file = find_silero_file()
+        if silero_file is not None:
+            return Silero(silero_file)
+        if find_spec("pocketsphinx") is None:
+            libraries = "pocketsphinx (extra speech), or silero-vad and onnxruntime (extra silero)"
+            raise MissingExtra(libraries, "speech", "finding speech segments")
+        return WebRtcDetector()
+    if name == WebRtcDetector.name:
+        return WebRtcDetector()
+    if Path(name).suffix == ".onnx":
+        return Silero(Path(name))
+    raise UsageError(f'unknown detector of speech segments "{name}" — use webrtc, or an .onnx file')
+
+
+def find_speech(
+    audio: Path | str,
+    *,
+    detector: FrameDetector | str | None = None,
+    threshold: float = 0.5,
+    min_speech: float = 0.25,
+    min_silence: float = 0.1,
+    pad: float = 0.03,
+    progress: Progress = no_progress,
+) -> list[SpeechSegment]:
+    """Return the segments of an audio file with speech.
+
+    The file is read as a stream, so memory does not grow with its duration.
+
+    Parameters
+    ----------
+    audio
+        Audio file in any format that libsndfile or PyAV reads.
+    detector
+        ``webrtc``, a Silero ONNX file, or a detector. By default Silero if its file and onnxruntime
+        are installed, and otherwise WebRTC.
+    threshold
+        Probability from which a frame starts a segment. Frames below ``threshold`` − 0.15 are
+        silence.
+    min_speech
+        Segments that are not longer are left out, in seconds.
+    min_silence
+        Duration of silence that ends a segment, in seconds.
+    pad
+        Time added before and after each segment, in seconds; at most half of the pause between two.
+    progress
+        Callback for progress reports, in seconds of audio.
+
+    Returns
+    -------
+    list of SpeechSegment
+        Start and end of each segment in seconds, in order; empty if there is no speech.
+
+    Raises
+    ------
+    UsageError
+        If the file is empty or cannot be read, or an argument is invalid.
+    """
+    path = Path(audio)
+    if not 0 < threshold <= 1:
+        raise UsageError(f"threshold must be above 0 and at most 1, got {threshold:g}")
+    for name, seconds in (("min_speech", min_speech), ("min_silence", min_silence), ("pad", pad)):
+        if not 0 <= seconds < inf:
+            raise UsageError(f"{name} must be 0 s or more, got {seconds:g}")
+    if detector is None or isinstance(detector, str):
+        detector = find_frame_detector(detector)
+    stream = _CountedPieces(path, progress)
+    probabilities = (float(one) for part in detector.stream_probabilities(stream) for one in part)
+    spans = list(
+        _iterate_spans(probabilities, detector.step_samples, threshold, min_silence * SEGMENT_RATE)
+    )
+    if not stream.count:
+        raise UsageError(f"{path}: is empty")
+    ended = [(start, stream.count if end is None else end) for start, end in spans]
+    long = [(start, end) for start, end in ended if end - start > min_speech * SEGMENT_RATE]
+    return list(_pad_spans(long, round(pad * SEGMENT_RATE), stream.count))
+
+
+class _CountedPieces:
+    """The samples of a file as consecutive pieces; ``count`` is the number of those read."""
+
+    def __init__(self, path: Path, progress: Progress) -> None:
+        self.path, self.progress, self.count = path, progress, 0
+
+    def __iter__(self) -> Iterator[Floats]:
+        total = None
+        for piece in stream_mono(self.path, SEGMENT_RATE):
+            if total is None:
+                facts = facts_of(self.path)
+                total = facts.frames // facts.rate
+            self.count += len(piece)
+            done = self.count // SEGMENT_RATE
+            self.progress(done, max(total, done), 1)
+            yield piece
+
+
+def _iterate_spans(
+    probabilities: Iterable[float], step: int, threshold: float, min_silence_samples: float
+) -> Iterator[tuple[int, int | None]]:
+    """Yield the first sample of each passage with speech, and the end; None if it has not ended.
+
+    A silence starts at a frame below the lower threshold, and lasts until one above the upper one.
+    It is long enough if another frame below the lower threshold is far enough from its start.
+    """
+    silence_threshold = max(threshold - HYSTERESIS, MIN_SILENCE_THRESHOLD)
+    start = silence = None
+    for number, probability in enumerate(probabilities):
+        sample = number * step
+        if probability >= threshold:
+            silence = None
+            start = sample if start is None else start
+        elif probability < silence_threshold and start is not None:
+            silence = sample if silence is None else silence
+            if sample - silence >= min_silence_samples:
+                yield start, silence
+                start = silence = None
+    if start is not None:
+        yield start, None
+
+
+def _pad_spans(
+    spans: Sequence[tuple[int, int]], padding: int, count: int
+) -> Iterator[SpeechSegment]:
+    """Yield segments with time before and after them; short pauses are divided between two."""
+    for number, (start, end) in enumerate(spans):
+        before = min(padding, start)
+        after = min(padding, count - end)
+        if number:
+            before = _share_pause(start - spans[number - 1][1], padding)
+        if number + 1 < len(spans):
+            after = _share_pause(spans[number + 1][0] - end, padding)
+        yield SpeechSegment(
+            round((start - before) / SEGMENT_RATE, 3), round((end + after) / SEGMENT_RATE, 3)
+        )
+
+
+def _share_pause(pause: int, padding: int) -> int:
+    return min(padding, pause // 2)

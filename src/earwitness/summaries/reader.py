@@ -29,7 +29,8 @@ from earwitness.summaries.records import (
 )
 from earwitness.task import TaskReader
 from earwitness.text.scripts import NOT_LATIN_REMARK, latin_notes, not_latin
-from earwitness.text.transcripts import CONFIDENCE_REMEDY, SORT_REMEDY, read_ctm
+from earwitness.text.timed_transcripts import guess_transcript_form, parse_timed_transcripts
+from earwitness.text.transcripts import CONFIDENCE_REMEDY, SORT_REMEDY
 from earwitness.text.words import TOKENIZERS, normalise_word, tokeniser_signature
 
 # --- Words and positions of a record -------------------------------------------------------------
@@ -257,14 +258,18 @@ def _wrong_times(
 
 
 def _from_ctm(text: str, path: str) -> tuple[tuple[str, ...], Spans | None] | list[Fault]:
-    ctm_words, flaws = read_ctm(text)
+    """Return the words of a CTM file, or of another transcript that is recognized."""
+    transcripts, flaws = parse_timed_transcripts(text, guess_transcript_form(text) or "ctm")
     faults = [Fault(path, f"line {flaw.line}: {flaw.message}", flaw.remedy) for flaw in flaws]
-    recordings = sorted({one.recording for one in ctm_words})
-    if len(recordings) > 1:
-        message = f"words of several recordings: {', '.join(recordings[:3])}"
+    if len(transcripts) > 1:
+        message = f"words of several recordings: {', '.join(t.recording for t in transcripts[:3])}"
         faults.append(Fault(path, message, "use earwitness gather to make one line per recording"))
-    words = tuple(one.word for one in ctm_words)
-    return faults or (words, tuple((one.start, one.end) for one in ctm_words))
+    segments = [segment for one in transcripts for segment in one.segments]
+    if not all(segment.words for segment in segments):
+        return faults or (tuple(word for one in segments for word in one.text.split()), None)
+    timed = [word for segment in segments for word in segment.words]
+    words = tuple(word.word for word in timed)
+    return faults or (words, tuple((word.start, word.end) for word in timed))
 
 
 # --- Summary reader ------------------------------------------------------------------------------

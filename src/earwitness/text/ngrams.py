@@ -76,6 +76,7 @@ def _count_ngrams(sentences: Iterable[Sequence[str]], order: int) -> list[Counte
             counts[size - 1].update(
                 words[place : place + size] for place in range(len(words) - size + 1)
             )
+    del counts[0][(SENTENCE_START,)]
     return counts
 
 

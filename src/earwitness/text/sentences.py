@@ -1,10 +1,12 @@
-"""Rule-based sentence splitting, and sentences with start times."""
+"""Rule-based sentence splitting, sentences with start times, and subtitle cues."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from math import isfinite
 from typing import NamedTuple
 
 from earwitness.text.words import UNSPACED_SCRIPTS
@@ -156,3 +158,115 @@ def timed_sentences(pieces: Sequence[SpokenPiece], *, cues: bool) -> list[tuple[
         time = starts[row] + share * (ends[row] - starts[row])
         timed.append((text[begin:end], min(time, ends[row])))
     return timed
+
+
+def group_sentences(words: Sequence[SpokenPiece]) -> list[tuple[str, int, int]]:
+    """Return the sentences of words, each with the index of its first word and the next one's.
+
+    >>> said = [SpokenPiece("Hi.", 0, 1), SpokenPiece("It", 2, 3), SpokenPiece("is", 3, 4)]
+    >>> group_sentences(said)
+    [('Hi.', 0, 1), ('It is', 1, 3)]
+    """
+    text, places = join_pieces(words)
+    firsts = dict.fromkeys(bisect_right(places, start) - 1 for start, _ in sentence_spans(text))
+    ranges = pairwise([*firsts, len(words)])
+    stops = [*places, len(text)]
+    return [(text[places[a] : stops[b]].rstrip(), a, b) for a, b in ranges]
+
+
+def share_time(words: Sequence[str], start: float, end: float) -> Iterator[tuple[float, float]]:
+    """Yield the times of words that share a period, in proportion to their characters."""
+    letters, place = sum(map(len, words)), 0
+    pace = max(end - start, 0.0) / letters
+    for word in words:
+        yield round(start + pace * place, 3), round(start + pace * (place + len(word)), 3)
+        place += len(word)
+
+
+def fill_times(pieces: Sequence[SpokenPiece], start: float, end: float) -> Iterator[SpokenPiece]:
+    """Yield pieces of a period; those without times share the gap between their neighbours.
+
+    >>> from math import nan
+    >>> said = [SpokenPiece("a", 0, 1), SpokenPiece("7", nan, nan), SpokenPiece("b", 2, 3)]
+    >>> list(fill_times(said, 0, 3))[1]
+    SpokenPiece(text='7', start=1.0, end=2.0)
+    """
+    runs = [(timed, list(run)) for timed, run in groupby(pieces, lambda one: isfinite(one.start))]
+    last = start
+    for number, (is_timed, run) in enumerate(runs):
+        following = runs[number + 1][1][0].start if number + 1 < len(runs) else end
+        following = following if isfinite(following) else last
+        times = share_time([piece.text for piece in run], last, following)
+        for piece, (own_start, own_end) in zip(run, times, strict=True):
+            yield piece if is_timed else piece._replace(start=own_start, end=own_end)
+        last = run[-1].end if is_timed else following
+
+
+# --- Subtitle cues -------------------------------------------------------------------------------
+
+
+MAX_CUE_CHARACTERS = 84  # two lines
+MAX_LINE_CHARACTERS = 42
+MAX_CUE_SECONDS = 7.0
+PUNCTUATION_END = re.compile(r"[^\w\s]\s*$")
+# How far from the middle a text may be split, as a share of it, to split it after a punctuation
+# mark, or in a pause of a second.
+PUNCTUATION_BONUS, PAUSE_BONUS = 0.3, 0.3
+
+
+def split_cue(text: str, words: Sequence[SpokenPiece]) -> Iterator[tuple[str, int, int]]:
+    """Yield the parts of a text that fit on the screen, with the indices of their words.
+
+    A part has up to 84 characters and 7 seconds. Texts are split near the middle, and where
+    possible after a punctuation mark or in a pause. If the text does not consist of the words and
+    punctuation, it is replaced by the words.
+
+    >>> said = [SpokenPiece("it", 0, 4), SpokenPiece("rains", 4, 8)]
+    >>> list(split_cue("It rains.", said))
+    [('It', 0, 1), ('rains.', 1, 2)]
+    """
+    text, places = _word_places(text, words)
+    waiting = [(0, len(words))]
+    while waiting:
+        first, after = waiting.pop()
+        begin, end = places[first], places[after]
+        seconds = words[after - 1].end - words[first].start
+        is_short = len(text[begin:end].rstrip()) <= MAX_CUE_CHARACTERS
+        if after - first == 1 or (is_short and seconds <= MAX_CUE_SECONDS):
+            yield text[begin:end].rstrip(), first, after
+            continue
+        costs = {}
+        for number in range(first + 1, after):
+            pause = min(max(words[number].start - words[number - 1].end, 0.0), 1.0)
+            before = text[max(places[number] - 2, 0) : places[number]]
+            is_marked = PUNCTUATION_END.search(before) is not None
+            imbalance = abs(2 * (places[number] - begin) / (end - begin) - 1)
+            costs[number] = imbalance - PUNCTUATION_BONUS * is_marked - PAUSE_BONUS * pause
+        middle = min(costs, key=lambda number: costs[number])
+        waiting += [(middle, after), (first, middle)]
+
+
+def _word_places(text: str, words: Sequence[SpokenPiece]) -> tuple[str, list[int]]:
+    """Return the text, the places at which its words start, and its length as the last place."""
+    places, end, lower = list[int](), 0, text.lower()
+    for word in words:
+        place = lower.find(word.text.lower(), end)
+        if place < 0 or len(lower) != len(text) or re.search(r"\w", text[end:place]):
+            joined = join_pieces(words)
+            return joined.text, [*joined.places, len(joined.text)]
+        places.append(place)
+        end = place + len(word.text)
+    return text, [0, *places[1:], len(text)]
+
+
+def break_cue_line(text: str) -> str:
+    """Return the text of a cue in two lines if it is long, broken at the blank next to its middle.
+
+    >>> break_cue_line("It rained in the morning, and it snowed in the evening.").split("\\n")
+    ['It rained in the morning, and', 'it snowed in the evening.']
+    """
+    blanks = [place for place, character in enumerate(text) if character == " "]
+    if len(text) <= MAX_LINE_CHARACTERS or not blanks:
+        return text
+    middle = min(blanks, key=lambda place: abs(2 * place - len(text)))
+    return f"{text[:middle]}\n{text[middle + 1 :]}"

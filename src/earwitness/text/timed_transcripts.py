@@ -1,22 +1,56 @@
-"""Transcripts with times: types, and writers of CTM, SRT, WebVTT, TextGrid and whisper JSON."""
+"""Transcripts with times in files of other tools: CTM, subtitles, TextGrid, JSON, Kaldi."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from math import inf
+from itertools import groupby
+from math import inf, isfinite, nan
+from pathlib import PureWindowsPath
+from statistics import fmean
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from earwitness.errors import UsageError
-from earwitness.text.sentences import SpokenPiece, join_pieces
-from earwitness.text.transcripts import TimedWord
+from earwitness.text.sentences import (
+    UNSPACED_CHARACTER,
+    SpokenPiece,
+    break_cue_line,
+    fill_times,
+    group_sentences,
+    share_time,
+    split_cue,
+)
+from earwitness.text.times import TimestampFormat, format_clock
+from earwitness.text.transcripts import (
+    CONFIDENCE_REMEDY,
+    CUE_STAMP,
+    MAX_TIME_SECONDS,
+    Cue,
+    Flaw,
+    TimedWord,
+    cue_flaws,
+    is_filler,
+    normalise_lines,
+    parse_cues,
+    read_ctm,
+    read_textgrid,
+    strip_tags,
+    without_repeats,
+    write_textgrid,
+    written_number,
+)
 
 
 class TimedSegment(NamedTuple):
-    """A sentence, cue or utterance with its times in seconds; ``words`` if they have times."""
+    """A sentence, cue or utterance; times are in seconds, and NaN if the file has none.
+
+    ``words`` is empty if the words have no times.
+    """
 
     text: str
     start: float
@@ -72,6 +106,10 @@ def write_transcript(transcript: TimedTranscript, form: str) -> str:
     if form not in TRANSCRIPT_FORMATS:
         remedy = f"use one of {', '.join(TRANSCRIPT_FORMATS)}"
         raise UsageError(f'unknown transcript format "{form}" — {remedy}')
+    for segment in transcript.segments:
+        if not (isfinite(segment.start) and isfinite(segment.end)):
+            message = f'"{_one_line(segment.text)[:40]}" has no times'
+            raise UsageError(f"{message} — align the text with its audio")
     return TRANSCRIPT_FORMATS[form](transcript)
 
 
@@ -124,29 +162,21 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def _pieces(words: Sequence[TimedWord]) -> list[SpokenPiece]:
+    return [SpokenPiece(word.word, word.start, word.end) for word in words]
+
+
 # --- Writers: subtitles --------------------------------------------------------------------------
 
 
-MAX_CUE_CHARACTERS = 84  # two lines of 42
-MAX_LINE_CHARACTERS = 42
-MAX_CUE_SECONDS = 7.0
-PUNCTUATION_END = re.compile(r"[^\w\s]$")
-# How much a cue may deviate from half of its segment, as a share of the segment, to end at a
-# punctuation mark, or at a pause of a second.
-PUNCTUATION_BONUS, PAUSE_BONUS = 0.3, 0.3
-
-
 def _write_srt(transcript: TimedTranscript) -> str:
-    cues = [
-        f"{number}\n{_cue_timing(cue, ',')}\n{_broken_line(cue.text)}\n\n"
-        for number, cue in enumerate(subtitle_cues(transcript.segments), 1)
-    ]
-    return "".join(cues)
+    cues = enumerate(subtitle_cues(transcript.segments), 1)
+    return "".join(f"{n}\n{_cue_timing(c, ',')}\n{break_cue_line(c.text)}\n\n" for n, c in cues)
 
 
 def _write_webvtt(transcript: TimedTranscript) -> str:
     cues = [
-        f"\n{_cue_timing(cue, '.')}\n{escape(_broken_line(cue.text), quote=False)}\n"
+        f"\n{_cue_timing(cue, '.')}\n{escape(break_cue_line(cue.text), quote=False)}\n"
         for cue in subtitle_cues(transcript.segments)
     ]
     return "".join(["WEBVTT\n", *cues])
@@ -155,159 +185,38 @@ def _write_webvtt(transcript: TimedTranscript) -> str:
 def _cue_timing(cue: TimedSegment, mark: str) -> str:
     start = max(0, round(cue.start * 1000))
     end = max(start + 1, round(cue.end * 1000))  # players ignore empty cues
-    return f"{_clock(start, mark)} --> {_clock(end, mark)}"
-
-
-def _clock(milliseconds: int, mark: str) -> str:
-    """Return a time of subtitles.
-
-    >>> _clock(3_723_004, ",")
-    '01:02:03,004'
-    """
-    seconds, rest = divmod(milliseconds, 1000)
-    minutes, seconds = divmod(seconds, 60)
-    return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}{mark}{rest:03}"
-
-
-def _broken_line(text: str) -> str:
-    """Return the text of a cue in two lines if it is long, broken at the blank next to its middle.
-
-    >>> _broken_line("It rained in the morning, and it snowed in the evening.").split("\\n")
-    ['It rained in the morning, and', 'it snowed in the evening.']
-    """
-    blanks = [place for place, character in enumerate(text) if character == " "]
-    if len(text) <= MAX_LINE_CHARACTERS or not blanks:
-        return text
-    middle = min(blanks, key=lambda place: abs(2 * place - len(text)))
-    return f"{text[:middle]}\n{text[middle + 1 :]}"
+    return f"{format_clock(start, mark)} --> {format_clock(end, mark)}"
 
 
 def subtitle_cues(segments: Sequence[TimedSegment]) -> list[TimedSegment]:
-    """Return segments that fit on the screen: up to 84 characters and 7 seconds.
+    """Return segments that fit on the screen, split between words that have times.
 
-    Longer segments are split between words, if the words have times: near the middle, and where
-    possible after a punctuation mark or in a pause. Segments without text are left out.
+    Segments without text are left out.
     """
     cues = list[TimedSegment]()
     for segment in segments:
-        text = _one_line(segment.text)
-        if text:
-            cues += _split_cue(segment._replace(text=text))
+        text, words = _one_line(segment.text), segment.words
+        if not text or not words:
+            cues += [segment._replace(text=text)] * bool(text)
+            continue
+        pieces = _pieces(words)
+        pieces[0] = pieces[0]._replace(start=segment.start)
+        pieces[-1] = pieces[-1]._replace(end=segment.end)
+        for part, first, after in split_cue(text, pieces):
+            times = pieces[first].start, pieces[after - 1].end
+            cues.append(TimedSegment(part, *times, words[first:after]))
     return cues
 
 
-def _split_cue(cue: TimedSegment) -> Iterator[TimedSegment]:
-    is_long = len(cue.text) > MAX_CUE_CHARACTERS or cue.end - cue.start > MAX_CUE_SECONDS
-    if not is_long or len(cue.words) < 2:
-        yield cue
-        return
-    text, places = _word_places(cue)
-
-    def cost(number: int) -> float:
-        """Return the imbalance of a cut before this word, less what a good place is worth."""
-        pause = min(max(cue.words[number].start - cue.words[number - 1].end, 0.0), 1.0)
-        is_marked = PUNCTUATION_END.search(text[: places[number]].rstrip()) is not None
-        imbalance = abs(2 * places[number] / len(text) - 1)
-        return imbalance - PUNCTUATION_BONUS * is_marked - PAUSE_BONUS * pause
-
-    cut = min(range(1, len(cue.words)), key=cost)
-    place, before, after = places[cut], cue.words[:cut], cue.words[cut:]
-    yield from _split_cue(TimedSegment(text[:place].rstrip(), cue.start, before[-1].end, before))
-    yield from _split_cue(TimedSegment(text[place:], after[0].start, cue.end, after))
-
-
-def _word_places(cue: TimedSegment) -> tuple[str, list[int]]:
-    """Return the text of a cue and the places of its words in it.
-
-    If the text does not consist of the words and punctuation, it is replaced by the words.
-    """
-    places, end = list[int](), 0
-    for word in cue.words:
-        place = cue.text.lower().find(word.word.lower(), end)
-        if place < 0 or re.search(r"\w", cue.text[end:place]):
-            pieces = [SpokenPiece(one.word, one.start, one.end) for one in cue.words if one.word]
-            joined = join_pieces(pieces)
-            return joined.text, joined.places
-        places.append(place)
-        end = place + len(word.word)
-    return cue.text, places
-
-
-# --- Writers: TextGrid ---------------------------------------------------------------------------
-
-
-MIN_INTERVAL_SECONDS = 0.001
-
-
 def _write_textgrid(transcript: TimedTranscript) -> str:
-    """Return a TextGrid in the long text format, with the tiers sentences and words."""
+    """Return a TextGrid with the tiers sentences and words."""
     sentences = [
-        _interval(_one_line(segment.text), segment.start, segment.end)
+        SpokenPiece(_one_line(segment.text), segment.start, segment.end)
         for segment in transcript.segments
     ]
-    words = [_interval(word.word, word.start, word.end) for word in transcript.words]
+    words = _pieces(transcript.words)
     tiers = {"sentences": sentences, **({"words": words} if words else {})}
-    ends = [interval.end for tier in tiers.values() for interval in tier]
-    end = max(transcript.duration or 0.0, MIN_INTERVAL_SECONDS, *ends)
-    lines = ['File type = "ooTextFile"', 'Object class = "TextGrid"', ""]
-    lines += ["xmin = 0 ", f"xmax = {_exact(end)} ", "tiers? <exists> ", f"size = {len(tiers)} "]
-    lines.append("item []: ")
-    for number, (name, tier) in enumerate(tiers.items(), 1):
-        intervals = _tiled(tier, end)
-        lines += [
-            f"    item [{number}]:",
-            '        class = "IntervalTier" ',
-            f'        name = "{name}" ',
-            "        xmin = 0 ",
-            f"        xmax = {_exact(end)} ",
-            f"        intervals: size = {len(intervals)} ",
-        ]
-        for place, interval in enumerate(intervals, 1):
-            quoted = interval.text.replace('"', '""')
-            lines += [
-                f"        intervals [{place}]:",
-                f"            xmin = {_exact(interval.start)} ",
-                f"            xmax = {_exact(interval.end)} ",
-                f'            text = "{quoted}" ',
-            ]
-    return "\n".join([*lines, ""])
-
-
-def _interval(text: str, start: float, end: float) -> SpokenPiece:
-    """Return a piece with valid times in microseconds."""
-    start = round(max(start, 0.0), 6)
-    return SpokenPiece(text, start, round(max(end, start + MIN_INTERVAL_SECONDS), 6))
-
-
-def _exact(seconds: float) -> str:
-    """Return a time in seconds, exact to microseconds.
-
-    >>> _exact(36000.25), _exact(0)
-    ('36000.25', '0')
-    """
-    return f"{seconds:.6f}".rstrip("0").rstrip(".")
-
-
-def _tiled(pieces: Sequence[SpokenPiece], end: float) -> list[SpokenPiece]:
-    """Return intervals from 0 to the end without gaps and overlaps, as Praat requires.
-
-    A piece ends where the next one starts; pieces that start together become one interval.
-    """
-    intervals, time = list[SpokenPiece](), 0.0
-    ordered = sorted((piece for piece in pieces if piece.text), key=lambda piece: piece.start)
-    nexts = [*[piece.start for piece in ordered], inf][1:]
-    together = list[str]()
-    for piece, following in zip(ordered, nexts, strict=True):
-        together.append(piece.text)
-        if following > piece.start:
-            if piece.start > time:
-                intervals.append(SpokenPiece("", time, piece.start))
-            time = min(piece.end, following)
-            intervals.append(SpokenPiece(" ".join(together), piece.start, time))
-            together = []
-    if time < end:
-        intervals.append(SpokenPiece("", time, end))
-    return intervals
+    return write_textgrid(tiers, transcript.duration or 0.0)
 
 
 TRANSCRIPT_FORMATS: Mapping[str, Callable[[TimedTranscript], str]] = MappingProxyType(
@@ -317,5 +226,423 @@ TRANSCRIPT_FORMATS: Mapping[str, Callable[[TimedTranscript], str]] = MappingProx
         "webvtt": _write_webvtt,
         "textgrid": _write_textgrid,
         "json": _write_json,
+    }
+)
+
+
+# --- Readers -------------------------------------------------------------------------------------
+
+
+ParsedTranscripts = tuple[list[TimedTranscript], list[Flaw]]
+FORMAT_REMEDY = (
+    "use CTM, SRT, WebVTT, TextGrid, JSON of whisper, WhisperX or whisper.cpp, a NeMo manifest, "
+    "or Kaldi text with segments"
+)
+
+
+def parse_timed_transcripts(
+    text: str, form: str = "", name: str = "", segments: str = ""
+) -> ParsedTranscripts:
+    """Return the transcripts of a file of a recognizer or aligner, and the flaws.
+
+    Parameters
+    ----------
+    text
+        Content of the file.
+    form
+        ``"ctm"``, ``"srt"``, ``"webvtt"``, ``"textgrid"``, ``"json"`` (openai-whisper, WhisperX,
+        whisper.cpp), ``"manifest"`` (NeMo) or ``"kaldi"`` (the file ``text``). By default it
+        follows from the content.
+    name
+        Name of the recording, for files that do not contain it.
+    segments
+        Content of the file ``segments`` of Kaldi: recording, start and end of every utterance.
+        Without it, every utterance is a recording without times.
+
+    Returns
+    -------
+    tuple of list
+        One transcript per recording, and the problems of the file.
+
+    Examples
+    --------
+    >>> (found,), flaws = parse_timed_transcripts("1\\n00:00:01,000 --> 00:00:02,000\\nRain.")
+    >>> found.segments[0]
+    TimedSegment(text='Rain.', start=1.0, end=2.0, words=())
+    """
+    text = normalise_lines(text)
+    form = form or guess_transcript_form(text, segments)
+    if form == "kaldi":
+        return _parse_kaldi(text, normalise_lines(segments))
+    if form not in TRANSCRIPT_PARSERS:
+        return [], [Flaw(1, "unknown transcript format", FORMAT_REMEDY)]
+    return TRANSCRIPT_PARSERS[form](text, name)
+
+
+def guess_transcript_form(text: str, segments: str = "") -> str:
+    """Return the format of a transcript with times, or an empty text if it is unknown.
+
+    >>> guess_transcript_form("WEBVTT\\n"), guess_transcript_form("a 1 0.1 0.2 the")
+    ('webvtt', 'ctm')
+    """
+    start = text.lstrip()
+    if segments:
+        return "kaldi"
+    if start.startswith("WEBVTT"):
+        return "webvtt"
+    if "ooTextFile" in start[:100]:
+        return "textgrid"
+    if start.startswith(("{", "[")):
+        is_json = TRANSCRIPT_KEY.search(start) or SEGMENT_LIST.match(start)
+        return "manifest" if MANIFEST_LINE.match(start) else "json" if is_json else ""
+    if "-->" in start:
+        return "srt"
+    lines = (line.split() for line in start.split("\n") if not line.startswith(";;"))
+    first = next(filter(None, lines), [])
+    is_ctm = len(first) > 4 and None not in map(written_number, first[2:4])
+    return "ctm" if is_ctm else ""
+
+
+def _sentences(words: Sequence[TimedWord]) -> tuple[TimedSegment, ...]:
+    """Return the sentences of words, which end at punctuation marks."""
+    segments = []
+    for text, first, after in group_sentences(_pieces(words)):
+        end = max(word.end for word in words[first:after])
+        segments.append(TimedSegment(text, words[first].start, end, tuple(words[first:after])))
+    return tuple(segments)
+
+
+def _with_words(
+    segments: Sequence[TimedSegment], words: Sequence[TimedWord]
+) -> tuple[TimedSegment, ...]:
+    """Return segments with those words that are spoken after their start."""
+    if not segments:
+        return _sentences(words)
+    starts = [segment.start for segment in segments]
+    own: list[list[TimedWord]] = [[] for _ in segments]
+    for word in words:
+        own[max(bisect_right(starts, (word.start + word.end) / 2) - 1, 0)].append(word)
+    pairs = zip(segments, own, strict=True)
+    return tuple(segment._replace(words=tuple(spoken)) for segment, spoken in pairs)
+
+
+def _parse_ctm(text: str, name: str) -> ParsedTranscripts:
+    del name
+    words, flaws = read_ctm(text)
+    by_recording: dict[str, list[TimedWord]] = {}
+    for word in words:
+        by_recording.setdefault(word.recording, []).append(word)
+    channels = Counter(recording.split()[0] for recording in by_recording)
+    transcripts = []
+    for recording, spoken in by_recording.items():
+        only = recording.split()[0]
+        named = only if channels[only] == 1 else recording
+        own = [word._replace(recording=named) for word in spoken]
+        transcripts.append(TimedTranscript(_sentences(own), named))
+    return transcripts, flaws
+
+
+# --- Readers: subtitles --------------------------------------------------------------------------
+
+
+HIGHLIGHT_TAG = re.compile(r"<u>(.*?)</u>")
+LANGUAGE_HEADER = re.compile(r"WEBVTT.*\n(?:.+\n)*?Language:[ \t]*(\S+)")
+
+
+def _parse_cue_file(text: str, name: str) -> ParsedTranscripts:
+    cues, flaws = parse_cues(text)
+    flaws += cue_flaws(cues)
+    if flaws:
+        return [], flaws
+    if any(HIGHLIGHT_TAG.search(line) for cue in cues for line in cue.marked_lines):
+        groups = (list(group) for _, group in groupby(cues, key=lambda cue: cue.text))
+        segments = [_highlighted(group, name) for group in groups]
+    else:
+        segments = [_stamped(cue, lines, name) for cue, lines in without_repeats(cues)]
+    language = LANGUAGE_HEADER.match(text)
+    spoken = tuple(segment for segment in segments if segment.text)
+    return [TimedTranscript(spoken, name, language=language[1] if language else "")], []
+
+
+def _highlighted(cues: Sequence[Cue], name: str) -> TimedSegment:
+    """Return cues of the same text as one, with a word for each underlined one.
+
+    Whisper and WhisperX write such subtitles with the option ``--highlight_words``.
+    """
+    words = tuple(
+        TimedWord(name, strip_tags(marked), cue.start, _end(cue), None)
+        for cue in cues
+        for marked in HIGHLIGHT_TAG.findall(" ".join(cue.marked_lines))
+    )
+    is_complete = "".join(word.word for word in words) == "".join(cues[0].text.split())
+    return TimedSegment(cues[0].text, cues[0].start, _end(cues[-1]), words if is_complete else ())
+
+
+def _end(cue: Cue) -> float:
+    return cue.start if cue.end is None else cue.end
+
+
+def _stamped(cue: Cue, lines: Sequence[str], name: str) -> TimedSegment:
+    """Return a cue with these lines, and words if there are time stamps between them."""
+    marked = " ".join(lines)
+    first, *rest = CUE_STAMP.split(marked)
+    stamps = [TimestampFormat().seconds(stamp) or 0.0 for stamp in rest[::2]]
+    texts = [strip_tags(part).split() for part in (first, *rest[1::2])]
+    starts = [cue.start, *(max(stamp, cue.start) for stamp in stamps)]
+    periods = zip(texts, starts, [*starts[1:], _end(cue)], strict=True)
+    words = [
+        TimedWord(name, word, *times, None)
+        for own, start, end in periods
+        for word, times in zip(own, share_time(own, start, end) if own else (), strict=True)
+    ]
+    text = strip_tags(marked)
+    return TimedSegment(text, cue.start, _end(cue), tuple(words) if stamps else ())
+
+
+# --- Readers: TextGrid ---------------------------------------------------------------------------
+
+
+WORD_TIERS = ("words", "word", "ort-mau")
+SENTENCE_TIERS = ("sentences", "sentence", "utterances", "utterance", "phrases", "transcript")
+PHONE_TIERS = ("phones", "phone", "phonemes", "mau", "kan-mau")
+SILENCES = ("sp", "sil", "spn", "<p:>", "<p>")  # of the Montreal Forced Aligner and WebMAUS
+
+
+def _parse_textgrid(text: str, name: str) -> ParsedTranscripts:
+    """Parse the tiers of words and of sentences, or the only tier, as sentences.
+
+    The Montreal Forced Aligner writes a pair of tiers per speaker: "speaker - words".
+    """
+    tiers, duration, flaws = read_textgrid(text)
+    if flaws:
+        return [], flaws
+    words = [tier for tier in tiers if tier.kind in WORD_TIERS]
+    sentences = [tier for tier in tiers if tier.kind in SENTENCE_TIERS]
+    others = [tier for tier in tiers if tier.kind not in PHONE_TIERS]
+    if not words and not sentences:
+        sentences = others
+        if len(others) != 1:
+            listed = ", ".join(f'"{tier.name}"' for tier in tiers) or "none"
+            message = f"has no tier of words or sentences (found: {listed})"
+            return [], [Flaw(1, message, 'name the tier "words" or "sentences"')]
+    spoken = [
+        TimedWord(name, part.text, part.start, part.end, None)
+        for tier in words
+        for part in tier.parts
+        if part.text and part.text.lower() not in SILENCES and not is_filler(part.text)
+    ]
+    segments = [
+        TimedSegment(part.text, part.start, part.end)
+        for tier in sentences
+        for part in tier.parts
+        if part.text
+    ]
+    segments.sort(key=lambda segment: segment.start)
+    spoken.sort(key=lambda word: word.start)
+    return [TimedTranscript(_with_words(segments, spoken), name, duration)], []
+
+
+# --- Readers: JSON of whisper, WhisperX and whisper.cpp ------------------------------------------
+
+
+TRANSCRIPT_KEY = re.compile(r'"(?:segments|transcription|word_segments|words)"\s*:\s*\[')
+SEGMENT_LIST = re.compile(r'\[\s*\{[^{}]*"start"\s*:')
+CONFIDENCE_KEYS = ("probability", "score", "confidence")
+
+
+def _parse_json(text: str, name: str) -> ParsedTranscripts:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return [], [Flaw(getattr(error, "lineno", 1), f"not JSON: {error}")]
+    fields = {"segments": document} if isinstance(document, list) else _fields(document)
+    entries, language = fields.get("segments"), fields.get("language")
+    key = "segments"
+    if isinstance(fields.get("transcription"), list):
+        key, entries = "transcription", [_whisper_entry(one) for one in fields["transcription"]]
+        language = _fields(fields.get("result")).get("language")
+    loose = fields.get("word_segments") or fields.get("words")
+    if not isinstance(entries, list) and not isinstance(loose, list):
+        return [], [Flaw(1, 'no list "segments" found', FORMAT_REMEDY)]
+    flaws = list[Flaw]()
+    segments = list[TimedSegment]()
+    for number, entry in enumerate(entries if isinstance(entries, list) else []):
+        segment = _json_segment(_fields(entry), f"{key}[{number}]", name, flaws)
+        if segment is not None and segment.text:
+            segments.append(segment)
+    segments.sort(key=lambda segment: segment.start)
+    own: Sequence[TimedSegment] = segments
+    if isinstance(loose, list) and not any(segment.words for segment in segments):
+        own = _with_words(segments, _json_words(loose, (0.0, inf), "words", name, flaws))
+    duration = _seconds(fields, "duration")
+    named = language if isinstance(language, str) else ""
+    return [TimedTranscript(tuple(own), name, duration, named)], flaws
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _seconds(fields: Mapping[str, Any], key: str) -> float | None:
+    """Return a time, or None if it is missing or not a finite number."""
+    value = fields.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) <= MAX_TIME_SECONDS else None
+
+
+def _period(fields: Mapping[str, Any], path: str, flaws: list[Flaw]) -> tuple[float, float] | None:
+    """Return start and end, or None if they are missing."""
+    start, end = _seconds(fields, "start"), _seconds(fields, "end")
+    if start is None or end is None:
+        return None
+    if not 0 <= start <= end:
+        flaws.append(Flaw(1, f"{path}: has invalid times ({start:g} to {end:g} s)"))
+    return start, end
+
+
+def _json_segment(
+    fields: Mapping[str, Any], path: str, name: str, flaws: list[Flaw]
+) -> TimedSegment | None:
+    period, text = _period(fields, path, flaws), fields.get("text")
+    if period is None or not isinstance(text, str):
+        flaws.append(Flaw(1, f"{path}: needs text, and start and end in seconds"))
+        return None
+    words = _json_words(fields.get("words"), period, f"{path}.words", name, flaws)
+    return TimedSegment(_one_line(text), *period, words)
+
+
+def _json_words(
+    entries: Any, period: tuple[float, float], path: str, name: str, flaws: list[Flaw]
+) -> tuple[TimedWord, ...]:
+    """Return words; those without times share the gap between their neighbours.
+
+    WhisperX gives no times to words that its alignment model cannot spell, such as numbers.
+    """
+    pieces, confidences = list[SpokenPiece](), list[float | None]()
+    for number, fields in enumerate(map(_fields, entries if isinstance(entries, list) else [])):
+        text, own_path = fields.get("word", fields.get("text")), f"{path}[{number}]"
+        times = _period(fields, own_path, flaws) or (nan, nan)
+        sure = next((fields[key] for key in CONFIDENCE_KEYS if key in fields), None)
+        confidence = _seconds({"confidence": sure}, "confidence")
+        if not isinstance(text, str):
+            flaws.append(Flaw(1, f"{own_path}: must have a word"))
+        elif confidence is not None and confidence > 1:
+            message = f"{own_path}: has the confidence {confidence:g}, above 1"
+            flaws.append(Flaw(1, message, CONFIDENCE_REMEDY))
+        elif text.strip():
+            pieces.append(SpokenPiece(text.strip(), *times))
+            confidences.append(confidence)
+    pairs = zip(fill_times(pieces, *period), confidences, strict=True)
+    words = (TimedWord(name, *piece, confidence) for piece, confidence in pairs)
+    return tuple(sorted(words, key=lambda word: word.start))
+
+
+def _whisper_entry(entry: Any) -> dict[str, Any]:
+    """Return an entry of whisper.cpp as whisper writes it; tokens with times become words."""
+    fields, groups = _fields(entry), list[list[dict[str, Any]]]()
+    tokens = fields.get("tokens")
+    for token in map(_fields, tokens if isinstance(tokens, list) else []):
+        text, times = str(token.get("text", "")), _milliseconds(token)
+        if not groups or text.startswith(" ") or UNSPACED_CHARACTER.match(text):
+            groups.append([])
+        if text and times and not text.startswith("[_"):  # such as [_BEG_]
+            sure = _seconds(token, "p")
+            groups[-1].append({"text": text, "sure": nan if sure is None else sure, **times})
+    words = [
+        {
+            "word": "".join(token["text"] for token in group),
+            "start": group[0]["start"],
+            "end": max(token["end"] for token in group),
+            "probability": fmean(token["sure"] for token in group),
+        }
+        for group in groups
+        if group
+    ]
+    return {**_milliseconds(entry), "text": fields.get("text"), "words": words}
+
+
+def _milliseconds(entry: Any) -> dict[str, float]:
+    """Return start and end in seconds, or nothing if they are missing."""
+    offsets = _fields(_fields(entry).get("offsets"))
+    start, end = _seconds(offsets, "from"), _seconds(offsets, "to")
+    return {} if start is None or end is None else {"start": start / 1000, "end": end / 1000}
+
+
+# --- Readers: NeMo manifests and Kaldi -----------------------------------------------------------
+
+
+MANIFEST_LINE = re.compile(r'\{[^\n]*"audio_filepath"[^\n]*\}[ \t]*(?:\n|$)')
+
+
+def _parse_manifest(text: str, name: str) -> ParsedTranscripts:
+    """Parse JSON lines with audio_filepath, duration, offset and pred_text, or else text."""
+    del name
+    flaws, utterances = list[Flaw](), list[tuple[str, TimedSegment]]()
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            fields = _fields(json.loads(line))
+        except (ValueError, RecursionError) as error:
+            flaws.append(Flaw(number, f"not JSON: {error}"))
+            continue
+        path, said = fields.get("audio_filepath"), fields.get("pred_text", fields.get("text"))
+        if not isinstance(path, str) or not isinstance(said, str):
+            flaws.append(Flaw(number, "needs audio_filepath, and text or pred_text"))
+            continue
+        recording, duration = PureWindowsPath(path).stem, _seconds(fields, "duration")
+        start = _seconds(fields, "offset") or 0.0
+        times = (nan, nan) if duration is None else (start, start + duration)
+        wrong, own = list[Flaw](), fields.get("timestamps_word")
+        words = _json_words(own, (0.0, duration or inf), "timestamps_word", recording, wrong)
+        flaws += [flaw._replace(line=number) for flaw in wrong]
+        moved = (one._replace(start=one.start + start, end=one.end + start) for one in words)
+        utterances.append((recording, TimedSegment(_one_line(said), *times, tuple(moved))))
+    return _by_recording(utterances), flaws
+
+
+def _parse_kaldi(text: str, segments: str) -> ParsedTranscripts:
+    """Parse lines with utterance and words; segments are recording, start and end of each."""
+    flaws, places = list[Flaw](), dict[str, tuple[str, float, float]]()
+    for number, line in enumerate(segments.split("\n"), 1):
+        fields = line.split()
+        start, end = map(written_number, fields[2:]) if len(fields) == 4 else (None, None)
+        if start is not None and end is not None and 0 <= start < end:
+            places[fields[0]] = fields[1], start, end
+        elif fields:
+            message = f"segments, line {number}: needs a recording, and an end after its start"
+            flaws.append(Flaw(number, message, "write: utterance recording start end"))
+    utterances = list[tuple[str, TimedSegment]]()
+    for number, line in enumerate(text.split("\n"), 1):
+        utterance, *words = line.split() or [""]
+        if utterance and segments and utterance not in places:
+            flaws.append(Flaw(number, f'"{utterance}" is not in segments', "add its times"))
+        elif utterance:
+            recording, start, end = places.get(utterance, (utterance, nan, nan))
+            said = " ".join(word for word in words if not is_filler(word))
+            utterances.append((recording, TimedSegment(said, start, end)))
+    return _by_recording(utterances), flaws
+
+
+def _by_recording(utterances: Sequence[tuple[str, TimedSegment]]) -> list[TimedTranscript]:
+    """Return a transcript per recording, with its utterances in the order of time."""
+    by_recording: dict[str, list[TimedSegment]] = {}
+    for recording, segment in utterances:
+        by_recording.setdefault(recording, []).append(segment)
+    return [
+        TimedTranscript(tuple(sorted(own, key=lambda segment: segment.start)), recording)
+        for recording, own in by_recording.items()
+    ]
+
+
+TRANSCRIPT_PARSERS: Mapping[str, Callable[[str, str], ParsedTranscripts]] = MappingProxyType(
+    {
+        "ctm": _parse_ctm,
+        "srt": _parse_cue_file,
+        "webvtt": _parse_cue_file,
+        "textgrid": _parse_textgrid,
+        "json": _parse_json,
+        "manifest": _parse_manifest,
     }
 )

@@ -106,3 +106,14 @@ def compile_pattern(pattern: str, name: str) -> Any:
         return regex.compile(pattern, regex.MULTILINE)
     except regex.error as error:
         raise UsageError(f"{name} is not a regular expression: {error}") from None
+
+
+def format_clock(milliseconds: int, mark: str) -> str:
+    """Return a time as subtitles have it; ``mark`` is the decimal mark.
+
+    >>> format_clock(3_723_004, ",")
+    '01:02:03,004'
+    """
+    seconds, rest = divmod(milliseconds, 1000)
+    minutes, seconds = divmod(seconds, 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}{mark}{rest:03}"

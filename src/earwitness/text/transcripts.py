@@ -1,14 +1,17 @@
-"""Transcripts, subtitles, chapter lists and CTM word lists: parsers and types."""
+"""Transcripts, subtitles, chapter lists, CTM word lists and TextGrids: parsers and types."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from html import unescape
-from math import isfinite
+from itertools import islice, pairwise
+from math import inf, isfinite
 from typing import NamedTuple
 
+from earwitness.text.sentences import SpokenPiece
 from earwitness.text.times import TIME_PATTERN, TimestampFormat
 
 # --- Transcripts in sections ---------------------------------------------------------------------
@@ -103,7 +106,7 @@ class Transcript:
 
 CUE_TIMING = re.compile(r"^\s*(\S+)\s*-->\s*(\S+)")
 CUE_TAGS = re.compile(
-    r"</?(?:b|i|u|s|c|v|lang|ruby|rt|font|\d[\d:.]*)(?:[.\s][^<>]*)?>", re.IGNORECASE
+    r"</?(?:b|i|u|s|c|v|lang|ruby|rt|font|\d+:[\d:.,]*)(?:[.\s][^<>]*)?>", re.IGNORECASE
 )
 NON_CUE_BLOCKS = ("NOTE", "STYLE", "REGION")
 TIME_REGEX = re.compile(TIME_PATTERN)
@@ -124,12 +127,16 @@ FFMETADATA_ENTRY = re.compile(r"(?:[^\n\\]|\\.)+", re.DOTALL)
 
 
 class Cue(NamedTuple):
-    """Text of a subtitle cue, its times and line; the end is None if missing or invalid."""
+    """Text of a subtitle cue, its times and line; the end is None if missing or invalid.
+
+    ``marked_lines`` are the lines of the text with tags.
+    """
 
     text: str
     start: float
     end: float | None
     line: int
+    marked_lines: tuple[str, ...] = ()
 
 
 def parse_subtitles(text: str) -> Transcript:
@@ -162,20 +169,71 @@ def parse_cues(text: str) -> tuple[list[Cue], list[Flaw]]:
             if timing is None or time is None:
                 flaws.append(Flaw(first + place, f'no time in "{block[place][:40]}"'))
                 continue
-            cue_text = unescape(CUE_TAGS.sub("", " ".join(words))).strip()
-            parsed.append(Cue(cue_text, time, TimestampFormat().seconds(timing[2]), first + place))
+            end = TimestampFormat().seconds(timing[2])
+            cue_text = strip_tags(" ".join(words))
+            parsed.append(Cue(cue_text, time, end, first + place, tuple(words)))
     if not parsed and not flaws:
         flaws.append(Flaw(1, "contains no cues"))
     return parsed, flaws
 
 
+def strip_tags(text: str) -> str:
+    """Return a text of a cue without tags and escaped characters.
+
+    >>> strip_tags("<v Ann>Rain<00:01.500><c> &amp; snow</c>")
+    'Rain & snow'
+    """
+    return unescape(CUE_TAGS.sub("", text)).strip()
+
+
+CUE_STAMP = re.compile(r"<((?:\d+:)?\d{1,3}:\d{2}[.,]\d{1,3})>")
+MAX_ROLLING_GAP_SECONDS = 0.1  # between the cues of rolling captions
+
+
+def cue_flaws(cues: Sequence[Cue]) -> Iterator[Flaw]:
+    """Yield the flaws of cues with invalid times."""
+    for cue in cues:
+        if cue.end is None:
+            yield Flaw(cue.line, "has no valid end time", "00:01:00.000 --> 00:01:02.000")
+        elif cue.end < cue.start:
+            yield Flaw(cue.line, "ends before it begins")
+    for before, cue in pairwise(cues):
+        if cue.start < before.start:
+            message = f"begins before the cue of line {before.line}"
+            yield Flaw(cue.line, message, "sort cues by time")
+
+
+def without_repeats(cues: Sequence[Cue]) -> Iterator[tuple[Cue, list[str]]]:
+    """Yield cues with their lines; lines that rolling captions repeat are left out.
+
+    In captions that YouTube generates, nearly every cue starts with the last line of the cue
+    before it. In other subtitles, repeated lines are spoken again.
+    """
+    shown = [[strip_tags(line) for line in cue.marked_lines] for cue in cues]
+    repeated = [0]
+    for number, (before, cue) in enumerate(pairwise(cues), 1):
+        first, second = shown[number - 1], shown[number]
+        counts = range(min(len(first), len(second)), 0, -1)
+        is_next = cue.start - (before.end or 0.0) <= MAX_ROLLING_GAP_SECONDS
+        matches = (count for count in counts if is_next and first[-count:] == second[:count])
+        repeated.append(next(matches, 0))
+    rolling = sum(map(bool, repeated))
+    has_stamps = any(CUE_STAMP.search(line) for cue in cues for line in cue.marked_lines)
+    is_rolling = rolling >= (1 if has_stamps else 2) and 2 * rolling >= len(cues) - 1
+    for cue, count in zip(cues, repeated, strict=True):
+        yield cue, list(cue.marked_lines[count * is_rolling :])
+
+
 def _line_blocks(lines: list[str]) -> list[tuple[int, list[str]]]:
-    """Return runs of lines that are not blank, with the number of their first line."""
+    """Return runs of lines that are not blank, with the number of their first line.
+
+    Captions of YouTube have a line with a single space in place of the first line of a cue.
+    """
     blocks: list[tuple[int, list[str]]] = []
     inside = False
     for number, line in enumerate(lines, 1):
         if not line.strip():
-            inside = False
+            inside = inside and line == " " and "-->" in lines[number - 2]
         elif inside:
             blocks[-1][1].append(line.strip())
         else:
@@ -348,14 +406,14 @@ def is_filler(word: str) -> bool:
 
 def _parse_word(parts: list[str]) -> TimedWord | Flaw:
     """Return a word, or a flaw without the number of its line."""
-    if len(parts) not in (5, 6):
+    if len(parts) not in (5, 6, 8):  # 8 with type and speaker, as NeMo writes it
         return _ctm_flaw(f"has {len(parts)} fields, not 5 or 6")
     recording, channel, *numbers = parts[:4]
     if parts[4].startswith("<ALT"):
         return _ctm_flaw("has alternatives")
     try:
         start, length = map(float, numbers)
-        confidence = float(parts[5]) if len(parts) == 6 else None
+        confidence = float(parts[5]) if len(parts) > 5 and parts[5] != "NA" else None
     except ValueError:
         return _ctm_flaw("has a time or a confidence that is not a number")
     if start < 0 or length < 0:
@@ -372,3 +430,207 @@ def _parse_word(parts: list[str]) -> TimedWord | Flaw:
 
 def _ctm_flaw(message: str) -> Flaw:
     return Flaw(0, message, "write: recording channel start duration word")
+
+
+# --- Praat TextGrid ------------------------------------------------------------------------------
+
+
+# Praat reads free-standing numbers, quoted texts and flags, and ignores all else.
+GRID_TOKEN = re.compile(r'"(?:[^"]|"")*+"|<\w+>|(?<!\S)-?\d[\d.eE+-]*(?!\S)|(?<!\S)!.*')
+
+
+class GridPart(NamedTuple):
+    """An interval of a TextGrid, or a point, which ends where it starts; the text is one line."""
+
+    text: str
+    start: float
+    end: float
+    line: int
+
+
+class GridTier(NamedTuple):
+    """A tier of a TextGrid."""
+
+    name: str
+    parts: tuple[GridPart, ...]
+
+    @property
+    def kind(self) -> str:
+        """Name in lower case, without the speaker that the Montreal Forced Aligner adds."""
+        return self.name.rpartition(" - ")[2].strip().casefold()
+
+
+class _GridToken(NamedTuple):
+    """A number, a text or a flag of a TextGrid, and its line."""
+
+    value: float | str
+    line: int
+
+
+class _GridError(Exception):
+    """The content of a TextGrid is invalid."""
+
+    def __init__(self, line: int, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.flaw = Flaw(line, message, remedy)
+
+
+def read_textgrid(text: str) -> tuple[list[GridTier], float | None, list[Flaw]]:
+    """Return the tiers of a TextGrid in the long or the short text format, its end, and flaws."""
+    try:
+        tiers, end = _GridReader(text).read()
+    except _GridError as error:
+        return [], None, [error.flaw]
+    return tiers, end, []
+
+
+class _GridReader:
+    """Reader of the tokens of a TextGrid, in their order."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = _grid_tokens(text)
+        self._last_line = text.rstrip().count("\n") + 1
+
+    def read(self) -> tuple[list[GridTier], float]:
+        first = [token.value for token in islice(self._tokens, 2)]
+        if len(first) < 2 or not str(first[0]).startswith("ooTextFile") or first[1] != "TextGrid":
+            raise _GridError(1, "is not a TextGrid", "save it in Praat as a text file")
+        self._number()
+        end = self._number()
+        tiers = list[GridTier]()
+        for _ in range(self._count()):
+            kind, name = self._text(), self._text()
+            self._number()
+            self._number()
+            parts = [self._part(kind) for _ in range(self._count())]
+            tiers.append(GridTier(name, tuple(parts)))
+        return tiers, end
+
+    def _part(self, kind: str) -> GridPart:
+        token = self._next()
+        if not isinstance(token.value, float):
+            raise _GridError(token.line, f'must be a number, got "{token.value[:40]}"')
+        end = self._number() if kind == "IntervalTier" else token.value
+        return GridPart(" ".join(self._text().split()), token.value, end, token.line)
+
+    def _next(self) -> _GridToken:
+        token = next(self._tokens, None)
+        if token is None:
+            raise _GridError(self._last_line, "ends too early")
+        return self._next() if token.value == "<exists>" else token
+
+    def _number(self) -> float:
+        token = self._next()
+        if not isinstance(token.value, float):
+            raise _GridError(token.line, f'must be a number, got "{token.value[:40]}"')
+        return token.value
+
+    def _count(self) -> int:
+        token = self._next()
+        if not isinstance(token.value, float) or not token.value.is_integer():
+            raise _GridError(token.line, f'must be a count, got "{token.value}"')
+        return int(token.value)
+
+    def _text(self) -> str:
+        token = self._next()
+        if not isinstance(token.value, str):
+            raise _GridError(token.line, f"must be text, got {token.value:g}")
+        return token.value
+
+
+def _grid_tokens(text: str) -> Iterator[_GridToken]:
+    line, place = 1, 0
+    for match in GRID_TOKEN.finditer(text):
+        line += text.count("\n", place, match.start())
+        place, token = match.start(), match[0]
+        if token.startswith('"'):
+            yield _GridToken(token[1:-1].replace('""', '"'), line)
+        elif token.startswith("<"):
+            yield _GridToken(token, line)
+        elif not token.startswith("!") and (number := written_number(token)) is not None:
+            yield _GridToken(number, line)
+
+
+MIN_INTERVAL_SECONDS = 0.001
+
+
+def write_textgrid(tiers: Mapping[str, Sequence[SpokenPiece]], duration: float) -> str:
+    """Return a TextGrid in the long text format, with interval tiers of these pieces.
+
+    It ends at the duration, or with the last piece. Gaps become intervals without text.
+    """
+    valid = {name: [_interval(piece) for piece in pieces] for name, pieces in tiers.items()}
+    ends = [interval.end for pieces in valid.values() for interval in pieces]
+    end = max(duration, MIN_INTERVAL_SECONDS, *ends)
+    lines = ['File type = "ooTextFile"', 'Object class = "TextGrid"', "", "xmin = 0 "]
+    lines += [f"xmax = {_exact(end)} ", "tiers? <exists> ", f"size = {len(tiers)} ", "item []: "]
+    for number, (name, pieces) in enumerate(valid.items(), 1):
+        intervals = _tiled(pieces, end)
+        lines += [
+            f"    item [{number}]:",
+            '        class = "IntervalTier" ',
+            f'        name = "{name}" ',
+            "        xmin = 0 ",
+            f"        xmax = {_exact(end)} ",
+            f"        intervals: size = {len(intervals)} ",
+        ]
+        for place, interval in enumerate(intervals, 1):
+            quoted = interval.text.replace('"', '""')
+            lines += [
+                f"        intervals [{place}]:",
+                f"            xmin = {_exact(interval.start)} ",
+                f"            xmax = {_exact(interval.end)} ",
+                f'            text = "{quoted}" ',
+            ]
+    return "\n".join([*lines, ""])
+
+
+def _interval(piece: SpokenPiece) -> SpokenPiece:
+    """Return a piece with valid times in microseconds."""
+    start = round(max(piece.start, 0.0), 6)
+    end = round(max(piece.end, start + MIN_INTERVAL_SECONDS), 6)
+    return SpokenPiece(piece.text, start, end)
+
+
+def _exact(seconds: float) -> str:
+    """Return a time in seconds, exact to microseconds.
+
+    >>> _exact(36000.25), _exact(0)
+    ('36000.25', '0')
+    """
+    return f"{seconds:.6f}".rstrip("0").rstrip(".")
+
+
+def _tiled(pieces: Sequence[SpokenPiece], end: float) -> list[SpokenPiece]:
+    """Return intervals from 0 to the end without gaps and overlaps, as Praat requires.
+
+    A piece ends where the next one starts; pieces that start together become one interval.
+    """
+    intervals, time = list[SpokenPiece](), 0.0
+    ordered = sorted((piece for piece in pieces if piece.text), key=lambda piece: piece.start)
+    nexts = [*[piece.start for piece in ordered], inf][1:]
+    together = list[str]()
+    for piece, following in zip(ordered, nexts, strict=True):
+        together.append(piece.text)
+        if following > piece.start:
+            if piece.start > time:
+                intervals.append(SpokenPiece("", time, piece.start))
+            time = min(piece.end, following)
+            intervals.append(SpokenPiece(" ".join(together), piece.start, time))
+            together = []
+    if time < end:
+        intervals.append(SpokenPiece("", time, end))
+    return intervals
+
+
+def written_number(text: str, *, comma: bool = False) -> float | None:
+    """Return a finite number in a text, possibly with a decimal comma.
+
+    >>> written_number("1,5", comma=True), written_number("1_0"), written_number("nan")
+    (1.5, None, None)
+    """
+    try:
+        number = float(text.replace(",", ".") if comma else text)
+    except ValueError:
+        return None
+    return number if isfinite(number) and "_" not in text else None

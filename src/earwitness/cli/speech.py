@@ -1,0 +1,369 @@
+"""The commands align and transcribe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from earwitness.chapters.presets import PRESETS, PresetOptions, read
+from earwitness.cli.output import (
+    FILE_PATH,
+    SOUND_UNIT,
+    TextTarget,
+    check_results,
+    note_on_interruption,
+    output_format,
+    progress_bar,
+    warnings_as_notes,
+)
+from earwitness.core import Map, Progress
+from earwitness.engines.local import in_process, processes
+from earwitness.errors import EarwitnessError, InputError, Problem, UsageError
+from earwitness.io.atomic import AtomicFile
+from earwitness.io.source import RecordSource
+from earwitness.text.timed_transcripts import (
+    TRANSCRIPT_FORMATS,
+    TimedTranscript,
+    write_transcript,
+)
+from earwitness.text.transcripts import normalise_lines
+
+# --- Options and files ---------------------------------------------------------------------------
+
+
+FORMATS = tuple(TRANSCRIPT_FORMATS)
+DEFAULT_FORMAT = "json"
+FORMAT_OF_ENDING = {"vtt": "webvtt"}  # endings other than the name of the format
+ENDING_OF_FORMAT = {"webvtt": "vtt", "textgrid": "TextGrid"}
+INTERRUPTED_NOTE = "finished parts are kept — run it again to resume"
+TEXT_ENDINGS = (".txt", ".md", ".text")
+
+
+def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that all commands of speech share."""
+    options = (
+        click.option(
+            "-o",
+            "--output",
+            type=FILE_PATH,
+            metavar="PATH",
+            help="Output file, or a folder for several files.  [default: standard output]",
+        ),
+        click.option(
+            "--to",
+            type=click.Choice(FORMATS),
+            help="Output format.  [default: by the ending of the output file, else json]",
+        ),
+        click.option(
+            "--cache",
+            type=FILE_PATH,
+            metavar="FOLDER",
+            help="Folder for finished parts.  [default: cache folder of the user]",
+        ),
+        click.option(
+            "--on-error",
+            type=click.Choice(["fail", "skip"]),
+            default="fail",
+            show_default=True,
+            help="Files that cannot be used: fail, or skip and list them.",
+        ),
+        click.option(
+            "--jobs",
+            type=click.IntRange(1),
+            default=1,
+            show_default=True,
+            help="Number of worker processes.",
+        ),
+        click.option("--quiet", is_flag=True, help="Hide the progress bar."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+class SpeechOutputs:
+    """Where transcripts are written; invalid paths are refused before any work."""
+
+    def __init__(
+        self, output: Path | None, to: str | None, inputs: Sequence[Path], several: bool
+    ) -> None:
+        self._folder = output if output is not None and (several or output.is_dir()) else None
+        if several and output is None:
+            raise UsageError("several audio files need a folder for the output — set -o FOLDER")
+        if self._folder is not None and self._folder.exists() and not self._folder.is_dir():
+            raise UsageError(f"{self._folder} is a file — give a folder for several files")
+        file = None if self._folder is not None else output
+        endings = FORMAT_OF_ENDING
+        self._form = to or (
+            DEFAULT_FORMAT if file is None else output_format(file, FORMATS, endings)
+        )
+        names = [str(path) for path in inputs]
+        self._target = TextTarget(file, names) if self._folder is None else None
+        if self._folder is not None:
+            written = [self._path(path) for path in inputs]
+            if len({*written}) < len(written):
+                raise UsageError("several audio files have the same name — use separate folders")
+            check_results(names, written)
+            self._folder.mkdir(parents=True, exist_ok=True)
+
+    def write(self, audio: Path, transcript: TimedTranscript, more: dict[str, Any]) -> None:
+        """Write a transcript; JSON also has the fields of ``more``."""
+        text = write_transcript(transcript, self._form)
+        if more and self._form == "json":
+            text = f"{json.dumps(json.loads(text) | more, ensure_ascii=False, indent=2)}\n"
+        if self._target is not None:
+            self._target.write(text)
+            return
+        with AtomicFile(self._path(audio)) as file:
+            file.write(text)
+        click.echo(f"wrote {self._path(audio)}", err=True)
+
+    def _path(self, audio: Path) -> Path:
+        assert self._folder is not None
+        return self._folder / f"{audio.stem}.{ENDING_OF_FORMAT.get(self._form, self._form)}"
+
+
+class SpeechResult(NamedTuple):
+    """A transcript, fields for JSON output, and notes."""
+
+    transcript: TimedTranscript
+    more: dict[str, Any]
+    notes: Sequence[str] = ()
+
+
+def process_files(
+    paths: Sequence[Path],
+    outputs: SpeechOutputs,
+    work: Callable[[Path, Progress], SpeechResult],
+    *,
+    skips: bool,
+    quiet: bool,
+) -> None:
+    """Process audio files one after another; write each result when it is finished."""
+    skipped: list[Problem] = []
+    for path in paths:
+        try:
+            with (
+                warnings_as_notes(),
+                note_on_interruption(INTERRUPTED_NOTE),
+                progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress,
+            ):
+                result = work(path, progress)
+            outputs.write(path, result.transcript, result.more)
+        except EarwitnessError as error:
+            if not skips:
+                raise
+            skipped.append(Problem(str(path), 0, "", str(error).removeprefix(f"{path}: ")))
+            continue
+        for note in result.notes:
+            click.echo(f"note: {note}", err=True)
+    if skipped and len(skipped) == len(paths):
+        raise InputError(skipped, done="written")
+    for problem in skipped:
+        click.echo(f"skipped: {problem}", err=True)
+
+
+def choose_processes(jobs: int) -> Map:
+    """Return the map of a number of processes."""
+    return in_process if jobs == 1 else processes(jobs)
+
+
+def list_audio(paths: Sequence[Path]) -> list[Path]:
+    """Return audio files; a folder stands for the audio files in it."""
+    from earwitness.recordings.recording import sound_files
+
+    files: list[Path] = []
+    for path in paths:
+        files += sound_files([path])[0] if path.is_dir() else [path]
+    return files
+
+
+# --- Command align -------------------------------------------------------------------------------
+
+
+@click.command("align")
+@click.argument("audio", type=click.Path(exists=True, path_type=Path))
+@click.argument("text", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--aligner",
+    type=click.Choice(["pocketsphinx", "mms_fa"]),
+    default="pocketsphinx",
+    show_default=True,
+    help="Aligner: pocketsphinx (English, offline), or mms_fa (with its weights on disk).",
+)
+@click.option(
+    "--language",
+    default="eng",
+    show_default=True,
+    metavar="CODE",
+    help="Language of the text (ISO 639-3).",
+)
+@click.option(
+    "--preset",
+    metavar="NAME",
+    help="Chapter format of the text, whose headings are not spoken, such as markdown or cstart.",
+)
+@speech_options
+def align_command(
+    audio: Path,
+    text: Path,
+    aligner: str,
+    language: str,
+    preset: str | None,
+    output: Path | None,
+    to: str | None,
+    cache: Path | None,
+    on_error: str,
+    jobs: int,
+    quiet: bool,
+) -> None:
+    """Find when the words of a text are spoken (forced alignment).
+
+    AUDIO is an audio file and TEXT a text file without times. If both are folders, files with the
+    same name are aligned, and the results are written into the folder -o.
+
+    \b
+    earwitness align talk.mp3 talk.txt -o talk.srt
+    earwitness align talks/ texts/ -o aligned/ --to ctm --on-error skip
+    """
+    from earwitness.speech.align import align, find_aligner
+
+    chosen = find_aligner(aligner, cache=cache, map_=choose_processes(jobs))
+    pairs = dict(pair_files(audio, text, skips=on_error == "skip"))
+    outputs = SpeechOutputs(output, to, list(pairs), audio.is_dir())
+
+    def work(path: Path, progress: Progress) -> SpeechResult:
+        words = read_text(pairs[path], preset)
+        transcript = align(path, words, aligner=chosen, language=language, progress=progress)
+        unsure = sum(not word.confidence for word in transcript.words)
+        total = len(transcript.words)
+        note = f"{path}: {total - unsure:,} of {total:,} words were recognized at their place"
+        return SpeechResult(transcript, {}, [note])
+
+    process_files(list(pairs), outputs, work, skips=on_error == "skip", quiet=quiet)
+
+
+def pair_files(audio: Path, text: Path, *, skips: bool) -> Iterator[tuple[Path, Path]]:
+    """Yield audio files with their texts; in folders, those with the same name."""
+    if audio.is_dir() != text.is_dir():
+        raise UsageError("AUDIO and TEXT must both be files or both be folders")
+    if not audio.is_dir():
+        yield audio, text
+        return
+    files = [path for path in sorted(text.iterdir()) if path.suffix.lower() in TEXT_ENDINGS]
+    texts = {path.stem: path for path in files}
+    sounds = list_audio([audio])
+    missing = [path for path in sounds if path.stem not in texts]
+    problems = [
+        Problem(str(path), 0, "", f"no text in {text}", f"name it {path.stem}.txt")
+        for path in missing
+    ]
+    if problems and (not skips or len(missing) == len(sounds)):
+        raise InputError(problems, done="written")
+    for problem in problems:
+        click.echo(f"skipped: {problem}", err=True)
+    if not sounds:
+        raise UsageError(f"{audio}: contains no audio files")
+    yield from ((path, texts[path.stem]) for path in sounds if path.stem in texts)
+
+
+def read_text(path: Path, preset: str | None = None) -> str:
+    """Return the spoken text of a file."""
+    text = normalise_lines("".join(f"{line}\n" for line in _iterate_lines(path)))
+    if preset is None:
+        return text
+    if preset not in PRESETS:
+        raise UsageError(f'unknown preset "{preset}" — use one of {", ".join(PRESETS)}')
+    transcript = read(text, preset, PresetOptions())
+    if transcript.flaws:
+        problems = [Problem(str(path), f.line, "", f.message, f.remedy) for f in transcript.flaws]
+        raise InputError(problems, done="aligned")
+    return "\n\n".join(section.text for section in transcript.sections)
+
+
+def _iterate_lines(path: Path) -> Iterator[str]:
+    for block in RecordSource(path).blocks():
+        yield from (line.decode() if isinstance(line, bytes) else line for line in block.lines)
+
+
+# --- Command transcribe --------------------------------------------------------------------------
+
+
+@click.command("transcribe")
+@click.argument(
+    "audio", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="AUDIO…"
+)
+@click.option(
+    "--recognizer",
+    default="pocketsphinx",
+    show_default=True,
+    metavar="NAME|FOLDER",
+    help="Recognizer: pocketsphinx (English, offline), or the folder of a faster-whisper or "
+    "Hugging Face model.",
+)
+@click.option(
+    "--language", default="", metavar="CODE", help="Language, for models of several languages."
+)
+@click.option(
+    "--n-best",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Number of hypotheses per window in JSON output (pocketsphinx).",
+)
+@click.option(
+    "--vad/--no-vad",
+    default=None,
+    help="Recognize only what voice activity detection finds.  [default: if Silero is installed]",
+)
+@speech_options
+def transcribe_command(
+    audio: tuple[Path, ...],
+    recognizer: str,
+    language: str,
+    n_best: int,
+    vad: bool | None,
+    output: Path | None,
+    to: str | None,
+    cache: Path | None,
+    on_error: str,
+    jobs: int,
+    quiet: bool,
+) -> None:
+    """Recognize speech: words with times and confidences.
+
+    AUDIO is an audio file in any format, or a folder of audio files.
+
+    \b
+    earwitness transcribe talk.mp3 -o talk.ctm
+    earwitness transcribe talks/ -o transcripts/ --to json --n-best 10
+    """
+    from earwitness.speech.recognize import find_recognizer, transcribe
+
+    chosen = find_recognizer(recognizer, language=language, n_best=n_best)
+    paths = list_audio(audio)
+    several = len(audio) > 1 or audio[0].is_dir()
+    outputs = SpeechOutputs(output, to, paths, several)
+    map_ = choose_processes(jobs)
+
+    def work(path: Path, progress: Progress) -> SpeechResult:
+        found = transcribe(
+            path,
+            recognizer=chosen,
+            language=language,
+            vad=vad,
+            cache=cache,
+            map=map_,
+            progress=progress,
+        )
+        windows = [
+            {"start": window.start, "end": window.end, "alternatives": list(window.alternatives)}
+            for window in found.windows
+        ]
+        return SpeechResult(found.transcript, {"windows": windows} if n_best else {}, found.notes)
+
+    process_files(paths, outputs, work, skips=on_error == "skip", quiet=quiet)

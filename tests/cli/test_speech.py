@@ -1,0 +1,104 @@
+"""The commands align and transcribe: files, folders, formats, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from earwitness.cli.speech import align_command, pair_files, read_text, transcribe_command
+from earwitness.errors import InputError, UsageError
+from helpers.flite import SpokenText, speak_chapters, write_speech
+
+SENTENCES = ["The boat left the harbour in the morning.", "Nobody was there to see it."]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Audio files and texts: one of speech, one silent."""
+    place = tmp_path_factory.mktemp("talks")
+    (place / "audio").mkdir()
+    (place / "texts").mkdir()
+    write_speech(place / "audio" / "boat.wav", speak_chapters([SENTENCES]))
+    silent = SpokenText(np.zeros(16_000, np.int16), 16_000, (), ())
+    write_speech(place / "audio" / "silent.wav", silent)
+    for name in ("boat", "silent"):
+        (place / "texts" / f"{name}.txt").write_text("\n".join(SENTENCES), encoding="utf-8")
+    return place
+
+
+def run(command: object, *arguments: object) -> tuple[int, str, str]:
+    assert command in (align_command, transcribe_command)
+    result = CliRunner().invoke(command, [str(one) for one in arguments])  # type: ignore[arg-type]
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_align_prints_a_transcript_with_times(folder: Path) -> None:
+    cache = ["--cache", folder / "cache"]
+    audio, text = folder / "audio" / "boat.wav", folder / "texts" / "boat.txt"
+    status, printed, notes = run(align_command, audio, text, *cache)
+    assert status == 0
+    assert "14 of 14 words were recognized" in notes
+    segments = json.loads(printed)["segments"]
+    assert [segment["text"].strip() for segment in segments] == SENTENCES
+    assert segments[0]["words"][1]["word"].strip() == "boat"
+    status, _, _ = run(align_command, audio, text, *cache, "-o", folder / "boat.vtt")
+    assert status == 0
+    assert (folder / "boat.vtt").read_text(encoding="utf-8").startswith("WEBVTT")
+
+
+def test_folders_are_paired_by_name_and_failures_are_listed(folder: Path) -> None:
+    arguments = [folder / "audio", folder / "texts", "-o", folder / "aligned", "--to", "ctm"]
+    arguments += ["--cache", folder / "cache"]
+    status, _, notes = run(align_command, *arguments, "--on-error", "skip")
+    assert status == 0
+    assert "skipped:" in notes
+    assert "is silent" in notes
+    assert [path.name for path in (folder / "aligned").iterdir()] == ["boat.ctm"]
+    with pytest.raises(Exception, match="is silent"):
+        run(align_command, *arguments)
+
+
+def test_transcribe_writes_words_and_alternatives(folder: Path) -> None:
+    audio = folder / "audio" / "boat.wav"
+    options = ["--cache", folder / "cache", "--n-best", 3, "--no-vad"]
+    status, printed, _ = run(transcribe_command, audio, *options)
+    assert status == 0
+    document = json.loads(printed)
+    words = [word["word"].strip() for part in document["segments"] for word in part["words"]]
+    assert {"nobody", "morning"} <= {*words}
+    assert 1 <= len(document["windows"][0]["alternatives"]) <= 3
+
+
+def test_options_that_cannot_work_are_refused(folder: Path) -> None:
+    audio, texts = folder / "audio", folder / "texts"
+    with pytest.raises(UsageError, match="both be files or both be folders"):
+        run(align_command, audio, texts / "boat.txt")
+    with pytest.raises(UsageError, match="-o FOLDER"):
+        run(align_command, audio, texts)
+    with pytest.raises(UsageError, match="unknown output format"):
+        run(transcribe_command, audio / "boat.wav", "-o", folder / "boat.doc")
+    with pytest.raises(UsageError, match="is not a folder"):
+        run(transcribe_command, audio / "boat.wav", "--recognizer", "whisper")
+    with pytest.raises(UsageError, match="English model only"):
+        run(align_command, audio / "boat.wav", texts / "boat.txt", "--language", "fra")
+
+
+def test_missing_texts_are_named(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "boat.txt").write_text("words", encoding="utf-8")
+    with pytest.raises(InputError, match=r"silent\.txt"):
+        list(pair_files(folder / "audio", tmp_path, skips=False))
+    assert len(list(pair_files(folder / "audio", tmp_path, skips=True))) == 1
+
+
+def test_headings_are_not_spoken(tmp_path: Path) -> None:
+    path = tmp_path / "talk.md"
+    path.write_text("# Start\nHello there.\n# End\nBye.\n", encoding="utf-8")
+    assert read_text(path, "markdown").split() == ["Hello", "there.", "Bye."]
+    with pytest.raises(UsageError, match="unknown preset"):
+        read_text(path, "word")
