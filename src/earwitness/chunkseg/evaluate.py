@@ -6,7 +6,7 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -289,7 +289,7 @@ class TextSettings:
     tolerance: float = 5.0
     tm_rule: str = "start_end"
     exact: bool = False
-    choice: AlignerChoice = AlignerChoice()
+    choice: AlignerChoice = field(default_factory=AlignerChoice)
 
     def read(self, text: str, audio: str | None, place: str) -> OutputText:
         """Return the content of a transcript; flaws cause warnings, and the rest is used."""
