@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -83,6 +84,18 @@ def test_rows_of_a_file_that_is_gone_are_an_error(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(UsageError, match="was removed from the cache while it was in use"):
         rows[:1]
+
+
+def test_a_file_that_cannot_be_opened_any_more_is_not_taken_for_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    write_sealed(tmp_path / "x", {}, arrays())
+    monkeypatch.setattr(np, "memmap", refuse)
+    with pytest.raises(UsageError, match=r"Too many open files — raise the limit"):
+        open_sealed(tmp_path / "x")
 
 
 MANY_FILES = """

@@ -7,6 +7,7 @@ replaces the earlier.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import struct
@@ -27,6 +28,7 @@ from earwitness.errors import UsageError
 CACHE_FOLDER_VARIABLE = "EARWITNESS_CACHE"  # environment variable with the folder
 SEAL_HEADER = struct.Struct("<8sII")  # magic, checksum of the rest, header size
 SEAL_MAGIC = b"EWSEAL1\n"
+EXHAUSTED_ERRORS = (errno.EMFILE, errno.ENFILE)  # too many open files
 
 
 class SealedFile(NamedTuple):
@@ -122,7 +124,10 @@ class _IntactFile(NamedTuple):
 def _map_intact(path: Path) -> _IntactFile | None:
     try:
         content = np.memmap(path, np.uint8, mode="r")
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in EXHAUSTED_ERRORS:  # the file may be intact
+            message = f"{path}: cannot be opened: {error.strerror}"
+            raise UsageError(f"{message} — raise the limit (ulimit -n)") from error
         return None
     if len(content) < SEAL_HEADER.size:
         return None
