@@ -22,7 +22,7 @@ from earwitness.speech.align import (
     interpolate_times,
 )
 from earwitness.speech.ctc import AlignmentFailure, WordTimes
-from earwitness.speech.recognize import RecognizedWord
+from earwitness.speech.recognize import HeardWord
 from earwitness.text.timed_transcripts import write_transcript
 from helpers.flite import SpokenText, read_lecture, speak_chapters, write_speech
 
@@ -173,7 +173,7 @@ def test_other_languages_and_aligners_are_refused(tmp_path: Path) -> None:
 
 
 def test_passages_lie_between_anchors() -> None:
-    heard = [RecognizedWord(str(n), n, n + 0.5) for n in range(10)]
+    heard = [HeardWord(str(n), n, n + 0.5) for n in range(10)]
     passages = find_passages([(2, 3), (3, 4), (6, 5)], heard, 9, 20.0)
     first, middle, last = passages
     assert (first.first, first.last, first.end, first.low, first.high) == (0, 2, 3.5, None, 3)

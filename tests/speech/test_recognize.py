@@ -26,11 +26,11 @@ from earwitness.speech.recognize import (
     MAX_WINDOW_SECONDS,
     MIN_WINDOW_SECONDS,
     SPEECH_RATE,
+    HeardWord,
     PocketsphinxRecognizer,
-    Recognition,
-    RecognizedWord,
     TransformersRecognizer,
     WhisperRecognizer,
+    WindowHypothesis,
     find_quiet_moment,
     find_recognizer,
     iterate_windows,
@@ -96,11 +96,11 @@ class CountingRecognizer:
     name: str = "counting"
     signature: str = "counting=1"
 
-    def recognize(self, samples: Floats) -> Recognition:
+    def recognize(self, samples: Floats) -> WindowHypothesis:
         if len(self.calls) + 1 == self.interrupted_at:
             raise KeyboardInterrupt
         self.calls.append(len(samples))
-        return Recognition((RecognizedWord("word", 0.5, 1.0, 0.75),), ("word", "other"))
+        return WindowHypothesis((HeardWord("word", 0.5, 1.0, 0.75),), ("word", "other"))
 
 
 @pytest.mark.parametrize(("seconds", "what"), [(0.0, "is empty"), (1.0, "is silent")])
@@ -124,8 +124,8 @@ def test_files_that_are_not_audio_are_named(tmp_path: Path, name: str) -> None:
 def test_audio_without_words_has_a_note(tmp_path: Path) -> None:
     @dataclass
     class Deaf(CountingRecognizer):
-        def recognize(self, _: Floats) -> Recognition:
-            return Recognition()
+        def recognize(self, _: Floats) -> WindowHypothesis:
+            return WindowHypothesis()
 
     path = write(tmp_path / "a.wav", hiss(1), SPEECH_RATE)
     found = transcribe(path, recognizer=Deaf(), cache=tmp_path / "cache")
@@ -358,7 +358,7 @@ def test_whisper_words_have_probabilities(tmp_path: Path) -> None:
     (tmp_path / "model.bin").write_bytes(b"model")
     recognizer = WhisperRecognizer(tmp_path, "en", load=load_fake_whisper)
     found = recognizer.recognize(hiss(1)[:, 0])
-    assert found == Recognition((("Far", 0.1, 0.4, 0.9), ("away.", 0.5, 0.9, 0.8)))  # type: ignore[arg-type]
+    assert found == WindowHypothesis((("Far", 0.1, 0.4, 0.9), ("away.", 0.5, 0.9, 0.8)))  # type: ignore[arg-type]
     assert recognizer._model.options == {"language": "en", "word_timestamps": True}
     json.dumps(found)  # as the journal does
     copy = pickle.loads(pickle.dumps(recognizer))

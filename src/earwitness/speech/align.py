@@ -41,8 +41,8 @@ from earwitness.speech.recognize import (
     FRAMES_PER_SECOND,
     SPEECH_RATE,
     AudioWindow,
+    HeardWord,
     PocketsphinxRecognizer,
-    RecognizedWord,
     decode_utterance,
     make_decoder,
     open_journal,
@@ -294,7 +294,7 @@ def _refuse_other_audio(path: Path, anchors: Sequence[Anchor], spoken: Sequence[
         raise AlignmentFailure(f"{path}: {found} — is it the text of this audio?")
 
 
-def _drop_implausible(anchors: Sequence[Anchor], heard: Sequence[RecognizedWord]) -> list[Anchor]:
+def _drop_implausible(anchors: Sequence[Anchor], heard: Sequence[HeardWord]) -> list[Anchor]:
     """Return anchors without short runs that would need impossibly fast speech."""
     runs: list[list[Anchor]] = []
     for anchor in anchors:
@@ -313,7 +313,7 @@ def _drop_implausible(anchors: Sequence[Anchor], heard: Sequence[RecognizedWord]
     return [anchor for run in kept for anchor in run]
 
 
-def _is_too_fast(before: Anchor, after: Anchor, heard: Sequence[RecognizedWord]) -> bool:
+def _is_too_fast(before: Anchor, after: Anchor, heard: Sequence[HeardWord]) -> bool:
     seconds = heard[after[1]].start - heard[before[1]].end
     return after[0] - before[0] - 1 > 1 + MAX_WORDS_PER_SECOND * max(seconds, 0.0)
 
@@ -361,7 +361,7 @@ class Passage(NamedTuple):
 
 
 def find_passages(
-    anchors: Sequence[Anchor], heard: Sequence[RecognizedWord], count: int, seconds: float
+    anchors: Sequence[Anchor], heard: Sequence[HeardWord], count: int, seconds: float
 ) -> list[Passage]:
     """Return the passages between anchors of a text of ``count`` words.
 

@@ -104,7 +104,7 @@ def is_silent(samples: Floats) -> bool:
 # --- Recognizers ---------------------------------------------------------------------------------
 
 
-class RecognizedWord(NamedTuple):
+class HeardWord(NamedTuple):
     """A word, its times in seconds from the start of the window, and its posterior probability."""
 
     word: str
@@ -113,10 +113,10 @@ class RecognizedWord(NamedTuple):
     confidence: float | None = None
 
 
-class Recognition(NamedTuple):
+class WindowHypothesis(NamedTuple):
     """Words of a window, and the texts of its best hypotheses, if they were requested."""
 
-    words: tuple[RecognizedWord, ...] = ()
+    words: tuple[HeardWord, ...] = ()
     alternatives: tuple[str, ...] = ()
 
 
@@ -133,7 +133,7 @@ class Recognizer(Protocol):
     @property
     def signature(self) -> str: ...
 
-    def recognize(self, samples: Floats) -> Recognition: ...
+    def recognize(self, samples: Floats) -> WindowHypothesis: ...
 
 
 @dataclass(frozen=True)
@@ -157,14 +157,14 @@ class PocketsphinxRecognizer:
         settings = f"n_best={self.n_best},rescores={self.rescores}"
         return f"pocketsphinx={version('pocketsphinx')},{settings},files={files}"
 
-    def recognize(self, samples: Floats) -> Recognition:
+    def recognize(self, samples: Floats) -> WindowHypothesis:
         """Return words with times and posteriors, and the n best hypotheses."""
         decoder = self._decoder
         decode_utterance(decoder, samples)
         if decoder.hyp() is None:
-            return Recognition()
+            return WindowHypothesis()
         words = tuple(
-            RecognizedWord(
+            HeardWord(
                 segment.word.partition("(")[0],
                 segment.start_frame / FRAMES_PER_SECOND,
                 (segment.end_frame + 1) / FRAMES_PER_SECOND,
@@ -174,7 +174,7 @@ class PocketsphinxRecognizer:
             if not segment.word.startswith(("<", "[", "+"))
         )
         texts = self._find_texts(decoder, " ".join(word.word for word in words))
-        return Recognition(words, texts)
+        return WindowHypothesis(words, texts)
 
     def _find_texts(self, decoder: Any, best: str) -> tuple[str, ...]:
         """Return the texts of the best hypotheses, each once; the first is that of the words."""
@@ -261,16 +261,16 @@ class WhisperRecognizer:
         """Name and hash of the model."""
         return f"faster-whisper={_hash_folder(self.folder)},language={self.language}"
 
-    def recognize(self, samples: Floats) -> Recognition:
+    def recognize(self, samples: Floats) -> WindowHypothesis:
         """Return words with times and probabilities."""
         refuse_n_best(self.n_best, "faster-whisper")
         segments, _ = self._model.transcribe(
             samples, language=self.language or None, word_timestamps=True
         )
         words = [word for segment in segments for word in segment.words or ()]
-        return Recognition(
+        return WindowHypothesis(
             tuple(
-                RecognizedWord(w.word.strip(), float(w.start), float(w.end), float(w.probability))
+                HeardWord(w.word.strip(), float(w.start), float(w.end), float(w.probability))
                 for w in words
                 if w.word.strip()
             )
@@ -302,7 +302,7 @@ class TransformersRecognizer:
         """Name and hash of the model, and the version of the library."""
         return f"transformers={_hash_folder(self.folder)},language={self.language}"
 
-    def recognize(self, samples: Floats) -> Recognition:
+    def recognize(self, samples: Floats) -> WindowHypothesis:
         """Return words with times; these models return no probabilities of words."""
         refuse_n_best(self.n_best, "Hugging Face models")
         pipeline = self._pipeline
@@ -318,9 +318,9 @@ class TransformersRecognizer:
         except ValueError as error:
             raise UsageError(f"{self.folder}: cannot be used: {error}") from error
         seconds = len(samples) / SPEECH_RATE
-        return Recognition(
+        return WindowHypothesis(
             tuple(
-                RecognizedWord(
+                HeardWord(
                     chunk["text"].strip(),
                     float(chunk["timestamp"][0] or 0.0),
                     float(seconds if chunk["timestamp"][1] is None else chunk["timestamp"][1]),
@@ -441,7 +441,7 @@ class WindowResult(NamedTuple):
 
     start: float
     end: float
-    words: tuple[RecognizedWord, ...]
+    words: tuple[HeardWord, ...]
     alternatives: tuple[str, ...] = ()
 
 
@@ -541,13 +541,13 @@ def recognize_windows(
     for (first, count, silent), recognition in zip(windows, map_(work, ahead), strict=True):
         key = _window_key(first, count)
         if recognition is None:
-            recognition = Recognition(*journal.results[key])
+            recognition = WindowHypothesis(*journal.results[key])
         elif is_accepted(speech, first / SPEECH_RATE, (first + count) / SPEECH_RATE):
             journal.add(key, recognition)
         is_heard = is_heard or not silent
         start, end = first / SPEECH_RATE, (first + count) / SPEECH_RATE
         words = tuple(
-            RecognizedWord(word, round(start + begin, 3), round(start + stop, 3), confidence)
+            HeardWord(word, round(start + begin, 3), round(start + stop, 3), confidence)
             for word, begin, stop, confidence in recognition.words
             if is_accepted(speech, start + begin, start + stop)
         )
@@ -579,12 +579,12 @@ class _WindowWork:
     finished: frozenset[str]
     speech: Sequence[SpeechSegment] | None = None
 
-    def __call__(self, window: AudioWindow) -> Recognition | None:
+    def __call__(self, window: AudioWindow) -> WindowHypothesis | None:
         if _window_key(window.first, len(window.samples)) in self.finished:
             return None
         is_speech = is_accepted(self.speech, window.start, window.start + window.seconds)
         if not is_speech or is_silent(window.samples):
-            return Recognition()
+            return WindowHypothesis()
         return self.recognizer.recognize(window.samples)
 
 
@@ -604,7 +604,7 @@ def _window_key(first: int, count: int) -> str:
     return f"{first}+{count}"
 
 
-def _split_at_pauses(words: Sequence[RecognizedWord], recording: str) -> Iterator[TimedSegment]:
+def _split_at_pauses(words: Sequence[HeardWord], recording: str) -> Iterator[TimedSegment]:
     """Yield segments: words without a longer pause between them."""
     segment: list[TimedWord] = []
     for word in words:
