@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from earwitness.chapters import presets
-from earwitness.core import Progress, no_progress
+from earwitness.core import OnError, Progress, no_progress
 from earwitness.errors import InputError
 from earwitness.output_formats import render
 from earwitness.scoring.compare import compare
@@ -96,7 +96,12 @@ def test_aligner_and_language_can_be_chosen(
     monkeypatch: pytest.MonkeyPatch, talk: Path, aligner: ClockAligner
 ) -> None:
     names = []
-    monkeypatch.setattr(presets, "open_aligner", lambda name: names.append(name) or aligner)
+
+    def open_named(name: str) -> ClockAligner:
+        names.append(name)
+        return aligner
+
+    monkeypatch.setattr(presets, "open_aligner", open_named)
     sides = files(talk, {"transcript": CSTART, "preset": "cstart"})
     compare(
         write_two_systems(sides[0]), sides[1], metrics="collar", aligner="mms_fa", language="deu"
@@ -135,7 +140,7 @@ def test_references_without_times_are_aligned_too(talk: Path, aligner: ClockAlig
     sides = files(talk, {"boundaries": STARTS}, references=[reference, {"boundaries": STARTS}])
     assert deviation(*sides) == 0
     aligner.calls.clear()
-    assert people(sides[1], metrics="deviation").people.ceiling is not None
+    assert people(sides[1], metrics="deviation").people is not None
     assert len(aligner.calls) == 1
 
 
@@ -169,7 +174,8 @@ def test_text_that_cannot_be_aligned_is_skipped_or_scored_as_empty_only_on_reque
     write_lines(path, samples)
     with pytest.raises(InputError, match=r"samples.jsonl:2: hypothesis: cannot be aligned"):
         score(path, preset="cstart")
-    for on_error, recall in (("skip", 1.0), ("empty", 0.5)):
+    cases: list[tuple[OnError, float]] = [("skip", 1.0), ("empty", 0.5)]
+    for on_error, recall in cases:
         scores = score(path, preset="cstart", metrics="collar", on_error=on_error)
         assert scores.systems["samples"]["collar_recall"].value == recall
         assert scores.provenance.skipped == (on_error == "skip")

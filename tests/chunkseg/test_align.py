@@ -101,7 +101,7 @@ def test_other_backends_are_refused_when_they_are_needed(
 
 @pytest.mark.usefixtures("clock")
 def test_sentences_get_their_times_and_keep_other_keys(talk: str) -> None:
-    sentences = [{"text": "a b.", "id": 7}, {"text": ""}, {"text": "c d."}]
+    sentences: list[dict[str, Any]] = [{"text": "a b.", "id": 7}, {"text": ""}, {"text": "c d."}]
     assert align_sentences(talk, sentences, "eng") == [
         {"text": "a b.", "id": 7, "start": 0.25, "end": 1.75},
         {"text": "", "start": 1.75, "end": 1.75},
@@ -156,7 +156,10 @@ def test_samples_that_cannot_be_aligned_are_reported_counted_and_left_out(
     talk: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = talk.replace("talk", "other")
-    titled = {"reference_titles": [("A", 0.0)], "reference_transcript": "a b. c d. e"}
+    titled: dict[str, Any] = {
+        "reference_titles": [("A", 0.0)],
+        "reference_transcript": "a b. c d. e",
+    }
     samples = [sample(talk), sample(other, **titled)]
     with pytest.warns(
         EarwitnessWarning, match=r"sample 1: text cannot be aligned: .*not the audio.*\(left out\)"

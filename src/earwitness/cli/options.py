@@ -415,7 +415,7 @@ SHARED_ORDER = (
 )
 ORDERED_NAMES = list(dict.fromkeys((*SHARED_ORDER, *SECTION_OF)))
 # for commands that have systems
-SYSTEM_OPTIONS = {"baseline", "ceiling", "by", "worst", "worst_by", "show"}
+SYSTEM_OPTIONS = {"baseline", "ceiling", "by", "worst", "worst_by", "show", "force_alignment"}
 
 
 def value_option(default: str) -> CommandOption:
