@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(command: object, *arguments: object) -> tuple[int, str, str]:
     assert command in (align_command, transcribe_command)
-    result = CliRunner().invoke(command, [str(one) for one in arguments])  # type: ignore[arg-type]
+    result = CliRunner().invoke(command, [str(one) for one in arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result.exit_code, result.stdout, result.stderr
