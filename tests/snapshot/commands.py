@@ -559,7 +559,8 @@ SKIM = (
     ),
     Command(
         "skim-speech",
-        f"skim {DAY} -o skim/speech.ogg --speech avoid --without raven --without page {SMALL}",
+        f"skim {DAY} -o skim/speech.ogg --speech avoid --speech-model cues --without raven "
+        f"--without page {SMALL}",
     ),
     Command(
         "skim-by-day",

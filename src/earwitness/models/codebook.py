@@ -297,9 +297,6 @@ class Codes:
         codes = unit_vectors(patches) @ self.directions.T
         codes -= CODE_THRESHOLD
         np.maximum(codes, 0, out=codes)
-        if all_patches is not None and is_whole.size:
-            by_block = codes.reshape(*is_whole.shape, -1)
-            return by_block.sum(axis=1) / np.float32(is_whole.shape[1]), by_block.max(axis=1)
         counts = is_whole.sum(axis=1)
         has_patches, firsts = counts > 0, np.cumsum(counts) - counts
         means, maxima = (np.zeros((len(is_whole), codes.shape[1]), np.float32) for _ in range(2))
