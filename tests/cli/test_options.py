@@ -85,6 +85,7 @@ def test_help_of_the_program_lists_commands_by_task_with_score_first() -> None:
         "Score outputs:",
         "Run listening tests:",
         "Check metrics against human ratings:",
+        "Recognize and align speech:",
         "Condense and synthesize recordings:",
     ]
     assert next(iter(COMMANDS)) == "score"

@@ -1,4 +1,4 @@
-"""The aligner mms_fa: chunks, romanisation, languages, weights, and words at their true times."""
+"""The aligner mms_fa: chunks, romanization, languages, weights, and words at their true times."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_numbers_and_signs_get_the_time_between_their_neighbours(tmp_path: Path)
     assert found[1].confidence == found[2].confidence == 0
 
 
-def test_the_language_selects_the_romanisation(tmp_path: Path) -> None:
+def test_the_language_selects_the_romanization(tmp_path: Path) -> None:
     audio, times = speak(["oni", "pryvet", "ona"])
     path = write(tmp_path / "a.wav", audio[:, None], RATE)
     words = ["oni", "привет", "ona"]

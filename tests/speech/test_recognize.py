@@ -358,7 +358,8 @@ def test_whisper_words_have_probabilities(tmp_path: Path) -> None:
     (tmp_path / "model.bin").write_bytes(b"model")
     recognizer = WhisperRecognizer(tmp_path, "en", load=load_fake_whisper)
     found = recognizer.recognize(hiss(1)[:, 0])
-    assert found == WindowHypothesis((("Far", 0.1, 0.4, 0.9), ("away.", 0.5, 0.9, 0.8)))  # type: ignore[arg-type]
+    far, away = HeardWord("Far", 0.1, 0.4, 0.9), HeardWord("away.", 0.5, 0.9, 0.8)
+    assert found == WindowHypothesis((far, away))
     assert recognizer._model.options == {"language": "en", "word_timestamps": True}
     json.dumps(found)  # as the journal does
     copy = pickle.loads(pickle.dumps(recognizer))

@@ -325,7 +325,7 @@ class Passage(NamedTuple):
     """Words from ``first`` up to ``last`` that were not recognized, and the audio around them.
 
     The audio includes the anchored word before, which ends at ``low``, and that after, which
-    starts at ``high``; None if there is no such word.
+    starts at ``high``; None if no word is anchored there.
     """
 
     first: int

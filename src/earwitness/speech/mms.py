@@ -1,6 +1,6 @@
 """Forced aligner ``mms_fa``: the multilingual CTC model of torchaudio's pipeline ``MMS_FA``.
 
-The model hears the letters a–z and the apostrophe in any language, so other scripts are romanised
+The model hears the letters a–z and the apostrophe in any language, so other scripts are romanized
 by uroman, which takes the language into account. A recording is read as a stream and processed in
 chunks with context on both sides; ``earwitness.speech.ctc`` then aligns the words. Nothing is
 downloaded: the user provides the weights.
@@ -36,7 +36,7 @@ Romanizer = Callable[[str, str], str]  # text and ISO 639-3 code to Latin letter
 
 # --- Languages and letters -----------------------------------------------------------------------
 # The languages that the model was trained on are not published as a list. Since it knows only Latin
-# letters, it can be used for any language that uroman romanises; so every language of ISO 639-3 is
+# letters, it can be used for any language that uroman romanizes; so every language of ISO 639-3 is
 # accepted, and nothing else.
 
 
@@ -85,7 +85,7 @@ def _read_languages() -> tuple[frozenset[str], dict[str, str]]:
 
 
 def load_uroman() -> Romanizer:
-    """Return uroman's romanisation; loading its tables takes some seconds."""
+    """Return uroman's romanization; loading its tables takes some seconds."""
     if find_spec("uroman") is None:
         raise MissingExtra("uroman", "mms", "aligning text in other scripts")
     uroman = import_module("uroman").Uroman()
@@ -238,7 +238,7 @@ class MmsAligner:
             Words of the transcript. Words without letters, such as numbers in digits, get the time
             between their neighbours and a confidence of 0.
         language
-            ISO 639-3 code of the language, which determines how words are romanised.
+            ISO 639-3 code of the language, which determines how words are romanized.
         progress
             Receives seconds of audio, and of the whole recording.
 
@@ -265,7 +265,7 @@ class MmsAligner:
             raise AlignmentFailure(f"{path}: {error}") from error
 
     def spell(self, words: Sequence[str], language: str) -> list[list[int]]:
-        """Return the labels of the letters of each word, romanised."""
+        """Return the labels of the letters of each word, romanized."""
         labels: dict[str, list[int]] = {}
         for word in words:
             if word not in labels:

@@ -370,7 +370,8 @@ ENGLISH_CODES = ("", "en", "eng", "en-us", "en-gb")
 def refuse_language(language: str, name: str) -> None:
     """Refuse languages other than English."""
     if language.lower() not in ENGLISH_CODES:
-        raise UsageError(f'{name} has an English model only, not "{language}"')
+        message = f'{name} has an English model only, not "{language}"'
+        raise UsageError(f"{message} — use mms_fa, or another recognizer")
 
 
 def refuse_n_best(n_best: int, name: str) -> None:
@@ -381,7 +382,7 @@ def refuse_n_best(n_best: int, name: str) -> None:
 
 def _import_library(module: str, package: str) -> Any:
     if find_spec(module) is None:
-        raise UsageError(f"{package} is not installed — run: pip install {package}")
+        raise UsageError(f"{package} is not installed — install it to use this model")
     return import_module(module)
 
 
