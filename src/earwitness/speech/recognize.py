@@ -17,7 +17,6 @@ from functools import cached_property
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
-from itertools import tee
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -536,10 +535,7 @@ def recognize_windows(
     results: list[WindowResult] = []
     is_heard = False
     total = read_duration(path)
-    # the map may read some windows ahead; of these, only the spans are kept
-    ahead, spans = tee(iterate_windows(path, broken))
-    windows = ((window.first, len(window.samples), is_silent(window.samples)) for window in spans)
-    for (first, count, silent), recognition in zip(windows, map_(work, ahead), strict=True):
+    for first, count, silent, recognition in map_(work, iterate_windows(path, broken)):
         key = _window_key(first, count)
         if recognition is None:
             recognition = WindowHypothesis(*journal.results[key])
@@ -572,6 +568,15 @@ def read_duration(path: Path) -> float:
         decoder.close()
 
 
+class _WindowReport(NamedTuple):
+    """The place and length of a window in samples, and its words; None if finished before."""
+
+    first: int
+    count: int
+    silent: bool
+    hypothesis: WindowHypothesis | None
+
+
 @dataclass(frozen=True)
 class _WindowWork:
     """Recognizes windows that are not finished; sent to workers."""
@@ -580,11 +585,17 @@ class _WindowWork:
     finished: frozenset[str]
     speech: Sequence[SpeechSegment] | None = None
 
-    def __call__(self, window: AudioWindow) -> WindowHypothesis | None:
+    def __call__(self, window: AudioWindow) -> _WindowReport:
+        silent = is_silent(window.samples)
+        return _WindowReport(
+            window.first, len(window.samples), silent, self._recognize(window, silent)
+        )
+
+    def _recognize(self, window: AudioWindow, silent: bool) -> WindowHypothesis | None:
         if _window_key(window.first, len(window.samples)) in self.finished:
             return None
         is_speech = is_accepted(self.speech, window.start, window.start + window.seconds)
-        if not is_speech or is_silent(window.samples):
+        if not is_speech or silent:
             return WindowHypothesis()
         return self.recognizer.recognize(window.samples)
 
