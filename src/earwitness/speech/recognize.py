@@ -569,10 +569,10 @@ def read_duration(path: Path) -> float:
 
 
 class _WindowReport(NamedTuple):
-    """The place and length of a window in samples, and its words; None if finished before."""
+    """The place and size of a window in samples, and its words; None if finished before."""
 
     first: int
-    count: int
+    size: int
     silent: bool
     hypothesis: WindowHypothesis | None
 
