@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from earwitness.cli.speech import align_command, pair_files, read_text, transcribe_command
-from earwitness.errors import InputError, UsageError
+from earwitness.errors import EarwitnessError, InputError, UsageError
 from helpers.flite import SpokenText, speak_chapters, write_speech
 
 SENTENCES = ["The boat left the harbour in the morning.", "Nobody was there to see it."]
@@ -85,8 +85,11 @@ def test_options_that_cannot_work_are_refused(folder: Path) -> None:
         run(transcribe_command, audio / "boat.wav", "-o", folder / "boat.doc")
     with pytest.raises(UsageError, match="is not a folder"):
         run(transcribe_command, audio / "boat.wav", "--recognizer", "whisper")
+    french = [audio / "boat.wav", texts / "boat.txt", "--language", "fra"]
     with pytest.raises(UsageError, match="English model only"):
-        run(align_command, audio / "boat.wav", texts / "boat.txt", "--language", "fra")
+        run(align_command, *french, "--aligner", "pocketsphinx")
+    with pytest.raises(EarwitnessError, match="mms_fa"):  # without its weights
+        run(align_command, *french)
 
 
 def test_missing_texts_are_named(folder: Path, tmp_path: Path) -> None:

@@ -191,9 +191,8 @@ def list_audio(paths: Sequence[Path]) -> list[Path]:
 @click.option(
     "--aligner",
     type=click.Choice(["pocketsphinx", "mms_fa"]),
-    default="pocketsphinx",
-    show_default=True,
-    help="Aligner: pocketsphinx (English, offline), or mms_fa (with its weights on disk).",
+    help="Aligner: pocketsphinx (English, offline), or mms_fa (with its weights on disk).  "
+    "[default: by language]",
 )
 @click.option(
     "--language",
@@ -211,7 +210,7 @@ def list_audio(paths: Sequence[Path]) -> list[Path]:
 def align_command(
     audio: Path,
     text: Path,
-    aligner: str,
+    aligner: str | None,
     language: str,
     preset: str | None,
     output: Path | None,
@@ -232,7 +231,7 @@ def align_command(
     """
     from earwitness.speech.align import align, find_aligner
 
-    chosen = find_aligner(aligner, cache=cache, map_=choose_processes(jobs))
+    chosen = find_aligner(aligner or "", language, cache=cache, map_=choose_processes(jobs))
     pairs = dict(pair_files(audio, text, skips=on_error == "skip"))
     outputs = SpeechOutputs(output, to, list(pairs), audio.is_dir())
 

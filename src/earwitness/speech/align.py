@@ -38,6 +38,7 @@ from earwitness.speech.pronunciation import (
     spoken_words,
 )
 from earwitness.speech.recognize import (
+    ENGLISH_CODES,
     FRAMES_PER_SECOND,
     SPEECH_RATE,
     AudioWindow,
@@ -70,9 +71,15 @@ ALIGNERS = ("pocketsphinx", "mms_fa")
 
 
 def find_aligner(
-    name: str = "pocketsphinx", *, cache: Path | str | None = None, map_: Map = in_process
+    name: str = "",
+    language: str = "eng",
+    *,
+    cache: Path | str | None = None,
+    map_: Map = in_process,
 ) -> Aligner:
-    """Return an aligner by name."""
+    """Return an aligner by name; without a name, pocketsphinx for English and mms_fa for others."""
+    if not name:
+        name = "pocketsphinx" if language.lower() in ENGLISH_CODES else "mms_fa"
     if name == "pocketsphinx":
         find_model_folder()
         return PocketsphinxAligner(find_cache(cache), map_)
@@ -87,7 +94,7 @@ def align(
     audio: Path | str,
     text: str,
     *,
-    aligner: Aligner | str = "pocketsphinx",
+    aligner: Aligner | str = "",
     language: str = "eng",
     cache: Path | str | None = None,
     map: Map = in_process,
@@ -103,7 +110,7 @@ def align(
         What is said, without times. Sentences become segments.
     aligner
         ``pocketsphinx`` (English), ``mms_fa`` (many languages, with weights of the user), or an
-        object with the method ``align``.
+        object with the method ``align``. By default, it depends on the language.
     language
         ISO 639-3 code of the language.
     cache
@@ -129,8 +136,9 @@ def align(
     path = Path(audio)
     sentences = [text[start:end].split() for start, end in sentence_spans(text)]
     words = [word for sentence in sentences for word in sentence]
-    chosen = find_aligner(aligner, cache=cache, map_=map) if isinstance(aligner, str) else aligner
-    times = iter(align_words(path, words, chosen, language, progress=progress))
+    if isinstance(aligner, str):
+        aligner = find_aligner(aligner, language, cache=cache, map_=map)
+    times = iter(align_words(path, words, aligner, language, progress=progress))
     segments = []
     for sentence in sentences:
         timed = tuple(TimedWord(path.stem, word, *next(times)) for word in sentence)
