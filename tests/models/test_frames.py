@@ -221,6 +221,8 @@ def test_shards_of_divided_files_are_those_of_whole_files(
     file = load_frame_file(FrameSource(path, RATE, reader), cache)
     assert reader.begun == []
     assert np.array_equal(rows(file), log_mel(sound(9.5), RATE))
+    prepare_frames([open_recording([path])], in_process, cache=cache, progress=reports.append)
+    assert len(reports) == -(-5 // shards_per_task)  # finished tasks are not distributed again
 
 
 def test_files_that_cannot_be_read_are_left_to_whoever_loads_them(

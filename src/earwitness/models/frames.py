@@ -390,6 +390,14 @@ class ShardWriter:
             self._write(task)
         return task.seconds
 
+    def is_finished(self, task: ShardTask) -> bool:
+        """Whether all shards of a task are in the cache."""
+        with suppress(EarwitnessError):
+            folder = _shard_folder(task.source.path, self.cache, sparse=self.sparse)
+            shards = range(task.first, task.end)
+            return all(_shard_path(folder, number).is_file() for number in shards)
+        return False  # whoever loads the frames raises the error
+
     def _write(self, task: ShardTask) -> None:
         folder = _shard_folder(task.source.path, self.cache, sparse=self.sparse)
         number = task.first
@@ -424,13 +432,15 @@ def prepare_frames(
         for stretch in recording.stretches:
             ends[stretch.path] = max(ends.get(stretch.path, 0.0), stretch.at + stretch.seconds)
             rates[stretch.path] = recording.rate
+    writer = ShardWriter(cache, sparse)
     tasks = (
         task
         for path, end in ends.items()
         for task in _split_file(FrameSource(Path(path), rates[path]), end)
+        if not writer.is_finished(task)
     )
     done = 0.0
-    for seconds in map_(ShardWriter(cache, sparse), tasks):
+    for seconds in map_(writer, tasks):
         done += seconds
         progress(done)
 
