@@ -49,6 +49,7 @@ AGAIN = 3.0  # seconds
 MEMORY = 500.0  # megabytes of anonymous memory
 LOCATED = 3.0  # scoring of eight skims given as audio, relative to the time of decoding
 LOCATED_ZS = (0, 0.1, 0.25, 0.4, 0.5, 0.7, 0.85, 1)
+LONGER_WEEK = 7.5  # wall-clock time of a week relative to a day
 LINEAR = 1.25  # CPU time per hour of the longest recording relative to the shortest
 USUAL = Path.home() / ".cache" / "earwitness-benchmarks"
 DECODE = """
@@ -61,7 +62,10 @@ for path in sys.argv[1:]:
 
 
 class Took(NamedTuple):
-    """Wall-clock and CPU seconds, peak anonymous megabytes, and the load average before."""
+    """Wall-clock and CPU seconds, peak anonymous megabytes, and the load average before.
+
+    Both include worker processes.
+    """
 
     wall: float
     processor: float
@@ -123,7 +127,7 @@ def took(arguments: list[str]) -> Took:
     memory = 0.0
     while (found := os.wait4(process.pid, os.WNOHANG))[0] == 0:
         memory = max(memory, anonymous(process.pid))
-        time.sleep(0.02)
+        time.sleep(0.1)
     wall, (_, status, used) = time.perf_counter() - start, found
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.stderr is not None
@@ -133,12 +137,14 @@ def took(arguments: list[str]) -> Took:
 
 
 def anonymous(process: int) -> float:
-    """Return the anonymous memory of a process in megabytes; 0 if it has ended."""
+    """Return the anonymous memory of a process and its workers in megabytes; 0 if it has ended."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
+        workers = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     except OSError:
         return 0.0
-    return sum(float(line.split()[1]) / 1000 for line in lines if line.startswith("RssAnon"))
+    own = sum(float(line.split()[1]) / 1000 for line in lines if line.startswith("RssAnon"))
+    return own + sum(anonymous(int(worker)) for worker in workers)
 
 
 def told(name: str, one: Took, rest: str = "") -> None:
@@ -224,6 +230,9 @@ def main() -> None:
     found = {hours: skims(options.folder, hours) for hours in sorted(options.hours)}
     few, many = min(found), max(found)
     if few < many:
+        longer = found[many].wall / found[few].wall
+        limit = LONGER_WEEK * many / (7 * few)
+        print(f"{many} h relative to {few} h: {longer:.2f} × {bar(longer, limit)}")
         ratio = found[many].processor / many / (found[few].processor / few)
         print(
             f"CPU time per hour, {many} h relative to {few} h: {ratio:.2f} × {bar(ratio, LINEAR)}"
