@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from earwitness.cli.speech import align_command, pair_files, read_text, transcribe_command
+from earwitness.cli.main import group
+from earwitness.cli.speech import pair_files, read_text
 from earwitness.errors import EarwitnessError, InputError, UsageError
 from helpers.flite import SpokenText, speak_chapters, write_speech
 
@@ -30,9 +31,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def run(command: object, *arguments: object) -> tuple[int, str, str]:
-    assert command in (align_command, transcribe_command)
-    result = CliRunner().invoke(command, [str(one) for one in arguments])
+def run(*arguments: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(group, [str(one) for one in arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result.exit_code, result.stdout, result.stderr
@@ -41,13 +41,13 @@ def run(command: object, *arguments: object) -> tuple[int, str, str]:
 def test_align_prints_a_transcript_with_times(folder: Path) -> None:
     cache = ["--cache", folder / "cache"]
     audio, text = folder / "audio" / "boat.wav", folder / "texts" / "boat.txt"
-    status, printed, notes = run(align_command, audio, text, *cache)
+    status, printed, notes = run("align", audio, text, *cache)
     assert status == 0
     assert "14 of 14 words were recognized" in notes
     segments = json.loads(printed)["segments"]
     assert [segment["text"].strip() for segment in segments] == SENTENCES
     assert segments[0]["words"][1]["word"].strip() == "boat"
-    status, _, _ = run(align_command, audio, text, *cache, "-o", folder / "boat.vtt")
+    status, _, _ = run("align", audio, text, *cache, "-o", folder / "boat.vtt")
     assert status == 0
     assert (folder / "boat.vtt").read_text(encoding="utf-8").startswith("WEBVTT")
 
@@ -55,19 +55,19 @@ def test_align_prints_a_transcript_with_times(folder: Path) -> None:
 def test_folders_are_paired_by_name_and_failures_are_listed(folder: Path) -> None:
     arguments = [folder / "audio", folder / "texts", "-o", folder / "aligned", "--to", "ctm"]
     arguments += ["--cache", folder / "cache"]
-    status, _, notes = run(align_command, *arguments, "--on-error", "skip")
+    status, _, notes = run("align", *arguments, "--on-error", "skip")
     assert status == 0
     assert "skipped:" in notes
     assert "is silent" in notes
     assert [path.name for path in (folder / "aligned").iterdir()] == ["boat.ctm"]
     with pytest.raises(Exception, match="is silent"):
-        run(align_command, *arguments)
+        run("align", *arguments)
 
 
 def test_transcribe_writes_words_and_alternatives(folder: Path) -> None:
     audio = folder / "audio" / "boat.wav"
     options = ["--cache", folder / "cache", "--n-best", 3, "--no-vad"]
-    status, printed, _ = run(transcribe_command, audio, *options)
+    status, printed, _ = run("transcribe", audio, *options)
     assert status == 0
     document = json.loads(printed)
     words = [word["word"].strip() for part in document["segments"] for word in part["words"]]
@@ -78,18 +78,18 @@ def test_transcribe_writes_words_and_alternatives(folder: Path) -> None:
 def test_options_that_cannot_work_are_refused(folder: Path) -> None:
     audio, texts = folder / "audio", folder / "texts"
     with pytest.raises(UsageError, match="both be files or both be folders"):
-        run(align_command, audio, texts / "boat.txt")
+        run("align", audio, texts / "boat.txt")
     with pytest.raises(UsageError, match="-o FOLDER"):
-        run(align_command, audio, texts)
+        run("align", audio, texts)
     with pytest.raises(UsageError, match="unknown output format"):
-        run(transcribe_command, audio / "boat.wav", "-o", folder / "boat.doc")
+        run("transcribe", audio / "boat.wav", "-o", folder / "boat.doc")
     with pytest.raises(UsageError, match="is not a folder"):
-        run(transcribe_command, audio / "boat.wav", "--recognizer", "whisper")
+        run("transcribe", audio / "boat.wav", "--recognizer", "whisper")
     french = [audio / "boat.wav", texts / "boat.txt", "--language", "fra"]
     with pytest.raises(UsageError, match="English model only"):
-        run(align_command, *french, "--aligner", "pocketsphinx")
+        run("align", *french, "--aligner", "pocketsphinx")
     with pytest.raises(EarwitnessError, match="mms_fa"):  # without its weights
-        run(align_command, *french)
+        run("align", *french)
 
 
 def test_missing_texts_are_named(folder: Path, tmp_path: Path) -> None:
