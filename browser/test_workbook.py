@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from browser.helpers.expectations import expect
 from browser.helpers.page_actions import DESKTOP, PHONE
 from browser.helpers.real_server import RealServer
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, FileChooser, Page, TimeoutError
 
 from earwitness.studies.wording import wording
 from helpers.caption_study import CLIPS, STUDY, anything, captioned, designed, filled
@@ -99,14 +99,27 @@ def test_the_keyboard_is_enough(browser: Browser, tmp_path: Path) -> None:
         assert got.value.suggested_filename == "P1_local.xlsx"
         assert Path(got.value.path()).read_bytes()[:2] == b"PK"
         page.keyboard.press("Tab")
-        with page.expect_file_chooser() as chooser:
-            page.keyboard.press("Space")
-        chooser.value.set_files(good)
+        expect(page.locator("input[type=file]")).to_be_focused()
+        choose_by_space(page).set_files(good)
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         expect(page.locator("#result h2")).to_have_text("Saved")
         page.context.close()
         assert said == []
+
+
+def choose_by_space(page: Page) -> FileChooser:
+    """Open the file chooser; a busy machine may take a key press for too old to open it."""
+    for _ in range(2):
+        try:
+            with page.expect_file_chooser(timeout=15_000) as chooser:
+                page.keyboard.press("Space")
+            return chooser.value
+        except TimeoutError:
+            continue
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Space")
+    return chooser.value
 
 
 def test_a_file_may_be_dropped(browser: Browser, tmp_path: Path) -> None:
