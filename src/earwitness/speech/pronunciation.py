@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from earwitness.errors import MissingExtra
+from earwitness.text.words import APOSTROPHES
 
 # --- Model files ---------------------------------------------------------------------------------
 
@@ -95,7 +96,6 @@ TOKEN_PART = re.compile(
     r"|(?P<word>[a-z]+(?:'[a-z]+)*)"
     r"|(?P<symbol>[%&+=@°#])"
 )
-APOSTROPHES = dict.fromkeys(map(ord, "´ʹʻʼʽˈˊ՚׳‘’‛′ꞌ＇"), "'")
 
 UNDECOMPOSED_LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "th"}
