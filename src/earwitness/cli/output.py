@@ -291,7 +291,8 @@ def _refreshing(refresh: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         stopped.set()
-        clock.join()
+        # Ctrl-C may have left the lock of the display acquired; then the thread never ends
+        clock.join(REFRESH_SECONDS)
 
 
 # --- Notes on standard error ---------------------------------------------------------------------

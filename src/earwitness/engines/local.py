@@ -35,6 +35,7 @@ def in_process(function: Callable[[T], R], items: Iterable[T], /) -> Iterator[R]
 # --- Worker processes ----------------------------------------------------------------------------
 
 
+HELD_SIGNALS = (signal.SIGINT, signal.SIGTERM)  # deferred while workers start or end
 ITEMS_AHEAD_PER_WORKER = 3  # items per worker submitted before the first result is taken
 _function: Callable[[Any], Any]
 
@@ -59,7 +60,8 @@ def processes(jobs: int) -> Map:
         except BrokenProcessPool as error:
             raise WorkerDied("a worker process died — check that there is enough memory") from error
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            with _hold_signals():  # a join of threads that is interrupted may never end
+                pool.shutdown(wait=True, cancel_futures=True)
 
     return map_
 
@@ -79,18 +81,30 @@ def _iterate_results(
 
 @contextmanager
 def _hold_signals() -> Iterator[None]:
-    """Block signals while workers start, so that no worker is left half started.
+    """Defer Ctrl-C and SIGTERM while workers start or end, so that none is left half started.
 
-    A worker that starts meanwhile never receives Ctrl-C; the parent receives it afterwards.
+    A worker that starts meanwhile never receives Ctrl-C, since it inherits the blocked signals. In
+    this process, another thread may receive a signal that the main thread blocks; Python would then
+    run its handler in the main thread at once. So the handlers are replaced as well.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    received: list[int] = []
+    handlers = {}
+    if threading.current_thread() is threading.main_thread():
+        handlers = {number: signal.getsignal(number) for number in HELD_SIGNALS}
+    for number in handlers:
+        signal.signal(number, lambda number, _: received.append(number))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD_SIGNALS)
     try:
         yield
     finally:
+        for number, handler in handlers.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number in received[:1]:
+            signal.raise_signal(number)
 
 
 def _start_worker(function: Callable[[Any], Any]) -> None:
