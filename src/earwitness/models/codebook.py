@@ -351,10 +351,11 @@ class Codebook:
 
     def embed(self, day: FrameBlocks) -> BlockEmbeddings:
         """Learn codes and classes from the blocks and embed them."""
+        classes = learn_classes(day)  # first, so that memory never holds segments and vectors
         vectors = self.encode(day)
         standardise(vectors)
         vectors[:, vectors.shape[1] // 2 :] *= MAXIMUM_WEIGHT
-        return BlockEmbeddings(vectors, *learn_classes(day))
+        return BlockEmbeddings(vectors, *classes)
 
     def encode(self, day: FrameBlocks) -> Floats:
         """Return the mean of every code, then the maximum of every code, one row per block."""

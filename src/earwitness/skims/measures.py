@@ -29,6 +29,7 @@ from earwitness.skims.day import (
 
 
 CLASS_THRESHOLDS = np.arange(1, 100) / 100
+BLOCKS_PER_PORTION = 450  # blocks that are compared at a time, to save memory
 UNIFORM_EDGES = 15  # with more blocks, the first and the last do not make a difference
 
 
@@ -41,9 +42,12 @@ def calibration_tc(day: Day, picks: int) -> Ints:
     """Return, for each equal part of the day, the block nearest to the mean of the part."""
     chosen = []
     for run in split_runs(np.arange(len(day)), picks):
-        vectors = day.vectors[run].astype(np.float64)
-        away = ((vectors - vectors.mean(axis=0)) ** 2).sum(axis=1)
-        chosen.append(int(run[np.argmin(away)]))
+        mean = day.vectors[run[0] : run[-1] + 1].mean(axis=0, dtype=np.float64)
+        away = [
+            ((day.vectors[first : first + BLOCKS_PER_PORTION] - mean) ** 2).sum(axis=1)
+            for first in range(run[0], run[-1] + 1, BLOCKS_PER_PORTION)
+        ]
+        chosen.append(int(run[np.argmin(np.concatenate(away)[: len(run)])]))
     return np.array(chosen, np.int64)
 
 
