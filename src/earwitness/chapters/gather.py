@@ -34,7 +34,8 @@ from earwitness.text.transcripts import Transcript, normalise_lines, read_textgr
 
 CTM_SUFFIX = ".ctm"
 SUBTITLE_SUFFIXES = (".srt", ".vtt")
-TRANSCRIPT_SUFFIXES = (CTM_SUFFIX, ".json", ".jsonl", ".textgrid")
+TRANSCRIPT_SUFFIXES = (CTM_SUFFIX, ".json", ".jsonl", ".textgrid", ".tsv")
+FORMS_OF_SUFFIX = {".jsonl": ("manifest",), ".json": ("json", "manifest"), ".tsv": ("tsv",)}
 KALDI_FILE = "text"
 AUDIO_SUFFIXES = (".wav", ".mp3", ".flac", ".ogg", ".opus", ".m4a", ".mp4", ".webm", ".mkv")
 SpeechByItem = dict[str, dict[str, Any]]  # subtitles or words by item
@@ -169,8 +170,7 @@ def _has_transcript(path: Path) -> bool:
     if suffix == ".textgrid":
         kinds = {tier.kind for tier in read_textgrid(text)[0]}
         return not kinds.isdisjoint(WORD_TIERS) and kinds.isdisjoint(CHAPTER_TIERS)
-    forms = ("manifest",) if suffix == ".jsonl" else ("json", "manifest")
-    return guess_transcript_form(text) in forms
+    return guess_transcript_form(text) in FORMS_OF_SUFFIX[suffix]
 
 
 def _subtitles(path: Path, problems: list[Problem]) -> str | None:

@@ -622,7 +622,7 @@ class ChapterReader(TaskReader):
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
         if aligned := remarks[ALIGNED_REMARK]:
             what = "transcript was" if aligned == 1 else "transcripts were"
-            by = f"{self.reading.aligner} ({self.reading.language})"
+            by = f"{self.reading.aligner_name} ({self.reading.language})"
             yield f"{aligned:,} {what} aligned with audio by {by}"
         yield from level_notes(remarks, self.reading.options.level)
         yield from chapter_notes(remarks, {metric.name for metric in metrics})

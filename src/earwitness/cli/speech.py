@@ -9,25 +9,36 @@ from typing import Any, NamedTuple
 
 import click
 
+from earwitness.chapters.gather import (
+    KALDI_FILE,
+    SUBTITLE_SUFFIXES,
+    TRANSCRIPT_SUFFIXES,
+    text_of,
+    transcripts_in,
+)
 from earwitness.chapters.presets import PRESETS, PresetOptions, read
 from earwitness.cli.output import (
     FILE_PATH,
+    QUIET_OPTION,
     SOUND_UNIT,
     TextTarget,
+    cache_option,
     check_results,
     note_on_interruption,
     output_format,
     progress_bar,
+    skip_option,
     warnings_as_notes,
 )
 from earwitness.core import Map, Progress
 from earwitness.engines.local import in_process, processes
-from earwitness.errors import EarwitnessError, InputError, Problem, UsageError
+from earwitness.errors import EarwitnessError, InputError, Problem, UsageError, nearest
 from earwitness.io.atomic import AtomicFile
-from earwitness.io.source import RecordSource
+from earwitness.speech import ALIGNERS
 from earwitness.text.timed_transcripts import (
     TRANSCRIPT_FORMATS,
     TimedTranscript,
+    guess_transcript_form,
     write_transcript,
 )
 from earwitness.text.transcripts import normalise_lines
@@ -40,7 +51,8 @@ DEFAULT_FORMAT = "json"
 FORMAT_OF_ENDING = {"vtt": "webvtt"}  # endings other than the name of the format
 ENDING_OF_FORMAT = {"webvtt": "vtt", "textgrid": "TextGrid"}
 INTERRUPTED_NOTE = "finished parts are kept — run it again to resume"
-TEXT_ENDINGS = (".txt", ".md", ".text")
+# of files with the same name, the first is used
+TEXT_ENDINGS = (".txt", ".text", ".md", *SUBTITLE_SUFFIXES, *TRANSCRIPT_SUFFIXES)
 
 
 def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,19 +70,8 @@ def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(FORMATS),
             help="Output format.  [default: by the ending of the output file, else json]",
         ),
-        click.option(
-            "--cache",
-            type=FILE_PATH,
-            metavar="FOLDER",
-            help="Folder for finished parts.  [default: cache folder of the user]",
-        ),
-        click.option(
-            "--on-error",
-            type=click.Choice(["fail", "skip"]),
-            default="fail",
-            show_default=True,
-            help="Files that cannot be used: fail, or skip and list them.",
-        ),
+        cache_option("finished parts"),
+        skip_option("Files"),
         click.option(
             "--jobs",
             type=click.IntRange(1),
@@ -78,7 +79,7 @@ def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             help="Number of worker processes.",
         ),
-        click.option("--quiet", is_flag=True, help="Hide the progress bar."),
+        QUIET_OPTION,
     )
     for option in reversed(options):
         command = option(command)
@@ -144,7 +145,7 @@ def process_files(
     quiet: bool,
 ) -> None:
     """Process audio files one after another; write each result when it is finished."""
-    skipped: list[Problem] = []
+    skipped, failed = list[Problem](), 0
     for path in paths:
         try:
             with (
@@ -157,11 +158,15 @@ def process_files(
         except EarwitnessError as error:
             if not skips:
                 raise
-            skipped.append(Problem(str(path), 0, "", str(error).removeprefix(f"{path}: ")))
+            if isinstance(error, InputError):
+                skipped += error.problems
+            else:
+                skipped.append(Problem(str(path), 0, "", str(error).removeprefix(f"{path}: ")))
+            failed += 1
             continue
         for note in result.notes:
             click.echo(f"note: {note}", err=True)
-    if skipped and len(skipped) == len(paths):
+    if failed and failed == len(paths):
         raise InputError(skipped, done="written")
     for problem in skipped:
         click.echo(f"skipped: {problem}", err=True)
@@ -190,7 +195,7 @@ def list_audio(paths: Sequence[Path]) -> list[Path]:
 @click.argument("text", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--aligner",
-    type=click.Choice(["pocketsphinx", "mms_fa"]),
+    type=click.Choice(ALIGNERS),
     help="Aligner: pocketsphinx (English, offline), or mms_fa (with its weights on disk).  "
     "[default: by language]",
 )
@@ -222,11 +227,13 @@ def align_command(
 ) -> None:
     """Find when the words of a text are spoken (forced alignment).
 
-    AUDIO is an audio file and TEXT a text file without times. If both are folders, files with the
-    same name are aligned, and the results are written into the folder -o.
+    AUDIO is an audio file and TEXT a text file without times, or a transcript of another tool, whose
+    times are not used. If both are folders, files with the same name are aligned, and the results
+    are written into the folder -o.
 
     \b
     earwitness align talk.mp3 talk.txt -o talk.srt
+    earwitness align talk.mp3 youtube.vtt -o talk.vtt
     earwitness align talks/ texts/ -o aligned/ --to ctm --on-error skip
     """
     from earwitness.speech.align import align, find_aligner
@@ -236,8 +243,8 @@ def align_command(
     outputs = SpeechOutputs(output, to, list(pairs), audio.is_dir())
 
     def work(path: Path, progress: Progress) -> SpeechResult:
-        words = read_text(pairs[path], preset)
-        transcript = align(path, words, aligner=chosen, language=language, progress=progress)
+        spoken = read_text(pairs[path], preset, path.stem)
+        transcript = align(path, spoken, aligner=chosen, language=language, progress=progress)
         unsure = sum(not word.confidence for word in transcript.words)
         total = len(transcript.words)
         note = f"{path}: {total - unsure:,} of {total:,} words were recognized at their place"
@@ -254,6 +261,7 @@ def pair_files(audio: Path, text: Path, *, skips: bool) -> Iterator[tuple[Path, 
         yield audio, text
         return
     files = [path for path in sorted(text.iterdir()) if path.suffix.lower() in TEXT_ENDINGS]
+    files.sort(key=lambda path: TEXT_ENDINGS.index(path.suffix.lower()), reverse=True)
     texts = {path.stem: path for path in files}
     sounds = list_audio([audio])
     missing = [path for path in sounds if path.stem not in texts]
@@ -270,23 +278,35 @@ def pair_files(audio: Path, text: Path, *, skips: bool) -> Iterator[tuple[Path, 
     yield from ((path, texts[path.stem]) for path in sounds if path.stem in texts)
 
 
-def read_text(path: Path, preset: str | None = None) -> str:
-    """Return the spoken text of a file."""
-    text = normalise_lines("".join(f"{line}\n" for line in _iterate_lines(path)))
-    if preset is None:
-        return text
-    if preset not in PRESETS:
-        raise UsageError(f'unknown preset "{preset}" — use one of {", ".join(PRESETS)}')
-    transcript = read(text, preset, PresetOptions())
-    if transcript.flaws:
-        problems = [Problem(str(path), f.line, "", f.message, f.remedy) for f in transcript.flaws]
+def read_text(path: Path, preset: str | None = None, recording: str = "") -> str:
+    """Return the spoken text of a file.
+
+    Without a preset, it is a plain text or a transcript of another tool. Of a transcript of several
+    recordings, that with this name is used.
+    """
+    if preset is not None and preset not in PRESETS:
+        raise UsageError(f'unknown preset "{preset}" — {nearest(preset, PRESETS)}')
+    problems: list[Problem] = []
+    text = normalise_lines(text_of(path, problems) or "")
+    if preset is not None:
+        transcript = read(text, preset, PresetOptions())
+        problems += [Problem(str(path), f.line, "", f.message, f.remedy) for f in transcript.flaws]
+        text = "\n\n".join(section.text for section in transcript.sections)
+    elif path.name == KALDI_FILE or guess_transcript_form(text):
+        found = {one.recording: one for one in transcripts_in(path, problems)}
+        if len(found) > 1 and recording not in found:
+            message = f'contains {len(found):,} recordings, none of them named "{recording}"'
+            problems.append(
+                Problem(str(path), 0, "", message, "name the audio file as in the text")
+            )
+        else:
+            chosen = found.get(recording) or next(iter(found.values()), TimedTranscript(()))
+            text = "\n".join(segment.text for segment in chosen.segments)
+    if not problems and not text.split():
+        problems.append(Problem(str(path), 0, "", "has no words"))
+    if problems:
         raise InputError(problems, done="aligned")
-    return "\n\n".join(section.text for section in transcript.sections)
-
-
-def _iterate_lines(path: Path) -> Iterator[str]:
-    for block in RecordSource(path).blocks():
-        yield from (line.decode() if isinstance(line, bytes) else line for line in block.lines)
+    return text
 
 
 # --- Command transcribe --------------------------------------------------------------------------
