@@ -51,8 +51,9 @@ DEFAULT_FORMAT = "json"
 FORMAT_OF_ENDING = {"vtt": "webvtt"}  # endings other than the name of the format
 ENDING_OF_FORMAT = {"webvtt": "vtt", "textgrid": "TextGrid"}
 INTERRUPTED_NOTE = "finished parts are kept — run it again to resume"
+PLAIN_ENDINGS = (".txt", ".text", ".md")
 # of files with the same name, the first is used
-TEXT_ENDINGS = (".txt", ".text", ".md", *SUBTITLE_SUFFIXES, *TRANSCRIPT_SUFFIXES)
+TEXT_ENDINGS = (*PLAIN_ENDINGS, *SUBTITLE_SUFFIXES, *TRANSCRIPT_SUFFIXES)
 
 
 def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -227,9 +228,9 @@ def align_command(
 ) -> None:
     """Find when the words of a text are spoken (forced alignment).
 
-    AUDIO is an audio file and TEXT a text file without times, or a transcript of another tool, whose
-    times are not used. If both are folders, files with the same name are aligned, and the results
-    are written into the folder -o.
+    AUDIO is an audio file. TEXT is a text file without times (.txt, .md), or a transcript of
+    another tool (.srt, .vtt, .json …), whose times are not used. If both are folders, files with
+    the same name are aligned, and the results are written into the folder -o.
 
     \b
     earwitness align talk.mp3 talk.txt -o talk.srt
@@ -281,8 +282,8 @@ def pair_files(audio: Path, text: Path, *, skips: bool) -> Iterator[tuple[Path, 
 def read_text(path: Path, preset: str | None = None, recording: str = "") -> str:
     """Return the spoken text of a file.
 
-    Without a preset, it is a plain text or a transcript of another tool. Of a transcript of several
-    recordings, that with this name is used.
+    Without a preset, it is a plain text or a transcript of another tool. Of several recordings in a
+    transcript, that with the name ``recording`` is used.
     """
     if preset is not None and preset not in PRESETS:
         raise UsageError(f'unknown preset "{preset}" — {nearest(preset, PRESETS)}')
@@ -292,13 +293,11 @@ def read_text(path: Path, preset: str | None = None, recording: str = "") -> str
         transcript = read(text, preset, PresetOptions())
         problems += [Problem(str(path), f.line, "", f.message, f.remedy) for f in transcript.flaws]
         text = "\n\n".join(section.text for section in transcript.sections)
-    elif path.name == KALDI_FILE or guess_transcript_form(text):
+    elif text and _is_transcript(path, text):
         found = {one.recording: one for one in transcripts_in(path, problems)}
         if len(found) > 1 and recording not in found:
             message = f'contains {len(found):,} recordings, none of them named "{recording}"'
-            problems.append(
-                Problem(str(path), 0, "", message, "name the audio file as in the text")
-            )
+            problems.append(Problem(str(path), 0, "", message, "rename the audio file"))
         else:
             chosen = found.get(recording) or next(iter(found.values()), TimedTranscript(()))
             text = "\n".join(segment.text for segment in chosen.segments)
@@ -307,6 +306,12 @@ def read_text(path: Path, preset: str | None = None, recording: str = "") -> str
     if problems:
         raise InputError(problems, done="aligned")
     return text
+
+
+def _is_transcript(path: Path, text: str) -> bool:
+    if path.suffix.lower() in PLAIN_ENDINGS:
+        return False
+    return path.name == KALDI_FILE or bool(guess_transcript_form(text))
 
 
 # --- Command transcribe --------------------------------------------------------------------------
