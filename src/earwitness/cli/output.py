@@ -321,10 +321,17 @@ def _refreshing(refresh: Callable[[], object]) -> Iterator[None]:
 
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
-    """Print warnings as notes on standard error."""
+    """Print warnings as notes on standard error, each text once."""
+    printed = set[str]()
+
+    def show(warning: Warning | str, *_: object) -> None:
+        if str(warning) not in printed:
+            printed.add(str(warning))
+            click.echo(f"note: {warning}", err=True)
+
     with warnings.catch_warnings():
         warnings.simplefilter("always", EarwitnessWarning)
-        warnings.showwarning = lambda warning, *_: click.echo(f"note: {warning}", err=True)
+        warnings.showwarning = show
         yield
 
 
