@@ -209,7 +209,8 @@ def test_words_of_all_recognizers_are_gathered_for_summaries(tmp_path: Path) -> 
     folder.mkdir()
     write_recognizer_files(folder)
     (folder / "outputs.jsonl").write_text('{"item": "x", "words": ["y"]}\n')
-    with pytest.warns(EarwitnessWarning, match="2 files skipped"):  # also segments
+    (folder / "votes.tsv").write_text("item\tvote\nx\t5\n")
+    with pytest.warns(EarwitnessWarning, match=r"2 files skipped, such as .*outputs\.jsonl"):
         found = gather(folder)
     assert {one["item"]: one["output"]["words"] for one in found} == {
         "a": WORD_ROWS,

@@ -101,8 +101,6 @@ def align(
 
     Parameters
     ----------
-    audio
-        Audio file in any format that libsndfile or PyAV reads.
     text
         What is said, without times. Sentences become segments.
     aligner
@@ -110,12 +108,8 @@ def align(
         object with the method ``align``. By default, it depends on the language.
     language
         ISO 639-3 code of the language.
-    cache
-        Cache folder; by default that of the user.
-    map
-        Distributes windows: ``in_process``, or ``processes(jobs)`` of ``earwitness.engines.local``.
-    progress
-        Callback for progress reports, in seconds of audio.
+    audio, cache, map, progress
+        As in ``earwitness.speech.recognize.transcribe``.
 
     Returns
     -------
