@@ -72,6 +72,7 @@ def test_transcribe_writes_words_and_alternatives(folder: Path) -> None:
     document = json.loads(printed)
     words = [word["word"].strip() for part in document["segments"] for word in part["words"]]
     assert {"nobody", "morning"} <= {*words}
+    assert document["language"] == "eng"
     assert 1 <= len(document["windows"][0]["alternatives"]) <= 3
 
 

@@ -165,9 +165,7 @@ def test_silent_empty_and_missing_audio_is_named(tmp_path: Path, cache: Cache) -
 def test_damaged_audio_is_reported(
     tmp_path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def recognize(
-        path: Path, *arguments: object, broken: Callable[[Break], object]
-    ) -> list[WindowResult]:
+    def recognize(path: Path, *_: object, broken: Callable[[Break], object]) -> list[WindowResult]:
         broken(Break(str(path), 61.5, 0.8, "cannot be read for 0.8 s"))
         return [WindowResult(0.0, 1.0, ())]
 

@@ -507,12 +507,12 @@ def transcribe(
         path, recognizer, find_cache(cache), map, progress, speech=speech, broken=breaks.append
     )
     words = [word for window in windows for word in window.words]
-    seconds = windows[-1].end if windows else 0.0
-    segments = tuple(_split_at_pauses(words, path.stem))
-    notes = list(describe_damage(breaks))
+    if isinstance(recognizer, PocketsphinxRecognizer):
+        language = "eng"
+    segments, notes = tuple(_split_at_pauses(words, path.stem)), [*describe_damage(breaks)]
     if not words:
         notes.append(f"{path}: no words were recognized")
-    transcript = TimedTranscript(segments, path.stem, round(seconds, 3), language)
+    transcript = TimedTranscript(segments, path.stem, round(windows[-1].end, 3), language)
     return Transcription(transcript, tuple(windows), tuple(notes))
 
 
