@@ -324,10 +324,10 @@ def warnings_as_notes() -> Iterator[None]:
     """Print warnings as notes on standard error, each text once."""
     printed = set[str]()
 
-    def show(warning: Warning | str, *_: object) -> None:
-        if str(warning) not in printed:
-            printed.add(str(warning))
-            click.echo(f"note: {warning}", err=True)
+    def show(message: Warning | str, *_: Any, **_options: Any) -> None:
+        if str(message) not in printed:
+            printed.add(str(message))
+            click.echo(f"note: {message}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", EarwitnessWarning)
