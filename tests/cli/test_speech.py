@@ -93,6 +93,16 @@ def test_options_that_cannot_work_are_refused(folder: Path) -> None:
         run("align", *french)
 
 
+def test_texts_are_not_replaced(folder: Path, tmp_path: Path) -> None:
+    text = tmp_path / "boat.srt"
+    text.write_text("1\n00:00:01,000 --> 00:00:02,000\nHello.\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="input"):
+        run("align", folder / "audio" / "boat.wav", text, "-o", text)
+    arguments = [folder / "audio", tmp_path, "-o", tmp_path, "--to", "srt", "--on-error", "skip"]
+    with pytest.raises(UsageError, match="input"):
+        run("align", *arguments)
+
+
 def test_missing_texts_are_named(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "boat.txt").write_text("words", encoding="utf-8")
     with pytest.raises(InputError, match=r"silent\.txt"):

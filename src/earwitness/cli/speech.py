@@ -88,10 +88,19 @@ def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class SpeechOutputs:
-    """Where transcripts are written; invalid paths are refused before any work."""
+    """Where transcripts are written; invalid paths are refused before any work.
+
+    Neither ``audio`` nor ``texts`` are replaced.
+    """
 
     def __init__(
-        self, output: Path | None, to: str | None, inputs: Sequence[Path], several: bool
+        self,
+        output: Path | None,
+        to: str | None,
+        audio: Sequence[Path],
+        texts: Sequence[Path] = (),
+        *,
+        several: bool,
     ) -> None:
         self._folder = output if output is not None and (several or output.is_dir()) else None
         if several and output is None:
@@ -103,10 +112,10 @@ class SpeechOutputs:
         self._form = to or (
             DEFAULT_FORMAT if file is None else output_format(file, FORMATS, endings)
         )
-        names = [str(path) for path in inputs]
+        names = [str(path) for path in (*audio, *texts)]
         self._target = TextTarget(file, names) if self._folder is None else None
         if self._folder is not None:
-            written = [self._path(path) for path in inputs]
+            written = [self._path(path) for path in audio]
             if len({*written}) < len(written):
                 raise UsageError("several audio files have the same name — use separate folders")
             check_results(names, written)
@@ -241,7 +250,7 @@ def align_command(
 
     chosen = find_aligner(aligner or "", language, cache=cache, map_=choose_processes(jobs))
     pairs = dict(pair_files(audio, text, skips=on_error == "skip"))
-    outputs = SpeechOutputs(output, to, list(pairs), audio.is_dir())
+    outputs = SpeechOutputs(output, to, [*pairs], [*pairs.values()], several=audio.is_dir())
 
     def work(path: Path, progress: Progress) -> SpeechResult:
         spoken = read_text(pairs[path], preset, path.stem)
@@ -371,7 +380,7 @@ def transcribe_command(
     chosen = find_recognizer(recognizer, language=language, n_best=n_best)
     paths = list_audio(audio)
     several = len(audio) > 1 or audio[0].is_dir()
-    outputs = SpeechOutputs(output, to, paths, several)
+    outputs = SpeechOutputs(output, to, paths, several=several)
     map_ = choose_processes(jobs)
 
     def work(path: Path, progress: Progress) -> SpeechResult:
