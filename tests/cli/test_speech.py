@@ -96,10 +96,10 @@ def test_options_that_cannot_work_are_refused(folder: Path) -> None:
 def test_texts_are_not_replaced(folder: Path, tmp_path: Path) -> None:
     text = tmp_path / "boat.srt"
     text.write_text("1\n00:00:01,000 --> 00:00:02,000\nHello.\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="input"):
+    with pytest.raises(UsageError, match="is named twice"):
         run("align", folder / "audio" / "boat.wav", text, "-o", text)
     arguments = [folder / "audio", tmp_path, "-o", tmp_path, "--to", "srt", "--on-error", "skip"]
-    with pytest.raises(UsageError, match="input"):
+    with pytest.raises(UsageError, match="is named twice"):
         run("align", *arguments)
 
 
