@@ -188,7 +188,7 @@ Object class = "TextGrid"
 
 
 def write_recognizer_files(folder: Path) -> None:
-    """Write a file of each recognizer, for the items a to f."""
+    """Write a file of each recognizer, for the items a to h."""
     words = json.dumps({"text": "", "segments": [{**WHISPER_SEGMENT, "words": WHISPER_WORDS}]})
     (folder / "a.json").write_text(words)
     entry = {"text": " It rains.", "offsets": {"from": 0, "to": 700}}
@@ -198,6 +198,9 @@ def write_recognizer_files(folder: Path) -> None:
     (folder / "nemo.jsonl").write_text(f"{json.dumps(line)}\n")
     (folder / "text").write_text("e-1 It rains.\n")
     (folder / "segments").write_text("e-1 e 0 0.7\n")
+    (folder / "g.tsv").write_text("start\tend\ttext\n0\t700\tIt rains.\n")
+    chunk = {"timestamp": [0.0, 0.7], "text": " It rains."}
+    (folder / "h.json").write_text(json.dumps({"text": " It rains.", "chunks": [chunk]}))
     (folder / "f.ctm").write_text("f 1 0 0.4 It 0.8\nf 1 0.5 0.2 rains. 0.9\n")
 
 
@@ -206,7 +209,8 @@ def test_words_of_all_recognizers_are_gathered_for_summaries(tmp_path: Path) -> 
     folder.mkdir()
     write_recognizer_files(folder)
     (folder / "outputs.jsonl").write_text('{"item": "x", "words": ["y"]}\n')
-    with pytest.warns(EarwitnessWarning, match="2 files skipped"):  # also segments
+    (folder / "votes.tsv").write_text("item\tvote\nx\t5\n")
+    with pytest.warns(EarwitnessWarning, match=r"2 files skipped, such as .*outputs\.jsonl"):
         found = gather(folder)
     assert {one["item"]: one["output"]["words"] for one in found} == {
         "a": WORD_ROWS,
@@ -215,6 +219,8 @@ def test_words_of_all_recognizers_are_gathered_for_summaries(tmp_path: Path) -> 
         "d": ["It", "rains."],
         "e": ["It", "rains."],
         "f": WORD_ROWS,
+        "g": ["It", "rains."],
+        "h": ["It", "rains."],
     }
     references = [
         {"item": one["item"], "transcript": "It rains a lot", "references": [{"positions": [1, 2]}]}
@@ -228,7 +234,7 @@ def test_words_of_all_recognizers_are_added_to_chapters(tmp_path: Path) -> None:
     write_recognizer_files(tmp_path / "said")
     (tmp_path / "said" / "a.info.json").write_text('{"chapters": []}')  # is passed over
     (tmp_path / "mine").mkdir()
-    for item in "abcdef":
+    for item in "abcdefgh":
         (tmp_path / "mine" / f"{item}.srt").write_text(SRT)
     found = {
         one["item"]: one["output"] for one in gather(tmp_path / "mine", spoken=tmp_path / "said")
@@ -236,7 +242,7 @@ def test_words_of_all_recognizers_are_added_to_chapters(tmp_path: Path) -> None:
     assert found["a"]["words"] == found["f"]["words"] == WORD_ROWS
     assert found["c"]["words"] == [["It", 0, 0.4], ["rains.", 0.4, 1]]
     subtitles = "WEBVTT\n\n00:00:00.000 --> 00:00:00.700\nIt rains.\n"
-    assert [found[item]["subtitles"] for item in "bde"] == [subtitles] * 3
+    assert [found[item]["subtitles"] for item in "bdegh"] == [subtitles] * 5
     (tmp_path / "said" / "segments").unlink()
     with pytest.raises(InputError, match='"e-1" has no times — put the file segments next to it'):
         gather(tmp_path / "mine", spoken=tmp_path / "said")

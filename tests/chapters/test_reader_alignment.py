@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,10 +13,11 @@ import pytest
 
 from earwitness.chapters import presets
 from earwitness.core import OnError, Progress, no_progress
-from earwitness.errors import InputError
+from earwitness.errors import EarwitnessWarning, InputError
 from earwitness.output_formats import render
 from earwitness.scoring.compare import compare
 from earwitness.scoring.score import people, score
+from earwitness.speech.ctc import WordTimes
 from helpers.clock_aligner import ClockAligner
 from helpers.samples import write_lines
 
@@ -79,6 +81,36 @@ def test_titles_have_the_times_of_their_chapters_and_the_first_one_0(talk: Path)
     )
     scores = score(*sides, metrics="titles", tolerance=0.01)
     assert scores.systems["s"]["tm_matched"].value == 1
+
+
+def test_damaged_audio_is_a_note_of_the_result(
+    talk: Path, aligner: ClockAligner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def align(*arguments: Any, **options: Any) -> list[WordTimes]:
+        warnings.warn("talk.wav: at 00:00:01.000: cannot be read", EarwitnessWarning, stacklevel=1)
+        return ClockAligner.align(aligner, *arguments, **options)
+
+    monkeypatch.setattr(aligner, "align", align)
+    output = {"transcript": CSTART, "preset": "cstart"}
+    scores = score(*files(talk, output))
+    assert scores.notes[:2] == (
+        "1 transcript was aligned with audio by pocketsphinx (eng)",
+        "talk.wav: at 00:00:01.000: cannot be read",
+    )
+
+
+def test_the_language_selects_the_aligner(talk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = list[str]()
+
+    def open_aligner(name: str) -> ClockAligner:
+        opened.append(name)
+        return ClockAligner()
+
+    monkeypatch.setattr(presets, "open_aligner", open_aligner)
+    german: dict[str, Any] = {"language": "deu"}
+    for options in ({}, german, {**german, "aligner": "pocketsphinx"}):
+        score(*files(talk, {"transcript": CSTART}), preset="cstart", **options)
+    assert opened == ["pocketsphinx", "mms_fa", "pocketsphinx"]
 
 
 def test_samples_of_chunkseg_are_aligned_with_the_audio_next_to_their_file(talk: Path) -> None:

@@ -1,15 +1,17 @@
-"""The bar on a terminal."""
+"""The bar on a terminal, and warnings as notes."""
 
 from __future__ import annotations
 
 import io
 import sys
+import warnings
 from threading import Event
 
 import pytest
 
 from earwitness.cli import output
 from earwitness.core import label_progress, no_progress
+from earwitness.errors import EarwitnessWarning
 
 
 class Terminal(io.StringIO):
@@ -57,3 +59,10 @@ def test_a_part_of_the_work_has_a_bar_with_its_label(monkeypatch: pytest.MonkeyP
     assert "many steps: 12:00:00 of 24:00:00" in terminal.getvalue()
     with label_progress(no_progress, "many steps") as part:
         assert part is no_progress
+
+
+def test_a_warning_is_printed_once_as_a_note(capsys: pytest.CaptureFixture[str]) -> None:
+    with output.warnings_as_notes():
+        for text in ("a.wav is short", "b.wav is short", "a.wav is short"):
+            warnings.warn(text, EarwitnessWarning, stacklevel=1)
+    assert capsys.readouterr().err == "note: a.wav is short\nnote: b.wav is short\n"

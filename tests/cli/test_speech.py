@@ -72,6 +72,7 @@ def test_transcribe_writes_words_and_alternatives(folder: Path) -> None:
     document = json.loads(printed)
     words = [word["word"].strip() for part in document["segments"] for word in part["words"]]
     assert {"nobody", "morning"} <= {*words}
+    assert document["language"] == "eng"
     assert 1 <= len(document["windows"][0]["alternatives"]) <= 3
 
 
@@ -92,6 +93,16 @@ def test_options_that_cannot_work_are_refused(folder: Path) -> None:
         run("align", *french)
 
 
+def test_texts_are_not_replaced(folder: Path, tmp_path: Path) -> None:
+    text = tmp_path / "boat.srt"
+    text.write_text("1\n00:00:01,000 --> 00:00:02,000\nHello.\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="is named twice"):
+        run("align", folder / "audio" / "boat.wav", text, "-o", text)
+    arguments = [folder / "audio", tmp_path, "-o", tmp_path, "--to", "srt", "--on-error", "skip"]
+    with pytest.raises(UsageError, match="is named twice"):
+        run("align", *arguments)
+
+
 def test_missing_texts_are_named(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "boat.txt").write_text("words", encoding="utf-8")
     with pytest.raises(InputError, match=r"silent\.txt"):
@@ -105,3 +116,52 @@ def test_headings_are_not_spoken(tmp_path: Path) -> None:
     assert read_text(path, "markdown").split() == ["Hello", "there.", "Bye."]
     with pytest.raises(UsageError, match="unknown preset"):
         read_text(path, "word")
+
+
+SPOKEN = "Hello there. Bye now"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.txt", "Hello there.\n\nBye now"),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nHello there.\nBye now\n"),
+        ("a.ctm", "".join(f"a 1 {n} 1 {word}\n" for n, word in enumerate(SPOKEN.split()))),
+        ("a.tsv", f"start\tend\ttext\n0\t900\t{SPOKEN}\n"),
+        ("a.json", json.dumps({"chunks": [{"timestamp": [0, 9], "text": SPOKEN}]})),
+        ("text", f"b Good day\na {SPOKEN}\n"),  # Kaldi
+    ],
+)
+def test_transcripts_of_other_tools_are_texts(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert read_text(tmp_path / name, None, "a").split() == SPOKEN.split()
+
+
+def test_texts_that_cannot_be_used_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("Bye --> now")  # not subtitles
+    assert read_text(path) == "Bye --> now"
+    path.write_text("Café", encoding="latin-1")
+    with pytest.raises(InputError, match=r"a\.txt: not UTF-8 at byte 4 — save as UTF-8"):
+        read_text(path)
+    path.write_text(" \n")
+    with pytest.raises(InputError, match=r"a\.txt: has no words"):
+        read_text(path)
+    (tmp_path / "text").write_text("b Good day\nc Good night\n")
+    with pytest.raises(InputError, match='2 recordings, none of them named "a"'):
+        read_text(tmp_path / "text", None, "a")
+
+
+def test_plain_texts_are_preferred_in_folders(folder: Path, tmp_path: Path) -> None:
+    for name in ("boat.txt", "boat.srt", "boat.json", "silent.vtt"):
+        (tmp_path / name).touch()
+    pairs = list(pair_files(folder / "audio", tmp_path, skips=False))
+    assert [text.name for _, text in pairs] == ["boat.txt", "silent.vtt"]
+
+
+def test_problems_of_texts_are_skipped(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "boat.txt").write_text("Café", encoding="latin-1")
+    (tmp_path / "silent.txt").write_text("")
+    arguments = [folder / "audio", tmp_path, "-o", tmp_path / "aligned", "--on-error", "skip"]
+    with pytest.raises(InputError, match=r"(?s)not UTF-8.*has no words.*2 problems"):
+        run("align", *arguments, "--cache", folder / "cache")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from earwitness.audio.read import Break
 from earwitness.engines.local import processes
-from earwitness.errors import UsageError
+from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.models.cache import Cache
 from earwitness.speech.align import (
     PocketsphinxAligner,
@@ -22,7 +23,7 @@ from earwitness.speech.align import (
     interpolate_times,
 )
 from earwitness.speech.ctc import AlignmentFailure, WordTimes
-from earwitness.speech.recognize import HeardWord
+from earwitness.speech.recognize import HeardWord, WindowResult
 from earwitness.text.timed_transcripts import write_transcript
 from helpers.flite import SpokenText, read_lecture, speak_chapters, write_speech
 
@@ -159,6 +160,22 @@ def test_silent_empty_and_missing_audio_is_named(tmp_path: Path, cache: Cache) -
         align_words(silent, [], aligner)
     with pytest.raises(AlignmentFailure, match="no English words"):
         align_words(silent, ["—", "…"], aligner)
+
+
+def test_damaged_audio_is_reported(
+    tmp_path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def recognize(path: Path, *_: object, broken: Callable[[Break], object]) -> list[WindowResult]:
+        broken(Break(str(path), 61.5, 0.8, "cannot be read for 0.8 s"))
+        return [WindowResult(0.0, 1.0, ())]
+
+    monkeypatch.setattr("earwitness.speech.align.recognize_windows", recognize)
+    (tmp_path / "a.mp3").touch()
+    with (
+        pytest.warns(EarwitnessWarning, match=r"a\.mp3: at 00:01:01\.500: cannot be read for"),
+        pytest.raises(AlignmentFailure, match="only 0 of 1 words"),
+    ):
+        align_words(tmp_path / "a.mp3", ["hello"], PocketsphinxAligner(cache))
 
 
 def test_other_languages_and_aligners_are_refused(tmp_path: Path) -> None:

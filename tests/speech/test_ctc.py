@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from earwitness.speech import ctc
 from earwitness.speech.ctc import (
     AlignmentFailure,
+    align_spelled_words,
     align_tokens,
-    align_words,
     count_needed_frames,
     decode_greedily,
 )
@@ -147,12 +147,12 @@ def test_words_are_found_in_pieces_as_in_one(monkeypatch: pytest.MonkeyPatch) ->
         return plain(part, letters, blank)
 
     monkeypatch.setattr(ctc, "align_tokens", note)
-    found = align_words(log_probs, words, FRAME)
+    found = align_spelled_words(log_probs, words, FRAME)
     assert sum(sizes) == len(log_probs) > 3 * 60 / FRAME
     assert max(sizes) <= 60 / FRAME
     np.testing.assert_allclose([time.start for time in found], np.array(starts) * FRAME, atol=0.1)
     monkeypatch.setattr(ctc, "MAX_PIECE_SECONDS", 1e9)
-    np.testing.assert_allclose(found, align_words(log_probs, words, FRAME), rtol=1e-9)
+    np.testing.assert_allclose(found, align_spelled_words(log_probs, words, FRAME), rtol=1e-9)
 
 
 def test_wrong_missing_and_extra_words_do_not_move_the_others() -> None:
@@ -170,7 +170,7 @@ def test_wrong_missing_and_extra_words_do_not_move_the_others() -> None:
         kept.append((len(transcript), start))
         transcript.append(word)
         transcript += random_words(int(draw > 0.95), rng)
-    found = align_words(log_probs, transcript, FRAME)
+    found = align_spelled_words(log_probs, transcript, FRAME)
     errors = np.array([abs(found[place].start - start * FRAME) for place, start in kept])
     assert np.mean(errors <= 0.1) > 0.95
     assert np.mean(errors <= 0.5) > 0.99
@@ -181,7 +181,7 @@ def test_a_word_that_was_not_said_lowers_its_confidence() -> None:
     words = random_words(20, rng)
     tokens, frames, _ = say(words, rng)
     log_probs = emit(tokens, frames, frames[-1] + 30, rng)
-    found = align_words(log_probs, [*words[:10], [5, 9, 2, 7, 1], *words[10:]], FRAME)
+    found = align_spelled_words(log_probs, [*words[:10], [5, 9, 2, 7, 1], *words[10:]], FRAME)
     assert found[10].confidence < 0.1
     assert min(time.confidence for time in found[:10]) > 0.5
 
@@ -189,7 +189,7 @@ def test_a_word_that_was_not_said_lowers_its_confidence() -> None:
 def test_words_without_letters_share_the_time_between_their_neighbours() -> None:
     rng = np.random.default_rng(6)
     log_probs = emit([3, 4], [50, 101], 200, rng)
-    found = align_words(log_probs, [[], [3], [], [], [4], []], FRAME)
+    found = align_spelled_words(log_probs, [[], [3], [], [], [4], []], FRAME)
     times = [(round(time.start, 6), round(time.end, 6)) for time in found]
     assert times == [(0, 1), (1, 1.02), (1.02, 1.52), (1.52, 2.02), (2.02, 2.04), (2.04, 4)]
     assert [time.confidence > 0 for time in found] == [False, True, False, False, True, False]
@@ -200,7 +200,7 @@ def test_a_text_that_was_not_said_is_refused() -> None:
     tokens, frames, _ = say(random_words(100, rng), rng)
     log_probs = emit(tokens, frames, frames[-1] + 30, rng)
     with pytest.raises(AlignmentFailure, match=r"does not match the audio \(mean confidence of"):
-        align_words(log_probs, random_words(100, rng), FRAME)
+        align_spelled_words(log_probs, random_words(100, rng), FRAME)
 
 
 def test_a_long_passage_without_agreement_is_refused_with_its_place(
@@ -211,19 +211,19 @@ def test_a_long_passage_without_agreement_is_refused_with_its_place(
     tokens, frames, _ = say(words, rng)
     log_probs = emit(tokens, frames, frames[-1] + 30, rng)
     monkeypatch.setattr(ctc, "MAX_PIECE_CELLS", 3_000 * 3_000)
-    align_words(log_probs, words, FRAME)
+    align_spelled_words(log_probs, words, FRAME)
     words[100:400] = random_words(300, rng)
     with pytest.raises(AlignmentFailure, match=r"between \d+ s and \d+ s: nothing in 1,\d+ lett"):
-        align_words(log_probs, words, FRAME)
+        align_spelled_words(log_probs, words, FRAME)
 
 
 def test_more_letters_than_the_audio_has_frames_are_refused() -> None:
     rng = np.random.default_rng(9)
     log_probs = emit([3], [5], 10, rng)
     with pytest.raises(AlignmentFailure, match=r"too short for the transcript: 11 letters need"):
-        align_words(log_probs, [[*range(1, 12)]], FRAME)
+        align_spelled_words(log_probs, [[*range(1, 12)]], FRAME)
     with pytest.raises(AlignmentFailure, match="no words"):
-        align_words(log_probs, [[], []], FRAME)
+        align_spelled_words(log_probs, [[], []], FRAME)
 
 
 @pytest.mark.parametrize("place", [0, 100, 200])
@@ -236,7 +236,7 @@ def test_a_piece_with_more_letters_than_frames_is_joined_with_its_neighbours(
     log_probs = emit(tokens, frames, frames[-1] + 2, rng)
     monkeypatch.setattr(ctc, "MAX_PIECE_SECONDS", 4.0)
     extra = random_words(60, rng)  # more letters than four seconds have frames
-    found = align_words(log_probs, words[:place] + extra + words[place:], FRAME)
+    found = align_spelled_words(log_probs, words[:place] + extra + words[place:], FRAME)
     times = np.array([time.start for time in found[:place] + found[place + 60 :]])
     far = np.abs(np.arange(200) - place) > 60
     np.testing.assert_allclose(times[far], np.array(starts)[far] * FRAME, atol=0.1)

@@ -112,6 +112,12 @@ def test_files_without_sound_are_named(tmp_path: Path, seconds: float, what: str
     assert recognizer.calls == []
 
 
+def test_a_file_of_no_bytes_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "a.wav").touch()
+    with pytest.raises(UsageError, match=r"a\.wav: is empty$"):
+        transcribe(tmp_path / "a.wav", recognizer=CountingRecognizer(), cache=tmp_path / "cache")
+
+
 @pytest.mark.parametrize("name", ["a.wav", "a.mp3", "a.txt", "none.wav", "folder"])
 def test_files_that_are_not_audio_are_named(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder").mkdir()

@@ -386,6 +386,40 @@ def test_json_of_whisper_cpp_has_milliseconds_and_tokens() -> None:
     assert [word.confidence for word in found.words] == [0.5, 0.5]
 
 
+def test_json_of_hugging_face_pipelines_has_segments_or_words() -> None:
+    chunks = [
+        {"timestamp": [0.0, 1.2], "text": " It rains."},
+        {"timestamp": [1.5, None], "text": " It snows."},  # the audio ends within
+    ]
+    found = only(json.dumps({"text": " It rains. It snows.", "chunks": chunks}))
+    assert found.segments == (
+        TimedSegment("It rains.", 0.0, 1.2),
+        TimedSegment("It snows.", 1.5, 1.5),
+    )
+    words = [
+        {"text": " It", "timestamp": [0.0, 0.4]},
+        {"text": " rains.", "timestamp": [0.5, 1.2]},
+        {"text": " Oh!", "timestamp": [1.5, 2.0]},
+    ]
+    found = only(json.dumps({"text": " It rains. Oh!", "chunks": words}))
+    assert [segment.text for segment in found.segments] == ["It rains.", "Oh!"]
+    assert times(found) == [("It", 0, 0.4), ("rains.", 0.5, 1.2), ("Oh!", 1.5, 2)]
+    wrong = {"text": "", "chunks": [{"text": " It rains."}]}
+    assert messages(json.dumps(wrong)) == ["1: chunks[0]: needs text, and start and end in seconds"]
+
+
+def test_tsv_of_whisper_has_milliseconds() -> None:
+    found = only("start\tend\ttext\n0\t1200\tIt rains.\n1500\t2040\tOh!\n", name="talk")
+    assert found.recording == "talk"
+    assert found.segments == (
+        TimedSegment("It rains.", 0.0, 1.2),
+        TimedSegment("Oh!", 1.5, 2.04),
+    )
+    assert messages("start\tend\ttext\n0\tx\tIt\n9\t1\tIt\n\n5\n") == [
+        f"{line}: needs start and end in milliseconds, and text, after tabs" for line in (2, 3, 5)
+    ]
+
+
 def test_flaws_of_json_say_where() -> None:
     good = {"start": 0, "end": 1, "text": "a"}
     assert messages(whisper({"start": 0, "text": "a"}, {**good, "end": -1})) == [

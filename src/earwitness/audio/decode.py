@@ -157,4 +157,6 @@ def open_decoder(path: Path, *, careful: bool = False) -> Decoder:
     try:
         return decoder_of(path, careful=careful)
     except (DecodingError, OSError) as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from error
+        is_empty = path.is_file() and not path.stat().st_size
+        reason = "is empty" if is_empty else f"cannot be read: {error}"
+        raise UsageError(f"{path}: {reason}") from error

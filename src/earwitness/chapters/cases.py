@@ -19,7 +19,8 @@ class ParsedChapters(NamedTuple):
     """Boundaries, titles, transcript, and start times of sentences.
 
     ``loose`` is the number of lines of the transcript outside all chapters, ``levels`` are the
-    levels of its headings, and ``is_aligned`` is true if its times are from an aligner.
+    levels of its headings. ``is_aligned`` is true if its times are from an aligner; ``damage`` are
+    passages of its audio that could not be read.
     """
 
     boundaries: Sequence[float]
@@ -29,6 +30,7 @@ class ParsedChapters(NamedTuple):
     loose: int = 0
     levels: tuple[int, ...] = ()
     is_aligned: bool = False
+    damage: tuple[str, ...] = ()
 
     @property
     def texts(self) -> tuple[Titles | None, str | None, Starts | None]:

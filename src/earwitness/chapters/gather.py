@@ -34,8 +34,9 @@ from earwitness.text.transcripts import Transcript, normalise_lines, read_textgr
 
 CTM_SUFFIX = ".ctm"
 SUBTITLE_SUFFIXES = (".srt", ".vtt")
-TRANSCRIPT_SUFFIXES = (CTM_SUFFIX, ".json", ".jsonl", ".textgrid")
-KALDI_FILE = "text"
+TRANSCRIPT_SUFFIXES = (CTM_SUFFIX, ".json", ".jsonl", ".textgrid", ".tsv")
+FORMS_OF_SUFFIX = {".jsonl": ("manifest",), ".json": ("json", "manifest"), ".tsv": ("tsv",)}
+KALDI_FILE, KALDI_SEGMENTS = "text", "segments"  # two files of one transcript
 AUDIO_SUFFIXES = (".wav", ".mp3", ".flac", ".ogg", ".opus", ".m4a", ".mp4", ".webm", ".mkv")
 SpeechByItem = dict[str, dict[str, Any]]  # subtitles or words by item
 
@@ -85,7 +86,7 @@ def text_of(path: Path, problems: list[Problem], marks: Counter[str] | None = No
 
 def transcripts_in(path: Path, problems: list[Problem]) -> list[TimedTranscript]:
     """Return the transcripts of a file, one per recording; add its flaws to the problems."""
-    text, segments = text_of(path, problems), path.with_name("segments")
+    text, segments = text_of(path, problems), path.with_name(KALDI_SEGMENTS)
     if text is None:
         return []
     form, beside = "", None
@@ -169,8 +170,7 @@ def _has_transcript(path: Path) -> bool:
     if suffix == ".textgrid":
         kinds = {tier.kind for tier in read_textgrid(text)[0]}
         return not kinds.isdisjoint(WORD_TIERS) and kinds.isdisjoint(CHAPTER_TIERS)
-    forms = ("manifest",) if suffix == ".jsonl" else ("json", "manifest")
-    return guess_transcript_form(text) in forms
+    return guess_transcript_form(text) in FORMS_OF_SUFFIX[suffix]
 
 
 def _subtitles(path: Path, problems: list[Problem]) -> str | None:
@@ -345,8 +345,10 @@ def _found_files(
     if not preset:
         lists = [path for path in paths if path.suffix.lower() == ".txt" and path not in named]
         passed += [path for path in lists if not _has_audacity_labels(path)]
-        lines = [path for path in paths if path.suffix.lower() == ".jsonl" and path not in named]
-        passed += [path for path in lines if not _has_transcript(path)]
+        unsure = (path for path in paths if path.suffix.lower() in (".jsonl", ".tsv"))
+        passed += [path for path in unsure if path not in named and not _has_transcript(path)]
+    beside = {path.with_name(KALDI_SEGMENTS) for path in paths if path.name == KALDI_FILE}
+    passed = [path for path in passed if path not in beside]
     if passed:
         skipped = f"{len(passed)} file{'s' * (len(passed) != 1)} skipped, such as {passed[0]}"
         message = f"{skipped} — set a preset to include them"

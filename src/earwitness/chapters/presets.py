@@ -24,6 +24,7 @@ from earwitness.chapters.formats import (
 )
 from earwitness.core import Progress, is_address, label_progress, no_progress
 from earwitness.errors import UsageError, nearest
+from earwitness.speech import ALIGNERS, choose_aligner
 from earwitness.text.times import (
     PATTERN_TIMEOUT_SECONDS,
     TIME_PATTERN,
@@ -51,8 +52,6 @@ TIME_FIRST_PATTERN = re.compile(rf"({TIME_PATTERN})(?:\s*[-–—:|.,;→]+\s*|\
 TIME_LAST_PATTERN = re.compile(rf"(.*?)\s*@\s*({TIME_PATTERN})", re.DOTALL)
 
 EACH_LEVEL = "each"
-# as in earwitness.speech.align, which is imported only to align
-ALIGNERS = ("pocketsphinx", "mms_fa")
 DEFAULT_LANGUAGE = "eng"
 
 # start and end of a heading, its title and time
@@ -85,13 +84,13 @@ class PresetOptions:
 class ChapterOptions:
     """Default preset of transcripts with its options, and how texts are aligned with audio.
 
-    ``language`` is an ISO 639-3 code. With ``force_alignment``, outputs are aligned even if their
-    transcripts have times.
+    ``language`` is an ISO 639-3 code; it selects the aligner if none is named. With
+    ``force_alignment``, outputs are aligned even if their transcripts have times.
     """
 
     preset: str = ""
     options: PresetOptions = field(default_factory=PresetOptions)
-    aligner: str = ALIGNERS[0]
+    aligner: str = ""
     language: str = DEFAULT_LANGUAGE
     force_alignment: bool = False
 
@@ -99,11 +98,16 @@ class ChapterOptions:
         """Raise UsageError if an option is invalid."""
         if self.preset and self.preset not in PRESETS:
             raise UsageError(f'unknown preset "{self.preset}" — {nearest(self.preset, PRESETS)}')
-        if self.aligner not in ALIGNERS:
+        if self.aligner and self.aligner not in ALIGNERS:
             raise UsageError(
                 f'unknown aligner "{self.aligner}" — {nearest(self.aligner, ALIGNERS)}'
             )
         self.options.check()
+
+    @property
+    def aligner_name(self) -> str:
+        """The aligner, by default that of the language."""
+        return self.aligner or choose_aligner(self.language)
 
     @property
     def signature(self) -> str:
@@ -117,9 +121,10 @@ class ChapterOptions:
             options["pattern"] = self.options.pattern
             options["timestamp_format"] = self.options.timestamp_format
         options |= {"tier": self.options.tier, "heading_level": self.options.level}
-        is_default = (self.aligner, self.language) == (ALIGNERS[0], DEFAULT_LANGUAGE)
+        default = choose_aligner(DEFAULT_LANGUAGE), DEFAULT_LANGUAGE
+        is_default = (self.aligner_name, self.language) == default
         if self.preset in UNTIMED_PRESETS or self.force_alignment or not is_default:
-            options |= {"aligner": self.aligner, "language": self.language}
+            options |= {"aligner": self.aligner_name, "language": self.language}
             options["force_alignment"] = "yes" * self.force_alignment
         return "".join(f"|{name}={value}" for name, value in options.items() if value)
 
@@ -424,7 +429,7 @@ def align_transcript(
         reason = "no audio" if audio.name is None else "audio at an address, which is not loaded"
         needs = "must be aligned" if transcript.timed else "has no times"
         return f"{needs}, and the item has {reason}", NO_AUDIO_REMEDY
-    aligner = open_aligner(reading.aligner)
+    aligner = open_aligner(reading.aligner_name)
     try:
         with label_progress(audio.progress, ALIGNING_LABEL) as progress:
             return align_sections(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -57,7 +58,7 @@ from earwitness.core import (
     Titles,
     no_progress,
 )
-from earwitness.errors import nearest
+from earwitness.errors import EarwitnessWarning, nearest
 from earwitness.io.records import Findings, hash_names, refuse_other_files
 from earwitness.io.schema import MAX_TIME_SECONDS, Fault, is_name, show
 from earwitness.io.source import LineBlock
@@ -232,7 +233,7 @@ SPEECH_READERS: tuple[Callable[[Any, str], Starts | list[Fault]], ...] = (
 
 
 NAN = float("nan")
-ALIGNED_REMARK = "aligned"
+ALIGNED_REMARK, DAMAGE_REMARK = "aligned", "damage: "
 
 
 def resolve(
@@ -259,11 +260,15 @@ def resolve(
     if content.boundaries is UNSET and transcript.sections:
         is_aligned = not transcript.timed or (reading.force_alignment and not is_list)
     if is_aligned:
-        aligned = align_transcript(transcript, reading, audio)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", EarwitnessWarning)
+            aligned = align_transcript(transcript, reading, audio)
         if not isinstance(aligned, Transcript):
             return [Fault(field, *aligned)]
-        transcript = aligned
-    return _from_transcript(content, transcript, is_list=is_list, is_aligned=is_aligned)
+        parsed = _from_transcript(content, aligned, is_list=is_list)
+        damage = tuple(str(warning.message) for warning in caught)
+        return parsed._replace(is_aligned=True, damage=damage)
+    return _from_transcript(content, transcript, is_list=is_list)
 
 
 def resolve_output(
@@ -292,7 +297,7 @@ def _transcript_faults(transcript: Transcript, field: str) -> list[Fault]:
 
 
 def _from_transcript(
-    content: ChapterContent, transcript: Transcript, *, is_list: bool, is_aligned: bool
+    content: ChapterContent, transcript: Transcript, *, is_list: bool
 ) -> ParsedChapters:
     titles = given_titles(content.titles)
     if titles is None and any(section.title is not None for section in transcript.sections):
@@ -308,8 +313,14 @@ def _from_transcript(
         said,
         loose=transcript.loose,
         levels=tuple(sorted(transcript.levels)),
-        is_aligned=is_aligned,
     )
+
+
+def alignment_remarks(parsed: Sequence[ParsedChapters]) -> Counter[str]:
+    """Count aligned transcripts, and damaged passages of their audio."""
+    remarks = Counter(f"{DAMAGE_REMARK}{text}" for one in parsed for text in one.damage)
+    remarks[ALIGNED_REMARK] = sum(one.is_aligned for one in parsed)
+    return remarks
 
 
 def given_text(text: str | UnsetType) -> str | None:
@@ -368,7 +379,7 @@ def parse_samples(
     remarks = boundary_remarks(cases, references=False) + boundary_remarks(cases, references=True)
     remarks += text_remarks(cases) + nulls + level_remarks(output.levels for output in outputs)
     remarks["loose"] += sum(output.loose for output in outputs)
-    remarks[ALIGNED_REMARK] += sum(output.is_aligned for output in outputs)
+    remarks += alignment_remarks(outputs)
     return ParsedBatch(
         cases,
         np.array(lines, np.int64),
@@ -598,7 +609,7 @@ class ChapterReader(TaskReader):
         if not references:
             remarks.update(text_remarks(cases))
         remarks["loose"] += sum(one.loose for one in resolved)
-        remarks[ALIGNED_REMARK] += sum(one.is_aligned for one in resolved)
+        remarks += alignment_remarks(resolved)
         return remarks + level_remarks(one.levels for one in resolved)
 
     def example(
@@ -622,8 +633,10 @@ class ChapterReader(TaskReader):
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
         if aligned := remarks[ALIGNED_REMARK]:
             what = "transcript was" if aligned == 1 else "transcripts were"
-            by = f"{self.reading.aligner} ({self.reading.language})"
+            by = f"{self.reading.aligner_name} ({self.reading.language})"
             yield f"{aligned:,} {what} aligned with audio by {by}"
+        damage = sorted(name for name in +remarks if name.startswith(DAMAGE_REMARK))
+        yield from (name.removeprefix(DAMAGE_REMARK) for name in damage)
         yield from level_notes(remarks, self.reading.options.level)
         yield from chapter_notes(remarks, {metric.name for metric in metrics})
         yield from latin_notes(remarks[NOT_LATIN_REMARK], metrics)

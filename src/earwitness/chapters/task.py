@@ -14,7 +14,6 @@ from earwitness.chapters.metrics import (
     Similarity,
 )
 from earwitness.chapters.presets import (
-    ALIGNERS,
     DEFAULT_LANGUAGE,
     PRESETS,
     ChapterOptions,
@@ -25,6 +24,7 @@ from earwitness.core import ExampleItem, TitlePair, Value
 from earwitness.metric_set import MetricSet
 from earwitness.report.numbers import clock, number
 from earwitness.report.parts import Section, Table, Timeline
+from earwitness.speech import ALIGNERS
 from earwitness.task import Folders, Task, TaskFields, TaskOption, TaskReader
 from earwitness.text.times import TIMESTAMP_FORMATS
 
@@ -43,7 +43,7 @@ def chapter_reader(metrics: MetricSet, options: dict[str, str], folders: Folders
     reading = ChapterOptions(
         options.pop("preset", ""),
         marks,
-        options.pop("aligner", ALIGNERS[0]),
+        options.pop("aligner", ""),
         options.pop("language", DEFAULT_LANGUAGE),
         bool(options.pop("force_alignment", False)),
     )
@@ -171,7 +171,7 @@ CHAPTERS = Task(
             "Forced aligner of transcripts without times: pocketsphinx (English), or mms_fa (many"
             " languages, with your weights).",
             ALIGNERS,
-            default=ALIGNERS[0],
+            default="by language",
         ),
         TaskOption(
             "language",

@@ -8,8 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from earwitness.chapters.presets import ALIGNERS, DEFAULT_LANGUAGE, open_aligner
+from earwitness.chapters.presets import DEFAULT_LANGUAGE, open_aligner
 from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError, nearest
+from earwitness.speech import ALIGNERS
 
 if TYPE_CHECKING:
     from earwitness.speech.align import Aligner

@@ -197,6 +197,28 @@ def check_seed(context: click.Context, option: click.Parameter, seed: int | None
 SEED_OPTION = click.option(
     "--seed", default=0, show_default=True, callback=check_seed, help="Random seed."
 )
+QUIET_OPTION = click.option("--quiet", is_flag=True, help="Hide the progress bar.")
+
+
+def cache_option(contents: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option of the cache folder."""
+    return click.option(
+        "--cache",
+        type=FILE_PATH,
+        metavar="FOLDER",
+        help=f"Folder for {contents}.  [default: cache folder of the user]",
+    )
+
+
+def skip_option(subject: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option for files that cannot be used."""
+    return click.option(
+        "--on-error",
+        type=click.Choice(["fail", "skip"]),
+        default="fail",
+        show_default=True,
+        help=f"{subject} that cannot be used: fail, or skip and list them.",
+    )
 
 
 # --- Progress bar --------------------------------------------------------------------------------
@@ -300,10 +322,17 @@ def _refreshing(refresh: Callable[[], object]) -> Iterator[None]:
 
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
-    """Print warnings as notes on standard error."""
+    """Print warnings as notes on standard error, each text once."""
+    printed = set[str]()
+
+    def show(message: Warning | str, *_: Any, **_options: Any) -> None:
+        if str(message) not in printed:
+            printed.add(str(message))
+            click.echo(f"note: {message}", err=True)
+
     with warnings.catch_warnings():
         warnings.simplefilter("always", EarwitnessWarning)
-        warnings.showwarning = lambda warning, *_: click.echo(f"note: {warning}", err=True)
+        warnings.showwarning = show
         yield
 
 

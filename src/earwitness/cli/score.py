@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +22,14 @@ from earwitness.cli.options import (
     shared_options,
     value_option,
 )
-from earwitness.cli.output import OutputTarget, TextTarget, output_format, progress_bar
-from earwitness.errors import EarwitnessWarning, PluginError
+from earwitness.cli.output import (
+    OutputTarget,
+    TextTarget,
+    output_format,
+    progress_bar,
+    warnings_as_notes,
+)
+from earwitness.errors import PluginError
 
 # --- Command score -------------------------------------------------------------------------------
 
@@ -82,7 +85,7 @@ def score_command(
         **files,
         **target.with_default_worst(drop_unset(options)),
     }
-    with progress_bar(quiet=quiet) as progress:
+    with warnings_as_notes(), progress_bar(quiet=quiet) as progress:
         scores = earwitness.score(outputs, references, progress=progress, **work)
     for path in filter(None, files.values()):
         click.echo(f"wrote {path}", err=True)
@@ -116,7 +119,7 @@ def compare_command(
     earwitness compare outputs.jsonl references.jsonl --metric chunks --value pk
     """
     target = OutputTarget.of(options, (outputs, references))
-    with progress_bar(quiet=quiet) as progress:
+    with warnings_as_notes(), progress_bar(quiet=quiet) as progress:
         comparison = earwitness.compare(
             outputs,
             references,
@@ -238,7 +241,7 @@ def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any)
     read = [*files, *options["spoken"], *(path for path in [options.get("durations")] if path)]
     target = TextTarget(output, map(str, read))
     set_options = {name: value for name, value in options.items() if value not in (None, (), False)}
-    with _echo_warnings():
+    with warnings_as_notes():
         records = earwitness.gather(files, **set_options)
     chapters = [one for one in records if {"boundaries", "transcript"} & {*one.get("output", ())}]
     if chapters and "system" not in set_options:
@@ -247,16 +250,6 @@ def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any)
         message = f"gathered as outputs of {listed}; for references, add --durations FILE"
         click.echo(f"note: {message}", err=True)
     target.write("".join(msgspec.json.encode(record).decode() + "\n" for record in records))
-
-
-@contextmanager
-def _echo_warnings() -> Iterator[None]:
-    """Print warnings as notes on standard error."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", EarwitnessWarning)
-        yield
-    for warning in caught:
-        click.echo(f"note: {warning.message}", err=True)
 
 
 # --- Command network -----------------------------------------------------------------------------
@@ -296,6 +289,6 @@ def network_command(
 
     form = to or output_format(output, NETWORK_FORMS, NETWORK_FORM_BY_SUFFIX)
     target = TextTarget(output, (references, options.get("outputs")))
-    with _echo_warnings():
+    with warnings_as_notes():
         drawn = earwitness.network(references, item, **drop_unset(options))
     target.write(written_network(drawn, form))

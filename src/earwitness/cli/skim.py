@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
 from earwitness.audio.encode import BIT_DEPTHS
 from earwitness.cli.output import (
+    FILE_PATH,
+    QUIET_OPTION,
     SEED_OPTION,
     SOUND_UNIT,
+    cache_option,
     check_seed,
     note_on_interruption,
     progress_bar,
+    skip_option,
     warnings_as_notes,
 )
 from earwitness.engines.local import count_cores, in_process, processes
@@ -28,9 +32,6 @@ from earwitness.skims.types import SkimRun
 from earwitness.soundscapes.scene import Scene
 from earwitness.soundscapes.timetable import PRESET_FOLDER, TIMETABLE_PRESETS
 from earwitness.soundscapes.write import SOUND_FORMATS, practice_write, soundscape, soundscape_write
-
-FILE_PATH = click.Path(path_type=Path)
-
 
 # --- Command skim --------------------------------------------------------------------------------
 
@@ -179,27 +180,16 @@ class ZList(click.ParamType[tuple[float, ...]]):
     type=click.Choice(EXTRAS),
     help="Additional file not to write (repeatable).",
 )
-@click.option(
-    "--cache",
-    type=FILE_PATH,
-    metavar="FOLDER",
-    help="Folder for cached features.  [default: cache folder of the user]",
-)
+@cache_option("cached features")
 @click.option("--again", is_flag=True, help="Recreate skims that already exist.")
-@click.option(
-    "--on-error",
-    type=click.Choice(get_args(OnRecordingError)),
-    default="fail",
-    show_default=True,
-    help="Recordings and files that cannot be used: fail, or skip and list them.",
-)
+@skip_option("Recordings and files")
 @click.option(
     "--jobs",
     type=click.IntRange(1),
     help="Number of worker processes that read long recordings.  [default: number of cores]",
 )
 @SEED_OPTION
-@click.option("--quiet", is_flag=True, help="Hide the progress bar.")
+@QUIET_OPTION
 def skim_command(
     recordings: tuple[Path, ...],
     output: Path,
@@ -305,7 +295,7 @@ def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
     show_default=True,
     help="Length of silences between hours, in seconds.",
 )
-@click.option("--quiet", is_flag=True, help="Hide the progress bar.")
+@QUIET_OPTION
 def soundscape_command(
     timetable: str,
     output: Path | None,

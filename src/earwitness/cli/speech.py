@@ -9,25 +9,36 @@ from typing import Any, NamedTuple
 
 import click
 
+from earwitness.chapters.gather import (
+    KALDI_FILE,
+    SUBTITLE_SUFFIXES,
+    TRANSCRIPT_SUFFIXES,
+    text_of,
+    transcripts_in,
+)
 from earwitness.chapters.presets import PRESETS, PresetOptions, read
 from earwitness.cli.output import (
     FILE_PATH,
+    QUIET_OPTION,
     SOUND_UNIT,
     TextTarget,
+    cache_option,
     check_results,
     note_on_interruption,
     output_format,
     progress_bar,
+    skip_option,
     warnings_as_notes,
 )
 from earwitness.core import Map, Progress
 from earwitness.engines.local import in_process, processes
-from earwitness.errors import EarwitnessError, InputError, Problem, UsageError
+from earwitness.errors import EarwitnessError, InputError, Problem, UsageError, nearest
 from earwitness.io.atomic import AtomicFile
-from earwitness.io.source import RecordSource
+from earwitness.speech import ALIGNERS
 from earwitness.text.timed_transcripts import (
     TRANSCRIPT_FORMATS,
     TimedTranscript,
+    guess_transcript_form,
     write_transcript,
 )
 from earwitness.text.transcripts import normalise_lines
@@ -40,7 +51,9 @@ DEFAULT_FORMAT = "json"
 FORMAT_OF_ENDING = {"vtt": "webvtt"}  # endings other than the name of the format
 ENDING_OF_FORMAT = {"webvtt": "vtt", "textgrid": "TextGrid"}
 INTERRUPTED_NOTE = "finished parts are kept — run it again to resume"
-TEXT_ENDINGS = (".txt", ".md", ".text")
+PLAIN_ENDINGS = (".txt", ".text", ".md")
+# of files with the same name, the first is used
+TEXT_ENDINGS = (*PLAIN_ENDINGS, *SUBTITLE_SUFFIXES, *TRANSCRIPT_SUFFIXES)
 
 
 def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,19 +71,8 @@ def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(FORMATS),
             help="Output format.  [default: by the ending of the output file, else json]",
         ),
-        click.option(
-            "--cache",
-            type=FILE_PATH,
-            metavar="FOLDER",
-            help="Folder for finished parts.  [default: cache folder of the user]",
-        ),
-        click.option(
-            "--on-error",
-            type=click.Choice(["fail", "skip"]),
-            default="fail",
-            show_default=True,
-            help="Files that cannot be used: fail, or skip and list them.",
-        ),
+        cache_option("finished parts"),
+        skip_option("Files"),
         click.option(
             "--jobs",
             type=click.IntRange(1),
@@ -78,7 +80,7 @@ def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             help="Number of worker processes.",
         ),
-        click.option("--quiet", is_flag=True, help="Hide the progress bar."),
+        QUIET_OPTION,
     )
     for option in reversed(options):
         command = option(command)
@@ -86,10 +88,19 @@ def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class SpeechOutputs:
-    """Where transcripts are written; invalid paths are refused before any work."""
+    """Where transcripts are written; invalid paths are refused before any work.
+
+    Neither ``audio`` nor ``texts`` are replaced.
+    """
 
     def __init__(
-        self, output: Path | None, to: str | None, inputs: Sequence[Path], several: bool
+        self,
+        output: Path | None,
+        to: str | None,
+        audio: Sequence[Path],
+        texts: Sequence[Path] = (),
+        *,
+        several: bool,
     ) -> None:
         self._folder = output if output is not None and (several or output.is_dir()) else None
         if several and output is None:
@@ -101,10 +112,10 @@ class SpeechOutputs:
         self._form = to or (
             DEFAULT_FORMAT if file is None else output_format(file, FORMATS, endings)
         )
-        names = [str(path) for path in inputs]
+        names = [str(path) for path in (*audio, *texts)]
         self._target = TextTarget(file, names) if self._folder is None else None
         if self._folder is not None:
-            written = [self._path(path) for path in inputs]
+            written = [self._path(path) for path in audio]
             if len({*written}) < len(written):
                 raise UsageError("several audio files have the same name — use separate folders")
             check_results(names, written)
@@ -144,7 +155,7 @@ def process_files(
     quiet: bool,
 ) -> None:
     """Process audio files one after another; write each result when it is finished."""
-    skipped: list[Problem] = []
+    skipped, failed = list[Problem](), 0
     for path in paths:
         try:
             with (
@@ -157,11 +168,15 @@ def process_files(
         except EarwitnessError as error:
             if not skips:
                 raise
-            skipped.append(Problem(str(path), 0, "", str(error).removeprefix(f"{path}: ")))
+            if isinstance(error, InputError):
+                skipped += error.problems
+            else:
+                skipped.append(Problem(str(path), 0, "", str(error).removeprefix(f"{path}: ")))
+            failed += 1
             continue
         for note in result.notes:
             click.echo(f"note: {note}", err=True)
-    if skipped and len(skipped) == len(paths):
+    if failed and failed == len(paths):
         raise InputError(skipped, done="written")
     for problem in skipped:
         click.echo(f"skipped: {problem}", err=True)
@@ -190,7 +205,7 @@ def list_audio(paths: Sequence[Path]) -> list[Path]:
 @click.argument("text", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--aligner",
-    type=click.Choice(["pocketsphinx", "mms_fa"]),
+    type=click.Choice(ALIGNERS),
     help="Aligner: pocketsphinx (English, offline), or mms_fa (with its weights on disk).  "
     "[default: by language]",
 )
@@ -222,22 +237,24 @@ def align_command(
 ) -> None:
     """Find when the words of a text are spoken (forced alignment).
 
-    AUDIO is an audio file and TEXT a text file without times. If both are folders, files with the
-    same name are aligned, and the results are written into the folder -o.
+    AUDIO is an audio file. TEXT is a text file without times (.txt, .md), or a transcript of
+    another tool (.srt, .vtt, .json …), whose times are not used. If both are folders, files with
+    the same name are aligned, and the results are written into the folder -o.
 
     \b
     earwitness align talk.mp3 talk.txt -o talk.srt
+    earwitness align talk.mp3 youtube.vtt -o talk.vtt
     earwitness align talks/ texts/ -o aligned/ --to ctm --on-error skip
     """
     from earwitness.speech.align import align, find_aligner
 
     chosen = find_aligner(aligner or "", language, cache=cache, map_=choose_processes(jobs))
     pairs = dict(pair_files(audio, text, skips=on_error == "skip"))
-    outputs = SpeechOutputs(output, to, list(pairs), audio.is_dir())
+    outputs = SpeechOutputs(output, to, [*pairs], [*pairs.values()], several=audio.is_dir())
 
     def work(path: Path, progress: Progress) -> SpeechResult:
-        words = read_text(pairs[path], preset)
-        transcript = align(path, words, aligner=chosen, language=language, progress=progress)
+        spoken = read_text(pairs[path], preset, path.stem)
+        transcript = align(path, spoken, aligner=chosen, language=language, progress=progress)
         unsure = sum(not word.confidence for word in transcript.words)
         total = len(transcript.words)
         note = f"{path}: {total - unsure:,} of {total:,} words were recognized at their place"
@@ -254,6 +271,7 @@ def pair_files(audio: Path, text: Path, *, skips: bool) -> Iterator[tuple[Path, 
         yield audio, text
         return
     files = [path for path in sorted(text.iterdir()) if path.suffix.lower() in TEXT_ENDINGS]
+    files.sort(key=lambda path: TEXT_ENDINGS.index(path.suffix.lower()), reverse=True)
     texts = {path.stem: path for path in files}
     sounds = list_audio([audio])
     missing = [path for path in sounds if path.stem not in texts]
@@ -270,23 +288,39 @@ def pair_files(audio: Path, text: Path, *, skips: bool) -> Iterator[tuple[Path, 
     yield from ((path, texts[path.stem]) for path in sounds if path.stem in texts)
 
 
-def read_text(path: Path, preset: str | None = None) -> str:
-    """Return the spoken text of a file."""
-    text = normalise_lines("".join(f"{line}\n" for line in _iterate_lines(path)))
-    if preset is None:
-        return text
-    if preset not in PRESETS:
-        raise UsageError(f'unknown preset "{preset}" — use one of {", ".join(PRESETS)}')
-    transcript = read(text, preset, PresetOptions())
-    if transcript.flaws:
-        problems = [Problem(str(path), f.line, "", f.message, f.remedy) for f in transcript.flaws]
+def read_text(path: Path, preset: str | None = None, recording: str = "") -> str:
+    """Return the spoken text of a file.
+
+    Without a preset, it is a plain text or a transcript of another tool. Of several recordings in a
+    transcript, that with the name ``recording`` is used.
+    """
+    if preset is not None and preset not in PRESETS:
+        raise UsageError(f'unknown preset "{preset}" — {nearest(preset, PRESETS)}')
+    problems: list[Problem] = []
+    text = normalise_lines(text_of(path, problems) or "")
+    if preset is not None:
+        transcript = read(text, preset, PresetOptions())
+        problems += [Problem(str(path), f.line, "", f.message, f.remedy) for f in transcript.flaws]
+        text = "\n\n".join(section.text for section in transcript.sections)
+    elif text and _is_transcript(path, text):
+        found = {one.recording: one for one in transcripts_in(path, problems)}
+        if len(found) > 1 and recording not in found:
+            message = f'contains {len(found):,} recordings, none of them named "{recording}"'
+            problems.append(Problem(str(path), 0, "", message, "rename the audio file"))
+        else:
+            chosen = found.get(recording) or next(iter(found.values()), TimedTranscript(()))
+            text = "\n".join(segment.text for segment in chosen.segments)
+    if not problems and not text.split():
+        problems.append(Problem(str(path), 0, "", "has no words"))
+    if problems:
         raise InputError(problems, done="aligned")
-    return "\n\n".join(section.text for section in transcript.sections)
+    return text
 
 
-def _iterate_lines(path: Path) -> Iterator[str]:
-    for block in RecordSource(path).blocks():
-        yield from (line.decode() if isinstance(line, bytes) else line for line in block.lines)
+def _is_transcript(path: Path, text: str) -> bool:
+    if path.suffix.lower() in PLAIN_ENDINGS:
+        return False
+    return path.name == KALDI_FILE or bool(guess_transcript_form(text))
 
 
 # --- Command transcribe --------------------------------------------------------------------------
@@ -346,7 +380,7 @@ def transcribe_command(
     chosen = find_recognizer(recognizer, language=language, n_best=n_best)
     paths = list_audio(audio)
     several = len(audio) > 1 or audio[0].is_dir()
-    outputs = SpeechOutputs(output, to, paths, several)
+    outputs = SpeechOutputs(output, to, paths, several=several)
     map_ = choose_processes(jobs)
 
     def work(path: Path, progress: Progress) -> SpeechResult:

@@ -24,11 +24,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from earwitness.audio.read import stream_mono
+from earwitness.audio.read import Break, stream_mono
 from earwitness.core import Map, Progress, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.models.cache import Cache, find_cache
+from earwitness.speech import ALIGNERS, choose_aligner
 from earwitness.speech.anchors import Anchor, fill_gaps, find_anchors
 from earwitness.speech.ctc import AlignmentFailure, WordTimes
 from earwitness.speech.pronunciation import (
@@ -38,7 +39,6 @@ from earwitness.speech.pronunciation import (
     spoken_words,
 )
 from earwitness.speech.recognize import (
-    ENGLISH_CODES,
     FRAMES_PER_SECOND,
     SPEECH_RATE,
     AudioWindow,
@@ -50,6 +50,7 @@ from earwitness.speech.recognize import (
     read_duration,
     recognize_windows,
     refuse_language,
+    warn_of_damage,
 )
 from earwitness.text.ngrams import estimate_model, write_arpa
 from earwitness.text.sentences import sentence_spans
@@ -67,9 +68,6 @@ class Aligner(Protocol):
     ) -> list[WordTimes]: ...
 
 
-ALIGNERS = ("pocketsphinx", "mms_fa")
-
-
 def find_aligner(
     name: str = "",
     language: str = "eng",
@@ -78,8 +76,7 @@ def find_aligner(
     map_: Map = in_process,
 ) -> Aligner:
     """Return an aligner by name; without a name, pocketsphinx for English and mms_fa for others."""
-    if not name:
-        name = "pocketsphinx" if language.lower() in ENGLISH_CODES else "mms_fa"
+    name = name or choose_aligner(language)
     if name == "pocketsphinx":
         find_model_folder()
         return PocketsphinxAligner(find_cache(cache), map_)
@@ -104,8 +101,6 @@ def align(
 
     Parameters
     ----------
-    audio
-        Audio file in any format that libsndfile or PyAV reads.
     text
         What is said, without times. Sentences become segments.
     aligner
@@ -113,12 +108,8 @@ def align(
         object with the method ``align``. By default, it depends on the language.
     language
         ISO 639-3 code of the language.
-    cache
-        Cache folder; by default that of the user.
-    map
-        Distributes windows: ``in_process``, or ``processes(jobs)`` of ``earwitness.engines.local``.
-    progress
-        Callback for progress reports, in seconds of audio.
+    audio, cache, map, progress
+        As in ``earwitness.speech.recognize.transcribe``.
 
     Returns
     -------
@@ -199,11 +190,14 @@ class PocketsphinxAligner:
             raise AlignmentFailure(f"{path}: the text has no English words")
         with _write_models(words, spoken) as (language_model, dictionary):
             recognizer = PocketsphinxRecognizer(language_model, dictionary, rescores=False)
-            shares = _TwoSteps(progress)
+            shares, breaks = _TwoSteps(progress), list[Break]()
             try:
-                windows = recognize_windows(path, recognizer, self.cache, self.map_, shares.first)
+                windows = recognize_windows(
+                    path, recognizer, self.cache, self.map_, shares.first, broken=breaks.append
+                )
             except UsageError as error:
                 raise AlignmentFailure(str(error)) from error
+            warn_of_damage(breaks)
             heard = [word for window in windows for word in window.words]
             said = [word.word for word in heard]
             anchors = find_anchors(spoken, said, ANCHOR_WORDS)
@@ -238,6 +232,7 @@ class PocketsphinxAligner:
         for done, (passage, found) in enumerate(zip(todo, self.map_(work, tasks), strict=True), 1):
             journal.add(passage.key, found)
             shares.second(done / len(todo))
+        shares.second(1.0)
         spans: dict[int, Span] = {}
         for passage in short:
             spans |= passage.locate(journal.results[passage.key])

@@ -5,10 +5,10 @@ A CTC model returns, for each frame, the probability of each letter and of the b
 takes one or more consecutive frames, blanks may separate letters, and equal neighbours must be
 separated by a blank.
 
-The search takes frames × letters steps, so ``align_words`` divides a recording into pieces of about
-a minute. Without knowledge of the transcript, the most probable letter of each frame gives a rough
-text; where it agrees with the transcript (``earwitness.speech.anchors``), the recording can be cut
-between two words. Time and memory therefore grow with the duration, not with its square.
+The search takes frames × letters steps, so ``align_spelled_words`` divides a recording into pieces
+of about a minute. Without knowledge of the transcript, the most probable letter of each frame gives
+a rough text; where it agrees with the transcript (``earwitness.speech.anchors``), the recording can
+be cut between two words. Time and memory therefore grow with the duration, not with its square.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def decode_greedily(log_probs: Floats, blank: int = 0) -> HeardTokens:
     return HeardTokens(labels[starts][kept], starts[kept], ends[kept])
 
 
-def align_words(
+def align_spelled_words(
     log_probs: Floats, words: Sequence[Sequence[int]], frame_seconds: float, blank: int = 0
 ) -> list[WordTimes]:
     """Return the times of each word.

@@ -25,10 +25,11 @@ from numpy.typing import NDArray
 
 from earwitness.audio.decode import facts_of
 from earwitness.audio.files import DecodingError
-from earwitness.audio.read import Break, ignore_break, stream_mono
+from earwitness.audio.read import Break, stream_mono
 from earwitness.core import Progress, no_progress
 from earwitness.errors import MissingExtra, UsageError
-from earwitness.speech.ctc import AlignmentFailure, WordTimes, align_words
+from earwitness.speech.ctc import AlignmentFailure, WordTimes, align_spelled_words
+from earwitness.speech.recognize import warn_of_damage
 
 Floats = NDArray[np.float32]
 Emissions = Callable[[Floats], Floats]  # audio at 16 kHz to log-probabilities (frames × labels)
@@ -205,15 +206,12 @@ class MmsAligner:
     ----------
     weights
         File of the weights; see ``load_mms``.
-    broken
-        Receives damaged passages of recordings, which are aligned as silence.
     open_model, open_romanizer
         Functions that load the model and uroman; uroman is loaded only for words with letters other
         than a–z.
     """
 
     weights: Path | None = None
-    broken: Callable[[Break], object] = field(default=ignore_break, repr=False, compare=False)
     open_model: Callable[[Path | None], Emissions] = field(
         default=load_mms, repr=False, compare=False
     )
@@ -255,12 +253,14 @@ class MmsAligner:
             reason = "no word has letters" if words else "there are no words"
             raise AlignmentFailure(f"the transcript cannot be aligned: {reason}")
         emissions = self._emissions
-        audio = self._read_audio(path, progress)
+        breaks: list[Break] = []
+        audio = self._read_audio(path, breaks, progress)
         chunks = list(measure_chunks(audio, emissions))
+        warn_of_damage(breaks)
         if not chunks:
             raise AlignmentFailure(f"{path}: there is no audio")
         try:
-            return align_words(np.concatenate(chunks), spelled, FRAME_SECONDS)
+            return align_spelled_words(np.concatenate(chunks), spelled, FRAME_SECONDS)
         except AlignmentFailure as error:
             raise AlignmentFailure(f"{path}: {error}") from error
 
@@ -275,12 +275,12 @@ class MmsAligner:
                 labels[word] = [LETTER_LABELS[one] for one in letters if one in LETTER_LABELS]
         return [labels[word] for word in words]
 
-    def _read_audio(self, path: Path, progress: Progress) -> Iterator[Floats]:
+    def _read_audio(self, path: Path, breaks: list[Break], progress: Progress) -> Iterator[Floats]:
         """Yield audio at 16 kHz; raises AlignmentFailure if it is unreadable or silent."""
         done, peak = 0, 0.0
         try:
             total = round(facts_of(path).seconds)
-            for piece in stream_mono(path, SAMPLE_RATE, broken=self.broken):
+            for piece in stream_mono(path, SAMPLE_RATE, broken=breaks.append):
                 yield piece
                 done += len(piece)
                 peak = max(peak, float(np.abs(piece).max(initial=0.0)))

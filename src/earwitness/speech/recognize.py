@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,9 +27,10 @@ from numpy.typing import NDArray
 from earwitness.audio.read import Break, ignore_break, stream_mono
 from earwitness.core import Map, Progress, no_progress
 from earwitness.engines.local import in_process
-from earwitness.errors import UsageError
+from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.models.cache import Cache, find_cache, hash_text
 from earwitness.models.frames import sound_digest
+from earwitness.speech import ENGLISH_CODES
 from earwitness.speech.pronunciation import (
     DICTIONARY_FILE,
     LANGUAGE_MODEL_FILE,
@@ -36,6 +38,7 @@ from earwitness.speech.pronunciation import (
 )
 from earwitness.speech.vad import SpeechSegment, find_silero_file, find_speech
 from earwitness.text.timed_transcripts import TimedSegment, TimedTranscript
+from earwitness.text.times import format_clock
 from earwitness.text.transcripts import TimedWord
 
 Floats = NDArray[np.float32]
@@ -363,9 +366,6 @@ def find_recognizer(
     raise UsageError(f'recognizer "{name}": {what} — {remedy}')
 
 
-ENGLISH_CODES = ("", "en", "eng", "en-us", "en-gb")
-
-
 def refuse_language(language: str, name: str) -> None:
     """Refuse languages other than English."""
     if language.lower() not in ENGLISH_CODES:
@@ -507,12 +507,12 @@ def transcribe(
         path, recognizer, find_cache(cache), map, progress, speech=speech, broken=breaks.append
     )
     words = [word for window in windows for word in window.words]
-    seconds = windows[-1].end if windows else 0.0
-    segments = tuple(_split_at_pauses(words, path.stem))
-    notes = [f"{gap.path}: {gap.message}" for gap in breaks if gap.message]
+    if isinstance(recognizer, PocketsphinxRecognizer):
+        language = "eng"
+    segments, notes = tuple(_split_at_pauses(words, path.stem)), [*describe_damage(breaks)]
     if not words:
         notes.append(f"{path}: no words were recognized")
-    transcript = TimedTranscript(segments, path.stem, round(seconds, 3), language)
+    transcript = TimedTranscript(segments, path.stem, round(windows[-1].end, 3), language)
     return Transcription(transcript, tuple(windows), tuple(notes))
 
 
@@ -555,6 +555,23 @@ def recognize_windows(
     if not is_heard:
         raise UsageError(f"{path}: is silent")
     return results
+
+
+def describe_damage(breaks: Sequence[Break]) -> Iterator[str]:
+    """Yield where a file is damaged.
+
+    >>> list(describe_damage([Break("a.mp3", 61.5, 0.8, "cannot be read for 0.8 s")]))
+    ['a.mp3: at 00:01:01.500: cannot be read for 0.8 s']
+    """
+    for gap in breaks:
+        if gap.message:
+            yield f"{gap.path}: at {format_clock(round(1000 * gap.at), '.')}: {gap.message}"
+
+
+def warn_of_damage(breaks: Sequence[Break]) -> None:
+    """Warn of damaged passages of a file, which count as silence."""
+    for text in describe_damage(breaks):
+        warnings.warn(text, EarwitnessWarning, stacklevel=3)
 
 
 def read_duration(path: Path) -> float:

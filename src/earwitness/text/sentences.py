@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from html import escape
 from itertools import groupby, pairwise
 from math import isfinite
 from typing import NamedTuple
 
+from earwitness.text.times import format_clock
 from earwitness.text.words import UNSPACED_SCRIPTS
 
 # --- Sentence splitting --------------------------------------------------------------------------
@@ -270,3 +272,47 @@ def break_cue_line(text: str) -> str:
         return text
     middle = min(blanks, key=lambda place: abs(2 * place - len(text)))
     return f"{text[:middle]}\n{text[middle + 1 :]}"
+
+
+def fit_cues(segment: SpokenPiece, words: Sequence[SpokenPiece]) -> list[SpokenPiece]:
+    """Return the cues of a segment, split between its words if they have times."""
+    if not segment.text or not words:
+        return [segment] * bool(segment.text)
+    pieces = list(words)
+    pieces[0] = pieces[0]._replace(start=segment.start)
+    pieces[-1] = pieces[-1]._replace(end=segment.end)
+    return [
+        SpokenPiece(part, pieces[first].start, pieces[after - 1].end)
+        for part, first, after in split_cue(segment.text, pieces)
+    ]
+
+
+def write_srt(cues: Sequence[SpokenPiece]) -> str:
+    """Return cues as an SRT file.
+
+    >>> write_srt([SpokenPiece("Rain.", 0.5, 1.0)])
+    '1\\n00:00:00,500 --> 00:00:01,000\\nRain.\\n\\n'
+    """
+    return "".join(
+        f"{number}\n{_cue_timing(cue, ',')}\n{break_cue_line(cue.text)}\n\n"
+        for number, cue in enumerate(cues, 1)
+    )
+
+
+def write_webvtt(cues: Sequence[SpokenPiece]) -> str:
+    """Return cues as a WebVTT file.
+
+    >>> write_webvtt([SpokenPiece("Rain.", 0.5, 1.0)])
+    'WEBVTT\\n\\n00:00:00.500 --> 00:00:01.000\\nRain.\\n'
+    """
+    texts = [
+        f"\n{_cue_timing(cue, '.')}\n{escape(break_cue_line(cue.text), quote=False)}\n"
+        for cue in cues
+    ]
+    return "".join(["WEBVTT\n", *texts])
+
+
+def _cue_timing(cue: SpokenPiece, mark: str) -> str:
+    start = max(0, round(cue.start * 1000))
+    end = max(start + 1, round(cue.end * 1000))  # players ignore empty cues
+    return f"{format_clock(start, mark)} --> {format_clock(end, mark)}"

@@ -7,7 +7,6 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from itertools import groupby
 from math import inf, isfinite, nan
 from pathlib import PureWindowsPath
@@ -19,13 +18,14 @@ from earwitness.errors import UsageError
 from earwitness.text.sentences import (
     UNSPACED_CHARACTER,
     SpokenPiece,
-    break_cue_line,
     fill_times,
+    fit_cues,
     group_sentences,
     share_time,
-    split_cue,
+    write_srt,
+    write_webvtt,
 )
-from earwitness.text.times import TimestampFormat, format_clock
+from earwitness.text.times import TimestampFormat
 from earwitness.text.transcripts import (
     CONFIDENCE_REMEDY,
     CUE_STAMP,
@@ -166,45 +166,14 @@ def _pieces(words: Sequence[TimedWord]) -> list[SpokenPiece]:
     return [SpokenPiece(word.word, word.start, word.end) for word in words]
 
 
-# --- Writers: subtitles --------------------------------------------------------------------------
+# --- Writers: subtitles and TextGrid -------------------------------------------------------------
 
 
-def _write_srt(transcript: TimedTranscript) -> str:
-    cues = enumerate(subtitle_cues(transcript.segments), 1)
-    return "".join(f"{n}\n{_cue_timing(c, ',')}\n{break_cue_line(c.text)}\n\n" for n, c in cues)
-
-
-def _write_webvtt(transcript: TimedTranscript) -> str:
-    cues = [
-        f"\n{_cue_timing(cue, '.')}\n{escape(break_cue_line(cue.text), quote=False)}\n"
-        for cue in subtitle_cues(transcript.segments)
-    ]
-    return "".join(["WEBVTT\n", *cues])
-
-
-def _cue_timing(cue: TimedSegment, mark: str) -> str:
-    start = max(0, round(cue.start * 1000))
-    end = max(start + 1, round(cue.end * 1000))  # players ignore empty cues
-    return f"{format_clock(start, mark)} --> {format_clock(end, mark)}"
-
-
-def subtitle_cues(segments: Sequence[TimedSegment]) -> list[TimedSegment]:
-    """Return segments that fit on the screen, split between words that have times.
-
-    Segments without text are left out.
-    """
-    cues = list[TimedSegment]()
-    for segment in segments:
-        text, words = _one_line(segment.text), segment.words
-        if not text or not words:
-            cues += [segment._replace(text=text)] * bool(text)
-            continue
-        pieces = _pieces(words)
-        pieces[0] = pieces[0]._replace(start=segment.start)
-        pieces[-1] = pieces[-1]._replace(end=segment.end)
-        for part, first, after in split_cue(text, pieces):
-            times = pieces[first].start, pieces[after - 1].end
-            cues.append(TimedSegment(part, *times, words[first:after]))
+def subtitle_cues(segments: Sequence[TimedSegment]) -> list[SpokenPiece]:
+    """Return the cues of segments, which fit on the screen; segments without text have none."""
+    cues = list[SpokenPiece]()
+    for text, start, end, words in segments:
+        cues += fit_cues(SpokenPiece(_one_line(text), start, end), _pieces(words))
     return cues
 
 
@@ -222,8 +191,8 @@ def _write_textgrid(transcript: TimedTranscript) -> str:
 TRANSCRIPT_FORMATS: Mapping[str, Callable[[TimedTranscript], str]] = MappingProxyType(
     {
         "ctm": _write_ctm,
-        "srt": _write_srt,
-        "webvtt": _write_webvtt,
+        "srt": lambda transcript: write_srt(subtitle_cues(transcript.segments)),
+        "webvtt": lambda transcript: write_webvtt(subtitle_cues(transcript.segments)),
         "textgrid": _write_textgrid,
         "json": _write_json,
     }
@@ -235,8 +204,8 @@ TRANSCRIPT_FORMATS: Mapping[str, Callable[[TimedTranscript], str]] = MappingProx
 
 ParsedTranscripts = tuple[list[TimedTranscript], list[Flaw]]
 FORMAT_REMEDY = (
-    "use CTM, SRT, WebVTT, TextGrid, JSON of whisper, WhisperX or whisper.cpp, a NeMo manifest, "
-    "or Kaldi text with segments"
+    "use CTM, SRT, WebVTT, TextGrid, JSON of whisper, WhisperX, whisper.cpp or Hugging Face, "
+    "TSV of whisper, a NeMo manifest, or Kaldi text with segments"
 )
 
 
@@ -251,8 +220,8 @@ def parse_timed_transcripts(
         Content of the file.
     form
         ``"ctm"``, ``"srt"``, ``"webvtt"``, ``"textgrid"``, ``"json"`` (openai-whisper, WhisperX,
-        whisper.cpp), ``"manifest"`` (NeMo) or ``"kaldi"`` (the file ``text``). By default it
-        follows from the content.
+        whisper.cpp, Hugging Face), ``"tsv"`` (openai-whisper), ``"manifest"`` (NeMo) or ``"kaldi"``
+        (the file ``text``). By default it follows from the content.
     name
         Name of the recording, for files that do not contain it.
     segments
@@ -290,6 +259,8 @@ def guess_transcript_form(text: str, segments: str = "") -> str:
         return "kaldi"
     if start.startswith("WEBVTT"):
         return "webvtt"
+    if start.startswith(TSV_HEADER):
+        return "tsv"
     if "ooTextFile" in start[:100]:
         return "textgrid"
     if start.startswith(("{", "[")):
@@ -442,10 +413,26 @@ def _parse_textgrid(text: str, name: str) -> ParsedTranscripts:
     return [TimedTranscript(_with_words(segments, spoken), name, duration)], []
 
 
-# --- Readers: JSON of whisper, WhisperX and whisper.cpp ------------------------------------------
+# --- Readers: whisper, WhisperX, whisper.cpp and Hugging Face ------------------------------------
 
 
-TRANSCRIPT_KEY = re.compile(r'"(?:segments|transcription|word_segments|words)"\s*:\s*\[')
+TSV_HEADER = "start\tend\ttext\n"
+
+
+def _parse_tsv(text: str, name: str) -> ParsedTranscripts:
+    """Parse lines with start and end in milliseconds, and text, as openai-whisper writes them."""
+    segments, flaws = list[TimedSegment](), list[Flaw]()
+    for number, line in enumerate(text.split("\n")[1:], 2):
+        first, last, said = (*line.split("\t", 2), "", "")[:3]
+        start, end = written_number(first), written_number(last)
+        if start is not None and end is not None and 0 <= start <= end:
+            segments += [TimedSegment(_one_line(said), start / 1000, end / 1000)] * bool(said)
+        elif line.strip():
+            flaws.append(Flaw(number, "needs start and end in milliseconds, and text, after tabs"))
+    return [TimedTranscript(tuple(segments), name)], flaws
+
+
+TRANSCRIPT_KEY = re.compile(r'"(?:segments|transcription|word_segments|words|chunks)"\s*:\s*\[')
 SEGMENT_LIST = re.compile(r'\[\s*\{[^{}]*"start"\s*:')
 CONFIDENCE_KEYS = ("probability", "score", "confidence")
 
@@ -462,6 +449,10 @@ def _parse_json(text: str, name: str) -> ParsedTranscripts:
         key, entries = "transcription", [_whisper_entry(one) for one in fields["transcription"]]
         language = _fields(fields.get("result")).get("language")
     loose = fields.get("word_segments") or fields.get("words")
+    if isinstance(fields.get("chunks"), list):
+        key, entries = "chunks", _pipeline_entries(fields["chunks"])
+        if all(len(entry["text"].split()) < 2 for entry in entries):  # times of words
+            entries, loose = [], entries
     if not isinstance(entries, list) and not isinstance(loose, list):
         return [], [Flaw(1, 'no list "segments" found', FORMAT_REMEDY)]
     flaws = list[Flaw]()
@@ -536,6 +527,16 @@ def _json_words(
     pairs = zip(fill_times(pieces, *period), confidences, strict=True)
     words = (TimedWord(name, *piece, confidence) for piece, confidence in pairs)
     return tuple(sorted(words, key=lambda word: word.start))
+
+
+def _pipeline_entries(chunks: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return chunks of a Hugging Face pipeline as whisper writes them; an end may be null."""
+    entries = list[dict[str, Any]]()
+    for chunk in map(_fields, chunks):
+        times = chunk.get("timestamp")
+        start, end = times if isinstance(times, list) and len(times) == 2 else (None, None)
+        entries.append({"start": start, "end": end or start, "text": str(chunk.get("text", ""))})
+    return entries
 
 
 def _whisper_entry(entry: Any) -> dict[str, Any]:
@@ -643,6 +644,7 @@ TRANSCRIPT_PARSERS: Mapping[str, Callable[[str, str], ParsedTranscripts]] = Mapp
         "webvtt": _parse_cue_file,
         "textgrid": _parse_textgrid,
         "json": _parse_json,
+        "tsv": _parse_tsv,
         "manifest": _parse_manifest,
     }
 )

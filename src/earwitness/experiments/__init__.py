@@ -1,0 +1,1 @@
+"""Experiments: how results depend on the number of people."""
