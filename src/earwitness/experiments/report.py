@@ -51,14 +51,13 @@ Point = CurvePoint | CorrelationPoint
 
 def _coefficient_value(coefficient: str) -> Value:
     name = COEFFICIENT_NAMES.get(coefficient, coefficient)
-    return Value(name, "high", -1, 1, "mean scores of systems with their mean judgements")
+    return Value(name, "high", -1, 1, "with mean judgements of systems")
 
 
 def _condition_label(result: ReferencesExperiment, condition: Condition) -> str:
-    systems = "all systems" if condition.human or not result.human else "without the human system"
-    has_isolated = result.has_isolated
-    people = "all people" if condition.isolated or not has_isolated else "without isolated people"
-    return f"{systems}, {people}"
+    excluded = ["the human system"] * (bool(result.human) and not condition.human)
+    excluded += ["isolated people"] * (result.has_isolated and not condition.isolated)
+    return f"without {join_names(excluded)}" if excluded else "all systems and people"
 
 
 def _estimate(point: Point, sources: Sequence[str]) -> Estimate:
@@ -335,9 +334,8 @@ def _band_note(result: ReferencesExperiment) -> str:
     orders = (
         "all orders of people" if result.exact else f"{result.orders:,} random orders of people"
     )
-    human = f" {result.human} is human and is scored against the other people only." * bool(
-        result.human
-    )
+    name = f" The human system ({result.human}) is scored against the other people only."
+    human = name * bool(result.human)
     return (
         f"Mean over {result.items:,} items and {orders}. Bands show the {100 * result.level:.4g} % "
         f"range over orders; intervals over items are in the table.{human}"
@@ -597,10 +595,10 @@ def experiment_report(result: ReferencesExperiment) -> Report:
 
 
 def _sizes_sentence(result: ReferencesExperiment) -> str:
-    human = f" ({result.human} is human)" * bool(result.human)
+    count = len(result.systems) - bool(result.human)
     judges = f"{result.judges:,} judges" if result.judges else "no judgements"
     people = len(result.annotators) or max(result.people)
-    systems = f"{len(result.systems):,} systems{human}"
+    systems = f"{count:,} system{'s' * (count != 1)}{' and 1 human' * bool(result.human)}"
     sizes = f"{systems}, {result.items:,} items, {people:,} people, {judges}"
     return f"Simulated data: {result.simulated}; {sizes}" if result.simulated else sizes
 

@@ -23,6 +23,7 @@ from earwitness.report.parts import PEOPLE_SERIES, Curve, Intervals, ValueSpread
 
 
 TICK_COUNT = 5
+AXIS_MARGIN = 0.04  # beyond the numbers, as a share of their range
 TIME_STEPS_SECONDS = [
     1,
     2,
@@ -81,6 +82,23 @@ def fit_axis(numbers: Iterable[float], value: Value | None = None) -> Axis:
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     ticks = tuple(round(i * step, 10) for i in range(first, last + 1))
     return Axis(ticks[0], ticks[-1], ticks)
+
+
+def close_axis(numbers: Iterable[float]) -> Axis:
+    """Return an axis that ends close to the smallest and the largest number, between ticks.
+
+    >>> close_axis([0.31, 0.72]).ticks
+    (0.3, 0.4, 0.5, 0.6, 0.7)
+    """
+    finite = [x for x in numbers if isfinite(x)]
+    low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
+    if low == high:
+        return fit_axis([low])
+    margin = AXIS_MARGIN * (high - low)
+    step = _round_step((high - low) / TICK_COUNT)
+    first, last = ceil((low - margin) / step), floor((high + margin) / step)
+    ticks = tuple(round(i * step, 10) + 0.0 for i in range(first, last + 1))
+    return Axis(low - margin, high + margin, ticks)
 
 
 def _scale_axis(low: float, high: float) -> Axis:
@@ -348,14 +366,8 @@ def curve_plot(part: Curve, colours: Colours) -> Html:
     """
     classes = {name: colours.get(name, series_classes(i)) for i, name in enumerate(part.series)}
     estimates = [estimate for _, row in part.points for estimate in row.values()]
-    y = fit_axis(
-        [
-            number
-            for estimate in estimates
-            for number in (estimate.value, estimate.low, estimate.high)
-        ],
-        None if part.fitted else part.value,
-    )
+    numbers = [x for e in estimates for x in (e.value, e.low, e.high)]
+    y = close_axis(numbers) if part.fitted else fit_axis(numbers, part.value)
     xs = [x for x, _ in part.points]
     ticks = count_ticks(min(xs), max(xs)) if part.fitted else xs
     is_log = not part.fitted and _is_logarithmic(xs)
