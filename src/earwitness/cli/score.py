@@ -53,7 +53,13 @@ from earwitness.errors import EarwitnessWarning, PluginError
     help="Also score with N references (needs --samples).",
     hidden_names=("--references",),
 )
-@section_option("--repeats", default=5, show_default=True, help="Random draws per reference count.")
+@section_option(
+    "--repeats",
+    default=5,
+    show_default=True,
+    help="Random draws per reference count.",
+    hidden=True,  # the help of score has room for 62 lines
+)
 @section_option(
     "--alignments",
     type=FILE_PATH,
@@ -108,9 +114,8 @@ def compare_command(
 ) -> None:
     """Test which systems in OUTPUTS differ significantly.
 
-    Each pair of systems is compared on the items for which all systems have an output: the
-    difference with a paired bootstrap interval, and the p-value of a permutation test,
-    Holm-corrected across pairs.
+    Pairs are compared on common items: difference with a paired bootstrap interval, and p-value of
+    a permutation test, Holm-corrected across pairs.
 
     \b
     earwitness compare outputs.jsonl references.jsonl --metric chunks --value pk

@@ -19,12 +19,13 @@ from earwitness.scoring.collectors import (
     by_meta,
 )
 from earwitness.scoring.gallery import CaseValueSpread, Gallery
+from earwitness.scoring.join import NO_FILTER
 from earwitness.scoring.measure import ReferenceSubsets
 from earwitness.scoring.results import AnnotatorScores, Scores
 from earwitness.scoring.run import RunSettings, ScoringRun
 from earwitness.scoring.setup import Setup
 from earwitness.stats.bootstrap import MULTINOMIAL_UP_TO
-from earwitness.task import Collector, CollectorSettings, Slicing, TaskCollector
+from earwitness.task import Collector, CollectorSettings, Filter, Slicing, TaskCollector
 
 # --- Collectors of a run -------------------------------------------------------------------------
 
@@ -64,6 +65,7 @@ class Request:
     show: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
     ceiling: bool = True
+    where: Filter = NO_FILTER
 
     def __post_init__(self) -> None:
         if self.worst_by is not None and not self.worst:
@@ -114,6 +116,7 @@ class Request:
             subsets=subsets or ReferenceSubsets(),
             baselines=self.baselines,
             ceiling=self.ceiling,
+            where=self.where,
         )
         return ScoringRun(settings, tuple(collectors), self.collector_settings)
 
@@ -144,7 +147,8 @@ def assemble_scores(run: ScoringRun, collectors: RunCollectors, level: float) ->
     baselines = f"|baselines={'+'.join(run.baselines)}" if run.baselines else ""
     return Scores(
         signature=f"{metrics.signature}|{'+'.join(sorted(methods))}({drawn})"
-        f"|on_error={settings.on_error}{settings.reader.signature}{baselines}",
+        f"|on_error={settings.on_error}{settings.reader.signature}{baselines}"
+        f"{settings.where.signature}",
         provenance=run.provenance,
         families=metrics.named,
         headlines=tuple(metrics.leading),

@@ -30,6 +30,7 @@ from earwitness.scoring.results import (
 )
 from earwitness.scoring.run import ScoringRun
 from earwitness.scoring.setup import Setup, set_up
+from earwitness.task import parse_where
 
 # --- Function score ------------------------------------------------------------------------------
 
@@ -56,6 +57,7 @@ def score(
     worst: int = 0,
     worst_by: str | None = None,
     by: Sequence[str] | str = (),
+    where: Sequence[str] | str = (),
     show: Sequence[str] | str = (),
     baselines: Sequence[str] | str = (),
     ceiling: bool = True,
@@ -110,6 +112,9 @@ def score(
     by
         Fields of ``meta``, or ``"duration"`` or ``"annotator"``, by which cases are grouped.
         Numbers are cut into ranges as in ``"snr:0,10"``.
+    where
+        Conditions on fields of items or outputs, such as ``"accuracy>=0.9"``; only items for which
+        all of them hold are scored.
     show
         Items that the report shows in detail, in addition to the worst cases.
     baselines
@@ -166,6 +171,7 @@ def score(
         worst=worst,
         worst_by=worst_by or (first_ranked(setup.metrics.values, selected) if worst else None),
         by=slicings_of(by),
+        where=parse_where(where),
         show=tuple(dict.fromkeys(listed(show))),
         baselines=tuple(listed(baselines)),
         ceiling=ceiling,
@@ -184,7 +190,8 @@ def score(
             collectors.files.append(SampleRows(kept))
         elif samples is not None and not isinstance(samples, bool):
             signature = f"{setup.metrics.signature}|on_error={on_error}{setup.reader.signature}"
-            table = SampleTable(Path(samples), names, signature + subsets.signature, drawn=drawn)
+            signature += request.where.signature + subsets.signature
+            table = SampleTable(Path(samples), names, signature, drawn=drawn)
             collectors.files.append(SampleRows(files.enter_context(table)))
         if alignments is not None:
             words = files.enter_context(AlignmentFile(Path(alignments)))
@@ -275,6 +282,7 @@ def people(
     level: float = 0.95,
     seed: int = 0,
     on_error: OnError = "fail",
+    where: Sequence[str] | str = (),
     map: Map = in_process,
     progress: Progress = no_progress,
     **parameters: Any,
@@ -299,6 +307,8 @@ def people(
     on_error
         Handling of invalid references: ``"fail"`` raises an error, ``"skip"`` and ``"empty"`` leave
         them out.
+    where
+        Conditions on fields of items, as for ``score``.
     map
         Function that distributes the work.
     progress
@@ -330,7 +340,9 @@ def people(
     setup = set_up(None, source, metrics, parameters)
     refuse_separation(setup)
     selected = find_values(setup.metrics.values, values)
-    request = Request(setup=setup, draws=draws, seed=seed, on_error=on_error)
+    request = Request(
+        setup=setup, draws=draws, seed=seed, on_error=on_error, where=parse_where(where)
+    )
     collectors = request.collectors(source)
     run = request.run(collectors)
     run.read_people(source, map)
