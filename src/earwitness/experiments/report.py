@@ -306,7 +306,7 @@ def _misrecognized_sentences(result: ReferencesExperiment) -> Iterator[str]:
 def summary_sentences(result: ReferencesExperiment) -> Iterator[str]:
     """Yield what the data show: tests, correlations, trends, isolated people, and limits."""
     if result.simulated:
-        yield f"All figures are of simulated data, not of people: {result.simulated}"
+        yield f"All figures are of simulated data, not of people ({result.simulated})"
     yield from _test_sentences(result)
     yield from _correlation_sentences(result)
     yield from _trend_sentences(result)
@@ -523,7 +523,9 @@ def _people_section(result: ReferencesExperiment) -> Iterator[Section]:
     )
     header = ("person", "mean score against others", "distance from the median (SD)", "")
     title = _marked(result, "People, from the most isolated one")
-    yield Section("People", (Table(title, header, rows),), f"Rule: {result.rule}.", place="pages")
+    yield Section(
+        "People", (Table(title, header, rows),), _end_sentence(result.rule), place="pages"
+    )
 
 
 def _misrecognized_section(result: ReferencesExperiment) -> Iterator[Section]:
@@ -559,10 +561,12 @@ def _method_lines(result: ReferencesExperiment) -> Iterator[str]:
         "tolerance of its value with all people."
     )
     if result.rule:
-        yield f"Isolated people: {result.rule}."
-    yield from (
-        f"Note: {note}." if not note.endswith(".") else f"Note: {note}" for note in result.notes
-    )
+        yield _end_sentence(result.rule)
+    yield from (_end_sentence(f"Note: {note}") for note in result.notes)
+
+
+def _end_sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."
 
 
 # --- Report --------------------------------------------------------------------------------------
@@ -570,8 +574,7 @@ def _method_lines(result: ReferencesExperiment) -> Iterator[str]:
 
 def experiment_report(result: ReferencesExperiment) -> Report:
     """Return the report: sentences, a figure per value, that of correlations, and tables."""
-    title = "How many references are enough"
-    title = f"{title}: {result.title}" if result.title else title
+    title = result.title or "How many references are enough"
     sections = (
         summary_section(summary_sentences(result)),
         *_value_sections(result),
@@ -600,7 +603,7 @@ def _sizes_sentence(result: ReferencesExperiment) -> str:
     people = len(result.annotators) or max(result.people)
     systems = f"{count:,} system{'s' * (count != 1)}{' and 1 human' * bool(result.human)}"
     sizes = f"{systems}, {result.items:,} items, {people:,} people, {judges}"
-    return f"Simulated data: {result.simulated}; {sizes}" if result.simulated else sizes
+    return f"{sizes}; {result.simulated}" if result.simulated else sizes
 
 
 def _provenance_lines(result: ReferencesExperiment) -> Iterator[str]:

@@ -156,6 +156,7 @@ MAX_MARKED_POINTS = 12  # with more points per line, only those at ticks have ma
 MAX_BANDS = 3  # with more lines, bands are pale until a line is pointed at
 MIN_TICK_STEPS = 0.6  # between the ends of an axis and the next tick
 LABEL_GAP, COMPACT_LABEL_GAP = 5.5, 8.0  # between labels of lines, in percent of the height
+MAX_LABEL_LETTERS = 24  # longer names are in the legend
 HUMAN_CLASSES = "people k2 d0"  # of the series that is the work of people
 Colours = Mapping[str, str]  # CSS classes by series: colour, marker shape and line style
 
@@ -489,7 +490,8 @@ def _end_labels(part: Curve, y: Axis, classes: Colours) -> Html | None:
     """Return the names of series next to the ends of their lines, or None if they do not fit."""
     ends = {name: e.value for _, row in part.points for name, e in row.items() if isfinite(e.value)}
     gap = COMPACT_LABEL_GAP if part.compact else LABEL_GAP
-    if not ends or (len(ends) - 1) * gap > 100:
+    widest = max(ends, key=len, default="")  # reserves the width of the column
+    if not ends or (len(ends) - 1) * gap > 100 or len(widest) > MAX_LABEL_LETTERS:
         return None
     heights = [y.place(x) for x in ends.values()]
     places = spread_labels(heights, gap)
@@ -511,7 +513,6 @@ def _end_labels(part: Curve, y: Axis, classes: Colours) -> Html | None:
         for name, place in zip(ends, places, strict=True)
     ]
     svg = element("svg", *leaders, viewBox="0 0 100 100", preserveAspectRatio="none")
-    widest = max(ends, key=len)  # reserves the width of the column
     return element("div", svg, *labels, class_="ends", data_widest=widest, aria_hidden="true")
 
 
