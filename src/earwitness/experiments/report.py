@@ -96,6 +96,8 @@ def _trend_sentences(result: ReferencesExperiment) -> Iterator[str]:
             continue
         levels = [level for level in result.leveling if level.value == value.name]
         trend = _trend_phrase(value, ends, levels)
+        if missing := len(result.systems) - len(ends):
+            trend += f" (undefined for {missing} more)"
         several = any(len(known) > 1 for known in ends.values())
         leveling = _leveling_phrase(result, value, levels) if several and levels else ""
         yield "; ".join(filter(None, [trend, leveling]))
@@ -635,7 +637,8 @@ def experiment_paper_table(result: ReferencesExperiment) -> PaperTable:
                 cells.setdefault(value.name, []).append(PaperCell(found))
     return PaperTable(
         "references",
-        f"Correlation of metrics with judges, with all references. {_sizes_sentence(result)}.",
+        f"{_marked(result, 'Correlation of metrics with judges, with all references')}. "
+        f"{_sizes_sentence(result)}.",
         "metric",
         tuple(columns),
         tuple(PaperRow(name, tuple(own)) for name, own in cells.items()),
