@@ -427,6 +427,27 @@ class ItemCases:
             item.references.append([index[one] for one in people])
         return groups
 
+    @classmethod
+    def of_subsets(cls, cases: Sequence[Case], subsets: NDArray[np.bool_]) -> list[ItemCases]:
+        """Return cases of one item with every subset of their references, subset by subset.
+
+        All cases have the same references, and ``subsets`` has one column for each of them.
+        """
+        people = [one.positions for one in cases[0].references]
+        outputs = [case.output.positions for case in cases]
+        chosen = [np.flatnonzero(subset).tolist() for subset in subsets]
+        number, step = len(cases), max(1, CASES_OF_ITEM // len(cases))
+        return [
+            cls(
+                len(cases[0].item.words),
+                people,
+                list(range(start * number, min(start + step, len(chosen)) * number)),
+                outputs * len(chosen[start : start + step]),
+                [one for one in chosen[start : start + step] for _ in cases],
+            )
+            for start in range(0, len(chosen), step)
+        ]
+
     def left_out(self, starts: Sequence[int]) -> ItemCases:
         """Return the cases with each reference left out in turn, the last one first.
 

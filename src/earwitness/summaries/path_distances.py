@@ -480,8 +480,13 @@ class PathStatistics(NamedTuple):
         return np.stack([column.astype(np.float64) for column in row], axis=-1)
 
 
-def measure_small(items: Sequence[ItemCases], *, boundary: bool) -> PathStatistics:
-    """Return the statistics of the closest paths of all cases, in the order of the items."""
+def measure_small(
+    items: Sequence[ItemCases], *, boundary: bool, with_ceilings: bool = True
+) -> PathStatistics:
+    """Return the statistics of the closest paths of all cases, in the order of the items.
+
+    Without ``with_ceilings``, ceilings are NaN.
+    """
     end = max(item.words for item in items) + 1
     counts = np.concatenate([item.counts(end) for item in items], axis=2)
     people = np.concatenate([item.chosen.sum(axis=1) for item in items]).astype(np.int64)
@@ -499,14 +504,17 @@ def measure_small(items: Sequence[ItemCases], *, boundary: bool) -> PathStatisti
         arcs += used
     means = np.divide(totals, arcs, out=np.full(len(words), np.nan), where=arcs > 0)
     weights = [exp(mean - log(n)) for mean, n in zip(means.tolist(), people.tolist(), strict=True)]
-    distinct, which = _distinct_networks(items)
-    best = ceilings(counts[:, :, distinct], people[distinct], means[distinct], boundary=boundary)
+    best = np.full(len(words), np.nan)
+    if with_ceilings:
+        distinct, which = _distinct_networks(items)
+        networks = counts[:, :, distinct]
+        best = ceilings(networks, people[distinct], means[distinct], boundary=boundary)[which]
     lengths = (before[1:end] >= 0).sum(axis=0)
     return PathStatistics(
         closest.edits,
         lengths,
         np.array(weights),
-        best[which],
+        best,
         log_shares,
         arcs,
         np.zeros(len(words), np.int64),

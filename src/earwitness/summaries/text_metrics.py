@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar
@@ -13,8 +13,8 @@ import numpy as np
 from earwitness.core import Case, Value
 from earwitness.metric import CaseList, EncodedMetric, one_of, ratio
 from earwitness.models.text_encoder import bertscore_rates, bertscore_sums
-from earwitness.stats.arrays import Floats
-from earwitness.summaries.metrics import SummaryMetric, SummaryPairs
+from earwitness.stats.arrays import Bools, Floats
+from earwitness.summaries.metric_bases import SummaryMetric, SummaryPairs
 from earwitness.text.rouge import WORDS_OPTION, count_common_ngrams, count_common_subsequence
 from earwitness.text.words import word_ngrams
 
@@ -89,6 +89,44 @@ class Bleu(SummaryMetric):
         row = np.array(counts, np.float64)
         return [*counts, float(self._bleu(row)), 1]
 
+    def measure_subsets(
+        self, cases: Sequence[Case], subsets: Bools, names: Collection[str] = ()
+    ) -> Floats:
+        """Compute the statistics from counts of the n-grams of the outputs in every reference."""
+        del names
+        counts = np.stack([self._subset_counts(case, subsets) for case in cases], axis=1)
+        rates = self._bleu(counts)[..., None]
+        return np.concatenate([counts, rates, np.ones(rates.shape)], axis=-1)
+
+    @staticmethod
+    def _subset_counts(case: Case, subsets: Bools) -> Floats:
+        """Return ``string_counts`` of an output with every subset of its references.
+
+        The k-th occurrence of an n-gram in the output is matched if any reference of the subset has
+        the n-gram at least k times.
+        """
+        output, references = case.output.words, [one.words for one in case.references]
+        chosen, length = subsets.astype(np.float32), len(output)
+        columns = list[Floats]()
+        for n in range(1, NGRAM_ORDERS + 1):
+            by_reference = [_counts(tuple(words), n) for words in references]
+            times = _counts(tuple(output), n).items()
+            has = [
+                [one[s] >= k for one in by_reference]
+                for s, most in times
+                for k in range(1, most + 1)
+            ]
+            matched = chosen @ np.array(has, np.float32).reshape(-1, len(references)).T > 0
+            columns.append(matched.sum(axis=1, dtype=np.float64))
+        closest = sorted(
+            range(len(references)), key=lambda one: _closeness(references[one], length)
+        )
+        lengths = np.array([len(references[one]) for one in closest])
+        wanted = lengths[subsets[:, closest].argmax(axis=1)]
+        numbers = [max(length - n, 0) for n in range(NGRAM_ORDERS)]
+        shared = np.broadcast_to(np.array([*numbers, length]), (len(subsets), NGRAM_ORDERS + 1))
+        return np.column_stack([*columns, shared, wanted]).astype(np.float64)
+
     def score(self, statistics: Floats) -> Floats:
         rates, cases = statistics[..., -2], statistics[..., -1]
         corpus = np.where(cases > 0, self._bleu(statistics[..., :-2]), np.nan)
@@ -129,8 +167,13 @@ def string_counts(output: Sequence[str], references: Sequence[Sequence[str]]) ->
         )
         numbers.append(max(len(output) - n + 1, 0))
     length = len(output)
-    wanted = min((abs(len(one) - length), len(one)) for one in references)[1]
+    wanted = min(_closeness(one, length) for one in references)[1]
     return [*matches, *numbers, length, wanted]
+
+
+def _closeness(reference: Sequence[str], length: int) -> tuple[int, int]:
+    """Return how far the length of a reference is from a length, and its own."""
+    return abs(len(reference) - length), len(reference)
 
 
 @lru_cache(maxsize=1024)
