@@ -142,8 +142,8 @@ def test_correlations_are_stated_with_one_and_with_all_people() -> None:
         make_experiment(values=[SUMACCY], people=(1, 5)), "with the judges"
     )
     assert sentence == (
-        "Pearson's r of sumaccy with the judges is 0.600 with 1 person and 0.840 [0.590, 0.923] "
-        "with 5 people"
+        "Pearson's r of sumaccy with the judges is 0.600 with 1 person and 0.840 with 5 people "
+        "(95 % interval [0.590, 0.923] over systems, items and judges)"
     )
 
 
@@ -257,8 +257,25 @@ def test_tables_of_figures_have_the_intervals_of_all_sources() -> None:
     assert row[3] == f"[{mean - 0.025:.3f}, {mean + 0.025:.3f}]"
     assert correlation.table is not None
     assert correlation.table.header[3:] == (
-        *("over systems, items and judges", "over judges", "over items", "over systems"),
+        *("over systems", "over items", "over judges", "over systems, items and judges"),
     )
+
+
+def test_without_intervals_of_all_sources_those_of_systems_are_shown() -> None:
+    result = make_experiment(values=[SUMACCY], people=(1, 5))
+    points = tuple(
+        replace(
+            point, intervals={**point.intervals, "all": Estimate(nan, nan, nan, 0.95, 6, 0, "")}
+        )
+        for point in result.correlations
+    )
+    few = replace(result, correlations=points)
+    [sentence] = sentences_about(few, "with the judges")
+    assert sentence.endswith("0.840 with 5 people (95 % interval [0.640, 0.907] over systems)")
+    assert curves_of(few)[-1].points[-1][1]["sumaccy"].low == pytest.approx(0.64)
+    bare = tuple(replace(point, intervals={}) for point in points)
+    [sentence] = sentences_about(replace(result, correlations=bare), "with the judges")
+    assert sentence.endswith("0.840 with 5 people (no interval)")
 
 
 def test_the_rule_for_isolated_people_and_the_signature_are_in_the_report() -> None:

@@ -29,6 +29,7 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.errors import UsageError, nearest
+from earwitness.task import parse_where
 
 # --- Command group -------------------------------------------------------------------------------
 
@@ -193,6 +194,8 @@ def references_command(
     target = OutputTarget.of(options, inputs, points)
     point_file = None if points is None else TextTarget(points)
     work = drop_unset(options)
+    if "where" in work:
+        work["where"] = parse_where(work["where"])
     data: dict[str, Any] = {"outputs": outputs, "references": references, "judgements": judgements}
     if simulate:
         data = simulated_inputs(inputs, sizes, work)

@@ -43,6 +43,7 @@ SOURCE_LABELS = {
     "judges": "over judges",
     "all": "over systems, items and judges",
 }
+BAND_SOURCES = ("all", "systems", "items", "judges")  # of correlations, as far as defined
 Point = CurvePoint | CorrelationPoint
 
 
@@ -54,18 +55,18 @@ def _coefficient_value(coefficient: str) -> Value:
     return Value(name, "high", -1, 1, "with mean judgements of systems")
 
 
-def _condition_label(result: ReferencesExperiment, condition: Condition) -> str:
-    excluded = ["the human system"] * (bool(result.human) and not condition.human)
-    excluded += ["isolated people"] * (result.has_isolated and not condition.isolated)
-    return f"without {join_names(excluded)}" if excluded else "all systems and people"
-
-
-def _estimate(point: Point, sources: Sequence[str]) -> Estimate:
-    """Return the mean of a point with the interval of the first source that it has."""
-    found = next((point.intervals[name] for name in sources if name in point.intervals), None)
-    if found is None:
-        return Estimate(point.mean, nan, nan, nan, 0, 0, "none")
+def _estimate(point: Point, source: str) -> Estimate:
+    """Return the mean of a point with the interval of a source."""
+    found = point.intervals.get(source, Estimate(nan, nan, nan, nan, 0, 0, "none"))
     return replace(found, value=point.mean)
+
+
+def _band_source(points: Iterable[Point], sources: Sequence[str]) -> str:
+    """Return the first source for which any point has an interval, or an empty string."""
+    known = {
+        source for point in points for source, e in point.intervals.items() if not isnan(e.low)
+    }
+    return next((source for source in sources if source in known), "")
 
 
 def _people_text(count: int) -> str:
@@ -176,10 +177,13 @@ def _correlation_sentences(result: ReferencesExperiment) -> Iterator[str]:
         if not known:
             yield f"{subject} is undefined"
             continue
-        last = _estimate(points[known[-1]], ("all", *CORRELATION_SOURCES))
-        first = number(points[known[0]].mean, scale)
+        last, first = points[known[-1]], number(points[known[0]].mean, scale)
         start = f"{first} with {_people_text(known[0])} and " if len(known) > 1 else ""
-        yield f"{subject} is {start}{cell(last, scale)} with {_people_text(known[-1])}"
+        end = f"{number(last.mean, scale)} with {_people_text(known[-1])}"
+        source = _band_source([last], BAND_SOURCES)
+        bounds = f"{100 * result.level:.4g} % interval {_interval_cell(last, source, scale)}"
+        note = f" ({bounds} {SOURCE_LABELS[source]})" if source else " (no interval)"
+        yield f"{subject} is {start}{end}{note}"
 
 
 def _decisive_p(test: ValueTest) -> float:
@@ -205,7 +209,7 @@ def _test_sentences(result: ReferencesExperiment) -> Iterator[str]:
     distinct = [test for test in tested if _decisive_p(test) < alpha]
     names = list(dict.fromkeys(name for test in tested for name in (test.first, test.second)))
     pairs = f"{len(tested)} pair{'s' * (len(tested) != 1)}"
-    setting = f"{_people_text(max(result.people))}, {_system_count(result, condition)} systems"
+    setting = f"{_people_text(max(result.people))}, {result.count_systems(condition)} systems"
     if not distinct:
         smallest = min(map(_decisive_p, tested))
         yield (
@@ -217,7 +221,9 @@ def _test_sentences(result: ReferencesExperiment) -> Iterator[str]:
         difference, (high, low) = test.difference, (test.first, test.second)
         if difference.value < 0:
             high, low = low, high
-            difference = _negate(difference)
+            difference = replace(
+                difference, value=-difference.value, low=-difference.high, high=-difference.low
+            )
         yield (
             f"{high} correlates significantly more with the judges than {low} ({scale.name} "
             f"differs by {cell(difference, scale)}, {p_phrase(_decisive_p(test))}, {setting})"
@@ -227,19 +233,11 @@ def _test_sentences(result: ReferencesExperiment) -> Iterator[str]:
         yield f"No significant difference was found between {'; '.join(rest)}"
 
 
-def _negate(estimate: Estimate) -> Estimate:
-    return replace(estimate, value=-estimate.value, low=-estimate.high, high=-estimate.low)
-
-
-def _system_count(result: ReferencesExperiment, condition: Condition) -> int:
-    return len(result.systems) - (bool(result.human) and not condition.human)
-
-
 def _limit_sentences(result: ReferencesExperiment) -> Iterator[str]:
     """Yield what this number of systems can and cannot show."""
     condition = result.main_condition
     if result.correlations and not isnan(result.smallest_r):
-        count = _system_count(result, condition)
+        count = result.count_systems(condition)
         sentence = (
             f"With {count} systems, only a Pearson's r of at least {result.smallest_r:.2f} in size "
             f"differs significantly from 0 (alpha = {1 - result.level:.2g})"
@@ -308,7 +306,7 @@ def _misrecognized_sentences(result: ReferencesExperiment) -> Iterator[str]:
 def summary_sentences(result: ReferencesExperiment) -> Iterator[str]:
     """Yield what the data show: tests, correlations, trends, isolated people, and limits."""
     if result.simulated:
-        yield f"All figures are of simulated data, not of people ({result.simulated})"
+        yield f"All figures are of simulated data, not of people: {result.simulated}"
     yield from _test_sentences(result)
     yield from _correlation_sentences(result)
     yield from _trend_sentences(result)
@@ -348,7 +346,8 @@ def _value_curve(result: ReferencesExperiment, value: Value, *, isolated: bool) 
     people = "" if isolated or not result.has_isolated else ", without isolated people"
     title = f"{value_title(value)} by number of people{people}"
     points = result.curve_points(value.name, isolated=isolated)
-    return _draw_points(result, title, value, points, CURVE_SOURCES, ("system", "mean"))
+    columns = ("system", "mean")
+    return _draw_points(result, title, value, points, CURVE_SOURCES, columns, "orders")
 
 
 def _correlation_section(result: ReferencesExperiment) -> Iterator[Section]:
@@ -360,10 +359,9 @@ def _correlation_section(result: ReferencesExperiment) -> Iterator[Section]:
     ]
     if curves:
         compact = len(curves) > 1
-        text = (
-            f"Lines are means over orders of people; bands are {100 * result.level:.4g} % "
-            f"intervals {SOURCE_LABELS['all']}."
-        )
+        source = _band_source(result.correlations, BAND_SOURCES)
+        bands = f"; bands are {100 * result.level:.4g} % intervals {SOURCE_LABELS[source]}"
+        text = f"Lines are means over orders of people{bands if source else ''}."
         parts = tuple(replace(curve, compact=compact) for curve in curves)
         yield Section("Correlation with judges by number of people", parts, text, place="pages")
 
@@ -374,9 +372,10 @@ def _correlation_curve(
     scale = _coefficient_value(coefficient)
     names = [value.name for value in result.values]
     points = {name: result.correlation_points(name, coefficient, condition) for name in names}
-    title = f"{scale.name}: {_condition_label(result, condition)}"
-    sources = tuple(reversed(CORRELATION_SOURCES))  # the band is that of all sources
-    return _draw_points(result, title, scale, points, sources, ("value", scale.name))
+    title = f"{scale.name}: {result.describe(condition)}"
+    band = _band_source(result.correlations, BAND_SOURCES)
+    columns = ("value", scale.name)
+    return _draw_points(result, title, scale, points, CORRELATION_SOURCES, columns, band)
 
 
 def _draw_points(
@@ -386,14 +385,15 @@ def _draw_points(
     points: Mapping[str, Mapping[int, Point]],
     sources: Sequence[str],
     columns: tuple[str, str],
+    band: str,
 ) -> Curve:
-    """Return a curve with the intervals of the first source; its table has those of all."""
+    """Return a curve with the intervals of one source; its table has those of all."""
     sizes = sorted({n for own in points.values() for n in own})
     known = _known_sources((p for own in points.values() for p in own.values()), sources)
     drawn, rows = [], []
     for size in sizes:
         present = {name: own[size] for name, own in points.items() if size in own}
-        drawn.append((float(size), {name: _estimate(p, sources) for name, p in present.items()}))
+        drawn.append((float(size), {name: _estimate(p, band) for name, p in present.items()}))
         for name, point in present.items():
             intervals = (_interval_cell(point, source, value) for source in known)
             rows.append((f"{size}", name, number(point.mean, value), *intervals))
@@ -417,7 +417,8 @@ def _known_sources(points: Iterable[Point], sources: Sequence[str]) -> list[str]
 
 
 def _interval_cell(point: Point, source: str, value: Value) -> str:
-    return interval(point.intervals[source], value) if source in point.intervals else "–"
+    estimate = point.intervals.get(source)
+    return "–" if estimate is None or isnan(estimate.low) else interval(estimate, value)
 
 
 # --- Tables --------------------------------------------------------------------------------------
@@ -437,10 +438,10 @@ def _system_section(result: ReferencesExperiment) -> Section:
             )
         header.append(f"{value.name}, most people")
         columns.append(
-            {s: cell(_estimate(own[max(own)], ("items",)), value) for s, own in points.items()}
+            {s: cell(_estimate(own[max(own)], "items"), value) for s, own in points.items()}
         )
     if result.judged:
-        header.append("judges" if result.scale is None else result.scale.name)
+        header.append("judges" if result.scale is None else f"judges ({result.scale.name})")
         columns.append({name: f"{mean:.2f}" for name, mean in result.judged.items()})
     rows = tuple(
         (
@@ -457,55 +458,55 @@ def _system_section(result: ReferencesExperiment) -> Section:
 def _largest_section(result: ReferencesExperiment) -> Iterator[Section]:
     """Yield the correlations with the most people, with the intervals of all sources."""
     sources = _known_sources(result.correlations, CORRELATION_SOURCES)
-    rows = []
+    labels = tuple(SOURCE_LABELS[source] for source in sources)
+    tables = []
     for coefficient in result.coefficients:
         scale = _coefficient_value(coefficient)
         for condition in result.conditions:
-            for value in result.values:
-                points = result.correlation_points(value.name, coefficient, condition)
-                if points:
-                    point = points[max(points)]
-                    rows.append(
-                        (
-                            _condition_label(result, condition),
-                            value.name,
-                            f"{point.people}",
-                            f"{scale.name} {number(point.mean, scale)}",
-                            *(_interval_cell(point, source, scale) for source in sources),
-                        )
-                    )
-    if rows:
-        header = ("systems and people", "value", "people", "correlation")
-        header += tuple(SOURCE_LABELS[source] for source in sources)
-        title = _marked(result, "Correlation with judges, most people")
-        yield Section("Correlation with judges", (Table(title, header, tuple(rows), names=2),))
+            last = [
+                points[max(points)]
+                for value in result.values
+                if (points := result.correlation_points(value.name, coefficient, condition))
+            ]
+            rows = tuple(
+                (
+                    *(point.value, f"{point.people}", number(point.mean, scale)),
+                    *(_interval_cell(point, source, scale) for source in sources),
+                )
+                for point in last
+            )
+            title = f"{scale.name} with judges, {result.describe(condition)}"
+            header = ("value", "people", scale.name, *labels)
+            tables.append(Table(_marked(result, title), header, rows))
+    if tables:
+        text = f"Intervals: {100 * result.level:.4g} %."
+        yield Section("Correlation with judges", tuple(tables), text)
 
 
 def _tests_section(result: ReferencesExperiment) -> Iterator[Section]:
-    if not result.tests:
-        return
-    rows = tuple(
-        (
-            _condition_label(result, test.condition),
-            test.first,
-            test.second,
-            COEFFICIENT_NAMES.get(test.coefficient, test.coefficient),
-            cell(test.difference, _coefficient_value(test.coefficient)),
-            p_value(test.williams),
-            p_value(test.permutation),
-            p_value(test.corrected),
+    groups: dict[tuple[str, Condition], list[ValueTest]] = {}
+    for test in result.tests:
+        groups.setdefault((test.coefficient, test.condition), []).append(test)
+    header = ("first", "second", "first − second", "p (Williams)", "p (permutation)", "p (Holm)")
+    tables = []
+    for (coefficient, condition), tests in groups.items():
+        scale = _coefficient_value(coefficient)
+        title = f"Differences in {scale.name}, {result.describe(condition)}"
+        rows = tuple(
+            (
+                *(test.first, test.second, cell(test.difference, scale)),
+                *map(p_value, (test.williams, test.permutation, test.corrected)),
+            )
+            for test in tests
         )
-        for test in result.tests
-    )
-    header = ("systems and people", "first", "second", "coefficient", "first − second")
-    header += ("p (Williams)", "p (permutation)", "p (Holm)")
-    text = (
-        "Williams' test compares two Pearson correlations with the same judgements and assumes "
-        "normal distributions. The permutation test swaps the scores of both values; its p is "
-        "corrected by Holm's method over the pairs of a condition."
-    )
-    table = Table(_marked(result, "Tests between values"), header, rows, names=4)
-    yield Section("Tests between values", (table,), text)
+        tables.append(Table(_marked(result, title), header, rows, names=2))
+    if tables:
+        text = (
+            "Williams' test compares two Pearson correlations with the same judgements and assumes "
+            "normal distributions. The permutation test swaps the scores of both values; its p is "
+            "corrected by Holm's method over the pairs of a table."
+        )
+        yield Section("Tests between values", tuple(tables), text)
 
 
 def _people_section(result: ReferencesExperiment) -> Iterator[Section]:
@@ -628,12 +629,12 @@ def experiment_paper_table(result: ReferencesExperiment) -> PaperTable:
     columns, cells = [], dict[str, list[PaperCell]]()
     for coefficient in result.coefficients:
         for condition in result.conditions:
-            label = _condition_label(result, condition)
+            label = result.describe(condition)
             columns.append(PaperColumn(_coefficient_value(coefficient), label))
             for value in result.values:
                 points = result.correlation_points(value.name, coefficient, condition)
                 last = points[max(points)] if points else None
-                found = _estimate(last, ("all", *CORRELATION_SOURCES)) if last else None
+                found = _estimate(last, "all") if last else None
                 cells.setdefault(value.name, []).append(PaperCell(found))
     return PaperTable(
         "references",

@@ -177,6 +177,16 @@ class ReferencesExperiment(Result):
         """Whether any person is isolated."""
         return any(person.isolated for person in self.annotators)
 
+    def count_systems(self, condition: Condition) -> int:
+        """Return how many systems a condition includes."""
+        return len(self.systems) - (bool(self.human) and not condition.human)
+
+    def describe(self, condition: Condition) -> str:
+        """Return which systems and people a condition excludes."""
+        excluded = ["the human system"] * (bool(self.human) and not condition.human)
+        excluded += ["isolated people"] * (self.has_isolated and not condition.isolated)
+        return f"without {' and '.join(excluded)}" if excluded else "all systems and people"
+
     def curve_points(self, value: str, *, isolated: bool) -> dict[str, dict[int, CurvePoint]]:
         """Return the points of a value by system and number of people."""
         found: dict[str, dict[int, CurvePoint]] = {system: {} for system in self.systems}
