@@ -29,7 +29,6 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.errors import UsageError, nearest
-from earwitness.task import parse_where
 
 # --- Command group -------------------------------------------------------------------------------
 
@@ -72,15 +71,18 @@ SIMULATOR_SIZES = {
 
 
 def simulator_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add an option for every size of a simulated study."""
+    """Add an option for every size of a simulated study; sizes that are not set are None."""
     for name, (default, text) in reversed(SIMULATOR_SIZES.items()):
-        function = section_option(
-            f"--{name}",
-            type=type(default),
-            show_default=str(default),
-            help=text,
-            section=SIMULATOR_SECTION,
-        )(function)
+        settings: dict[str, Any] = {"show_default": str(default), "section": SIMULATOR_SECTION}
+        function = section_option(f"--{name}", type=type(default), help=text, **settings)(function)
+    return function
+
+
+def size_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the same options with their defaults."""
+    for name, (default, text) in reversed(SIMULATOR_SIZES.items()):
+        option = click.option(f"--{name}", default=default, show_default=True, help=text)
+        function = option(function)
     return function
 
 
@@ -180,10 +182,10 @@ def references_command(
     simulate: bool,
     **options: Any,
 ) -> None:
-    """Draw scores, and their correlation with judges, by number of references.
+    """Draw scores and correlations by number of references.
 
     \b
-    REFERENCES have the references of several people per item.
+    REFERENCES have the references of several people per item; JSON Lines as for score.
     earwitness experiment references outputs.jsonl references.jsonl \\
         --judgements ratings.csv --human anna -o report.html
     """
@@ -194,8 +196,6 @@ def references_command(
     target = OutputTarget.of(options, inputs, points)
     point_file = None if points is None else TextTarget(points)
     work = drop_unset(options)
-    if "where" in work:
-        work["where"] = parse_where(work["where"])
     data: dict[str, Any] = {"outputs": outputs, "references": references, "judgements": judgements}
     if simulate:
         data = simulated_inputs(inputs, sizes, work)
@@ -251,11 +251,11 @@ def check_files(outputs: str | None, references: str | None, sizes: dict[str, An
 
 
 @experiment_command.command("simulate")
-@simulator_options
+@size_options
 @SEED_OPTION
 @NEW_FOLDER_OPTION
 def simulate_command(output: Path, **sizes: Any) -> None:
-    """Simulate summaries of people, outputs of systems, and judgements.
+    """Simulate references, outputs and judgements.
 
     Writes outputs.jsonl, references.jsonl and judgements.csv. The defaults are the sizes of the
     study in which SumACCY and WSumACCY were proposed.
@@ -265,7 +265,5 @@ def simulate_command(output: Path, **sizes: Any) -> None:
     """
     import earwitness
 
-    files = earwitness.simulate_experiment(
-        output, **{name: size for name, size in sizes.items() if size is not None}
-    )
+    files = earwitness.simulate_experiment(output, **sizes)
     click.echo(f"wrote {len(files)} files into {output}", err=True)

@@ -415,10 +415,11 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
     "quiet": section_option("--quiet", is_flag=True, help="Hide the progress bar."),
 }
 SHARED_ORDER = (
+    *("judgements", "scale", "human", "sizes", "orders", "exact", "coefficients", "isolated_rule"),
     *("metrics", "values", "against", "alpha", "permutations", "baselines", "ceiling", "by"),
     *("where", "worst", "worst_by", "show", "draws", "level", "seed", "on_error", "system"),
     *("samples", "alignments", "fewer", "repeats", "jobs", "quiet", "to", "table"),
-    *("interval_form", "output", "title", "figures"),
+    *("interval_form", "output", "title", "figures", "points", "resume", "simulate"),
 )
 ORDERED_NAMES = list(dict.fromkeys((*SHARED_ORDER, *SECTION_OF)))
 # for commands that have systems

@@ -41,7 +41,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from earwitness.errors import UsageError
-from earwitness.io.atomic import AtomicFile
+from earwitness.io.atomic import AtomicFile, AtomicFolder
 from earwitness.stats.arrays import Floats, Ints
 
 # --- Settings of the model -----------------------------------------------------------------------
@@ -421,3 +421,38 @@ def _quality(utterance: Utterance, positions: Sequence[int]) -> float:
     joined = sum(first > 0 and second == first + 1 for first, second in pairs)
     fluency = joined / max(1, len(pairs))
     return float(INFORMATION_WEIGHT * information + FLUENCY_WEIGHT * fluency)
+
+
+def simulate_experiment(folder: str | PathLike[str], **sizes: Any) -> list[Path]:
+    """Simulate a study on the number of references, and write its files.
+
+    Parameters
+    ----------
+    folder
+        Folder to create; it must not exist.
+    **sizes
+        Numbers of ``items``, ``people``, ``systems``, ``judges`` and ``isolated`` people, ``ratio``
+        and ``seed``, as for ``simulate_references_study``.
+
+    Returns
+    -------
+    list of Path
+        Paths of outputs.jsonl, references.jsonl and judgements.csv.
+
+    Raises
+    ------
+    UsageError
+        If the folder exists, or a number is out of range.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> files = simulate_experiment(Path(mkdtemp()) / "study", items=2, people=3, judges=2)
+    >>> [path.name for path in files]
+    ['outputs.jsonl', 'references.jsonl', 'judgements.csv']
+    """
+    study = simulate_references_study(**sizes)
+    with AtomicFolder(Path(folder)) as place:
+        written = study.write(place)
+    return [Path(folder) / path.name for path in written]
