@@ -257,7 +257,7 @@ def test_tables_of_figures_have_the_intervals_of_all_sources() -> None:
     assert row[3] == f"[{mean - 0.025:.3f}, {mean + 0.025:.3f}]"
     assert correlation.table is not None
     assert correlation.table.header[3:] == (
-        *("over systems", "over items", "over judges", "over systems, items and judges"),
+        *("over systems", "over items", "over judges", "over all three"),
     )
 
 

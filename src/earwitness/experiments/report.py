@@ -43,6 +43,7 @@ SOURCE_LABELS = {
     "judges": "over judges",
     "all": "over systems, items and judges",
 }
+COLUMN_LABELS = {**SOURCE_LABELS, "all": "over all three"}
 BAND_SOURCES = ("all", "systems", "items", "judges")  # of correlations, as far as defined
 Point = CurvePoint | CorrelationPoint
 
@@ -398,7 +399,7 @@ def _draw_points(
             intervals = (_interval_cell(point, source, value) for source in known)
             rows.append((f"{size}", name, number(point.mean, value), *intervals))
     title = _marked(result, title)
-    header = ("people", *columns, *(SOURCE_LABELS[source] for source in known))
+    header = ("people", *columns, *(COLUMN_LABELS[source] for source in known))
     return Curve(
         title,
         value,
@@ -427,7 +428,10 @@ def _interval_cell(point: Point, source: str, value: Value) -> str:
 def _system_section(result: ReferencesExperiment) -> Section:
     """Return the values of systems with the fewest and the most people, and mean judgements."""
     isolated = any(point.isolated for point in result.curves)
-    header, columns = ["system"], []
+    header, columns = ["system"], list[Mapping[str, str]]()
+    if result.judged:
+        header.append("judges" if result.scale is None else f"judges ({result.scale.name})")
+        columns.append({name: f"{mean:.2f}" for name, mean in result.judged.items()})
     for value in result.values:
         points = result.curve_points(value.name, isolated=isolated)
         fewest = min(result.people)
@@ -440,9 +444,6 @@ def _system_section(result: ReferencesExperiment) -> Section:
         columns.append(
             {s: cell(_estimate(own[max(own)], "items"), value) for s, own in points.items()}
         )
-    if result.judged:
-        header.append("judges" if result.scale is None else f"judges ({result.scale.name})")
-        columns.append({name: f"{mean:.2f}" for name, mean in result.judged.items()})
     rows = tuple(
         (
             f"{system} (human)" if system == result.human else system,
@@ -458,7 +459,7 @@ def _system_section(result: ReferencesExperiment) -> Section:
 def _largest_section(result: ReferencesExperiment) -> Iterator[Section]:
     """Yield the correlations with the most people, with the intervals of all sources."""
     sources = _known_sources(result.correlations, CORRELATION_SOURCES)
-    labels = tuple(SOURCE_LABELS[source] for source in sources)
+    labels = tuple(COLUMN_LABELS[source] for source in sources)
     tables = []
     for coefficient in result.coefficients:
         scale = _coefficient_value(coefficient)
