@@ -436,11 +436,11 @@ def _system_section(result: ReferencesExperiment) -> Section:
         points = result.curve_points(value.name, isolated=isolated)
         fewest = min(result.people)
         if len(result.people) > 1:
-            header.append(f"{value.name}, {_people_text(fewest)}")
+            header.append(f"{value.name} ({fewest})")
             columns.append(
                 {s: number(own[fewest].mean, value) for s, own in points.items() if fewest in own}
             )
-        header.append(f"{value.name}, most people")
+        header.append(f"{value.name} ({max(result.people)})")
         columns.append(
             {s: cell(_estimate(own[max(own)], "items"), value) for s, own in points.items()}
         )
@@ -451,7 +451,7 @@ def _system_section(result: ReferencesExperiment) -> Section:
         )
         for system in result.systems
     )
-    title = _marked(result, "Systems: values with the fewest and the most people")
+    title = _marked(result, "Systems: values, and numbers of people in parentheses")
     text = f"Intervals: {100 * result.level:.4g} %, over items."
     return Section("Systems", (Table(title, tuple(header), rows),), text)
 

@@ -151,7 +151,7 @@ MAX_CURVES_IN_COLUMN = 6  # more are drawn over two columns
 MAX_BANDS = 3  # more intervals are drawn as lines, next to each other
 FAINT_BAND = 0.07  # opacity where more bands overlap
 HUMAN_LINE_WIDTH = 2.0  # in points
-MAX_END = 1.4  # widest name next to the end of a line
+MAX_END_WIDTH = 1.4  # widest name next to the end of a line
 INTERVAL_SHIFT = 1.8  # between these, in points
 HISTOGRAM_HEIGHT = 0.8  # of the highest bar, in rows
 UPRIGHT_MARK: dict[str, Any] = {
@@ -237,7 +237,9 @@ def _draw_fitted_curve(part: Curve, styles: SeriesStyles) -> Figure:
     ends = {name: points[-1] for name, points in lines.items() if points}
     height = WIDE_CURVE_HEIGHT if len(ends) > MAX_CURVES_IN_COLUMN else CURVE_HEIGHT
     gap = LINE_HEIGHT / height
-    is_labelled = (len(ends) - 1) * gap <= 1 and max(map(text_width, ends), default=0) <= MAX_END
+    is_labelled = (len(ends) - 1) * gap <= 1 and max(
+        map(text_width, ends), default=0
+    ) <= MAX_END_WIDTH
     figure = new_figure(PAGE_WIDTH if len(ends) > MAX_CURVES_IN_COLUMN else COLUMN_WIDTH)
     axes = figure.subplots()
     set_scale(axes, "y", axis)
