@@ -271,7 +271,7 @@ def _correlate(scores: Floats, people: Floats, weights: Floats, names: Sequence[
 
     Scores are groups × metrics × systems, ratings and weights groups × draws × systems.
     """
-    unknown = np.isnan(scores).any(axis=2)
+    unknown = np.asarray(np.isnan(scores).any(axis=2))
     filled = np.nan_to_num(scores)
     if any(name != "pearson" for name in names):
         filled = tie_rounded_means(filled, float(np.abs(filled).max(initial=0)))
@@ -290,17 +290,17 @@ class OrderTables:
     """Values (values × subsets × items) and rows of subsets (orders × sizes), by system."""
 
     values: tuple[Floats, ...]
-    index: tuple[PeopleSubsets, ...]
+    subsets: tuple[PeopleSubsets, ...]
 
     def of_value(self, number: int) -> tuple[OrderValues, ...]:
         """Return one value of every system."""
-        pairs = zip(self.values, self.index, strict=True)
-        return tuple(OrderValues(values[number], own.index) for values, own in pairs)
+        pairs = zip(self.values, self.subsets, strict=True)
+        return tuple(OrderValues(values[number], own.rows) for values, own in pairs)
 
     def with_all_people(self) -> Floats:
         """Return values × systems × items with all people, who are the last size."""
-        pairs = zip(self.values, self.index, strict=True)
-        return np.stack([values[:, own.index[0, -1]] for values, own in pairs], axis=1)
+        pairs = zip(self.values, self.subsets, strict=True)
+        return np.stack([values[:, own.rows[0, -1]] for values, own in pairs], axis=1)
 
 
 def score_orders(

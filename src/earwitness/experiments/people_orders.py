@@ -51,12 +51,12 @@ def draw_orders(people: int, orders: int, seed: int, *, exact: bool) -> Ints:
 class PeopleSubsets(NamedTuple):
     """Distinct subsets of people, and which of them every order has at every size.
 
-    ``subsets`` has one row per subset and one column per person; ``index`` has rows of ``subsets``
-    as orders × sizes.
+    ``subsets`` has one row per subset and one column per person; ``rows`` has numbers of subsets as
+    orders × sizes.
     """
 
     subsets: Bools
-    index: Ints
+    rows: Ints
 
 
 def first_people(orders: Ints, left_out: Sequence[int], sizes: Sequence[int]) -> PeopleSubsets:
@@ -82,7 +82,7 @@ def merge_subsets(parts: Sequence[PeopleSubsets]) -> list[PeopleSubsets]:
     )
     starts = np.cumsum([0, *(len(part.subsets) for part in parts)])
     return [
-        PeopleSubsets(table, index.reshape(-1)[start + part.index])
+        PeopleSubsets(table, index.reshape(-1)[start + part.rows])
         for start, part in zip(starts, parts, strict=False)
     ]
 

@@ -284,11 +284,12 @@ def read_judgements(
     )
     if table.paired:
         raise UsageError(f"{scale}: judgements must rate single outputs, not compare two")
+    number_of = {name: number for number, name in enumerate(data.items)}
     described, note = analysis.named_scales.of(scale, ratings)
     return Judgements(
         table.votes,
-        tuple(data.systems.index(name) for name in table.systems),
-        tuple(data.items.index(name) for name in table.items),
+        tuple(map(data.systems.index, table.systems)),
+        tuple(number_of[name] for name in table.items),
         describe_scale(described),
         material.inputs,
         tuple(filter(None, (*material.notes, note, *table.notes))),

@@ -391,6 +391,7 @@ Counts = NDArray[np.int16]
 
 
 CASES_OF_ITEM = 64  # number of cases of an item that are computed at once
+CELLS_AT_ONCE = 250_000  # number of cells that are computed at once, as many as a cache holds
 
 
 @dataclass(frozen=True)
@@ -436,7 +437,8 @@ class ItemCases:
         people = [one.positions for one in cases[0].references]
         outputs = [case.output.positions for case in cases]
         chosen = [np.flatnonzero(subset).tolist() for subset in subsets]
-        number, step = len(cases), max(1, CASES_OF_ITEM // len(cases))
+        nodes, longest = len({*chain.from_iterable(people)}) + 2, max(map(len, outputs)) + 1
+        number, step = len(cases), max(1, CELLS_AT_ONCE // (len(cases) * nodes * longest))
         return [
             cls(
                 len(cases[0].item.words),

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.summaries.network import (
+    CELLS_AT_ONCE,
     START,
     UNREACHABLE_COST,
     Counts,
@@ -431,9 +432,6 @@ def _move(row: Ints, by: int, into: Ints) -> None:
 UNREACHED_COST = 2**61  # cost of a cell that is not reached; sums of three fit into 64 bits
 LIMIT_OF_SMALL = 2**60  # numbers below this are costs of paths
 SUM_TOLERANCE = 1e-9  # sums of log counts this close are equal
-
-
-CELLS_AT_ONCE = 250_000  # number of cells that are computed at once, as many as a cache holds
 
 
 def small_batches(items: Iterable[ItemCases]) -> Iterator[list[ItemCases]]:
