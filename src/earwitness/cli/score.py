@@ -139,8 +139,15 @@ def compare_command(
 @click.argument("references")
 @shared_options(systems=False)
 @value_option("all")
+@section_option(
+    "--samples",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Also write values per annotator and item.",
+)
 def people_command(
     references: str,
+    samples: Path | None,
     jobs: int,
     quiet: bool,
     **options: Any,
@@ -152,14 +159,15 @@ def people_command(
 
     \b
     earwitness people references.jsonl
+    earwitness people references.jsonl --samples people.csv
     """
     del quiet
-    target = OutputTarget.of(options, (references,))
-    target.write(
-        earwitness.people(
-            references, map=choose_map(jobs, options["metrics"]), **drop_unset(options)
-        )
-    )
+    target = OutputTarget.of(options, (references,), samples)
+    work = {"map": choose_map(jobs, options["metrics"]), "samples": samples, **drop_unset(options)}
+    scores = earwitness.people(references, **work)
+    if samples is not None:
+        click.echo(f"wrote {samples}", err=True)
+    target.write(scores)
 
 
 # --- Command metrics -----------------------------------------------------------------------------

@@ -82,6 +82,13 @@ class Request:
         limit = MULTINOMIAL_UP_TO if self.limit is None else self.limit
         return CollectorSettings(self.setup.metrics, self.draws, self.seed, limit)
 
+    @property
+    def sample_signature(self) -> str:
+        """The metrics and the selection of cases, for tables of values per case."""
+        setup = self.setup
+        on_error = f"|on_error={self.on_error}"
+        return f"{setup.metrics.signature}{on_error}{setup.reader.signature}{self.where.signature}"
+
     def collectors(self, items: RecordSource) -> RunCollectors:
         """Return the collectors of every run and of the task; audio is next to ``items``."""
         settings, metrics = self.collector_settings, self.setup.metrics

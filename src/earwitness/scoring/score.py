@@ -189,8 +189,7 @@ def score(
         if kept is not None:
             collectors.files.append(SampleRows(kept))
         elif samples is not None and not isinstance(samples, bool):
-            signature = f"{setup.metrics.signature}|on_error={on_error}{setup.reader.signature}"
-            signature += request.where.signature + subsets.signature
+            signature = request.sample_signature + subsets.signature
             table = SampleTable(Path(samples), names, signature, drawn=drawn)
             collectors.files.append(SampleRows(files.enter_context(table)))
         if alignments is not None:
@@ -283,6 +282,7 @@ def people(
     seed: int = 0,
     on_error: OnError = "fail",
     where: Sequence[str] | str = (),
+    samples: str | PathLike[str] | bool | None = None,
     map: Map = in_process,
     progress: Progress = no_progress,
     **parameters: Any,
@@ -309,6 +309,9 @@ def people(
         them out.
     where
         Conditions on fields of items, as for ``score``.
+    samples
+        File (.csv or .jsonl) for the values of every annotator and item, or True to keep them in
+        the result. The annotator is the system, so that people can be compared with systems.
     map
         Function that distributes the work.
     progress
@@ -345,6 +348,14 @@ def people(
     )
     collectors = request.collectors(source)
     run = request.run(collectors)
-    run.read_people(source, map)
+    names = [value.name for value in setup.metrics.values]
+    kept = SampleValues.of(names) if samples is True else None
+    with ExitStack() as files:
+        run.people.samples = kept
+        if samples is not None and not isinstance(samples, bool):
+            table = SampleTable(Path(samples), names, request.sample_signature)
+            run.people.samples = files.enter_context(table)
+        run.read_people(source, map)
     progress(source.read().bytes, source.total, 0)
-    return select_values(assemble_scores(run, collectors, level), selected)
+    scores = replace(assemble_scores(run, collectors, level), samples=kept)
+    return select_values(scores, selected)
