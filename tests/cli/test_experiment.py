@@ -62,6 +62,7 @@ def test_figures_points_and_report_are_written(
     assert f"wrote {tmp_path / 'report.html'}" in done.stderr
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "sumaccy ↑ by number of people" in page
+    assert "share of misrecognized words is" in page
     assert "imulated" not in page
     rows = [*csv.DictReader(io.StringIO((tmp_path / "points.csv").read_text(encoding="utf-8")))]
     assert {row["people"] for row in rows if row["figure"] == "curve"} >= {"1", "3"}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from earwitness.core import Estimate, Map, Progress, no_progress
+from earwitness.core import Estimate, Map, Progress, Summary, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.experiments.curves import (
@@ -38,6 +38,7 @@ from earwitness.experiments.results import (
     CorrelationPoint,
     CurvePoint,
     Leveling,
+    MisrecognizedShare,
     Person,
     ReferencesExperiment,
     ValueTest,
@@ -52,6 +53,7 @@ from earwitness.metric_set import MetricChoice
 from earwitness.report.sentences import join_names
 from earwitness.scoring.score import Place, check
 from earwitness.stats.significance import holm
+from earwitness.summaries.text_metrics import misrecognized_shares
 from earwitness.task import Filter, parse_where
 from earwitness.version import __version__
 
@@ -244,7 +246,7 @@ def run_references_experiment(
         annotators=tuple(annotators),
         rule=_describe_rule(data, isolated_rule),
         leveling=tuple(_find_leveling(data, curves, leveling_tolerance)),
-        misrecognized=(),
+        misrecognized=tuple(_find_misrecognized(data, draws, level, seed)),
         level=level,
         signature=signature,
         inputs=(*data.inputs, *(() if judged is None else judged.inputs)),
@@ -479,6 +481,17 @@ def _find_leveling(
             people = curve[first].people if len(means) - first >= enough else 0
             last = float(means[-1] - means[-2]) if len(means) > 1 else nan
             yield Leveling(value.name, system, people, last, limit)
+
+
+def _find_misrecognized(
+    data: ExperimentData, draws: int, level: float, seed: int
+) -> Iterator[MisrecognizedShare]:
+    """Yield the shares of misrecognized words of systems; none if outputs are no summaries."""
+    cases = [case for task in data.tasks for case in task.cases]
+    if all(isinstance(case.output, Summary) for case in cases):
+        shares = misrecognized_shares(cases, draws=draws, level=level, seed=seed)
+        own = ((name, pair) for name, pair in shares.items() if name not in data.own_people)
+        yield from (MisrecognizedShare(name, *pair) for name, pair in own)
 
 
 def smallest_correlation(systems: int, level: float) -> float:
