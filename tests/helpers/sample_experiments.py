@@ -10,12 +10,12 @@ from earwitness.core import Estimate, Input, Value
 from earwitness.experiments.results import (
     CORRELATION_SOURCES,
     CURVE_SOURCES,
+    Annotator,
     Condition,
     CorrelationPoint,
     CurvePoint,
     Leveling,
     MisrecognizedShare,
-    Person,
     ReferencesExperiment,
     ValueTest,
 )
@@ -129,7 +129,7 @@ def make_experiment(
         correlations=tuple(make_correlations(values, people, conditions)) if judges else (),
         tests=tuple(tests) if judges else (),
         annotators=tuple(
-            Person(f"p{i:02}", 0.5 - 0.2 * (i < isolated), -4.0 * (i < isolated), i < isolated)
+            Annotator(f"p{i:02}", 0.5 - 0.2 * (i < isolated), -4.0 * (i < isolated), i < isolated)
             for i in range(count)
         ),
         rule="closeness more than 3.5 robust standard deviations below the median",

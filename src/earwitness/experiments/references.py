@@ -34,12 +34,12 @@ from earwitness.experiments.reader import (
 from earwitness.experiments.results import (
     CORRELATION_SOURCES,
     CURVE_SOURCES,
+    Annotator,
     Condition,
     CorrelationPoint,
     CurvePoint,
     Leveling,
     MisrecognizedShare,
-    Person,
     ReferencesExperiment,
     ValueTest,
 )
@@ -418,7 +418,7 @@ def _test_values(
                     )
 
 
-def _find_isolated(data: ExperimentData, limit: float) -> list[Person]:
+def _find_isolated(data: ExperimentData, limit: float) -> list[Annotator]:
     """Return all people with their closeness to others, and whether they are isolated."""
     if limit < 0 or not np.isfinite(limit):
         raise UsageError(f"isolated_rule must be 0 or a positive number, got {limit}")
@@ -441,7 +441,7 @@ def _find_isolated(data: ExperimentData, limit: float) -> list[Person]:
     if spread > 0 and len(known) >= MIN_PEOPLE_FOR_ISOLATION:
         deviation = sign * (closeness - np.median(known)) / spread
     return [
-        Person(name, float(own), float(far), bool(limit and far < -limit))
+        Annotator(name, float(own), float(far), bool(limit and far < -limit))
         for name, own, far in zip(data.people, closeness, deviation, strict=True)
     ]
 
@@ -512,7 +512,7 @@ def smallest_correlation(systems: int, level: float) -> float:
 
 
 def _notes(
-    data: ExperimentData, judged: Judgements | None, annotators: Sequence[Person]
+    data: ExperimentData, judged: Judgements | None, annotators: Sequence[Annotator]
 ) -> Iterator[str]:
     """Yield notes on inputs, people, and what intervals hold for."""
     yield from data.notes

@@ -81,7 +81,7 @@ class ValueTest:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class Annotator:
     """A person who made references, and how close they are to those of others.
 
     ``closeness`` is the mean score of this person against all others, ``deviation`` its distance
@@ -145,7 +145,7 @@ class ReferencesExperiment(Result):
     curves: tuple[CurvePoint, ...]
     correlations: tuple[CorrelationPoint, ...]
     tests: tuple[ValueTest, ...]
-    annotators: tuple[Person, ...]
+    annotators: tuple[Annotator, ...]
     rule: str
     leveling: tuple[Leveling, ...]
     misrecognized: tuple[MisrecognizedShare, ...]
