@@ -23,6 +23,7 @@ from earwitness.report.parts import PEOPLE_SERIES, Curve, Intervals, ValueSpread
 
 
 TICK_COUNT = 5
+CLOSE_TICK_COUNT = 7  # of axes that end close to the data
 AXIS_MARGIN = 0.04  # beyond the numbers, as a share of their range
 TIME_STEPS_SECONDS = [
     1,
@@ -95,7 +96,7 @@ def close_axis(numbers: Iterable[float]) -> Axis:
     if low == high:
         return fit_axis([low])
     margin = AXIS_MARGIN * (high - low)
-    step = _round_step((high - low) / TICK_COUNT)
+    step = _round_step((high - low) / CLOSE_TICK_COUNT)
     first, last = ceil((low - margin) / step), floor((high + margin) / step)
     ticks = tuple(round(i * step, 10) + 0.0 for i in range(first, last + 1))
     return Axis(low - margin, high + margin, ticks)
@@ -438,7 +439,7 @@ def count_ticks(low: float, high: float) -> list[float]:
     """
     if low == high:
         return [low]
-    step = max(1.0, _round_step((high - low) / TICK_COUNT))
+    step = max(1.0, _round_step((high - low) / CLOSE_TICK_COUNT))
     rounds = (i * step for i in range(ceil(low / step), floor(high / step) + 1))
     inner = [x for x in rounds if min(x - low, high - x) >= MIN_TICK_STEPS * step]
     return [low, *(int(x) if x == int(x) else x for x in inner), high]
