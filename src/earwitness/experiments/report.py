@@ -546,10 +546,6 @@ def _misrecognized_section(result: ReferencesExperiment) -> Iterator[Section]:
     yield Section("Misrecognized words", (Table(title, header, rows),), text)
 
 
-def _method_section(result: ReferencesExperiment) -> Section:
-    return Section("How it was computed", (Lines("", tuple(_method_lines(result))),), place="pages")
-
-
 def _method_lines(result: ReferencesExperiment) -> Iterator[str]:
     if result.simulated:
         yield f"Data: simulated. {result.simulated}."
@@ -589,7 +585,7 @@ def experiment_report(result: ReferencesExperiment) -> Report:
         *_tests_section(result),
         *_people_section(result),
         *_misrecognized_section(result),
-        _method_section(result),
+        Section("How it was computed", (Lines("", tuple(_method_lines(result))),), place="pages"),
     )
     return Report(
         _marked(result, title),
