@@ -78,7 +78,9 @@ def summary_case(rng: random.Random, item: str, people: int) -> Case:
         return Summary(" ".join(words), words, tuple(kept))
 
     people_ = tuple(summary(1) for _ in range(people))
-    return Case(Key(item, "s"), Item(9.0, words=said), summary(0, wrong=0.2), people_)
+    heard = tuple(number if number % 3 else 0 for number in range(1, len(said) + 1))
+    whole = Item(9.0, words=said, recognized=heard)
+    return Case(Key(item, "s"), whole, summary(0, wrong=0.2), people_)
 
 
 def chapter_cases() -> list[Case]:

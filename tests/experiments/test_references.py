@@ -348,7 +348,7 @@ def test_the_smallest_significant_correlation_is_the_published_one() -> None:
 @pytest.mark.parametrize("tolerance", [0.0, 0.05, 2.0])
 def test_leveling_is_the_first_size_from_which_on_the_mean_stays_close(tolerance: float) -> None:
     records = summary_records(6, 8, 3)
-    result = run_references_experiment(*records, orders=40, tolerance=tolerance, **QUICK)
+    result = run_references_experiment(*records, orders=40, leveling_tolerance=tolerance, **QUICK)
     for one in result.leveling:
         means = curve(result, one.value, one.system)
         assert one.last_change == pytest.approx(means[-1] - means[-2])

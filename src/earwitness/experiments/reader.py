@@ -13,6 +13,7 @@ from earwitness.core import Cases, Input, Key, Score, Value, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.experiments.people_orders import ItemCasesOfSystems
+from earwitness.experiments.simulate import SIMULATED_FIELD
 from earwitness.io.source import TableInput, table_inputs
 from earwitness.metaeval.join import MetricColumn, join_scores_and_ratings
 from earwitness.metaeval.levels import cell_means
@@ -43,6 +44,7 @@ class ExperimentData:
     """Outputs with their references, systems, items and people of an experiment.
 
     ``tasks`` has the cases of every item, those of each system that is also a person apart.
+    ``simulated`` describes the simulator that wrote the references, if one did.
     """
 
     setup: Setup
@@ -55,6 +57,7 @@ class ExperimentData:
     tasks: tuple[ItemCasesOfSystems, ...]
     inputs: tuple[Input, ...]
     notes: tuple[str, ...]
+    simulated: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,7 +108,7 @@ def read_data(
     metrics: MetricChoice | None,
     values: Sequence[str] | str | None,
     human: str,
-    where: ItemFilter | None,
+    where: ItemFilter,
     parameters: dict[str, Any],
 ) -> ExperimentData:
     source, other = sources(outputs, references)
@@ -122,7 +125,7 @@ def read_data(
             reader=setup.reader,
             on_error="fail",
             seed=0,
-            by=() if where is None else (Slicing("item"),),  # keeps the meta fields
+            by=(Slicing("item"),),  # keeps the meta fields
             keep_cases=True,
             ceiling=False,
         ),
@@ -133,7 +136,7 @@ def read_data(
     found = run.references
     assert found is not None
     used = {
-        item: where is None or where({**found.metas[row], **setup.reader.fields(found.cases, row)})
+        item: where({**found.metas[row], **setup.reader.fields(found.cases, row)})
         for item, row in found.rows.items()
     }
     batches = [(cases, list(cases.systems)) for cases in kept.batches]
@@ -166,6 +169,7 @@ def read_data(
         tasks=(),
         inputs=run.provenance.inputs,
         notes=tuple(run.notes()),
+        simulated=next((str(m[SIMULATED_FIELD]) for m in found.metas if SIMULATED_FIELD in m), ""),
     )
     return replace(data, tasks=tuple(_tasks(data, batches)))
 

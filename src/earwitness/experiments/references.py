@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from earwitness.core import Estimate, Map, Progress, no_progress
+from earwitness.core import Estimate, Map, Progress, Summary, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.experiments.curves import (
@@ -34,11 +34,12 @@ from earwitness.experiments.reader import (
 from earwitness.experiments.results import (
     CORRELATION_SOURCES,
     CURVE_SOURCES,
+    Annotator,
     Condition,
     CorrelationPoint,
     CurvePoint,
     Leveling,
-    Person,
+    MisrecognizedShare,
     ReferencesExperiment,
     ValueTest,
 )
@@ -52,6 +53,8 @@ from earwitness.metric_set import MetricChoice
 from earwitness.report.sentences import join_names
 from earwitness.scoring.score import Place, check
 from earwitness.stats.significance import holm
+from earwitness.summaries.text_metrics import misrecognized_shares
+from earwitness.task import Filter, parse_where
 from earwitness.version import __version__
 
 MIN_PEOPLE_FOR_ISOLATION = 5
@@ -73,7 +76,7 @@ def run_references_experiment(
     exact: bool = False,
     coefficients: Sequence[str] = ("pearson",),
     isolated_rule: float = 3.0,
-    tolerance: float | None = None,
+    leveling_tolerance: float | None = None,
     draws: int = 1000,
     permutations: int = 1000,
     level: float = 0.95,
@@ -83,7 +86,7 @@ def run_references_experiment(
     progress: Progress = no_progress,
     resume_folder: Path | None = None,
     simulated: str = "",
-    where: ItemFilter | None = None,
+    where: ItemFilter | Sequence[str] | str = (),
     **parameters: Any,
 ) -> ReferencesExperiment:
     """Measure how scores, and their correlation with judges, depend on the number of people.
@@ -118,7 +121,7 @@ def run_references_experiment(
     isolated_rule
         A person is isolated if their closeness to others is this many robust standard deviations
         below the median of all people; 0 if nobody shall be isolated.
-    tolerance
+    leveling_tolerance
         A value levels off if its mean stays this close to that with all people. By default 1 % of
         the range of the value.
     draws, permutations
@@ -139,7 +142,8 @@ def run_references_experiment(
     simulated
         Description of the simulator, if the data are simulated.
     where
-        Function of the meta fields of an item that returns whether to use the item.
+        Conditions on fields of items, such as ``"accuracy>=0.9"``, or a function of the fields of
+        an item that returns whether to use the item.
     **parameters
         Parameters of the metrics and options of the task, as for ``score``.
 
@@ -175,7 +179,8 @@ def run_references_experiment(
         permutations=permutations,
     )
     names = _check_coefficients(coefficients)
-    data = read_data(outputs, references, metrics, values, human, where, parameters)
+    keep = where if callable(where) else parse_where(where)
+    data = read_data(outputs, references, metrics, values, human, keep, parameters)
     count = len(data.people)
     exact = exact or (count <= MAX_EXACT_PEOPLE and factorial(count) <= orders)
     drawn = draw_orders(count, orders, seed, exact=exact)
@@ -195,7 +200,7 @@ def run_references_experiment(
             f"coefficients={'+'.join(names)}",
             f"bootstrap(draws={draws},level={level:g})",
             f"permutation(n={permutations})",
-            f"seed={seed}",
+            f"seed={seed}{keep.signature if isinstance(keep, Filter) else ''}",
         ]
     )
     saved = None if resume_folder is None else SavedBlocks(resume_folder, data.key(signature))
@@ -240,13 +245,13 @@ def run_references_experiment(
         tests=tuple(_test_values(data, tables, worker, permutations)),
         annotators=tuple(annotators),
         rule=_describe_rule(data, isolated_rule),
-        leveling=tuple(_find_leveling(data, curves, tolerance)),
-        misrecognized=(),
+        leveling=tuple(_find_leveling(data, curves, leveling_tolerance)),
+        misrecognized=tuple(_find_misrecognized(data, draws, level, seed)),
         level=level,
         signature=signature,
         inputs=(*data.inputs, *(() if judged is None else judged.inputs)),
         version=__version__,
-        simulated=simulated,
+        simulated=simulated or data.simulated,
         notes=tuple(_notes(data, judged, annotators)),
         judged=None if judged is None else judged.means(data.systems),
         smallest_r=nan if judged is None else smallest_correlation(len(judged.systems), level),
@@ -413,7 +418,7 @@ def _test_values(
                     )
 
 
-def _find_isolated(data: ExperimentData, limit: float) -> list[Person]:
+def _find_isolated(data: ExperimentData, limit: float) -> list[Annotator]:
     """Return all people with their closeness to others, and whether they are isolated."""
     if limit < 0 or not np.isfinite(limit):
         raise UsageError(f"isolated_rule must be 0 or a positive number, got {limit}")
@@ -436,7 +441,7 @@ def _find_isolated(data: ExperimentData, limit: float) -> list[Person]:
     if spread > 0 and len(known) >= MIN_PEOPLE_FOR_ISOLATION:
         deviation = sign * (closeness - np.median(known)) / spread
     return [
-        Person(name, float(own), float(far), bool(limit and far < -limit))
+        Annotator(name, float(own), float(far), bool(limit and far < -limit))
         for name, own, far in zip(data.people, closeness, deviation, strict=True)
     ]
 
@@ -478,6 +483,17 @@ def _find_leveling(
             yield Leveling(value.name, system, people, last, limit)
 
 
+def _find_misrecognized(
+    data: ExperimentData, draws: int, level: float, seed: int
+) -> Iterator[MisrecognizedShare]:
+    """Yield the shares of misrecognized words of systems; none if outputs are no summaries."""
+    cases = [case for task in data.tasks for case in task.cases]
+    if all(isinstance(case.output, Summary) for case in cases):
+        shares = misrecognized_shares(cases, draws=draws, level=level, seed=seed)
+        own = ((name, pair) for name, pair in shares.items() if name not in data.own_people)
+        yield from (MisrecognizedShare(name, *pair) for name, pair in own)
+
+
 def smallest_correlation(systems: int, level: float) -> float:
     """Return the smallest |r| that differs significantly from 0; NaN below three systems.
 
@@ -496,7 +512,7 @@ def smallest_correlation(systems: int, level: float) -> float:
 
 
 def _notes(
-    data: ExperimentData, judged: Judgements | None, annotators: Sequence[Person]
+    data: ExperimentData, judged: Judgements | None, annotators: Sequence[Annotator]
 ) -> Iterator[str]:
     """Yield notes on inputs, people, and what intervals hold for."""
     yield from data.notes
@@ -525,3 +541,6 @@ def _notes(
             f"correlations are undefined: {len(judged.systems)} judged system"
             f"{'s' * (len(judged.systems) != 1)}, at least {MIN_SYSTEMS_FOR_SYSTEM_LEVEL} required"
         )
+
+
+references_experiment = run_references_experiment  # its name in the package ``earwitness``

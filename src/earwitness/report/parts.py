@@ -83,13 +83,27 @@ class Intervals:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Estimates of one value by the values of a parameter and by series."""
+    """Estimates of one value by the values of a parameter and by series.
+
+    If ``fitted``, both axes are linear and cover the data only, and lines are labelled at their
+    ends. ``note`` is written into figures, and ``table`` replaces the default table of the
+    estimates. Pages show a ``compact`` curve at half their width.
+    """
 
     title: str
     value: Value
     parameter: str
     unit: str
     points: tuple[tuple[float, Mapping[str, Estimate]], ...]
+    fitted: bool = False
+    note: str = ""
+    table: Table | None = None
+    compact: bool = False
+
+    @property
+    def series(self) -> list[str]:
+        """Names of all series, in the order in which they appear."""
+        return list(dict.fromkeys(name for _, row in self.points for name in row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +335,8 @@ class Section:
 class Report:
     """Report with a title, a one-line description, sections and provenance.
 
-    ``more`` is a hint where to find the parts that are not shown.
+    ``more`` is a hint where to find the parts that are not shown. ``human`` is the series that is
+    the work of people, if there is one.
     """
 
     title: str
@@ -330,3 +345,4 @@ class Report:
     sections: tuple[Section, ...]
     provenance: tuple[str, ...]
     more: str = ""
+    human: str = ""

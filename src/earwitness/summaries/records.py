@@ -62,6 +62,7 @@ class SummaryReferenceLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
     words: WordList | UnsetType = UNSET
     transcript: str | UnsetType = UNSET
     ctm: str | UnsetType = UNSET
+    recognized: WordList | str | UnsetType = UNSET
     duration: Length | UnsetType = UNSET
     audio: str | UnsetType = UNSET
 
