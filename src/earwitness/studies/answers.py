@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Annotated, Any, NamedTuple
 
-from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from earwitness.core import Answer, Item, StrPath
 from earwitness.errors import InputError, Problem, UsageError, nearest
@@ -417,7 +417,8 @@ def _read_items(
                 if name in records:
                     faults = [Fault("item", f'"{name}" is given twice', "keep one")]
                 if isinstance(item, Item):
-                    records[name], transcripts[name] = to_builtins(record), item
+                    records[name] = load_json_line(block.lines[line - block.line])
+                    transcripts[name] = item
             problems += [Problem(source.name, line, *fault, item=name) for fault in faults]
     return records, transcripts, problems
 
