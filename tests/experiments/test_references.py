@@ -413,9 +413,10 @@ def test_an_interrupted_experiment_is_resumed(
     assert steps[-1] == (36, 36)
     assert content(result) == content(run_references_experiment(*records, **QUICK))
     assert not [*tmp_path.rglob("*.part")]
+    scored.clear()
     more: dict[str, Any] = {**QUICK, "draws": 40}  # does not change scores
     run_references_experiment(*records, resume_folder=tmp_path, **more)
-    assert len(scored) == 7
+    assert scored == []
 
 
 def test_saved_parts_of_another_experiment_are_not_used(tmp_path: Path) -> None:
