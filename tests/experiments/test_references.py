@@ -167,6 +167,18 @@ def test_the_mean_over_random_orders_comes_close_to_that_over_all() -> None:
     assert [p.mean for p in more.curves] == [p.mean for p in exact.curves]
 
 
+def test_items_that_nobody_of_the_first_people_did_are_counted() -> None:
+    records = summary_records(4, 3)
+    for place, one in enumerate(records.references):
+        one["references"] = one["references"][: 1 if place < 2 else 3]
+    result = run_references_experiment(*records, **QUICK)
+    # With one of three people, two of four items have no reference unless it is the first person.
+    wanted = "(with 1 of them, on average 1.33 of 4 items)"
+    assert any(wanted in note for note in result.notes)
+    complete = run_references_experiment(*summary_records(4, 3), **QUICK)
+    assert not any("on average" in note for note in complete.notes)
+
+
 # --- Systems and people --------------------------------------------------------------------------
 
 
@@ -397,10 +409,14 @@ def test_an_interrupted_experiment_is_resumed(
         **QUICK,
     )
     assert scored == [0, 1, 2, 3, 3, 4, 5]
-    assert steps[0] == (3, 9)
-    assert steps[-1] == (9, 9)
+    assert steps[0] == (3, 36)  # 6 items, and 3 values that count as 10 items each
+    assert steps[-1] == (36, 36)
     assert content(result) == content(run_references_experiment(*records, **QUICK))
     assert not [*tmp_path.rglob("*.part")]
+    scored.clear()
+    more: dict[str, Any] = {**QUICK, "draws": 40}  # does not change scores
+    run_references_experiment(*records, resume_folder=tmp_path, **more)
+    assert scored == []
 
 
 def test_saved_parts_of_another_experiment_are_not_used(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from earwitness.experiments.curves import (
     order_correlations,
 )
 from earwitness.experiments.people_orders import PeopleSubsets, draw_orders, first_people
+from earwitness.experiments.references import robust_deviations
 from earwitness.stats.votes import Votes
 from helpers.samples import many
 
@@ -141,3 +142,13 @@ def test_intervals_of_correlations_over_all(share: float) -> None:
     print(f"\n{share:.0%} of items per person, {runs} runs, ± {error:.3f}, r {truth.round(3)}")
     print(f"  over all: {shown(np.asarray(inside), runs)}")
     assert (np.asarray(inside) / runs).min() > 0.92 - 4 * error
+
+
+def test_how_often_somebody_is_isolated_by_chance() -> None:
+    runs, rng = many(2000, 20_000), np.random.default_rng(3)
+    for people in (5, 10, 25):
+        found = sum(robust_deviations(rng.normal(size=people)).min() < -3 for _ in range(runs))
+        print(
+            f"\n{people} people without isolated ones: somebody is isolated in {found / runs:.3f}"
+        )
+        assert 0.08 < found / runs < 0.18

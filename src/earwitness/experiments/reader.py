@@ -23,6 +23,7 @@ from earwitness.scoring.results import find_values
 from earwitness.scoring.run import RunSettings, ScoringRun
 from earwitness.scoring.score import Place, refuse_separation, sources
 from earwitness.scoring.setup import Setup, find_task, first_lines, set_up
+from earwitness.stats.arrays import Ints
 from earwitness.stats.votes import Votes
 from earwitness.studies.analyse import settings_of
 from earwitness.studies.analysis.prepare import resolve_repeats
@@ -65,6 +66,16 @@ class ExperimentData:
         return tuple(value.name for value in self.values)
 
     @property
+    def signature(self) -> str:
+        """Metrics, values and human system; the list of settings is left open."""
+        setup, human = self.setup, self.human or "none"
+        values = "+".join(self.names)
+        return (
+            f"{setup.metrics.signature}{setup.reader.signature}"
+            f"|references(values={values},human={human}"
+        )
+
+    @property
     def human_number(self) -> int:
         """Number of the human system, or -1."""
         return self.systems.index(self.human) if self.human else -1
@@ -84,6 +95,12 @@ class ExperimentData:
         """Whether all people made references of all items."""
         rows = (self.references.rows[item] for item in self.items)
         return all(len(self.references.annotators[row]) == len(self.people) for row in rows)
+
+    def count_without(self, groups: Ints) -> float:
+        """Return the mean number of items that nobody of a group did; groups are rows of people."""
+        made = [self.references.annotators[self.references.rows[item]] for item in self.items]
+        done = np.array([[name in own for own in made] for name in self.people])
+        return float((~done[groups].any(axis=1)).sum(axis=1).mean())
 
     def key(self, signature: str) -> str:
         """Return what identifies the scores of an experiment: inputs, items and settings."""

@@ -52,11 +52,13 @@ from earwitness.metaeval.significance import choose_swap_unit, swap_metrics
 from earwitness.metric_set import MetricChoice
 from earwitness.report.sentences import join_names
 from earwitness.scoring.score import Place, check
+from earwitness.stats.arrays import Floats, Ints
 from earwitness.stats.significance import holm
 from earwitness.summaries.text_metrics import misrecognized_shares
 from earwitness.task import Filter, parse_where
 from earwitness.version import __version__
 
+SUMMARY_STEPS = 10  # the summary of a value takes about as long as the scores of ten items
 MIN_PEOPLE_FOR_ISOLATION = 5
 ROBUST_SD_FACTOR = 1.4826  # median absolute deviation to standard deviation, for a normal one
 LEVEL_TOLERANCE_SHARE = 0.01  # of the range of a value
@@ -191,41 +193,28 @@ def references_experiment(
         left = count - len(isolated)
         sizes_by_isolation[False] = [*(k for k in sizes_by_isolation[True] if k < left), left]
     judged = read_judgements(judgements, data, scale)
-    signature = "|".join(
-        [
-            f"{data.setup.metrics.signature}{data.setup.reader.signature}",
-            f"references(values={'+'.join(data.names)},human={data.human or 'none'},"
-            f"sizes={'+'.join(map(str, sizes_by_isolation[True]))},isolated={isolated_rule:g},"
-            f"orders={'all' if exact else orders})",
-            f"coefficients={'+'.join(names)}",
-            f"bootstrap(draws={draws},level={level:g})",
-            f"permutation(n={permutations})",
-            f"seed={seed}{keep.signature if isinstance(keep, Filter) else ''}",
-        ]
+    scored = (
+        f"{data.signature},isolated={isolated_rule:g},orders={'all' if exact else orders},"
+        f"sizes={'+'.join(str(size) for size in sizes_by_isolation[True])})|seed={seed}"
     )
-    saved = None if resume_folder is None else SavedBlocks(resume_folder, data.key(signature))
+    saved = None if resume_folder is None else SavedBlocks(resume_folder, data.key(scored))
     engine = in_process if data.setup.metrics.alone else map
-    steps = len(data.values) * len(sizes_by_isolation)
+    steps = len(data.tasks) + SUMMARY_STEPS * len(data.values) * len(sizes_by_isolation)
     tables = score_orders(
         data,
         drawn,
         isolated,
         sizes_by_isolation,
         engine,
-        lambda done, total, _: progress(done, (total or 0) + steps, done),
+        lambda done, _, cases: progress(done, steps, cases),
         saved,
     )
     worker = SummarizeValue(DrawSettings(draws, level, seed), judged, names, data.human_number)
-    tasks = [(isolation, number) for isolation in tables for number in range(len(data.values))]
     summaries: dict[tuple[bool, int], ValueSummary] = {}
-    inputs = (
-        ValueTask(tables[isolation].of_value(number), data.values[number].best == "low")
-        for isolation, number in tasks
-    )
-    scored = len(data.tasks)
-    for done, (task, summary) in enumerate(zip(tasks, engine(worker, inputs), strict=True), 1):
-        summaries[task] = summary
-        progress(scored + done, scored + steps, scored + done)
+    for key, summary in _summarize(data, tables, worker, engine):
+        summaries[key] = summary
+        done = len(data.tasks) + SUMMARY_STEPS * len(summaries)
+        progress(done, steps, done)
     points = _Points(data, sizes_by_isolation, summaries, level)
     curves = tuple(points.curves())
     return ReferencesExperiment(
@@ -248,14 +237,33 @@ def references_experiment(
         leveling=tuple(_find_leveling(data, curves, leveling_tolerance)),
         misrecognized=tuple(_find_misrecognized(data, draws, level, seed)),
         level=level,
-        signature=signature,
+        signature="|".join(
+            [
+                scored + (keep.signature if isinstance(keep, Filter) else ""),
+                f"coefficients={'+'.join(names)}",
+                f"bootstrap(draws={draws},level={level:g})",
+                f"permutation(n={permutations})",
+            ]
+        ),
         inputs=(*data.inputs, *(() if judged is None else judged.inputs)),
         version=__version__,
         simulated=simulated or data.simulated,
-        notes=tuple(_notes(data, judged, annotators)),
+        notes=tuple(_notes(data, judged, annotators, drawn[:, : sizes_by_isolation[True][0]])),
         judged=None if judged is None else judged.means(data.systems),
         smallest_r=nan if judged is None else smallest_correlation(len(judged.systems), level),
     )
+
+
+def _summarize(
+    data: ExperimentData, tables: Mapping[bool, OrderTables], worker: SummarizeValue, map_: Map
+) -> Iterator[tuple[tuple[bool, int], ValueSummary]]:
+    """Yield the summary of every value with and without isolated people."""
+    keys = [(isolation, number) for isolation in tables for number in range(len(data.values))]
+    inputs = (
+        ValueTask(tables[isolation].of_value(number), data.values[number].best == "low")
+        for isolation, number in keys
+    )
+    yield from zip(keys, map_(worker, inputs), strict=True)
 
 
 def _check_coefficients(names: Sequence[str] | str) -> tuple[str, ...]:
@@ -426,24 +434,40 @@ def _find_isolated(data: ExperimentData, limit: float) -> list[Annotator]:
     rows = np.array([references.rows[item] for item in data.items], np.int64)
     cases, places = references.cases.take(rows).people()
     made = [name for row in rows.tolist() for name in references.annotators[row]]
-    metrics = data.setup.metrics
-    column = [one.name for one in metrics.values].index(value.name)
-    scores = metrics.score(metrics.measure(cases))[:, column]
+    metric, column = next(
+        (metric, place)
+        for metric in data.setup.metrics.metrics
+        for place, one in enumerate(data.setup.metrics.named[metric.signature])
+        if one.name == value.name
+    )
+    scores = metric.score(metric.measure_many(cases))[:, column]
     by_person: dict[str, list[float]] = {name: [] for name in data.people}
     for place, score in zip(places.tolist(), scores.tolist(), strict=True):
         if not np.isnan(score):
             by_person[made[place]].append(score)
     closeness = np.array([np.mean(own) if own else nan for own in by_person.values()])
-    known = closeness[~np.isnan(closeness)]
-    spread = ROBUST_SD_FACTOR * np.median(np.abs(known - np.median(known))) if len(known) else 0
-    sign = -1 if value.best == "low" else 1
-    deviation = np.full(len(closeness), nan)
-    if spread > 0 and len(known) >= MIN_PEOPLE_FOR_ISOLATION:
-        deviation = sign * (closeness - np.median(known)) / spread
+    deviations = (-1 if value.best == "low" else 1) * robust_deviations(closeness)
     return [
         Annotator(name, float(own), float(far), bool(limit and far < -limit))
-        for name, own, far in zip(data.people, closeness, deviation, strict=True)
+        for name, own, far in zip(data.people, closeness, deviations, strict=True)
     ]
+
+
+def robust_deviations(values: Floats) -> Floats:
+    """Return distances from the median in robust standard deviations.
+
+    They are undefined with fewer than five values, or if most values are equal. Of 25 people who
+    differ only by chance, one or more are 3 below the median in about 12 % of groups.
+
+    >>> robust_deviations(np.array([1.0, 2.0, 3.0, 4.0, -10.0])).round(2).tolist()
+    [-0.67, 0.0, 0.67, 1.35, -8.09]
+    """
+    known = values[~np.isnan(values)]
+    if len(known) < MIN_PEOPLE_FOR_ISOLATION:
+        return np.full(values.shape, nan)
+    median = np.median(known)
+    spread = ROBUST_SD_FACTOR * np.median(np.abs(known - median))
+    return np.asarray((values - median) / (spread if spread > 0 else nan))
 
 
 def _describe_rule(data: ExperimentData, limit: float) -> str:
@@ -512,9 +536,15 @@ def smallest_correlation(systems: int, level: float) -> float:
 
 
 def _notes(
-    data: ExperimentData, judged: Judgements | None, annotators: Sequence[Annotator]
+    data: ExperimentData,
+    judged: Judgements | None,
+    annotators: Sequence[Annotator],
+    first: Ints,
 ) -> Iterator[str]:
-    """Yield notes on inputs, people, and what intervals hold for."""
+    """Yield notes on inputs, people, and what intervals hold for.
+
+    ``first`` are the first people of every order, as many as the smallest size.
+    """
     yield from data.notes
     people = len(data.people)
     yield (
@@ -529,7 +559,9 @@ def _notes(
     if not data.complete:
         yield (
             "some people did not make references of all items: with k people, an item is scored "
-            "with those of the first k who did, and left out if there are none"
+            f"with those of the first k who did, and left out if there are none (with "
+            f"{first.shape[1]} of them, on average {data.count_without(first):.3g} of "
+            f"{len(data.items)} items)"
         )
     if isolated := [person.name for person in annotators if person.isolated]:
         yield f"isolated: {join_names(isolated)}"

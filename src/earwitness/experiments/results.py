@@ -112,7 +112,8 @@ class Leveling:
     """Whether a value still changes with more people, for one system.
 
     ``people`` is the smallest number from which on the mean stays within ``tolerance`` of that
-    with all people, or 0 if it still changes at the largest number.
+    with all people. It is 0 if this holds for less than a quarter of the numbers, or only for the
+    last one: the value then still changes.
     """
 
     value: str
