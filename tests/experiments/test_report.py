@@ -276,6 +276,7 @@ def test_without_intervals_of_all_sources_those_of_systems_are_shown() -> None:
     bare = tuple(replace(point, intervals={}) for point in points)
     [sentence] = sentences_about(replace(result, correlations=bare), "with the judges")
     assert sentence.endswith("0.840 with 5 people (no interval)")
+    assert "Bands are" not in render(replace(result, correlations=bare, curves=()), "html")
 
 
 def test_the_rule_for_isolated_people_and_the_signature_are_in_the_report() -> None:

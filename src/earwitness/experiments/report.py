@@ -362,9 +362,11 @@ def _correlation_section(result: ReferencesExperiment) -> Iterator[Section]:
     if curves:
         compact = len(curves) > 1
         source = _band_source(result.correlations, BAND_SOURCES)
-        bands = f"; bands are {100 * result.level:.4g} % intervals {SOURCE_LABELS[source]}"
-        text = f"Lines are means over orders of people{bands if source else ''}."
-        parts = tuple(replace(curve, compact=compact) for curve in curves)
+        text = "Lines are means over orders of people."
+        if source:
+            level = f"{100 * result.level:.4g} %"
+            text += f" Bands are {level} intervals {SOURCE_LABELS[source]}, cut at the plot's edge."
+        parts = tuple(replace(curve, compact=compact, clipped=True) for curve in curves)
         yield Section("Correlation with judges by number of people", parts, text, place="pages")
 
 

@@ -87,7 +87,8 @@ class Curve:
 
     If ``fitted``, both axes are linear and cover the data only, and lines are labelled at their
     ends. ``note`` is written into figures, and ``table`` replaces the default table of the
-    estimates. Pages show a ``compact`` curve at half their width.
+    estimates. Pages show a ``compact`` curve at half their width. If ``clipped``, the axis covers
+    all estimates but only the intervals of the last point; wider ones end at its edge.
     """
 
     title: str
@@ -99,6 +100,15 @@ class Curve:
     note: str = ""
     table: Table | None = None
     compact: bool = False
+    clipped: bool = False
+
+    @property
+    def covered(self) -> list[float]:
+        """Numbers that the axis of a fitted curve covers."""
+        rows = [row.values() for _, row in self.points]
+        bounded = rows[-1:] if self.clipped else rows
+        values = [estimate.value for row in rows for estimate in row]
+        return values + [x for row in bounded for e in row for x in (e.low, e.high)]
 
     @property
     def series(self) -> list[str]:

@@ -357,6 +357,15 @@ def test_labels_are_spread_in_their_order_within_the_axis() -> None:
     assert spread_labels([0.0] * 3, 5) == [0.0, 5.0, 10.0]
 
 
+def test_the_axis_of_a_clipped_curve_covers_the_intervals_of_the_last_point_only() -> None:
+    rows = ((1.0, {"a": at(0.5, 0.5)}), (2.0, {"a": at(0.6, 0.05)}))
+    part = Curve("t", SHARE, "people", "", rows, fitted=True)
+    assert sorted(part.covered)[0] == 0.0
+    assert min(replace(part, clipped=True).covered) == 0.5
+    assert max(replace(part, clipped=True).covered) == pytest.approx(0.65)
+    assert '<span style="bottom:0.0%">' not in draw(replace(part, clipped=True))
+
+
 def test_compact_curves_stand_side_by_side_and_are_not_folded() -> None:
     parts = [replace(fitted("a"), compact=True, title=f"t{i}") for i in range(4)]
     page = draw(*parts)

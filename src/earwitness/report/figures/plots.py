@@ -225,7 +225,7 @@ def _draw_fitted_curve(part: Curve, styles: SeriesStyles) -> Figure:
     """Draw lines on linear axes that cover the data, with names at their ends if these fit."""
     local = SeriesStyles(part.series)
     looks = {name: styles[name] if name in styles else local[name] for name in part.series}
-    axis = close_axis(finite_numbers(e for _, row in part.points for e in row.values()))
+    axis = close_axis(part.covered)
     xs = [x for x, _ in part.points]
     ticks = count_ticks(min(xs), max(xs))
     lines = {

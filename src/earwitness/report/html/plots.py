@@ -369,7 +369,7 @@ def curve_plot(part: Curve, colours: Colours) -> Html:
     classes = {name: colours.get(name, series_classes(i)) for i, name in enumerate(part.series)}
     estimates = [estimate for _, row in part.points for estimate in row.values()]
     numbers = [x for e in estimates for x in (e.value, e.low, e.high)]
-    y = close_axis(numbers) if part.fitted else fit_axis(numbers, part.value)
+    y = close_axis(part.covered) if part.fitted else fit_axis(numbers, part.value)
     xs = [x for x, _ in part.points]
     ticks = count_ticks(min(xs), max(xs)) if part.fitted else xs
     is_log = not part.fitted and _is_logarithmic(xs)
