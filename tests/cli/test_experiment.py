@@ -95,16 +95,46 @@ def test_items_can_be_filtered(measured: list[Path]) -> None:
     )
     settings = {row["name"]: row["setting"] for row in json.loads(done.stdout)["settings"]}
     assert settings["items"] == 2
-    assert settings["signature"].endswith("where(accuracy>=0.9)")
+    assert "|where(accuracy>=0.9)" in settings["signature"]
+
+
+def test_answers_of_trials_are_references_and_judgements(
+    study: Path, measured: list[Path], tmp_path: Path
+) -> None:
+    outputs, references = measured
+    records = [json.loads(line) for line in references.read_text(encoding="utf-8").splitlines()]
+    kept = [
+        {"kind": "words", "listener": person["annotator"], "item": record["item"]}
+        | {"positions": person["positions"]}
+        for record in records
+        for person in record["references"]
+    ]
+    rows = csv.DictReader(io.StringIO((study / "judgements.csv").read_text(encoding="utf-8")))
+    rated = [
+        {"kind": "reading", "rating": int(row["score"])}
+        | {name: row[name] for name in ("listener", "item", "system")}
+        for row in rows
+    ]
+    texts = [{name: record[name] for name in ("item", "words", "recognized")} for record in records]
+    for name, lines in {"kept": kept, "rated": rated, "texts": texts}.items():
+        text = "".join(f"{json.dumps(line)}\n" for line in lines)
+        (tmp_path / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    options = (*FEW, "--sizes", "2", "--metric", "sumaccy", "--to", "csv")
+    ratings = "--judgements", str(study / "judgements.csv")
+    answers = "--reading-answers", str(tmp_path / "rated.jsonl")
+    answers += "--words-answers", str(tmp_path / "kept.jsonl")
+    expected = good("references", outputs, references, *ratings, *options).stdout
+    found = good("references", outputs, tmp_path / "texts.jsonl", *answers, *options).stdout
+    assert found == expected
 
 
 def test_an_interrupted_experiment_is_resumed_with_the_same_result(
     measured: list[Path], tmp_path: Path
 ) -> None:
-    arguments = ("references", *measured, *FEW, "--sizes", "2", "--resume", tmp_path / "parts")
-    first = good(*arguments, "--to", "csv").stdout
+    options = (*FEW, "--sizes", "2", "--resume", str(tmp_path / "parts"), "--to", "csv")
+    first = good("references", *measured, *options).stdout
     assert [*(tmp_path / "parts").iterdir()]
-    assert good(*arguments, "--to", "csv").stdout == first
+    assert good("references", *measured, *options).stdout == first
 
 
 @pytest.mark.parametrize(

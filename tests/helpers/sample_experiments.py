@@ -24,8 +24,9 @@ SUMACCY = Value("sumaccy", "high", -inf, 1, "word accuracy against the closest p
 BLEU = Value("bleu", "high", 0, 1, "BLEU with several references")
 WSUMACCY = Value("wsumaccy", "high", -inf, 1, "accuracy times the weight of the path; mean")
 VALUES = (SUMACCY, BLEU, WSUMACCY)
+SYSTEMS = tuple(f"system {i}" for i in range(1, 10))
 HUMAN = "human"
-GROWTH = {"sumaccy": 0.12, "bleu": 0.16, "wsumaccy": -0.5}  # with the logarithm of people
+GROWTH = {"sumaccy": 0.12, "bleu": 0.16}  # of values that rise with the number of people
 SIMULATOR = "50 utterances, 25 people, 9 systems and 1 human, 10 judges, seed 0"
 TOLERANCE = 0.005
 
@@ -37,8 +38,8 @@ def around(value: float, half: float, method: str = "orders", n: int = 50) -> Es
 def mean_of(value: str, quality: float, people: int) -> float:
     """A value that rises with people, or falls and levels off."""
     if value == "wsumaccy":
-        return quality * (0.45 + 0.55 / people**0.9)
-    return quality + GROWTH[value] * (1 - 1 / people**0.4)
+        return quality * (0.45 + 0.55 / float(people) ** 0.9)
+    return quality + GROWTH[value] * (1 - 1 / float(people) ** 0.4)
 
 
 def make_curves(
@@ -90,7 +91,7 @@ def make_correlations(
 def make_experiment(
     *,
     values: Sequence[Value] = VALUES,
-    automatic: Sequence[str] = tuple(f"system {i}" for i in range(1, 10)),
+    automatic: Sequence[str] = SYSTEMS,
     human: str = HUMAN,
     people: Sequence[int] = tuple(range(1, 26)),
     isolated: int = 0,

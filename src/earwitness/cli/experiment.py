@@ -29,6 +29,7 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.errors import UsageError, nearest
+from earwitness.studies.answers import read_reading_answers, read_word_answers
 
 # --- Command group -------------------------------------------------------------------------------
 
@@ -105,6 +106,19 @@ REFERENCES_OPTIONS = (
         help="Table of ratings of the outputs (repeatable).",
     ),
     section_option(
+        "--reading-answers",
+        multiple=True,
+        type=FILE_PATH,
+        metavar="FILE",
+        help="Ratings from reading trials (repeatable).",
+    ),
+    section_option(
+        "--words-answers",
+        type=FILE_PATH,
+        metavar="FILE",
+        help="References from words trials.",
+    ),
+    section_option(
         "--scale", default="", metavar="NAME", help="Rating scale, if there are several."
     ),
     section_option("--human", default="", metavar="NAME", help="Person who is also a system."),
@@ -175,6 +189,8 @@ def references_command(
     references: str | None,
     *,
     judgements: tuple[Path, ...],
+    reading_answers: tuple[Path, ...],
+    words_answers: Path | None,
     jobs: int,
     quiet: bool,
     points: Path | None,
@@ -185,22 +201,28 @@ def references_command(
     """Draw scores and correlations by number of references.
 
     \b
-    REFERENCES have the references of several people per item; JSON Lines as for score.
+    REFERENCES have the references of several people per item; JSON Lines as for score. With
+    --words-answers, they are the answers of people, and REFERENCES has the transcripts.
     earwitness experiment references outputs.jsonl references.jsonl \\
         --judgements ratings.csv --human anna -o report.html
     """
     import earwitness
 
     sizes = {name: options.pop(name) for name in SIMULATOR_SIZES}
-    inputs = [outputs, references, *map(str, judgements)]
+    answers = [*reading_answers, *filter(None, [words_answers])]
+    inputs = [outputs, references, *map(str, [*judgements, *answers])]
     target = OutputTarget.of(options, inputs, points)
     point_file = None if points is None else TextTarget(points)
     work = drop_unset(options)
-    data: dict[str, Any] = {"outputs": outputs, "references": references, "judgements": judgements}
     if simulate:
         data = simulated_inputs(inputs, sizes, work)
     else:
         check_files(outputs, references, sizes)
+        read = (read_reading_answers(path) for path in reading_answers)
+        given: Any = references
+        if words_answers is not None and references is not None:
+            given = read_word_answers(words_answers, references)
+        data = {"outputs": outputs, "references": given, "judgements": [*judgements, *read]}
     with (
         warnings_as_notes(),
         note_on_interruption(RESUME_REMARK if resume else "nothing was written"),

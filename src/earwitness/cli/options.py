@@ -415,7 +415,8 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
     "quiet": section_option("--quiet", is_flag=True, help="Hide the progress bar."),
 }
 SHARED_ORDER = (
-    *("judgements", "scale", "human", "sizes", "orders", "exact", "coefficients", "isolated_rule"),
+    *("judgements", "reading_answers", "words_answers", "scale", "human"),
+    *("sizes", "orders", "exact", "coefficients", "isolated_rule"),
     *("metrics", "values", "against", "alpha", "permutations", "baselines", "ceiling", "by"),
     *("where", "worst", "worst_by", "show", "draws", "level", "seed", "on_error", "system"),
     *("samples", "alignments", "fewer", "repeats", "jobs", "quiet", "to", "table"),

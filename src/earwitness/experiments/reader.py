@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
@@ -34,7 +34,7 @@ from earwitness.task import Collector, CollectorSettings, ScoredBatch, Slicing
 
 PAPER_METRICS = ("sumaccy", "bleu")
 PAPER_VALUES = ("sumaccy", "bleu", "wsumaccy")  # in the order of the figures
-ItemFilter = Callable[[Mapping[str, Any]], bool]
+ItemFilter = Callable[..., bool]  # of the fields of an item
 
 
 # --- Outputs and references -----------------------------------------------------------------------

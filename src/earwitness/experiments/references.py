@@ -65,7 +65,7 @@ LEVEL_TOLERANCE_SHARE = 0.01  # of the range of a value
 MIN_LEVEL_SHARE = 0.25  # share of sizes over which a value must stay within the tolerance
 
 
-def run_references_experiment(
+def references_experiment(
     outputs: Place,
     references: Place,
     judgements: TableInput | Sequence[TableInput] = (),
@@ -168,7 +168,7 @@ def run_references_experiment(
     >>> made = [{"annotator": name, "positions": kept} for name, kept in people.items()]
     >>> reference = {"item": "a", "words": words, "references": made}
     >>> output = {"item": "a", "system": "mine", "output": {"positions": [1, 2, 4]}}
-    >>> result = run_references_experiment([output], [reference])
+    >>> result = references_experiment([output], [reference])
     >>> [round(p.mean, 3) for p in result.curves if p.value == "sumaccy" and p.system == "mine"]
     [0.667, 1.0, 1.0]
     """
@@ -575,4 +575,4 @@ def _notes(
         )
 
 
-references_experiment = run_references_experiment  # its name in the package ``earwitness``
+run_references_experiment = references_experiment

@@ -166,9 +166,6 @@ def _leveling_phrase(result: ReferencesExperiment, value: Value, levels: Sequenc
 
 def _correlation_sentences(result: ReferencesExperiment) -> Iterator[str]:
     """Yield the correlation of each value with the fewest and with the most people."""
-    if not result.correlations:
-        yield "No judgements were given, so that correlations with judges are not computed"
-        return
     condition, coefficient = result.main_condition, result.coefficients[0]
     scale = _coefficient_value(coefficient)
     for value in result.values:
@@ -246,7 +243,8 @@ def _limit_sentences(result: ReferencesExperiment) -> Iterator[str]:
         widths = [
             test.difference.high - test.difference.low
             for test in result.tests
-            if test.condition == condition and not isnan(test.difference.low)
+            if (test.coefficient, test.condition) == ("pearson", condition)
+            if not isnan(test.difference.low)
         ]
         if widths:
             sentence += (
@@ -309,8 +307,11 @@ def summary_sentences(result: ReferencesExperiment) -> Iterator[str]:
     if result.simulated:
         yield f"All figures are of simulated data, not of people: {result.simulated}"
     yield from _test_sentences(result)
-    yield from _correlation_sentences(result)
+    if result.correlations:
+        yield from _correlation_sentences(result)
     yield from _trend_sentences(result)
+    if not result.correlations:
+        yield "No judgements were given, so that correlations with judges are not computed"
     yield from _isolated_sentences(result)
     yield from _misrecognized_sentences(result)
     yield from _limit_sentences(result)
@@ -545,10 +546,6 @@ def _misrecognized_section(result: ReferencesExperiment) -> Iterator[Section]:
     yield Section("Misrecognized words", (Table(title, header, rows),), text)
 
 
-def _method_section(result: ReferencesExperiment) -> Section:
-    return Section("How it was computed", (Lines("", tuple(_method_lines(result))),), place="pages")
-
-
 def _method_lines(result: ReferencesExperiment) -> Iterator[str]:
     if result.simulated:
         yield f"Data: simulated. {result.simulated}."
@@ -588,7 +585,7 @@ def experiment_report(result: ReferencesExperiment) -> Report:
         *_tests_section(result),
         *_people_section(result),
         *_misrecognized_section(result),
-        _method_section(result),
+        Section("How it was computed", (Lines("", tuple(_method_lines(result))),), place="pages"),
     )
     return Report(
         _marked(result, title),

@@ -275,13 +275,17 @@ class CategoryShares:
 
 @dataclass(frozen=True, slots=True)
 class NetworkPart:
-    """Word network; ``number`` identifies it on the page, ``picked`` is the highlighted system."""
+    """Word network; ``number`` identifies it on the page, ``picked`` is the highlighted system.
+
+    The table of the words that each person kept is folded unless ``grid_open``.
+    """
 
     title: str
     network: WordNetwork
     number: int
     picked: str
     why: str = ""
+    grid_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -37,7 +36,8 @@ NO_FILTER = Filter()
 SEEN_COUNT, KEPT_COUNT, MISSING_COUNT, NAME_COUNT = "seen", "kept", "without ", "named "
 
 
-class FilteredItems(NamedTuple):
+@dataclass(frozen=True)
+class FilteredItems:
     """Items that a filter leaves out, of how many, and the number of items without each field.
 
     ``field_names`` are the names of all fields of items.
@@ -45,7 +45,7 @@ class FilteredItems(NamedTuple):
 
     items: frozenset[str] = frozenset()
     total: int = 0
-    without: Mapping[str, int] = MappingProxyType({})
+    without: Mapping[str, int] = field(default_factory=dict)
     field_names: frozenset[str] = frozenset()
 
 

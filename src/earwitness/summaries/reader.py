@@ -25,6 +25,7 @@ from earwitness.summaries.records import (
     RecognizedWord,
     SummaryAnnotation,
     SummaryContent,
+    SummaryItemLine,
     SummaryReferenceLine,
 )
 from earwitness.task import TaskReader
@@ -71,7 +72,7 @@ class ParsedSummary(NamedTuple):
 EMPTY_SUMMARY = ParsedSummary(Summary("", (), ()))
 
 
-def item_of(record: SummaryReferenceLine, reading: SummaryOptions) -> Item | list[Fault]:
+def item_of(record: SummaryItemLine, reading: SummaryOptions) -> Item | list[Fault]:
     """Return the item with its transcript, or all faults."""
     duration = NAN if record.duration is UNSET else record.duration
     fields = {"words": record.words, "transcript": record.transcript, "ctm": record.ctm}
@@ -102,7 +103,7 @@ def item_of(record: SummaryReferenceLine, reading: SummaryOptions) -> Item | lis
 
 
 def _with_recognized(
-    item: Item, record: SummaryReferenceLine, reading: SummaryOptions
+    item: Item, record: SummaryItemLine, reading: SummaryOptions
 ) -> Item | list[Fault]:
     """Return the item with the positions of the words of a recognizer, or all faults."""
     given, name = record.recognized, "recognized"

@@ -252,8 +252,8 @@ def _draw_fitted_curve(part: Curve, styles: SeriesStyles) -> Figure:
         bounded = [(x, e.low, e.high) for x, e in points if not isnan(e.low)]
         if bounded:
             alpha = FAINT_BAND if len(lines) > MAX_BANDS else 0.18
-            columns = zip(*bounded, strict=True)
-            axes.fill_between(*columns, alpha=alpha, linewidth=0, color=look.colour)
+            places, lows, highs = ([row[column] for row in bounded] for column in range(3))
+            axes.fill_between(places, lows, highs, alpha=alpha, linewidth=0, color=look.colour)
         shown = [i for i, (x, _) in enumerate(points) if x in marked]
         place = [x for x, _ in points], [e.value for _, e in points]
         settings: dict[str, Any] = {**look.mark, "linestyle": look.line, "markevery": shown}
