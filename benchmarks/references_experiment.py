@@ -23,6 +23,7 @@ from earwitness.experiments.people_orders import draw_orders, first_people
 from earwitness.experiments.reader import read_data
 from earwitness.experiments.references import run_references_experiment
 from earwitness.metric import keep_subsets
+from earwitness.task import parse_where
 
 BAR_SECONDS, BAR_MEMORY = 600, 1000  # MB
 BOUNDED_SIZES, BOUNDED_ORDERS = (1, 2, 3, 5, 8, 12, 18, 25), 20
@@ -78,7 +79,7 @@ def measured(records: Records, settings: dict[str, Any], answer: Any) -> None:
 
 def seconds_from_scratch(records: Records, sizes: list[int], orders: int) -> tuple[float, int]:
     """Return the CPU time of all cases from a sample, and the number of cases."""
-    data = read_data(*records[:2], None, None, HUMAN, None, {})
+    data = read_data(*records[:2], None, None, HUMAN, parse_where(()), {})
     drawn = draw_orders(len(data.people), orders, 0, exact=False)
     subsets = first_people(drawn, [], sizes).subsets
     sample = subsets[:: max(1, len(subsets) // 40)]

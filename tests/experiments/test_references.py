@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from itertools import permutations
 from pathlib import Path
 from statistics import fmean
@@ -29,9 +29,9 @@ METRICS = (SummarizationAccuracy(), Bleu())
 VALUES = ("sumaccy", "bleu", "wsumaccy")
 
 
-def content(result: object) -> str:
+def content(result: ReferencesExperiment | tuple[object, ...]) -> str:
     """All parts of a result as text, in which undefined numbers are equal."""
-    return repr(asdict(result)) if is_dataclass(result) else repr(result)
+    return repr(asdict(result) if isinstance(result, ReferencesExperiment) else result)
 
 
 def curve(result: ReferencesExperiment, value: str, system: str, **which: bool) -> list[float]:
@@ -285,7 +285,7 @@ def test_chapters_use_the_same_experiment() -> None:
             "item": one["item"],
             "system": one["system"],
             "listener": 1,
-            "score": 5 - int(one["system"][1]),
+            "score": 5 - int(str(one["system"])[1]),
         }
         for one in outputs
     ]

@@ -25,7 +25,7 @@ def item_cases(words: int, seed: int) -> CaseList:
     said = tuple(rng.choice("abcdefg") for _ in range(words))
 
     def summary() -> Summary:
-        kept = sorted(rng.sample(range(1, words + 1), rng.randint(1, words // 2)))
+        kept = sorted(rng.sample(range(1, words + 1), rng.randint(words // 4, words // 2)))
         chosen = tuple(said[place - 1] for place in kept)
         return Summary(" ".join(chosen), chosen, tuple(kept))
 
@@ -53,7 +53,7 @@ def with_subsets(cases: CaseList) -> list[Case]:
         {"match": "surface"},
     ],
 )
-@pytest.mark.parametrize("words", [12, 70])
+@pytest.mark.parametrize("words", [12, 90, 240])
 def test_subsets_are_measured_with_all_parameters(given: dict[str, str], words: int) -> None:
     metric, cases = SummarizationAccuracy(**given), item_cases(words, 1)
     plain = metric.measure_many(with_subsets(cases)).reshape(len(SUBSETS), 3, -1)

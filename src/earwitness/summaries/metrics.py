@@ -41,8 +41,9 @@ from earwitness.text.words import normalise_word, word_ngrams
 # --- Summarization accuracy ----------------------------------------------------------------------
 
 
-# number of words of a transcript and of an output up to which all networks are computed at once
-MAX_SMALL_WORDS = 64
+# number of words of a network and of an output up to which all networks are computed at once;
+# sums of log counts of longer paths have too few digits there
+MAX_SMALL_WORDS = 80
 CEILING_VALUES = ("wsumaccy_ceiling", "wsumaccy_normalised", "wsumaccy_normalised_micro")
 OBJECTIVE_OPTION = {
     "help": "criterion for the closest path: fewest edits, or highest accuracy (edits per word)",

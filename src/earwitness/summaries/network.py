@@ -472,8 +472,8 @@ class ItemCases:
 
     @property
     def longest(self) -> int:
-        """Number of words of the transcript or of the longest output, whichever is larger."""
-        return max(self.size, int(self.lengths.max()))
+        """Number of words that anybody kept or of the longest output, whichever is larger."""
+        return max(self.words, int(self.lengths.max()))
 
     @cached_property
     def chosen(self) -> NDArray[np.float32]:
