@@ -121,8 +121,8 @@ def test_answers_of_trials_are_references_and_judgements(
         (tmp_path / f"{name}.jsonl").write_text(text, encoding="utf-8")
     options = (*FEW, "--sizes", "2", "--metric", "sumaccy", "--to", "csv")
     ratings = "--judgements", str(study / "judgements.csv")
-    answers = "--reading-answers", str(tmp_path / "rated.jsonl")
-    answers += "--words-answers", str(tmp_path / "kept.jsonl")
+    read = "--reading-answers", str(tmp_path / "rated.jsonl")
+    answers = *read, "--words-answers", str(tmp_path / "kept.jsonl")
     expected = good("references", outputs, references, *ratings, *options).stdout
     found = good("references", outputs, tmp_path / "texts.jsonl", *answers, *options).stdout
     assert found == expected

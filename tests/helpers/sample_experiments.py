@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from math import inf, nan, sqrt
+from math import inf, nan, pow, sqrt
 
 from earwitness.core import Estimate, Input, Value
 from earwitness.experiments.results import (
@@ -38,8 +38,8 @@ def around(value: float, half: float, method: str = "orders", n: int = 50) -> Es
 def mean_of(value: str, quality: float, people: int) -> float:
     """A value that rises with people, or falls and levels off."""
     if value == "wsumaccy":
-        return quality * (0.45 + 0.55 / float(people) ** 0.9)
-    return quality + GROWTH[value] * (1 - 1 / float(people) ** 0.4)
+        return quality * (0.45 + 0.55 / pow(people, 0.9))
+    return quality + GROWTH[value] * (1 - 1 / pow(people, 0.4))
 
 
 def make_curves(

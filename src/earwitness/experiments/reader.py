@@ -125,7 +125,7 @@ def read_data(
     metrics: MetricChoice | None,
     values: Sequence[str] | str | None,
     human: str,
-    where: ItemFilter,
+    where: ItemFilter | None,
     parameters: dict[str, Any],
 ) -> ExperimentData:
     source, other = sources(outputs, references)
@@ -153,7 +153,7 @@ def read_data(
     found = run.references
     assert found is not None
     used = {
-        item: where({**found.metas[row], **setup.reader.fields(found.cases, row)})
+        item: where is None or where({**found.metas[row], **setup.reader.fields(found.cases, row)})
         for item, row in found.rows.items()
     }
     batches = [(cases, list(cases.systems)) for cases in kept.batches]

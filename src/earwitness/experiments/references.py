@@ -55,7 +55,7 @@ from earwitness.scoring.score import Place, check
 from earwitness.stats.arrays import Floats, Ints
 from earwitness.stats.significance import holm
 from earwitness.summaries.text_metrics import misrecognized_shares
-from earwitness.task import Filter, parse_where
+from earwitness.task import parse_where
 from earwitness.version import __version__
 
 SUMMARY_STEPS = 10  # the summary of a value takes about as long as the scores of ten items
@@ -181,7 +181,8 @@ def references_experiment(
         permutations=permutations,
     )
     names = _check_coefficients(coefficients)
-    keep = where if callable(where) else parse_where(where)
+    conditions = parse_where(() if callable(where) else where)
+    keep: ItemFilter = where if callable(where) else conditions.__call__
     data = read_data(outputs, references, metrics, values, human, keep, parameters)
     count = len(data.people)
     exact = exact or (count <= MAX_EXACT_PEOPLE and factorial(count) <= orders)
@@ -239,7 +240,7 @@ def references_experiment(
         level=level,
         signature="|".join(
             [
-                scored + (keep.signature if isinstance(keep, Filter) else ""),
+                f"{scored}{conditions.signature}",
                 f"coefficients={'+'.join(names)}",
                 f"bootstrap(draws={draws},level={level:g})",
                 f"permutation(n={permutations})",
