@@ -365,7 +365,7 @@ def _largest(values: Floats, share: float) -> list[int]:
 # --- Recognition and systems ---------------------------------------------------------------------
 
 
-class HeardWord(NamedTuple):
+class SimulatedWord(NamedTuple):
     """A recognized word with its times, its position or 0 if it is wrong, and where it is."""
 
     word: str
@@ -375,7 +375,7 @@ class HeardWord(NamedTuple):
     place: int
 
 
-def _recognize(rng: np.random.Generator, utterance: Utterance) -> Iterator[HeardWord]:
+def _recognize(rng: np.random.Generator, utterance: Utterance) -> Iterator[SimulatedWord]:
     """Yield the recognized words of an utterance, some of which are wrong."""
     rate = rng.beta(*RECOGNITION_ERRORS)
     vocabulary = [*NOUNS, *VERBS, *ADJECTIVES]
@@ -385,22 +385,22 @@ def _recognize(rng: np.random.Generator, utterance: Utterance) -> Iterator[Heard
         while wrong == word:
             wrong = str(rng.choice(vocabulary))
         if kind >= 1:
-            yield HeardWord(word, start, end, place + 1, place)
+            yield SimulatedWord(word, start, end, place + 1, place)
         elif kind < REPLACED_SHARE:
-            yield HeardWord(wrong, start, end, 0, place)
+            yield SimulatedWord(wrong, start, end, 0, place)
         elif kind >= REPLACED_SHARE + DROPPED_SHARE:
             middle = round((start + end) / 2, 2)
-            yield HeardWord(word, start, middle, place + 1, place)
-            yield HeardWord(wrong, middle, end, 0, place)
+            yield SimulatedWord(word, start, middle, place + 1, place)
+            yield SimulatedWord(wrong, middle, end, 0, place)
 
 
 def _summarize(
     rng: np.random.Generator,
     utterance: Utterance,
-    recognized: Sequence[HeardWord],
+    recognized: Sequence[SimulatedWord],
     degradation: float,
     ratio: float,
-) -> list[HeardWord]:
+) -> list[SimulatedWord]:
     """Return the words that a system keeps; ``degradation`` is 0 for the best system, 1 at most."""
     spread, caution = (a + (b - a) * degradation for a, b in (ERROR_SPREADS, CAUTION))
     is_wrong = np.array([word.position == 0 for word in recognized])
