@@ -259,6 +259,8 @@ def test_a_filter_by_a_field_of_outputs_keeps_outputs() -> None:
     marked = [{**line, "meta": {"words": n % 5}} for n, line in enumerate(outputs)]
     found = score(marked, references, where="words!=0", draws=100)
     assert found.notes[0] == "words!=0 holds for 38 of 48 outputs, which are kept"
+    both = score(marked[:-1], references, where=["words>0", "words<3"], on_error="skip", draws=100)
+    assert both.notes[0] == "words>0 and words<3 hold for 19 of 47 outputs, which are kept"
     counts = {name: own["collar_f1"].n for name, own in found.systems.items()}
     assert sum(counts.values()) == 38
 
@@ -286,6 +288,8 @@ def test_invalid_filters_are_refused() -> None:
             [{**line, "references": line["references"] * 2} for line in references[:1]],
             where="snrr>=0",
         )
+    with pytest.raises(UsageError, match='no item or output has a field "level"'):
+        score(outputs, references, where=["level>=0", "level<9"])
     with pytest.raises(UsageError, match="where: snr>=99 holds for none of 24 items"):
         score(outputs, references, where="snr>=99")
     with pytest.raises(UsageError, match="where: snr>=99 holds for none of 24 outputs"):

@@ -55,9 +55,9 @@ def filter_records(
     """Return the indices of records that remain, and the counts of all."""
     kept = [place for place, record in enumerate(records) if where(record)]
     counts = Counter({SEEN_COUNT: len(records), KEPT_COUNT: len(kept)})
-    for condition in where.conditions:
-        missing = sum(condition.find(record) is None for record in records)
-        counts[f"{MISSING_COUNT}{condition.field}"] += missing
+    for name in dict.fromkeys(condition.field for condition in where.conditions):
+        missing = sum(record.get(name) is None for record in records)
+        counts[f"{MISSING_COUNT}{name}"] = missing
     counts.update({f"{NAME_COUNT}{name}" for record in records for name in record})
     return kept, counts
 

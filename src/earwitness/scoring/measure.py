@@ -159,7 +159,8 @@ class MeasureBlock:
 
     def __call__(self, block: LineBlock) -> MeasuredBatch:
         if self.references is None:
-            fields = [Slicing(name) for name in {one.field for one in self.where.conditions}]
+            names = dict.fromkeys(one.field for one in self.where.conditions)
+            fields = [Slicing(name) for name in names]
             by = (*self.by, *fields)
             parsed = self.reader.samples(block, self.system, self.on_error, by)
             parsed = _filter_samples(parsed, self.where, fields)
