@@ -155,7 +155,7 @@ EDGE_PERCENT = 3  # labels closer to an end (in percent) are moved inside
 LOG_SCALE_ABOVE_RATIO = 8
 MAX_MARKED_POINTS = 12  # with more points per line, only those at ticks have marks
 MAX_BANDS = 3  # with more lines, bands are pale until a line is pointed at
-MIN_TICK_STEPS = 0.6  # between the ends of an axis and the next tick
+MIN_TICK_STEPS = 0.5  # between the ends of an axis and the next tick
 LABEL_GAP, COMPACT_LABEL_GAP = 5.5, 8.0  # between labels of lines, in percent of the height
 MAX_LABEL_LETTERS = 24  # longer names are in the legend
 HUMAN_CLASSES = "people k2 d0"  # of the series that is the work of people
@@ -434,12 +434,12 @@ def _curve_positions(xs: Sequence[float], *, logarithmic: bool) -> dict[float, f
 def count_ticks(low: float, high: float) -> list[float]:
     """Return ticks of an axis of counts: both ends, and round numbers that are not close to them.
 
-    >>> count_ticks(1, 25), count_ticks(2, 4)
-    ([1, 5, 10, 15, 20, 25], [2, 3, 4])
+    >>> count_ticks(1, 25), count_ticks(1, 9)
+    ([1, 5, 10, 15, 20, 25], [1, 2, 4, 6, 8, 9])
     """
     if low == high:
         return [low]
-    step = max(1.0, _round_step((high - low) / CLOSE_TICK_COUNT))
+    step = max(1.0, _round_step((high - low) / (CLOSE_TICK_COUNT - 1)))
     rounds = (i * step for i in range(ceil(low / step), floor(high / step) + 1))
     inner = [x for x in rounds if min(x - low, high - x) >= MIN_TICK_STEPS * step]
     return [low, *(int(x) if x == int(x) else x for x in inner), high]
