@@ -230,6 +230,18 @@ def test_isolated_people_are_found_and_left_out() -> None:
     assert {test.condition for test in result.tests} == conditions
 
 
+def test_the_human_system_may_be_an_isolated_person() -> None:
+    records = summary_records(8, 8, 3, human="P0", isolated=1, words=14)
+    result = run_references_experiment(*records, human="P0", orders=20, **QUICK)
+    assert [person.name for person in result.annotators if person.isolated] == ["P0"]
+    ends = {(p.system, p.isolated): p.people for p in result.curves}
+    assert [ends[name, True] for name in ("S0", "P0")] == [8, 7]
+    assert [ends[name, False] for name in ("S0", "P0")] == [7, 7]
+    for value in VALUES:  # the others are the same with and without the person
+        both = [curve(result, value, "P0", isolated=isolated) for isolated in (True, False)]
+        assert both[0] == both[1]
+
+
 def test_few_people_or_no_rule_leave_nobody_isolated() -> None:
     few = run_references_experiment(*summary_records(6, 4, isolated=1), **QUICK)
     assert not any(person.isolated for person in few.annotators)

@@ -297,6 +297,10 @@ class OrderTables:
         pairs = zip(self.values, self.subsets, strict=True)
         return tuple(OrderValues(values[number], own.rows) for values, own in pairs)
 
+    def most_people(self) -> list[int]:
+        """Return the number of people of the largest subset, by system."""
+        return [int(own.subsets[own.rows[0, -1]].sum()) for own in self.subsets]
+
     def with_all_people(self) -> Floats:
         """Return values × systems × items with all people, who are the last size."""
         pairs = zip(self.values, self.subsets, strict=True)

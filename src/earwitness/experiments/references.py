@@ -215,7 +215,7 @@ def references_experiment(
         summaries[key] = summary
         done = len(data.tasks) + SUMMARY_STEPS * len(summaries)
         progress(done, steps, done)
-    points = _Points(data, sizes_by_isolation, summaries, level)
+    points = _Points(data, tables, sizes_by_isolation, summaries, level)
     curves = tuple(points.curves())
     return ReferencesExperiment(
         title="Number of people who made references",
@@ -291,15 +291,17 @@ def _check_sizes(sizes: Sequence[int] | None, people: int) -> list[int]:
 @dataclass(frozen=True)
 class _Points:
     data: ExperimentData
+    tables: Mapping[bool, OrderTables]
     sizes: Mapping[bool, Sequence[int]]
     summaries: Mapping[tuple[bool, int], ValueSummary]
     level: float
 
     def curves(self) -> Iterator[CurvePoint]:
-        """Yield the points of all curves; a person has no point with their own references."""
+        """Yield the points of all curves; that of a person ends with all other people."""
         for (isolated, number), summary in self.summaries.items():
-            for system, bands in zip(self.data.systems, summary.curves, strict=True):
-                most = self.sizes[isolated][-1] - (system in self.data.people)
+            most_people = self.tables[isolated].most_people()
+            rows = zip(self.data.systems, summary.curves, most_people, strict=True)
+            for system, bands, most in rows:
                 for place, size in enumerate(self.sizes[isolated]):
                     if size <= most:
                         yield CurvePoint(
