@@ -16,6 +16,7 @@ from scipy.stats import kendalltau, spearmanr
 
 from earwitness.core import Case, Item, Key, Summary
 from earwitness.errors import UsageError
+from earwitness.experiments import curves
 from earwitness.experiments.people_orders import ScoreSubsets
 from earwitness.experiments.references import run_references_experiment, smallest_correlation
 from earwitness.experiments.results import Condition, ReferencesExperiment
@@ -472,6 +473,13 @@ def test_too_many_orders_or_too_few_people_are_refused() -> None:
     records = summary_records(people=1)
     with pytest.raises(UsageError, match="at least two people are required"):
         run_references_experiment(*records, **QUICK)
+
+
+def test_more_scores_than_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(curves, "MAX_SCORES", 404)
+    # 15 subsets of 4 people, 3 values, 3 systems and 3 items.
+    with pytest.raises(UsageError, match="405 scores of 15 groups of people do not fit"):
+        run_references_experiment(*summary_records(), **QUICK)
 
 
 def test_judgements_on_several_scales_need_a_choice() -> None:
