@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from earwitness.core import Estimate, Map, Progress, Summary, no_progress
+from earwitness.core import Estimate, Map, Progress, StrPath, Summary, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.experiments.curves import (
@@ -86,7 +86,7 @@ def references_experiment(
     scale: str = "",
     map: Map = in_process,
     progress: Progress = no_progress,
-    resume_folder: Path | None = None,
+    resume_folder: StrPath | None = None,
     simulated: str = "",
     where: ItemFilter | Sequence[str] | str = (),
     **parameters: Any,
@@ -197,7 +197,7 @@ def references_experiment(
         f"{data.signature},isolated={isolated_rule:g},orders={'all' if exact else orders},"
         f"sizes={'+'.join(str(size) for size in sizes_by_isolation[True])})|seed={seed}"
     )
-    saved = None if resume_folder is None else SavedBlocks(resume_folder, data.key(scored))
+    saved = None if resume_folder is None else SavedBlocks(Path(resume_folder), data.key(scored))
     engine = in_process if data.setup.metrics.alone else map
     steps = len(data.tasks) + SUMMARY_STEPS * len(data.values) * len(sizes_by_isolation)
     tables = score_orders(
