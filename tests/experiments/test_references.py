@@ -16,6 +16,7 @@ from scipy.stats import kendalltau, spearmanr
 
 from earwitness.core import Case, Item, Key, Summary
 from earwitness.errors import UsageError
+from earwitness.experiments import curves
 from earwitness.experiments.people_orders import ScoreSubsets
 from earwitness.experiments.references import run_references_experiment, smallest_correlation
 from earwitness.experiments.results import Condition, ReferencesExperiment
@@ -228,6 +229,18 @@ def test_isolated_people_are_found_and_left_out() -> None:
     conditions = {point.condition for point in result.correlations}
     assert conditions == {Condition(h, i) for h in (True, False) for i in (True, False)}
     assert {test.condition for test in result.tests} == conditions
+
+
+def test_the_human_system_may_be_an_isolated_person() -> None:
+    records = summary_records(8, 8, 3, human="P0", isolated=1, words=14)
+    result = run_references_experiment(*records, human="P0", orders=20, **QUICK)
+    assert [person.name for person in result.annotators if person.isolated] == ["P0"]
+    ends = {(p.system, p.isolated): p.people for p in result.curves}
+    assert [ends[name, True] for name in ("S0", "P0")] == [8, 7]
+    assert [ends[name, False] for name in ("S0", "P0")] == [7, 7]
+    for value in VALUES:  # the others are the same with and without the person
+        both = [curve(result, value, "P0", isolated=isolated) for isolated in (True, False)]
+        assert both[0] == both[1]
 
 
 def test_few_people_or_no_rule_leave_nobody_isolated() -> None:
@@ -460,6 +473,13 @@ def test_too_many_orders_or_too_few_people_are_refused() -> None:
     records = summary_records(people=1)
     with pytest.raises(UsageError, match="at least two people are required"):
         run_references_experiment(*records, **QUICK)
+
+
+def test_more_scores_than_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(curves, "MAX_SCORES", 404)
+    # 15 subsets of 4 people, 3 values, 3 systems and 3 items.
+    with pytest.raises(UsageError, match="405 scores of 15 groups of people do not fit"):
+        run_references_experiment(*summary_records(), **QUICK)
 
 
 def test_judgements_on_several_scales_need_a_choice() -> None:

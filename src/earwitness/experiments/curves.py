@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from earwitness.core import Map, Progress
+from earwitness.errors import UsageError
 from earwitness.experiments.people_orders import (
     PeopleSubsets,
     SavedBlocks,
@@ -297,6 +298,10 @@ class OrderTables:
         pairs = zip(self.values, self.subsets, strict=True)
         return tuple(OrderValues(values[number], own.rows) for values, own in pairs)
 
+    def most_people(self) -> list[int]:
+        """Return the number of people of the largest subset, by system."""
+        return [int(own.subsets[own.rows[0, -1]].sum()) for own in self.subsets]
+
     def with_all_people(self) -> Floats:
         """Return values × systems × items with all people, who are the last size."""
         pairs = zip(self.values, self.subsets, strict=True)
@@ -325,6 +330,7 @@ def score_orders(
     worker = ScoreSubsets(
         data.setup.metrics, data.names, tuple(parts[0].subsets for parts in merged)
     )
+    _check_memory(data, worker)
     group_of = [0 if n not in data.people else data.own_people.index(n) + 1 for n in data.systems]
     values = tuple(
         np.full((len(data.names), len(worker.groups[group]), len(data.items)), np.nan)
@@ -337,6 +343,20 @@ def score_orders(
         with_all: OrderTables(values, tuple(merged[group][part] for group in group_of))
         for part, with_all in enumerate(sizes_by_isolation)
     }
+
+
+MAX_SCORES = 250_000_000  # in memory, 2 GB
+
+
+def _check_memory(data: ExperimentData, worker: ScoreSubsets) -> None:
+    """Raise UsageError if the scores of all subsets do not fit into memory."""
+    subsets = max(map(len, worker.groups))
+    scores = subsets * len(data.names) * len(data.systems) * len(data.items)
+    if scores > MAX_SCORES:
+        raise UsageError(
+            f"{scores:,} scores of {subsets:,} groups of people do not fit into memory — use fewer "
+            "orders, sizes or items"
+        )
 
 
 def _judged_values(systems: Sequence[OrderValues], judged: Judgements) -> list[OrderValues]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from earwitness.core import Estimate, Map, Progress, Summary, no_progress
+from earwitness.core import Estimate, Map, Progress, StrPath, Summary, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.experiments.curves import (
@@ -86,7 +86,7 @@ def references_experiment(
     scale: str = "",
     map: Map = in_process,
     progress: Progress = no_progress,
-    resume_folder: Path | None = None,
+    resume_folder: StrPath | None = None,
     simulated: str = "",
     where: ItemFilter | Sequence[str] | str = (),
     **parameters: Any,
@@ -198,7 +198,7 @@ def references_experiment(
         f"{data.signature},isolated={isolated_rule:g},orders={'all' if exact else orders},"
         f"sizes={'+'.join(str(size) for size in sizes_by_isolation[True])})|seed={seed}"
     )
-    saved = None if resume_folder is None else SavedBlocks(resume_folder, data.key(scored))
+    saved = None if resume_folder is None else SavedBlocks(Path(resume_folder), data.key(scored))
     engine = in_process if data.setup.metrics.alone else map
     steps = len(data.tasks) + SUMMARY_STEPS * len(data.values) * len(sizes_by_isolation)
     tables = score_orders(
@@ -216,7 +216,7 @@ def references_experiment(
         summaries[key] = summary
         done = len(data.tasks) + SUMMARY_STEPS * len(summaries)
         progress(done, steps, done)
-    points = _Points(data, sizes_by_isolation, summaries, level)
+    points = _Points(data, tables, sizes_by_isolation, summaries, level)
     curves = tuple(points.curves())
     return ReferencesExperiment(
         title="Number of people who made references",
@@ -292,15 +292,17 @@ def _check_sizes(sizes: Sequence[int] | None, people: int) -> list[int]:
 @dataclass(frozen=True)
 class _Points:
     data: ExperimentData
+    tables: Mapping[bool, OrderTables]
     sizes: Mapping[bool, Sequence[int]]
     summaries: Mapping[tuple[bool, int], ValueSummary]
     level: float
 
     def curves(self) -> Iterator[CurvePoint]:
-        """Yield the points of all curves; a person has no point with their own references."""
+        """Yield the points of all curves; that of a person ends with all other people."""
         for (isolated, number), summary in self.summaries.items():
-            for system, bands in zip(self.data.systems, summary.curves, strict=True):
-                most = self.sizes[isolated][-1] - (system in self.data.people)
+            most_people = self.tables[isolated].most_people()
+            rows = zip(self.data.systems, summary.curves, most_people, strict=True)
+            for system, bands, most in rows:
                 for place, size in enumerate(self.sizes[isolated]):
                     if size <= most:
                         yield CurvePoint(
