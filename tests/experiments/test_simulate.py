@@ -24,7 +24,7 @@ def values(study: SimulatedReferences, name: str = "sumaccy") -> dict[str, float
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_systems_span_the_range_of_the_paper(seed: int) -> None:
-    study = simulate_references_study(items=12, seed=seed)
+    study = simulate_references_study(items=20, seed=seed)
     found = values(study)
     human = found.pop(study.human)
     ordered = [found[f"system-{number}"] for number in range(1, 10)]

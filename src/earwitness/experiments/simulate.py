@@ -16,9 +16,10 @@ importance: they like best what others like least.
 among the recognized words, with their times.
 
 **Systems** keep ``ratio`` of the recognized words, by popularity with an error for each word. From
-the first system to the last, this error grows, and wrong words are first avoided and then
-preferred, as by a system that takes rare words for important ones. With the default sizes, systems
-have a SumACCY of about 0.4 to 0.7. The human system is the summary of the first person.
+the first system to the last, popularity counts less, this error grows, and wrong words are first
+avoided and then preferred, as by a system that takes rare words for important ones. With the
+default sizes, systems have a SumACCY of about 0.4 to 0.7. The human system is the summary of the
+first person.
 
 **Judges** see a latent quality: the popularity of the kept words that are right, relative to the
 best choice, and the share of neighbours that are neighbours in the utterance. A rating is this
@@ -50,8 +51,9 @@ from earwitness.stats.arrays import Floats, Ints
 CONTENT_IMPORTANCE = 0.3
 TASTE_SPREAD, CHOICE_SPREAD = 0.3, 0.1
 LENGTH_SPREAD = 0.04  # of the ratio that a person keeps, between people and items
-ERROR_SPREADS = (1.1, 3.0)  # of the first and of the last system
-CAUTION = (1.0, -5.0)  # popularity that a wrong word loses; a rare word may look informative
+# of the first and of the last system: weight of popularity, and standard deviation of errors
+POPULARITY_WEIGHTS, ERROR_SPREADS = (1.0, 0.2), (1.1, 1.8)
+CAUTION = (1.0, -3.0)  # popularity that a wrong word loses; a rare word may look informative
 RECOGNITION_ERRORS = (2.0, 16.0)  # parameters of the beta distribution of error rates of items
 REPLACED_SHARE, DROPPED_SHARE = 0.7, 0.2  # of errors; the others insert a word
 INFORMATION_WEIGHT, FLUENCY_WEIGHT = 0.75, 0.25
@@ -402,10 +404,11 @@ def _summarize(
     ratio: float,
 ) -> list[SimulatedWord]:
     """Return the words that a system keeps; ``degradation`` is 0 for the best system, 1 at most."""
-    spread, caution = (a + (b - a) * degradation for a, b in (ERROR_SPREADS, CAUTION))
+    ends = (POPULARITY_WEIGHTS, ERROR_SPREADS, CAUTION)
+    weight, spread, caution = (first + (last - first) * degradation for first, last in ends)
     is_wrong = np.array([word.position == 0 for word in recognized])
-    liking = utterance.popularity[[word.place for word in recognized]] - caution * is_wrong
-    liking = liking + rng.normal(0, spread, len(recognized))
+    popularity = utterance.popularity[[word.place for word in recognized]]
+    liking = weight * popularity - caution * is_wrong + rng.normal(0, spread, len(recognized))
     return [recognized[place] for place in _largest(liking, ratio)]
 
 
