@@ -30,11 +30,11 @@ from earwitness.studies.analysis.prepare import resolve_repeats
 from earwitness.studies.analysis.settings import describe_scale
 from earwitness.studies.ratings.collect import TableOptions, read_rating_set
 from earwitness.studies.study import NO_GROUPS
-from earwitness.task import Collector, CollectorSettings, ScoredBatch, Slicing
+from earwitness.task import Collector, CollectorSettings, Filter, ScoredBatch, Slicing
 
 PAPER_METRICS = ("sumaccy", "bleu")
 PAPER_VALUES = ("sumaccy", "bleu", "wsumaccy")  # in the order of the figures
-ItemFilter = Callable[..., bool]  # of the fields of an item
+ItemFilter = Callable[..., bool] | Filter  # of the fields of an item
 
 
 # --- Outputs and references -----------------------------------------------------------------------

@@ -182,7 +182,7 @@ def references_experiment(
     )
     names = _check_coefficients(coefficients)
     conditions = parse_where(() if callable(where) else where)
-    keep: ItemFilter = where if callable(where) else conditions.__call__
+    keep: ItemFilter = where if callable(where) else conditions
     data = read_data(outputs, references, metrics, values, human, keep, parameters)
     count = len(data.people)
     exact = exact or (count <= MAX_EXACT_PEOPLE and factorial(count) <= orders)

@@ -97,9 +97,7 @@ def item_of(record: SummaryItemLine, reading: SummaryOptions) -> Item | list[Fau
     if not words and reading.references:
         return [Fault(fields_set[0], "contains no words")]
     item = Item(duration, words=words, times=times)
-    return (
-        item if record.recognized is UNSET or not words else _with_recognized(item, record, reading)
-    )
+    return _with_recognized(item, record, reading) if words else item
 
 
 def _with_recognized(
@@ -107,6 +105,8 @@ def _with_recognized(
 ) -> Item | list[Fault]:
     """Return the item with the positions of the words of a recognizer, or all faults."""
     given, name = record.recognized, "recognized"
+    if given is UNSET:
+        return item
     heard: tuple[tuple[str, ...], Spans | None] | list[Fault]
     if not isinstance(given, str):
         heard = _from_words(given, name)
