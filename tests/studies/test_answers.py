@@ -244,7 +244,7 @@ def test_a_place_that_cannot_be_written_to_is_told_first(
 # --- Answers of the trial kinds words and reading ------------------------------------------------
 
 
-ITEMS = [
+ITEMS: list[dict[str, Any]] = [
     {"item": "a", "transcript": "it rains a lot", "meta": {"kind": "news"}},
     {"item": "b", "words": ["so", "be", "it"]},
     {"item": "c", "words": ["nobody", "answered"]},

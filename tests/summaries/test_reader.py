@@ -463,6 +463,7 @@ def test_shares_have_intervals_over_items() -> None:
         reader.reference(one, ["A"])[0]
         for line in lines
         for _, one in record.read(LineBlock("r", 1, [json.dumps(line).encode()], 0))
+        if not isinstance(one, bytes)
     ]
     cases = [
         Case(Key(line["item"], "s"), own[0], Summary("x", ("x", "the"), (0, 1)), (own[1].summary,))
