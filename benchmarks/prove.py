@@ -39,6 +39,7 @@ PARTS = {
     "Chapter metrics compared with chunkseg": ["benchmarks/chapters.py"],
     "BERTScore of titles compared with bert-score": ["benchmarks/titles.py"],
     "Word networks compared with one pass": ["benchmarks/summaries.py"],
+    "Experiment on the number of people": ["benchmarks/references_experiment.py"],
     "Designs compared with a plain shuffle": ["benchmarks/designs.py"],
     "Analysis of ratings": ["benchmarks/ratings.py"],
     "Coverage of intervals of mean ratings": ["benchmarks/intervals.py"],

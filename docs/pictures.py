@@ -1,7 +1,8 @@
 """Screenshots in the README and on the website; `make pictures` writes them into docs/images.
 
-They are taken in Chromium at a width of 1,280 pixels and cut at the margins: the top of a report,
-and a trial of a P.835 study. Both are stored with a palette, so that each stays below MAX_BYTES.
+They are taken in Chromium at a width of 1,280 pixels and cut at the margins: the top of a report, a
+figure of an experiment, and a trial of a P.835 study. All are stored with a palette, so that each
+stays below MAX_BYTES.
 """
 
 from __future__ import annotations
@@ -73,6 +74,24 @@ def report(browser: Browser, folder: Path) -> None:
     page.close()
 
 
+def experiment(browser: Browser, folder: Path) -> None:
+    """Take a picture of a value by number of people, of simulated data."""
+    path = folder / "experiment.html"
+    options = ["--items", "10", "--people", "15", "--orders", "20", "--draws", "100"]
+    command = program("experiment", "references", "--simulate", "--metric", "sumaccy", *options)
+    subprocess.run([*command, "--quiet", "-o", str(path)], check=True, cwd=ROOT)
+    page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+    page.goto(path.as_uri())
+    box = page.locator("figure").first.bounding_box()
+    assert box is not None
+    save(
+        page,
+        "experiment.png",
+        {"x": box["x"], "y": box["y"], "width": box["width"], "height": box["height"]},
+    )
+    page.close()
+
+
 @contextmanager
 def served(study: Path) -> Iterator[str]:
     """Serve a study while the block runs; the link of its first listener."""
@@ -133,6 +152,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         report(browser, Path(folder))
+        experiment(browser, Path(folder))
         listener(browser, Path(folder) / "listen")
         browser.close()
 

@@ -12,7 +12,7 @@ study_export_xlsx, study_import_xlsx
 
 Check metrics against human ratings
 -----------------------------------
-agree
+agree, references_experiment, simulate_experiment
 
 Recognize and align speech
 --------------------------
@@ -34,7 +34,8 @@ chapters, summaries, skims
     Functions such as ``chapters.collar([61, 120], [60], collar=3.0)``.
 
 The functions have the names of the commands of the command line program (``earwitness --help``),
-with ``study_`` for those of ``earwitness study``. Everything is imported when it is first used.
+with ``study_`` for those of ``earwitness study`` and ``_experiment`` for those of ``earwitness
+experiment``. Everything is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from earwitness import skims as skims
     from earwitness import summaries as summaries
     from earwitness.chapters.gather import gather as gather
+    from earwitness.experiments.references import references_experiment as references_experiment
+    from earwitness.experiments.simulate import simulate_experiment as simulate_experiment
     from earwitness.metaeval.agree import agree as agree
     from earwitness.output_formats import render as render
     from earwitness.registry import metrics as metrics
@@ -84,8 +87,10 @@ FUNCTION_MODULES = {
     "metrics": "registry",
     "network": "word_networks",
     "people": "scoring.score",
+    "references_experiment": "experiments.references",
     "render": "output_formats",
     "score": "scoring.score",
+    "simulate_experiment": "experiments.simulate",
     "skim": "skims.run",
     "soundscape": "soundscapes.write",
     "study_analyse": "studies.analyse",
@@ -117,8 +122,10 @@ __all__ = [
     "metrics",
     "network",
     "people",
+    "references_experiment",
     "render",
     "score",
+    "simulate_experiment",
     "skim",
     "skims",
     "soundscape",

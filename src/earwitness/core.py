@@ -48,6 +48,9 @@ class Item:
         Words of the transcript.
     times
         Start and end of every word, in seconds.
+    recognized
+        Position of every word of a recognizer in the transcript, starting at 1; 0 for a wrong word.
+        None if these words are not known.
     """
 
     duration: float
@@ -56,6 +59,7 @@ class Item:
     sentences: tuple[float, ...] | None = None
     words: tuple[str, ...] = ()
     times: tuple[tuple[float, float], ...] | None = None
+    recognized: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import combinations, islice
 from numbers import Real
@@ -51,6 +51,19 @@ def row_sums(statistics: Floats, counts: Ints) -> Floats:
 def _fewer(case: Case) -> Iterator[Case]:
     for others in combinations(case.references, len(case.references) - 1):
         yield replace(case, references=others)
+
+
+CASES_AT_ONCE = 2000  # number of cases with subsets of references that are in memory at once
+
+
+def keep_subsets(cases: Cases, subsets: Bools) -> Cases:
+    """Return the cases with each subset of their references, subset by subset.
+
+    All cases have the same references, and ``subsets`` has one column for each of them.
+    """
+    repeated = cases.take(np.tile(np.arange(len(cases)), len(subsets)))
+    chosen = np.repeat(subsets, len(cases), axis=0)
+    return repeated.keep(np.flatnonzero(chosen), chosen.sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -173,6 +186,33 @@ class Metric(ABC):
             self.measure_many(cases), self.measure_many(alone if each else []), left_out
         )
 
+    def measure_subsets(self, cases: Cases, subsets: Bools, names: Collection[str] = ()) -> Floats:
+        """Compute statistics of the cases of one item with several subsets of its references.
+
+        Parameters
+        ----------
+        cases
+            Cases of one item, which all have the same references in the same order.
+        subsets
+            Whether a subset has a reference: one row per subset, one column per reference. No
+            subset is empty.
+        names
+            Values that will be computed from the statistics, by default all. Statistics of other
+            values may be those of undefined values.
+
+        Returns
+        -------
+        array
+            Subsets × cases × statistics, the same as ``measure_many`` gives with these references.
+        """
+        del names
+        step = max(1, CASES_AT_ONCE // max(1, len(cases)))
+        rows = [
+            self.measure_many(keep_subsets(cases, subsets[start : start + step]))
+            for start in range(0, len(subsets), step)
+        ]
+        return np.concatenate(rows).reshape(len(subsets), len(cases), -1)
+
     def pool(self, statistics: Floats, counts: Ints) -> Floats:
         """Combine consecutive groups of rows of the same case into their mean."""
         return row_sums(statistics, counts) / counts[:, None]
@@ -293,13 +333,31 @@ class PairMetric(Metric):
         left_out = self._left_out(rows[several], counts[counts > 1], goodness[several])
         return ReferenceViews(self._whole(rows, columns, goodness), rows, left_out)
 
-    def _whole(self, each: Floats, columns: Cases, goodness: Floats) -> Floats:
-        if not columns.several:
-            return each
-        if self.against == "mean":
-            return self.pool(each, columns.counts)
+    def measure_subsets(self, cases: Cases, subsets: Bools, names: Collection[str] = ()) -> Floats:
+        """Compute all statistics from one measurement of every pair."""
+        del names
+        columns = self.columns(cases)
+        pairs = self.pairs(columns)
+        rows = self.measure_pairs(pairs)
+        goodness = self._goodness(rows, pairs)
         first = bounds(columns.counts)[:-1]
-        return np.asarray(each[_ranked(goodness, columns.counts)[first]])
+        step = max(1, CASES_AT_ONCE // max(1, len(cases)))
+        combined = []
+        for start in range(0, len(subsets), step):
+            chosen = subsets[start : start + step]
+            places = [first + place[:, None] for place in map(np.flatnonzero, chosen)]
+            index = np.concatenate([place.T.ravel() for place in places])
+            counts = np.repeat(chosen.sum(axis=1), len(first))
+            combined.append(self._combine(rows[index], counts, goodness[index]))
+        return np.concatenate(combined).reshape(len(subsets), len(first), -1)
+
+    def _whole(self, each: Floats, columns: Cases, goodness: Floats) -> Floats:
+        return self._combine(each, columns.counts, goodness) if columns.several else each
+
+    def _combine(self, each: Floats, counts: Ints, goodness: Floats) -> Floats:
+        if self.against == "mean":
+            return self.pool(each, counts)
+        return np.asarray(each[_ranked(goodness, counts)[bounds(counts)[:-1]]])
 
     def _left_out(self, each: Floats, counts: Ints, goodness: Floats) -> Floats:
         """Return the mean of the statistics over leaving out each reference in turn."""

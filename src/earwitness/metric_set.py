@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.core import Alignment, Case, Value
+from earwitness.core import Alignment, Case, Cases, Value
 from earwitness.errors import UsageError, nearest
 from earwitness.metric import Metric, ReferenceViews, find
-from earwitness.stats.arrays import Floats
+from earwitness.stats.arrays import Bools, Floats
 from earwitness.version import __version__
 
 # --- Sweeps of a parameter -----------------------------------------------------------------------
@@ -188,6 +188,21 @@ class MetricSet:
     def views(self, cases: Sequence[Case], *, each: bool) -> list[ReferenceViews]:
         """Return the statistics with all, each and all but one of the references, per metric."""
         return [metric.measure_views(cases, each=each) for metric in self.metrics]
+
+    def score_subsets(self, cases: Cases, subsets: Bools, names: Sequence[str]) -> Floats:
+        """Return the named values of the cases of one item with subsets of its references.
+
+        The result is subsets × cases × values; for ``subsets`` see ``Metric.measure_subsets``.
+        """
+        columns: dict[str, Floats] = {}
+        for metric in self.metrics:
+            labelled = [value.name for value in self.named[metric.signature]]
+            wanted = {name: place for place, name in enumerate(labelled) if name in names}
+            if wanted:
+                own = [metric.values[place].name for place in wanted.values()]
+                values = metric.score(metric.measure_subsets(cases, subsets, own))
+                columns |= {name: values[..., place] for name, place in wanted.items()}
+        return np.stack([columns[name] for name in names], axis=-1)
 
     @property
     def aligns(self) -> bool:

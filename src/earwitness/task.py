@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import operator
+import re
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import Counter
@@ -11,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
-from math import isfinite
+from math import isfinite, isnan
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -31,7 +33,6 @@ from earwitness.report.parts import Section
 from earwitness.stats.arrays import Floats
 
 # --- Groups by a field ---------------------------------------------------------------------------
-
 
 MISSING_GROUP = "(missing)"
 NO_NUMBER_GROUP = "(no number)"
@@ -87,10 +88,7 @@ class Slicing:
             return (3, label)
         if self.cuts:
             return (0, self.labels.index(label))
-        try:
-            size = float(label)
-        except ValueError:
-            size = float("nan")
+        size = _number(label)
         return (1, size, label) if isfinite(size) else (2, label)
 
 
@@ -98,16 +96,12 @@ def _named(value: Any) -> str:
     """Return the name of a group; 1, 1.0 and "1" have the same name."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    text = (
-        value
-        if isinstance(value, str) and is_name(value)
-        else json.dumps(value, ensure_ascii=False)
-    )
+    is_plain = isinstance(value, str) and is_name(value)
+    text: str = value if is_plain else json.dumps(value, ensure_ascii=False)
     if len(text) <= MAX_GROUP_NAME_CHARACTERS:
         return text
-    return (
-        f"{text[:MAX_GROUP_NAME_CHARACTERS]}… ({blake2b(text.encode(), digest_size=4).hexdigest()})"
-    )
+    digest = blake2b(text.encode(), digest_size=4).hexdigest()
+    return f"{text[:MAX_GROUP_NAME_CHARACTERS]}… ({digest})"
 
 
 Fields = tuple[Mapping[str, Any], ...]  # records with the fields of a case; the first wins
@@ -130,6 +124,72 @@ class GroupLabels:
         return cls(columns, {name for fields in records for record in fields for name in record})
 
 
+# --- Filters by a field --------------------------------------------------------------------------
+
+ORDERINGS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+CONDITION_PATTERN = re.compile(r"\s*([^<>=!]*[^<>=!\s])\s*(>=|<=|>|<|!=|==?)\s*(.*\S)\s*")
+
+
+class FieldCondition(NamedTuple):
+    """A comparison of a field with a number or a text."""
+
+    field: str
+    operator: str
+    value: str
+
+    def find(self, *records: Mapping[str, Any]) -> str | None:
+        """Return the text of the first value of the field, or None."""
+        values = (_named(r[self.field]) for r in records if r.get(self.field) is not None)
+        return next(values, None)
+
+    def holds(self, value: str) -> bool:
+        """Whether the comparison holds for the text of a value."""
+        mine, theirs = _number(value), _number(self.value)
+        if self.operator in ORDERINGS:
+            return bool(ORDERINGS[self.operator](mine, theirs))
+        return (value == _named(self.value) or mine == theirs) == (self.operator == "=")
+
+
+class Filter(NamedTuple):
+    """Conditions on fields, all of which must hold; those without the field are left out."""
+
+    conditions: tuple[FieldCondition, ...] = ()
+
+    def __call__(self, *records: Mapping[str, Any]) -> bool:
+        values = ((one, one.find(*records)) for one in self.conditions)
+        return all(value is not None and one.holds(value) for one, value in values)
+
+    @property
+    def signature(self) -> str:
+        """The conditions after a ``|``; empty without conditions."""
+        return f"|where({','.join(map(''.join, self.conditions))})" if self.conditions else ""
+
+
+def parse_where(texts: Sequence[str] | str) -> Filter:
+    """Parse conditions such as ``accuracy>=0.9``.
+
+    >>> keep = parse_where(["accuracy>=0.9", "genre!=news"])
+    >>> keep({"accuracy": 0.95, "genre": "talk"}), keep({"accuracy": 0.95, "genre": "news"})
+    (True, False)
+    """
+    conditions = list[FieldCondition]()
+    for text in [texts] if isinstance(texts, str) else texts:
+        match = CONDITION_PATTERN.fullmatch(text)
+        if match is None or (match[2] in ORDERINGS and isnan(_number(match[3]))):
+            remedy = "give a field, >=, <=, >, < and a number, or = or != and a value"
+            raise UsageError(f'where "{text}": {remedy}, as in accuracy>=0.9')
+        conditions.append(FieldCondition(match[1], match[2].replace("==", "="), match[3]))
+    return Filter(tuple(conditions))
+
+
+def _number(text: str) -> float:
+    """Return the number that a text is, or NaN."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
 # --- Lines of files ------------------------------------------------------------------------------
 
 
@@ -148,7 +208,6 @@ class OutputLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
 
 # --- Parsed cases of a block ---------------------------------------------------------------------
 
-
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
@@ -159,8 +218,8 @@ class ParsedBatch:
 
     Attributes
     ----------
-    remarks
-        Counts of input that is unusual but allowed.
+    remarks, filtered
+        Counts of input that is unusual but allowed, and of outputs that a filter leaves out.
     answered
         For a join: systems and rows of references of all lines, valid or not.
     audio
@@ -178,16 +237,7 @@ class ParsedBatch:
     labels: GroupLabels = field(default_factory=GroupLabels)
     audio: dict[str, str] = field(default_factory=dict)
     details: list[Any] = field(default_factory=list)
-
-
-def unset_to_empty(value: Any) -> Any:
-    """Return the value, or an empty object if it is unset."""
-    return {} if value is UNSET else value
-
-
-def item_name(named: Any, line: int) -> str:
-    """Return the name of an item, or its line if the name is missing or invalid."""
-    return str(named) if is_name(named) else f"line {line}"
+    filtered: Counter[str] = field(default_factory=Counter)
 
 
 # --- Readers of a task ---------------------------------------------------------------------------
@@ -207,11 +257,8 @@ class TaskReader(ABC):
     def baseline(self, name: str, cases: Cases, seed: int) -> list[Any]:
         """Return the outputs of a baseline; raise UsageError if the name is unknown."""
         del cases, seed
-        remedy = (
-            f"known: {', '.join(self.baselines)}"
-            if self.baselines
-            else "this task has no baselines"
-        )
+        known = ", ".join(self.baselines)
+        remedy = f"known: {known}" if known else "this task has no baselines"
         raise UsageError(f'unknown baseline "{name}" — {remedy}')
 
     @property
@@ -285,9 +332,8 @@ class TaskReader(ABC):
         """
         del references
         alignments = {system: metrics.alignments(case) for system, case in cases.items()}
-        return replace(
-            item, alignments={name: pairs for name, pairs in alignments.items() if pairs}
-        )
+        aligned = {name: pairs for name, pairs in alignments.items() if pairs}
+        return replace(item, alignments=aligned)
 
     @abstractmethod
     def fields(self, case: Cases, row: int) -> dict[str, Any]:
@@ -349,6 +395,7 @@ class MeasuredBatch:
     findings: Findings
     answered: list[tuple[str, int]]
     remarks: Counter[str]
+    filtered: Counter[str]
     labels: GroupLabels
     each: ExtraStatistics | None
     left_out: ExtraStatistics | None
@@ -523,8 +570,6 @@ class TaskOption(NamedTuple):
 
 ReaderFactory = Callable[[MetricSet, dict[str, str], Folders], TaskReader]
 CollectorFactory = Callable[[CollectorSettings], Sequence[TaskCollector]]
-
-
 # example items, the values to show, and the worst system of every item among the worst cases
 ExampleSections = Callable[
     [Sequence[ExampleItem], Sequence[Value], Mapping[str, str]], Iterable[Section]

@@ -13,10 +13,11 @@ from earwitness.core import WordNetwork
 from earwitness.errors import EarwitnessWarning, InputError, UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.metric_set import MetricSet
+from earwitness.report.html.network import MAX_DRAWN_WORDS
 from earwitness.report.html.page import render_html
 from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Report, Section, Table
 from earwitness.report.result import Result, TableRows
-from earwitness.report.text import draw_table
+from earwitness.report.text import draw_table, fit_columns
 from earwitness.scoring.join import References, parse_outputs, read_references
 from earwitness.scoring.score import Place, reference_source, sources
 from earwitness.scoring.setup import set_up
@@ -145,13 +146,32 @@ def _picture(
 # --- Networks as text, JSON and Graphviz ---------------------------------------------------------
 
 
+TEXT_WIDTH = 100  # of the table of people and words
+
+
 def written_network(network: WordNetwork, form: str) -> str:
     """Return a network in an output format."""
     return {"text": _text, "json": _json, "dot": _dot, "html": _html}[form](network)
 
 
 def _text(network: WordNetwork) -> str:
-    return "\n\n".join(map(draw_table, _tables(network))) + "\n"
+    tables = [*_tables(network), *fit_columns(_grid(network), TEXT_WIDTH)]
+    return "\n\n".join(map(draw_table, tables)) + "\n"
+
+
+def _grid(network: WordNetwork) -> Table:
+    """Return the table of people and words, with the words that each person kept."""
+    words = network.words[:MAX_DRAWN_WORDS]
+    people = {who: frozenset(positions) for who, positions in network.people.items()}
+    rows = [
+        (who, *(word if place in kept else "" for place, word in enumerate(words, 1)))
+        for who, kept in people.items()
+    ]
+    counts = [sum(place in kept for kept in people.values()) for place in range(1, len(words) + 1)]
+    more = len(network.words) > len(words)
+    about = f" (the first {len(words)} of {len(network.words):,} words)" * more
+    total = ("kept by", *map(str, counts))
+    return Table(f"words that each person kept{about}", ("", *words), (*rows, total))
 
 
 def _tables(network: WordNetwork) -> tuple[Table, ...]:
@@ -187,7 +207,8 @@ def _html(network: WordNetwork) -> str:
 def network_report(network: WordNetwork) -> Report:
     """Return a report with the figure and the tables."""
     systems = tuple(network.targets)
-    picture = NetworkPart(network.item, network, 0, systems[0] if systems else "")
+    picked = systems[0] if systems else ""
+    picture = NetworkPart(network.item, network, 0, picked, grid_open=True)
     about = f"{len(network.people)} people, {len(network.arcs)} arcs, {len(network.words):,} words"
     sections = (
         Section("Network", (picture,), ABOUT_ARCS),

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import earwitness
+from earwitness.cli.experiment import experiment_command
 from earwitness.cli.main import COMMANDS, STUDY_COMMANDS, main
 from earwitness.io.source import READ_BLOCK_BYTES
 from earwitness.output_formats import FORMS, render
@@ -47,9 +48,11 @@ def test_help_comes_without_numpy_and_scipy() -> None:
 
 
 def test_every_command_is_a_function_and_no_other_name_is_accepted() -> None:
-    own = {"chunkseg", "serve", "study"}  # another package, a service and a group
+    own = {"chunkseg", "serve", "study", "experiment"}  # another package, a service and groups
     study = {f"study_{name.replace('-', '_')}" for name in STUDY_COMMANDS}
-    assert {*earwitness.FUNCTION_MODULES} == ({*COMMANDS} - own) | study | {"render"}
+    experiments = {f"{name}_experiment" for name in experiment_command.commands}
+    grouped = study | experiments
+    assert {*earwitness.FUNCTION_MODULES} == ({*COMMANDS} - own) | grouped | {"render"}
     assert all(callable(getattr(earwitness, name)) for name in earwitness.FUNCTION_MODULES)
     with pytest.raises(AttributeError, match="scoree"):
         earwitness.scoree  # type: ignore[attr-defined]  # noqa: B018 - mypy must refuse it

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import FrozenInstanceError, fields, replace
 from functools import cache
+from itertools import compress, product
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from examples.metric.offset import Offset
 from earwitness.chapters.metrics import ChapterMeans
 from earwitness.core import Case, Chapters, Item, Key, Summary
 from earwitness.errors import UsageError
-from earwitness.metric import Metric, PairMetric, find
+from earwitness.metric import CaseList, Metric, PairMetric, find
 from earwitness.registry import METRICS, TASKS
 from earwitness.skims.types import Pick, Skim
 from helpers.random_days import made
@@ -77,7 +78,9 @@ def summary_case(rng: random.Random, item: str, people: int) -> Case:
         return Summary(" ".join(words), words, tuple(kept))
 
     people_ = tuple(summary(1) for _ in range(people))
-    return Case(Key(item, "s"), Item(9.0, words=said), summary(0, wrong=0.2), people_)
+    heard = tuple(number if number % 3 else 0 for number in range(1, len(said) + 1))
+    whole = Item(9.0, words=said, recognized=heard)
+    return Case(Key(item, "s"), whole, summary(0, wrong=0.2), people_)
 
 
 def chapter_cases() -> list[Case]:
@@ -188,6 +191,26 @@ def test_views_of_several_references_are_those_of_the_plain_version(
     for got, want in zip(metric.measure_views(some), plain, strict=True):
         assert got == pytest.approx(want, rel=1e-12, abs=1e-12)
     assert len(plain.left_out) == len(some) - 1
+
+
+@tabled
+@pytest.mark.parametrize("against", ["mean", "best"])
+def test_subsets_of_references_are_measured_as_if_there_were_no_others(
+    kind: Any, against: str
+) -> None:
+    given = {"against": against} if issubclass(kind, PairMetric) else {}
+    metric = kind(**given)
+    for case in with_several(kind, random.Random(8))[: 2 if "bertscore" in kind.name else 6]:
+        other = case if kind.task == "skims" else replace(case, output=case.references[0])
+        some, people = CaseList([case, other]), len(case.references)
+        subsets = np.array([*product([False, True], repeat=people)][1:])
+        found = metric.measure_subsets(some, subsets)
+        alone = [
+            replace(one, references=tuple(compress(case.references, subset)))
+            for subset in subsets
+            for one in some
+        ]
+        assert np.array_equal(found.reshape(len(alone), -1), metric.measure_many(alone))
 
 
 @every

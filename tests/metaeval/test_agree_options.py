@@ -238,6 +238,26 @@ def test_groups_of_items_may_be_a_column_of_the_scores(tmp_path: Path) -> None:
         agreed(tmp_path, torn, rating_rows(votes), by=["dataset"])
 
 
+def test_a_filter_keeps_items_or_raters_as_if_the_others_were_not_there(tmp_path: Path) -> None:
+    votes = people(6, 12, 5)
+    scores = [{**row, "snr": int(row["item"][1:])} for row in score_rows(m=noisy(votes, 5, 3))]
+    found = agreed(tmp_path, scores, rating_rows(votes), where="snr>=4")
+    kept = [row for row in rating_rows(votes) if int(row["item"][1:]) >= 4]
+    plain = [{name: row[name] for name in row if name != "snr"} for row in scores]
+    alone = agreed(tmp_path, plain, kept)
+    assert repr(found.scales[0].metrics) == repr(alone.scales[0].metrics)  # NaN is not equal
+    assert "|where(snr>=4)" in found.signature
+    assert "snr>=4 holds for 8 of 12 rated items, which are kept" in found.notes
+    juries = agreed(tmp_path, plain, grouped(votes), where=["jury=b", "dataset!=farm"])
+    rows = [r for r in grouped(votes) if (r["jury"], r["dataset"]) == ("b", "street")]
+    alone = agreed(tmp_path, plain, rows)
+    assert repr(juries.scales[0].metrics) == repr(alone.scales[0].metrics)
+    with pytest.raises(UsageError, match='no table has a column "snrr" — did you mean "snr"'):
+        agreed(tmp_path, scores, rating_rows(votes), where="snrr>=4")
+    with pytest.raises(UsageError, match="where: snr>=99 holds for 0 of 12 rated items"):
+        agreed(tmp_path, scores, rating_rows(votes), where="snr>=99")
+
+
 def test_unknown_and_too_many_groups_are_refused(tmp_path: Path) -> None:
     votes = people(3, 14, 2)
     scores = score_rows(m=noisy(votes, 5, 3))

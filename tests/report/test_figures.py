@@ -282,6 +282,21 @@ def test_groups_and_many_series_have_a_legend(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("only_svg")
+@pytest.mark.parametrize("count", [2, 10, 30])
+def test_lines_of_fitted_curves_are_named_and_the_note_is_written(
+    tmp_path: Path, count: int
+) -> None:
+    systems = [f"system {i}" for i in range(count)]
+    row = {system: estimate(1 + i / 4) for i, system in enumerate(systems)}
+    points = tuple((float(x), row) for x in range(1, 26))
+    part = Curve("MOS by people", MOS, "people", "", points, fitted=True, note="Simulated data")
+    [path] = save_figures(report(part), tmp_path / "figures")
+    texts = svg_texts(path)
+    assert [name for name in systems if name not in texts] == []
+    assert {"Simulated data", "1", "5", "10", "15", "20", "25"} <= {*texts}
+
+
+@pytest.mark.usefixtures("only_svg")
 def test_long_names_are_broken_and_not_cut(tmp_path: Path) -> None:
     name = "a very long name of a system " * 6
     part = Intervals("MOS ↑", MOS, "", ((name, {name: estimate(3)}),))

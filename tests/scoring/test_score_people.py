@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from algorithms import people as slow
 from earwitness.chapters.cases import ChapterCases
 from earwitness.chapters.metrics import Collar
+from earwitness.cli.main import group
 from earwitness.core import Case, Chapters, Item, Key
 from earwitness.errors import InputError, UsageError
+from earwitness.experiments.simulate import simulate_references_study
 from earwitness.output_formats import FORMS, render
 from earwitness.registry import METRICS
 from earwitness.scoring.compare import compare
@@ -289,3 +294,59 @@ def test_nobody_agrees_alone() -> None:
         people(one)
     with pytest.raises(InputError, match="duration: missing"):
         people([{"item": "a", "references": []}])
+
+
+# --- Table of values per annotator and item ------------------------------------------------------
+
+
+def test_the_table_of_people_has_one_row_per_annotator_and_item(tmp_path: Path) -> None:
+    found = people(ONE, metrics="collar", samples=True)
+    rows = found.to_records("samples")
+    assert [(row["item"], row["system"]) for row in rows] == [
+        ("a", "anna"),
+        ("a", "ben"),
+        ("a", "carla"),
+    ]
+    ab, ac, bc = f1(1, 2, 1), f1(1, 2, 3), f1(1, 1, 3)
+    wanted = [(ab + ac) / 2, (ab + bc) / 2, (ac + bc) / 2]
+    assert [row["collar_f1"] for row in rows] == pytest.approx(wanted)
+    people(ONE, metrics="collar", samples=tmp_path / "people.csv")
+    score(OUTPUT, ONE, metrics="collar", samples=tmp_path / "systems.csv")
+    written, systems = (
+        (tmp_path / name).read_text().splitlines() for name in ("people.csv", "systems.csv")
+    )
+    assert written[0] == systems[0]
+    assert written[1].startswith("a,anna,")
+    assert written[1].rpartition(",")[2] == systems[1].rpartition(",")[2]  # the signature
+
+
+def test_people_enter_the_agreement_with_judges_beside_systems(tmp_path: Path) -> None:
+    study = simulate_references_study(items=8, people=4, systems=3, judges=3)
+    outputs, references, judgements = map(str, study.write(tmp_path))
+    runner = CliRunner()
+    systems, persons, report = (str(tmp_path / n) for n in ("systems.csv", "people.csv", "a.json"))
+    without_human = tmp_path / "systems.jsonl"
+    without_human.write_text(
+        "".join(f"{json.dumps(o)}\n" for o in study.outputs if o["system"] != study.human)
+    )
+    commands = [
+        ["score", str(without_human), references, "--metric", "sumaccy", "--samples", systems],
+        ["people", references, "--metric", "sumaccy", "--samples", persons],
+        ["agree", systems, judgements, "--with", persons, "--metric", "sumaccy", "-o", report],
+    ]
+    for command in commands:
+        done = runner.invoke(group, [*command, "--draws", "20"])
+        assert done.exit_code == 0, done.output
+    (scale,) = json.loads(Path(report).read_text())["scales"]
+    figures = scale["metrics"][0]["figures"]
+    assert {*scale["people"]} == {"system-1", "system-2", "system-3", study.human}
+    assert figures["system pearson"]["n"] == 4  # three systems and one person who was rated
+    direct = score(outputs, references, metrics="sumaccy", draws=20, samples=True)
+    alone = {
+        row["item"]: row["sumaccy"]
+        for row in direct.to_records("samples")
+        if row["system"] == study.human
+    }
+    found = people(references, metrics="sumaccy", draws=20, samples=True).to_records("samples")
+    own = {row["item"]: row["sumaccy"] for row in found if row["system"] == study.human}
+    assert own == pytest.approx(alone)

@@ -14,7 +14,7 @@ from earwitness.errors import UsageError
 from earwitness.output_formats import render
 from earwitness.scoring.compare import compare
 from earwitness.scoring.score import people, score
-from earwitness.word_networks import network, written_network
+from earwitness.word_networks import NetworkResult, network, written_network
 
 
 @pytest.fixture
@@ -289,3 +289,43 @@ def test_a_system_that_comes_twice_is_refused_by_the_network() -> None:
     twice = [{"item": "a", "system": "s", "output": {"positions": [1]}}] * 2
     with pytest.raises(UsageError, match='system "s" has two outputs for "a"'):
         network([record], "a", outputs=twice)
+
+
+# --- People and words ----------------------------------------------------------------------------
+
+
+SENTENCE = ["the", "beautiful", "cherry", "blossoms", "in", "Japan", "bloom", "in", "spring"]
+TABLE_1 = {
+    "A": [1, 3, 4, 5, 6],
+    "B": [2, 3, 4, 5, 6],
+    "C": [2, 3, 4, 8, 9],
+    "D": [3, 4, 7, 8, 9],
+    "E": [2, 3, 7, 8, 9],
+}
+
+
+def merged(words: list[str], kept: dict[str, list[int]]) -> NetworkResult:
+    people = [{"annotator": name, "positions": positions} for name, positions in kept.items()]
+    return network([{"item": "x", "words": words, "references": people}], "x")
+
+
+def test_the_text_shows_the_words_that_each_person_kept() -> None:
+    written = written_network(merged(SENTENCE, TABLE_1), "text")
+    grid = written[written.index("words that each person kept") :].splitlines()
+    assert grid[1].split() == SENTENCE
+    assert grid[2].split() == ["A", "the", "cherry", "blossoms", "in", "Japan"]
+    assert grid[2].index("Japan") == grid[1].index("Japan")
+    assert grid[5].split() == ["D", "cherry", "blossoms", "bloom", "in", "spring"]
+    assert grid[-1].split() == ["kept", "by", "1", "3", "5", "4", "2", "2", "2", "3", "3"]
+
+
+def test_the_page_has_a_grid_of_people_and_words() -> None:
+    page = written_network(merged(SENTENCE, TABLE_1), "html")
+    assert page.count('<td class="kept">') == 25
+    assert page.count("<td></td>") == 5 * 9 - 25
+    assert "<details open><summary>Words that each person kept</summary>" in page
+    long = merged([f"word{n}" for n in range(1, 401)], {"A": [1, 399], "B": [2]})
+    page = written_network(long, "html")
+    assert "Words that each person kept; the first 300 of 400 words" in page
+    assert page.count('class="total"') > 20  # blocks
+    assert "the first 300 of 400 words" in written_network(long, "text")

@@ -12,8 +12,8 @@ import pytest
 from earwitness.errors import UsageError
 from earwitness.output_formats import render
 from earwitness.scoring.compare import compare
-from earwitness.scoring.score import score
-from earwitness.task import Slicing
+from earwitness.scoring.score import people, score
+from earwitness.task import Slicing, parse_where
 from helpers.samples import corpus
 
 SAMPLES = [
@@ -219,3 +219,98 @@ def test_a_line_left_out_makes_no_group_and_no_sound() -> None:
     scores = score([first, *SAMPLES[1:], again], by="kind", on_error="skip", show="item 0")
     assert list(scores.slices[0].groups) == ["radio", "talk"]
     assert scores.shown[0].audio == "first.wav"
+
+
+# --- Filters -------------------------------------------------------------------------------------
+
+
+def test_a_filter_keeps_items_as_if_the_others_were_not_there() -> None:
+    outputs, references = joined(SAMPLES)
+    kept = [s for s in SAMPLES if s["meta"]["kind"] == "talk" and s["meta"]["snr"] >= 0]
+    wanted = score(*joined(kept), draws=100)
+    where = ["kind=talk", "snr >= 0"]
+    found = score(outputs, references, where=where, draws=100)
+    assert found.systems == wanted.systems
+    assert "|where(kind=talk,snr>=0)" in found.signature
+    note = f"kind=talk and snr>=0 hold for {len(kept)} of 24 items, which are kept"
+    assert found.notes == (note, *wanted.notes)
+    compared = compare(outputs, references, where=where, draws=100, permutations=100)
+    assert compared.items == len(kept)
+    one_file = score(SAMPLES, where=where, by="kind", draws=100)
+    assert one_file.systems == score(kept, draws=100).systems
+    assert [[*one.groups] for one in one_file.slices] == [["talk"]]
+
+
+def test_the_human_ceiling_is_that_of_the_items_that_a_filter_keeps() -> None:
+    _, references = joined(SAMPLES)
+    both = [
+        {**line, "references": [*line["references"], {"boundaries": [100.0]}]}
+        for line in references
+    ]
+    outputs, _ = joined(SAMPLES)
+    found = score(outputs, both, where="snr<0", draws=100)
+    assert found.people is not None
+    assert found.people.items == 12
+    assert people(both, where="snr<0", draws=100).people == people(both[:12], draws=100).people
+
+
+def test_a_filter_by_a_field_of_outputs_keeps_outputs() -> None:
+    outputs, references = joined(SAMPLES)
+    marked = [{**line, "meta": {"words": n % 5}} for n, line in enumerate(outputs)]
+    found = score(marked, references, where="words!=0", draws=100)
+    assert found.notes[0] == "words!=0 holds for 38 of 48 outputs, which are kept"
+    both = score(marked[:-1], references, where=["words>0", "words<3"], on_error="skip", draws=100)
+    assert both.notes[0] == "words>0 and words<3 hold for 19 of 47 outputs, which are kept"
+    counts = {name: own["collar_f1"].n for name, own in found.systems.items()}
+    assert sum(counts.values()) == 38
+
+
+def test_items_without_the_field_are_left_out_and_counted() -> None:
+    outputs, references = joined(SAMPLES)
+    partly = [
+        {name: value for name, value in line.items() if n or name != "meta"}
+        for n, line in enumerate(references)
+    ]
+    (note, *_) = score(outputs, partly, where="snr<0", draws=100).notes
+    assert note == "snr<0 holds for 11 of 24 items, which are kept (1 without snr)"
+
+
+def test_invalid_filters_are_refused() -> None:
+    outputs, references = joined(SAMPLES)
+    with pytest.raises(UsageError, match='where "snr": give a field'):
+        score(outputs, references, where="snr")
+    with pytest.raises(UsageError, match='where "kind>=talk": give a field'):
+        score(outputs, references, where="kind>=talk")
+    with pytest.raises(UsageError, match='no item or output has a field "snrr" — did you mean'):
+        score(outputs, references, where="snrr>=0")
+    with pytest.raises(UsageError, match='no item has a field "snrr" — did you mean'):
+        people(
+            [{**line, "references": line["references"] * 2} for line in references[:1]],
+            where="snrr>=0",
+        )
+    with pytest.raises(UsageError, match='no item or output has a field "level"'):
+        score(outputs, references, where=["level>=0", "level<9"])
+    with pytest.raises(UsageError, match="where: snr>=99 holds for none of 24 items"):
+        score(outputs, references, where="snr>=99")
+    with pytest.raises(UsageError, match="where: snr>=99 holds for none of 24 outputs"):
+        score(SAMPLES, where="snr>=99")
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "wanted"),
+    [
+        ("a>=1", {"a": 1}, True),
+        ("a>1", {"a": 1.0}, False),
+        ("a<=1", {"a": "0.5"}, True),
+        ("a<1", {"a": "text"}, False),
+        ("a=1", {"a": 1.0}, True),
+        ("a==x y", {"a": "x y"}, True),
+        ("a!=x", {"a": "y"}, True),
+        ("a!=x", {"b": "y"}, False),  # without the field
+        ("a=true", {"a": True}, True),
+    ],
+)
+def test_a_condition_compares_numbers_or_texts(
+    text: str, fields: dict[str, Any], wanted: bool
+) -> None:
+    assert parse_where(text)(fields) is wanted

@@ -11,7 +11,14 @@ import pytest
 
 from algorithms import networks as plain
 from earwitness.summaries import positions as module
-from earwitness.summaries.positions import MAX_WAYS, Extraction, NoExtraction, extraction
+from earwitness.summaries.positions import (
+    MAX_WAYS,
+    Extraction,
+    NoExtraction,
+    extraction,
+    recognised,
+    word_accuracy,
+)
 from helpers.samples import many
 
 
@@ -76,3 +83,22 @@ def test_long_texts_are_found_where_they_were_taken_from() -> None:
     assert all(a < b for a, b in pairwise(found.positions))
     together = [sum(b == a + 1 for a, b in pairwise(path)) for path in (found.positions, kept)]
     assert together[0] >= together[1]
+
+
+def edit_distance(words: list[str], said: list[str]) -> int:
+    """Fewest substitutions, deletions and insertions, cell by cell."""
+    row = list(range(len(said) + 1))
+    for number, word in enumerate(words, 1):
+        before, row = row, [number]
+        for place, other in enumerate(said, 1):
+            row.append(min(row[-1] + 1, before[place] + 1, before[place - 1] + (word != other)))
+    return row[-1]
+
+
+def test_word_accuracy_counts_the_fewest_edits() -> None:
+    rng = random.Random(8)
+    for _ in range(200):
+        said = [rng.choice("abcd") for _ in range(rng.randint(1, 9))]
+        words = [rng.choice("abcde") for _ in range(rng.randint(0, 9))]
+        got = word_accuracy(recognised(words, said).positions, len(said))
+        assert got == pytest.approx(1 - edit_distance(words, said) / len(said))

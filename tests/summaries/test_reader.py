@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
+from math import isnan
 from typing import Any
 
 import pytest
 
-from earwitness.core import Key
+from earwitness.core import Case, Key, Summary
 from earwitness.errors import EarwitnessWarning, InputError, MissingExtra, UsageError
+from earwitness.io.source import LineBlock
 from earwitness.metaeval.agree import agree
 from earwitness.scoring.compare import compare
 from earwitness.scoring.score import people, score
 from earwitness.summaries import sumaccy
-from earwitness.summaries.reader import AMBIGUOUS
+from earwitness.summaries.reader import AMBIGUOUS, SummaryReader
+from earwitness.summaries.text_metrics import misrecognized_shares
 from earwitness.text import words as words_module
 from earwitness.text.transcripts import read_ctm
 from earwitness.word_networks import network
@@ -407,3 +411,70 @@ def test_a_broken_first_line_does_not_change_the_task(tmp_path: Any) -> None:
     found = score(outputs, str(place), on_error="skip")
     assert "sumaccy" in found.systems["s"]
     assert people(str(place), on_error="skip").people is not None
+
+
+# --- Words of a recognizer -----------------------------------------------------------------------
+
+
+HEARD = ["the", "beautiful", "ferry", "blossoms", "in", "Japan", "doom", "in", "spring", "time"]
+
+
+@pytest.mark.parametrize("recognized", [HEARD, " ".join(HEARD), ctm(HEARD)])
+def test_recognized_words_give_shares_of_wrong_words(recognized: Any) -> None:
+    outputs = [output(words=["the", "ferry", "blossoms"]), output("other", positions=[1, 3])]
+    references = [reference(recognized=recognized)]
+    found = score(outputs, references, metrics="misrecognized", draws=20).systems
+    assert found["s"]["misrecognized_summary"].value == pytest.approx(1 / 3)
+    assert found["other"]["misrecognized_summary"].value == 0
+    assert found["s"]["misrecognized_input"].value == pytest.approx(3 / 10)
+    accuracy = 1 - 3 / 9  # two words are replaced, one is inserted
+    assert len(score(outputs, references, where=f"accuracy<={accuracy + 1e-9}").notes) == 1
+    with pytest.raises(UsageError, match="for none of 1 items"):
+        score(outputs, references, where="accuracy>=0.9")
+
+
+def test_the_accuracy_of_meta_precedes_that_of_recognized_words() -> None:
+    references = [reference(recognized=HEARD, meta={"accuracy": 0.95})]
+    (note,) = score([output(positions=[1])], references, where="accuracy>=0.9").notes
+    assert note == "accuracy>=0.9 holds for 1 of 1 items, which are kept"
+
+
+def test_shares_are_undefined_without_words() -> None:
+    found = score([output(positions=[])], [reference()], metrics="misrecognized", draws=20)
+    assert isnan(found.systems["s"]["misrecognized_summary"].value)
+    assert (
+        "misrecognized_input is undefined for all cases: no item has recognized words"
+        in " ".join(found.notes)
+    )
+
+
+def test_invalid_recognized_words_are_refused_with_their_place() -> None:
+    told = problems([output(positions=[1])], [reference(recognized=[["the", 2, 1], "a"])])
+    assert "recognized[0]: ends before it begins" in told
+    assert "recognized: some words have times and some do not" in told
+    assert "recognized[1]" in problems([output(positions=[1])], [reference(recognized=["a", 3])])
+
+
+def test_shares_have_intervals_over_items() -> None:
+    lines = [reference(item=f"i{n}", recognized=HEARD[: n + 3]) for n in range(12)]
+    reader = SummaryReader()
+    record = reader.references
+    parsed = [
+        reader.reference(one, ["A"])[0]
+        for line in lines
+        for _, one in record.read(LineBlock("r", 1, [json.dumps(line).encode()], 0))
+        if not isinstance(one, bytes)
+    ]
+    cases = [
+        Case(Key(line["item"], "s"), own[0], Summary("x", ("x", "the"), (0, 1)), (own[1].summary,))
+        for line, own in zip(lines, parsed, strict=True)
+    ]
+    summary, recognized = misrecognized_shares(cases, draws=200)["s"]
+    assert summary.value == 0.5
+    shares = [one.item.recognized or () for one in cases]
+    wanted = sum(own.count(0) for own in shares) / sum(map(len, shares))
+    assert recognized.value == pytest.approx(wanted)
+    assert recognized.low < wanted < recognized.high
+    plain = [replace(one, item=replace(one.item, recognized=None)) for one in cases[:2]]
+    right = [replace(one, output=Summary("the", ("the",), (1,))) for one in plain]
+    assert misrecognized_shares(right) == {}

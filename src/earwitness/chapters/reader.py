@@ -59,13 +59,19 @@ from earwitness.core import (
     no_progress,
 )
 from earwitness.errors import EarwitnessWarning, nearest
-from earwitness.io.records import Findings, hash_names, refuse_other_files
+from earwitness.io.records import (
+    Findings,
+    hash_names,
+    item_name,
+    refuse_other_files,
+    unset_to_empty,
+)
 from earwitness.io.schema import MAX_TIME_SECONDS, Fault, is_name, show
 from earwitness.io.source import LineBlock
 from earwitness.metric import Metric
 from earwitness.metric_set import MetricSet
 from earwitness.stats.arrays import Ragged
-from earwitness.task import GroupLabels, ParsedBatch, Slicing, TaskReader, item_name, unset_to_empty
+from earwitness.task import GroupLabels, ParsedBatch, Slicing, TaskReader
 from earwitness.text.scripts import (
     NOT_LATIN_REMARK,
     UNSPACED_REMARK,

@@ -194,6 +194,13 @@ DEFAULT_SETTINGS = AgreementSettings()
     help="Report agreement by a field of items or raters, such as dataset or jury (repeatable).",
 )
 @click.option(
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    help="Use items or raters for which a column fulfils CONDITION, such as accuracy>=0.9 "
+    "(repeatable).",
+)
+@click.option(
     "--correction",
     type=click.Choice(CORRECTIONS),
     default=DEFAULT_SETTINGS.correction,

@@ -44,6 +44,7 @@ COMMAND_SECTIONS = {
     },
     "Check metrics against human ratings": {
         "agree": Verb("agree", "Rank metrics by agreement with human ratings."),
+        "experiment": Verb("experiment", "Find how many references are enough."),
     },
     "Recognize and align speech": {
         "transcribe": Verb("speech", "Recognize speech: words with times and confidences."),

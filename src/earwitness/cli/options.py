@@ -318,6 +318,13 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
         metavar="FIELD[:CUT,...]",
         help="Group by a meta field, duration or annotator.",
     ),
+    "where": section_option(
+        "--where",
+        multiple=True,
+        metavar="CONDITION",
+        help="Score items for which a field fulfils CONDITION, such as accuracy>=0.9 (repeatable).",
+        brief="Items to score, as in accuracy>=0.9.",
+    ),
     "worst": section_option(
         "--worst",
         type=int,
@@ -408,10 +415,12 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
     "quiet": section_option("--quiet", is_flag=True, help="Hide the progress bar."),
 }
 SHARED_ORDER = (
+    *("judgements", "reading_answers", "words_answers", "scale", "human"),
+    *("sizes", "orders", "exact", "coefficients", "isolated_rule"),
     *("metrics", "values", "against", "alpha", "permutations", "baselines", "ceiling", "by"),
-    *("worst", "worst_by", "show", "draws", "level", "seed", "on_error", "system", "samples"),
-    *("alignments", "fewer", "repeats", "jobs", "quiet", "to", "table", "interval_form", "output"),
-    *("title", "figures"),
+    *("where", "worst", "worst_by", "show", "draws", "level", "seed", "on_error", "system"),
+    *("samples", "alignments", "fewer", "repeats", "jobs", "quiet", "to", "table"),
+    *("interval_form", "output", "title", "figures", "points", "resume", "simulate"),
 )
 ORDERED_NAMES = list(dict.fromkeys((*SHARED_ORDER, *SECTION_OF)))
 # for commands that have systems

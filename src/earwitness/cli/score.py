@@ -56,7 +56,13 @@ from earwitness.errors import PluginError
     help="Also score with N references (needs --samples).",
     hidden_names=("--references",),
 )
-@section_option("--repeats", default=5, show_default=True, help="Random draws per reference count.")
+@section_option(
+    "--repeats",
+    default=5,
+    show_default=True,
+    help="Random draws per reference count.",
+    hidden=True,  # the help of score has room for 62 lines
+)
 @section_option(
     "--alignments",
     type=FILE_PATH,
@@ -111,9 +117,8 @@ def compare_command(
 ) -> None:
     """Test which systems in OUTPUTS differ significantly.
 
-    Each pair of systems is compared on the items for which all systems have an output: the
-    difference with a paired bootstrap interval, and the p-value of a permutation test,
-    Holm-corrected across pairs.
+    Pairs are compared on common items: difference with a paired bootstrap interval, and p-value of
+    a permutation test, Holm-corrected across pairs.
 
     \b
     earwitness compare outputs.jsonl references.jsonl --metric chunks --value pk
@@ -137,8 +142,15 @@ def compare_command(
 @click.argument("references")
 @shared_options(systems=False)
 @value_option("all")
+@section_option(
+    "--samples",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Also write values per annotator and item.",
+)
 def people_command(
     references: str,
+    samples: Path | None,
     jobs: int,
     quiet: bool,
     **options: Any,
@@ -150,14 +162,15 @@ def people_command(
 
     \b
     earwitness people references.jsonl
+    earwitness people references.jsonl --samples people.csv
     """
     del quiet
-    target = OutputTarget.of(options, (references,))
-    target.write(
-        earwitness.people(
-            references, map=choose_map(jobs, options["metrics"]), **drop_unset(options)
-        )
-    )
+    target = OutputTarget.of(options, (references,), samples)
+    work = {"map": choose_map(jobs, options["metrics"]), "samples": samples, **drop_unset(options)}
+    scores = earwitness.people(references, **work)
+    if samples is not None:
+        click.echo(f"wrote {samples}", err=True)
+    target.write(scores)
 
 
 # --- Command metrics -----------------------------------------------------------------------------

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import nan
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from earwitness.core import Estimate, Input, Value
 from earwitness.report.parts import Report
 from earwitness.report.result import Result, TableRows
+
+if TYPE_CHECKING:
+    from earwitness.report.paper import PaperTable
 
 # sources of variation that an interval of a curve or a correlation covers
 CURVE_SOURCES = ("orders", "items", "both")
@@ -78,7 +81,7 @@ class ValueTest:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class Annotator:
     """A person who made references, and how close they are to those of others.
 
     ``closeness`` is the mean score of this person against all others, ``deviation`` its distance
@@ -109,7 +112,8 @@ class Leveling:
     """Whether a value still changes with more people, for one system.
 
     ``people`` is the smallest number from which on the mean stays within ``tolerance`` of that
-    with all people, or 0 if it still changes at the largest number.
+    with all people. It is 0 if this holds for less than a quarter of the numbers, or only for the
+    last one: the value then still changes.
     """
 
     value: str
@@ -142,7 +146,7 @@ class ReferencesExperiment(Result):
     curves: tuple[CurvePoint, ...]
     correlations: tuple[CorrelationPoint, ...]
     tests: tuple[ValueTest, ...]
-    annotators: tuple[Person, ...]
+    annotators: tuple[Annotator, ...]
     rule: str
     leveling: tuple[Leveling, ...]
     misrecognized: tuple[MisrecognizedShare, ...]
@@ -155,14 +159,145 @@ class ReferencesExperiment(Result):
     judged: Mapping[str, float] | None = None  # mean judgement of each system
     smallest_r: float = nan  # smallest |r| that differs from 0 with this many systems
 
+    # --- Selection of points ---------------------------------------------------------------------
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """Conditions of the correlations, that with the most systems and people first."""
+        found = {point.condition for point in self.correlations}
+        return sorted(found, key=lambda one: (not one.isolated, not one.human))
+
+    @property
+    def main_condition(self) -> Condition:
+        """The condition with the most systems and people."""
+        conditions = self.conditions
+        return conditions[0] if conditions else Condition(bool(self.human), True)
+
+    @property
+    def has_isolated(self) -> bool:
+        """Whether any person is isolated."""
+        return any(person.isolated for person in self.annotators)
+
+    def count_systems(self, condition: Condition) -> int:
+        """Return how many systems a condition includes."""
+        return len(self.systems) - (bool(self.human) and not condition.human)
+
+    def describe(self, condition: Condition) -> str:
+        """Return which systems and people a condition excludes."""
+        excluded = ["the human system"] * (bool(self.human) and not condition.human)
+        excluded += ["isolated people"] * (self.has_isolated and not condition.isolated)
+        return f"without {' and '.join(excluded)}" if excluded else "all systems and people"
+
+    def curve_points(self, value: str, *, isolated: bool) -> dict[str, dict[int, CurvePoint]]:
+        """Return the points of a value by system and number of people."""
+        found: dict[str, dict[int, CurvePoint]] = {system: {} for system in self.systems}
+        for point in self.curves:
+            if point.value == value and point.isolated == isolated:
+                found.setdefault(point.system, {})[point.people] = point
+        return {system: points for system, points in found.items() if points}
+
+    def correlation_points(
+        self, value: str, coefficient: str, condition: Condition
+    ) -> dict[int, CorrelationPoint]:
+        """Return the correlations of a value by number of people."""
+        wanted = value, coefficient, condition
+        return {
+            point.people: point
+            for point in self.correlations
+            if (point.value, point.coefficient, point.condition) == wanted
+        }
+
+    # --- Reports and tables ----------------------------------------------------------------------
+
     def make_report(self) -> Report:
         """Return the report with the four figures."""
         from earwitness.experiments.report import experiment_report
 
         return experiment_report(self)
 
+    def make_paper_table(self) -> PaperTable:
+        """Return the table of correlations with judges."""
+        from earwitness.experiments.report import experiment_paper_table
+
+        return experiment_paper_table(self)
+
     def make_tables(self) -> dict[str, TableRows]:
         """Return the tables of all points, tests, people and shares."""
-        from earwitness.experiments.report import experiment_tables
-
         return experiment_tables(self)
+
+
+# --- Tables --------------------------------------------------------------------------------------
+
+
+INTERVAL_COLUMNS = ("low", "high", "level", "n", "undefined", "method")
+POINT_COLUMNS = (
+    *("figure", "value", "system", "coefficient", "people", "human", "isolated", "mean", "source"),
+    *INTERVAL_COLUMNS,
+)
+TEST_COLUMNS = (
+    *("first", "second", "coefficient", "human", "isolated", "difference", "low", "high"),
+    *("williams", "permutation", "corrected"),
+)
+SHARE_COLUMNS = ("system", "place", "share", "low", "high", "n")
+SETTINGS = ("human", "items", "judges", "orders", "exact", "level", "smallest_r", "rule")
+
+
+def experiment_tables(result: ReferencesExperiment) -> dict[str, TableRows]:
+    """Return all tables, that of every point of the figures first, with one row per interval.
+
+    The last column of every table but the settings says whether the data are simulated.
+    """
+    people = ((p.name, p.closeness, p.deviation, p.isolated) for p in result.annotators)
+    leveling = ((o.value, o.system, o.people, o.last_change, o.tolerance) for o in result.leveling)
+    tables: dict[str, tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]] = {
+        "points": (POINT_COLUMNS, _point_rows(result)),
+        "tests": (TEST_COLUMNS, _test_rows(result)),
+        "leveling": (("value", "system", "people", "last_change", "tolerance"), leveling),
+        "people": (("person", "closeness", "deviation", "isolated"), people),
+        "misrecognized": (SHARE_COLUMNS, _share_rows(result)),
+        "judgements": (("system", "mean"), (result.judged or {}).items()),
+    }
+    simulated = bool(result.simulated)
+    marked: dict[str, TableRows] = {
+        name: ((*header, "simulated"), [(*row, simulated) for row in rows])
+        for name, (header, rows) in tables.items()
+    }
+    return {**marked, "settings": (("name", "setting"), list(_setting_rows(result)))}
+
+
+def _point_rows(result: ReferencesExperiment) -> Iterator[tuple[Any, ...]]:
+    for curve in result.curves:
+        human = bool(result.human) and curve.system == result.human
+        place = "curve", curve.value, curve.system, "", curve.people, human, curve.isolated
+        yield from ((*place, curve.mean, *row) for row in _interval_rows(curve.intervals))
+    for point in result.correlations:
+        own = "correlation", point.value, "", point.coefficient, point.people, *point.condition
+        yield from ((*own, point.mean, *row) for row in _interval_rows(point.intervals))
+
+
+def _interval_rows(intervals: Mapping[str, Estimate]) -> Iterator[tuple[Any, ...]]:
+    for source, estimate in intervals.items():
+        yield (source, *(getattr(estimate, name) for name in INTERVAL_COLUMNS))
+
+
+def _test_rows(result: ReferencesExperiment) -> Iterator[tuple[Any, ...]]:
+    for test in result.tests:
+        difference = test.difference.value, test.difference.low, test.difference.high
+        names = test.first, test.second, test.coefficient, *test.condition
+        yield (*names, *difference, test.williams, test.permutation, test.corrected)
+
+
+def _share_rows(result: ReferencesExperiment) -> Iterator[tuple[Any, ...]]:
+    for one in result.misrecognized:
+        for place, share in (("summary", one.summary), ("recognized", one.recognized)):
+            yield one.system, place, share.value, share.low, share.high, share.n
+
+
+def _setting_rows(result: ReferencesExperiment) -> Iterator[tuple[str, Any]]:
+    yield "simulated", result.simulated
+    yield "title", result.title
+    yield from (("value", value.name) for value in result.values)
+    yield from ((name, getattr(result, name)) for name in SETTINGS)
+    yield from (("signature", result.signature), ("version", result.version))
+    yield from (("input", f"{entry.name} sha256 {entry.sha256}") for entry in result.inputs)
+    yield from (("note", note) for note in result.notes)

@@ -27,6 +27,7 @@ from earwitness.io.schema import (
     derive_check,
     derive_null_removal,
     find_repeated_key,
+    is_name,
     load_json_line,
 )
 from earwitness.io.source import LineBlock
@@ -195,6 +196,19 @@ class RecordType(Generic[Record]):
         except DECODE_ERRORS as error:
             return [Fault("", f"not strict JSON: {error}")]
         return []
+
+
+# --- Values of records ---------------------------------------------------------------------------
+
+
+def unset_to_empty(value: Any) -> Any:
+    """Return the value, or an empty object if it is unset."""
+    return {} if value is UNSET else value
+
+
+def item_name(named: Any, line: int) -> str:
+    """Return the name of an item, or its line if the name is missing or invalid."""
+    return str(named) if is_name(named) else f"line {line}"
 
 
 # --- Keys that appear twice in one object --------------------------------------------------------

@@ -26,6 +26,7 @@ from earwitness.studies.ratings.collect import (
     check_ratings,
     check_roles,
     check_scores,
+    column_names,
     only_system,
     rated_fields,
     read_rating_set,
@@ -34,6 +35,7 @@ from earwitness.studies.ratings.collect import (
 from earwitness.studies.results import RepeatedVote
 from earwitness.studies.screening import screen
 from earwitness.studies.study import NO_GROUPS, Study
+from earwitness.task import Filter, parse_where
 from earwitness.version import __version__
 
 SCORE_ARGUMENTS = ("metrics", "low", "baselines", "outputs")
@@ -86,6 +88,7 @@ def agree(
     reference: str = "",
     anchor: AnchorNames = (),
     low_is_good: Sequence[str] = (),
+    where: Sequence[str] | str = (),
     progress: Progress = no_progress,
     **how: Any,
 ) -> Concordance:
@@ -119,6 +122,9 @@ def agree(
         anchor of one scale is ``SCALE=SYSTEM``, or anchors are a mapping from scales to names.
     low_is_good
         Rating scales where lower is better.
+    where
+        Conditions on fields of items or raters, which are columns of scores or ratings, such as
+        ``"accuracy>=0.9"``; only outputs and ratings for which all of them hold are used.
     progress
         Called with the steps done, their total and the steps done.
     **how
@@ -170,8 +176,12 @@ def agree(
         system = only_system(tables, files, dict(scoring.columns), scoring.pattern, reading)
         constants = {**reading.constants, **({"system": system} if system else {})}
         scoring, reading = replace(scoring, system=system), replace(reading, constants=constants)
-    scoring = _with_controls(replace(scoring, groups=settings.by), settings.partial)
-    by = rated_fields(settings.by, tables, files, plan)
+    keep = parse_where(where)
+    if plan is None:
+        _check_columns(keep, [*tables, *files])
+    fields = tuple(dict.fromkeys((*settings.by, *(one.field for one in keep.conditions))))
+    scoring = _with_controls(replace(scoring, groups=fields), settings.partial)
+    by = rated_fields(fields, tables, files, plan)
     analysis = settings_of(plan, screening=screening, scales=ends, by=by or (NO_GROUPS,), **roles)
     if db is not None:
         material = stored_rating_set(plan, db, files, analysis)
@@ -198,7 +208,7 @@ def agree(
     low = f"|low_is_good={'+'.join(analysis.low_is_good)}" if analysis.low_is_good else ""
     chosen = f"{analysis.chosen}|left={left}{low}{_pattern_signature(scoring, reading)}"
     known = Scales(analysis.scales, analysis.named_scales.low)
-    inputs = replace(inputs, kept=chosen, scales=known)
+    inputs = _filter_inputs(replace(inputs, kept=chosen, scales=known), keep)
     return analyse_agreement(inputs, settings, scales, progress=progress)
 
 
@@ -358,6 +368,45 @@ def _read_tables(files: Sequence[Path | RecordSource], scoring: ScoreOptions) ->
         if name and name not in names:
             raise UsageError(f'no score file has a "{name}" column — {nearest(name, names)}')
     return tables
+
+
+def _check_columns(where: Filter, tables: Sequence[Path | RecordSource]) -> None:
+    """Raise UsageError if no table has a column of a condition."""
+    names = {name for table in tables for name in column_names(table)}
+    for condition in where.conditions:
+        if names and condition.field not in names:
+            remedy = nearest(condition.field, names)
+            raise UsageError(f'where: no table has a column "{condition.field}" — {remedy}')
+
+
+def _filter_inputs(inputs: ScoresAndRatings, where: Filter) -> ScoresAndRatings:
+    """Return the scores and ratings of items and raters for which the conditions hold."""
+    notes = [*inputs.notes]
+    scores, fewer, ratings = inputs.scores, inputs.fewer, inputs.ratings
+    for condition in where.conditions:
+        if condition.field not in inputs.groups:
+            remedy = nearest(condition.field, inputs.groups)
+            raise UsageError(f'where: no item or rater has a "{condition.field}" — {remedy}')
+        grouping = inputs.groups[condition.field]
+        rated = {one.key.item if grouping.of == "item" else one.listener for one in ratings}
+        kept = {one for one in rated if one in grouping.groups}
+        missing = len(rated) - len(kept)
+        kept = {one for one in kept if condition.holds(grouping.groups[one])}
+        told = f"{''.join(condition)} holds for {len(kept):,} of {len(rated):,} rated"
+        about = f" ({missing:,} without {condition.field})" * bool(missing)
+        notes.append(f"{told} {grouping.of}s, which are kept{about}")
+        if not kept:
+            raise UsageError(f"where: {told} {grouping.of}s{about}")
+        if grouping.of == "item":
+            ratings = [one for one in ratings if one.key.item in kept]
+            scores = [one for one in scores if one.key.item in kept]
+            fewer = [one for one in fewer if one.key.item in kept]
+        else:
+            ratings = [one for one in ratings if one.listener in kept]
+    chosen = f"{inputs.kept}{where.signature}"
+    return replace(
+        inputs, scores=scores, fewer=fewer, ratings=ratings, notes=tuple(notes), kept=chosen
+    )
 
 
 def _split_by_references(scores: Sequence[Score]) -> tuple[list[Score], list[Score]]:

@@ -155,7 +155,7 @@ class _PairTests:
         }
         williams_p = [nan] * len(pairs)
         if self.figure.level == "system":
-            williams_p = list(_williams_p(self.comparison.grid, pairs))
+            williams_p = list(williams_p_values(self.comparison.grid, pairs))
         return [
             MetricDifference(
                 names[a],
@@ -198,7 +198,7 @@ def _unranked_metrics(
     return unranked
 
 
-def _williams_p(grid: ScoreRatingGrid, pairs: Sequence[MetricPair]) -> Iterator[float]:
+def williams_p_values(grid: ScoreRatingGrid, pairs: Sequence[MetricPair]) -> Iterator[float]:
     """Yield the two-sided p of Williams' test on Pearson correlations of system means."""
     for a, b in pairs:
         is_known = ~(np.isnan(grid.scores[a]) | np.isnan(grid.scores[b]) | np.isnan(grid.people))

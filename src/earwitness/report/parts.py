@@ -83,13 +83,37 @@ class Intervals:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Estimates of one value by the values of a parameter and by series."""
+    """Estimates of one value by the values of a parameter and by series.
+
+    If ``fitted``, both axes are linear and cover the data only, and lines are labelled at their
+    ends. ``note`` is written into figures, and ``table`` replaces the default table of the
+    estimates. Pages show a ``compact`` curve at half their width. If ``clipped``, the axis covers
+    all estimates but only the intervals of the last point; wider ones end at its edge.
+    """
 
     title: str
     value: Value
     parameter: str
     unit: str
     points: tuple[tuple[float, Mapping[str, Estimate]], ...]
+    fitted: bool = False
+    note: str = ""
+    table: Table | None = None
+    compact: bool = False
+    clipped: bool = False
+
+    @property
+    def covered(self) -> list[float]:
+        """Numbers that the axis of a fitted curve covers."""
+        rows = [row.values() for _, row in self.points]
+        bounded = rows[-1:] if self.clipped else rows
+        values = [estimate.value for row in rows for estimate in row]
+        return values + [x for row in bounded for e in row for x in (e.low, e.high)]
+
+    @property
+    def series(self) -> list[str]:
+        """Names of all series, in the order in which they appear."""
+        return list(dict.fromkeys(name for _, row in self.points for name in row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,13 +285,17 @@ class CategoryShares:
 
 @dataclass(frozen=True, slots=True)
 class NetworkPart:
-    """Word network; ``number`` identifies it on the page, ``picked`` is the highlighted system."""
+    """Word network; ``number`` identifies it on the page, ``picked`` is the highlighted system.
+
+    The table of the words that each person kept is folded unless ``grid_open``.
+    """
 
     title: str
     network: WordNetwork
     number: int
     picked: str
     why: str = ""
+    grid_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +349,8 @@ class Section:
 class Report:
     """Report with a title, a one-line description, sections and provenance.
 
-    ``more`` is a hint where to find the parts that are not shown.
+    ``more`` is a hint where to find the parts that are not shown. ``human`` is the series that is
+    the work of people, if there is one.
     """
 
     title: str
@@ -330,3 +359,4 @@ class Report:
     sections: tuple[Section, ...]
     provenance: tuple[str, ...]
     more: str = ""
+    human: str = ""

@@ -75,7 +75,7 @@ def _find_tables(part: Part) -> list[Table]:
         case ValueSpread():
             return [part.table] if part.table else []
         case Curve():
-            return [_curve_table(part)]
+            return [part.table or _curve_table(part)]
         case Matrix():
             return [_matrix_table(part), _contrast_table(part)]
         case Timeline():
@@ -104,9 +104,9 @@ def _interval_table(part: Intervals) -> Table:
 
 
 def _curve_table(part: Curve) -> Table:
-    series = list(part.points[0][1])
+    series = part.series
     rows = tuple(
-        (short_number(x), *_estimate_cells(row, series, part, row[series[0]].n))
+        (short_number(x), *_estimate_cells(row, series, part, next(iter(row.values())).n))
         for x, row in part.points
     )
     return Table(part.title, (label_with_unit(part.parameter, part.unit), *series), rows)

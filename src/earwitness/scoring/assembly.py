@@ -19,12 +19,13 @@ from earwitness.scoring.collectors import (
     by_meta,
 )
 from earwitness.scoring.gallery import CaseValueSpread, Gallery
+from earwitness.scoring.join import NO_FILTER
 from earwitness.scoring.measure import ReferenceSubsets
 from earwitness.scoring.results import AnnotatorScores, Scores
 from earwitness.scoring.run import RunSettings, ScoringRun
 from earwitness.scoring.setup import Setup
 from earwitness.stats.bootstrap import MULTINOMIAL_UP_TO
-from earwitness.task import Collector, CollectorSettings, Slicing, TaskCollector
+from earwitness.task import Collector, CollectorSettings, Filter, Slicing, TaskCollector
 
 # --- Collectors of a run -------------------------------------------------------------------------
 
@@ -64,6 +65,7 @@ class Request:
     show: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
     ceiling: bool = True
+    where: Filter = NO_FILTER
 
     def __post_init__(self) -> None:
         if self.worst_by is not None and not self.worst:
@@ -79,6 +81,13 @@ class Request:
         """The metrics, and the settings of the bootstrap."""
         limit = MULTINOMIAL_UP_TO if self.limit is None else self.limit
         return CollectorSettings(self.setup.metrics, self.draws, self.seed, limit)
+
+    @property
+    def sample_signature(self) -> str:
+        """The metrics and the selection of cases, for tables of values per case."""
+        setup = self.setup
+        on_error = f"|on_error={self.on_error}"
+        return f"{setup.metrics.signature}{on_error}{setup.reader.signature}{self.where.signature}"
 
     def collectors(self, items: RecordSource) -> RunCollectors:
         """Return the collectors of every run and of the task; audio is next to ``items``."""
@@ -114,6 +123,7 @@ class Request:
             subsets=subsets or ReferenceSubsets(),
             baselines=self.baselines,
             ceiling=self.ceiling,
+            where=self.where,
         )
         return ScoringRun(settings, tuple(collectors), self.collector_settings)
 
@@ -144,7 +154,8 @@ def assemble_scores(run: ScoringRun, collectors: RunCollectors, level: float) ->
     baselines = f"|baselines={'+'.join(run.baselines)}" if run.baselines else ""
     return Scores(
         signature=f"{metrics.signature}|{'+'.join(sorted(methods))}({drawn})"
-        f"|on_error={settings.on_error}{settings.reader.signature}{baselines}",
+        f"|on_error={settings.on_error}{settings.reader.signature}{baselines}"
+        f"{settings.where.signature}",
         provenance=run.provenance,
         families=metrics.named,
         headlines=tuple(metrics.leading),

@@ -24,6 +24,7 @@ from earwitness.scoring.tally import SystemScores
 from earwitness.stats.arrays import Floats, Hashes
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, Bootstrap, percentile_interval
 from earwitness.stats.significance import compute_permutation_p_values, holm, permuted_differences
+from earwitness.task import parse_where
 
 # --- Paired differences on common items ----------------------------------------------------------
 
@@ -145,6 +146,7 @@ def compare(
     worst: int = 0,
     worst_by: str | None = None,
     by: Sequence[str] | str = (),
+    where: Sequence[str] | str = (),
     show: Sequence[str] | str = (),
     baselines: Sequence[str] | str = (),
     ceiling: bool = True,
@@ -183,7 +185,7 @@ def compare(
     on_error
         Handling of invalid or missing samples: ``"fail"``, ``"skip"`` or ``"empty"``; see
         ``score``.
-    worst, worst_by, show, baselines
+    worst, worst_by, where, show, baselines
         As for ``score``.
     by
         Fields by which items are grouped, as for ``score``. Systems are also compared within every
@@ -249,6 +251,7 @@ def compare(
         worst=worst,
         worst_by=worst_by,
         by=slicings_of(by),
+        where=parse_where(where),
         show=tuple(dict.fromkeys(listed(show))),
         baselines=tuple(listed(baselines)),
         ceiling=ceiling,

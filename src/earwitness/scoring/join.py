@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
@@ -15,19 +15,98 @@ import numpy as np
 from msgspec import UNSET
 
 from earwitness.core import Cases, Key, OnError
-from earwitness.errors import InputError, Problem, nearest
-from earwitness.io.records import Findings, KeyIndex, hash_names, refuse_other_files
-from earwitness.io.schema import Fault, is_name
-from earwitness.io.source import LineBlock, RecordSource
-from earwitness.task import (
-    GroupLabels,
-    Hashes,
-    ParsedBatch,
-    Slicing,
-    TaskReader,
+from earwitness.errors import InputError, Problem, UsageError, nearest
+from earwitness.io.records import (
+    Findings,
+    KeyIndex,
+    hash_names,
     item_name,
+    refuse_other_files,
     unset_to_empty,
 )
+from earwitness.io.schema import BadLine, Fault, is_name, load_json_line
+from earwitness.io.source import LineBlock, RecordSource
+from earwitness.task import Filter, GroupLabels, Hashes, ParsedBatch, Slicing, TaskReader
+
+# --- Items that a filter leaves out --------------------------------------------------------------
+
+
+NO_FILTER = Filter()
+# counts of outputs that a filter sees, keeps, and finds without a field
+SEEN_COUNT, KEPT_COUNT, MISSING_COUNT, NAME_COUNT = "seen", "kept", "without ", "named "
+
+
+@dataclass(frozen=True)
+class FilteredItems:
+    """Items that a filter leaves out, of how many, and the number of items without each field.
+
+    ``field_names`` are the names of all fields of items.
+    """
+
+    items: frozenset[str] = frozenset()
+    total: int = 0
+    without: Mapping[str, int] = field(default_factory=dict)
+    field_names: frozenset[str] = frozenset()
+
+
+def filter_records(
+    where: Filter, records: Sequence[Mapping[str, Any]]
+) -> tuple[list[int], Counter[str]]:
+    """Return the indices of records that remain, and the counts of all."""
+    kept = [place for place, record in enumerate(records) if where(record)]
+    counts = Counter({SEEN_COUNT: len(records), KEPT_COUNT: len(kept)})
+    for name in dict.fromkeys(condition.field for condition in where.conditions):
+        missing = sum(record.get(name) is None for record in records)
+        counts[f"{MISSING_COUNT}{name}"] = missing
+    counts.update({f"{NAME_COUNT}{name}" for record in records for name in record})
+    return kept, counts
+
+
+def check_filter(where: Filter, items: FilteredItems, counts: Counter[str]) -> None:
+    """Raise UsageError if nothing has a field of the filter, or if nothing is left.
+
+    ``counts`` are those of outputs.
+    """
+    names = {name.removeprefix(NAME_COUNT) for name in counts if name.startswith(NAME_COUNT)}
+    for name, count in _missing_counts(counts).items():
+        if count == counts[SEEN_COUNT]:
+            remedy = nearest(name, {*names, *items.field_names})
+            raise UsageError(f'where: no item or output has a field "{name}" — {remedy}')
+    for unit, total, kept, missing in _filter_sides(items, counts):
+        if not kept:
+            conditions = _condition_text(where, missing)
+            raise UsageError(f"where: {conditions} for none of {total:,} {unit}s")
+
+
+def filter_notes(where: Filter, items: FilteredItems, counts: Counter[str]) -> Iterator[str]:
+    """Yield how many items and outputs a filter keeps."""
+    for unit, total, kept, missing in _filter_sides(items, counts):
+        lacking = [f"{count:,} without {name}" for name, count in missing.items() if count]
+        about = f" ({', '.join(lacking)})" * bool(lacking)
+        conditions = _condition_text(where, missing)
+        yield f"{conditions} for {kept:,} of {total:,} {unit}s, which are kept{about}"
+
+
+def _filter_sides(
+    items: FilteredItems, counts: Counter[str]
+) -> Iterator[tuple[str, int, int, Mapping[str, int]]]:
+    """Yield unit, number, number kept and numbers without a field, of items and of outputs."""
+    if items.without:
+        yield "item", items.total, items.total - len(items.items), items.without
+    if counts[SEEN_COUNT]:
+        yield "output", counts[SEEN_COUNT], counts[KEPT_COUNT], _missing_counts(counts)
+
+
+def _missing_counts(counts: Counter[str]) -> dict[str, int]:
+    start = MISSING_COUNT
+    return {n.removeprefix(start): count for n, count in counts.items() if n.startswith(start)}
+
+
+def _condition_text(where: Filter, fields: Mapping[str, int]) -> str:
+    """Return the conditions on some fields as the start of a sentence."""
+    texts = ["".join(one) for one in where.conditions if one.field in fields]
+    return f"{' and '.join(texts)} {'hold' if len(texts) > 1 else 'holds'}"
+
 
 # --- References files ----------------------------------------------------------------------------
 
@@ -38,7 +117,8 @@ class References:
 
     ``annotators`` are the names of the annotators of every case, ``metas`` the meta fields of items
     (only for grouping), and ``bad`` the items with invalid references, with the reasons.
-    ``reduced`` has the reasons why some references of an item are left out.
+    ``reduced`` has the reasons why some references of an item are left out. ``filtered`` are the
+    items that a filter leaves out, and ``where`` its conditions on fields that only outputs have.
     """
 
     reader: TaskReader
@@ -52,6 +132,8 @@ class References:
     bad: dict[str, str]
     reduced: dict[str, list[str]]
     remarks: Counter[str]
+    where: Filter = field(default_factory=Filter)
+    filtered: FilteredItems = field(default_factory=FilteredItems)
 
     @cached_property
     def people(self) -> frozenset[str]:
@@ -100,9 +182,13 @@ class References:
 
 
 def read_references(
-    source: RecordSource, reader: TaskReader, on_error: OnError, by: tuple[Slicing, ...] = ()
+    source: RecordSource,
+    reader: TaskReader,
+    on_error: OnError,
+    by: tuple[Slicing, ...] = (),
+    where: Filter = NO_FILTER,
 ) -> tuple[References, Findings]:
-    """Read a whole references file, which must fit into memory."""
+    """Read a whole references file, which must fit into memory; ``where`` leaves out items."""
     findings, seen, remarks = Findings(on_error), KeyIndex(), Counter[str]()
     bad: dict[str, str] = {}
     reduced: dict[str, list[str]] = {}
@@ -129,8 +215,11 @@ def read_references(
                 kept.append(good)
     if not kept and not bad:
         raise InputError([Problem(source.name, 0, "", "contains no references")])
+    kept, filtered, undecided = _filter_items(kept, where, reader)
+    reduced = {item: own for item, own in reduced.items() if item not in filtered.items}
     references = _columns(kept, bad, reduced, by, reader)
     references.remarks.update(remarks)
+    references.filtered, references.where = filtered, undecided
     return references, findings
 
 
@@ -173,6 +262,33 @@ def _columns(
         bad=bad,
         reduced=reduced,
         remarks=reader.remarks(cases, resolved, references=True),
+    )
+
+
+def _filter_items(
+    kept: list[ParsedReference], where: Filter, reader: TaskReader
+) -> tuple[list[ParsedReference], FilteredItems, Filter]:
+    """Return the items that remain, those left out, and the conditions on fields of no item."""
+    if not where.conditions:
+        return kept, FilteredItems(), where
+    cases = reader.of_references([good.record for good in kept], [good.resolved for good in kept])
+    fields = [
+        (unset_to_empty(good.record.meta), reader.fields(cases, row))
+        for row, good in enumerate(kept)
+    ]
+    found = {one: sum(one.find(*own) is not None for own in fields) for one in where.conditions}
+    decided = Filter(tuple(one for one in where.conditions if found[one]))
+    remaining = [good for good, own in zip(kept, fields, strict=True) if decided(*own)]
+    names = {str(good.record.item) for good in remaining}
+    return (
+        remaining,
+        FilteredItems(
+            frozenset(str(good.record.item) for good in kept) - names,
+            len(kept),
+            {one.field: len(kept) - found[one] for one in decided.conditions},
+            frozenset(name for own in fields for record in own for name in record),
+        ),
+        Filter(tuple(one for one in where.conditions if not found[one])),
     )
 
 
@@ -275,6 +391,8 @@ def parse_outputs(block: LineBlock, references: References, on_error: OnError) -
     known_outputs = iter(_resolve_known([record for _, record in read], references))
     for line, record in read:
         resolved = reader.failed
+        if references.filtered.items and _named_item(record) in references.filtered.items:
+            continue
         if _is_known(record, references):
             output = record
             resolved = _resolved(
@@ -286,10 +404,20 @@ def parse_outputs(block: LineBlock, references: References, on_error: OnError) -
             taken.append(output)
             lines.append(line)
             outputs.append(resolved)
+    metas = [unset_to_empty(output.meta) for output in taken]
+    filtered = Counter[str]()
+    if references.where.conditions:
+        kept, filtered = filter_records(references.where, metas)
+        left_out = (taken[place] for place in {*range(len(taken))} - {*kept})
+        answered += [(str(one.system), references.rows[str(one.item)]) for one in left_out]
+        taken, lines, outputs, metas = (
+            [column[place] for place in kept] for column in (taken, lines, outputs, metas)
+        )
     items = [str(output.item) for output in taken]
     systems = [str(output.system) for output in taken]
     parsed = references.join(items, systems, outputs)
-    parsed.labels = references.labels(parsed, [unset_to_empty(output.meta) for output in taken])
+    parsed.labels = references.labels(parsed, metas)
+    parsed.filtered = filtered
     parsed.details = reader.details(taken)
     parsed.remarks.update(reader.output_remarks(taken) + remarks)
     parsed.lines, parsed.findings = np.array(lines, np.int64), findings
@@ -300,6 +428,17 @@ def parse_outputs(block: LineBlock, references: References, on_error: OnError) -
 def _is_known(record: Any, references: References) -> bool:
     """Whether a line is valid and has references."""
     return not isinstance(record, bytes) and str(record.item) in references.rows
+
+
+def _named_item(record: Any) -> Any:
+    """Return the item of a line, as far as it can be read."""
+    if not isinstance(record, bytes):
+        return str(record.item)
+    try:
+        value = load_json_line(record)
+    except BadLine:
+        return None
+    return value.get("item") if isinstance(value, dict) else None
 
 
 def _resolve_known(read: list[Any], references: References) -> list[Any]:

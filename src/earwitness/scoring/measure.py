@@ -11,10 +11,13 @@ from earwitness.core import Cases, OnError
 from earwitness.errors import UsageError
 from earwitness.io.source import LineBlock
 from earwitness.metric_set import MetricSet
-from earwitness.scoring.join import References, parse_outputs
+from earwitness.scoring.join import NAME_COUNT, References, filter_records, parse_outputs
 from earwitness.stats.arrays import Floats, Ints
 from earwitness.task import (
+    MISSING_GROUP,
     ExtraStatistics,
+    Filter,
+    GroupLabels,
     MeasuredBatch,
     ParsedBatch,
     ReferenceDraw,
@@ -136,8 +139,8 @@ def fewer_of(
 class MeasureBlock:
     """Parse, check, join and measure a block of lines; sent to each worker once.
 
-    ``by`` are the slicings of a file with outputs and references; otherwise ``references`` has
-    them. ``keep_cases`` returns the cases themselves, ``align`` their word alignments. With
+    ``by`` and ``where`` are those of a file with outputs and references; otherwise ``references``
+    has them. ``keep_cases`` returns the cases themselves, ``align`` their word alignments. With
     ``ceiling``, systems are also scored with each reference left out in turn.
     """
 
@@ -152,10 +155,15 @@ class MeasureBlock:
     align: bool
     subsets: ReferenceSubsets
     ceiling: bool
+    where: Filter
 
     def __call__(self, block: LineBlock) -> MeasuredBatch:
         if self.references is None:
-            parsed = self.reader.samples(block, self.system, self.on_error, self.by)
+            names = dict.fromkeys(one.field for one in self.where.conditions)
+            fields = [Slicing(name) for name in names]
+            by = (*self.by, *fields)
+            parsed = self.reader.samples(block, self.system, self.on_error, by)
+            parsed = _filter_samples(parsed, self.where, fields)
         else:
             parsed = parse_outputs(block, self.references, self.on_error)
         return self.measure(parsed, block.done)
@@ -183,6 +191,7 @@ class MeasureBlock:
             findings=parsed.findings,
             answered=parsed.answered,
             remarks=parsed.remarks,
+            filtered=parsed.filtered,
             labels=parsed.labels,
             each=each,
             left_out=left_out,
@@ -224,3 +233,28 @@ class MeasureBlock:
             return parsed.audio
         audio = self.references.audio
         return {item: audio[item] for item in parsed.cases.items if item in audio}
+
+
+def _filter_samples(parsed: ParsedBatch, where: Filter, fields: Sequence[Slicing]) -> ParsedBatch:
+    """Return the cases that a filter keeps; the last labels are the values of its ``fields``."""
+    if not fields:
+        return parsed
+    columns = parsed.labels.columns
+    records = [
+        {one.field: value for one, value in zip(fields, row, strict=True) if value != MISSING_GROUP}
+        for row in zip(*columns[-len(fields) :], strict=True)
+    ]
+    kept, counts = filter_records(where, records)
+    names = parsed.labels.field_names
+    counts.update({f"{NAME_COUNT}{name}" for name in names})
+    index = np.array(kept, np.int64)
+    labels = [[column[place] for place in kept] for column in columns[: -len(fields)]]
+    return replace(
+        parsed,
+        cases=parsed.cases.take(index),
+        lines=parsed.lines[index],
+        hashes=parsed.hashes[index],
+        filtered=counts,
+        labels=GroupLabels(labels, names),
+        details=[parsed.details[place] for place in kept] if parsed.details else [],
+    )

@@ -12,19 +12,28 @@ from numpy.typing import NDArray
 
 from earwitness.core import Key, Map, OnError, Progress, Provenance
 from earwitness.engines.local import in_process
-from earwitness.errors import InputError, Problem, UsageError, whole_characters
+from earwitness.errors import InputError, Problem, UsageError, nearest, whole_characters
 from earwitness.io.records import NULL_REMARK, Findings, KeyIndex, hash_keys, hash_names
 from earwitness.io.schema import Fault, is_name
 from earwitness.io.source import RecordSource
 from earwitness.metric import CaseList
 from earwitness.metric_set import MetricSet
-from earwitness.scoring.join import References, empty_outputs, read_references
+from earwitness.scoring.join import (
+    NO_FILTER,
+    FilteredItems,
+    References,
+    check_filter,
+    empty_outputs,
+    filter_notes,
+    read_references,
+)
 from earwitness.scoring.measure import MeasureBlock, ReferenceSubsets
 from earwitness.scoring.tally import PeopleTally, Tally
 from earwitness.stats.arrays import Ints
 from earwitness.task import (
     Collector,
     CollectorSettings,
+    Filter,
     MeasuredBatch,
     ScoredBatch,
     Slicing,
@@ -37,8 +46,8 @@ from earwitness.version import __version__
 class RunSettings:
     """Metrics, reader and settings of a run.
 
-    ``by`` are the slicings by fields of records. ``keep_cases`` and ``align`` are set if collectors
-    need the cases themselves, and their word alignments.
+    ``by`` are the slicings by fields of records, ``where`` the filter. ``keep_cases`` and ``align``
+    are set if collectors need the cases themselves, and their word alignments.
     """
 
     metrics: MetricSet
@@ -52,6 +61,7 @@ class RunSettings:
     subsets: ReferenceSubsets = field(default_factory=ReferenceSubsets)
     baselines: tuple[str, ...] = ()
     ceiling: bool = True
+    where: Filter = NO_FILTER
 
 
 class ScoringRun:
@@ -71,6 +81,7 @@ class ScoringRun:
                 settings.reader.baseline(name, CaseList([]), 0)  # raises UsageError
         self.findings = Findings(settings.on_error)
         self.remarks: Counter[str] = Counter()
+        self.filtered: Counter[str] = Counter()  # counts of outputs, by a filter
         self.sources: list[RecordSource] = []
         self.references: References | None = None
         self.systems: set[str] = set()
@@ -118,6 +129,7 @@ class ScoringRun:
             align=settings.align,
             subsets=self._subsets,
             ceiling=settings.ceiling,
+            where=settings.where,
         )
         for measured in map_(worker, outputs.blocks()):
             self._take(measured, outputs.name)
@@ -136,6 +148,9 @@ class ScoringRun:
         self.remarks[NULL_REMARK] += self.references.remarks[NULL_REMARK]
         if self.findings.count:
             raise InputError(self.findings.problems, self.findings.count)
+        for condition in self.references.where.conditions:
+            remedy = nearest(condition.field, self.references.filtered.field_names)
+            raise UsageError(f'where: no item has a field "{condition.field}" — {remedy}')
         self.people.read(self.references, self._engine(map_))
         if not self.people.ceiling.systems:
             raise UsageError(
@@ -148,8 +163,11 @@ class ScoringRun:
 
     def _read_references(self, source: RecordSource, by: tuple[Slicing, ...] = ()) -> None:
         settings = self.settings
-        self.references, findings = read_references(source, settings.reader, settings.on_error, by)
+        self.references, findings = read_references(
+            source, settings.reader, settings.on_error, by, settings.where
+        )
         self.remarks.update(self.references.remarks)
+        check_filter(settings.where, self.references.filtered, Counter())
         self._note_source(source, findings)
 
     def _note_source(self, source: RecordSource, findings: Findings) -> None:
@@ -161,6 +179,7 @@ class ScoringRun:
     def _take(self, measured: MeasuredBatch, source: str) -> None:
         """Collect the new cases, in the order of their lines."""
         self.remarks.update(measured.remarks)
+        self.filtered.update(measured.filtered)
         for system, row in measured.answered:
             self._answered[system].append(row)
         names = sorted(set(measured.systems))
@@ -240,6 +259,7 @@ class ScoringRun:
     def _refuse(self, source: str) -> None:
         if self.findings.count:
             raise InputError(self.findings.problems, self.findings.count)
+        check_filter(self.settings.where, self._filtered_items, self.filtered)
         if not self.cases:
             skipped = len(self.findings.skipped)
             left = ""
@@ -249,6 +269,10 @@ class ScoringRun:
             raise InputError([Problem(source, 0, "", f"no samples to score{left}")])
 
     # --- Facts about the input -------------------------------------------------------------------
+
+    @property
+    def _filtered_items(self) -> FilteredItems:
+        return FilteredItems() if self.references is None else self.references.filtered
 
     @property
     def provenance(self) -> Provenance:
@@ -270,6 +294,7 @@ class ScoringRun:
         lost = {left.key.system for left in self.findings.skipped} - {"", *self.systems}
         for name in sorted(lost):
             yield f'system "{name}" is not in the tables because all of its cases were skipped'
+        yield from filter_notes(self.settings.where, self._filtered_items, self.filtered)
         yield from self.settings.reader.notes(self.remarks, self.settings.metrics.metrics)
         if self.references is not None:
             yield from _reference_notes(self.references, self.systems)

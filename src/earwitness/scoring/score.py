@@ -30,6 +30,7 @@ from earwitness.scoring.results import (
 )
 from earwitness.scoring.run import ScoringRun
 from earwitness.scoring.setup import Setup, set_up
+from earwitness.task import parse_where
 
 # --- Function score ------------------------------------------------------------------------------
 
@@ -56,6 +57,7 @@ def score(
     worst: int = 0,
     worst_by: str | None = None,
     by: Sequence[str] | str = (),
+    where: Sequence[str] | str = (),
     show: Sequence[str] | str = (),
     baselines: Sequence[str] | str = (),
     ceiling: bool = True,
@@ -110,6 +112,9 @@ def score(
     by
         Fields of ``meta``, or ``"duration"`` or ``"annotator"``, by which cases are grouped.
         Numbers are cut into ranges as in ``"snr:0,10"``.
+    where
+        Conditions on fields of items or outputs, such as ``"accuracy>=0.9"``; only items for which
+        all of them hold are scored.
     show
         Items that the report shows in detail, in addition to the worst cases.
     baselines
@@ -166,6 +171,7 @@ def score(
         worst=worst,
         worst_by=worst_by or (first_ranked(setup.metrics.values, selected) if worst else None),
         by=slicings_of(by),
+        where=parse_where(where),
         show=tuple(dict.fromkeys(listed(show))),
         baselines=tuple(listed(baselines)),
         ceiling=ceiling,
@@ -183,8 +189,8 @@ def score(
         if kept is not None:
             collectors.files.append(SampleRows(kept))
         elif samples is not None and not isinstance(samples, bool):
-            signature = f"{setup.metrics.signature}|on_error={on_error}{setup.reader.signature}"
-            table = SampleTable(Path(samples), names, signature + subsets.signature, drawn=drawn)
+            signature = request.sample_signature + subsets.signature
+            table = SampleTable(Path(samples), names, signature, drawn=drawn)
             collectors.files.append(SampleRows(files.enter_context(table)))
         if alignments is not None:
             words = files.enter_context(AlignmentFile(Path(alignments)))
@@ -275,6 +281,8 @@ def people(
     level: float = 0.95,
     seed: int = 0,
     on_error: OnError = "fail",
+    where: Sequence[str] | str = (),
+    samples: str | PathLike[str] | bool | None = None,
     map: Map = in_process,
     progress: Progress = no_progress,
     **parameters: Any,
@@ -299,6 +307,11 @@ def people(
     on_error
         Handling of invalid references: ``"fail"`` raises an error, ``"skip"`` and ``"empty"`` leave
         them out.
+    where
+        Conditions on fields of items, as for ``score``.
+    samples
+        File (.csv or .jsonl) for the values of every annotator and item, or True to keep them in
+        the result. The annotator is the system, so that people can be compared with systems.
     map
         Function that distributes the work.
     progress
@@ -330,9 +343,19 @@ def people(
     setup = set_up(None, source, metrics, parameters)
     refuse_separation(setup)
     selected = find_values(setup.metrics.values, values)
-    request = Request(setup=setup, draws=draws, seed=seed, on_error=on_error)
+    request = Request(
+        setup=setup, draws=draws, seed=seed, on_error=on_error, where=parse_where(where)
+    )
     collectors = request.collectors(source)
     run = request.run(collectors)
-    run.read_people(source, map)
+    names = [value.name for value in setup.metrics.values]
+    kept = SampleValues.of(names) if samples is True else None
+    with ExitStack() as files:
+        run.people.samples = kept
+        if samples is not None and not isinstance(samples, bool):
+            table = SampleTable(Path(samples), names, request.sample_signature)
+            run.people.samples = files.enter_context(table)
+        run.read_people(source, map)
     progress(source.read().bytes, source.total, 0)
-    return select_values(assemble_scores(run, collectors, level), selected)
+    scores = replace(assemble_scores(run, collectors, level), samples=kept)
+    return select_values(scores, selected)

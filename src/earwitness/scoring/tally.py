@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.core import Cases, Estimate, Map
+from earwitness.core import Cases, Estimate, Key, Map
 from earwitness.metric_set import MetricSet
 from earwitness.scoring.join import References
 from earwitness.stats.arrays import Floats, Hashes, Ints
@@ -105,13 +105,16 @@ class AnnotatedItems(NamedTuple):
 
 
 class AnnotatorStatistics(NamedTuple):
-    """Statistics of items (means over annotators) and of every annotator."""
+    """Statistics of items (means over annotators) and of every annotator.
+
+    A key of ``keys`` has the item and, as its system, the annotator.
+    """
 
     hashes: Hashes
     items: list[Floats]
     row_hashes: Hashes
     rows: list[Floats]
-    names: list[str]
+    keys: list[Key]
 
 
 @dataclass(frozen=True)
@@ -126,17 +129,29 @@ class MeasurePeople:
         counts = portion.cases.counts
         items = self.metrics.pool(rows, counts)
         names = [portion.names[reference] for reference in chosen.tolist()]
+        keys = [Key(item, name) for item, name in zip(people.items, names, strict=True)]
         return AnnotatorStatistics(
-            portion.hashes, items, np.repeat(portion.hashes, counts), rows, names
+            portion.hashes, items, np.repeat(portion.hashes, counts), rows, keys
         )
+
+
+class SampleWriter(Protocol):
+    """A table of values per case, in a file or in memory."""
+
+    def write(self, keys: Sequence[Key], values: Sequence[Sequence[float]]) -> None:
+        """Add cases with their values."""
 
 
 @dataclass
 class PeopleTally:
-    """Scores of annotators against the other annotators of the same item."""
+    """Scores of annotators against the other annotators of the same item.
+
+    ``samples`` takes the values of every annotator and item.
+    """
 
     ceiling: Tally
     annotators: Tally
+    samples: SampleWriter | None = None
     _many: bool = field(default=False)
 
     def read(self, references: References, map_: Map) -> None:
@@ -147,12 +162,15 @@ class PeopleTally:
             ours = np.zeros(len(answers.hashes), np.int64)
             self.ceiling.add(["people"], ours, answers.hashes, answers.items)
             self._by_name(answers)
+            if self.samples is not None:
+                values = self.ceiling.settings.metrics.score(answers.rows)
+                self.samples.write(answers.keys, values.tolist())
 
     def _by_name(self, answers: AnnotatorStatistics) -> None:
         if self._many:
             return
-        names = sorted(set(answers.names))
-        codes = np.array([names.index(name) for name in answers.names], np.int64)
+        names = sorted({key.system for key in answers.keys})
+        codes = np.array([names.index(key.system) for key in answers.keys], np.int64)
         self.annotators.add(names, codes, answers.row_hashes, answers.rows)
         if len(self.annotators.systems) > MAX_LISTED_ANNOTATORS:
             self._many = True

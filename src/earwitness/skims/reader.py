@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from earwitness.core import Case, Cases, Item, Key, Progress, label_progress, no_progress
 from earwitness.errors import EarwitnessError, InputError, UsageError, nearest
-from earwitness.io.records import hash_names
+from earwitness.io.records import hash_names, unset_to_empty
 from earwitness.io.schema import MAX_DURATION_SECONDS, Fault, show
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import read_table
@@ -41,7 +41,7 @@ from earwitness.skims.records import (
     read_dial,
 )
 from earwitness.skims.types import Dial, Pick, Skim
-from earwitness.task import TaskReader, unset_to_empty
+from earwitness.task import TaskReader
 
 if TYPE_CHECKING:
     from earwitness.audio.signal import Floats

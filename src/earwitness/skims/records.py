@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from earwitness.io.records import RecordType
+from earwitness.io.records import RecordType, unset_to_empty
 from earwitness.io.schema import MAX_DURATION_SECONDS, Length, Moment, is_name
 from earwitness.skims.types import Dial
-from earwitness.task import ItemLine, OutputLine, unset_to_empty
+from earwitness.task import ItemLine, OutputLine
 
 # --- Record structs ------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The append-only answers file (answers.jsonl): reading, locking and writing.
+"""The append-only answers file (answers.jsonl): reading, locking and writing; exported answers.
 
 A process that is killed while it writes leaves half a line at the end. No bytes are ever removed:
 the next writer ends that line with a mark, and readers skip it. Several processes may append to one
@@ -13,13 +13,23 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Annotated, Any, NamedTuple
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from earwitness.core import Answer
-from earwitness.errors import InputError, Problem, UsageError
-from earwitness.io.schema import BadLine, Fault, derive_check, load_json_line
+from earwitness.core import Answer, Item, StrPath
+from earwitness.errors import InputError, Problem, UsageError, nearest
+from earwitness.io.schema import (
+    BadLine,
+    Fault,
+    Name,
+    WholeNumber,
+    choice_of,
+    derive_check,
+    load_json_line,
+    whole_range,
+)
+from earwitness.io.source import Records, RecordSource
 
 try:
     import fcntl
@@ -203,3 +213,223 @@ def _lock_file(file: IO[bytes]) -> Iterator[None]:
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_EX)
     yield
+
+
+# --- Answers of the trial kinds words and reading ------------------------------------------------
+# These trials present text. Their answers are read from the answers file of a study, or from a
+# plain export with one answer per line, which other tools can write too.
+
+
+WORDS_KIND, READING_KIND = "words", "reading"
+READING_SCALE = "score"  # column of the ratings
+
+
+class WordsAnswer(Struct, forbid_unknown_fields=True):
+    """Positions of the words of a transcript that a person keeps."""
+
+    kind: Annotated[str, choice_of("kind", [WORDS_KIND])]
+    listener: Name
+    item: Name
+    positions: list[WholeNumber]
+    study: str | UnsetType = UNSET
+    at: str | UnsetType = UNSET
+
+
+class ReadingAnswer(Struct, forbid_unknown_fields=True):
+    """Rating of one summary that is read beside the original, from 1 (incorrect) to 5 (best)."""
+
+    kind: Annotated[str, choice_of("kind", [READING_KIND])]
+    listener: Name
+    item: Name
+    system: Name
+    rating: Annotated[int, whole_range(1, 5)]
+    study: str | UnsetType = UNSET
+    at: str | UnsetType = UNSET
+
+
+class AnswerKind(NamedTuple):
+    """Check of an exported answer, its fields that identify it, and the name of its value."""
+
+    struct: type
+    key: tuple[str, ...]
+    value: str
+
+
+ANSWER_KINDS = {
+    WORDS_KIND: AnswerKind(WordsAnswer, ("listener", "item"), "positions"),
+    READING_KIND: AnswerKind(ReadingAnswer, ("listener", "item", "system"), "rating"),
+}
+
+
+def read_word_answers(path: StrPath | Records, items: StrPath | Records) -> list[dict[str, Any]]:
+    """Read answers of the trial kind ``words`` as records of references.
+
+    Parameters
+    ----------
+    path
+        Answers of a study, or exported answers (JSON Lines).
+    items
+        Transcripts: lines of a references file without ``references``.
+
+    Returns
+    -------
+    list of dict
+        One record per item that has an answer, as in a references file; the annotator is the
+        listener.
+
+    Raises
+    ------
+    InputError
+        If a file has invalid lines; all of them are listed.
+
+    Examples
+    --------
+    >>> answer = {"kind": "words", "listener": "anna", "item": "a", "positions": [1, 2]}
+    >>> records = read_word_answers([answer], [{"item": "a", "transcript": "it rains a lot"}])
+    >>> records[0]["references"]
+    [{'annotator': 'anna', 'positions': [1, 2]}]
+    """
+    from earwitness.summaries.reader import SummaryOptions, of_person
+    from earwitness.summaries.records import SummaryAnnotation
+
+    records, transcripts, problems = _read_items(items)
+    made: dict[str, list[dict[str, Any]]] = {}
+    answers, answer_problems = _read_answers(path, WORDS_KIND)
+    problems += answer_problems
+    for place, answer in answers:
+        item = str(answer["item"])
+        if item not in transcripts:
+            if not any(problem.item == item for problem in problems):
+                message = f'no item "{item}" among the items'
+                problems.append(Problem(*place, "item", message, nearest(item, transcripts)))
+            continue
+        annotation = SummaryAnnotation(positions=answer["positions"])
+        located = of_person(annotation, transcripts[item], SummaryOptions(), "")
+        if isinstance(located, list):
+            problems += [
+                Problem(*place, fault.field.lstrip("."), fault.message, fault.remedy)
+                for fault in located
+            ]
+        person = {"annotator": str(answer["listener"]), "positions": answer["positions"]}
+        made.setdefault(item, []).append(person)
+    if problems:
+        raise InputError(problems, done="read")
+    return [{**records[item], "references": made[item]} for item in records if item in made]
+
+
+def read_reading_answers(path: StrPath | Records) -> list[dict[str, Any]]:
+    """Read answers of the trial kind ``reading`` as rows of a table of ratings.
+
+    Parameters
+    ----------
+    path
+        Answers of a study, or exported answers (JSON Lines).
+
+    Returns
+    -------
+    list of dict
+        ``item``, ``system``, ``listener`` and ``score`` of every answer.
+
+    Raises
+    ------
+    InputError
+        If the file has invalid lines; all of them are listed.
+
+    Examples
+    --------
+    >>> answer = {"kind": "reading", "listener": 3, "item": "a", "system": "s", "rating": 4}
+    >>> read_reading_answers([answer])
+    [{'item': 'a', 'system': 's', 'listener': '3', 'score': 4}]
+    """
+    answers, problems = _read_answers(path, READING_KIND)
+    if problems:
+        raise InputError(problems, done="read")
+    return [
+        {
+            **{name: str(answer[name]) for name in ("item", "system", "listener")},
+            READING_SCALE: answer["rating"],
+        }
+        for _, answer in answers
+    ]
+
+
+Place = tuple[str, int]  # file and line
+
+
+def _read_answers(
+    path: StrPath | Records, kind: str
+) -> tuple[list[tuple[Place, dict[str, Any]]], list[Problem]]:
+    """Return the answers of a kind with their places, and all problems of the file."""
+    source = RecordSource(path, "" if isinstance(path, str | os.PathLike) else "answers")
+    known, seen = ANSWER_KINDS[kind], dict[tuple[str, ...], int]()
+    check = derive_check(known.struct, hints=False)
+    answers, problems = list[tuple[Place, dict[str, Any]]](), list[Problem]()
+    for line, value, faults in _parsed_lines(source):
+        if not faults and isinstance(value, dict) and "values" in value:
+            faults = list(check_answer(value, ""))
+            value = value if faults else _exported_answer(value, kind)
+            if value is None:
+                continue
+        faults = faults or list(check(value, ""))
+        if not faults:
+            key = tuple(str(value[name]) for name in known.key)
+            first = seen.setdefault(key, line)
+            if first != line:
+                message = f"{', '.join(key)} is also on line {first}"
+                faults = [Fault("", message, "keep one")]
+        problems += [Problem(source.name, line, *fault) for fault in faults]
+        if not faults:
+            answers.append(((source.name, line), value))
+    if not answers and not problems:
+        problems.append(Problem(source.name, 0, "", f'has no answers of the kind "{kind}"'))
+    return answers, problems
+
+
+def _exported_answer(value: dict[str, Any], kind: str) -> dict[str, Any] | None:
+    """Return a line of an answers file as an exported answer; None if it is of another page."""
+    heard, name = value.get("heard"), ANSWER_KINDS[kind].value
+    if heard is None or value["values"].get(name) is None:
+        return None
+    answer = {"kind": kind, "listener": value["listener"], "item": heard["item"]}
+    system = {"system": heard["systems"][0]} if kind == READING_KIND else {}
+    return {**answer, **system, name: value["values"][name]}
+
+
+def _read_items(
+    items: StrPath | Records,
+) -> tuple[dict[str, dict[str, Any]], dict[str, Item], list[Problem]]:
+    """Return records and transcripts by item, and all problems of the file."""
+    from earwitness.summaries.reader import SummaryOptions, item_of
+    from earwitness.summaries.records import ITEMS
+
+    source = RecordSource(items, "" if isinstance(items, str | os.PathLike) else "items")
+    records, transcripts = dict[str, dict[str, Any]](), dict[str, Item]()
+    problems = list[Problem]()
+    for block in source.blocks():
+        for line, record in ITEMS.read(block):
+            if isinstance(record, bytes):
+                value, faults = ITEMS.faults(record)
+                name = str(value.get("item", ""))
+            else:
+                name = str(record.item)
+                item = item_of(record, SummaryOptions())
+                faults = item if isinstance(item, list) else []
+                if name in records:
+                    faults = [Fault("item", f'"{name}" is given twice', "keep one")]
+                if isinstance(item, Item):
+                    records[name] = load_json_line(block.lines[line - block.line])
+                    transcripts[name] = item
+            problems += [Problem(source.name, line, *fault, item=name) for fault in faults]
+    return records, transcripts, problems
+
+
+def _parsed_lines(source: RecordSource) -> Iterator[tuple[int, Any, list[Fault]]]:
+    """Yield the number and the value of every line, or a fault if it is not JSON."""
+    for block in source.blocks():
+        for line, text in enumerate(block.lines, block.line):
+            if not text.strip():
+                continue
+            try:
+                yield line, load_json_line(text), []
+            except BadLine as bad:
+                yield line, None, [bad.fault]

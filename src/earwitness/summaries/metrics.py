@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 from math import inf, log
@@ -14,7 +13,7 @@ import numpy as np
 
 from earwitness.core import Alignment, Case, Summary, Value, WordNetwork
 from earwitness.errors import UsageError
-from earwitness.metric import CaseList, Metric, PairMetric, ReferenceViews, at_least, one_of, ratio
+from earwitness.metric import CaseList, Metric, at_least, one_of, ratio
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.summaries.closest_path import (
     ClosestPath,
@@ -22,6 +21,12 @@ from earwitness.summaries.closest_path import (
     closest,
     edits_and_hits,
     shown_steps,
+)
+from earwitness.summaries.metric_bases import (
+    SummaryItems,
+    SummaryMetric,
+    SummaryPairs,
+    positions,
 )
 from earwitness.summaries.network import (
     ItemCases,
@@ -33,95 +38,13 @@ from earwitness.summaries.network import (
 from earwitness.summaries.path_distances import PathStatistics, measure_small, small_batches
 from earwitness.text.words import normalise_word, word_ngrams
 
-# --- Base of summary metrics ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class SummaryMetric(Metric):
-    """Base class of metrics that use all reference summaries of an item at once."""
-
-    task = "summaries"
-    needs: ClassVar[str] = "positions"  # or text: what summaries must have
-    width: ClassVar[int]
-
-    @abstractmethod
-    def statistics(self, case: Case) -> Sequence[float] | Floats:
-        """A row of ``width`` statistics."""
-
-    def measure_many(self, cases: Sequence[Case]) -> Floats:
-        rows = [self.statistics(case) for case in CaseList.of(cases)]
-        return np.array(rows, np.float64).reshape(len(rows), self.width)
-
-
-@dataclass(frozen=True)
-class SummaryItems(SummaryMetric):
-    """Base class of metrics that measure all cases of an item at once."""
-
-    @abstractmethod
-    def measure_items(
-        self, items: Sequence[ItemCases], rows: Floats, case: Callable[[int], Case]
-    ) -> None:
-        """Fill the rows of all cases of the items; ``case`` returns the case of a row."""
-
-    def measure_many(self, cases: Sequence[Case]) -> Floats:
-        listed = CaseList.of(cases)
-        rows = np.zeros((len(listed), self.width))
-        self.measure_items(ItemCases.group(listed), rows, listed.__getitem__)
-        return rows
-
-    def measure_views(self, cases: Sequence[Case], *, each: bool = True) -> ReferenceViews:
-        listed = CaseList.of(cases)
-        counts = np.where(listed.counts > 1, listed.counts, 0)
-        starts = np.cumsum(counts) - counts
-        rows = np.zeros((int(counts.sum()), self.width))
-
-        def smaller(row: int) -> Case:
-            number = int(np.searchsorted(starts, row, "right")) - 1
-            people, left = listed[number].references, int(counts[number] + starts[number]) - 1 - row
-            return replace(listed[number], references=people[:left] + people[left + 1 :])
-
-        items, whole = ItemCases.group(listed), np.zeros((len(listed), self.width))
-        self.measure_items(items, whole, listed.__getitem__)
-        fewer = [item.left_out(starts.tolist()) for item in items]
-        self.measure_items([item for item in fewer if item.rows], rows, smaller)
-        alone = self.measure_many(listed.each() if each else [])
-        return ReferenceViews(whole, alone, self.pool(rows, counts[counts > 1]))
-
-
-@dataclass(frozen=True)
-class SummaryPairs(PairMetric):
-    """Base class of metrics that use one reference summary at a time."""
-
-    task = "summaries"
-    needs: ClassVar[str] = "positions"  # or "text": what summaries must have
-    width: ClassVar[int]
-
-    @abstractmethod
-    def pair(self, case: Case) -> Sequence[float]:
-        """A row of ``width`` statistics."""
-
-    def columns(self, cases: Sequence[Case]) -> CaseList:
-        return CaseList.of(cases)
-
-    def measure_pairs(self, pairs: CaseList) -> Floats:
-        rows = [self.pair(case) for case in pairs]
-        return np.array(rows, np.float64).reshape(len(rows), self.width)
-
-    def same(self, pairs: CaseList) -> Bools:
-        return np.array([case.output == case.references[0] for case in pairs], np.bool_)
-
-
-def positions(summary: Summary) -> tuple[int, ...]:
-    """Return the positions of the words of a summary."""
-    assert summary.positions is not None, "the metric needs positions"
-    return summary.positions
-
-
 # --- Summarization accuracy ----------------------------------------------------------------------
 
 
-# number of words of a transcript and of an output up to which all networks are computed at once
-MAX_SMALL_WORDS = 64
+# number of words of a network and of an output up to which all networks are computed at once;
+# sums of log counts of longer paths have too few digits there
+MAX_SMALL_WORDS = 80
+CEILING_VALUES = ("wsumaccy_ceiling", "wsumaccy_normalised", "wsumaccy_normalised_micro")
 OBJECTIVE_OPTION = {
     "help": "criterion for the closest path: fewest edits, or highest accuracy (edits per word)",
     "choices": ("edits", "accuracy"),
@@ -272,14 +195,21 @@ class SummarizationAccuracy(SummaryItems):
         )
 
     def measure_items(
-        self, items: Sequence[ItemCases], rows: Floats, case: Callable[[int], Case]
+        self,
+        items: Sequence[ItemCases],
+        rows: Floats,
+        case: Callable[[int], Case],
+        names: Collection[str] = (),
     ) -> None:
         """Fill the rows; cases of small networks are computed at once."""
+        with_ceilings = not names or any(map(CEILING_VALUES.__contains__, names))
         plain = (self.objective, self.arcs, self.match) == ("edits", "observed", "position")
         small = [item for item in items if plain and item.longest <= MAX_SMALL_WORDS]
         left = {row for item in items for row in item.rows}
         for batch in small_batches(small):
-            paths = measure_small(batch, boundary=self.boundary == "include")
+            paths = measure_small(
+                batch, boundary=self.boundary == "include", with_ceilings=with_ceilings
+            )
             numbers = np.concatenate([item.rows for item in batch])
             some = np.array([bool(output) for item in batch for output in item.outputs])
             rows[numbers] = paths.rows(some)
@@ -627,10 +557,14 @@ class WeightedPrecision(SummaryItems):
     references = WORD_STRING_PAPERS
 
     def measure_items(
-        self, items: Sequence[ItemCases], rows: Floats, case: Callable[[int], Case]
+        self,
+        items: Sequence[ItemCases],
+        rows: Floats,
+        case: Callable[[int], Case],
+        names: Collection[str] = (),
     ) -> None:
         """Fill rows: shares of people, words, largest possible shares, both quotients, and 1."""
-        del case
+        del case, names
         for item in items:
             kept, most = (shares / item.chosen.sum(axis=1) for shares in item.support)
             quotients = ratio(kept, item.lengths, 0.0), ratio(kept, most, 0.0)

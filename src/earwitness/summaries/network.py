@@ -391,6 +391,7 @@ Counts = NDArray[np.int16]
 
 
 CASES_OF_ITEM = 64  # number of cases of an item that are computed at once
+CELLS_AT_ONCE = 250_000  # number of cells that are computed at once, as many as a cache holds
 
 
 @dataclass(frozen=True)
@@ -427,6 +428,28 @@ class ItemCases:
             item.references.append([index[one] for one in people])
         return groups
 
+    @classmethod
+    def of_subsets(cls, cases: Sequence[Case], subsets: NDArray[np.bool_]) -> list[ItemCases]:
+        """Return cases of one item with every subset of their references, subset by subset.
+
+        All cases have the same references, and ``subsets`` has one column for each of them.
+        """
+        people = [one.positions for one in cases[0].references]
+        outputs = [case.output.positions for case in cases]
+        chosen = [np.flatnonzero(subset).tolist() for subset in subsets]
+        nodes, longest = len({*chain.from_iterable(people)}) + 2, max(map(len, outputs)) + 1
+        number, step = len(cases), max(1, CELLS_AT_ONCE // (len(cases) * nodes * longest))
+        return [
+            cls(
+                len(cases[0].item.words),
+                people,
+                list(range(start * number, min(start + step, len(chosen)) * number)),
+                outputs * len(chosen[start : start + step]),
+                [one for one in chosen[start : start + step] for _ in cases],
+            )
+            for start in range(0, len(chosen), step)
+        ]
+
     def left_out(self, starts: Sequence[int]) -> ItemCases:
         """Return the cases with each reference left out in turn, the last one first.
 
@@ -449,8 +472,8 @@ class ItemCases:
 
     @property
     def longest(self) -> int:
-        """Number of words of the transcript or of the longest output, whichever is larger."""
-        return max(self.size, int(self.lengths.max()))
+        """Number of words that anybody kept or of the longest output, whichever is larger."""
+        return max(self.words, int(self.lengths.max()))
 
     @cached_property
     def chosen(self) -> NDArray[np.float32]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.summaries.network import (
+    CELLS_AT_ONCE,
     START,
     UNREACHABLE_COST,
     Counts,
@@ -433,9 +434,6 @@ LIMIT_OF_SMALL = 2**60  # numbers below this are costs of paths
 SUM_TOLERANCE = 1e-9  # sums of log counts this close are equal
 
 
-CELLS_AT_ONCE = 250_000  # number of cells that are computed at once, as many as a cache holds
-
-
 def small_batches(items: Iterable[ItemCases]) -> Iterator[list[ItemCases]]:
     """Yield items of similar size, with so many cases that their cells fit into a cache."""
     batch, cases, longest = list[ItemCases](), 0, 0
@@ -480,8 +478,13 @@ class PathStatistics(NamedTuple):
         return np.stack([column.astype(np.float64) for column in row], axis=-1)
 
 
-def measure_small(items: Sequence[ItemCases], *, boundary: bool) -> PathStatistics:
-    """Return the statistics of the closest paths of all cases, in the order of the items."""
+def measure_small(
+    items: Sequence[ItemCases], *, boundary: bool, with_ceilings: bool = True
+) -> PathStatistics:
+    """Return the statistics of the closest paths of all cases, in the order of the items.
+
+    Without ``with_ceilings``, ceilings are NaN.
+    """
     end = max(item.words for item in items) + 1
     counts = np.concatenate([item.counts(end) for item in items], axis=2)
     people = np.concatenate([item.chosen.sum(axis=1) for item in items]).astype(np.int64)
@@ -499,14 +502,17 @@ def measure_small(items: Sequence[ItemCases], *, boundary: bool) -> PathStatisti
         arcs += used
     means = np.divide(totals, arcs, out=np.full(len(words), np.nan), where=arcs > 0)
     weights = [exp(mean - log(n)) for mean, n in zip(means.tolist(), people.tolist(), strict=True)]
-    distinct, which = _distinct_networks(items)
-    best = ceilings(counts[:, :, distinct], people[distinct], means[distinct], boundary=boundary)
+    best = np.full(len(words), np.nan)
+    if with_ceilings:
+        distinct, which = _distinct_networks(items)
+        networks = counts[:, :, distinct]
+        best = ceilings(networks, people[distinct], means[distinct], boundary=boundary)[which]
     lengths = (before[1:end] >= 0).sum(axis=0)
     return PathStatistics(
         closest.edits,
         lengths,
         np.array(weights),
-        best[which],
+        best,
         log_shares,
         arcs,
         np.zeros(len(words), np.int64),

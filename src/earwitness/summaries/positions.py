@@ -241,6 +241,22 @@ def recognised(
     return Recognition(tuple(positions), sum(map(len, best)) > sum(map(bool, positions)))
 
 
+def word_accuracy(positions: Sequence[int], said: int) -> float:
+    """Return the word accuracy of recognized words: 1 − edits per word of the transcript.
+
+    ``positions`` are those of ``recognised``, ``said`` is the number of words of the transcript.
+
+    >>> word_accuracy([1, 0, 3], 4)
+    0.5
+    """
+    edits, place, last = 0, 0, 0
+    for index, position in enumerate([*positions, said + 1], 1):
+        if position:
+            edits += max(index - place, position - last) - 1
+            place, last = index, position
+    return 1 - edits / said
+
+
 class _Costs:
     """Costs of edits and gains of correct words, as whole numbers that rank the criteria.
 

@@ -18,14 +18,16 @@ from earwitness.io.schema import Fault, is_name, show
 from earwitness.metric import CaseList, Metric
 from earwitness.metric_set import MetricSet
 from earwitness.summaries.metrics import draw_network
-from earwitness.summaries.positions import NoExtraction, extraction, recognised
+from earwitness.summaries.positions import NoExtraction, extraction, recognised, word_accuracy
 from earwitness.summaries.records import (
     OUTPUTS,
     REFERENCES,
     RecognizedWord,
     SummaryAnnotation,
     SummaryContent,
+    SummaryItemLine,
     SummaryReferenceLine,
+    WordList,
 )
 from earwitness.task import TaskReader
 from earwitness.text.scripts import NOT_LATIN_REMARK, latin_notes, not_latin
@@ -71,7 +73,7 @@ class ParsedSummary(NamedTuple):
 EMPTY_SUMMARY = ParsedSummary(Summary("", (), ()))
 
 
-def item_of(record: SummaryReferenceLine, reading: SummaryOptions) -> Item | list[Fault]:
+def item_of(record: SummaryItemLine, reading: SummaryOptions) -> Item | list[Fault]:
     """Return the item with its transcript, or all faults."""
     duration = NAN if record.duration is UNSET else record.duration
     fields = {"words": record.words, "transcript": record.transcript, "ctm": record.ctm}
@@ -95,7 +97,29 @@ def item_of(record: SummaryReferenceLine, reading: SummaryOptions) -> Item | lis
         words, times = timed
     if not words and reading.references:
         return [Fault(fields_set[0], "contains no words")]
-    return Item(duration, words=words, times=times)
+    item = Item(duration, words=words, times=times)
+    if record.recognized is UNSET or not words:
+        return item
+    return _with_recognized(item, record.recognized, reading)
+
+
+def _with_recognized(
+    item: Item, given: WordList | str, reading: SummaryOptions
+) -> Item | list[Fault]:
+    """Return the item with the positions of the words of a recognizer, or all faults."""
+    name = "recognized"
+    heard: tuple[tuple[str, ...], Spans | None] | list[Fault]
+    if not isinstance(given, str):
+        heard = _from_words(given, name)
+    elif guess_transcript_form(given):
+        heard = _from_ctm(given, name)
+    else:
+        heard = reading.cut(given), None
+    if isinstance(heard, list):
+        return heard
+    words, times = heard
+    both = (times, item.times) if times is not None and item.times is not None else None
+    return replace(item, recognized=recognised(words, item.words, both).positions)
 
 
 def of_person(
@@ -219,25 +243,27 @@ def _timed(record: Any, path: str) -> tuple[tuple[str, ...], Spans | None] | lis
     at = f"{path}." if path else ""
     if record.words is UNSET:
         return _from_ctm(record.ctm, f"{at}ctm")
+    return _from_words(record.words, f"{at}words")
+
+
+def _from_words(
+    given: Sequence[RecognizedWord | str], path: str
+) -> tuple[tuple[str, ...], Spans | None] | list[Fault]:
+    """Return words, with times if all words have times, or all faults."""
     faults = list[Fault]()
     words, times = list[str](), list[tuple[float, float]]()
-    for index, word in enumerate(record.words):
+    for index, word in enumerate(given):
         if isinstance(word, RecognizedWord):
-            faults += _wrong_times(word, times, f"{at}words[{index}]")
+            faults += _wrong_times(word, times, f"{path}[{index}]")
             times.append((word.start, word.end))
         words.append(word.word if isinstance(word, RecognizedWord) else word)
         if not is_name(words[-1]):
             message = f"must be printable text, got {show(words[-1])}"
-            faults.append(
-                Fault(
-                    f"{at}words[{index}]",
-                    message,
-                    "remove control characters and surrounding spaces",
-                )
-            )
+            remedy = "remove control characters and surrounding spaces"
+            faults.append(Fault(f"{path}[{index}]", message, remedy))
     if times and len(times) < len(words):
         message = "some words have times and some do not"
-        faults.append(Fault(f"{at}words", message, "give times for all words or for none"))
+        faults.append(Fault(path, message, "give times for all words or for none"))
     return faults or (tuple(words), tuple(times) if times else None)
 
 
@@ -345,6 +371,8 @@ class SummaryReader(TaskReader):
     def fields(self, case: Cases, row: int) -> dict[str, Any]:
         item: Item = case[row].item
         item_fields = {} if np.isnan(item.duration) else {"duration": item.duration}
+        if item.recognized is not None:
+            item_fields["accuracy"] = word_accuracy(item.recognized, len(item.words))
         return item_fields | {"words": len(item.words)}
 
     def remarks(self, cases: Cases, resolved: Sequence[Any], *, references: bool) -> Counter[str]:

@@ -55,16 +55,23 @@ class SummaryOutputLine(OutputLine, forbid_unknown_fields=True, kw_only=True):
     output: Annotated[SummaryContent, CONTENT_WORDING]
 
 
-class SummaryReferenceLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
-    """A line of a references file: the transcript and its summaries."""
+class SummaryItemLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
+    """A line of a file of items: the transcript, without summaries."""
 
-    references: Annotated[list[Annotated[SummaryAnnotation, CONTENT_WORDING]], Meta(min_length=1)]
     words: WordList | UnsetType = UNSET
     transcript: str | UnsetType = UNSET
     ctm: str | UnsetType = UNSET
+    recognized: WordList | str | UnsetType = UNSET
     duration: Length | UnsetType = UNSET
     audio: str | UnsetType = UNSET
 
 
+class SummaryReferenceLine(SummaryItemLine, forbid_unknown_fields=True, kw_only=True):
+    """A line of a references file: the transcript and its summaries."""
+
+    references: Annotated[list[Annotated[SummaryAnnotation, CONTENT_WORDING]], Meta(min_length=1)]
+
+
+ITEMS = RecordType(SummaryItemLine)
 OUTPUTS = RecordType(SummaryOutputLine, output="output")
 REFERENCES = RecordType(SummaryReferenceLine)

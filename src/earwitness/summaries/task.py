@@ -16,7 +16,12 @@ from earwitness.summaries.metrics import (
     WordAccuracy,
     WordStrings,
 )
-from earwitness.summaries.text_metrics import Bleu, Rouge, SummaryBertScore
+from earwitness.summaries.text_metrics import (
+    Bleu,
+    MisrecognizedWords,
+    Rouge,
+    SummaryBertScore,
+)
 from earwitness.task import Folders, Task, TaskFields, TaskOption, TaskReader
 from earwitness.text.words import TOKENIZERS
 
@@ -70,6 +75,7 @@ SUMMARIES = Task(
         Bleu,
         Rouge,
         SummaryBertScore,
+        MisrecognizedWords,
     ),
     defaults=("sumaccy", "weighted_precision", "kept"),
     people=("sumaccy", "weighted_precision", "kept"),

@@ -1,20 +1,22 @@
-"""Summary metrics of text: BLEU, ROUGE and BERTScore."""
+"""Summary metrics of text: BLEU, ROUGE, BERTScore, and the share of misrecognized words."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
-from earwitness.core import Case, Value
+from earwitness.core import Case, Estimate, Value
+from earwitness.io.records import hash_names
 from earwitness.metric import CaseList, EncodedMetric, one_of, ratio
 from earwitness.models.text_encoder import bertscore_rates, bertscore_sums
-from earwitness.stats.arrays import Floats
-from earwitness.summaries.metrics import SummaryMetric, SummaryPairs
+from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.bootstrap import MULTINOMIAL_UP_TO, Bootstrap, bootstrap_estimates
+from earwitness.summaries.metric_bases import SummaryMetric, SummaryPairs
 from earwitness.text.rouge import WORDS_OPTION, count_common_ngrams, count_common_subsequence
 from earwitness.text.words import word_ngrams
 
@@ -89,6 +91,44 @@ class Bleu(SummaryMetric):
         row = np.array(counts, np.float64)
         return [*counts, float(self._bleu(row)), 1]
 
+    def measure_subsets(
+        self, cases: Sequence[Case], subsets: Bools, names: Collection[str] = ()
+    ) -> Floats:
+        """Compute the statistics from counts of the n-grams of the outputs in every reference."""
+        del names
+        counts = np.stack([self._subset_counts(case, subsets) for case in cases], axis=1)
+        rates = self._bleu(counts)[..., None]
+        return np.concatenate([counts, rates, np.ones(rates.shape)], axis=-1)
+
+    @staticmethod
+    def _subset_counts(case: Case, subsets: Bools) -> Floats:
+        """Return ``string_counts`` of an output with every subset of its references.
+
+        The k-th occurrence of an n-gram in the output is matched if any reference of the subset has
+        the n-gram at least k times.
+        """
+        output, references = case.output.words, [one.words for one in case.references]
+        chosen, length = subsets.astype(np.float32), len(output)
+        columns = list[Floats]()
+        for n in range(1, NGRAM_ORDERS + 1):
+            by_reference = [_counts(tuple(words), n) for words in references]
+            times = _counts(tuple(output), n).items()
+            has = [
+                [one[s] >= k for one in by_reference]
+                for s, most in times
+                for k in range(1, most + 1)
+            ]
+            matched = chosen @ np.array(has, np.float32).reshape(-1, len(references)).T > 0
+            columns.append(matched.sum(axis=1, dtype=np.float64))
+        closest = sorted(
+            range(len(references)), key=lambda one: _closeness(references[one], length)
+        )
+        lengths = np.array([len(references[one]) for one in closest])
+        wanted = lengths[subsets[:, closest].argmax(axis=1)]
+        numbers = [max(length - n, 0) for n in range(NGRAM_ORDERS)]
+        shared = np.broadcast_to(np.array([*numbers, length]), (len(subsets), NGRAM_ORDERS + 1))
+        return np.column_stack([*columns, shared, wanted]).astype(np.float64)
+
     def score(self, statistics: Floats) -> Floats:
         rates, cases = statistics[..., -2], statistics[..., -1]
         corpus = np.where(cases > 0, self._bleu(statistics[..., :-2]), np.nan)
@@ -129,8 +169,13 @@ def string_counts(output: Sequence[str], references: Sequence[Sequence[str]]) ->
         )
         numbers.append(max(len(output) - n + 1, 0))
     length = len(output)
-    wanted = min((abs(len(one) - length), len(one)) for one in references)[1]
+    wanted = min(_closeness(one, length) for one in references)[1]
     return [*matches, *numbers, length, wanted]
+
+
+def _closeness(reference: Sequence[str], length: int) -> tuple[int, int]:
+    """Return how far the length of a reference is from a length, and its own."""
+    return abs(len(reference) - length), len(reference)
 
 
 @lru_cache(maxsize=1024)
@@ -288,3 +333,80 @@ class SummaryBertScore(EncodedMetric, SummaryPairs):
         pooled = np.where(cases > 0, bertscore_rates(sums), np.nan)
         pooled[..., :2] = np.where(sums[..., 1::2] > 0, pooled[..., :2], np.nan)
         return np.concatenate([ratio(rates, cases, np.nan), pooled], axis=-1)
+
+
+# --- Misrecognized words -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MisrecognizedWords(SummaryMetric):
+    """Share of words that a recognizer got wrong, in the summary and in its input.
+
+    A word of a summary is wrong if it is aligned with no word of the transcript. The input of the
+    summarizer is the field `recognized` of the item. Words are summed over all cases. A summarizer
+    that avoids recognition errors has a lower share in summaries than in the input.
+
+    References
+    ----------
+    Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization.
+    """
+
+    name = "misrecognized"
+    title = "Misrecognized words"
+    values = (
+        Value("misrecognized_summary", "low", 0, 1, "share of wrong words in summaries"),
+        Value("misrecognized_input", "none", 0, 1, "share of wrong words in the recognized input"),
+    )
+    headline = "misrecognized_summary"
+    also = ("misrecognized_input",)
+    width = 4
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "error: a reference summary must have words",
+        "output empty": "undefined",
+        "reference empty": "error: a reference summary must have words",
+        "no recognized words of the item": "misrecognized_input is undefined",
+    }
+    undefined_reasons: ClassVar[dict[str, str]] = {
+        "misrecognized_input": "no item has recognized words — add them as recognized"
+    }
+    references = (
+        "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
+    )
+
+    def statistics(self, case: Case) -> Sequence[float]:
+        """Return wrong words and words, of the summary and of the recognized input."""
+        sides = (case.output.positions or (), case.item.recognized or ())
+        return [float(count) for side in sides for count in (side.count(0), len(side))]
+
+    def score(self, statistics: Floats) -> Floats:
+        return ratio(statistics[..., ::2], statistics[..., 1::2], np.nan)
+
+
+def misrecognized_shares(
+    cases: Sequence[Case], *, draws: int = 1000, level: float = 0.95, seed: int = 0
+) -> dict[str, tuple[Estimate, Estimate]]:
+    """Return the shares of misrecognized words in summaries and in their input, by system.
+
+    Intervals are from a bootstrap over items. Empty if no output has a wrong word and no item has
+    recognized words.
+    """
+    metric, found = MisrecognizedWords(), dict[str, tuple[Estimate, Estimate]]()
+    names = [value.name for value in metric.values]
+    for system in dict.fromkeys(case.key.system for case in cases):
+        own = [case for case in cases if case.key.system == system]
+        statistics = metric.measure_many(own)
+        bootstrap = Bootstrap(draws, seed, MULTINOMIAL_UP_TO)
+        bootstrap.add(hash_names([case.key.item for case in own]), statistics)
+        resampled = bootstrap.finish()
+        undefined = np.isnan(metric.score(statistics)).sum(axis=0)
+        estimates = bootstrap_estimates(
+            names,
+            metric.score(resampled.total),
+            metric.score(resampled.draws),
+            (len(own) - undefined, undefined),
+            level,
+            resampled.method,
+        )
+        found[system] = (estimates[names[0]], estimates[names[1]])
+    is_known = any(own.value > 0 or given.n for own, given in found.values())
+    return found if is_known else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from math import dist, inf, nan
 
@@ -13,7 +14,7 @@ from earwitness.core import Contrast, Estimate, Value
 from earwitness.report.html.elements import breakable
 from earwitness.report.html.page import render_html
 from earwitness.report.html.panels import place_labels, scatters_plot
-from earwitness.report.html.plots import fit_axis, intervals_plot
+from earwitness.report.html.plots import fit_axis, intervals_plot, spread_labels
 from earwitness.report.parts import (
     Curve,
     Heat,
@@ -283,3 +284,90 @@ def test_dots_are_numbered_if_their_names_do_not_fit() -> None:
     few = scatters_plot(Scatters("t", RATING, (Scatter("m", "", points[:1]),), TABLE), {})
     assert "a_system_with_a_long_name_0</span>" in few
     assert "<ol" not in few
+
+
+# --- Curves that are fitted to the data ----------------------------------------------------------
+
+
+def fitted(names: Sequence[str], counts: Sequence[int] = range(1, 26)) -> Curve:
+    rows = tuple(
+        (float(n), {name: at(0.5 + i / 100, 0.01) for i, name in enumerate(names)}) for n in counts
+    )
+    return Curve("t", SHARE, "number of people", "", rows, fitted=True)
+
+
+SHARE = Value("sumaccy", "high", -inf, 1, "accuracy")
+
+
+def test_a_fitted_curve_has_linear_axes_that_end_close_to_the_data() -> None:
+    page = draw(fitted("ab"))
+    assert "logarithmic" not in page
+    across = re.findall(r'<span style="left:([\d.]+)%">(\d+)</span>', page)
+    assert across == [
+        *(("0.000", "1"), ("16.667", "5"), ("37.500", "10"), ("58.333", "15"), ("79.167", "20")),
+        ("100.000", "25"),
+    ]
+    assert '<span style="bottom:0.0%">0</span>' not in page
+
+
+def test_only_points_at_ticks_are_marked_if_there_are_many() -> None:
+    page = draw(fitted("a"))
+    dots = re.findall(r'class="dot s0 k0 d0( bare)?"', page)
+    assert len(dots) == 25
+    assert dots.count("") == 6
+    assert " bare" not in draw(fitted("a", (1, 2, 3)))
+
+
+def test_lines_have_names_at_their_ends_unless_these_are_too_many_or_too_long() -> None:
+    page = draw(fitted("ab"))
+    assert 'class="curve fitted ended"' in page
+    assert re.search(r'class="ends".*<span>a</span>.*<span>b</span>', page)
+    names = [f"system {i}" for i in range(10)]
+    assert 'class="curve fitted many ended"' in draw(fitted(names), series=tuple(names))
+    for others in ([f"s{i}" for i in range(30)], ["a long name of a system " * 2, "b"]):
+        page = draw(fitted(others), series=tuple(others))
+        assert "ended" not in page.partition("</style>")[2]
+        assert all(name.split()[0] in page for name in others)
+
+
+def test_series_of_a_plot_that_are_none_of_the_report_have_colours() -> None:
+    page = draw(fitted(("sumaccy", "bleu")), series=("a", "b"))
+    assert re.search(r'class="key s0 k0 d0"[^>]*><i></i><span>sumaccy', page)
+    assert re.search(r'class="key s1 k1 d1"[^>]*><i></i><span>bleu', page)
+
+
+def test_the_human_series_looks_the_same_in_all_plots_and_takes_no_colour_of_a_system() -> None:
+    report = Report("t", "", ("me", "a"), (Section("s", (fitted(("me", "a")),)),), (), human="me")
+    page = render_html(report)
+    assert re.search(r'class="key people k2 d0"[^>]*><i></i><span>me<', page)
+    assert re.search(r'class="key s0 k0 d0"[^>]*><i></i><span>a<', page)
+
+
+def test_series_may_end_earlier_and_have_undefined_points() -> None:
+    rows = ((1.0, {"a": at(nan), "b": at(0.5)}), (2.0, {"b": at(0.6)}))
+    page = draw(Curve("t", SHARE, "people", "", rows, fitted=True))
+    assert page.count('class="dot ') == 2
+    assert "<span>a</span>" not in page.partition('class="ends"')[2].partition("</div>")[0]
+
+
+def test_labels_are_spread_in_their_order_within_the_axis() -> None:
+    places = spread_labels([50.0, 50.0, 50.0, 99.0], 10)
+    assert places == [40.0, 50.0, 60.0, 99.0]
+    assert spread_labels([100.0, 100.0, 0.0], 20) == [80.0, 100.0, 0.0]
+    assert spread_labels([0.0] * 3, 5) == [0.0, 5.0, 10.0]
+
+
+def test_the_axis_of_a_clipped_curve_covers_the_intervals_of_the_last_point_only() -> None:
+    rows = ((1.0, {"a": at(0.5, 0.5)}), (2.0, {"a": at(0.6, 0.05)}))
+    part = Curve("t", SHARE, "people", "", rows, fitted=True)
+    assert sorted(part.covered)[0] == 0.0
+    assert min(replace(part, clipped=True).covered) == 0.5
+    assert max(replace(part, clipped=True).covered) == pytest.approx(0.65)
+    assert '<span style="bottom:0.0%">' not in draw(replace(part, clipped=True))
+
+
+def test_compact_curves_stand_side_by_side_and_are_not_folded() -> None:
+    parts = [replace(fitted("a"), compact=True, title=f"t{i}") for i in range(4)]
+    page = draw(*parts)
+    assert page.count('<figure class="compact">') == 4
+    assert "Show 1 more" not in page

@@ -84,7 +84,7 @@ def save_figures(report: Report, folder: StrPath) -> list[Path]:
     list of Path
         Paths of the files, in the order of the report.
     """
-    styles = SeriesStyles(report.series)
+    styles = SeriesStyles(report.series, report.human)
     drawings = [
         (part, kind, draw)
         for section in report.sections

@@ -21,6 +21,7 @@ from earwitness.report.figures.style import (
     GREY,
     HATCHES,
     INK,
+    LINE_HEIGHT,
     PAGE_WIDTH,
     PALE_GREY,
     SMALL_SIZE,
@@ -46,7 +47,16 @@ from earwitness.report.figures.style import (
     wrap_labels,
 )
 from earwitness.report.html.bars import SCALE_END_LABELS
-from earwitness.report.html.plots import LOG_SCALE_ABOVE_RATIO, Axis, fit_axis, time_axis
+from earwitness.report.html.plots import (
+    LOG_SCALE_ABOVE_RATIO,
+    MAX_MARKED_POINTS,
+    Axis,
+    close_axis,
+    count_ticks,
+    fit_axis,
+    spread_labels,
+    time_axis,
+)
 from earwitness.report.numbers import clock, label_with_unit, number
 from earwitness.report.parts import (
     PEOPLE_SERIES,
@@ -139,6 +149,9 @@ CURVE_HEIGHT, WIDE_CURVE_HEIGHT = 2.1, 2.8
 CURVE_MARK_LENGTH = 3.2  # in a legend, to show the line style
 MAX_CURVES_IN_COLUMN = 6  # more are drawn over two columns
 MAX_BANDS = 3  # more intervals are drawn as lines, next to each other
+FAINT_BAND = 0.07  # opacity where more bands overlap
+HUMAN_LINE_WIDTH = 2.0  # in points
+MAX_END_WIDTH = 1.4  # widest name next to the end of a line
 INTERVAL_SHIFT = 1.8  # between these, in points
 HISTOGRAM_HEIGHT = 0.8  # of the highest bar, in rows
 UPRIGHT_MARK: dict[str, Any] = {
@@ -151,7 +164,9 @@ UPRIGHT_MARK: dict[str, Any] = {
 
 def draw_curve(part: Curve, styles: SeriesStyles) -> Figure:
     """Draw lines with bands for their intervals; with many series, each interval is a line."""
-    names = list(dict.fromkeys(name for _, row in part.points for name in row))
+    if part.fitted:
+        return _draw_fitted_curve(part, styles)
+    names = part.series
     axis = fit_axis(finite_numbers(e for _, row in part.points for e in row.values()), part.value)
     xs = [x for x, _ in part.points]
     is_log = min(xs) > 0 and max(xs) / min(xs) > LOG_SCALE_ABOVE_RATIO
@@ -204,6 +219,74 @@ def _draw_line(
     line = [clip(e.value, axis) for _, e in known]
     settings |= {"marker": style.marker, "linestyle": style.line, "markersize": 3.5}
     axes.plot([x for x, _ in known], line, clip_on=False, zorder=3, **settings)
+
+
+def _draw_fitted_curve(part: Curve, styles: SeriesStyles) -> Figure:
+    """Draw lines on linear axes that cover the data, with names at their ends if these fit."""
+    local = SeriesStyles(part.series)
+    looks = {name: styles[name] if name in styles else local[name] for name in part.series}
+    axis = close_axis(part.covered)
+    xs = [x for x, _ in part.points]
+    ticks = count_ticks(min(xs), max(xs))
+    lines = {
+        name: [
+            (x, row[name]) for x, row in part.points if name in row and isfinite(row[name].value)
+        ]
+        for name in part.series
+    }
+    ends = {name: points[-1] for name, points in lines.items() if points}
+    height = WIDE_CURVE_HEIGHT if len(ends) > MAX_CURVES_IN_COLUMN else CURVE_HEIGHT
+    gap = LINE_HEIGHT / height
+    is_labelled = (len(ends) - 1) * gap <= 1 and max(
+        map(text_width, ends), default=0
+    ) <= MAX_END_WIDTH
+    figure = new_figure(PAGE_WIDTH if len(ends) > MAX_CURVES_IN_COLUMN else COLUMN_WIDTH)
+    axes = figure.subplots()
+    set_scale(axes, "y", axis)
+    margin = 0.02 * (max(xs) - min(xs)) or 0.5
+    axes.set_xlim(min(xs) - margin, max(xs) + margin)
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    marked = {*ticks} if len(xs) > MAX_MARKED_POINTS else {*xs}
+    for name, points in lines.items():
+        look, width = looks[name], HUMAN_LINE_WIDTH if name == styles.human else 1.1
+        bounded = [(x, e.low, e.high) for x, e in points if not isnan(e.low)]
+        if bounded:
+            alpha = FAINT_BAND if len(lines) > MAX_BANDS else 0.18
+            places, lows, highs = ([row[column] for row in bounded] for column in range(3))
+            axes.fill_between(places, lows, highs, alpha=alpha, linewidth=0, color=look.colour)
+        shown = [i for i, (x, _) in enumerate(points) if x in marked]
+        place = [x for x, _ in points], [e.value for _, e in points]
+        settings: dict[str, Any] = {**look.mark, "linestyle": look.line, "markevery": shown}
+        settings |= {"markersize": 3.5, "linewidth": width, "clip_on": False, "zorder": 3}
+        axes.plot(*place, **settings)
+    axes.set_xlabel(label_with_unit(part.parameter, part.unit))
+    axes.set_ylabel(axis_label(part.value))
+    if part.note:
+        axes.set_title(part.note, loc="left", fontsize=SMALL_SIZE, color=GREY)
+    if is_labelled:
+        _label_ends(axes, ends, axis, gap)
+    else:
+        add_legend(figure, {name: look.handle() for name, look in looks.items()}, length=3.2)
+    return fit_height(figure, height)
+
+
+def _label_ends(
+    axes: Axes, ends: Mapping[str, tuple[float, Estimate]], axis: Axis, gap: float
+) -> None:
+    """Write the names of series next to the ends of their lines, without overlaps."""
+    heights = [axis.place(estimate.value) / 100 for _, estimate in ends.values()]
+    for place, (name, (x, e)) in zip(spread_labels(heights, gap, 1.0), ends.items(), strict=True):
+        leader = {"arrowstyle": "-", "color": GREY, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 3}
+        axes.annotate(
+            name,
+            (x, e.value),
+            xytext=(1.03, place),
+            textcoords="axes fraction",
+            va="center",
+            fontsize=SMALL_SIZE,
+            arrowprops={**leader, "relpos": (0, 0.5)},
+            annotation_clip=False,
+        )
 
 
 def draw_spread(part: ValueSpread, styles: SeriesStyles) -> Figure:

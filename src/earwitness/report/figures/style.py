@@ -92,14 +92,20 @@ class SeriesStyle(NamedTuple):
 
 
 class SeriesStyles(dict[str, SeriesStyle]):
-    """Styles of series by name; names that are no series of the report are grey."""
+    """Styles of series by name; names that are no series of the report are grey.
 
-    def __init__(self, names: Iterable[str]) -> None:
+    ``human`` is the series that is the work of people, if there is one.
+    """
+
+    def __init__(self, names: Iterable[str], human: str = "") -> None:
         super().__init__()
-        for i, name in enumerate(names):
+        self.human = human
+        for i, name in enumerate(name for name in names if name != human):
             marker, line = MARKERS[i % len(MARKERS)], LINE_STYLES[i % len(LINE_STYLES)]
             self[name] = SeriesStyle(COLOURS[i % len(COLOURS)], marker, line)
         self[PEOPLE_SERIES] = SeriesStyle(INK, "d")
+        if human:
+            self[human] = self[PEOPLE_SERIES]
 
     def __missing__(self, name: str) -> SeriesStyle:
         return SeriesStyle(GREY, "o")

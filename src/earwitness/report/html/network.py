@@ -1,8 +1,8 @@
-"""Word networks drawn as SVG arcs over lines of words."""
+"""Word networks drawn as SVG arcs over lines of words, and tables of people and words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ PICTURE_WIDTH, LETTER_WIDTH, WORD_GAP, LINE_MARGIN = 900, 8.2, 22, 34
 LINE_FOOT, MIN_ARC_HEIGHT, MAX_ARC_HEIGHT = 34, 26, 120
 MAX_ARC_THICKNESS, ARC_LIFT = 7.0, 18  # largest arc width; height of arc ends above the baseline
 MAX_DRAWN_WORDS = 300
+GRID_WIDTH, GRID_PADDING = 96, 2  # of a table of people and words: letters in all, and per word
 
 
 class WordPosition(NamedTuple):
@@ -74,8 +75,75 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
             ),
             class_="scroll",
         ),
+        _kept_words(part),
         class_="network",
     )
+
+
+# --- People and words ----------------------------------------------------------------------------
+
+
+def _kept_words(part: NetworkPart) -> Html:
+    """Return tables with a row per person and a column per word; kept words are printed."""
+    network = part.network
+    shown = network.words[:MAX_DRAWN_WORDS]
+    kept = {who: frozenset(positions) for who, positions in network.people.items()}
+    note = (
+        f"; the first {len(shown)} of {len(network.words):,} words"
+        if len(shown) < len(network.words)
+        else ""
+    )
+    return element(
+        "details",
+        element("summary", f"Words that each person kept{note}"),
+        element(
+            "div",
+            *(_kept_table(network.words, block, kept) for block in _split_words(shown)),
+            class_="scroll grid",
+        ),
+        open=part.grid_open,
+    )
+
+
+def _split_words(words: Sequence[str]) -> list[range]:
+    """Return the positions of words in blocks that fit the width of a page."""
+    blocks, start, width = list[range](), 1, 0
+    for place, word in enumerate(words, 1):
+        own = display_width(word) + GRID_PADDING
+        if width + own > GRID_WIDTH and place > start:
+            blocks.append(range(start, place))
+            start, width = place, 0
+        width += own
+    return [*blocks, range(start, len(words) + 1)]
+
+
+def _kept_table(words: Sequence[str], places: range, kept: Mapping[str, frozenset[int]]) -> Html:
+    header = [element("th", words[place - 1], scope="col") for place in places]
+    rows = [
+        element(
+            "tr",
+            element("th", who, scope="row"),
+            *(
+                element("td", words[place - 1], class_="kept") if place in own else element("td")
+                for place in places
+            ),
+        )
+        for who, own in kept.items()
+    ]
+    counts = [sum(place in own for own in kept.values()) for place in places]
+    total = element(
+        "tr",
+        element("th", "kept by", scope="row"),
+        *(element("td", str(count)) for count in counts),
+        class_="total",
+    )
+    corner = element("th", f"words {places[0]}–{places[-1]}", scope="col")
+    return element(
+        "table", element("thead", element("tr", corner, *header)), element("tbody", *rows, total)
+    )
+
+
+# --- Arcs and words ------------------------------------------------------------------------------
 
 
 def _people_note(network: WordNetwork) -> str:

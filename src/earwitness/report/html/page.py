@@ -18,6 +18,7 @@ from earwitness.report.html.elements import Html, breakable, element
 from earwitness.report.html.network import network_picture
 from earwitness.report.html.panels import panels_plot, plane_plot, scatters_plot
 from earwitness.report.html.plots import (
+    HUMAN_CLASSES,
     MAX_OPEN_ROWS,
     curve_plot,
     intervals_plot,
@@ -104,7 +105,9 @@ class _Page:
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._colours = {name: series_classes(i) for i, name in enumerate(report.series)}
+        systems = [name for name in report.series if name != report.human]
+        self._colours = {name: series_classes(i) for i, name in enumerate(systems)}
+        self._colours |= {name: HUMAN_CLASSES for name in report.series if name == report.human}
 
     def header(self) -> Html:
         report = self._report
@@ -178,7 +181,8 @@ class _Page:
             case Intervals():
                 return self._figure(part, intervals_plot(part, self._colours))
             case Curve():
-                return self._figure(part, curve_plot(part, self._colours))
+                size = "compact" if part.compact else None
+                return self._figure(part, curve_plot(part, self._colours), class_=size)
             case ValueSpread():
                 return self._figure(part, spread_plot(part, self._colours), _drawn_note(part))
             case VoteCounts():
@@ -208,12 +212,15 @@ class _Page:
             case Timeline():
                 return draw_timeline(part, self._colours)
 
-    def _figure(self, part: ValuePlot, plot: Html, note: str = "") -> Html:
+    def _figure(
+        self, part: ValuePlot, plot: Html, note: str = "", class_: str | None = None
+    ) -> Html:
         return element(
             "figure",
             _caption(part, note),
             plot,
             *(_folded_table(table) for table in part_tables(part)),
+            class_=class_,
         )
 
 
@@ -245,6 +252,8 @@ def _count_lines(part: Part) -> float:
             return 2.5 * len(part.systems)
         case Timeline():
             return len(part.shown.references) + len(part.shown.outputs)
+        case Curve() if part.compact:
+            return 5
         case Curve() | Plane() | NetworkPart():
             return 12
         case CategoryShares():

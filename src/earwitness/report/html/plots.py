@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor, isfinite, isnan, log, log10
 
@@ -23,6 +23,8 @@ from earwitness.report.parts import PEOPLE_SERIES, Curve, Intervals, ValueSpread
 
 
 TICK_COUNT = 5
+CLOSE_TICK_COUNT = 7  # of axes that end close to the data
+AXIS_MARGIN = 0.04  # beyond the numbers, as a share of their range
 TIME_STEPS_SECONDS = [
     1,
     2,
@@ -83,6 +85,23 @@ def fit_axis(numbers: Iterable[float], value: Value | None = None) -> Axis:
     return Axis(ticks[0], ticks[-1], ticks)
 
 
+def close_axis(numbers: Iterable[float]) -> Axis:
+    """Return an axis that ends close to the smallest and the largest number, between ticks.
+
+    >>> close_axis([0.31, 0.72]).ticks
+    (0.3, 0.4, 0.5, 0.6, 0.7)
+    """
+    finite = [x for x in numbers if isfinite(x)]
+    low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
+    if low == high:
+        return fit_axis([low])
+    margin = AXIS_MARGIN * (high - low)
+    step = _round_step((high - low) / CLOSE_TICK_COUNT)
+    first, last = ceil((low - margin) / step), floor((high + margin) / step)
+    ticks = tuple(round(i * step, 10) + 0.0 for i in range(first, last + 1))
+    return Axis(low - margin, high + margin, ticks)
+
+
 def _scale_axis(low: float, high: float) -> Axis:
     """Return an axis over a whole scale, with round ticks that include its ends.
 
@@ -134,6 +153,12 @@ MIN_FOLDED_ROWS = 3  # fewer rows are not worth a click
 EDGE_PERCENT = 3  # labels closer to an end (in percent) are moved inside
 # the axis is logarithmic if the largest number exceeds the smallest by more than this factor
 LOG_SCALE_ABOVE_RATIO = 8
+MAX_MARKED_POINTS = 12  # with more points per line, only those at ticks have marks
+MAX_BANDS = 3  # with more lines, bands are pale until a line is pointed at
+MIN_TICK_STEPS = 0.5  # between the ends of an axis and the next tick
+LABEL_GAP, COMPACT_LABEL_GAP = 5.5, 8.0  # between labels of lines, in percent of the height
+MAX_LABEL_LETTERS = 24  # longer names are in the legend
+HUMAN_CLASSES = "people k2 d0"  # of the series that is the work of people
 Colours = Mapping[str, str]  # CSS classes by series: colour, marker shape and line style
 
 
@@ -337,18 +362,19 @@ def _even_median(values: Sequence[float]) -> float:
 
 
 def curve_plot(part: Curve, colours: Colours) -> Html:
-    """Return lines with bands for their intervals."""
+    """Return lines with bands for their intervals.
+
+    Series that are not among the series of the report get colours of their own.
+    """
+    classes = {name: colours.get(name, series_classes(i)) for i, name in enumerate(part.series)}
     estimates = [estimate for _, row in part.points for estimate in row.values()]
-    y = fit_axis(
-        [
-            number
-            for estimate in estimates
-            for number in (estimate.value, estimate.low, estimate.high)
-        ],
-        part.value,
-    )
-    places = _curve_positions([x for x, _ in part.points])
-    lines = [_curve_line(name, part, y, places, colours[name]) for name in part.points[0][1]]
+    numbers = [x for e in estimates for x in (e.value, e.low, e.high)]
+    y = close_axis(part.covered) if part.fitted else fit_axis(numbers, part.value)
+    xs = [x for x, _ in part.points]
+    ticks = count_ticks(min(xs), max(xs)) if part.fitted else xs
+    is_log = not part.fitted and _is_logarithmic(xs)
+    places = _curve_positions([*xs, *ticks], logarithmic=is_log)
+    lines = [_curve_line(name, i, part, y, places, classes[name]) for i, name in enumerate(classes)]
     grid = [
         element("line", x1=0, x2=100, y1=100 - y.place(tick), y2=100 - y.place(tick), class_="grid")
         for tick in y.ticks
@@ -357,26 +383,37 @@ def curve_plot(part: Curve, colours: Colours) -> Html:
         "svg", *grid, *lines, viewBox="0 0 100 100", preserveAspectRatio="none", aria_hidden="true"
     )
     across = [
-        element("span", short_number(x), style=f"left:{place:.3f}%") for x, place in places.items()
+        element("span", short_number(x), style=f"left:{places[x]:.3f}%")
+        for x in dict.fromkeys(ticks)
     ]
     up = [element("span", short_number(tick), style=f"bottom:{y.place(tick)}%") for tick in y.ticks]
     # the parameter is on the other axis, so it is left out of the name
     value = replace(part.value, name=part.value.name.partition("@")[0])
-    log_note = ", logarithmic" * _is_logarithmic([x for x, _ in part.points])
+    marked = {*ticks} if part.fitted and len(xs) > MAX_MARKED_POINTS else {*xs}
+    ends = _end_labels(part, y, classes) if part.fitted else None
     return element(
         "div",
         element("div", breakable(axis_label(value)), class_="label up"),
         element("div", *up, class_="y", aria_hidden="true"),
-        element("div", svg, *_curve_dots(part, y, places, colours), class_="area"),
+        element("div", svg, *_curve_dots(part, y, places, classes, marked), class_="area"),
+        ends,
         element("div", *across, class_="x", aria_hidden="true"),
         element(
-            "div", breakable(label_with_unit(part.parameter, part.unit) + log_note), class_="label"
+            "div",
+            breakable(label_with_unit(part.parameter, part.unit) + ", logarithmic" * is_log),
+            class_="label",
         ),
-        legend(list(part.points[0][1]), colours),
-        class_="curve",
+        legend(part.series, classes, numbered=part.fitted),
+        class_=_curve_classes(part, has_ends=ends is not None),
         role="img",
         aria_label=f"{part.title}; see the table below for the numbers",
     )
+
+
+def _curve_classes(part: Curve, *, has_ends: bool) -> str:
+    is_crowded = part.fitted and len(part.series) > MAX_BANDS
+    names = {"fitted": part.fitted, "many": is_crowded, "ended": has_ends}
+    return " ".join(["curve", *(name for name, is_set in names.items() if is_set)])
 
 
 def _is_logarithmic(xs: Sequence[float]) -> bool:
@@ -384,20 +421,35 @@ def _is_logarithmic(xs: Sequence[float]) -> bool:
     return min(xs) > 0 and max(xs) / min(xs) > LOG_SCALE_ABOVE_RATIO
 
 
-def _curve_positions(xs: Sequence[float]) -> dict[float, float]:
-    """Return positions in percent, on a linear scale or, for a wide range, a logarithmic one."""
+def _curve_positions(xs: Sequence[float], *, logarithmic: bool) -> dict[float, float]:
+    """Return positions in percent, on a linear or a logarithmic scale."""
     low, high = min(xs), max(xs)
     if low == high:
         return dict.fromkeys(xs, 50.0)
-    if _is_logarithmic(xs):
+    if logarithmic:
         return {x: 100 * log(x / low) / log(high / low) for x in xs}
     return {x: 100 * (x - low) / (high - low) for x in xs}
 
 
+def count_ticks(low: float, high: float) -> list[float]:
+    """Return ticks of an axis of counts: both ends, and round numbers that are not close to them.
+
+    >>> count_ticks(1, 25), count_ticks(1, 9)
+    ([1, 5, 10, 15, 20, 25], [1, 2, 4, 6, 8, 9])
+    """
+    if low == high:
+        return [low]
+    step = max(1.0, _round_step((high - low) / (CLOSE_TICK_COUNT - 1)))
+    rounds = (i * step for i in range(ceil(low / step), floor(high / step) + 1))
+    inner = [x for x in rounds if min(x - low, high - x) >= MIN_TICK_STEPS * step]
+    return [low, *(int(x) if x == int(x) else x for x in inner), high]
+
+
 def _curve_line(
-    name: str, part: Curve, y: Axis, places: Mapping[float, float], colour: str
+    name: str, index: int, part: Curve, y: Axis, places: Mapping[float, float], colour: str
 ) -> Html:
-    points = [(places[x], row[name]) for x, row in part.points if not isnan(row[name].value)]
+    known = [(places[x], row[name]) for x, row in part.points if name in row]
+    points = [(x, estimate) for x, estimate in known if not isnan(estimate.value)]
     line = " ".join(f"{x:.3f},{100 - y.place(estimate.value):.3f}" for x, estimate in points)
     bounded = [(x, estimate) for x, estimate in points if not isnan(estimate.low)]
     upper = [f"{x:.3f},{100 - y.place(estimate.high):.3f}" for x, estimate in bounded]
@@ -406,24 +458,86 @@ def _curve_line(
         "g",
         element("polygon", points=" ".join(upper + lower), class_="band"),
         element("polyline", points=line, class_="line"),
+        element("polyline", points=line, class_="reach") if part.fitted else None,
         class_=colour,
+        data_series=str(index) if part.fitted else None,
     )
 
 
 def _curve_dots(
-    part: Curve, y: Axis, places: Mapping[float, float], colours: Colours
+    part: Curve,
+    y: Axis,
+    places: Mapping[float, float],
+    classes: Colours,
+    marked: Container[float],
 ) -> list[Html]:
+    """Return the marks of all points; those that are not marked only have a title."""
+    numbers = {name: str(i) if part.fitted else None for i, name in enumerate(classes)}
     return [
         element(
             "span",
-            class_=f"dot {colours[name]}",
+            class_=f"dot {classes[name]}{'' if x in marked else ' bare'}",
             style=f"left:{places[x]:.3f}%;bottom:{y.place(estimate.value)}%",
             title=f"{name}, {part.parameter} {short_number(x)}: {cell(estimate, part.value)}",
+            data_series=numbers[name],
         )
         for x, row in part.points
         for name, estimate in row.items()
         if not isnan(estimate.value)
     ]
+
+
+def _end_labels(part: Curve, y: Axis, classes: Colours) -> Html | None:
+    """Return the names of series next to the ends of their lines, or None if they do not fit."""
+    ends = {name: e.value for _, row in part.points for name, e in row.items() if isfinite(e.value)}
+    gap = COMPACT_LABEL_GAP if part.compact else LABEL_GAP
+    widest = max(ends, key=len, default="")  # reserves the width of the column
+    if not ends or (len(ends) - 1) * gap > 100 or len(widest) > MAX_LABEL_LETTERS:
+        return None
+    heights = [y.place(x) for x in ends.values()]
+    places = spread_labels(heights, gap)
+    leaders = [
+        element("line", x1=0, x2=100, y1=100 - height, y2=100 - place)
+        for height, place in zip(heights, places, strict=True)
+    ]
+    names = list(classes)
+    labels = [
+        element(
+            "span",
+            element("i"),
+            element("span", name),
+            class_=f"key {classes[name]}",
+            style=f"bottom:{place:.3f}%",
+            title=name,
+            data_series=str(names.index(name)),
+        )
+        for name, place in zip(ends, places, strict=True)
+    ]
+    svg = element("svg", *leaders, viewBox="0 0 100 100", preserveAspectRatio="none")
+    return element("div", svg, *labels, class_="ends", data_widest=widest, aria_hidden="true")
+
+
+def spread_labels(places: Sequence[float], gap: float, end: float = 100.0) -> list[float]:
+    """Return places from 0 to the end, near the given ones and in their order, a gap apart.
+
+    >>> spread_labels([50, 52, 10], 6)
+    [48.0, 54.0, 10.0]
+    """
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    blocks: list[tuple[float, int]] = []  # sum and number of the places that move together
+    for rank, i in enumerate(order):
+        total, count = places[i] - rank * gap, 1
+        while blocks and blocks[-1][0] / blocks[-1][1] > total / count:
+            before, size = blocks.pop()
+            total, count = total + before, count + size
+        blocks.append((total, count))
+    starts = [total / count for total, count in blocks for _ in range(count)]
+    highest = end - gap * (len(places) - 1)
+    spread = {
+        i: min(max(start, 0.0), highest) + rank * gap
+        for rank, (i, start) in enumerate(zip(order, starts, strict=True))
+    }
+    return [spread[i] for i in range(len(places))]
 
 
 SERIES_COLORS = 8  # and as many marker shapes
@@ -440,12 +554,16 @@ def series_classes(index: int) -> str:
     return f"s{colour} k{shape} d{(shape + block) % LINE_STYLES}"
 
 
-def legend(names: Sequence[str], colours: Colours) -> Html:
-    """Return the legend: the marker of each series."""
+def legend(names: Sequence[str], colours: Colours, *, numbered: bool = False) -> Html:
+    """Return the legend: the marker of each series; keys have the number of theirs on demand."""
     keys = [
         element(
-            "span", element("i"), element("span", breakable(name)), class_=f"key {colours[name]}"
+            "span",
+            element("i"),
+            element("span", breakable(name)),
+            class_=f"key {colours[name]}",
+            data_series=str(i) if numbered else None,
         )
-        for name in names
+        for i, name in enumerate(names)
     ]
     return element("div", join_elements(keys), class_="legend")

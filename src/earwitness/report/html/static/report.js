@@ -57,6 +57,28 @@ function bind(figure) {
 
 for (const figure of document.querySelectorAll(".timeline")) bind(figure);
 
+// --- Curves --------------------------------------------------------------------------------------
+
+// The line that is pointed at, or was clicked, is shown with its band, and the others are pale.
+
+function bindCurve(plot) {
+  let chosen = "";
+  const parts = [...plot.querySelectorAll("[data-series]")];
+  const seriesAt = (event) => event.target.closest("[data-series]")?.dataset.series ?? "";
+  const show = (series) => {
+    plot.classList.toggle("picking", series !== "");
+    for (const part of parts) part.classList.toggle("picked", part.dataset.series === series);
+  };
+  plot.addEventListener("pointerover", (event) => show(seriesAt(event) || chosen));
+  plot.addEventListener("pointerleave", () => show(chosen));
+  plot.addEventListener("click", (event) => {
+    chosen = seriesAt(event) === chosen ? "" : seriesAt(event);
+    show(chosen);
+  });
+}
+
+for (const plot of document.querySelectorAll(".curve.fitted")) bindCurve(plot);
+
 // --- Sortable tables -----------------------------------------------------------------------------
 
 // The heads of a sortable table become buttons, and a field above it filters its rows. Without this

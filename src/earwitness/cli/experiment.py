@@ -1,0 +1,291 @@
+"""The commands of experiments: how many references are enough, and simulated studies for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from earwitness.cli.options import (
+    FILE_PATH,
+    SHARED_OPTIONS,
+    IntegerList,
+    TaskCommand,
+    choose_map,
+    drop_unset,
+    metric_options,
+    section_option,
+    value_option,
+)
+from earwitness.cli.output import (
+    NEW_FOLDER_OPTION,
+    SEED_OPTION,
+    OutputTarget,
+    TextTarget,
+    note_on_interruption,
+    progress_bar,
+    warnings_as_notes,
+)
+from earwitness.errors import UsageError, nearest
+from earwitness.studies.answers import read_reading_answers, read_word_answers
+
+# --- Command group -------------------------------------------------------------------------------
+
+
+class ExperimentGroup(click.Group):
+    """The commands of experiments; an unknown command is refused with the closest known name."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command, or refuse an unknown name."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            hint = nearest(args[0], self.commands)
+            raise click.UsageError(f'unknown command "{args[0]}" — {hint}', ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group("experiment", cls=ExperimentGroup)
+def experiment_command() -> None:
+    """Find how many references are enough.
+
+    \b
+    earwitness experiment references outputs.jsonl references.jsonl -o report.html
+    earwitness experiment simulate -o study
+    """
+
+
+# --- Options of the simulator --------------------------------------------------------------------
+
+
+SIMULATOR_SECTION = "the simulator"
+SIMULATOR_SIZES = {
+    "items": (50, "Number of utterances."),
+    "ratio": (0.4, "Share of words that summaries keep."),
+    "people": (25, "People who make summaries."),
+    "systems": (9, "Number of automatic systems."),
+    "judges": (10, "Judges who rate summaries."),
+    "isolated": (0, "Isolated people among them."),
+}
+
+
+def simulator_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add an option for every size of a simulated study; sizes that are not set are None."""
+    for name, (default, text) in reversed(SIMULATOR_SIZES.items()):
+        settings: dict[str, Any] = {"show_default": str(default), "section": SIMULATOR_SECTION}
+        function = section_option(f"--{name}", type=type(default), help=text, **settings)(function)
+    return function
+
+
+def size_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the same options with their defaults."""
+    for name, (default, text) in reversed(SIMULATOR_SIZES.items()):
+        option = click.option(f"--{name}", default=default, show_default=True, help=text)
+        function = option(function)
+    return function
+
+
+# --- Command experiment references ---------------------------------------------------------------
+
+
+class ExperimentCommand(TaskCommand):
+    """A command whose default metrics are those of no task in particular."""
+
+    def _section_title(self, section: str) -> str:
+        return super()._section_title(section).partition(" (default metric")[0]
+
+
+REFERENCES_OPTIONS = (
+    section_option(
+        "--judgements",
+        multiple=True,
+        type=FILE_PATH,
+        metavar="FILE",
+        help="Table of ratings of the outputs (repeatable).",
+    ),
+    section_option(
+        "--reading-answers",
+        multiple=True,
+        type=FILE_PATH,
+        metavar="FILE",
+        help="Ratings from reading trials (repeatable).",
+    ),
+    section_option(
+        "--words-answers",
+        type=FILE_PATH,
+        metavar="FILE",
+        help="References from words trials.",
+    ),
+    section_option(
+        "--scale", default="", metavar="NAME", help="Rating scale, if there are several."
+    ),
+    section_option("--human", default="", metavar="NAME", help="Person who is also a system."),
+    SHARED_OPTIONS["metric"],
+    value_option("one per metric; sumaccy: also wsumaccy"),
+    SHARED_OPTIONS["where"],
+    section_option(
+        "--sizes",
+        type=IntegerList(),
+        default="",
+        metavar="N,...",
+        help="Numbers of people.",
+        show_default="all",
+    ),
+    section_option("--orders", default=100, show_default=True, help="Random orders of people."),
+    section_option("--exact", is_flag=True, help="Use all orders of people."),
+    section_option(
+        "--coefficient",
+        "coefficients",
+        multiple=True,
+        metavar="NAME",
+        help="Correlation coefficient (repeatable).",
+        show_default="pearson",
+    ),
+    section_option(
+        "--isolated-rule",
+        type=float,
+        default=3.0,
+        show_default=True,
+        help="SDs below the median; 0: nobody is isolated.",
+    ),
+    SHARED_OPTIONS["draws"],
+    section_option(
+        "--permutations", default=1000, show_default=True, help="Number of permutations."
+    ),
+    SHARED_OPTIONS["level"],
+    SHARED_OPTIONS["seed"],
+    SHARED_OPTIONS["jobs"],
+    section_option(
+        "--resume",
+        type=FILE_PATH,
+        metavar="FOLDER",
+        help="Keep finished parts here, to resume.",
+    ),
+    SHARED_OPTIONS["quiet"],
+    section_option("--points", type=FILE_PATH, metavar="FILE", help="Also write all points (CSV)."),
+    *(SHARED_OPTIONS[name] for name in ("to", "table", "interval_form", "output", "title")),
+    SHARED_OPTIONS["figures"],
+    section_option("--simulate", is_flag=True, help="Simulate the data; no files are read."),
+)
+RESUME_REMARK = "run the same command again to resume"
+
+
+def references_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the command references."""
+    for option in reversed(REFERENCES_OPTIONS):
+        function = option(function)
+    return metric_options(function)
+
+
+@experiment_command.command("references", cls=ExperimentCommand)
+@click.argument("outputs", required=False)
+@click.argument("references", required=False)
+@references_options
+@simulator_options
+def references_command(
+    outputs: str | None,
+    references: str | None,
+    *,
+    judgements: tuple[Path, ...],
+    reading_answers: tuple[Path, ...],
+    words_answers: Path | None,
+    jobs: int,
+    quiet: bool,
+    points: Path | None,
+    resume: Path | None,
+    simulate: bool,
+    **options: Any,
+) -> None:
+    """Draw scores and correlations by number of references.
+
+    \b
+    REFERENCES have the references of several people per item; JSON Lines as for score. With
+    --words-answers, they are the answers of people, and REFERENCES has the transcripts.
+    earwitness experiment references outputs.jsonl references.jsonl \\
+        --judgements ratings.csv --human anna -o report.html
+    """
+    import earwitness
+
+    sizes = {name: options.pop(name) for name in SIMULATOR_SIZES}
+    answers = [*reading_answers, *filter(None, [words_answers])]
+    inputs = [outputs, references, *map(str, [*judgements, *answers])]
+    target = OutputTarget.of(options, inputs, points)
+    point_file = None if points is None else TextTarget(points)
+    work = drop_unset(options)
+    if simulate:
+        data = simulated_inputs(inputs, sizes, work)
+    else:
+        check_files(outputs, references, sizes)
+        read = (read_reading_answers(path) for path in reading_answers)
+        given: Any = references
+        if words_answers is not None and references is not None:
+            given = read_word_answers(words_answers, references)
+        data = {"outputs": outputs, "references": given, "judgements": [*judgements, *read]}
+    with (
+        warnings_as_notes(),
+        note_on_interruption(RESUME_REMARK if resume else "nothing was written"),
+        progress_bar(quiet=quiet, unit="steps") as progress,
+    ):
+        result = earwitness.references_experiment(
+            **{**work, **data},
+            map=choose_map(jobs, work.get("metrics", ())),
+            progress=progress,
+            resume_folder=resume,
+        )
+    if result.simulated and target.title:
+        target.title = f"{target.title} (simulated data)"
+    target.write(result)
+    if point_file is not None:
+        point_file.write(result.make_csv())
+
+
+def simulated_inputs(
+    inputs: list[str | None], sizes: dict[str, Any], options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the inputs of an experiment from the simulator."""
+    from earwitness.experiments.simulate import simulate_references_study
+
+    if any(inputs) or options.get("human"):
+        raise UsageError("--simulate reads no files and chooses the human system — leave them out")
+    set_sizes = {name: size for name, size in sizes.items() if size is not None}
+    study = simulate_references_study(seed=options["seed"], **set_sizes)
+    return {
+        "outputs": list(study.outputs),
+        "references": list(study.references),
+        "judgements": [list(study.judgements)],
+        "human": study.human,
+        "simulated": study.description,
+    }
+
+
+def check_files(outputs: str | None, references: str | None, sizes: dict[str, Any]) -> None:
+    """Refuse options of the simulator without it, and missing files."""
+    if outputs is None or references is None:
+        raise UsageError("OUTPUTS and REFERENCES are required — or use --simulate")
+    for name, size in sizes.items():
+        if size is not None:
+            raise UsageError(f"--{name} is a size of simulated data — use it with --simulate")
+
+
+# --- Command experiment simulate -----------------------------------------------------------------
+
+
+@experiment_command.command("simulate")
+@size_options
+@SEED_OPTION
+@NEW_FOLDER_OPTION
+def simulate_command(output: Path, **sizes: Any) -> None:
+    """Simulate references, outputs and judgements.
+
+    Writes outputs.jsonl, references.jsonl and judgements.csv. The defaults are the sizes of the
+    study in which SumACCY and WSumACCY were proposed.
+
+    \b
+    earwitness experiment simulate --items 10 --people 8 -o study
+    """
+    import earwitness
+
+    files = earwitness.simulate_experiment(output, **sizes)
+    click.echo(f"wrote {len(files)} files into {output}", err=True)

@@ -1,0 +1,581 @@
+"""Experiment on the number of people who made references: scores, correlations with judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import factorial, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from earwitness.core import Estimate, Map, Progress, StrPath, Summary, no_progress
+from earwitness.engines.local import in_process
+from earwitness.errors import UsageError, nearest
+from earwitness.experiments.curves import (
+    CurveBands,
+    DrawSettings,
+    OrderTables,
+    SummarizeValue,
+    ValueSummary,
+    ValueTask,
+    score_orders,
+)
+from earwitness.experiments.people_orders import MAX_EXACT_PEOPLE, SavedBlocks, draw_orders
+from earwitness.experiments.reader import (
+    ExperimentData,
+    ItemFilter,
+    Judgements,
+    read_data,
+    read_judgements,
+)
+from earwitness.experiments.results import (
+    CORRELATION_SOURCES,
+    CURVE_SOURCES,
+    Annotator,
+    Condition,
+    CorrelationPoint,
+    CurvePoint,
+    Leveling,
+    MisrecognizedShare,
+    ReferencesExperiment,
+    ValueTest,
+)
+from earwitness.io.source import TableInput
+from earwitness.metaeval.coefficients import coefficient_names
+from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
+from earwitness.metaeval.ranking import williams_p_values
+from earwitness.metaeval.settings import MIN_SYSTEMS_FOR_SYSTEM_LEVEL
+from earwitness.metaeval.significance import choose_swap_unit, swap_metrics
+from earwitness.metric_set import MetricChoice
+from earwitness.report.sentences import join_names
+from earwitness.scoring.score import Place, check
+from earwitness.stats.arrays import Floats, Ints
+from earwitness.stats.significance import holm
+from earwitness.summaries.text_metrics import misrecognized_shares
+from earwitness.task import parse_where
+from earwitness.version import __version__
+
+SUMMARY_STEPS = 10  # the summary of a value takes about as long as the scores of ten items
+MIN_PEOPLE_FOR_ISOLATION = 5
+ROBUST_SD_FACTOR = 1.4826  # median absolute deviation to standard deviation, for a normal one
+LEVEL_TOLERANCE_SHARE = 0.01  # of the range of a value
+MIN_LEVEL_SHARE = 0.25  # share of sizes over which a value must stay within the tolerance
+
+
+def references_experiment(
+    outputs: Place,
+    references: Place,
+    judgements: TableInput | Sequence[TableInput] = (),
+    *,
+    metrics: MetricChoice | None = None,
+    values: Sequence[str] | str | None = None,
+    human: str = "",
+    sizes: Sequence[int] | None = None,
+    orders: int = 100,
+    exact: bool = False,
+    coefficients: Sequence[str] = ("pearson",),
+    isolated_rule: float = 3.0,
+    leveling_tolerance: float | None = None,
+    draws: int = 1000,
+    permutations: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    scale: str = "",
+    map: Map = in_process,
+    progress: Progress = no_progress,
+    resume_folder: StrPath | None = None,
+    simulated: str = "",
+    where: ItemFilter | Sequence[str] | str = (),
+    **parameters: Any,
+) -> ReferencesExperiment:
+    """Measure how scores, and their correlation with judges, depend on the number of people.
+
+    The references of an item are made by several people. Outputs are scored with the references of
+    the first 1, 2, 3 … people of many orders of people, which are the same for all items.
+
+    Parameters
+    ----------
+    outputs, references
+        Outputs of systems and references of people, as for ``score``. References without the name
+        of an annotator are those of ``reference 1``, ``reference 2`` and so on.
+    judgements
+        Tables of ratings with item, system and listener, as for ``agree``.
+    metrics
+        Metrics, as for ``score``. By default SumACCY and BLEU for summaries with a transcript, and
+        the metrics of the task otherwise.
+    values
+        Values to report. By default SumACCY, BLEU and WSumACCY, or the main value of each metric.
+    human
+        Name of a person whose references are also scored as a system, against those of the others.
+        If ``outputs`` has no such system, its outputs are the references of this person.
+    sizes
+        Numbers of people. By default all.
+    orders
+        Number of random orders of people.
+    exact
+        Use all orders of people instead of random ones. Also done if there are no more than
+        ``orders``.
+    coefficients
+        Coefficients of correlation over system means: ``"pearson"``, ``"spearman"`` and others.
+    isolated_rule
+        A person is isolated if their closeness to others is this many robust standard deviations
+        below the median of all people; 0 if nobody shall be isolated.
+    leveling_tolerance
+        A value levels off if its mean stays this close to that with all people. By default 1 % of
+        the range of the value.
+    draws, permutations
+        Number of bootstrap draws, and of permutations of the tests between values.
+    level
+        Confidence level.
+    seed
+        Seed of orders, draws and permutations.
+    scale
+        Rating scale, if the judgements have several.
+    map
+        Function that distributes the work.
+    progress
+        Function that is called with the numbers of completed steps, of all steps, and of completed
+        steps.
+    resume_folder
+        Folder for finished parts, so that an interrupted experiment can be resumed.
+    simulated
+        Description of the simulator, if the data are simulated.
+    where
+        Conditions on fields of items, such as ``"accuracy>=0.9"``, or a function of the fields of
+        an item that returns whether to use the item.
+    **parameters
+        Parameters of the metrics and options of the task, as for ``score``.
+
+    Returns
+    -------
+    ReferencesExperiment
+        Curves, correlations, tests between values, and people.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or has invalid lines.
+    UsageError
+        If an argument is invalid, or there are fewer than two people.
+
+    Examples
+    --------
+    >>> words = ["it", "rains", "a", "lot", "here"]
+    >>> people = {"A": [1, 2], "B": [2, 4], "C": [1, 2, 4]}
+    >>> made = [{"annotator": name, "positions": kept} for name, kept in people.items()]
+    >>> reference = {"item": "a", "words": words, "references": made}
+    >>> output = {"item": "a", "system": "mine", "output": {"positions": [1, 2, 4]}}
+    >>> result = references_experiment([output], [reference])
+    >>> [round(p.mean, 3) for p in result.curves if p.value == "sumaccy" and p.system == "mine"]
+    [0.667, 1.0, 1.0]
+    """
+    check(
+        level=level,
+        seed=seed,
+        on_error="fail",
+        draws=draws,
+        orders=orders,
+        permutations=permutations,
+    )
+    names = _check_coefficients(coefficients)
+    conditions = parse_where(() if callable(where) else where)
+    keep: ItemFilter = where if callable(where) else conditions
+    data = read_data(outputs, references, metrics, values, human, keep, parameters)
+    count = len(data.people)
+    exact = exact or (count <= MAX_EXACT_PEOPLE and factorial(count) <= orders)
+    drawn = draw_orders(count, orders, seed, exact=exact)
+    annotators = _find_isolated(data, isolated_rule)
+    isolated = [number for number, person in enumerate(annotators) if person.isolated]
+    sizes_by_isolation = {True: _check_sizes(sizes, count)}
+    if isolated:
+        left = count - len(isolated)
+        sizes_by_isolation[False] = [*(k for k in sizes_by_isolation[True] if k < left), left]
+    judged = read_judgements(judgements, data, scale)
+    scored = (
+        f"{data.signature},isolated={isolated_rule:g},orders={'all' if exact else orders},"
+        f"sizes={'+'.join(str(size) for size in sizes_by_isolation[True])})|seed={seed}"
+    )
+    saved = None if resume_folder is None else SavedBlocks(Path(resume_folder), data.key(scored))
+    engine = in_process if data.setup.metrics.alone else map
+    steps = len(data.tasks) + SUMMARY_STEPS * len(data.values) * len(sizes_by_isolation)
+    tables = score_orders(
+        data,
+        drawn,
+        isolated,
+        sizes_by_isolation,
+        engine,
+        lambda done, _, cases: progress(done, steps, cases),
+        saved,
+    )
+    worker = SummarizeValue(DrawSettings(draws, level, seed), judged, names, data.human_number)
+    summaries: dict[tuple[bool, int], ValueSummary] = {}
+    for key, summary in _summarize(data, tables, worker, engine):
+        summaries[key] = summary
+        done = len(data.tasks) + SUMMARY_STEPS * len(summaries)
+        progress(done, steps, done)
+    points = _Points(data, tables, sizes_by_isolation, summaries, level)
+    curves = tuple(points.curves())
+    return ReferencesExperiment(
+        title="Number of people who made references",
+        values=data.values,
+        systems=data.systems,
+        human=data.human,
+        items=len(data.items),
+        judges=0 if judged is None else judged.votes.size[2],
+        scale=None if judged is None else judged.scale,
+        people=tuple(sizes_by_isolation[True]),
+        orders=len(drawn),
+        exact=exact,
+        coefficients=names,
+        curves=curves,
+        correlations=tuple(points.correlations(names)),
+        tests=tuple(_test_values(data, tables, worker, permutations)),
+        annotators=tuple(annotators),
+        rule=_describe_rule(data, isolated_rule),
+        leveling=tuple(_find_leveling(data, curves, leveling_tolerance)),
+        misrecognized=tuple(_find_misrecognized(data, draws, level, seed)),
+        level=level,
+        signature="|".join(
+            [
+                f"{scored}{conditions.signature}",
+                f"coefficients={'+'.join(names)}",
+                f"bootstrap(draws={draws},level={level:g})",
+                f"permutation(n={permutations})",
+            ]
+        ),
+        inputs=(*data.inputs, *(() if judged is None else judged.inputs)),
+        version=__version__,
+        simulated=simulated or data.simulated,
+        notes=tuple(_notes(data, judged, annotators, drawn[:, : sizes_by_isolation[True][0]])),
+        judged=None if judged is None else judged.means(data.systems),
+        smallest_r=nan if judged is None else smallest_correlation(len(judged.systems), level),
+    )
+
+
+def _summarize(
+    data: ExperimentData, tables: Mapping[bool, OrderTables], worker: SummarizeValue, map_: Map
+) -> Iterator[tuple[tuple[bool, int], ValueSummary]]:
+    """Yield the summary of every value with and without isolated people."""
+    keys = [(isolation, number) for isolation in tables for number in range(len(data.values))]
+    inputs = (
+        ValueTask(tables[isolation].of_value(number), data.values[number].best == "low")
+        for isolation, number in keys
+    )
+    yield from zip(keys, map_(worker, inputs), strict=True)
+
+
+def _check_coefficients(names: Sequence[str] | str) -> tuple[str, ...]:
+    known = coefficient_names("system")
+    chosen = tuple(dict.fromkeys([names] if isinstance(names, str) else names))
+    for name in chosen:
+        if name not in known:
+            raise UsageError(f'unknown coefficient "{name}" — {nearest(name, known)}')
+    if not chosen:
+        raise UsageError(f"name at least one coefficient — known: {', '.join(known)}")
+    return chosen
+
+
+def _check_sizes(sizes: Sequence[int] | None, people: int) -> list[int]:
+    """Return the numbers of people in order, always with all of them."""
+    for size in sizes or ():
+        if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= people:
+            raise UsageError(f"sizes must be whole numbers from 1 to {people}, got {size!r}")
+    return sorted({*(sizes or range(1, people + 1)), people})
+
+
+# --- Points of curves and correlations -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Points:
+    data: ExperimentData
+    tables: Mapping[bool, OrderTables]
+    sizes: Mapping[bool, Sequence[int]]
+    summaries: Mapping[tuple[bool, int], ValueSummary]
+    level: float
+
+    def curves(self) -> Iterator[CurvePoint]:
+        """Yield the points of all curves; that of a person ends with all other people."""
+        for (isolated, number), summary in self.summaries.items():
+            most_people = self.tables[isolated].most_people()
+            rows = zip(self.data.systems, summary.curves, most_people, strict=True)
+            for system, bands, most in rows:
+                for place, size in enumerate(self.sizes[isolated]):
+                    if size <= most:
+                        yield CurvePoint(
+                            self.data.names[number],
+                            system,
+                            size,
+                            isolated,
+                            float(bands.mean[place]),
+                            {one: self._band(bands, place, one) for one in CURVE_SOURCES},
+                        )
+
+    def _band(self, bands: CurveBands, place: int, source: str) -> Estimate:
+        low, high = bands.bands[source]
+        n = int(bands.items[place])
+        return Estimate(
+            float(bands.mean[place]),
+            float(low[place]),
+            float(high[place]),
+            self.level,
+            n,
+            len(self.data.items) - n,
+            CURVE_METHODS[source],
+        )
+
+    def correlations(self, names: Sequence[str]) -> Iterator[CorrelationPoint]:
+        """Yield the points of all correlations."""
+        for (isolated, number), summary in self.summaries.items():
+            for human, found in summary.correlations.items():
+                for row, name in enumerate(names):
+                    for place, size in enumerate(self.sizes[isolated]):
+                        yield CorrelationPoint(
+                            self.data.names[number],
+                            name,
+                            size,
+                            Condition(human, isolated),
+                            float(found.mean[row, place]),
+                            {
+                                source: Estimate(
+                                    float(found.mean[row, place]),
+                                    float(found.intervals[source].low[row, place]),
+                                    float(found.intervals[source].high[row, place]),
+                                    self.level,
+                                    found.systems,
+                                    int(found.undefined[row, place]),
+                                    CORRELATION_METHODS[source],
+                                )
+                                for source in CORRELATION_SOURCES
+                            },
+                        )
+
+
+CURVE_METHODS = {
+    "orders": "percentiles of orders",
+    "items": "bootstrap of items",
+    "both": "bootstrap of items and orders",
+}
+CORRELATION_METHODS = {
+    "systems": "bootstrap of systems",
+    "items": "bootstrap of items",
+    "judges": "bootstrap of judges",
+    "all": "bootstrap of systems, items, judges and orders",
+}
+
+
+# --- Tests, isolated people, leveling ------------------------------------------------------------
+
+
+def _test_values(
+    data: ExperimentData,
+    tables: Mapping[bool, OrderTables],
+    worker: SummarizeValue,
+    permutations: int,
+) -> Iterator[ValueTest]:
+    """Yield the tests of all pairs of values, with all people of each condition."""
+    pairs, level = list(combinations(range(len(data.values)), 2)), worker.settings.level
+    signs = np.array([-1.0 if worker.is_negated(v.best == "low") else 1.0 for v in data.values])
+    for isolated, table in tables.items():
+        scores = table.with_all_people() * signs[:, None, None]
+        for human, own in worker.judged_by_human().items():
+            if len(own.systems) < MIN_SYSTEMS_FOR_SYSTEM_LEVEL or not pairs:
+                continue
+            grid = ScoreRatingGrid(
+                scores[:, own.systems][:, :, own.items], cell_means(own.votes)[0]
+            )
+            unit = choose_swap_unit(grid.people.shape, 1 - level, permutations)
+            for name in worker.names:
+                found = evaluate_grid(grid, "system", [name]).value[0]
+                swapped = swap_metrics(
+                    grid.scores,
+                    grid.people,
+                    pairs,
+                    "system",
+                    name,
+                    unit,
+                    permutations=permutations,
+                    seed=worker.settings.seed,
+                )
+                p, widths = swapped.p_values(), swapped.test(level, corrected=False).half_width
+                williams = (
+                    list(williams_p_values(grid, pairs))
+                    if name == "pearson"
+                    else [nan] * len(pairs)
+                )
+                corrected = holm(p.tolist())
+                for row, (a, b) in enumerate(pairs):
+                    difference = float(found[a] - found[b])
+                    yield ValueTest(
+                        data.names[a],
+                        data.names[b],
+                        name,
+                        Condition(human, isolated),
+                        Estimate(
+                            difference,
+                            difference - float(widths[row]),
+                            difference + float(widths[row]),
+                            level,
+                            len(own.systems),
+                            0,
+                            f"permutation of {unit}",
+                        ),
+                        williams[row],
+                        float(p[row]),
+                        corrected[row],
+                    )
+
+
+def _find_isolated(data: ExperimentData, limit: float) -> list[Annotator]:
+    """Return all people with their closeness to others, and whether they are isolated."""
+    if limit < 0 or not np.isfinite(limit):
+        raise UsageError(f"isolated_rule must be 0 or a positive number, got {limit}")
+    references, value = data.references, data.values[0]
+    rows = np.array([references.rows[item] for item in data.items], np.int64)
+    cases, places = references.cases.take(rows).people()
+    made = [name for row in rows.tolist() for name in references.annotators[row]]
+    metric, column = next(
+        (metric, place)
+        for metric in data.setup.metrics.metrics
+        for place, one in enumerate(data.setup.metrics.named[metric.signature])
+        if one.name == value.name
+    )
+    scores = metric.score(metric.measure_many(cases))[:, column]
+    by_person: dict[str, list[float]] = {name: [] for name in data.people}
+    for place, score in zip(places.tolist(), scores.tolist(), strict=True):
+        if not np.isnan(score):
+            by_person[made[place]].append(score)
+    closeness = np.array([np.mean(own) if own else nan for own in by_person.values()])
+    deviations = (-1 if value.best == "low" else 1) * robust_deviations(closeness)
+    return [
+        Annotator(name, float(own), float(far), bool(limit and far < -limit))
+        for name, own, far in zip(data.people, closeness, deviations, strict=True)
+    ]
+
+
+def robust_deviations(values: Floats) -> Floats:
+    """Return distances from the median in robust standard deviations.
+
+    They are undefined with fewer than five values, or if most values are equal. Of 25 people who
+    differ only by chance, one or more are 3 below the median in about 12 % of groups.
+
+    >>> robust_deviations(np.array([1.0, 2.0, 3.0, 4.0, -10.0])).round(2).tolist()
+    [-0.67, 0.0, 0.67, 1.35, -8.09]
+    """
+    known = values[~np.isnan(values)]
+    if len(known) < MIN_PEOPLE_FOR_ISOLATION:
+        return np.full(values.shape, nan)
+    median = np.median(known)
+    spread = ROBUST_SD_FACTOR * np.median(np.abs(known - median))
+    return np.asarray((values - median) / (spread if spread > 0 else nan))
+
+
+def _describe_rule(data: ExperimentData, limit: float) -> str:
+    """Return the rule for isolated people as a sentence."""
+    if not limit:
+        return "No rule for isolated people was applied."
+    return (
+        f"A person is isolated if their mean {data.names[0]} against all other people is more than "
+        f"{limit:g} robust standard deviations ({ROBUST_SD_FACTOR} × median absolute deviation) "
+        f"on the worse side of the median of all people; with fewer than "
+        f"{MIN_PEOPLE_FOR_ISOLATION} people, nobody is."
+    )
+
+
+def _find_leveling(
+    data: ExperimentData, curves: Sequence[CurvePoint], tolerance: float | None
+) -> Iterator[Leveling]:
+    """Yield from which number of people on each curve stays close to its last point."""
+    for value in data.values:
+        span = value.high - value.low
+        limit = LEVEL_TOLERANCE_SHARE * (span if np.isfinite(span) else 1.0)
+        limit = limit if tolerance is None else tolerance
+        for system in data.systems:
+            curve = [
+                point
+                for point in curves
+                if (point.value, point.system, point.isolated) == (value.name, system, True)
+            ]
+            means = np.array([point.mean for point in curve])
+            if not len(means):
+                continue
+            far = np.flatnonzero(~(np.abs(means - means[-1]) <= limit))
+            first = int(far[-1]) + 1 if len(far) else 0
+            enough = max(2, MIN_LEVEL_SHARE * len(means))
+            people = curve[first].people if len(means) - first >= enough else 0
+            last = float(means[-1] - means[-2]) if len(means) > 1 else nan
+            yield Leveling(value.name, system, people, last, limit)
+
+
+def _find_misrecognized(
+    data: ExperimentData, draws: int, level: float, seed: int
+) -> Iterator[MisrecognizedShare]:
+    """Yield the shares of misrecognized words of systems; none if outputs are no summaries."""
+    cases = [case for task in data.tasks for case in task.cases]
+    if all(isinstance(case.output, Summary) for case in cases):
+        shares = misrecognized_shares(cases, draws=draws, level=level, seed=seed)
+        own = ((name, pair) for name, pair in shares.items() if name not in data.own_people)
+        yield from (MisrecognizedShare(name, *pair) for name, pair in own)
+
+
+def smallest_correlation(systems: int, level: float) -> float:
+    """Return the smallest |r| that differs significantly from 0; NaN below three systems.
+
+    >>> round(smallest_correlation(10, 0.95), 3)
+    0.632
+    """
+    from scipy.special import stdtrit
+
+    if systems < MIN_SYSTEMS_FOR_SYSTEM_LEVEL:
+        return nan
+    t = float(stdtrit(systems - 2, (1 + level) / 2))
+    return t / float(np.sqrt(systems - 2 + t * t))
+
+
+# --- Notes ---------------------------------------------------------------------------------------
+
+
+def _notes(
+    data: ExperimentData,
+    judged: Judgements | None,
+    annotators: Sequence[Annotator],
+    first: Ints,
+) -> Iterator[str]:
+    """Yield notes on inputs, people, and what intervals hold for.
+
+    ``first`` are the first people of every order, as many as the smallest size.
+    """
+    yield from data.notes
+    people = len(data.people)
+    yield (
+        f"bands over orders hold for studies with some of these {people} people, so they narrow as "
+        "the number of people approaches all of them"
+    )
+    for name in data.own_people:
+        yield (
+            f'"{name}" is scored against the other {people - 1} people, also in correlations with '
+            "all people"
+        )
+    if not data.complete:
+        yield (
+            "some people did not make references of all items: with k people, an item is scored "
+            f"with those of the first k who did, and left out if there are none (with "
+            f"{first.shape[1]} of them, on average {data.count_without(first):.3g} of "
+            f"{len(data.items)} items)"
+        )
+    if isolated := [person.name for person in annotators if person.isolated]:
+        yield f"isolated: {join_names(isolated)}"
+    if judged is None:
+        return
+    yield from judged.notes
+    if len(judged.systems) < MIN_SYSTEMS_FOR_SYSTEM_LEVEL:
+        yield (
+            f"correlations are undefined: {len(judged.systems)} judged system"
+            f"{'s' * (len(judged.systems) != 1)}, at least {MIN_SYSTEMS_FOR_SYSTEM_LEVEL} required"
+        )
+
+
+run_references_experiment = references_experiment

@@ -1,0 +1,649 @@
+"""Report of an experiment on the number of people: sentences, four figures, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import inf, isnan, nan
+
+from earwitness.core import Estimate, Value
+from earwitness.experiments.results import (
+    CORRELATION_SOURCES,
+    CURVE_SOURCES,
+    Condition,
+    CorrelationPoint,
+    CurvePoint,
+    Leveling,
+    ReferencesExperiment,
+    ValueTest,
+)
+from earwitness.metaeval.report_tables import COEFFICIENT_NAMES
+from earwitness.report.numbers import (
+    cell,
+    interval,
+    number,
+    p_phrase,
+    p_value,
+    percent,
+    value_title,
+)
+from earwitness.report.paper import PaperCell, PaperColumn, PaperRow, PaperTable
+from earwitness.report.parts import Curve, Lines, Part, Report, Section, Table
+from earwitness.report.sentences import join_names, summary_section
+
+SIMULATED_MARK = "(simulated data)"
+SIMULATED_NOTE = "Simulated data"
+PEOPLE_AXIS = "number of people"
+MAX_NAMES = 4  # of systems or people in a sentence
+SOURCE_LABELS = {
+    "orders": "over orders of people",
+    "items": "over items",
+    "both": "over orders and items",
+    "systems": "over systems",
+    "judges": "over judges",
+    "all": "over systems, items and judges",
+}
+COLUMN_LABELS = {**SOURCE_LABELS, "all": "over all three"}
+BAND_SOURCES = ("all", "systems", "items", "judges")  # of correlations, as far as defined
+Point = CurvePoint | CorrelationPoint
+
+
+# --- Selection of points -------------------------------------------------------------------------
+
+
+def _coefficient_value(coefficient: str) -> Value:
+    name = COEFFICIENT_NAMES.get(coefficient, coefficient)
+    return Value(name, "high", -1, 1, "with mean judgements of systems")
+
+
+def _estimate(point: Point, source: str) -> Estimate:
+    """Return the mean of a point with the interval of a source."""
+    found = point.intervals.get(source, Estimate(nan, nan, nan, nan, 0, 0, "none"))
+    return replace(found, value=point.mean)
+
+
+def _band_source(points: Iterable[Point], sources: Sequence[str]) -> str:
+    """Return the first source for which any point has an interval, or an empty string."""
+    known = {
+        source for point in points for source, e in point.intervals.items() if not isnan(e.low)
+    }
+    return next((source for source in sources if source in known), "")
+
+
+def _people_text(count: int) -> str:
+    return "1 person" if count == 1 else f"{count:,} people"
+
+
+def _marked(result: ReferencesExperiment, title: str) -> str:
+    """Return a title that says so if the data are simulated."""
+    return f"{title} {SIMULATED_MARK}" if result.simulated else title
+
+
+# --- Sentences: values by number of people -------------------------------------------------------
+
+
+def _trend_sentences(result: ReferencesExperiment) -> Iterator[str]:
+    """Yield how each value changes with more people, and where it levels off."""
+    for value in result.values:
+        points = result.curve_points(
+            value.name, isolated=any(point.isolated for point in result.curves)
+        )
+        ends = {
+            system: known
+            for system, own in points.items()
+            if (known := {n: own[n].mean for n in sorted(own) if not isnan(own[n].mean)})
+        }
+        if not ends:
+            yield f"{value.name} is undefined for all systems"
+            continue
+        levels = [level for level in result.leveling if level.value == value.name]
+        trend = _trend_phrase(value, ends, levels)
+        if missing := len(result.systems) - len(ends):
+            trend += f" (undefined for {missing} more)"
+        several = any(len(known) > 1 for known in ends.values())
+        leveling = _leveling_phrase(result, value, levels) if several and levels else ""
+        yield "; ".join(filter(None, [trend, leveling]))
+
+
+def _trend_phrase(
+    value: Value,
+    ends: Mapping[str, Mapping[int, float]],
+    levels: Sequence[Leveling],
+) -> str:
+    first, last = ([[*own.values()][place] for own in ends.values()] for place in (0, -1))
+    least = min(min(own) for own in ends.values())
+    most = max(max(own) for own in ends.values())
+    start, end = (number(sum(xs) / len(xs), value) for xs in (first, last))
+    mean = "its mean over systems is" if len(ends) > 1 else "it is"
+    if least == most:
+        return (
+            f"{value.name}: {mean} {end} with {_people_text(most)}; one number of people shows no "
+            "trend"
+        )
+    tolerance = max((level.tolerance for level in levels), default=0.0)
+    changes = [b - a for a, b in zip(first, last, strict=True)]
+    kinds = {
+        "rises": sum(change > tolerance for change in changes),
+        "falls": sum(change < -tolerance for change in changes),
+    }
+    kinds["hardly changes"] = len(changes) - sum(kinds.values())
+    found = {verb: count for verb, count in kinds.items() if count}
+    if len(found) == 1:
+        verb = next(iter(found))
+        systems = f" for all {len(ends)} systems" if len(ends) > 1 else f" for {next(iter(ends))}"
+        trend = f"{verb} with more people{systems}"
+    else:
+        phrases = [f"{verb} for {count}" for verb, count in found.items()]
+        trend = f"{join_names(phrases)} of {len(ends)} systems with more people"
+    ends_text = f"{mean} {start} with {_people_text(least)} and {end} with {_people_text(most)}"
+    return f"{value.name} {trend}: {ends_text}"
+
+
+def _leveling_phrase(result: ReferencesExperiment, value: Value, levels: Sequence[Leveling]) -> str:
+    """Return from which number of people on systems hardly change, or that they still do."""
+    counts = sorted(level.people for level in levels if level.people)
+    changing = [level.system for level in levels if not level.people]
+    tolerance = number(max(level.tolerance for level in levels), value)
+    most = _people_text(max(result.people))
+    if not counts:
+        return f"it does not level off up to {most} (tolerance {tolerance})"
+    low, high = counts[0], counts[-1]
+    span = _people_text(low) if low == high else f"{low} to {_people_text(high)}"
+    if not changing:
+        each = "" if low == high else ", depending on the system"
+        return (
+            f"it levels off from {span} on{each}: it stays within {tolerance} of its value with "
+            "all people"
+        )
+    return (
+        f"it levels off for {len(counts)} of {len(levels)} systems (from {span} on, tolerance "
+        f"{tolerance}) but still changes at {most} for {join_names(changing, MAX_NAMES)}"
+    )
+
+
+# --- Sentences: correlation with judges ----------------------------------------------------------
+
+
+def _correlation_sentences(result: ReferencesExperiment) -> Iterator[str]:
+    """Yield the correlation of each value with the fewest and with the most people."""
+    condition, coefficient = result.main_condition, result.coefficients[0]
+    scale = _coefficient_value(coefficient)
+    for value in result.values:
+        points = result.correlation_points(value.name, coefficient, condition)
+        known = [n for n in sorted(points) if not isnan(points[n].mean)]
+        subject = f"{scale.name} of {value.name} with the judges"
+        if not known:
+            yield f"{subject} is undefined"
+            continue
+        last, first = points[known[-1]], number(points[known[0]].mean, scale)
+        start = f"{first} with {_people_text(known[0])} and " if len(known) > 1 else ""
+        end = f"{number(last.mean, scale)} with {_people_text(known[-1])}"
+        source = _band_source([last], BAND_SOURCES)
+        bounds = f"{100 * result.level:.4g} % interval {_interval_cell(last, source, scale)}"
+        note = f" ({bounds} {SOURCE_LABELS[source]})" if source else " (no interval)"
+        yield f"{subject} is {start}{end}{note}"
+
+
+def _decisive_p(test: ValueTest) -> float:
+    """Return p of the permutation test, corrected if possible; else that of Williams' test."""
+    return next((p for p in (test.corrected, test.permutation, test.williams) if not isnan(p)), nan)
+
+
+def _test_sentences(result: ReferencesExperiment) -> Iterator[str]:
+    """Yield which values differ significantly in their correlation, in the main condition."""
+    if not result.tests:
+        return
+    coefficient, condition = result.coefficients[0], result.main_condition
+    scale, alpha = _coefficient_value(coefficient), 1 - result.level
+    tests = [
+        test
+        for test in result.tests
+        if (test.coefficient, test.condition) == (coefficient, condition)
+    ]
+    tested = [test for test in tests if not isnan(_decisive_p(test))]
+    if not tested:
+        yield f"Differences between metrics in {scale.name} could not be tested"
+        return
+    distinct = [test for test in tested if _decisive_p(test) < alpha]
+    names = list(dict.fromkeys(name for test in tested for name in (test.first, test.second)))
+    pairs = f"{len(tested)} pair{'s' * (len(tested) != 1)}"
+    setting = f"{_people_text(max(result.people))}, {result.count_systems(condition)} systems"
+    if not distinct:
+        smallest = min(map(_decisive_p, tested))
+        yield (
+            f"No significant difference in {scale.name} was found between {join_names(names)} "
+            f"({pairs} tested, smallest {p_phrase(smallest)}, {setting}, alpha = {alpha:.2g})"
+        )
+        return
+    for test in distinct:
+        difference, (high, low) = test.difference, (test.first, test.second)
+        if difference.value < 0:
+            high, low = low, high
+            difference = replace(
+                difference, value=-difference.value, low=-difference.high, high=-difference.low
+            )
+        yield (
+            f"{high} correlates significantly more with the judges than {low} ({scale.name} "
+            f"differs by {cell(difference, scale)}, {p_phrase(_decisive_p(test))}, {setting})"
+        )
+    rest = [f"{test.first} and {test.second}" for test in tested if test not in distinct]
+    if rest:
+        yield f"No significant difference was found between {'; '.join(rest)}"
+
+
+def _limit_sentences(result: ReferencesExperiment) -> Iterator[str]:
+    """Yield what this number of systems can and cannot show."""
+    condition = result.main_condition
+    if result.correlations and not isnan(result.smallest_r):
+        count = result.count_systems(condition)
+        sentence = (
+            f"With {count} systems, only a Pearson's r of at least {result.smallest_r:.2f} in size "
+            f"differs significantly from 0 (alpha = {1 - result.level:.2g})"
+        )
+        widths = [
+            test.difference.high - test.difference.low
+            for test in result.tests
+            if (test.coefficient, test.condition) == ("pearson", condition)
+            if not isnan(test.difference.low)
+        ]
+        if widths:
+            sentence += (
+                f", and intervals of differences between metrics are up to {max(widths):.2f} wide: "
+                "small differences cannot be shown"
+            )
+        yield sentence
+
+
+# --- Sentences: isolated people and misrecognized words ------------------------------------------
+
+
+def _isolated_sentences(result: ReferencesExperiment) -> Iterator[str]:
+    """Yield who is isolated, and correlations with and without these people."""
+    if not result.annotators:
+        return
+    names = [person.name for person in result.annotators if person.isolated]
+    total = len(result.annotators)
+    if not names:
+        yield f"None of {total} people is isolated"
+        return
+    verb = "is" if len(names) == 1 else "are"
+    sentence = f"{len(names)} of {total} people {verb} isolated: {join_names(names, MAX_NAMES)}"
+    main = result.main_condition
+    coefficient = result.coefficients[0] if result.coefficients else ""
+    phrases, compared = [], 0
+    for value in result.values:
+        points = [
+            result.correlation_points(value.name, coefficient, Condition(main.human, isolated))
+            for isolated in (True, False)
+        ]
+        common = [n for n in points[0] if n in points[1]]
+        if common:
+            compared = max(common)
+            scale = _coefficient_value(coefficient)
+            pair = [number(own[compared].mean, scale) for own in points]
+            phrases.append(f"{value.name} {pair[0]} with and {pair[1]} without them")
+    if phrases:
+        name = COEFFICIENT_NAMES.get(coefficient, coefficient)
+        sentence += f"; {name} at {_people_text(compared)}: {', '.join(phrases)}"
+    yield sentence
+
+
+def _misrecognized_sentences(result: ReferencesExperiment) -> Iterator[str]:
+    known = [
+        share
+        for share in result.misrecognized
+        if not isnan(share.summary.value) and not isnan(share.recognized.value)
+    ]
+    if known:
+        lower = sum(share.summary.value < share.recognized.value for share in known)
+        yield (
+            f"The share of misrecognized words is lower in summaries than in the recognized input "
+            f"for {lower} of {len(known)} systems"
+        )
+
+
+def summary_sentences(result: ReferencesExperiment) -> Iterator[str]:
+    """Yield what the data show: tests, correlations, trends, isolated people, and limits."""
+    if result.simulated:
+        yield f"All figures are of simulated data, not of people: {result.simulated}"
+    yield from _test_sentences(result)
+    if result.correlations:
+        yield from _correlation_sentences(result)
+    yield from _trend_sentences(result)
+    if not result.correlations:
+        yield "No judgements were given, so that correlations with judges are not computed"
+    yield from _isolated_sentences(result)
+    yield from _misrecognized_sentences(result)
+    yield from _limit_sentences(result)
+
+
+# --- Figures -------------------------------------------------------------------------------------
+
+
+def _value_sections(result: ReferencesExperiment) -> Iterator[Section]:
+    """Yield the figure of each value: a line per system."""
+    main = any(point.isolated for point in result.curves)
+    for value in result.values:
+        title = f"{value.name} by number of people"
+        flags = [main] + [False] * (main and any(not point.isolated for point in result.curves))
+        curves = [_value_curve(result, value, isolated=flag) for flag in flags]
+        parts: tuple[Part, ...] = tuple(curve for curve in curves if curve.points)
+        if parts:
+            yield Section(title, parts, _band_note(result), place="pages")
+
+
+def _band_note(result: ReferencesExperiment) -> str:
+    orders = (
+        "all orders of people" if result.exact else f"{result.orders:,} random orders of people"
+    )
+    name = f" The human system ({result.human}) is scored against the other people only."
+    human = name * bool(result.human)
+    return (
+        f"Mean over {result.items:,} items and {orders}. Bands show the {100 * result.level:.4g} % "
+        f"range over orders; intervals over items are in the table.{human}"
+    )
+
+
+def _value_curve(result: ReferencesExperiment, value: Value, *, isolated: bool) -> Curve:
+    people = "" if isolated or not result.has_isolated else ", without isolated people"
+    title = f"{value_title(value)} by number of people{people}"
+    points = result.curve_points(value.name, isolated=isolated)
+    columns = ("system", "mean")
+    return _draw_points(result, title, value, points, CURVE_SOURCES, columns, "orders")
+
+
+def _correlation_section(result: ReferencesExperiment) -> Iterator[Section]:
+    """Yield the figure of correlations: a panel per coefficient and condition."""
+    curves = [
+        _correlation_curve(result, coefficient, condition)
+        for coefficient in result.coefficients
+        for condition in result.conditions
+    ]
+    if curves:
+        compact = len(curves) > 1
+        source = _band_source(result.correlations, BAND_SOURCES)
+        text = "Lines are means over orders of people."
+        if source:
+            level = f"{100 * result.level:.4g} %"
+            text += f" Bands are {level} intervals {SOURCE_LABELS[source]}, cut at the plot's edge."
+        parts = tuple(replace(curve, compact=compact, clipped=True) for curve in curves)
+        yield Section("Correlation with judges by number of people", parts, text, place="pages")
+
+
+def _correlation_curve(
+    result: ReferencesExperiment, coefficient: str, condition: Condition
+) -> Curve:
+    scale = _coefficient_value(coefficient)
+    names = [value.name for value in result.values]
+    points = {name: result.correlation_points(name, coefficient, condition) for name in names}
+    title = f"{scale.name}: {result.describe(condition)}"
+    band = _band_source(result.correlations, BAND_SOURCES)
+    columns = ("value", scale.name)
+    return _draw_points(result, title, scale, points, CORRELATION_SOURCES, columns, band)
+
+
+def _draw_points(
+    result: ReferencesExperiment,
+    title: str,
+    value: Value,
+    points: Mapping[str, Mapping[int, Point]],
+    sources: Sequence[str],
+    columns: tuple[str, str],
+    band: str,
+) -> Curve:
+    """Return a curve with the intervals of one source; its table has those of all."""
+    sizes = sorted({n for own in points.values() for n in own})
+    known = _known_sources((p for own in points.values() for p in own.values()), sources)
+    drawn, rows = [], []
+    for size in sizes:
+        present = {name: own[size] for name, own in points.items() if size in own}
+        drawn.append((float(size), {name: _estimate(p, band) for name, p in present.items()}))
+        for name, point in present.items():
+            intervals = (_interval_cell(point, source, value) for source in known)
+            rows.append((f"{size}", name, number(point.mean, value), *intervals))
+    title = _marked(result, title)
+    header = ("people", *columns, *(COLUMN_LABELS[source] for source in known))
+    return Curve(
+        title,
+        value,
+        PEOPLE_AXIS,
+        "",
+        tuple(drawn),
+        fitted=True,
+        note=SIMULATED_NOTE * bool(result.simulated),
+        table=Table(title, header, tuple(rows), names=2, sortable=True),
+    )
+
+
+def _known_sources(points: Iterable[Point], sources: Sequence[str]) -> list[str]:
+    known = {source for point in points for source in point.intervals}
+    return [source for source in sources if source in known]
+
+
+def _interval_cell(point: Point, source: str, value: Value) -> str:
+    estimate = point.intervals.get(source)
+    return "–" if estimate is None or isnan(estimate.low) else interval(estimate, value)
+
+
+# --- Tables --------------------------------------------------------------------------------------
+
+
+def _system_section(result: ReferencesExperiment) -> Section:
+    """Return the values of systems with the fewest and the most people, and mean judgements."""
+    isolated = any(point.isolated for point in result.curves)
+    header, columns = ["system"], list[Mapping[str, str]]()
+    if result.judged:
+        header.append("judges" if result.scale is None else f"judges ({result.scale.name})")
+        columns.append({name: f"{mean:.2f}" for name, mean in result.judged.items()})
+    for value in result.values:
+        points = result.curve_points(value.name, isolated=isolated)
+        fewest = min(result.people)
+        if len(result.people) > 1:
+            header.append(f"{value.name} ({fewest})")
+            columns.append(
+                {s: number(own[fewest].mean, value) for s, own in points.items() if fewest in own}
+            )
+        header.append(f"{value.name} ({max(result.people)})")
+        columns.append(
+            {s: cell(_estimate(own[max(own)], "items"), value) for s, own in points.items()}
+        )
+    rows = tuple(
+        (
+            f"{system} (human)" if system == result.human else system,
+            *(column.get(system, "–") for column in columns),
+        )
+        for system in result.systems
+    )
+    title = _marked(result, "Systems: values, and numbers of people in parentheses")
+    text = f"Intervals: {100 * result.level:.4g} %, over items."
+    return Section("Systems", (Table(title, tuple(header), rows),), text)
+
+
+def _largest_section(result: ReferencesExperiment) -> Iterator[Section]:
+    """Yield the correlations with the most people, with the intervals of all sources."""
+    sources = _known_sources(result.correlations, CORRELATION_SOURCES)
+    labels = tuple(COLUMN_LABELS[source] for source in sources)
+    tables = []
+    for coefficient in result.coefficients:
+        scale = _coefficient_value(coefficient)
+        for condition in result.conditions:
+            last = [
+                points[max(points)]
+                for value in result.values
+                if (points := result.correlation_points(value.name, coefficient, condition))
+            ]
+            rows = tuple(
+                (
+                    *(point.value, f"{point.people}", number(point.mean, scale)),
+                    *(_interval_cell(point, source, scale) for source in sources),
+                )
+                for point in last
+            )
+            title = f"{scale.name} with judges, {result.describe(condition)}"
+            header = ("value", "people", scale.name, *labels)
+            tables.append(Table(_marked(result, title), header, rows))
+    if tables:
+        text = f"Intervals: {100 * result.level:.4g} %."
+        yield Section("Correlation with judges", tuple(tables), text)
+
+
+def _tests_section(result: ReferencesExperiment) -> Iterator[Section]:
+    groups: dict[tuple[str, Condition], list[ValueTest]] = {}
+    for test in result.tests:
+        groups.setdefault((test.coefficient, test.condition), []).append(test)
+    header = ("first", "second", "first − second", "p (Williams)", "p (permutation)", "p (Holm)")
+    tables = []
+    for (coefficient, condition), tests in groups.items():
+        scale = _coefficient_value(coefficient)
+        title = f"Differences in {scale.name}, {result.describe(condition)}"
+        rows = tuple(
+            (
+                *(test.first, test.second, cell(test.difference, scale)),
+                *map(p_value, (test.williams, test.permutation, test.corrected)),
+            )
+            for test in tests
+        )
+        tables.append(Table(_marked(result, title), header, rows, names=2))
+    if tables:
+        text = (
+            "Williams' test compares two Pearson correlations with the same judgements and assumes "
+            "normal distributions. The permutation test swaps the scores of both values; its p is "
+            "corrected by Holm's method over the pairs of a table."
+        )
+        yield Section("Tests between values", tuple(tables), text)
+
+
+def _people_section(result: ReferencesExperiment) -> Iterator[Section]:
+    if not result.annotators:
+        return
+    rows = tuple(
+        (
+            person.name,
+            f"{person.closeness:.3f}" if not isnan(person.closeness) else "–",
+            f"{person.deviation:.2f}" if not isnan(person.deviation) else "–",
+            "isolated" if person.isolated else "·",
+        )
+        for person in sorted(
+            result.annotators,
+            key=lambda person: inf if isnan(person.closeness) else person.closeness,
+        )
+    )
+    header = ("person", "mean score against others", "distance from the median (SD)", "")
+    title = _marked(result, "People, from the most isolated one")
+    yield Section(
+        "People", (Table(title, header, rows),), _end_sentence(result.rule), place="pages"
+    )
+
+
+def _misrecognized_section(result: ReferencesExperiment) -> Iterator[Section]:
+    if not result.misrecognized:
+        return
+    rows = tuple(
+        (share.system, percent(share.summary), percent(share.recognized), f"{share.summary.n:,}")
+        for share in result.misrecognized
+    )
+    header = ("system", "in summaries", "in the recognized input", "n")
+    title = _marked(result, "Misrecognized words")
+    text = "Share of words that are not in the transcript at their place; n is the number of items."
+    yield Section("Misrecognized words", (Table(title, header, rows),), text)
+
+
+def _method_lines(result: ReferencesExperiment) -> Iterator[str]:
+    if result.simulated:
+        yield f"Data: simulated. {result.simulated}."
+    sizes = ", ".join(map(str, result.people))
+    orders = "all orders" if result.exact else f"{result.orders:,} random orders"
+    yield f"Numbers of people: {sizes}, in {orders}; all items have the same people."
+    if result.human:
+        yield (
+            f"The human system {result.human} is scored against the other people only, so that it "
+            "has one person less."
+        )
+    yield (
+        "A value levels off from the smallest number of people on from which it stays within the "
+        "tolerance of its value with all people."
+    )
+    if result.rule:
+        yield _end_sentence(result.rule)
+    yield from (_end_sentence(f"Note: {note}") for note in result.notes)
+
+
+def _end_sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."
+
+
+# --- Report --------------------------------------------------------------------------------------
+
+
+def experiment_report(result: ReferencesExperiment) -> Report:
+    """Return the report: sentences, a figure per value, that of correlations, and tables."""
+    title = result.title or "How many references are enough"
+    sections = (
+        summary_section(summary_sentences(result)),
+        *_value_sections(result),
+        *_correlation_section(result),
+        _system_section(result),
+        *_largest_section(result),
+        *_tests_section(result),
+        *_people_section(result),
+        *_misrecognized_section(result),
+        Section("How it was computed", (Lines("", tuple(_method_lines(result))),), place="pages"),
+    )
+    return Report(
+        _marked(result, title),
+        _sizes_sentence(result),
+        result.systems,
+        sections,
+        tuple(_provenance_lines(result)),
+        "For the figures by number of people, use -o report.html or --figures FOLDER.",
+        human=result.human,
+    )
+
+
+def _sizes_sentence(result: ReferencesExperiment) -> str:
+    count = len(result.systems) - bool(result.human)
+    judges = f"{result.judges:,} judges" if result.judges else "no judgements"
+    people = len(result.annotators) or max(result.people)
+    systems = f"{count:,} system{'s' * (count != 1)}{' and 1 human' * bool(result.human)}"
+    sizes = f"{systems}, {result.items:,} items, {people:,} people, {judges}"
+    return f"{sizes}; {result.simulated}" if result.simulated else sizes
+
+
+def _provenance_lines(result: ReferencesExperiment) -> Iterator[str]:
+    if result.simulated:
+        yield f"simulated data: {result.simulated}"
+    orders = "all orders of people" if result.exact else f"{result.orders:,} orders of people"
+    yield f"{_sizes_sentence(replace(result, simulated=''))}; {orders}"
+    yield f"confidence intervals: {100 * result.level:.4g} %"
+    yield f"signature: {result.signature}"
+    for entry in result.inputs:
+        yield f"input: {entry.name} ({entry.bytes:,} bytes, sha256 {entry.sha256})"
+    yield from (f"note: {note}" for note in result.notes)
+
+
+# --- Table for a paper ---------------------------------------------------------------------------
+
+
+def experiment_paper_table(result: ReferencesExperiment) -> PaperTable:
+    """Return the table for a paper: correlations with judges, with the most people."""
+    columns, cells = [], dict[str, list[PaperCell]]()
+    for coefficient in result.coefficients:
+        for condition in result.conditions:
+            label = result.describe(condition)
+            columns.append(PaperColumn(_coefficient_value(coefficient), label))
+            for value in result.values:
+                points = result.correlation_points(value.name, coefficient, condition)
+                last = points[max(points)] if points else None
+                found = _estimate(last, "all") if last else None
+                cells.setdefault(value.name, []).append(PaperCell(found))
+    return PaperTable(
+        "references",
+        f"{_marked(result, 'Correlation of metrics with judges, with all references')}. "
+        f"{_sizes_sentence(result)}.",
+        "metric",
+        tuple(columns),
+        tuple(PaperRow(name, tuple(own)) for name, own in cells.items()),
+        f"{100 * result.level:.4g} % confidence intervals {SOURCE_LABELS['all']}",
+        notes=tuple(result.notes),
+        signature=result.signature,
+    )

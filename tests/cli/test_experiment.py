@@ -1,0 +1,174 @@
+"""``earwitness experiment``: references of more and more people, from the shell."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from earwitness.cli.main import group
+from earwitness.errors import UsageError
+from earwitness.output_formats import FORMS
+
+FEW = ("--orders", "3", "--draws", "20", "--permutations", "20")
+TINY = ("--items", "4", "--people", "4", "--systems", "3", "--judges", "5")
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(group, ["experiment", *map(str, arguments)])
+
+
+def good(*arguments: str | Path) -> Result:
+    done = run(*arguments)
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of a simulated study."""
+    folder = tmp_path_factory.mktemp("files") / "study"
+    good("simulate", *TINY, "-o", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def measured(study: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The same files without the remark that they are simulated, as those of people."""
+    folder = tmp_path_factory.mktemp("measured")
+    lines = (study / "references.jsonl").read_text(encoding="utf-8").splitlines()
+    records = [json.loads(line) for line in lines]
+    for place, record in enumerate(records):
+        record["meta"] = {"accuracy": 0.8 + 0.05 * place}
+    text = "".join(f"{json.dumps(record)}\n" for record in records)
+    (folder / "references.jsonl").write_text(text, encoding="utf-8")
+    return [study / "outputs.jsonl", folder / "references.jsonl"]
+
+
+def test_figures_points_and_report_are_written(
+    study: Path, measured: list[Path], tmp_path: Path
+) -> None:
+    done = good(
+        "references",
+        *measured,
+        *("--judgements", study / "judgements.csv", "--sizes", "1,3", *FEW),
+        *("--points", tmp_path / "points.csv", "-o", tmp_path / "report.html"),
+        *("--figures", tmp_path / "figures", "--metric", "sumaccy"),
+    )
+    assert f"wrote {tmp_path / 'report.html'}" in done.stderr
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "sumaccy ↑ by number of people" in page
+    assert "share of misrecognized words is" in page
+    assert "imulated" not in page
+    rows = [*csv.DictReader(io.StringIO((tmp_path / "points.csv").read_text(encoding="utf-8")))]
+    assert {row["people"] for row in rows if row["figure"] == "curve"} >= {"1", "3"}
+    assert {row["value"] for row in rows} == {"sumaccy", "wsumaccy"}
+    assert {row["simulated"] for row in rows} == {"False"}
+    endings = {path.suffix for path in (tmp_path / "figures").iterdir()}
+    assert endings == {".svg", ".pdf", ".png"}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_files_of_the_simulator_are_called_simulated_in_every_format(
+    study: Path, form: str
+) -> None:
+    files = study / "outputs.jsonl", study / "references.jsonl"
+    ratings = "--judgements", study / "judgements.csv"
+    done = good("references", *files, *ratings, *FEW, "--sizes", "2", "--to", form)
+    assert "simulated" in done.stdout
+
+
+def test_data_are_simulated_without_files_and_the_title_says_so() -> None:
+    arguments = ("--simulate", *TINY, *FEW, "--sizes", "2", "--metric", "sumaccy")
+    done = good("references", *arguments, "--to", "md", "--title", "Mine")
+    assert done.stdout.startswith("# Mine (simulated data)\n")
+    assert "3 systems and 1 human, 4 items, 4 people, 5 judges" in done.stdout
+
+
+def test_items_can_be_filtered(measured: list[Path]) -> None:
+    done = good(
+        "references", *measured, *FEW, "--sizes", "2", "--where", "accuracy>=0.9", "--to", "json"
+    )
+    settings = {row["name"]: row["setting"] for row in json.loads(done.stdout)["settings"]}
+    assert settings["items"] == 2
+    assert "|where(accuracy>=0.9)" in settings["signature"]
+
+
+def test_answers_of_trials_are_references_and_judgements(
+    study: Path, measured: list[Path], tmp_path: Path
+) -> None:
+    outputs, references = measured
+    records = [json.loads(line) for line in references.read_text(encoding="utf-8").splitlines()]
+    kept = [
+        {"kind": "words", "listener": person["annotator"], "item": record["item"]}
+        | {"positions": person["positions"]}
+        for record in records
+        for person in record["references"]
+    ]
+    rows = csv.DictReader(io.StringIO((study / "judgements.csv").read_text(encoding="utf-8")))
+    rated = [
+        {"kind": "reading", "rating": int(row["score"])}
+        | {name: row[name] for name in ("listener", "item", "system")}
+        for row in rows
+    ]
+    texts = [{name: record[name] for name in ("item", "words", "recognized")} for record in records]
+    for name, lines in {"kept": kept, "rated": rated, "texts": texts}.items():
+        text = "".join(f"{json.dumps(line)}\n" for line in lines)
+        (tmp_path / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    options = (*FEW, "--sizes", "2", "--metric", "sumaccy", "--to", "csv")
+    ratings = "--judgements", str(study / "judgements.csv")
+    read = "--reading-answers", str(tmp_path / "rated.jsonl")
+    answers = *read, "--words-answers", str(tmp_path / "kept.jsonl")
+    expected = good("references", outputs, references, *ratings, *options).stdout
+    found = good("references", outputs, tmp_path / "texts.jsonl", *answers, *options).stdout
+    assert found == expected
+
+
+def test_an_interrupted_experiment_is_resumed_with_the_same_result(
+    measured: list[Path], tmp_path: Path
+) -> None:
+    options = (*FEW, "--sizes", "2", "--resume", str(tmp_path / "parts"), "--to", "csv")
+    first = good("references", *measured, *options).stdout
+    assert [*(tmp_path / "parts").iterdir()]
+    assert good("references", *measured, *options).stdout == first
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("references",), "OUTPUTS and REFERENCES are required — or use --simulate"),
+        (("references", "a", "b", "--people", "3"), "--people is a size of simulated data"),
+        (("references", "a", "b", "--simulate"), "--simulate reads no files"),
+        (("references", "--simulate", "--human", "anna"), "--simulate reads no files"),
+    ],
+)
+def test_contradictions_are_refused_before_any_work(
+    arguments: tuple[str, ...], message: str
+) -> None:
+    done = run(*arguments)
+    assert isinstance(done.exception, UsageError)
+    assert message in str(done.exception)
+
+
+def test_an_unknown_command_is_refused_with_the_closest_name() -> None:
+    done = run("reference")
+    assert done.exit_code == 2
+    assert 'unknown command "reference" — did you mean "references"?' in done.output
+
+
+def test_simulated_files_are_not_written_into_an_existing_folder(study: Path) -> None:
+    done = run("simulate", *TINY, "-o", study)
+    assert isinstance(done.exception, UsageError)
+    assert "already exists" in str(done.exception)
+
+
+def test_the_simulator_is_seeded(study: Path, tmp_path: Path) -> None:
+    good("simulate", *TINY, "--seed", "0", "-o", tmp_path / "same")
+    good("simulate", *TINY, "--seed", "1", "-o", tmp_path / "other")
+    name = "judgements.csv"
+    assert (tmp_path / "same" / name).read_bytes() == (study / name).read_bytes()
+    assert (tmp_path / "other" / name).read_bytes() != (study / name).read_bytes()
