@@ -14,7 +14,11 @@ from snapshot.inputs import (
 )
 from snapshot.runner import Command
 
-VERBS = "agree chunkseg compare gather network people metrics serve skim study soundscape score"
+VERBS = (
+    "agree align chunkseg compare gather network people metrics serve skim study soundscape score "
+    "transcribe"
+)
+EXPERIMENT_VERBS = "references simulate"
 STUDY_VERBS = (
     "new check design take anchors import ratings export-xlsx import-xlsx links status export "
     "analyse simulate power"
@@ -28,6 +32,10 @@ HELP = (
     Command("version", "--version"),
     *(Command(f"help-{verb}", f"{verb} --help") for verb in VERBS.split()),
     *(Command(f"help-study-{verb}", f"study {verb} --help") for verb in STUDY_VERBS.split()),
+    *(
+        Command(f"help-experiment-{verb}", f"experiment {verb} --help")
+        for verb in EXPERIMENT_VERBS.split()
+    ),
     Command("metrics", "metrics"),
 )
 

@@ -103,8 +103,8 @@ def _hold_signals() -> Iterator[None]:
         for number, handler in handlers.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        for number in received[:1]:
-            signal.raise_signal(number)
+        if received:
+            signal.raise_signal(received[0])
 
 
 def _start_worker(function: Callable[[Any], Any]) -> None:
