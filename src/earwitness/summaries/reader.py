@@ -27,6 +27,7 @@ from earwitness.summaries.records import (
     SummaryContent,
     SummaryItemLine,
     SummaryReferenceLine,
+    WordList,
 )
 from earwitness.task import TaskReader
 from earwitness.text.scripts import NOT_LATIN_REMARK, latin_notes, not_latin
@@ -97,16 +98,16 @@ def item_of(record: SummaryItemLine, reading: SummaryOptions) -> Item | list[Fau
     if not words and reading.references:
         return [Fault(fields_set[0], "contains no words")]
     item = Item(duration, words=words, times=times)
-    return _with_recognized(item, record, reading) if words else item
+    if record.recognized is UNSET or not words:
+        return item
+    return _with_recognized(item, record.recognized, reading)
 
 
 def _with_recognized(
-    item: Item, record: SummaryItemLine, reading: SummaryOptions
+    item: Item, given: WordList | str, reading: SummaryOptions
 ) -> Item | list[Fault]:
     """Return the item with the positions of the words of a recognizer, or all faults."""
-    given, name = record.recognized, "recognized"
-    if given is UNSET:
-        return item
+    name = "recognized"
     heard: tuple[tuple[str, ...], Spans | None] | list[Fault]
     if not isinstance(given, str):
         heard = _from_words(given, name)
