@@ -96,6 +96,7 @@ def test_items_can_be_filtered(measured: list[Path]) -> None:
     settings = {row["name"]: row["setting"] for row in json.loads(done.stdout)["settings"]}
     assert settings["items"] == 2
     assert "|where(accuracy>=0.9)" in settings["signature"]
+    assert "accuracy>=0.9 holds for 2 of 4 items" in done.stdout
 
 
 def test_answers_of_trials_are_references_and_judgements(

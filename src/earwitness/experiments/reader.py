@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
@@ -34,7 +34,6 @@ from earwitness.task import Collector, CollectorSettings, Filter, ScoredBatch, S
 
 PAPER_METRICS = ("sumaccy", "bleu")
 PAPER_VALUES = ("sumaccy", "bleu", "wsumaccy")  # in the order of the figures
-ItemFilter = Callable[..., bool] | Filter  # of the fields of an item
 
 
 # --- Outputs and references -----------------------------------------------------------------------
@@ -125,7 +124,7 @@ def read_data(
     metrics: MetricChoice | None,
     values: Sequence[str] | str | None,
     human: str,
-    where: ItemFilter | None,
+    where: Filter,
     parameters: dict[str, Any],
 ) -> ExperimentData:
     source, other = sources(outputs, references)
@@ -143,6 +142,7 @@ def read_data(
             on_error="fail",
             seed=0,
             by=(Slicing("item"),),  # keeps the meta fields
+            where=where,
             keep_cases=True,
             ceiling=False,
         ),
@@ -152,10 +152,6 @@ def read_data(
     run.read(source, other, None, in_process, no_progress)
     found = run.references
     assert found is not None
-    used = {
-        item: where is None or where({**found.metas[row], **setup.reader.fields(found.cases, row)})
-        for item, row in found.rows.items()
-    }
     batches = [(cases, list(cases.systems)) for cases in kept.batches]
     systems = list(dict.fromkeys(name for _, own in batches for name in own))
     if human and human not in systems:
@@ -168,9 +164,7 @@ def read_data(
     own = [name for name in systems if name in found.people]
     human = human or (own[0] if len(own) == 1 else "")
     answered = {item for cases, _ in batches for item in cases.items}
-    items = tuple(item for item in found.rows if used[item] and item in answered)
-    if not items:
-        raise UsageError("no item is left — check the filter of items")
+    items = tuple(item for item in found.rows if item in answered)
     names = {name for item in items for name in found.annotators[found.rows[item]]}
     people = tuple(sorted(names, key=_natural_order))
     if len(people) < 2:
@@ -284,7 +278,9 @@ def read_judgements(
         return None
     analysis = settings_of(None, by=(NO_GROUPS,))
     material = read_rating_set(files, None, TableOptions(), analysis)
-    ratings, _ = resolve_repeats(material.ratings, analysis.doubled)
+    left_out = data.references.filtered.items
+    used = [rating for rating in material.ratings if rating.key.item not in left_out]
+    ratings, _ = resolve_repeats(used, analysis.doubled)
     scales = list(dict.fromkeys(rating.scale for rating in ratings))
     if scale and scale not in scales:
         raise UsageError(f'no judgements on scale "{scale}" — {nearest(scale, scales)}')

@@ -26,7 +26,6 @@ from earwitness.experiments.curves import (
 from earwitness.experiments.people_orders import MAX_EXACT_PEOPLE, SavedBlocks, draw_orders
 from earwitness.experiments.reader import (
     ExperimentData,
-    ItemFilter,
     Judgements,
     read_data,
     read_judgements,
@@ -88,7 +87,7 @@ def references_experiment(
     progress: Progress = no_progress,
     resume_folder: StrPath | None = None,
     simulated: str = "",
-    where: ItemFilter | Sequence[str] | str = (),
+    where: Sequence[str] | str = (),
     **parameters: Any,
 ) -> ReferencesExperiment:
     """Measure how scores, and their correlation with judges, depend on the number of people.
@@ -144,8 +143,7 @@ def references_experiment(
     simulated
         Description of the simulator, if the data are simulated.
     where
-        Conditions on fields of items, such as ``"accuracy>=0.9"``, or a function of the fields of
-        an item that returns whether to use the item.
+        Conditions on fields of items, such as ``"accuracy>=0.9"``.
     **parameters
         Parameters of the metrics and options of the task, as for ``score``.
 
@@ -181,9 +179,8 @@ def references_experiment(
         permutations=permutations,
     )
     names = _check_coefficients(coefficients)
-    conditions = parse_where(() if callable(where) else where)
-    keep: ItemFilter = where if callable(where) else conditions
-    data = read_data(outputs, references, metrics, values, human, keep, parameters)
+    conditions = parse_where(where)
+    data = read_data(outputs, references, metrics, values, human, conditions, parameters)
     count = len(data.people)
     exact = exact or (count <= MAX_EXACT_PEOPLE and factorial(count) <= orders)
     drawn = draw_orders(count, orders, seed, exact=exact)
