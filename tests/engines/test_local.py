@@ -15,6 +15,14 @@ import pytest
 from earwitness.engines.local import _hold_signals, processes
 
 
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Ctrl-C interrupts, also if the tests run in the background, where it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @contextmanager
 def idle_thread() -> Iterator[None]:
     """Another thread, which receives the signals that the main thread blocks."""

@@ -551,7 +551,7 @@ SKIM = (
     Command(
         "skims",
         f"skim {DAY} -o skims --z 0,0.5,1 --method pareto --method downsampling "
-        f"--method random --method published --zone Europe/Paris --without page "
+        f"--method random --zone Europe/Paris --without page "
         f"--without picture {SMALL}",
     ),
     Command(
@@ -562,7 +562,7 @@ SKIM = (
     ),
     Command(
         "skim-gap",
-        "skim gaps/gap.wav -o skim/gap.mp3 --hour-gap 1 --start 2025-07-22 "
+        "skim gaps/gap.wav -o skim/gap.mp3 --hour-gap 1 --start 2025-07-22 --method downsampling "
         "--embedder log-mel --sparse --length 8 --block 2 --overlap 0.5 --period 10 --quiet",
     ),
     Command(

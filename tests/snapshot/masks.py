@@ -19,7 +19,9 @@ LONG = re.compile(r"data:(?P<kind>[\w/+.-]+);base64,(?P<data>[A-Za-z0-9+/=]{80,}
 STYLE = re.compile(
     r"(?P<start><(style|script)\b[^>]*>)(?P<body>.{200,}?)(?P<end></(style|script)>)", re.S
 )
-ROUNDED = re.compile(r"(?<![\w.])-?\d+\.\d{8,}(?:[eE][-+]?\d+)?(?![\w.])")
+DECIMAL = re.compile(r"(?:\$-\$|[-−])?(?<![\w.])\d+\.\d+(?:[eE][-+]?\d+)?(?![\w.])")
+JSON_NUMBER = re.compile(r"(?:^\s*|: )(-?\d+\.\d+(?:[eE][-+]?\d+)?),?$")
+SIZE = re.compile(r"\([\d,]+ bytes, sha256 [0-9a-f]{64}\)")
 PART = 40  # lines
 
 
@@ -36,7 +38,13 @@ def masked(text: str, folder: Path, now: datetime | None = None) -> str:
         text = re.sub(rf"(?<![\w.]){re.escape(number)}(?![\w]|\.\d)", f"<version of {name}>", text)
     today = (now or datetime.now(UTC)).date()
     near = {today + timedelta(days=days) for days in (-1, 0, 1)}
-    return TOKEN.sub("<token>", DATE.sub(_without(near), text))
+    text = TOKEN.sub("<token>", DATE.sub(_without(near), text))
+    return "\n".join(map(_without_size, text.split("\n")))
+
+
+def _without_size(line: str) -> str:
+    """A line without size and hash of an input that a command wrote: it has long numbers."""
+    return line if "examples/" in line else SIZE.sub("(<size>)", line)
 
 
 def _without(near: set[date]) -> Callable[[re.Match[str]], str]:
@@ -75,12 +83,21 @@ def digest(text: str) -> str:
 def digests(text: str) -> str:
     """A long text as digests of its parts, each with its first words, so that a diff says where.
 
-    The last digits of long numbers, in which machines may differ, do not count.
+    Machines may round decimal numbers differently: digests do not contain them. Parts of JSON,
+    which has all digits, have the sum of their numbers, which is compared nearly.
     """
-    lines = ROUNDED.sub(lambda one: f"{float(one[0]):.8g}", text.replace("><", ">\n<")).split("\n")
+    lines = text.replace("><", ">\n<").split("\n")
     parts = [lines[at : at + PART] for at in range(0, len(lines), PART)]
-    told = [f"{_short(part)} {part[0].strip()[:60]}".rstrip() for part in parts]
+    sums = text.lstrip().startswith(("{", "["))
+    told = [_describe(part, sums=sums) for part in parts]
     return f"{len(lines)} lines, as digests of {PART}\n" + "".join(f"{one}\n" for one in told)
+
+
+def _describe(part: list[str], *, sums: bool) -> str:
+    plain = [DECIMAL.sub("#", line) for line in part]
+    numbers = [float(one) for line in part for one in JSON_NUMBER.findall(line)] if sums else []
+    total = f" {sum(numbers):.10f}" if numbers else ""
+    return f"{_short(plain)}{total} {plain[0].strip()[:60]}".rstrip()
 
 
 def _short(part: list[str]) -> str:

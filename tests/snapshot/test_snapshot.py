@@ -24,7 +24,7 @@ def recorded(path: Path) -> str:
 def test_commands_do_what_was_recorded(chain: str, tmp_path: Path) -> None:
     found = run_all(CHAINS[chain], tmp_path)
     told = [
-        difference(name, recorded(RECORDED / chain / f"{name}.txt"), text)
+        difference(name, recorded(RECORDED / chain / f"{name}.txt"), text, LOOSE.get(chain, CLOSE))
         for name, text in found.items()
     ]
     wrong = [one for one in told if one]
@@ -94,9 +94,11 @@ def test_masks_leave_what_does_not_vary() -> None:
 
 
 def test_digests_of_long_texts_notice_words_and_numbers() -> None:
-    text = "\n".join(f"value {number / 7!r}" for number in range(100))
-    near = text.replace(repr(1 / 7), repr(1 / 7 + 1e-15))
-    assert near != text
-    assert digests(near) == digests(text)
-    assert digests(text.replace(repr(1 / 7), repr(1 / 7 + 1e-6))) != digests(text)
-    assert digests(text.replace("value", "volue", 1)) != digests(text)
+    lines = "".join(f'"value": {number / 7!r},\n' for number in range(100))
+    for text, counts in ((f"{{\n{lines}}}", True), (f"<p>\n{lines}", False)):
+        near = text.replace(repr(1 / 7), repr(1 / 7 + 1e-15))
+        assert near != text
+        assert same(digests(near), digests(text))
+        far = text.replace(repr(1 / 7), repr(1 / 7 + 1e-6))
+        assert same(digests(far), digests(text)) != counts
+        assert not same(digests(text.replace("value", "volue", 1)), digests(text))

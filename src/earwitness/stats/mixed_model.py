@@ -126,9 +126,10 @@ def fit_variances(
         if float(np.abs(target - current).max()) < FINAL_STEP_SHARE * total:
             return RemlFit(current, point, True)
         stepped, reached = _halve_step(model, current, point, target)
-        if stepped is current:
-            return RemlFit(current, point, True)  # no step increases the likelihood
+        size = float(np.abs(stepped - current).max())
         current, point = stepped, reached
+        if size < FINAL_STEP_SHARE * total:
+            return RemlFit(current, point, True)  # no longer step increases the likelihood
     return RemlFit(current, point, False)
 
 
