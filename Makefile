@@ -8,6 +8,7 @@ RUN := .venv/run-$(call key,requirements.lock)
 DEV := .venv/dev-$(call key,requirements-dev.lock)
 STAGE := PATH="$(CURDIR)/$(DEV)/bin:$$PATH" .ci/stage
 EXAMPLE := examples/chapters
+SPOKEN := examples/compaction
 TORCH := torch==2.13.0  # no lock can pin it for all machines
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, which share compiled modules
 
@@ -16,13 +17,18 @@ QUICK := tests/snapshot tests/golden tests/contracts tests/test_project.py tests
 
 .PHONY: quick snapshot demo test system prove prove-168h browser lint types layers tests docs refresh pictures lock release-check clean
 
-demo: $(RUN)/.installed  ## score the example corpus, write reports, serve a study (ONCE=1: do not serve)
+demo: $(RUN)/.installed  ## score the example corpus, summarize speech, serve a study (ONCE=1: do not serve)
 	@mkdir -p out
 	@$(RUN)/bin/earwitness score $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/references.jsonl --worst 3 \
 	  --samples out/samples.csv
 	@$(RUN)/bin/earwitness compare $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/annotators.jsonl \
 	  --collar 0.5,1,2,3,5,10,30 \
 	  --value boundary_similarity --value collar_f1@3.0 --by kind --worst 5 --output out/report.html
+	@$(RUN)/bin/earwitness summarizer train-grammar $(SPOKEN)/treebank.conllu -o out/grammar.json
+	@$(RUN)/bin/earwitness summarize $(SPOKEN)/news-01.flac --grammar out/grammar.json --scope speech \
+	  --write words -o out/summary.jsonl --spoken out/summary.wav --page out/summary.html
+	@$(RUN)/bin/earwitness network $(SPOKEN)/news-01.jsonl news-01 --outputs out/summary.jsonl
+	@$(RUN)/bin/earwitness score out/summary.jsonl $(SPOKEN)/news-01.jsonl --metric sumaccy
 	@$(RUN)/bin/python examples/listen/make.py out/listen
 	@$(RUN)/bin/earwitness study links out/listen/study.yaml --db out/listen/study.db \
 	  --base http://127.0.0.1:8000
@@ -86,7 +92,7 @@ lock:  ## solve the dependencies again; needs uv
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate --upgrade --quiet --all-extras --group dev --output-file requirements-dev.lock
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header \
-	  --no-annotate --upgrade --quiet --extra audio --extra serve --extra xlsx --extra zstd --group build --constraint requirements-dev.lock \
+	  --no-annotate --upgrade --quiet --extra audio --extra serve --extra summarizer --extra xlsx --extra zstd --group build --constraint requirements-dev.lock \
 	  --output-file requirements.lock
 
 release-check:  ## build sdist and wheel, and try the program and each extra in clean environments

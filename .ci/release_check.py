@@ -384,6 +384,12 @@ FEATURES = {
         ),
     ),
     "speech": (Feature("transcribe day.wav", r'"segments"', needs="audio"),),
+    "summarizer": (
+        Feature(
+            "summarize utterances.txt",
+            r"language model: \d+\.\d% unknown words",
+        ),
+    ),
     "xlsx": (Feature("study export-xlsx captions/study.yaml -o out/books", r"wrote 2 workbooks"),),
     "yamnet": (
         Feature(
@@ -488,6 +494,7 @@ def write_examples(folder: Path, sdist: Path) -> None:
     (folder / "agree").mkdir()
     for name in ("scores.csv", "ratings.csv"):
         (folder / "agree" / name).write_bytes((examples / "agree/p835" / name).read_bytes())
+    (folder / "utterances.txt").write_text("the rain fell on the old town\n", encoding="utf-8")
     text = "桜は春に咲く"
     said = {"item": "cherry", "system": "a", "output": {"text": text}}
     heard = {"item": "cherry", "transcript": text, "references": [{"text": text}]}

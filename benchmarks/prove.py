@@ -40,6 +40,8 @@ PARTS = {
     "BERTScore of titles compared with bert-score": ["benchmarks/titles.py"],
     "Word networks compared with one pass": ["benchmarks/summaries.py"],
     "Experiment on the number of people": ["benchmarks/references_experiment.py"],
+    "Search of compaction": ["benchmarks/compaction_speed.py"],
+    "Summaries of the examples": ["benchmarks/compaction_gain.py"],
     "Designs compared with a plain shuffle": ["benchmarks/designs.py"],
     "Analysis of ratings": ["benchmarks/ratings.py"],
     "Coverage of intervals of mean ratings": ["benchmarks/intervals.py"],

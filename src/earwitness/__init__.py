@@ -14,9 +14,9 @@ Check metrics against human ratings
 -----------------------------------
 agree, references_experiment, simulate_experiment
 
-Recognize and align speech
---------------------------
-transcribe, align
+Recognize, align and summarize speech
+-------------------------------------
+transcribe, align, summarize
 
 Condense and synthesize recordings
 ----------------------------------
@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from earwitness.studies.take import study_take as study_take
     from earwitness.studies.workbooks import study_import_xlsx as study_import_xlsx
     from earwitness.studies.workbooks.export import study_export_xlsx as study_export_xlsx
+    from earwitness.summaries.methods.summarize import summarize as summarize
     from earwitness.word_networks import network as network
 
 FUNCTION_MODULES = {
@@ -108,6 +109,7 @@ FUNCTION_MODULES = {
     "study_simulate": "studies.simulate",
     "study_status": "studies.admin",
     "study_take": "studies.take",
+    "summarize": "summaries.methods.summarize",
     "transcribe": "speech.recognize",
 }
 SUBPACKAGES = ("chapters", "skims", "summaries")
@@ -145,6 +147,7 @@ __all__ = [
     "study_status",
     "study_take",
     "summaries",
+    "summarize",
     "transcribe",
 ]
 

@@ -138,9 +138,23 @@ def test_an_interrupted_experiment_is_resumed_with_the_same_result(
     assert good("references", *measured, *options).stdout == first
 
 
+def test_systems_are_made_from_references(measured: list[Path], tmp_path: Path) -> None:
+    made = tmp_path / "made.jsonl"
+    options = ("--lm", "none", "--systems-file", str(made), *FEW, "--metric", "sumaccy")
+    done = good("references", "--make-systems", measured[1], *options, "--to", "md")
+    assert "without scores L, C and T, systems are left out: L, L+I, " in done.stdout
+    outputs = [json.loads(line) for line in made.read_text(encoding="utf-8").splitlines()]
+    assert {one["system"] for one in outputs} == {"I"}
+    assert len(outputs) == 4
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("references", "--make-systems"), "REFERENCES are required"),
+        (("references", "a", "b", "--make-systems"), "give REFERENCES alone"),
+        (("references", "a", "b", "--lm", "none"), "--lm is an option of made systems"),
+        (("references", "--simulate", "--make-systems"), "--simulate makes its own systems"),
         (("references",), "OUTPUTS and REFERENCES are required — or use --simulate"),
         (("references", "a", "b", "--people", "3"), "--people is a size of simulated data"),
         (("references", "a", "b", "--simulate"), "--simulate reads no files"),

@@ -85,7 +85,7 @@ def test_help_of_the_program_lists_commands_by_task_with_score_first() -> None:
         "Score outputs:",
         "Run listening tests:",
         "Check metrics against human ratings:",
-        "Recognize and align speech:",
+        "Recognize, align and summarize speech:",
         "Condense and synthesize recordings:",
     ]
     assert next(iter(COMMANDS)) == "score"
@@ -314,7 +314,14 @@ def test_a_selected_value_has_the_numbers_that_it_has_among_all() -> None:
 
 
 def test_every_command_with_output_has_the_short_option() -> None:
-    without = {"metrics", "study", "experiment", "serve", "study anchors"}  # have no file to name
+    without = {
+        "metrics",
+        "study",
+        "experiment",
+        "summarizer",
+        "serve",
+        "study anchors",
+    }  # have no file to name
     for name, command in commands():
         flags = {flag for parameter in command.params for flag in parameter.opts}
         assert ("--output" in flags) == (name not in without), name

@@ -16,9 +16,10 @@ from snapshot.runner import Command
 
 VERBS = (
     "agree align chunkseg compare gather network people metrics serve skim study soundscape score "
-    "transcribe"
+    "summarize transcribe"
 )
 EXPERIMENT_VERBS = "references simulate"
+SUMMARIZER_VERBS = "train-lm train-grammar tune"
 STUDY_VERBS = (
     "new check design take anchors import ratings export-xlsx import-xlsx links status export "
     "analyse simulate power"
@@ -35,6 +36,10 @@ HELP = (
     *(
         Command(f"help-experiment-{verb}", f"experiment {verb} --help")
         for verb in EXPERIMENT_VERBS.split()
+    ),
+    *(
+        Command(f"help-summarizer-{verb}", f"summarizer {verb} --help")
+        for verb in SUMMARIZER_VERBS.split()
     ),
     Command("metrics", "metrics"),
 )

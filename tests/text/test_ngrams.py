@@ -1,14 +1,17 @@
-"""Language models: probabilities that sum to 1, a model by hand, and files that others read."""
+"""Language models: probabilities that sum to 1, models by hand, and ARPA files of all tools."""
 
 from __future__ import annotations
 
+import gzip
 import random
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from earwitness.errors import InputError
 from earwitness.text.ngrams import (
     NO_PROBABILITY_LOG10,
     SENTENCE_END,
@@ -16,6 +19,8 @@ from earwitness.text.ngrams import (
     UNKNOWN,
     NGramModel,
     estimate_model,
+    pack_model,
+    read_arpa,
     write_arpa,
 )
 
@@ -90,34 +95,17 @@ def test_tiny_corpora_have_models(corpus: Corpus, order: int) -> None:
     assert list(write_arpa(model))[-1] == "\n\\end\\\n"
 
 
-def parse_arpa(text: str) -> tuple[dict[int, int], NGramModel]:
-    """The counts in the head of a file, and its model."""
-    counts, logs, backoffs, size = dict[int, int](), {}, {}, 0
-    for line in text.splitlines():
-        if line.startswith("ngram "):
-            order, _, count = line.removeprefix("ngram ").partition("=")
-            counts[int(order)] = int(count)
-        elif line.endswith("-grams:"):
-            size = int(line[1:].partition("-")[0])
-        elif line and not line.startswith("\\"):
-            log, words, *backoff = line.split("\t")
-            ngram = tuple(words.split(" "))
-            assert len(ngram) == size
-            logs[ngram] = float(log)
-            if backoff:
-                backoffs[ngram] = float(backoff[0])
-    return counts, NGramModel(max(counts), logs, backoffs)
-
-
-@pytest.mark.parametrize("order", [2, 3])
-def test_arpa_lines_hold_the_model(order: int) -> None:
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+def test_arpa_files_hold_the_model(order: int) -> None:
     model = estimate_model(random_corpus(1), order)
-    counts, parsed = parse_arpa("".join(write_arpa(model)))
-    sizes = [len(ngram) for ngram in model.log_probabilities]
-    assert counts == {size: sizes.count(size) for size in range(1, order + 1)}
-    assert parsed.log_probabilities == pytest.approx(dict(model.log_probabilities), abs=1e-6)
-    assert parsed.log_backoffs == pytest.approx(dict(model.log_backoffs), abs=1e-6)
-    assert parsed.log_probabilities[(SENTENCE_START,)] == NO_PROBABILITY_LOG10
+    text = "".join(write_arpa(model))
+    found = read_arpa(text.splitlines())
+    assert found.order == order
+    assert dict(found.log_probabilities) == pytest.approx(dict(model.log_probabilities), abs=1e-6)
+    assert dict(found.log_backoffs) == pytest.approx(dict(model.log_backoffs), abs=1e-6)
+    assert found.log_probabilities[(SENTENCE_START,)] == NO_PROBABILITY_LOG10
+    assert len(found.log_probabilities) == len(model.log_probabilities)
+    assert "".join(write_arpa(found)) == text
 
 
 def test_pocketsphinx_reads_the_same_probabilities(tmp_path: Path) -> None:
@@ -138,3 +126,173 @@ def test_pocketsphinx_reads_the_same_probabilities(tmp_path: Path) -> None:
             assert math.log_to_log10(log) == pytest.approx(expected, abs=1e-3), (word, history)
             checked += 1
     assert checked > 30
+
+
+# --- Files of other tools ------------------------------------------------------------------------
+
+
+SRILM = """
+\\data\\
+ngram 1=5
+ngram 2=3
+ngram 3=1
+
+\\1-grams:
+-0.5\t</s>
+-99\t<s>\t-0.3
+-1.2\t<unk>
+-0.6\train\t-0.2
+-0.7\tit\t-0.1
+
+\\2-grams:
+-0.25\t<s> it\t-0.15
+-0.35\tit rain
+-0.45\train </s>
+
+\\3-grams:
+-0.05\t<s> it rain
+
+\\end\\
+"""
+KENLM = (
+    SRILM.removeprefix("\n")
+    .replace("<unk>", "<unk>\t0")
+    .replace("-99\t<s>", "0\t<s>")
+    .replace("</s>\n-99", "</s>\t0\n-99")
+    .replace("it rain\n-0.45", "it rain\t0\n-0.45")
+)
+CMU = """
+#############################################################################
+## Copyright (c) 1996, Carnegie Mellon University, Cambridge University,
+=============================================================================
+Beginning of data mark: \\data\\
+ngram 1=nr            # number of 1-grams
+
+\\1-grams:
+p_1     wd_1 bo_wt_1
+
+end of data mark: \\end\\
+
+""" + SRILM.replace("\t", " ").replace("<unk>", "<UNK> 0.0000").replace("-0.1\n", "-0.1 \n")
+MITLM = SRILM.removeprefix("\n").replace("\n\n", "\n").replace("-0.35\tit", "-3.5e-1\tit")
+IRSTLM = SRILM.replace("ngram 1=5", "ngram  1=       5").replace(
+    "-0.45\train </s>", "-.45\train </s>\t0"
+)
+
+
+@pytest.mark.parametrize("text", [SRILM, KENLM, CMU, MITLM, IRSTLM, "\ufeff" + SRILM[1:]])
+def test_layouts_of_all_tools(text: str) -> None:
+    model = read_arpa([text])
+    assert model.order == 3
+    assert model.log_probability("rain", ["<s>", "it"]) == -0.05
+    assert model.log_probability("rain", ["it", "it"]) == -0.35
+    assert model.log_probability("</s>", ["<s>", "it"]) == pytest.approx(-0.15 - 0.1 - 0.5)
+    assert model.log_probability("it", ["<s>", "rain"]) == pytest.approx(-0.2 - 0.7)
+    assert model.log_probability("snow") == -1.2
+    assert model.log_backoffs.get(("rain", "</s>"), 0.0) == 0.0
+    assert {ngram for ngram in model.log_probabilities if len(ngram) == 3} == {
+        ("<s>", "it", "rain")
+    }
+
+
+def test_files_may_be_compressed_and_have_other_line_ends(tmp_path: Path) -> None:
+    path = tmp_path / "a.arpa.gz"
+    path.write_bytes(gzip.compress(SRILM.replace("\n", "\r\n").encode()))
+    assert read_arpa(path).log_probabilities == read_arpa([SRILM]).log_probabilities
+
+
+def test_reserved_words_may_be_in_upper_case() -> None:
+    text = SRILM.replace("<s>", "<S>").replace("</s>", "</S>").replace("<unk>", "<UNK>")
+    model = read_arpa([text.replace("rain", "RAIN")])
+    assert model.log_probability("RAIN", [SENTENCE_START, "it"]) == -0.05
+    assert model.log_probability(UNKNOWN) == -1.2
+
+
+def test_probabilities_of_zero_are_finite_and_rounding_errors_are_removed() -> None:
+    model = read_arpa([SRILM.replace("-0.6\train", "-inf\train").replace("-0.5\t", "0.0000001\t")])
+    assert model.log_probability("rain") == NO_PROBABILITY_LOG10
+    assert model.log_probability("</s>") == 0
+
+
+def test_contexts_without_an_entry_have_no_values() -> None:
+    """The bigram <s> it is missing, but the trigram that continues it is there."""
+    text = SRILM.replace("-0.25\t<s> it\t-0.15\n", "").replace("ngram 2=3", "ngram 2=2")
+    model = read_arpa([text])
+    assert model.log_probability("rain", ["<s>", "it"]) == -0.05
+    assert ("<s>", "it") not in model.log_probabilities
+    assert model.log_probability("it", ["<s>"]) == pytest.approx(-0.3 - 0.7)
+    assert len(model.log_probabilities) == 8
+
+
+WRONG_FILES = {
+    "no data": ("It rains.\n", ["model: is not an ARPA file: no line \\data\\"]),
+    "iARPA": ("iARPA\n" + SRILM, ["model:1: is an iARPA file of IRSTLM"]),
+    "truncated": (
+        SRILM.partition("\\3-grams")[0],
+        ["model:5: announces 1 3-grams, but there are 0", "model: ends without \\end\\"],
+    ),
+    "counts": (
+        SRILM.replace("ngram 2=3", "ngram 2=4").replace("ngram 3=1\n", ""),
+        ["model:4: announces 4 2-grams, but there are 3", "add the line: ngram 3=1"],
+    ),
+    "words": (
+        SRILM.replace("it rain\n\n", "it snow\n\n").replace("rain </s>", "hail </s>"),
+        ['model:17: "hail" is not among the 1-grams', 'model:20: "snow" is not among the 1-grams'],
+    ),
+    "numbers": (
+        SRILM.replace("-0.6", "-0,6").replace("-0.25", "0.25").replace("-0.15", "x"),
+        ['model:11: "-0,6" is not a number', 'model:15: "x" is not a number', "0.25, which is ab"],
+    ),
+    "columns": (
+        SRILM.replace("it rain\n-0.45", "it rain down now\n-0.45"),
+        ["model:16: has 5 columns, not 3 or 4"],
+    ),
+    "twice": (
+        SRILM.replace("rain\n-0.45\train </s>", "rain\n-0.45\tit rain"),
+        ['model:17: "it rain" occurs twice among the 2-grams'],
+    ),
+    "word twice": (
+        SRILM.replace("-0.7\tit", "-0.7\train"),
+        ['model:12: "rain" occurs twice among the 1-grams', '"it" is not among the 1-grams'],
+    ),
+    "title": (SRILM.replace("\\2-grams:", "\\4-grams:"), ['model:14: unexpected "\\4-grams:"']),
+    "empty": ("\\data\\\n\\end\\\n", ["model: has no 1-grams"]),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_FILES)
+def test_all_problems_of_a_file_are_reported(name: str) -> None:
+    text, wanted = WRONG_FILES[name]
+    with pytest.raises(InputError, match="nothing was read") as caught:
+        read_arpa([text])
+    assert [message for message in wanted if message not in str(caught.value)] == []
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.arpa: cannot be read: No such file"):
+        read_arpa(tmp_path / "none.arpa")
+    path = tmp_path / "latin.arpa"
+    path.write_bytes(SRILM.replace("rain", "café").encode("latin-1"))
+    with pytest.raises(InputError, match=r'latin\.arpa:11: "caf\\xe9" is not UTF-8'):
+        read_arpa(path)
+    path.write_bytes(gzip.compress(SRILM.encode())[:-20])
+    with pytest.raises(InputError, match="cannot be read"):
+        read_arpa(path)
+
+
+def test_rows_of_packed_ngrams() -> None:
+    """Rows are found for arrays as one by one, also where words or contexts are unknown."""
+    model = estimate_model(random_corpus(4), 3)
+    packed = pack_model(model)
+    words = [*WORDS, "never", SENTENCE_END]
+    numbers = np.array([packed.numbers.get(word, -1) for word in words])
+    pairs = packed.find_rows(2, numbers[:, None], numbers[None, :])
+    triples = packed.find_rows(3, pairs[:, :, None], numbers)
+    for one, first in enumerate(words):
+        for two, second in enumerate(words):
+            assert pairs[one, two] == packed.find_row((first, second))
+            for three, third in enumerate(words):
+                row = packed.find_row((first, second, third))
+                assert triples[one, two, three] == row
+                assert (row >= 0) == ((first, second, third) in model.log_probabilities)
+    assert (triples >= 0).any()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,27 @@ def size_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+# --- Options of the summarizer -------------------------------------------------------------------
+
+
+SUMMARIZER_SECTION = "--make-systems"
+SUMMARIZER_OPTIONS = {
+    "lm": ("NAME", "pocketsphinx, an ARPA file, or none."),
+    "grammar": ("FILE", "Grammar, or name of a spaCy pipeline. [none]"),
+    "language": ("CODE", "Language of the word frequencies. [en]"),
+    "weights-file": ("FILE", "Weights from summarizer tune."),
+    "systems-file": ("FILE", "Also write the outputs of the systems."),
+}
+
+
+def summarizer_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of made systems; those that are not set are None."""
+    for name, (metavar, text) in reversed(SUMMARIZER_OPTIONS.items()):
+        settings: dict[str, Any] = {"metavar": metavar, "section": SUMMARIZER_SECTION}
+        function = section_option(f"--{name}", help=text, **settings)(function)
+    return function
+
+
 # --- Command experiment references ---------------------------------------------------------------
 
 
@@ -168,6 +191,11 @@ REFERENCES_OPTIONS = (
     *(SHARED_OPTIONS[name] for name in ("to", "table", "interval_form", "output", "title")),
     SHARED_OPTIONS["figures"],
     section_option("--simulate", is_flag=True, help="Simulate the data; no files are read."),
+    section_option(
+        "--make-systems",
+        is_flag=True,
+        help="Make up to nine systems; give REFERENCES alone.",
+    ),
 )
 RESUME_REMARK = "run the same command again to resume"
 
@@ -183,6 +211,7 @@ def references_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("outputs", required=False)
 @click.argument("references", required=False)
 @references_options
+@summarizer_options
 @simulator_options
 def references_command(
     outputs: str | None,
@@ -196,6 +225,7 @@ def references_command(
     points: Path | None,
     resume: Path | None,
     simulate: bool,
+    make_systems: bool,
     **options: Any,
 ) -> None:
     """Draw scores and correlations by number of references.
@@ -205,24 +235,37 @@ def references_command(
     --words-answers, they are the answers of people, and REFERENCES has the transcripts.
     earwitness experiment references outputs.jsonl references.jsonl \\
         --judgements ratings.csv --human anna -o report.html
+    With --make-systems, systems summarize REFERENCES by word extraction, with up to nine
+    combinations of linguistic scores, significance, confidence and concatenation.
+    earwitness experiment references --make-systems references.jsonl -o report.html
     """
     import earwitness
 
     sizes = {name: options.pop(name) for name in SIMULATOR_SIZES}
+    summarizer = {name: options.pop(name.replace("-", "_")) for name in SUMMARIZER_OPTIONS}
+    if make_systems and not simulate:
+        outputs, references = shift_files(outputs, references)
     answers = [*reading_answers, *filter(None, [words_answers])]
     inputs = [outputs, references, *map(str, [*judgements, *answers])]
-    target = OutputTarget.of(options, inputs, points)
+    models = [summarizer[name] for name in ("lm", "grammar", "weights-file")]
+    systems_file = summarizer["systems-file"]
+    made_file = None if systems_file is None else Path(systems_file)
+    target = OutputTarget.of(options, [*inputs, *models], points, made_file)
     point_file = None if points is None else TextTarget(points)
-    work = drop_unset(options)
+    check_summarizer_options(summarizer, make_systems=make_systems, simulate=simulate)
+    work, notes = drop_unset(options), tuple[str, ...]()
     if simulate:
         data = simulated_inputs(inputs, sizes, work)
     else:
-        check_files(outputs, references, sizes)
+        ratio = sizes.pop("ratio") if make_systems else None
+        check_files(outputs, references, sizes, make_systems=make_systems)
         read = (read_reading_answers(path) for path in reading_answers)
         given: Any = references
         if words_answers is not None and references is not None:
             given = read_word_answers(words_answers, references)
         data = {"outputs": outputs, "references": given, "judgements": [*judgements, *read]}
+        if make_systems:
+            data["outputs"], notes = made_outputs(given, summarizer, ratio)
     with (
         warnings_as_notes(),
         note_on_interruption(RESUME_REMARK if resume else "nothing was written"),
@@ -234,6 +277,7 @@ def references_command(
             progress=progress,
             resume_folder=resume,
         )
+    result = replace(result, notes=(*notes, *result.notes))
     if result.simulated and target.title:
         target.title = f"{target.title} (simulated data)"
     target.write(result)
@@ -260,9 +304,51 @@ def simulated_inputs(
     }
 
 
-def check_files(outputs: str | None, references: str | None, sizes: dict[str, Any]) -> None:
+def shift_files(first: str | None, second: str | None) -> tuple[None, str | None]:
+    """Return the files of a command without OUTPUTS, whose first file is REFERENCES."""
+    if second is not None:
+        raise UsageError("--make-systems makes the outputs — give REFERENCES alone")
+    return None, first
+
+
+def check_summarizer_options(
+    options: dict[str, Any], *, make_systems: bool, simulate: bool
+) -> None:
+    """Refuse options of made systems without them, and made systems of simulated data."""
+    if make_systems and simulate:
+        raise UsageError("--simulate makes its own systems — leave out --make-systems")
+    for name, value in options.items():
+        if value is not None and not make_systems:
+            raise UsageError(f"--{name} is an option of made systems — use it with --make-systems")
+
+
+def made_outputs(
+    references: Any, options: dict[str, Any], ratio: float | None
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Return the outputs of made systems, and notes."""
+    from earwitness.experiments.systems import make_systems
+    from earwitness.summaries.methods.summarize import open_models
+    from earwitness.summaries.methods.tune import read_weights
+
+    target = None if options["systems-file"] is None else TextTarget(Path(options["systems-file"]))
+    models, notes = open_models(
+        options["lm"] or "", options["grammar"] or "", language=options["language"] or "en"
+    )
+    weights_file = options["weights-file"]
+    weights = None if weights_file is None else read_weights(weights_file)
+    made = make_systems(references, models, weights=weights, ratio=ratio)
+    if target is not None:
+        target.write("".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in made.outputs))
+    return list(made.outputs), (*notes, *made.notes)
+
+
+def check_files(
+    outputs: str | None, references: str | None, sizes: dict[str, Any], *, make_systems: bool
+) -> None:
     """Refuse options of the simulator without it, and missing files."""
-    if outputs is None or references is None:
+    if make_systems and references is None:
+        raise UsageError("REFERENCES are required — give a references file")
+    if not make_systems and (outputs is None or references is None):
         raise UsageError("OUTPUTS and REFERENCES are required — or use --simulate")
     for name, size in sizes.items():
         if size is not None:

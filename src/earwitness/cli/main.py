@@ -46,9 +46,11 @@ COMMAND_SECTIONS = {
         "agree": Verb("agree", "Rank metrics by agreement with human ratings."),
         "experiment": Verb("experiment", "Find how many references are enough."),
     },
-    "Recognize and align speech": {
+    "Recognize, align and summarize speech": {
         "transcribe": Verb("speech", "Recognize speech: words with times and confidences."),
         "align": Verb("speech", "Find when the words of a text are spoken."),
+        "summarize": Verb("summarize", "Summarize speech by word extraction."),
+        "summarizer": Verb("summarize", "Estimate models and weights of the summarizer."),
     },
     "Condense and synthesize recordings": {
         "skim": Verb("skim", "Condense a day-long recording into about a minute."),

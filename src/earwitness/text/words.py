@@ -24,6 +24,19 @@ def split_japanese(text: str) -> list[str]:
     return [word for word in surfaces if word]
 
 
+def tag_japanese(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Split Japanese into words as ``split_japanese`` does, each with its parts of speech.
+
+    These are the part of speech, three subdivisions of it, and the base form of the word.
+    """
+    tokens = ((token.surface.strip(), token) for token in _load_janome().tokenize(text))
+    return [
+        (word, (*token.part_of_speech.split(","), token.base_form))
+        for word, token in tokens
+        if word
+    ]
+
+
 UNSPACED_SCRIPTS = (  # scripts without spaces: Han, kana, Thai, Lao, Khmer, Myanmar
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"

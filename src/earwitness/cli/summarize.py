@@ -1,0 +1,535 @@
+"""The commands summarize and summarizer: summaries by word extraction, and their models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from earwitness.cli.output import (
+    FILE_PATH,
+    OUTPUT_OPTION,
+    QUIET_OPTION,
+    SEED_OPTION,
+    SOUND_UNIT,
+    TextTarget,
+    cache_option,
+    check_results,
+    note_on_interruption,
+    progress_bar,
+    warnings_as_notes,
+)
+from earwitness.errors import UsageError, nearest
+from earwitness.io.atomic import AtomicFile
+from earwitness.summaries.methods.compaction import SummarizedSpeech
+from earwitness.summaries.methods.inputs import (
+    SpeechInput,
+    join_words,
+    read_speech,
+    refuse_where,
+    transcript_speech,
+    write_item_lines,
+    write_output_lines,
+)
+from earwitness.summaries.methods.summarize import (
+    DEFAULT_RATIO,
+    SCOPES,
+    SummarizerSettings,
+    open_models,
+    parse_weights,
+    summarize_speech,
+)
+from earwitness.task import Filter, parse_where
+from earwitness.text.words import TOKENIZERS
+
+INTERRUPTED_NOTE = "recognized words are kept — run it again to resume"
+UTTERANCE_UNIT = "utterances"
+
+# --- Options -------------------------------------------------------------------------------------
+
+
+MODEL_OPTIONS = (
+    click.option(
+        "--lm",
+        default="",
+        metavar="NAME|FILE",
+        help="Language model: pocketsphinx (English), an ARPA file, or none.  "
+        "[default: pocketsphinx for English, else none]",
+    ),
+    click.option(
+        "--grammar",
+        default="",
+        metavar="FILE|NAME",
+        help="Grammar from train-grammar, or an installed spaCy pipeline.  [default: none]",
+    ),
+    click.option(
+        "--language",
+        default="en",
+        show_default=True,
+        metavar="CODE",
+        help="Language of the words, for their frequencies.",
+    ),
+    click.option(
+        "--topic",
+        type=click.Choice(["auto", "tagger", "frequency"]),
+        default="auto",
+        show_default=True,
+        help="How topic words are found.",
+    ),
+)
+WHERE_OPTION = click.option(
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    help="Use only items for which a condition on meta holds, such as kind=news (repeatable).",
+)
+TOKENIZE_OPTION = click.option(
+    "--tokenize",
+    type=click.Choice(tuple(TOKENIZERS)),
+    help="Tokenizer of texts.  [default: japanese for --language ja, else blanks]",
+)
+
+
+def add_options(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that adds options in their order."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def choose_tokenizer(tokenize: str | None, language: str) -> str:
+    """Return the tokenizer, by default that of the language."""
+    return tokenize or ("japanese" if language == "ja" else "blanks")
+
+
+# --- Command summarize ---------------------------------------------------------------------------
+
+
+@click.command("summarize")
+@click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--ratio",
+    type=float,
+    default=DEFAULT_RATIO,
+    show_default=True,
+    help="Share of the words to keep, above 0 and at most 1.",
+)
+@click.option(
+    "--scope",
+    type=click.Choice(SCOPES),
+    default=SCOPES[0],
+    show_default=True,
+    help="What the ratio applies to: every utterance, or the whole speech.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Kept positions as JSON Lines, for earwitness score.",
+)
+@click.option("--text", type=FILE_PATH, metavar="FILE", help="Text of the summary.")
+@click.option(
+    "--spoken", type=FILE_PATH, metavar="FILE", help="Summary cut from the audio (.wav, .flac …)."
+)
+@click.option("--page", type=FILE_PATH, metavar="FILE", help="HTML page that shows kept words.")
+@click.option(
+    "--items", type=FILE_PATH, metavar="FILE", help="All words as items, for references (JSONL)."
+)
+@click.option(
+    "--audio",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Audio of a transcript with word times, for --spoken and --page.",
+)
+@click.option(
+    "--weight",
+    "weights",
+    multiple=True,
+    metavar="SCORE=λ",
+    help="Weight of L (linguistic), I (significance), C (confidence) or T (concatenation); "
+    "0 switches it off (repeatable).  [default: L=1, I=1, C=1, T=2]",
+)
+@click.option(
+    "--weights-file", type=FILE_PATH, metavar="FILE", help="Weights from summarizer tune."
+)
+@add_options(WHERE_OPTION, *MODEL_OPTIONS, TOKENIZE_OPTION)
+@click.option(
+    "--beam",
+    type=click.IntRange(0),
+    help="States that the search keeps; 0: all.  [default: all up to 60 words]",
+)
+@click.option("--system", default="compaction", show_default=True, help="Name of the system in -o.")
+@click.option(
+    "--write",
+    "content",
+    type=click.Choice(["positions", "words"]),
+    help="What -o has.  [default: words for items with recognized words, else positions]",
+)
+@click.option(
+    "--recognizer",
+    default="pocketsphinx",
+    show_default=True,
+    metavar="NAME|FOLDER",
+    help="Recognizer of audio, as in transcribe.",
+)
+@cache_option("recognized words")
+@QUIET_OPTION
+def summarize_command(
+    source: Path,
+    ratio: float,
+    scope: str,
+    output: Path | None,
+    text: Path | None,
+    spoken: Path | None,
+    page: Path | None,
+    items: Path | None,
+    audio: Path | None,
+    weights: tuple[str, ...],
+    weights_file: Path | None,
+    where: tuple[str, ...],
+    lm: str,
+    grammar: str,
+    language: str,
+    topic: str,
+    tokenize: str | None,
+    beam: int | None,
+    system: str,
+    content: str | None,
+    recognizer: str,
+    cache: Path | None,
+    quiet: bool,
+) -> None:
+    """Summarize speech by word extraction (compaction).
+
+    SOURCE is an audio file, which is recognized; a transcript with or without times (.txt, .ctm,
+    .srt, .vtt, .json …); or a file of items or references (.jsonl). The summary is printed, one
+    line per utterance.
+
+    \b
+    earwitness summarize talk.mp3 --spoken summary.wav --page summary.html
+    earwitness summarize talk.srt --ratio 0.3 --scope speech
+    earwitness summarize references.jsonl -o outputs.jsonl
+    """
+    results = [path for path in (output, text, spoken, page, items) if path is not None]
+    check_results([str(source), None if audio is None else str(audio)], results)
+    files = {path: AtomicFile(path) for path in results}  # refuses paths that cannot be written
+    tokenizer = choose_tokenizer(tokenize, language)
+    start = None
+    if weights_file is not None:
+        from earwitness.summaries.methods.tune import read_weights
+
+        start = read_weights(weights_file)
+    settings = SummarizerSettings(ratio, scope, parse_weights(weights, start), beam)
+    models, notes = open_models(lm, grammar, language=language, topic=topic)
+    with warnings_as_notes(), note_on_interruption(INTERRUPTED_NOTE):
+        speech, sound = read_source(
+            source,
+            audio,
+            tokenizer,
+            recognizer,
+            cache,
+            where=parse_where(where),
+            quiet=quiet,
+        )
+        if sound is None and spoken is not None:
+            raise UsageError("--spoken requires audio — set --audio FILE")
+        with progress_bar(quiet=quiet, unit=UTTERANCE_UNIT) as progress:
+            made = summarize_speech(
+                speech, models, settings, notes=notes, tokenize=tokenizer, progress=progress
+            )
+        as_words = speech.recognized if content is None else content == "words"
+        texts = {
+            output: lambda: "".join(
+                write_output_lines(made, system, separate=speech.separate, as_words=as_words)
+            ),
+            items: lambda: "".join(write_item_lines(made, separate=speech.separate)),
+            text: lambda: summary_text(made),
+        }
+        for path in results:
+            if path in texts:
+                with files[path] as file:
+                    file.write(texts[path]())
+        write_sounds(made, sound, spoken, page, language)
+    if text is None:
+        click.echo(summary_text(made), nl=False)
+    kept = f"kept {made.kept_count:,} of {made.word_count:,} words"
+    for note in (f"{kept} ({made.kept_count / made.word_count:.0%})", *made.notes):
+        click.echo(f"note: {note}", err=True)
+    for path in results:
+        click.echo(f"wrote {path}", err=True)
+
+
+def summary_text(speech: SummarizedSpeech) -> str:
+    """Return the summary, one line per utterance that has words left."""
+    lines = (join_words(one.words) for one in speech.compactions if one.positions)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def write_sounds(
+    speech: SummarizedSpeech,
+    audio: Path | None,
+    spoken: Path | None,
+    page: Path | None,
+    language: str,
+) -> None:
+    """Write the spoken summary and the page."""
+    if spoken is None and page is None:
+        return
+    from earwitness.audio.decode import facts_of
+    from earwitness.summaries.methods.page import summary_page
+    from earwitness.summaries.methods.passages import (
+        find_passages,
+        render_summary,
+        write_spoken_summary,
+    )
+
+    sound = None
+    if audio is not None:
+        sound = render_summary(audio, find_passages(speech, facts_of(audio).seconds))
+    if spoken is not None and sound is not None:
+        for note in write_spoken_summary(spoken, sound):
+            click.echo(f"note: {note}", err=True)
+    if page is not None:
+        with AtomicFile(page) as file:
+            file.write(summary_page(speech, sound, title=speech.name, language=language))
+
+
+def read_source(
+    source: Path,
+    audio: Path | None,
+    tokenizer: str,
+    recognizer: str,
+    cache: Path | None,
+    *,
+    where: Filter,
+    quiet: bool,
+) -> tuple[SpeechInput, Path | None]:
+    """Return the utterances of a file and its audio; audio is recognized."""
+    from earwitness.recordings.recording import SOUND_ENDINGS
+
+    if source.suffix.lower() not in SOUND_ENDINGS:
+        speeches = read_speech(source, tokenizer, where=where)
+        if len(speeches) > 1:
+            names = ", ".join(one.name for one in speeches[:3])
+            raise UsageError(
+                f"{source}: has {len(speeches):,} recordings ({names} …) — give one per file"
+            )
+        return speeches[0], audio
+    refuse_where(source, where)
+    if audio is not None:
+        raise UsageError("--audio is for transcripts — SOURCE is audio itself")
+    from earwitness.speech.recognize import transcribe
+
+    with progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress:
+        found = transcribe(source, recognizer=recognizer, cache=cache, progress=progress)
+    speech = transcript_speech(found.transcript, tokenizer)
+    if not speech.utterances:
+        raise UsageError(f"{source}: no words were recognized")
+    return speech._replace(notes=(*speech.notes, *found.notes)), source
+
+
+# --- Command summarizer --------------------------------------------------------------------------
+
+
+class SummarizerGroup(click.Group):
+    """The commands for models; an unknown command is refused with the closest known name."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command, or refuse an unknown name."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            hint = nearest(args[0], self.commands)
+            raise click.UsageError(f'unknown command "{args[0]}" — {hint}', ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group("summarizer", cls=SummarizerGroup)
+def summarizer_command() -> None:
+    """Estimate the models and weights of the speech summarizer.
+
+    \b
+    earwitness summarizer train-lm texts/*.txt -o model.arpa
+    earwitness summarizer tune references.jsonl -o weights.json
+    """
+
+
+@summarizer_command.command("train-lm")
+@click.argument(
+    "texts",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="TEXT…",
+)
+@click.option(
+    "--order",
+    type=click.IntRange(1, 5),
+    default=3,
+    show_default=True,
+    help="Length of the longest n-grams.",
+)
+@click.option(
+    "--tokenize",
+    type=click.Choice(tuple(TOKENIZERS)),
+    default="blanks",
+    show_default=True,
+    help="Tokenizer of texts.",
+)
+@OUTPUT_OPTION
+def train_lm_command(
+    texts: tuple[Path, ...], order: int, tokenize: str, output: Path | None
+) -> None:
+    """Estimate a language model from text.
+
+    TEXT is a text file, of which every line is split into sentences. The model (interpolated
+    Kneser–Ney) is written in the ARPA format.
+
+    \b
+    earwitness summarizer train-lm news.txt -o news.arpa
+    earwitness summarizer train-lm japanese.txt --tokenize japanese -o japanese.arpa
+    """
+    from earwitness.summaries.methods.language_models import train_language_model
+    from earwitness.text.ngrams import write_arpa
+
+    target = TextTarget(output, map(str, texts))
+    model = train_language_model(texts, order, tokenize)
+    target.write("".join(write_arpa(model)))
+
+
+@summarizer_command.command("train-grammar")
+@click.argument(
+    "texts",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="TEXT…",
+)
+@click.option(
+    "--classes",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Number of word classes, for texts without a treebank.",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="Iterations of inside–outside on texts.",
+)
+@click.option(
+    "--tokenize",
+    type=click.Choice(tuple(TOKENIZERS)),
+    default="blanks",
+    show_default=True,
+    help="Tokenizer of texts.",
+)
+@SEED_OPTION
+@click.option("-o", "--output", type=FILE_PATH, metavar="FILE", required=True, help="Output file.")
+@QUIET_OPTION
+def train_grammar_command(
+    texts: tuple[Path, ...],
+    classes: int,
+    iterations: int,
+    tokenize: str,
+    seed: int,
+    output: Path,
+    quiet: bool,
+) -> None:
+    """Estimate a dependency grammar from text or a treebank.
+
+    TEXT is a text file, of which every line is split into sentences, or a treebank (.conllu). A
+    treebank is counted; texts improve the grammar by the inside–outside algorithm.
+
+    \b
+    earwitness summarizer train-grammar treebank.conllu -o grammar.json
+    earwitness summarizer train-grammar talks.txt --classes 12 -o grammar.json
+    """
+    from earwitness.summaries.methods.dependencies import train_grammar
+
+    check_results(map(str, texts), [output])
+    AtomicFile(output)
+    with warnings_as_notes(), progress_bar(quiet=quiet, unit="sentences") as progress:
+        grammar = train_grammar(
+            texts,
+            classes=classes,
+            iterations=iterations,
+            split=TOKENIZERS[tokenize],
+            seed=seed,
+            progress=progress,
+        )
+    grammar.save(output)
+    click.echo(f"wrote {output}", err=True)
+
+
+@summarizer_command.command("tune")
+@click.argument("references", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--ratio", type=float, help="Share of the words to keep.  [default: as in the references]"
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(2),
+    default=5,
+    show_default=True,
+    help="Folds of the cross-validation.",
+)
+@add_options(WHERE_OPTION, *MODEL_OPTIONS, TOKENIZE_OPTION)
+@SEED_OPTION
+@click.option("-o", "--output", type=FILE_PATH, metavar="FILE", help="Weights (JSON).")
+@QUIET_OPTION
+def tune_command(
+    references: Path,
+    ratio: float | None,
+    folds: int,
+    where: tuple[str, ...],
+    lm: str,
+    grammar: str,
+    language: str,
+    topic: str,
+    tokenize: str | None,
+    seed: int,
+    output: Path | None,
+    quiet: bool,
+) -> None:
+    """Fit the weights of the scores to reference summaries.
+
+    REFERENCES is a file of reference summaries (JSON Lines). The weights maximize the mean
+    SumACCY; the result of cross-validation is printed.
+
+    \b
+    earwitness summarizer tune references.jsonl -o weights.json
+    earwitness summarize talk.srt --weights-file weights.json
+    """
+    from earwitness.summaries.methods.tune import (
+        format_tuning,
+        read_references,
+        tune_weights,
+        write_weights,
+    )
+
+    check_results([str(references)], [output])
+    if output is not None:
+        AtomicFile(output)
+    models, notes = open_models(lm, grammar, language=language, topic=topic)
+    tokenizer = choose_tokenizer(tokenize, language)
+    utterances, cases = read_references(references, tokenizer, where=parse_where(where))
+    with warnings_as_notes(), progress_bar(quiet=quiet, unit="fits") as progress:
+        tuned = tune_weights(
+            utterances, cases, models, ratio=ratio, folds=folds, seed=seed, progress=progress
+        )
+    click.echo(format_tuning(tuned), nl=False)
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+    if output is not None:
+        write_weights(tuned, output)
+        click.echo(f"wrote {output}", err=True)

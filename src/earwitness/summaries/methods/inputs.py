@@ -1,0 +1,344 @@
+"""Words to summarize: plain texts, transcripts of recognizers, and files of items."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from math import isfinite, nan
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from msgspec import UNSET
+
+from earwitness.errors import InputError, Problem, UsageError
+from earwitness.io.schema import Fault
+from earwitness.io.source import RecordSource
+from earwitness.summaries.methods.compaction import SpokenUtterance, SummarizedSpeech
+from earwitness.summaries.reader import SummaryOptions, item_of
+from earwitness.summaries.records import ITEMS, REFERENCES, RecognizedWord, SummaryItemLine
+from earwitness.task import Filter
+from earwitness.text.sentences import (
+    SpokenPiece,
+    group_sentences,
+    join_pieces,
+    share_time,
+    split_sentences,
+)
+from earwitness.text.timed_transcripts import (
+    TimedSegment,
+    TimedTranscript,
+    guess_transcript_form,
+    parse_timed_transcripts,
+)
+from earwitness.text.transcripts import TimedWord, normalise_lines
+from earwitness.text.words import TOKENIZERS
+
+CUE_FORMATS = ("srt", "webvtt")  # whose segments are parts of sentences
+ITEM_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+ALL_ITEMS = Filter()
+INTERPOLATED_NOTE = "words have no times; they are interpolated within subtitles"
+
+
+class SpeechInput(NamedTuple):
+    """The utterances of a recording or text.
+
+    ``recognized`` tells whether the words are those of a recognizer whose positions in the
+    transcript are not known. ``separate`` tells whether every utterance is an item of its file.
+    """
+
+    name: str
+    utterances: tuple[SpokenUtterance, ...]
+    recognized: bool = False
+    separate: bool = False
+    notes: tuple[str, ...] = ()
+
+
+# --- Readers -------------------------------------------------------------------------------------
+
+
+def read_speech(
+    path: Path, tokenize: str = "blanks", *, where: Filter = ALL_ITEMS
+) -> list[SpeechInput]:
+    """Return the utterances of a file.
+
+    Parameters
+    ----------
+    path
+        A text, of which every line is split into sentences; a transcript with times (CTM, SRT,
+        WebVTT, TextGrid, JSON of recognizers); or a JSON Lines file of items or references, of
+        which every line is an utterance.
+    tokenize
+        Tokenizer of texts: ``"blanks"`` or ``"japanese"``.
+    where
+        Conditions on the field ``meta`` of items; the others are left out.
+
+    Returns
+    -------
+    list of SpeechInput
+        One entry per recording.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or has invalid lines; it lists all problems.
+    """
+    if path.name.endswith(ITEM_ENDINGS):
+        return [_read_items(path, tokenize, where)]
+    refuse_where(path, where)
+    text = _read_text(path)
+    form = "ctm" if path.suffix.lower() == ".ctm" else guess_transcript_form(text)
+    if not form:
+        utterances = split_text(text, path.stem, tokenize)
+        if not utterances:
+            raise InputError([Problem(str(path), 0, "", "has no words")], done="summarized")
+        return [SpeechInput(path.stem, utterances)]
+    transcripts, flaws = parse_timed_transcripts(text, form, path.stem)
+    problems = [Problem(str(path), flaw.line, "", flaw.message, flaw.remedy) for flaw in flaws]
+    found = [transcript_speech(one, tokenize, cues=form in CUE_FORMATS) for one in transcripts]
+    if not problems and not any(one.utterances for one in found):
+        problems.append(Problem(str(path), 0, "", "has no words"))
+    if problems:
+        raise InputError(problems, done="summarized")
+    return found
+
+
+def split_text(text: str, name: str, tokenize: str = "blanks") -> tuple[SpokenUtterance, ...]:
+    """Return the sentences of every line of a text as utterances.
+
+    >>> [one.words for one in split_text("It rains. It snows.", "a")]
+    [('It', 'rains.'), ('It', 'snows.')]
+    """
+    sentences = [one for line in text.splitlines() for one in split_sentences(line)]
+    words = [tuple(TOKENIZERS[tokenize](sentence)) for sentence in sentences]
+    return _name_utterances((SpokenUtterance(own) for own in words if own), name)
+
+
+def transcript_speech(
+    transcript: TimedTranscript, tokenize: str = "blanks", *, cues: bool = False
+) -> SpeechInput:
+    """Return the utterances of a transcript.
+
+    Its segments are utterances. With ``cues``, they are parts of sentences and are joined.
+    """
+    segments: Iterable[TimedSegment] = transcript.segments
+    notes: tuple[str, ...] = ()
+    if cues and not any(segment.words for segment in segments):
+        words = [word for segment in segments for word in _interpolate(segment, tokenize)]
+        pieces = [SpokenPiece(word.word, word.start, word.end) for word in words]
+        segments = [
+            TimedSegment(text, words[first].start, words[after - 1].end, tuple(words[first:after]))
+            for text, first, after in (group_sentences(pieces) if pieces else ())
+        ]
+        notes = (INTERPOLATED_NOTE,)
+    utterances = [_from_segment(segment, tokenize) for segment in segments]
+    named = _name_utterances((one for one in utterances if one.words), transcript.recording)
+    return SpeechInput(transcript.recording, named, notes=notes)
+
+
+def _interpolate(segment: TimedSegment, tokenize: str) -> Iterator[TimedWord]:
+    """Yield the words of a cue; they share its time in proportion to their characters."""
+    words = TOKENIZERS[tokenize](segment.text)
+    if words and isfinite(segment.start) and isfinite(segment.end):
+        times: Iterable[tuple[float, float]] = share_time(words, segment.start, segment.end)
+    else:
+        times = [(nan, nan)] * len(words)
+    for word, (start, end) in zip(words, times, strict=True):
+        yield TimedWord("", word, start, end, None)
+
+
+def _from_segment(segment: TimedSegment, tokenize: str) -> SpokenUtterance:
+    words = segment.words
+    if not words:
+        return SpokenUtterance(tuple(TOKENIZERS[tokenize](segment.text)))
+    times = tuple((word.start, word.end) for word in words)
+    is_timed = all(isfinite(time) for pair in times for time in pair)
+    confidences = tuple(nan if word.confidence is None else word.confidence for word in words)
+    is_rated = any(map(isfinite, confidences))
+    return SpokenUtterance(
+        tuple(word.word for word in words),
+        times if is_timed else None,
+        confidences if is_rated else None,
+    )
+
+
+def _name_utterances(
+    utterances: Iterable[SpokenUtterance], name: str
+) -> tuple[SpokenUtterance, ...]:
+    """Return utterances with the names of their items: name-001, or the name of a single one."""
+    found = list(utterances)
+    if len(found) == 1:
+        return (replace(found[0], item=name),)
+    return tuple(
+        replace(one, item=f"{name}-{number:03}") for number, one in enumerate(found, start=1)
+    )
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return normalise_lines(path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as error:
+        problem = Problem(str(path), 0, "", f"not UTF-8 at byte {error.start + 1}", "save as UTF-8")
+    except OSError as error:
+        problem = Problem(str(path), 0, "", f"cannot be read: {error.strerror or error}")
+    raise InputError([problem], done="summarized")
+
+
+def refuse_where(path: Path, where: Filter) -> None:
+    """Refuse conditions for a file without items."""
+    if where.conditions:
+        raise UsageError(f"{path}: conditions apply to items of a .jsonl file — leave out --where")
+
+
+def keep_record(record: SummaryItemLine, where: Filter) -> bool:
+    """Whether the conditions hold for the field ``meta`` of a record."""
+    return where({} if record.meta is UNSET else record.meta)
+
+
+def _read_items(path: Path, tokenize: str, where: Filter) -> SpeechInput:
+    """Return every item of a JSON Lines file as an utterance.
+
+    The recognized words of an item are used if it has any, else its transcript.
+    """
+    source = RecordSource(path)
+    records: Any = REFERENCES if "references" in source.first() else ITEMS
+    options = SummaryOptions(tokenise=tokenize)
+    utterances, problems, recognized = list[SpokenUtterance](), list[Problem](), list[bool]()
+    for block in source.blocks():
+        for line, record in records.read(block):
+            if isinstance(record, bytes):
+                value, faults = records.faults(record)
+                name = str(value.get("item", ""))
+            else:
+                name = str(record.item)
+                if not keep_record(record, where):
+                    continue
+                made = make_utterance(record, options)
+                faults = made if isinstance(made, list) else []
+                if isinstance(made, SpokenUtterance):
+                    utterances.append(made)
+                    recognized.append(record.recognized is not UNSET)
+            problems += [
+                Problem(source.name, line, fault.field, fault.message, fault.remedy, item=name)
+                for fault in faults
+            ]
+    if not problems and not utterances:
+        problems.append(Problem(source.name, 0, "", "has no items"))
+    if not problems and len({*recognized}) > 1:
+        message = f"{sum(recognized):,} of {len(recognized):,} items have recognized words"
+        remedy = "give them for all items or for none"
+        problems.append(Problem(source.name, 0, "recognized", message, remedy))
+    if problems:
+        raise InputError(problems, done="summarized")
+    return SpeechInput(source.stem, tuple(utterances), recognized[0], separate=True)
+
+
+def make_utterance(
+    record: SummaryItemLine, options: SummaryOptions
+) -> SpokenUtterance | list[Fault]:
+    """Return the words of an item, those of a recognizer if it has any, or all faults."""
+    item = item_of(record, options)
+    if isinstance(item, list):
+        return item
+    name = str(record.item)
+    if isinstance(record.recognized, str):
+        words = options.cut(record.recognized)
+        return SpokenUtterance(words, item=name)
+    if record.recognized is not UNSET:
+        return _from_words(record.recognized, name)
+    if record.words is not UNSET:
+        return _from_words(record.words, name)
+    return SpokenUtterance(item.words, item.times, item=name)
+
+
+def _from_words(given: Sequence[RecognizedWord | str], name: str) -> SpokenUtterance:
+    """Return words with times and confidences, if the record has them for all words."""
+    words = tuple(one if isinstance(one, str) else one.word for one in given)
+    timed = [one for one in given if isinstance(one, RecognizedWord)]
+    if not timed or len(timed) < len(words):
+        return SpokenUtterance(words, item=name)
+    rated = [nan if one.confidence is UNSET else float(one.confidence) for one in timed]
+    times = tuple((float(one.start), float(one.end)) for one in timed)
+    has_any = any(map(isfinite, rated))
+    return SpokenUtterance(words, times, tuple(rated) if has_any else None, name)
+
+
+# --- Writers -------------------------------------------------------------------------------------
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return words as a text, without spaces between words of scripts that have none.
+
+    >>> join_words(["it", "rains"]), join_words(["雨", "だ"])
+    ('it rains', '雨だ')
+    """
+    return join_pieces([SpokenPiece(word, 0.0, 0.0) for word in words]).text if words else ""
+
+
+def write_output_lines(
+    speech: SummarizedSpeech, system: str, *, separate: bool, as_words: bool
+) -> Iterator[str]:
+    """Yield the lines of an outputs file for ``score``.
+
+    Every utterance is an item. If the ratio applies to the speech as a whole, and its utterances
+    are not ``separate`` items of a file, the speech is one item. ``as_words`` writes words, which
+    are then located in the transcript of the references; otherwise positions are written.
+    """
+    for item, kept in _by_item(speech, separate=separate):
+        if as_words:
+            output: dict[str, Any] = {"words": [_word_entry(*one) for one in kept]}
+        else:
+            output = {"positions": [position for _, _, position in kept]}
+        record = {"item": item, "system": system, "output": output}
+        yield f"{json.dumps(record, ensure_ascii=False)}\n"
+
+
+def write_item_lines(speech: SummarizedSpeech, *, separate: bool) -> Iterator[str]:
+    """Yield the lines of a file of items: all words, to which positions refer."""
+    everything = replace(
+        speech,
+        compactions=tuple(
+            replace(one, positions=tuple(range(1, len(one.utterance.words) + 1)))
+            for one in speech.compactions
+        ),
+    )
+    for item, words in _by_item(everything, separate=separate):
+        record = {"item": item, "words": [_word_entry(*one) for one in words]}
+        yield f"{json.dumps(record, ensure_ascii=False)}\n"
+
+
+def _by_item(
+    speech: SummarizedSpeech, *, separate: bool
+) -> Iterator[tuple[str, list[tuple[SpokenUtterance, int, int]]]]:
+    """Yield items with their kept words: utterance, index in it, and position in the item."""
+    whole = speech.scope == "speech" and not separate
+    collected, offset = list[tuple[SpokenUtterance, int, int]](), 0
+    for one in speech.compactions:
+        kept = [(one.utterance, place - 1, place + offset) for place in one.positions]
+        if whole:
+            collected += kept
+            offset += len(one.utterance.words)
+        else:
+            yield one.utterance.item, kept
+    if whole:
+        yield speech.name, collected
+
+
+def _word_entry(utterance: SpokenUtterance, index: int, position: int) -> Any:
+    del position
+    if utterance.times is None:
+        return utterance.words[index]
+    entry: list[Any] = [utterance.words[index], *utterance.times[index]]
+    if utterance.confidences is not None and isfinite(utterance.confidences[index]):
+        entry.append(utterance.confidences[index])
+    return entry
+
+
+def refuse_untimed(speech: SummarizedSpeech) -> None:
+    """Refuse a spoken summary of words without times."""
+    for one in speech.compactions:
+        if one.positions and one.utterance.times is None:
+            raise UsageError(
+                f"{one.utterance.item}: words have no times, so they cannot be cut from the audio "
+                "— align the text with earwitness align"
+            )

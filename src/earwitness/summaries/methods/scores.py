@@ -1,0 +1,276 @@
+"""Scores of words for compaction: linguistic scores, significance, and confidence.
+
+- **Linguistic score** L: natural logarithm of a trigram probability (``language_models``).
+- **Significance** I = f · ln(F_A / F) of topic words, where f is the number of occurrences in the
+  speech (all utterances given), F the frequency of the word in a large corpus (package wordfreq)
+  and F_A the sum of all frequencies there. Other words have a flat score.
+- **Confidence** C: natural logarithm of the word posterior of a recognizer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from math import log
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.errors import MissingExtra, UsageError, install_command, nearest
+from earwitness.summaries.methods.compaction import Floats, ScoreTables, SpokenUtterance
+from earwitness.summaries.methods.language_models import LanguageModel
+from earwitness.text.words import APOSTROPHES, PUNCTUATION_MARKS, normalise_word, tag_japanese
+
+# --- Significance --------------------------------------------------------------------------------
+
+
+FLAT_SIGNIFICANCE = 1.0  # of words that are not topic words
+FREQUENT_WORDS = 200  # words that are no topic words where no tagger is used
+HESITATIONS = frozenset(("ah", "eh", "er", "erm", "hm", "hmm", "huh", "mm", "uh", "um"))
+TOPIC_RULES = ("auto", "tagger", "frequency")
+# Models of HanTa, beginnings of the tags of nouns and of main verbs (C5, STTS, and the tag set of
+# the Spoken Dutch Corpus), and verbs by their lemma that are auxiliary verbs with the same tags.
+HANTA_MODELS = {
+    "en": ("morphmodel_en.pgz", ("NN", "NP", "VV"), ()),
+    "de": ("morphmodel_ger.pgz", ("NN", "NE", "VV"), ()),
+    "nl": (
+        "morphmodel_dutch.pgz",
+        ("N(", "WW("),
+        ("zijn", "hebben", "worden", "zullen", "kunnen", "moeten", "mogen", "willen"),
+    ),
+}
+JAPANESE_TOPICS = {"名詞", "動詞"}  # nouns and verbs
+JAPANESE_DEPENDENT = {"非自立", "接尾", "代名詞", "数"}  # dependent, suffix, pronoun, numeral
+JAPANESE_LIGHT_VERBS = {"する", "ある", "いる", "なる"}
+ENGLISH_CLITIC = re.compile(r"(?<=.)(?:n't|'(?:s|m|d|re|ve|ll))$", re.IGNORECASE)
+OUTER_MARKS = PUNCTUATION_MARKS + "()[]{}“”‘’„«»‹›「」『』（）"
+
+
+def score_significance(
+    utterances: Sequence[SpokenUtterance],
+    *,
+    language: str = "en",
+    topic: str = "auto",
+    flat: float = FLAT_SIGNIFICANCE,
+) -> list[Floats]:
+    """Score the significance of words: f · ln(F_A / F) for topic words, else a flat score.
+
+    Parameters
+    ----------
+    utterances
+        All utterances of a speech, in which the occurrences f of words are counted.
+    language
+        Code of the language, such as ``"en"``.
+    topic
+        Topic words are nouns and main verbs by a tagger (``"tagger"``: HanTa for English, German
+        and Dutch, janome for Japanese), or all but the 200 most frequent words of the language and
+        hesitations such as "um" (``"frequency"``). ``"auto"`` uses the tagger for Japanese if it is
+        installed, and frequencies otherwise.
+    flat
+        Score of words that are not topic words.
+
+    Returns
+    -------
+    list of array
+        Scores of the words of each utterance. A word that wordfreq does not know has the smallest
+        frequency of its list.
+
+    Examples
+    --------
+    >>> scores = score_significance([SpokenUtterance(("the", "rain"))], topic="frequency")
+    >>> [round(float(score), 1) for score in scores[0]]
+    [1.0, 9.9]
+    """
+    corpus = _load_corpus(language)
+    find_topics = _choose_topic_rule(language, topic)[1]
+    counts = Counter(normalise_word(word) for said in utterances for word in said.words)
+    values = {
+        word: count * log(corpus.total / corpus.frequencies.get(word, corpus.smallest))
+        for word, count in counts.items()
+    }
+    scores = []
+    for said in utterances:
+        own = np.array([values[normalise_word(word)] for word in said.words], np.float64)
+        scores.append(np.where(find_topics(said.words), own, flat))
+    return scores
+
+
+def significance_signature(language: str = "en", topic: str = "auto") -> str:
+    """Return the corpus, the rule of topic words with versions of libraries, and the flat score."""
+    _load_corpus(language)
+    rule = f"{_choose_topic_rule(language, topic)[0]},flat={FLAT_SIGNIFICANCE:g}"
+    return f"wordfreq={version('wordfreq')},language={language},{rule}"
+
+
+class _CorpusFrequencies(NamedTuple):
+    """Relative frequencies of words, and their sum and minimum."""
+
+    frequencies: Mapping[str, float]
+    total: float
+    smallest: float
+
+
+@cache
+def _load_corpus(language: str) -> _CorpusFrequencies:
+    try:
+        import wordfreq
+    except ImportError:
+        raise MissingExtra("wordfreq", "summarizer", "significance scores") from None
+    try:
+        found: Mapping[str, float] = wordfreq.get_frequency_dict(language)
+    except LookupError:
+        remedy = nearest(language, wordfreq.available_languages())
+        raise UsageError(f'no word frequencies of language "{language}" — {remedy}') from None
+    return _CorpusFrequencies(found, sum(found.values()), min(found.values()))
+
+
+TopicRule = Callable[[Sequence[str]], NDArray[np.bool_]]
+
+
+def _choose_topic_rule(language: str, topic: str) -> tuple[str, TopicRule]:
+    """Return the signature and the function of a rule, which marks the topic words."""
+    if topic not in TOPIC_RULES:
+        raise UsageError(f'unknown rule of topic words "{topic}" — {nearest(topic, TOPIC_RULES)}')
+    base = language.lower().replace("_", "-").partition("-")[0]  # without the country
+    library = "janome" if base == "ja" else "HanTa" if base in HANTA_MODELS else ""
+    is_installed = bool(library) and find_spec(library) is not None
+    if topic == "frequency" or (topic == "auto" and not (is_installed and language == "ja")):
+        return f"topic=frequency({FREQUENT_WORDS})", partial(_mark_rare_words, language)
+    if not library:
+        known = ", ".join(sorted([*HANTA_MODELS, "ja"]))
+        reason = f'no tagger of language "{language}" (there are {known})'
+        raise UsageError(f'{reason} — use topic="frequency"')
+    if not is_installed:
+        command = "pip install HanTa" if library == "HanTa" else install_command("ja")
+        raise UsageError(f'topic="tagger" needs {library}, which is not installed — run: {command}')
+    rule = _mark_japanese if library == "janome" else partial(_mark_by_hanta, base)
+    return f"topic=tagger({library}={version(library)})", rule
+
+
+def _mark_rare_words(language: str, words: Sequence[str]) -> NDArray[np.bool_]:
+    frequent = _load_frequent_words(language)
+    plain = [normalise_word(word) for word in words]
+    left_out = frequent | HESITATIONS
+    return np.array([word not in left_out and _has_letters(word) for word in plain], np.bool_)
+
+
+@cache
+def _load_frequent_words(language: str) -> frozenset[str]:
+    frequencies = _load_corpus(language).frequencies
+    return frozenset(sorted(frequencies, key=lambda word: -frequencies[word])[:FREQUENT_WORDS])
+
+
+def _has_letters(word: str) -> bool:
+    return any(map(str.isalnum, word))
+
+
+def _mark_by_hanta(language: str, words: Sequence[str]) -> NDArray[np.bool_]:
+    """Mark words by their tags in the utterance, without punctuation around them.
+
+    Of an English word such as "it's", the part before the contraction is tagged.
+    """
+    _, tags, auxiliaries = HANTA_MODELS[language]
+    plain = [word.translate(APOSTROPHES).strip(OUTER_MARKS) or word for word in words]
+    if language == "en":
+        plain = [ENGLISH_CLITIC.sub("", word) for word in plain]
+    tagged = _load_hanta(language).tag_sent(plain) if words else []
+    return np.array(
+        [
+            tag.startswith(tags) and lemma not in auxiliaries and _has_letters(word)
+            for word, lemma, tag in tagged
+        ],
+        np.bool_,
+    )
+
+
+@cache
+def _load_hanta(language: str) -> Any:
+    from HanTa import HanoverTagger
+
+    return HanoverTagger.HanoverTagger(HANTA_MODELS[language][0])
+
+
+def _mark_japanese(words: Sequence[str]) -> NDArray[np.bool_]:
+    """Mark words by janome; a word that janome splits differently is tagged on its own."""
+    tagged = tag_japanese("".join(words))
+    if [word for word, _ in tagged] != list(words):
+        tagged = [(word, next((kinds for _, kinds in tag_japanese(word)), ())) for word in words]
+    return np.array([_is_japanese_topic(kinds) for _, kinds in tagged], np.bool_)
+
+
+def _is_japanese_topic(kinds: Sequence[str]) -> bool:
+    """Whether parts of speech, of which the last is the base form, are those of a topic word."""
+    if not kinds or kinds[0] not in JAPANESE_TOPICS or JAPANESE_DEPENDENT.intersection(kinds):
+        return False
+    return kinds[0] == "名詞" or kinds[-1] not in JAPANESE_LIGHT_VERBS
+
+
+# --- Confidence ----------------------------------------------------------------------------------
+
+
+MIN_POSTERIOR = 0.001  # lower posteriors count as this one
+
+
+def score_confidence(utterance: SpokenUtterance) -> Floats | None:
+    """Return the natural logarithms of the posteriors of words, or None if there are none.
+
+    Posteriors are limited to the range from 0.001 to 1. A posterior of NaN is that of a word that
+    no recognizer found, such as one of a manual transcript, and counts as 1.
+
+    Examples
+    --------
+    >>> said = SpokenUtterance(("it", "rains"), confidences=(1.0, 0.5))
+    >>> score_confidence(said).round(2).tolist()
+    [0.0, -0.69]
+    """
+    if utterance.confidences is None:
+        return None
+    posteriors = np.nan_to_num(np.array(utterance.confidences, np.float64), nan=1.0)
+    return np.log(np.clip(posteriors, MIN_POSTERIOR, 1.0))
+
+
+# --- Score tables --------------------------------------------------------------------------------
+
+
+def make_tables(
+    utterances: Sequence[SpokenUtterance],
+    model: LanguageModel | None,
+    *,
+    language: str = "en",
+    topic: str = "auto",
+    significance: bool = True,
+    separate: bool = False,
+) -> list[ScoreTables]:
+    """Return the scores of the utterances of a speech, without those of concatenation.
+
+    Parameters
+    ----------
+    utterances
+        All utterances of a speech, or ``separate`` ones that do not belong together: words are then
+        counted in each utterance alone.
+    model
+        Language model; None leaves linguistic scores out.
+    language, topic
+        As of ``score_significance``.
+    significance
+        Whether significance is scored, which needs the package wordfreq.
+    """
+    scored: Sequence[Floats | None] = [None] * len(utterances)
+    if significance:
+        groups = [[said] for said in utterances] if separate else [utterances]
+        score = partial(score_significance, language=language, topic=topic)
+        scored = [own for group in groups for own in score(group)]
+    return [
+        ScoreTables(
+            size=len(said.words),
+            linguistic=None if model is None else model.score_places(said.words),
+            significance=own,
+            confidence=score_confidence(said),
+        )
+        for said, own in zip(utterances, scored, strict=True)
+    ]

@@ -1,0 +1,318 @@
+"""Summaries of speech by word extraction: models, settings and the function summarize."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from math import isnan
+from os import PathLike
+from pathlib import Path
+
+from earwitness.core import Progress, no_progress
+from earwitness.errors import UsageError, nearest
+from earwitness.summaries.methods.compaction import (
+    Compaction,
+    ScoreTables,
+    ScoreWeights,
+    SpokenUtterance,
+    SummarizedSpeech,
+)
+from earwitness.summaries.methods.dependencies import DependencyModel, open_dependency_model
+from earwitness.summaries.methods.inputs import SpeechInput, read_speech
+from earwitness.summaries.methods.language_models import (
+    LanguageModel,
+    LanguageModelFit,
+    measure_fit,
+    open_language_model,
+)
+from earwitness.summaries.methods.scores import make_tables, significance_signature
+from earwitness.summaries.methods.search import (
+    allocate_words,
+    count_kept,
+    search_summaries,
+    split_score,
+)
+from earwitness.text.words import TOKENIZERS, tokeniser_signature
+
+SCOPES = ("utterance", "speech")
+ENGLISH = "en"
+NO_MODEL = "none"  # name that switches a model off
+DEFAULT_RATIO = 0.4
+SCORE_NAMES = tuple(one.name for one in fields(ScoreWeights))
+SCORE_LETTERS = {"L": "linguistic", "I": "significance", "C": "confidence", "T": "concatenation"}
+
+
+@dataclass(frozen=True)
+class SummarizerModels:
+    """Models of the scores: of language and of dependencies, and the rule for topic words."""
+
+    language_model: LanguageModel | None = None
+    dependencies: DependencyModel | None = None
+    language: str = ENGLISH
+    topic: str = "auto"
+
+    def score(
+        self,
+        utterances: Sequence[SpokenUtterance],
+        weights: ScoreWeights | None = None,
+        *,
+        separate: bool = False,
+    ) -> list[ScoreTables]:
+        """Return the scores of all utterances; those with the weight 0 are left out.
+
+        Words are counted in the speech as a whole, or in each of ``separate`` utterances.
+        """
+        weights = weights or ScoreWeights()
+        tables = make_tables(
+            utterances,
+            self.language_model if weights.linguistic else None,
+            language=self.language,
+            topic=self.topic,
+            significance=bool(weights.significance),
+            separate=separate,
+        )
+        if self.dependencies is None or not weights.concatenation:
+            return tables
+        model = self.dependencies
+        return [
+            replace(table, concatenation=model.score_dependencies(one.words))
+            for table, one in zip(tables, utterances, strict=True)
+        ]
+
+    def describe(self, weights: ScoreWeights) -> str:
+        """Return the part of the signature that names models."""
+        models = {"lm": self.language_model, "dependencies": self.dependencies}
+        used = {name: one.signature for name, one in models.items() if one is not None}
+        own = ",".join(f"{name}={value}" for name, value in used.items())
+        given = ",".join(f"{name}={getattr(weights, name):g}" for name in SCORE_NAMES)
+        topic = significance_signature(self.language, self.topic) if weights.significance else ""
+        return ",".join(filter(None, (given, topic, own)))
+
+
+def open_models(
+    language_model: str = "",
+    grammar: str = "",
+    *,
+    language: str = ENGLISH,
+    topic: str = "auto",
+    unknown_log10: float | None = None,
+) -> tuple[SummarizerModels, tuple[str, ...]]:
+    """Return the models by name or path, and notes.
+
+    Parameters
+    ----------
+    language_model
+        ``"pocketsphinx"``, the path of an ARPA file, or ``"none"``. By default, pocketsphinx for
+        English, and none for other languages.
+    grammar
+        Grammar file of ``summarizer train-grammar``, or the name of an installed spaCy pipeline.
+    language
+        Language code of word frequencies, such as ``"en"`` or ``"ja"``.
+    topic
+        Rule for topic words: ``"auto"``, ``"tagger"`` or ``"frequency"``.
+    unknown_log10
+        Base-10 logarithm of the probability of unknown words.
+    """
+    notes: tuple[str, ...] = ()
+    name = language_model or ("pocketsphinx" if language == ENGLISH else NO_MODEL)
+    if not language_model and name == NO_MODEL:
+        notes = (
+            f'no language model for the language "{language}", so linguistic scores are not used '
+            "— estimate one with earwitness summarizer train-lm, and set --lm",
+        )
+    floor = {} if unknown_log10 is None else {"unknown_log10": unknown_log10}
+    model = None if name == NO_MODEL else open_language_model(name, **floor)
+    dependencies = open_dependency_model(grammar) if grammar not in ("", NO_MODEL) else None
+    return SummarizerModels(model, dependencies, language, topic), notes
+
+
+def parse_weights(texts: Sequence[str], start: ScoreWeights | None = None) -> ScoreWeights:
+    """Return weights from texts such as ``I=2`` or ``linguistic=0``.
+
+    >>> parse_weights(["I=3", "concatenation=0"])
+    ScoreWeights(linguistic=1.0, significance=3.0, confidence=1.0, concatenation=0.0)
+    """
+    values = dict[str, float]()
+    for text in texts:
+        name, _, number = text.partition("=")
+        name = SCORE_LETTERS.get(name.strip().upper(), name.strip().lower())
+        if name not in SCORE_NAMES:
+            known = [*SCORE_LETTERS, *SCORE_NAMES]
+            raise UsageError(f'unknown score "{name}" — {nearest(name, known)}')
+        try:
+            values[name] = float(number)
+        except ValueError:
+            raise UsageError(f'weight "{text}" is not a number — write, for example, I=2') from None
+        if not 0 <= values[name] < float("inf"):
+            raise UsageError(f'weight "{text}" must not be negative — 0 switches a score off')
+    return replace(start or ScoreWeights(), **values)
+
+
+@dataclass(frozen=True)
+class SummarizerSettings:
+    """Settings of a summary: ratio, what it applies to, weights, and the beam of the search."""
+
+    ratio: float = DEFAULT_RATIO
+    scope: str = "utterance"
+    weights: ScoreWeights = field(default_factory=ScoreWeights)
+    beam: int | None = None
+
+    def __post_init__(self) -> None:
+        count_kept(1, self.ratio)  # refuses ratios outside of their range
+        if self.scope not in SCOPES:
+            raise UsageError(f'unknown scope "{self.scope}" — {nearest(self.scope, SCOPES)}')
+
+
+def compact(
+    utterances: Sequence[SpokenUtterance],
+    tables: Sequence[ScoreTables],
+    settings: SummarizerSettings,
+    *,
+    progress: Progress = no_progress,
+) -> tuple[Compaction, ...]:
+    """Return the best summaries of utterances with given scores."""
+    sizes = [len(one.words) for one in utterances]
+    by_speech = settings.scope == "speech"
+    wanted = [count_kept(size, settings.ratio) for size in sizes]
+    searches = []
+    for number, (table, size, count) in enumerate(zip(tables, sizes, wanted, strict=True), start=1):
+        limit = size if by_speech else count
+        beam = max(size, 1) if settings.beam == 0 else settings.beam
+        searches.append(search_summaries(table, settings.weights, limit, beam))
+        progress(number, len(sizes), number)
+    if by_speech:
+        wanted = allocate_words(searches, count_kept(sum(sizes), settings.ratio))
+    compactions = []
+    for utterance, table, search, count in zip(utterances, tables, searches, wanted, strict=True):
+        positions = search.positions(count)
+        parts = split_score(table, settings.weights, positions)
+        score = float(search.scores[count])
+        compactions.append(Compaction(utterance, positions, score, parts))
+    return tuple(compactions)
+
+
+def summarize_speech(
+    speech: SpeechInput,
+    models: SummarizerModels,
+    settings: SummarizerSettings,
+    *,
+    notes: Sequence[str] = (),
+    tokenize: str = "blanks",
+    progress: Progress = no_progress,
+) -> SummarizedSpeech:
+    """Return the summary of a speech."""
+    separate = speech.separate and settings.scope == "utterance"
+    tables = models.score(speech.utterances, settings.weights, separate=separate)
+    compactions = compact(speech.utterances, tables, settings, progress=progress)
+    model = models.language_model
+    fit = None if model is None else measure_fit(model, speech.utterances)
+    beam = "auto" if settings.beam is None else settings.beam
+    signature = (
+        f"compaction(ratio={settings.ratio:g},scope={settings.scope},beam={beam},"
+        f"{models.describe(settings.weights)},tokenise={tokeniser_signature(tokenize)})"
+    )
+    return SummarizedSpeech(
+        speech.name,
+        compactions,
+        settings.ratio,
+        settings.scope,
+        settings.weights,
+        signature,
+        fit.oov_rate if fit else float("nan"),
+        fit.perplexity if fit else float("nan"),
+        (*notes, *speech.notes, *_describe_fit(fit)),
+    )
+
+
+def _describe_fit(fit: LanguageModelFit | None) -> tuple[str, ...]:
+    """Return a note on how well the language model knows the input."""
+    if fit is None:
+        return ()
+    perplexity = "undefined" if isnan(fit.perplexity) else f"{fit.perplexity:,.0f}"
+    unknown = f" ({', '.join(fit.unknown_words[:5])})" if fit.unknown_words else ""
+    return (f"language model: {fit.oov_rate:.1%} unknown words{unknown}, perplexity {perplexity}",)
+
+
+def summarize(
+    source: str | PathLike[str] | Sequence[str | Sequence[str] | SpokenUtterance],
+    ratio: float = DEFAULT_RATIO,
+    *,
+    scope: str = "utterance",
+    weights: ScoreWeights | None = None,
+    language_model: str = "",
+    grammar: str = "",
+    language: str = ENGLISH,
+    topic: str = "auto",
+    tokenize: str = "blanks",
+    beam: int | None = None,
+    progress: Progress = no_progress,
+) -> SummarizedSpeech:
+    """Summarize speech by extracting words.
+
+    Parameters
+    ----------
+    source
+        Path of a text or transcript (see ``earwitness.summaries.methods.inputs.read_speech``), or a
+        list of utterances: texts, lists of words, or ``SpokenUtterance``.
+    ratio
+        Share of the words to keep, above 0 and at most 1; at least one word of each utterance.
+    scope
+        What the ratio applies to: each ``"utterance"``, or the ``"speech"`` as a whole, in which
+        case utterances may have no words left (dynamic programming on two levels).
+    weights
+        Weights λ of the scores.
+    language_model, grammar, language, topic
+        Models, as in ``open_models``.
+    tokenize
+        Tokenizer of texts: ``"blanks"`` or ``"japanese"``.
+    beam
+        Number of states that the search keeps; by default all, and fewer for long utterances. 0
+        keeps all states for utterances of any length.
+    progress
+        Callback for progress reports, in utterances.
+
+    Returns
+    -------
+    SummarizedSpeech
+        Kept positions and scores of each utterance.
+
+    Raises
+    ------
+    UsageError, InputError
+        If an argument, a model or a file is invalid.
+
+    Examples
+    --------
+    >>> made = summarize(["the very old harbour bridge is closed"], 0.4, language_model="none")
+    >>> " ".join(made.compactions[0].words)
+    'harbour bridge closed'
+    """
+    if tokenize not in TOKENIZERS:
+        raise UsageError(f'unknown tokenizer "{tokenize}" — {nearest(tokenize, TOKENIZERS)}')
+    settings = SummarizerSettings(ratio, scope, weights or ScoreWeights(), beam)
+    if isinstance(source, str | PathLike):
+        speeches = read_speech(Path(source), tokenize)
+        if len(speeches) > 1:
+            raise UsageError(
+                f"{source}: has {len(speeches):,} recordings — give one file per recording"
+            )
+        (speech,) = speeches
+    else:
+        speech = SpeechInput("speech", _given_utterances(source, tokenize))
+    models, notes = open_models(language_model, grammar, language=language, topic=topic)
+    return summarize_speech(
+        speech, models, settings, notes=notes, tokenize=tokenize, progress=progress
+    )
+
+
+def _given_utterances(
+    given: Sequence[str | Sequence[str] | SpokenUtterance], tokenize: str
+) -> tuple[SpokenUtterance, ...]:
+    """Return utterances; those without a name are numbered."""
+    found = list[SpokenUtterance]()
+    for number, one in enumerate(given, start=1):
+        if not isinstance(one, SpokenUtterance):
+            words = TOKENIZERS[tokenize](one) if isinstance(one, str) else one
+            one = SpokenUtterance(tuple(words))
+        found.append(one if one.item else replace(one, item=f"utterance-{number:03}"))
+    return tuple(found)
