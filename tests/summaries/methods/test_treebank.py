@@ -151,6 +151,10 @@ def test_a_file_without_sentences_is_an_error(tmp_path: Path) -> None:
             "gewesen/AUX/4/cop ist/AUX/4/aux",
             (0, 5, 5, 3, 6, 1),
         ),
+        # masu → i → te → yobikake, with the fixed expression "te i"
+        ("yobikake/VERB/0/root te/SCONJ/1/mark i/VERB/2/fixed masu/AUX/1/aux", (2, 3, 4, 0)),
+        # because → rain, because → of
+        ("because/ADP/3/case of/ADP/1/fixed rain/NOUN/0/root", (0, 1, 1)),
         # saw → the → girl → tall
         ("saw/VERB/0/root the/DET/4/det tall/ADJ/4/amod girl/NOUN/1/obj", (0, 1, 4, 2)),
         # tea → and → milk
@@ -172,7 +176,7 @@ def test_determiners_are_optional() -> None:
 
 def test_conversion_leaves_a_projective_tree() -> None:
     generator = np.random.default_rng(0)
-    labels = ["det", "case", "cop", "aux", "mark", "cc", "nsubj", "obj", "conj"]
+    labels = ["det", "case", "cop", "aux", "mark", "cc", "fixed", "nsubj", "conj"]
     for _ in range(300):
         heads = random_heads(generator, int(generator.integers(1, 12)))
         assert is_projective(heads)

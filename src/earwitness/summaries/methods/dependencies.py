@@ -16,7 +16,12 @@ from earwitness.core import Progress, StrPath, no_progress
 from earwitness.errors import InputError, Problem, UsageError
 from earwitness.io.source import RecordSource
 from earwitness.summaries.methods.compaction import Floats
-from earwitness.summaries.methods.grammar import Grammar, load_grammar
+from earwitness.summaries.methods.grammar import (
+    Grammar,
+    fill_neutral,
+    is_spoken,
+    load_grammar,
+)
 from earwitness.summaries.methods.grammar_estimation import estimate_grammar
 from earwitness.summaries.methods.treebank import (
     DependencyTree,
@@ -62,7 +67,8 @@ class SpacyDependencies:
     The pipeline parses the given words, without splitting them. Function words become heads as in
     treebanks (``treebank.promote_function_words``; labels of other annotations are left as they
     are). T is 0 if a dependency of the tree joins two words, and ``floor`` otherwise, also for
-    words of different sentences.
+    words of different sentences. Pairs with a word without a letter or a digit, such as a comma,
+    have the mean score of the other pairs at the same distance.
 
     Parameters
     ----------
@@ -88,8 +94,8 @@ class SpacyDependencies:
             self._document: Callable[..., Any] = import_module("spacy.tokens").Doc
         except ImportError:
             raise UsageError(
-                f'"{name}" is not a grammar file, and spaCy pipelines need spaCy, which is not '
-                f"installed — run: pip install spacy {name.replace('_', '-')}"
+                f'"{name}" is not a grammar file, and spaCy is not installed — give a grammar '
+                "file (.json), or install spaCy (pip install spacy) and the pipeline"
             ) from None
         try:
             self._pipeline: Any = spacy.load(name.replace("-", "_"))
@@ -113,18 +119,23 @@ class SpacyDependencies:
         if not words:
             return scores
         document = self._pipeline(self._document(self._pipeline.vocab, words=list(words)))
+        if len(document) != len(words):
+            raise UsageError("the spaCy pipeline merges or splits words — choose another pipeline")
         heads = [0 if token.head.i == token.i else token.head.i + 1 for token in document]
         relations = [token.dep_ for token in document]
         promoted = promote_function_words(heads, relations, determiners=self.determiners)
         pairs = np.where(find_joined_words(promoted), 0.0, self.floor)
-        scores[1:-1, 1:-1] = np.triu(pairs, 1)
+        unspoken = [place for place, word in enumerate(words) if not is_spoken(word)]
+        pairs[unspoken] = pairs[:, unspoken] = np.nan
+        scores[1:-1, 1:-1] = np.triu(fill_neutral(pairs), 1)
         return scores
 
 
 # --- Training ------------------------------------------------------------------------------------
 
 
-MIN_ENDED_LINES = 0.9  # share of lines with an end mark from which lines are sentences
+# Shares of lines with an end mark up to which, and from which, every line is a sentence of its own
+MAX_UNMARKED_SHARE, MIN_MARKED_SHARE = 0.02, 0.9
 
 
 def train_grammar(
@@ -209,8 +220,8 @@ def train_grammar(
 def read_sentences(source: RecordSource) -> list[str]:
     """Return the sentences of a text file.
 
-    Lines are sentences, or several, if no line ends with an end mark, or nearly all lines do;
-    otherwise sentences may continue on the next line.
+    If nearly no line ends with an end mark, or nearly all lines do, no sentence continues on the
+    next line; otherwise sentences may. Lines that start with ``#`` are comments.
     """
     lines, problems = list[str](), list[Problem]()
     for block in source.blocks():
@@ -222,9 +233,10 @@ def read_sentences(source: RecordSource) -> list[str]:
                 problems.append(Problem(source.name, number, "", "is not UTF-8", remedy))
     if problems:
         raise InputError(problems, done="estimated")
+    lines = [line for line in lines if not line.startswith("#")]
     filled = [line for line in lines if line.strip()]
-    ended = sum(is_ended(line.rstrip()) for line in filled)
-    if ended == 0 or ended >= MIN_ENDED_LINES * len(filled):
+    share = sum(is_ended(line.rstrip()) for line in filled) / max(len(filled), 1)
+    if share <= MAX_UNMARKED_SHARE or share >= MIN_MARKED_SHARE:
         return [sentence for line in filled for sentence in split_sentences(line)]
     return split_sentences("\n".join(lines))
 

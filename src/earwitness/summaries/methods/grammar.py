@@ -401,7 +401,7 @@ def score_dependencies(grammar: Grammar, words: Sequence[str]) -> Floats:
         joined = find_joined_pairs(grammar, indices[places])
         scores[np.ix_(places, places)] = np.log(np.clip(joined, np.exp(DEPENDENCY_FLOOR), 1))
     table = np.zeros((size + 2, size + 2))
-    table[1:-1, 1:-1] = np.triu(_fill_neutral(scores), 1)
+    table[1:-1, 1:-1] = np.triu(fill_neutral(scores), 1)
     return table
 
 
@@ -452,7 +452,7 @@ def _fill_head_chart(parsed: InsideChart) -> tuple[Floats, Floats]:
     return starts, ends
 
 
-def _fill_neutral(scores: Floats) -> Floats:
+def fill_neutral(scores: Floats) -> Floats:
     """Replace NaN by the mean of the diagonal, or of the next diagonal with a score before it."""
     filled, neutral = scores.copy(), 0.0
     for distance in range(1, len(scores)):

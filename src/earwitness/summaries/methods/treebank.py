@@ -21,6 +21,9 @@ he → will. So that dependencies do not cross, these dependents of h become dep
 - if h is a converted function word itself, and f is on the side of its content word: all those on
   the other side.
 
+A word with the relation ``fixed`` to a converted function word becomes its head if it is on the
+side away from the content word, as in Japanese "te i masu"; in "because of rain" it does not.
+
 Subtypes such as ``case:loc`` are treated as their relation, and ``auxpass``, as in older
 annotations, as ``aux``. All other relations are left as they are.
 """
@@ -165,6 +168,9 @@ def promote_function_words(
     for word in sorted(waiting, key=order):
         del waiting[word]
         sides[word] = _promote(converted, word, waiting, sides)
+    for word, (base, head) in enumerate(zip(bases, heads, strict=True), 1):
+        if base == "fixed" and sides.get(head) == (1 if word > head else -1):
+            _promote(converted, word, (), sides)
     return tuple(converted)
 
 
