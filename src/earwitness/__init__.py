@@ -35,7 +35,8 @@ chapters, summaries, skims
 
 The functions have the names of the commands of the command line program (``earwitness --help``),
 with ``study_`` for those of ``earwitness study`` and ``_experiment`` for those of ``earwitness
-experiment``. Everything is imported when it is first used.
+experiment``; those of ``earwitness summarizer`` are in ``earwitness.summaries.methods``. Everything
+is imported when it is first used.
 """
 
 from __future__ import annotations

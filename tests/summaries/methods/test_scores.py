@@ -109,7 +109,7 @@ def test_the_tagger_of_japanese_is_used_if_it_is_installed(monkeypatch: pytest.M
 
     monkeypatch.setattr(scores, "find_spec", lambda _: None)
     assert "topic=frequency(200)" in significance_signature("ja")
-    with pytest.raises(UsageError, match="needs HanTa, which is not installed — run: pip install"):
+    with pytest.raises(UsageError, match="needs HanTa, which is not installed — install HanTa"):
         score_significance([said("rain")], topic="tagger")
 
 

@@ -95,7 +95,7 @@ class SpacyDependencies:
         except ImportError:
             raise UsageError(
                 f'"{name}" is not a grammar file, and spaCy is not installed — give a grammar '
-                "file (.json), or install spaCy (pip install spacy) and the pipeline"
+                "file (.json), or install the packages spacy and that of the pipeline"
             ) from None
         try:
             self._pipeline: Any = spacy.load(name.replace("-", "_"))

@@ -139,15 +139,15 @@ def _choose_topic_rule(language: str, topic: str) -> tuple[str, TopicRule]:
     base = language.lower().replace("_", "-").partition("-")[0]  # without the country
     library = "janome" if base == "ja" else "HanTa" if base in HANTA_MODELS else ""
     is_installed = bool(library) and find_spec(library) is not None
-    if topic == "frequency" or (topic == "auto" and not (is_installed and language == "ja")):
+    if topic == "frequency" or (topic == "auto" and not (is_installed and base == "ja")):
         return f"topic=frequency({FREQUENT_WORDS})", partial(_mark_rare_words, language)
     if not library:
         known = ", ".join(sorted([*HANTA_MODELS, "ja"]))
         reason = f'no tagger of language "{language}" (there are {known})'
         raise UsageError(f'{reason} — use topic="frequency"')
     if not is_installed:
-        command = "pip install HanTa" if library == "HanTa" else install_command("ja")
-        raise UsageError(f'topic="tagger" needs {library}, which is not installed — run: {command}')
+        remedy = "install HanTa" if library == "HanTa" else f"run: {install_command('ja')}"
+        raise UsageError(f'topic="tagger" needs {library}, which is not installed — {remedy}')
     rule = _mark_japanese if library == "janome" else partial(_mark_by_hanta, base)
     return f"topic=tagger({library}={version(library)})", rule
 
