@@ -109,7 +109,7 @@ def test_weights_are_tuned_and_used(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ("talk.ctm --spoken out.wav", "--spoken requires audio — set --audio FILE"),
-        ("talk.wav --audio talk.wav", "--audio is for transcripts"),
+        ("talk.wav --audio talk.wav --page p.html", "--audio is for transcripts"),
         ("talk.ctm --ratio 0", "ratio must be above 0 and at most 1, got 0"),
         ("talk.ctm -o talk.ctm", "talk.ctm is named twice"),
         ("talk.ctm --audio talk.wav --spoken talk.wav", "talk.wav is named twice"),
@@ -117,12 +117,25 @@ def test_weights_are_tuned_and_used(tmp_path: Path) -> None:
         ("talk.ctm --lm no.arpa", "no.arpa"),
         ("talk.ctm --where kind=news", "leave out --where"),
         ("empty.txt", "has no words"),
+        ("talk.ctm --audio talk.wav", "--audio is for --spoken and --page"),
+        ("talk.ctm --audio talk.ctm --page p.html", "cannot be read as audio"),
+        ("talk.ctm --audio talk.wav --spoken out.xyz", 'cannot be written as ".xyz"'),
+        ("talk.ctm --write words", "--write is an option of -o"),
+        ("talk.ctm --weight L=0 --weight I=0 --weight C=0", "all weights are 0"),
+        ("talk.ctm --language english", 'unknown language "english"'),
+        ("vosk.json", "unknown transcript format"),
+        ("heard.jsonl --write positions -o o.jsonl", "use --write words"),
+        ("heard.jsonl --audio talk.wav --page p.html", "--audio is the recording of one"),
+        ("talk.wav --language fr", "has an English model only"),
     ],
 )
 def test_wrong_uses_are_refused_before_anything_is_written(
     talk: Path, arguments: str, message: str
 ) -> None:
     (talk / "empty.txt").write_text("\n")
+    (talk / "vosk.json").write_text('{"result": [{"conf": 1, "word": "rain"}], "text": "rain"}')
+    heard = {"item": "a", "words": ["it", "rains"], "recognized": ["it", "reigns"]}
+    (talk / "heard.jsonl").write_text(json.dumps(heard))
     before = {path.name for path in talk.iterdir()}
     done = summarize(talk, *arguments.split())
     assert done.returncode == 2

@@ -31,6 +31,7 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.errors import UsageError, nearest
+from earwitness.io.source import RecordSource
 from earwitness.studies.answers import read_reading_answers, read_word_answers
 
 # --- Command group -------------------------------------------------------------------------------
@@ -265,6 +266,7 @@ def references_command(
             given = read_word_answers(words_answers, references)
         data = {"outputs": outputs, "references": given, "judgements": [*judgements, *read]}
         if make_systems:
+            RecordSource(given).check_rereadable("--make-systems")
             data["outputs"], notes = made_outputs(given, summarizer, ratio)
     with (
         warnings_as_notes(),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from earwitness.audio.encode import kind_of
 from earwitness.cli.output import (
     FILE_PATH,
     OUTPUT_OPTION,
@@ -23,7 +25,7 @@ from earwitness.cli.output import (
 )
 from earwitness.errors import UsageError, nearest
 from earwitness.io.atomic import AtomicFile
-from earwitness.summaries.methods.compaction import SummarizedSpeech
+from earwitness.summaries.methods.compaction import ScoreWeights, SummarizedSpeech
 from earwitness.summaries.methods.inputs import (
     SpeechInput,
     join_words,
@@ -33,10 +35,12 @@ from earwitness.summaries.methods.inputs import (
     write_item_lines,
     write_output_lines,
 )
+from earwitness.summaries.methods.scores import find_language
 from earwitness.summaries.methods.summarize import (
     DEFAULT_RATIO,
     SCOPES,
     SummarizerSettings,
+    choose_tokenizer,
     open_models,
     parse_weights,
     summarize_speech,
@@ -44,8 +48,12 @@ from earwitness.summaries.methods.summarize import (
 from earwitness.task import Filter, parse_where
 from earwitness.text.words import TOKENIZERS
 
+if TYPE_CHECKING:
+    from earwitness.summaries.methods.passages import SpokenSummary
+
 INTERRUPTED_NOTE = "recognized words are kept — run it again to resume"
 UTTERANCE_UNIT = "utterances"
+SPEECH_ENDINGS = (".ctm", ".srt", ".vtt", ".textgrid", ".json", ".jsonl", ".tsv")
 
 # --- Options -------------------------------------------------------------------------------------
 
@@ -103,11 +111,6 @@ def add_options(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], 
     return decorate
 
 
-def choose_tokenizer(tokenize: str | None, language: str) -> str:
-    """Return the tokenizer, by default that of the language."""
-    return tokenize or ("japanese" if language == "ja" else "blanks")
-
-
 # --- Command summarize ---------------------------------------------------------------------------
 
 
@@ -163,7 +166,7 @@ def choose_tokenizer(tokenize: str | None, language: str) -> str:
 @click.option(
     "--beam",
     type=click.IntRange(0),
-    help="States that the search keeps; 0: all.  [default: all up to 60 words]",
+    help="Arcs per word that the search follows; 0: all.  [default: all up to 60 words]",
 )
 @click.option("--system", default="compaction", show_default=True, help="Name of the system in -o.")
 @click.option(
@@ -210,7 +213,7 @@ def summarize_command(
 
     SOURCE is an audio file, which is recognized; a transcript with or without times (.txt, .ctm,
     .srt, .vtt, .json …); or a file of items or references (.jsonl). The summary is printed, one
-    line per utterance.
+    line per utterance, unless --text names a file.
 
     \b
     earwitness summarize talk.mp3 --spoken summary.wav --page summary.html
@@ -218,52 +221,91 @@ def summarize_command(
     earwitness summarize references.jsonl -o outputs.jsonl
     """
     results = [path for path in (output, text, spoken, page, items) if path is not None]
-    check_results([str(source), None if audio is None else str(audio)], results)
+    given = (source, audio, weights_file, lm, grammar)
+    check_results([str(one) for one in given if one], results)
+    if spoken is not None:
+        kind_of(spoken.suffix)  # refuses unknown formats
+    if audio is not None and spoken is None and page is None:
+        raise UsageError("--audio is for --spoken and --page — add one of them")
+    if content is not None and output is None:
+        raise UsageError("--write is an option of -o — add -o FILE")
     files = {path: AtomicFile(path) for path in results}  # refuses paths that cannot be written
-    tokenizer = choose_tokenizer(tokenize, language)
+    tokenizer = tokenize or choose_tokenizer(language)
     start = None
     if weights_file is not None:
         from earwitness.summaries.methods.tune import read_weights
 
         start = read_weights(weights_file)
     settings = SummarizerSettings(ratio, scope, parse_weights(weights, start), beam)
+    if not system.strip():
+        raise UsageError("--system is empty — give the system a name")
     models, notes = open_models(lm, grammar, language=language, topic=topic)
-    with warnings_as_notes(), note_on_interruption(INTERRUPTED_NOTE):
+    check_weights(settings.weights, weights, grammar)
+    if audio is not None:
+        read_seconds(audio)  # refuses files that cannot be read
+    with warnings_as_notes():
         speech, sound = read_source(
             source,
             audio,
             tokenizer,
             recognizer,
             cache,
+            language=language,
             where=parse_where(where),
             quiet=quiet,
         )
         if sound is None and spoken is not None:
             raise UsageError("--spoken requires audio — set --audio FILE")
+        if speech.recognized and content == "positions":
+            raise UsageError(
+                "positions of recognized words are not those of the transcript — use --write words"
+            )
         with progress_bar(quiet=quiet, unit=UTTERANCE_UNIT) as progress:
             made = summarize_speech(
-                speech, models, settings, notes=notes, tokenize=tokenizer, progress=progress
+                speech,
+                models,
+                settings,
+                notes=notes,
+                tokenize=tokenizer,
+                recognizer=recognizer if sound == source else "",
+                progress=progress,
             )
         as_words = speech.recognized if content is None else content == "words"
-        texts = {
-            output: lambda: "".join(
-                write_output_lines(made, system, separate=speech.separate, as_words=as_words)
-            ),
-            items: lambda: "".join(write_item_lines(made, separate=speech.separate)),
-            text: lambda: summary_text(made),
+        written: dict[Path | None, Iterable[str]] = {
+            output: write_output_lines(made, system, separate=speech.separate, as_words=as_words),
+            items: write_item_lines(made, separate=speech.separate),
+            text: [summary_text(made)],
         }
+        heard = None if sound is None else render_sound(made, sound, required=spoken is not None)
+        if page is not None:
+            written[page] = [make_page(made, heard, language)]
+        if spoken is not None and heard is not None:
+            from earwitness.summaries.methods.passages import write_spoken_summary
+
+            made = replace(made, notes=(*made.notes, *write_spoken_summary(spoken, heard)))
         for path in results:
-            if path in texts:
+            if path in written:
                 with files[path] as file:
-                    file.write(texts[path]())
-        write_sounds(made, sound, spoken, page, language)
+                    file.writelines(written[path])
     if text is None:
         click.echo(summary_text(made), nl=False)
-    kept = f"kept {made.kept_count:,} of {made.word_count:,} words"
-    for note in (f"{kept} ({made.kept_count / made.word_count:.0%})", *made.notes):
+    share = f" ({made.kept_count / made.word_count:.0%})" if made.word_count else ""
+    kept = f"kept {made.kept_count:,} of {made.word_count:,} words{share}"
+    for note in (kept, *made.notes):
         click.echo(f"note: {note}", err=True)
     for path in results:
         click.echo(f"wrote {path}", err=True)
+
+
+def check_weights(weights: ScoreWeights, given: Sequence[str], grammar: str) -> None:
+    """Refuse weights that use no score, and note those without effect."""
+    if not any((weights.linguistic, weights.significance, weights.confidence)) and not grammar:
+        raise UsageError("all weights are 0, so no words can be chosen — set --weight I=1")
+    names = [text.partition("=")[0].strip().lower() for text in given]
+    if not grammar and {"t", "concatenation"} & {*names} and weights.concatenation:
+        click.echo("note: T is not used, since no grammar is given — set --grammar", err=True)
+    if grammar and not weights.concatenation:
+        click.echo("note: the grammar is not used, since the weight of T is 0", err=True)
 
 
 def summary_text(speech: SummarizedSpeech) -> str:
@@ -272,33 +314,33 @@ def summary_text(speech: SummarizedSpeech) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def write_sounds(
-    speech: SummarizedSpeech,
-    audio: Path | None,
-    spoken: Path | None,
-    page: Path | None,
-    language: str,
-) -> None:
-    """Write the spoken summary and the page."""
-    if spoken is None and page is None:
-        return
+def read_seconds(audio: Path) -> float:
+    """Return the duration of an audio file, or refuse it."""
     from earwitness.audio.decode import facts_of
-    from earwitness.summaries.methods.page import summary_page
-    from earwitness.summaries.methods.passages import (
-        find_passages,
-        render_summary,
-        write_spoken_summary,
-    )
+    from earwitness.audio.files import DecodingError
 
-    sound = None
-    if audio is not None:
-        sound = render_summary(audio, find_passages(speech, facts_of(audio).seconds))
-    if spoken is not None and sound is not None:
-        for note in write_spoken_summary(spoken, sound):
-            click.echo(f"note: {note}", err=True)
-    if page is not None:
-        with AtomicFile(page) as file:
-            file.write(summary_page(speech, sound, title=speech.name, language=language))
+    try:
+        return facts_of(audio).seconds
+    except (DecodingError, OSError) as error:
+        raise UsageError(f"{audio}: cannot be read as audio: {error}") from error
+
+
+def render_sound(speech: SummarizedSpeech, audio: Path, *, required: bool) -> SpokenSummary | None:
+    """Return the spoken summary, or None with a note if words have no times."""
+    from earwitness.summaries.methods.passages import find_passages, render_summary
+
+    timed = all(one.utterance.times for one in speech.compactions if one.positions)
+    if not timed and not required:
+        click.echo("note: words have no times, so the page has no sound", err=True)
+        return None
+    return render_summary(audio, find_passages(speech, read_seconds(audio)))
+
+
+def make_page(speech: SummarizedSpeech, sound: SpokenSummary | None, language: str) -> str:
+    """Return the page."""
+    from earwitness.summaries.methods.page import summary_page
+
+    return summary_page(speech, sound, title=speech.name, language=find_language(language))
 
 
 def read_source(
@@ -308,6 +350,7 @@ def read_source(
     recognizer: str,
     cache: Path | None,
     *,
+    language: str,
     where: Filter,
     quiet: bool,
 ) -> tuple[SpeechInput, Path | None]:
@@ -321,14 +364,23 @@ def read_source(
             raise UsageError(
                 f"{source}: has {len(speeches):,} recordings ({names} …) — give one per file"
             )
+        if audio is not None and speeches[0].separate:
+            raise UsageError(
+                "--audio is the recording of one transcript — items may be of several recordings"
+            )
         return speeches[0], audio
     refuse_where(source, where)
     if audio is not None:
         raise UsageError("--audio is for transcripts — SOURCE is audio itself")
     from earwitness.speech.recognize import transcribe
 
-    with progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress:
-        found = transcribe(source, recognizer=recognizer, cache=cache, progress=progress)
+    with (
+        note_on_interruption(INTERRUPTED_NOTE),
+        progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress,
+    ):
+        found = transcribe(
+            source, recognizer=recognizer, language=language, cache=cache, progress=progress
+        )
     speech = transcript_speech(found.transcript, tokenizer)
     if not speech.utterances:
         raise UsageError(f"{source}: no words were recognized")
@@ -389,8 +441,8 @@ def train_lm_command(
 ) -> None:
     """Estimate a language model from text.
 
-    TEXT is a text file, of which every line is split into sentences. The model (interpolated
-    Kneser–Ney) is written in the ARPA format.
+    TEXT is a text file, of which every line is split into sentences, or a transcript (.srt, .json
+    …). The model (interpolated Kneser–Ney) is written in the ARPA format.
 
     \b
     earwitness summarizer train-lm news.txt -o news.arpa
@@ -400,8 +452,18 @@ def train_lm_command(
     from earwitness.text.ngrams import write_arpa
 
     target = TextTarget(output, map(str, texts))
-    model = train_language_model(texts, order, tokenize)
+    model = train_language_model(iterate_texts(texts, tokenize), order, tokenize)
     target.write("".join(write_arpa(model)))
+
+
+def iterate_texts(paths: Sequence[Path], tokenize: str) -> Iterator[Path | str]:
+    """Yield text files, and the utterances of transcripts and items as lines."""
+    for path in paths:
+        if path.suffix.lower() not in SPEECH_ENDINGS:
+            yield path
+            continue
+        for speech in read_speech(path, tokenize):
+            yield from (join_words(one.words) for one in speech.utterances)
 
 
 @summarizer_command.command("train-grammar")
@@ -414,7 +476,7 @@ def train_lm_command(
 )
 @click.option(
     "--classes",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 500),
     default=10,
     show_default=True,
     help="Number of word classes, for texts without a treebank.",
@@ -458,6 +520,9 @@ def train_grammar_command(
 
     check_results(map(str, texts), [output])
     AtomicFile(output)
+    for path in texts:
+        if path.suffix.lower() in SPEECH_ENDINGS:
+            raise UsageError(f"{path}: is a transcript — give text (.txt) or a treebank (.conllu)")
     with warnings_as_notes(), progress_bar(quiet=quiet, unit="sentences") as progress:
         grammar = train_grammar(
             texts,
@@ -517,11 +582,11 @@ def tune_command(
         write_weights,
     )
 
-    check_results([str(references)], [output])
+    check_results([str(one) for one in (references, lm, grammar) if one], [output])
     if output is not None:
         AtomicFile(output)
     models, notes = open_models(lm, grammar, language=language, topic=topic)
-    tokenizer = choose_tokenizer(tokenize, language)
+    tokenizer = tokenize or choose_tokenizer(language)
     utterances, cases = read_references(references, tokenizer, where=parse_where(where))
     with warnings_as_notes(), progress_bar(quiet=quiet, unit="fits") as progress:
         tuned = tune_weights(

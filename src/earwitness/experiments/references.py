@@ -514,7 +514,8 @@ def _find_misrecognized(
     cases = [case for task in data.tasks for case in task.cases]
     if all(isinstance(case.output, Summary) for case in cases):
         shares = misrecognized_shares(cases, draws=draws, level=level, seed=seed)
-        own = ((name, pair) for name, pair in shares.items() if name not in data.own_people)
+        # summaries of people have no system, or one with the name of the person
+        own = ((name, pair) for name, pair in shares.items() if name not in ("", *data.own_people))
         yield from (MisrecognizedShare(name, *pair) for name, pair in own)
 
 

@@ -7,20 +7,20 @@ keep the same number of words of an item.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from os import PathLike
 from typing import Any
 
 from earwitness.errors import UsageError
 from earwitness.io.source import Records
 from earwitness.report.sentences import join_names
-from earwitness.summaries.methods.compaction import ScoreWeights, SpokenUtterance
+from earwitness.summaries.methods.compaction import ScoreWeights
+from earwitness.summaries.methods.inputs import word_entry
 from earwitness.summaries.methods.summarize import (
     SCORE_LETTERS,
     SCORE_NAMES,
     SummarizerModels,
 )
-from earwitness.summaries.methods.tune import Positions, read_references, score_references
+from earwitness.summaries.methods.tune import read_references, score_references
 
 SYSTEM_NAMES = ("L", "I", "L+I", "L+C", "I+C", "L+I+C", "L+T", "L+I+T", "L+I+C+T")
 SCORE_REMEDIES = {
@@ -97,10 +97,14 @@ def make_systems(
         kept = speech.summarize(combine_scores(system, weights or ScoreWeights()))
         for utterance, case, positions in zip(utterances, cases, kept, strict=True):
             is_heard = case.item.recognized is not None
-            content = {"words": _list_words(utterance, positions)} if is_heard else {}
+            heard = [word_entry(utterance, position - 1) for position in positions]
+            content = {"words": heard} if is_heard else {}
             output = content or {"positions": list(positions)}
             outputs.append({"item": case.key.item, "system": system, "output": output})
-    return MadeSystems(tuple(outputs), systems, tuple(_note_missing(systems, available)))
+    kept_share = "people" if ratio is None else f"{ratio:g}"
+    signature = f"compaction(ratio={kept_share},{models.describe(weights or ScoreWeights())})"
+    notes = (f"systems were made by {signature}", *_note_missing(systems, available))
+    return MadeSystems(tuple(outputs), systems, notes)
 
 
 def combine_scores(system: str, weights: ScoreWeights) -> ScoreWeights:
@@ -126,18 +130,3 @@ def _note_missing(systems: tuple[str, ...], available: set[str]) -> list[str]:
     return [
         f"without scores {join_names(missing)}, systems are left out: {systems_text} — {remedies}"
     ]
-
-
-def _list_words(utterance: SpokenUtterance, positions: Positions) -> list[Any]:
-    """Return recognized words as in an outputs file."""
-    entries = list[Any]()
-    for position in positions:
-        word, index = utterance.words[position - 1], position - 1
-        if utterance.times is None:
-            entries.append(word)
-            continue
-        entry: list[Any] = [word, *utterance.times[index]]
-        if utterance.confidences is not None and isfinite(utterance.confidences[index]):
-            entry.append(utterance.confidences[index])
-        entries.append(entry)
-    return entries

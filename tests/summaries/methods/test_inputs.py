@@ -80,6 +80,42 @@ def test_words_of_a_ctm_file_have_times_and_confidences(tmp_path: Path) -> None:
     assert second.words == ("Why?",)
 
 
+def test_words_without_end_marks_are_separated_at_pauses(tmp_path: Path) -> None:
+    rows = ["talk 1 0.0 0.3 it", "talk 1 0.4 0.3 rains", "talk 1 1.3 0.3 why", "talk 1 1.6 0.3 not"]
+    (speech,) = read_speech(written(tmp_path, "talk.ctm", "\n".join(rows)))
+    assert [one.words for one in speech.utterances] == [("it", "rains"), ("why", "not")]
+
+
+def test_long_utterances_are_split_at_the_longest_pause(tmp_path: Path) -> None:
+    (speech,) = read_speech(written(tmp_path, "talk.txt", "word " * 501))
+    assert [len(one.words) for one in speech.utterances] == [125, 125, 125, 126]
+    starts = [0.4 * place + 0.3 * (place > 130) for place in range(250)]
+    rows = [f"talk 1 {start:.2f} 0.3 word" for start in starts]
+    (speech,) = read_speech(written(tmp_path, "talk.ctm", "\n".join(rows)))
+    assert [len(one.words) for one in speech.utterances] == [131, 119]
+
+
+def test_captions_with_word_times_are_joined_to_sentences(tmp_path: Path) -> None:
+    text = "WEBVTT\n\n00:00.000 --> 00:01.000\nIt<00:00:00.500><c> rains</c>\n\n"
+    text += "00:01.000 --> 00:02.000\nhere.\n"
+    (speech,) = read_speech(written(tmp_path, "talk.vtt", text))
+    (only,) = speech.utterances
+    assert only.words == ("It", "rains", "here.")
+    assert only.times is not None
+
+
+def test_items_are_recognized_by_their_first_line(tmp_path: Path) -> None:
+    (speech,) = read_speech(written(tmp_path, "items.ndjson", json.dumps(ITEMS[0])))
+    assert speech.separate
+
+
+def test_recognized_words_may_be_a_transcript(tmp_path: Path) -> None:
+    record = {**ITEMS[0], "recognized": CTM.replace("talk", "a")}
+    (speech,) = read_speech(written(tmp_path, "items.jsonl", json.dumps(record)))
+    assert speech.utterances[0].words == ("it", "rains.", "Why?")
+    assert speech.utterances[0].confidences == (0.9, 0.8, 0.7)
+
+
 def test_segments_of_whisper_are_utterances(tmp_path: Path) -> None:
     (speech,) = read_speech(written(tmp_path, "talk.json", json.dumps(WHISPER)))
     assert [one.words for one in speech.utterances] == [("It", "rains")]
@@ -142,6 +178,8 @@ def test_all_problems_of_items_are_listed(tmp_path: Path) -> None:
         ("blank.ctm", b"\n", "has no words"),
         ("latin.txt", b"caf\xe9", "not UTF-8 at byte 4"),
         ("empty.jsonl", b"", "has no items"),
+        ("other.json", b'{"results": []}', "unknown transcript format"),
+        ("talk.wav", b"RIFF", "is audio"),
     ],
 )
 def test_files_without_words_are_refused(

@@ -55,6 +55,7 @@ def small_corpus(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def clear_caches() -> None:
     scores._load_corpus.cache_clear()
     scores._load_frequent_words.cache_clear()
+    scores._choose_topic_rule.cache_clear()
 
 
 @pytest.mark.usefixtures("small_corpus")
@@ -107,10 +108,25 @@ def test_the_tagger_of_japanese_is_used_if_it_is_installed(monkeypatch: pytest.M
     with pytest.raises(UsageError, match=r'no tagger of language "fr".* — use topic="frequency"'):
         significance_signature("fr", "tagger")
 
+    clear_caches()
     monkeypatch.setattr(scores, "find_spec", lambda _: None)
     assert "topic=frequency(200)" in significance_signature("ja")
     with pytest.raises(UsageError, match="needs HanTa, which is not installed — install HanTa"):
         score_significance([said("rain")], topic="tagger")
+    clear_caches()
+
+
+def test_numbers_and_compounds_have_the_frequencies_of_their_parts() -> None:
+    (found,) = score_significance([said("2019 long-term harbour zorblax")])
+    year, compound, rare, unknown = found.tolist()
+    assert year < unknown
+    assert compound < rare < unknown
+
+
+@pytest.mark.parametrize("code", ["english", "", "x", "en us"])
+def test_codes_that_are_no_languages_are_refused(code: str) -> None:
+    with pytest.raises(UsageError, match=r"unknown language|no word frequencies"):
+        score_significance([said("rain")], language=code)
 
 
 def test_unknown_rules_and_languages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +148,8 @@ def test_confidence_is_the_limited_logarithm_of_posteriors() -> None:
     utterance = SpokenUtterance(words, confidences=(1.0, 0.5, 0.0, nan, 1.2, -inf))
     found = score_confidence(utterance)
     assert found is not None
-    assert found.tolist() == pytest.approx([0, log(0.5), log(0.001), 0, 0, log(0.001)])
+    known = [0, log(0.5), log(0.001), 0, log(0.001)]
+    assert found.tolist() == pytest.approx([*known[:3], sum(known) / 5, *known[3:]])
     assert score_confidence(SpokenUtterance(words)) is None
 
 

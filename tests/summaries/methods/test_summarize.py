@@ -90,8 +90,8 @@ def test_weights_are_read_by_letter_and_name() -> None:
         ("X=1", 'unknown score "x"'),
         ("I=two", "is not a number"),
         ("I", "is not a number"),
-        ("I=-1", "must not be negative"),
-        ("I=nan", "must not be negative"),
+        ("I=-1", "must be 0 or a positive number"),
+        ("I=nan", "must be 0 or a positive number"),
     ):
         with pytest.raises(UsageError, match=message):
             parse_weights([text])

@@ -14,18 +14,23 @@ from msgspec import UNSET
 from earwitness.errors import InputError, Problem, UsageError
 from earwitness.io.schema import Fault
 from earwitness.io.source import RecordSource
+from earwitness.recordings.recording import SOUND_ENDINGS
+from earwitness.speech.recognize import MIN_PAUSE_SECONDS
 from earwitness.summaries.methods.compaction import SpokenUtterance, SummarizedSpeech
 from earwitness.summaries.reader import SummaryOptions, item_of
 from earwitness.summaries.records import ITEMS, REFERENCES, RecognizedWord, SummaryItemLine
 from earwitness.task import Filter
+from earwitness.text.scripts import unspaced
 from earwitness.text.sentences import (
     SpokenPiece,
     group_sentences,
+    is_ended,
     join_pieces,
     share_time,
     split_sentences,
 )
 from earwitness.text.timed_transcripts import (
+    FORMAT_REMEDY,
     TimedSegment,
     TimedTranscript,
     guess_transcript_form,
@@ -34,10 +39,13 @@ from earwitness.text.timed_transcripts import (
 from earwitness.text.transcripts import TimedWord, normalise_lines
 from earwitness.text.words import TOKENIZERS
 
+MAX_UTTERANCE_WORDS = 200  # longer utterances of texts and transcripts are split
 CUE_FORMATS = ("srt", "webvtt")  # whose segments are parts of sentences
 ITEM_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 ALL_ITEMS = Filter()
-INTERPOLATED_NOTE = "words have no times; they are interpolated within subtitles"
+CONFIDENCE_DIGITS = 4  # in files
+INTERPOLATED_NOTE = "words without times share the time of their subtitle or segment"
+UNSPACED_NOTE = "words are not separated by spaces — set --tokenize japanese, or give words"
 
 
 class SpeechInput(NamedTuple):
@@ -85,14 +93,19 @@ def read_speech(
     """
     if path.name.endswith(ITEM_ENDINGS):
         return [_read_items(path, tokenize, where)]
-    refuse_where(path, where)
     text = _read_text(path)
+    if _has_items(text):
+        return [_read_items(path, tokenize, where)]
+    refuse_where(path, where)
     form = "ctm" if path.suffix.lower() == ".ctm" else guess_transcript_form(text)
+    if not form and _is_json(path, text):
+        problem = Problem(str(path), 1, "", "unknown transcript format", FORMAT_REMEDY)
+        raise InputError([problem], done="summarized")
     if not form:
         utterances = split_text(text, path.stem, tokenize)
         if not utterances:
             raise InputError([Problem(str(path), 0, "", "has no words")], done="summarized")
-        return [SpeechInput(path.stem, utterances)]
+        return [SpeechInput(path.stem, utterances, notes=_note_unspaced(text, tokenize))]
     transcripts, flaws = parse_timed_transcripts(text, form, path.stem)
     problems = [Problem(str(path), flaw.line, "", flaw.message, flaw.remedy) for flaw in flaws]
     found = [transcript_speech(one, tokenize, cues=form in CUE_FORMATS) for one in transcripts]
@@ -101,6 +114,30 @@ def read_speech(
     if problems:
         raise InputError(problems, done="summarized")
     return found
+
+
+def _has_items(text: str) -> bool:
+    """Whether the first line is a record of an item."""
+    line = text.lstrip().partition("\n")[0]
+    try:
+        record = json.loads(line) if line.startswith("{") else None
+    except ValueError:
+        return False
+    return isinstance(record, dict) and "item" in record
+
+
+def _is_json(path: Path, text: str) -> bool:
+    if path.suffix.lower() == ".json":
+        return True
+    try:
+        return text.lstrip().startswith(("{", "[")) and json.loads(text) is not None
+    except ValueError:
+        return False
+
+
+def _note_unspaced(text: str, tokenize: str) -> tuple[str, ...]:
+    """Return a note if a text without spaces is separated at spaces."""
+    return (UNSPACED_NOTE,) if tokenize == "blanks" and unspaced(text) else ()
 
 
 def split_text(text: str, name: str, tokenize: str = "blanks") -> tuple[SpokenUtterance, ...]:
@@ -120,37 +157,63 @@ def transcript_speech(
     """Return the utterances of a transcript.
 
     Its segments are utterances. With ``cues``, they are parts of sentences and are joined.
+    Utterances without an end mark are separated at pauses. If a segment has no words with times,
+    its words share its time.
     """
-    segments: Iterable[TimedSegment] = transcript.segments
-    notes: tuple[str, ...] = ()
-    if cues and not any(segment.words for segment in segments):
-        words = [word for segment in segments for word in _interpolate(segment, tokenize)]
-        pieces = [SpokenPiece(word.word, word.start, word.end) for word in words]
-        segments = [
-            TimedSegment(text, words[first].start, words[after - 1].end, tuple(words[first:after]))
-            for text, first, after in (group_sentences(pieces) if pieces else ())
-        ]
-        notes = (INTERPOLATED_NOTE,)
-    utterances = [_from_segment(segment, tokenize) for segment in segments]
+    segments: Sequence[TimedSegment] = transcript.segments
+    text = " ".join(segment.text for segment in segments)
+    notes = () if any(segment.words for segment in segments) else _note_unspaced(text, tokenize)
+    timed = [segment for segment in segments if isfinite(segment.start) and isfinite(segment.end)]
+    if any(not segment.words for segment in timed):
+        notes = (*notes, INTERPOLATED_NOTE)
+    segments = [
+        segment if segment.words else segment._replace(words=_interpolate(segment, tokenize))
+        for segment in segments
+    ]
+    if cues:
+        segments = list(_join_cues([word for segment in segments for word in segment.words]))
+    parts = [part for segment in segments for part in _split_at_pauses(segment)]
+    utterances = [_from_words_with_times(part) for part in parts]
     named = _name_utterances((one for one in utterances if one.words), transcript.recording)
     return SpeechInput(transcript.recording, named, notes=notes)
 
 
-def _interpolate(segment: TimedSegment, tokenize: str) -> Iterator[TimedWord]:
-    """Yield the words of a cue; they share its time in proportion to their characters."""
+def _join_cues(words: Sequence[TimedWord]) -> Iterator[TimedSegment]:
+    """Yield the sentences of the words of subtitles."""
+    pieces = [SpokenPiece(word.word, word.start, word.end) for word in words]
+    for text, first, after in group_sentences(pieces) if pieces else ():
+        own = tuple(words[first:after])
+        yield TimedSegment(text, own[0].start, own[-1].end, own)
+
+
+def _split_at_pauses(segment: TimedSegment) -> Iterator[tuple[TimedWord, ...]]:
+    """Yield the words of a segment; without an end mark, they are separated at pauses."""
+    words = segment.words
+    if not words or is_ended(words[-1].word):
+        yield words
+        return
+    first = 0
+    for place in range(1, len(words)):
+        if words[place].start - words[place - 1].end >= MIN_PAUSE_SECONDS:
+            yield words[first:place]
+            first = place
+    yield words[first:]
+
+
+def _interpolate(segment: TimedSegment, tokenize: str) -> tuple[TimedWord, ...]:
+    """Return the words of a segment; they share its time in proportion to their characters."""
     words = TOKENIZERS[tokenize](segment.text)
     if words and isfinite(segment.start) and isfinite(segment.end):
         times: Iterable[tuple[float, float]] = share_time(words, segment.start, segment.end)
     else:
         times = [(nan, nan)] * len(words)
-    for word, (start, end) in zip(words, times, strict=True):
-        yield TimedWord("", word, start, end, None)
+    return tuple(
+        TimedWord("", word, start, end, None)
+        for word, (start, end) in zip(words, times, strict=True)
+    )
 
 
-def _from_segment(segment: TimedSegment, tokenize: str) -> SpokenUtterance:
-    words = segment.words
-    if not words:
-        return SpokenUtterance(tuple(TOKENIZERS[tokenize](segment.text)))
+def _from_words_with_times(words: Sequence[TimedWord]) -> SpokenUtterance:
     times = tuple((word.start, word.end) for word in words)
     is_timed = all(isfinite(time) for pair in times for time in pair)
     confidences = tuple(nan if word.confidence is None else word.confidence for word in words)
@@ -166,7 +229,7 @@ def _name_utterances(
     utterances: Iterable[SpokenUtterance], name: str
 ) -> tuple[SpokenUtterance, ...]:
     """Return utterances with the names of their items: name-001, or the name of a single one."""
-    found = list(utterances)
+    found = [part for one in utterances for part in _split_long(one)]
     if len(found) == 1:
         return (replace(found[0], item=name),)
     return tuple(
@@ -174,7 +237,29 @@ def _name_utterances(
     )
 
 
+def _split_long(one: SpokenUtterance) -> Iterator[SpokenUtterance]:
+    """Yield an utterance in parts of at most 200 words, split at the longest pause near its middle.
+
+    Without times, it is split in the middle.
+    """
+    size, times = len(one.words), one.times
+    if size <= MAX_UTTERANCE_WORDS:
+        yield one
+        return
+    middle = size // 2
+    if times is not None:
+        near = range(size // 4, size - size // 4)
+        middle = max(near, key=lambda place: times[place][0] - times[place - 1][1])
+    for part in (slice(None, middle), slice(middle, None)):
+        confidences = None if one.confidences is None else one.confidences[part]
+        own = SpokenUtterance(one.words[part], None if times is None else times[part], confidences)
+        yield from _split_long(own)
+
+
 def _read_text(path: Path) -> str:
+    if path.suffix.lower() in SOUND_ENDINGS:
+        problem = Problem(str(path), 0, "", "is audio", "recognize it first")
+        raise InputError([problem], done="summarized")
     try:
         return normalise_lines(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -204,6 +289,7 @@ def _read_items(path: Path, tokenize: str, where: Filter) -> SpeechInput:
     records: Any = REFERENCES if "references" in source.first() else ITEMS
     options = SummaryOptions(tokenise=tokenize)
     utterances, problems, recognized = list[SpokenUtterance](), list[Problem](), list[bool]()
+    names = set[str]()
     for block in source.blocks():
         for line, record in records.read(block):
             if isinstance(record, bytes):
@@ -215,6 +301,9 @@ def _read_items(path: Path, tokenize: str, where: Filter) -> SpeechInput:
                     continue
                 made = make_utterance(record, options)
                 faults = made if isinstance(made, list) else []
+                if name in names:
+                    faults = [Fault("item", f'"{name}" is given twice', "keep one")]
+                names.add(name)
                 if isinstance(made, SpokenUtterance):
                     utterances.append(made)
                     recognized.append(record.recognized is not UNSET)
@@ -223,7 +312,9 @@ def _read_items(path: Path, tokenize: str, where: Filter) -> SpeechInput:
                 for fault in faults
             ]
     if not problems and not utterances:
-        problems.append(Problem(source.name, 0, "", "has no items"))
+        wanted = " and ".join("".join(one) for one in where.conditions)
+        message = f"has no items with {wanted}" if wanted else "has no items"
+        problems.append(Problem(source.name, 0, "", message))
     if not problems and len({*recognized}) > 1:
         message = f"{sum(recognized):,} of {len(recognized):,} items have recognized words"
         remedy = "give them for all items or for none"
@@ -242,13 +333,27 @@ def make_utterance(
         return item
     name = str(record.item)
     if isinstance(record.recognized, str):
-        words = options.cut(record.recognized)
-        return SpokenUtterance(words, item=name)
+        if guess_transcript_form(record.recognized):
+            return _from_transcript(record.recognized, name)
+        return SpokenUtterance(options.cut(record.recognized), item=name)
     if record.recognized is not UNSET:
         return _from_words(record.recognized, name)
     if record.words is not UNSET:
         return _from_words(record.words, name)
+    if record.ctm is not UNSET:
+        return _from_transcript(record.ctm, name)
     return SpokenUtterance(item.words, item.times, item=name)
+
+
+def _from_transcript(text: str, name: str) -> SpokenUtterance:
+    """Return the words of a transcript, which ``item_of`` has checked."""
+    found, _ = parse_timed_transcripts(text, guess_transcript_form(text) or "ctm")
+    segments = [segment for one in found for segment in one.segments]
+    if not all(segment.words for segment in segments):
+        words = tuple(word for segment in segments for word in segment.text.split())
+        return SpokenUtterance(words, item=name)
+    timed = [word for segment in segments for word in segment.words]
+    return replace(_from_words_with_times(timed), item=name)
 
 
 def _from_words(given: Sequence[RecognizedWord | str], name: str) -> SpokenUtterance:
@@ -286,7 +391,7 @@ def write_output_lines(
     """
     for item, kept in _by_item(speech, separate=separate):
         if as_words:
-            output: dict[str, Any] = {"words": [_word_entry(*one) for one in kept]}
+            output: dict[str, Any] = {"words": _list_entries(kept)}
         else:
             output = {"positions": [position for _, _, position in kept]}
         record = {"item": item, "system": system, "output": output}
@@ -303,7 +408,7 @@ def write_item_lines(speech: SummarizedSpeech, *, separate: bool) -> Iterator[st
         ),
     )
     for item, words in _by_item(everything, separate=separate):
-        record = {"item": item, "words": [_word_entry(*one) for one in words]}
+        record = {"item": item, "words": _list_entries(words)}
         yield f"{json.dumps(record, ensure_ascii=False)}\n"
 
 
@@ -324,21 +429,20 @@ def _by_item(
         yield speech.name, collected
 
 
-def _word_entry(utterance: SpokenUtterance, index: int, position: int) -> Any:
-    del position
+def _list_entries(kept: Sequence[tuple[SpokenUtterance, int, int]]) -> list[Any]:
+    """Return words, with times only if these increase: readers refuse other orders."""
+    entries = [word_entry(utterance, index) for utterance, index, _ in kept]
+    starts = [entry[1] for entry in entries if isinstance(entry, list)]
+    if len(starts) == len(entries) and starts == sorted(starts):
+        return entries
+    return [utterance.words[index] for utterance, index, _ in kept]
+
+
+def word_entry(utterance: SpokenUtterance, index: int) -> Any:
+    """Return a word as in files: the word, or a list with its times and its confidence."""
     if utterance.times is None:
         return utterance.words[index]
     entry: list[Any] = [utterance.words[index], *utterance.times[index]]
     if utterance.confidences is not None and isfinite(utterance.confidences[index]):
-        entry.append(utterance.confidences[index])
+        entry.append(round(utterance.confidences[index], CONFIDENCE_DIGITS))
     return entry
-
-
-def refuse_untimed(speech: SummarizedSpeech) -> None:
-    """Refuse a spoken summary of words without times."""
-    for one in speech.compactions:
-        if one.positions and one.utterance.times is None:
-            raise UsageError(
-                f"{one.utterance.item}: words have no times, so they cannot be cut from the audio "
-                "— align the text with earwitness align"
-            )

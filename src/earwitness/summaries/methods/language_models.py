@@ -93,10 +93,12 @@ def open_language_model(name: str, *, unknown_log10: float = UNKNOWN_WORD_LOG10)
     if name == "pocketsphinx":
         return PocketsphinxModel(unknown_log10)
     if not Path(name).is_file():
-        remedy = nearest(name, ["pocketsphinx"]) if "." not in name else "use an existing file"
-        raise UsageError(f"{name}: no such language model — {remedy}, or an ARPA file")
-    with Path(name).open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        raise UsageError(f"{name}: does not exist — use pocketsphinx, or the path of an ARPA file")
+    try:
+        with Path(name).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    except OSError as error:
+        raise UsageError(f"{name}: cannot be read: {error.strerror or error}") from None
     return ArpaModel(read_arpa(name), f"arpa,sha256={digest}", unknown_log10)
 
 
@@ -198,6 +200,10 @@ class _PocketsphinxScores:
             values = self._query(different)[inverse].reshape(codes.shape)
         return np.where(words == 0, self._unknown, values * log(LOG_BASE))
 
+    def forget(self) -> None:
+        """Free the memory of scores that were computed."""
+        self._table = np.zeros(self._table.size, np.int32)
+
     def _query(self, codes: Ints) -> Ints:
         """Return the scores of different triples of words in the log base of pocketsphinx."""
         keys, prob, size = self._types.keys, self._prob, len(self._types.keys)
@@ -249,7 +255,7 @@ class ArpaModel:
         forms: dict[str, str] = {}
         for number in np.argsort(logs, kind="stable").tolist():
             word = words[number]
-            if not (word.isascii() and word.islower()):
+            if not (word.isascii() and word.islower() and word.isalnum()):
                 forms[plain(word)] = word
         return forms
 
@@ -413,7 +419,9 @@ def _split_text(
     for source in sources:
         for line in [source] if isinstance(source, str) else _read_lines(Path(source)):
             for sentence in split_sentences(line):
-                words = (normalise_word(word) for word in tokenize(sentence))
+                words = (
+                    part for word in tokenize(sentence) for part in normalise_word(word).split()
+                )
                 kept = [word for word in words if _has_letters(word) and word not in RESERVED_WORDS]
                 if kept:
                     yield kept

@@ -32,6 +32,7 @@ from earwitness.text.words import APOSTROPHES, PUNCTUATION_MARKS, normalise_word
 FLAT_SIGNIFICANCE = 1.0  # of words that are not topic words
 FREQUENT_WORDS = 200  # words that are no topic words where no tagger is used
 HESITATIONS = frozenset(("ah", "eh", "er", "erm", "hm", "hmm", "huh", "mm", "uh", "um"))
+DIGIT_SEQUENCE = re.compile(r"\d\d")  # which wordfreq stores as zeros
 TOPIC_RULES = ("auto", "tagger", "frequency")
 # Models of HanTa, beginnings of the tags of nouns and of main verbs (C5, STTS, and the tag set of
 # the Spoken Dutch Corpus), and verbs by their lemma that are auxiliary verbs with the same tags.
@@ -90,7 +91,7 @@ def score_significance(
     find_topics = _choose_topic_rule(language, topic)[1]
     counts = Counter(normalise_word(word) for said in utterances for word in said.words)
     values = {
-        word: count * log(corpus.total / corpus.frequencies.get(word, corpus.smallest))
+        word: count * log(corpus.total / _find_frequency(word, corpus))
         for word, count in counts.items()
     }
     scores = []
@@ -98,6 +99,21 @@ def score_significance(
         own = np.array([values[normalise_word(word)] for word in said.words], np.float64)
         scores.append(np.where(find_topics(said.words), own, flat))
     return scores
+
+
+def _find_frequency(word: str, corpus: _CorpusFrequencies) -> float:
+    """Return a frequency; numbers and compounds are looked up as wordfreq stores them."""
+    if word in corpus.frequencies:
+        return corpus.frequencies[word]
+    parts = [part for part in word.split("-") if part]
+    if len(parts) > 1:
+        return max(corpus.smallest, 1 / sum(1 / _find_frequency(one, corpus) for one in parts))
+    if DIGIT_SEQUENCE.search(word):
+        from wordfreq.numbers import digit_freq, smash_numbers
+
+        known = corpus.frequencies.get(smash_numbers(word), 0.0)
+        return max(corpus.smallest, float(known * digit_freq(word)))
+    return corpus.smallest
 
 
 def significance_signature(language: str = "en", topic: str = "auto") -> str:
@@ -123,20 +139,43 @@ def _load_corpus(language: str) -> _CorpusFrequencies:
         raise MissingExtra("wordfreq", "summarizer", "significance scores") from None
     try:
         found: Mapping[str, float] = wordfreq.get_frequency_dict(language)
-    except LookupError:
+    except (LookupError, ValueError):
         remedy = nearest(language, wordfreq.available_languages())
         raise UsageError(f'no word frequencies of language "{language}" — {remedy}') from None
     return _CorpusFrequencies(found, sum(found.values()), min(found.values()))
 
 
+def find_language(code: str) -> str:
+    """Return the language of a code of any standard, without its country, such as ``"en"``.
+
+    >>> find_language("eng"), find_language("en-GB"), find_language("ja")
+    ('en', 'en', 'ja')
+    """
+    base = code.strip().lower().replace("_", "-").partition("-")[0]
+    if len(base) == 2 and base.isalpha():
+        return base
+    try:
+        import langcodes
+    except ImportError:
+        raise MissingExtra("wordfreq", "summarizer", "significance scores") from None
+    try:
+        found = langcodes.Language.get(base).language if base else None
+    except ValueError:
+        found = None
+    if not found:
+        raise UsageError(f'unknown language "{code}" — use a code such as en, fr or ja')
+    return str(found)
+
+
 TopicRule = Callable[[Sequence[str]], NDArray[np.bool_]]
 
 
+@cache
 def _choose_topic_rule(language: str, topic: str) -> tuple[str, TopicRule]:
     """Return the signature and the function of a rule, which marks the topic words."""
     if topic not in TOPIC_RULES:
         raise UsageError(f'unknown rule of topic words "{topic}" — {nearest(topic, TOPIC_RULES)}')
-    base = language.lower().replace("_", "-").partition("-")[0]  # without the country
+    base = find_language(language)
     library = "janome" if base == "ja" else "HanTa" if base in HANTA_MODELS else ""
     is_installed = bool(library) and find_spec(library) is not None
     if topic == "frequency" or (topic == "auto" and not (is_installed and base == "ja")):
@@ -219,8 +258,8 @@ MIN_POSTERIOR = 0.001  # lower posteriors count as this one
 def score_confidence(utterance: SpokenUtterance) -> Floats | None:
     """Return the natural logarithms of the posteriors of words, or None if there are none.
 
-    Posteriors are limited to the range from 0.001 to 1. A posterior of NaN is that of a word that
-    no recognizer found, such as one of a manual transcript, and counts as 1.
+    Posteriors are limited to the range from 0.001 to 1. A word without one (NaN) has the mean score
+    of the others.
 
     Examples
     --------
@@ -230,8 +269,10 @@ def score_confidence(utterance: SpokenUtterance) -> Floats | None:
     """
     if utterance.confidences is None:
         return None
-    posteriors = np.nan_to_num(np.array(utterance.confidences, np.float64), nan=1.0)
-    return np.log(np.clip(posteriors, MIN_POSTERIOR, 1.0))
+    scores = np.log(np.clip(np.array(utterance.confidences, np.float64), MIN_POSTERIOR, 1.0))
+    unknown = np.isnan(scores)
+    scores[unknown] = 0.0 if unknown.all() else scores[~unknown].mean()
+    return scores
 
 
 # --- Score tables --------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ from earwitness.errors import UsageError
 from earwitness.summaries.methods.compaction import Floats, Ints, ScoreTables, ScoreWeights
 
 BEAM_WORDS = 60  # longer utterances are searched with a beam
+MAX_SEARCHED_WORDS = 2000
 BEAM_SIZE = 16  # arcs per word in the beam
 BLOCK_CELLS = 1 << 18  # numbers in temporary arrays
 
@@ -109,6 +110,8 @@ def search_summaries(
     (2, 4)
     """
     size = tables.size
+    if size > MAX_SEARCHED_WORDS:
+        raise UsageError(f"an utterance has {size:,} words — split it into sentences")
     max_words = size if max_words is None else max_words
     if not 0 <= max_words <= size:
         raise UsageError(
@@ -142,6 +145,8 @@ def _weigh_arcs(tables: ScoreTables, weights: ScoreWeights) -> Floats:
         upper = np.triu_indices(tables.size, 1)
         _check_scores("concatenation", joined, (tables.size, tables.size), upper)
         gains[1:, 1:][upper] += weights.concatenation * joined[upper]
+    if not np.isfinite(gains).all():
+        raise UsageError("weighted scores are not finite — use smaller weights")
     return gains
 
 
@@ -383,7 +388,10 @@ def allocate_words(searches: Sequence[LengthSearch], total: int) -> list[int]:
             f"number of words of all summaries must be from 0 to {available}, got {total}"
             " — the utterances do not have more"
         )
-    choices = np.zeros((len(searches), total + 1), np.int16)
+    sizes = [search.max_words for search in searches]
+    kind = np.min_scalar_type(max(sizes, default=0))
+    reaches = np.minimum(np.cumsum(sizes), total).tolist()
+    choices = [np.zeros(reach + 1, kind) for reach in reaches]
     best = np.full(total + 1, -np.inf)
     best[0], reach = 0.0, 0
     for search, choice in zip(searches, choices, strict=True):

@@ -25,7 +25,11 @@ from earwitness.summaries.methods.language_models import (
     measure_fit,
     open_language_model,
 )
-from earwitness.summaries.methods.scores import make_tables, significance_signature
+from earwitness.summaries.methods.scores import (
+    find_language,
+    make_tables,
+    significance_signature,
+)
 from earwitness.summaries.methods.search import (
     allocate_words,
     count_kept,
@@ -38,6 +42,8 @@ SCOPES = ("utterance", "speech")
 ENGLISH = "en"
 NO_MODEL = "none"  # name that switches a model off
 DEFAULT_RATIO = 0.4
+SHOWN_UNKNOWN_WORDS, MAX_SHOWN_LETTERS = 5, 30  # in notes
+MAX_FITTING_OOV_RATE = 0.2  # above which another language model is recommended
 SCORE_NAMES = tuple(one.name for one in fields(ScoreWeights))
 SCORE_LETTERS = {"L": "linguistic", "I": "significance", "C": "confidence", "T": "concatenation"}
 
@@ -114,6 +120,7 @@ def open_models(
         Base-10 logarithm of the probability of unknown words.
     """
     notes: tuple[str, ...] = ()
+    language = find_language(language)
     name = language_model or ("pocketsphinx" if language == ENGLISH else NO_MODEL)
     if not language_model and name == NO_MODEL:
         notes = (
@@ -124,6 +131,11 @@ def open_models(
     model = None if name == NO_MODEL else open_language_model(name, **floor)
     dependencies = open_dependency_model(grammar) if grammar not in ("", NO_MODEL) else None
     return SummarizerModels(model, dependencies, language, topic), notes
+
+
+def choose_tokenizer(language: str) -> str:
+    """Return the default tokenizer of a language."""
+    return "japanese" if find_language(language) == "ja" else "blanks"
 
 
 def parse_weights(texts: Sequence[str], start: ScoreWeights | None = None) -> ScoreWeights:
@@ -144,7 +156,7 @@ def parse_weights(texts: Sequence[str], start: ScoreWeights | None = None) -> Sc
         except ValueError:
             raise UsageError(f'weight "{text}" is not a number — write, for example, I=2') from None
         if not 0 <= values[name] < float("inf"):
-            raise UsageError(f'weight "{text}" must not be negative — 0 switches a score off')
+            raise UsageError(f'weight "{text}" must be 0 or a positive number — 0: not used')
     return replace(start or ScoreWeights(), **values)
 
 
@@ -179,6 +191,9 @@ def compact(
         limit = size if by_speech else count
         beam = max(size, 1) if settings.beam == 0 else settings.beam
         searches.append(search_summaries(table, settings.weights, limit, beam))
+        forget = getattr(table.linguistic, "forget", None)
+        if forget is not None:
+            forget()  # many utterances would fill the memory with scores
         progress(number, len(sizes), number)
     if by_speech:
         wanted = allocate_words(searches, count_kept(sum(sizes), settings.ratio))
@@ -191,6 +206,14 @@ def compact(
     return tuple(compactions)
 
 
+def find_used_weights(weights: ScoreWeights, tables: Sequence[ScoreTables]) -> ScoreWeights:
+    """Return weights of which those of scores that no utterance has are 0."""
+    missing = [
+        name for name in SCORE_NAMES if all(getattr(table, name) is None for table in tables)
+    ]
+    return replace(weights, **dict.fromkeys(missing, 0.0))
+
+
 def summarize_speech(
     speech: SpeechInput,
     models: SummarizerModels,
@@ -198,18 +221,21 @@ def summarize_speech(
     *,
     notes: Sequence[str] = (),
     tokenize: str = "blanks",
+    recognizer: str = "",
     progress: Progress = no_progress,
 ) -> SummarizedSpeech:
-    """Return the summary of a speech."""
+    """Return the summary of a speech; ``recognizer`` is the name of that of its words, if any."""
     separate = speech.separate and settings.scope == "utterance"
     tables = models.score(speech.utterances, settings.weights, separate=separate)
+    settings = replace(settings, weights=find_used_weights(settings.weights, tables))
     compactions = compact(speech.utterances, tables, settings, progress=progress)
     model = models.language_model
     fit = None if model is None else measure_fit(model, speech.utterances)
     beam = "auto" if settings.beam is None else settings.beam
     signature = (
         f"compaction(ratio={settings.ratio:g},scope={settings.scope},beam={beam},"
-        f"{models.describe(settings.weights)},tokenise={tokeniser_signature(tokenize)})"
+        f"{models.describe(settings.weights)},tokenise={tokeniser_signature(tokenize)}"
+        f"{f',recognizer={recognizer}' if recognizer else ''})"
     )
     return SummarizedSpeech(
         speech.name,
@@ -226,11 +252,16 @@ def summarize_speech(
 
 def _describe_fit(fit: LanguageModelFit | None) -> tuple[str, ...]:
     """Return a note on how well the language model knows the input."""
-    if fit is None:
+    if fit is None or isnan(fit.oov_rate):
         return ()
-    perplexity = "undefined" if isnan(fit.perplexity) else f"{fit.perplexity:,.0f}"
-    unknown = f" ({', '.join(fit.unknown_words[:5])})" if fit.unknown_words else ""
-    return (f"language model: {fit.oov_rate:.1%} unknown words{unknown}, perplexity {perplexity}",)
+    listed = ", ".join(word[:MAX_SHOWN_LETTERS] for word in fit.unknown_words[:SHOWN_UNKNOWN_WORDS])
+    unknown = f" ({listed})" if listed else ""
+    note = f"language model: {fit.oov_rate:.1%} unknown words{unknown}"
+    if not isnan(fit.perplexity):
+        note += f", perplexity {fit.perplexity:,.0f} without them"
+    if fit.oov_rate > MAX_FITTING_OOV_RATE:
+        note += " — estimate one from similar text with earwitness summarizer train-lm"
+    return (note,)
 
 
 def summarize(
@@ -243,7 +274,7 @@ def summarize(
     grammar: str = "",
     language: str = ENGLISH,
     topic: str = "auto",
-    tokenize: str = "blanks",
+    tokenize: str = "",
     beam: int | None = None,
     progress: Progress = no_progress,
 ) -> SummarizedSpeech:
@@ -264,10 +295,10 @@ def summarize(
     language_model, grammar, language, topic
         Models, as in ``open_models``.
     tokenize
-        Tokenizer of texts: ``"blanks"`` or ``"japanese"``.
+        Tokenizer of texts: ``"blanks"`` or ``"japanese"``; the latter by default for Japanese.
     beam
-        Number of states that the search keeps; by default all, and fewer for long utterances. 0
-        keeps all states for utterances of any length.
+        Arcs per word that the search follows; by default all, and fewer for long utterances. 0
+        follows all arcs in utterances of any length.
     progress
         Callback for progress reports, in utterances.
 
@@ -287,6 +318,7 @@ def summarize(
     >>> " ".join(made.compactions[0].words)
     'harbour bridge closed'
     """
+    tokenize = tokenize or choose_tokenizer(language)
     if tokenize not in TOKENIZERS:
         raise UsageError(f'unknown tokenizer "{tokenize}" — {nearest(tokenize, TOKENIZERS)}')
     settings = SummarizerSettings(ratio, scope, weights or ScoreWeights(), beam)

@@ -22,6 +22,7 @@ from msgspec import UNSET
 
 from earwitness.core import Case, Estimate, Progress, Summary, no_progress
 from earwitness.errors import InputError, Problem, UsageError, nearest
+from earwitness.io.atomic import AtomicFile
 from earwitness.io.records import hash_names
 from earwitness.io.schema import Fault
 from earwitness.io.source import Records, RecordSource
@@ -54,6 +55,7 @@ BOOTSTRAP_DRAWS, INTERVAL_LEVEL = 1000, 0.95
 LINGUISTIC = SCORE_NAMES[0]
 EVERY_SCORE = ScoreWeights(1.0, 1.0, 1.0, 1.0)
 Positions = tuple[int, ...]
+DEFAULT_WEIGHTS_NAME = "default weights"
 
 
 # --- Utterances with references ------------------------------------------------------------------
@@ -131,8 +133,8 @@ def _read_record(
 
 def count_people_words(case: Case) -> int:
     """Return the number of words that people keep on average, rounded, at least 1."""
-    kept = sum(len(one.words) for one in case.references)
-    return max(1, round(kept / len(case.references)))
+    kept, people = sum(len(one.words) for one in case.references), len(case.references)
+    return max(1, (2 * kept + people) // (2 * people))
 
 
 @dataclass(frozen=True)
@@ -299,7 +301,7 @@ def score_references(
         Share of words to keep. By default, summaries have as many words as people keep on average
         for the item.
     beam
-        Number of states that the search keeps, as in ``summarize``.
+        Arcs per word that the search follows; by default all, and fewer for long utterances.
     """
     if len(utterances) != len(references):
         raise UsageError(
@@ -407,6 +409,7 @@ def _climb(
         before = value
         for name in rng.permutation(names).tolist():
             line = [replace(weights, **{name: number}) for number in WEIGHT_GRID]
+            line = [one for one in line if any(asdict(one).values())]  # some score is used
             values = measure(line)
             best = int(values.argmax())
             if values[best] > value + LEAST_IMPROVEMENT:
@@ -467,7 +470,7 @@ def tune_weights(
     seed
         Seed of the parts, of the search, of random words, and of the intervals.
     beam
-        Number of states that the search keeps, as in ``summarize``.
+        Arcs per word that the search follows; by default all, and fewer for long utterances.
     progress
         Callback for progress reports: fits done, all fits, and weights that were measured.
 
@@ -530,7 +533,7 @@ def tune_weights(
 def _compare(speech: ReferencedSpeech, seed: int) -> Iterable[tuple[str, Floats]]:
     """Yield what tuned weights are compared with, and its SumACCY by utterance."""
     default = restrict_weights(ScoreWeights(), speech.scores)
-    yield "default weights", speech.measure_weights([default])[0]
+    yield DEFAULT_WEIGHTS_NAME, speech.measure_weights([default])[0]
     if LINGUISTIC in speech.scores:
         alone = restrict_weights(EVERY_SCORE, [LINGUISTIC])
         yield "linguistic score only", speech.measure_weights([alone])[0]
@@ -576,6 +579,8 @@ def format_tuning(tuned: TunedWeights) -> str:
         if gain is not None:
             line += f"; tuned weights: {gain.value:+.3f} {_format_interval(gain, '+.3f')}"
         lines.append(line)
+    if tuned.gains[DEFAULT_WEIGHTS_NAME].value <= 0:
+        lines.append("the tuned weights are not better than the default weights on held-out items")
     lines.append(
         f"{tuned.accuracy.n:,} utterances; {tuned.accuracy.level:.0%} intervals; "
         f"SumACCY on the data of the fit: {tuned.fitted_accuracy:.3f}"
@@ -606,7 +611,8 @@ def write_weights(tuned: TunedWeights, path: Path) -> None:
         "gains": {name: _estimate_record(one) for name, one in tuned.gains.items()},
         "weights of parts": [asdict(one) for one in tuned.fold_weights],
     }
-    path.write_text(f"{json.dumps(record, indent=1, ensure_ascii=False)}\n", encoding="utf-8")
+    with AtomicFile(path) as file:
+        file.write(f"{json.dumps(record, indent=1, ensure_ascii=False)}\n")
 
 
 def _estimate_record(one: Estimate) -> dict[str, Any]:
