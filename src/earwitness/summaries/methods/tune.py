@@ -132,9 +132,12 @@ def _read_record(
 
 
 def count_people_words(case: Case) -> int:
-    """Return the number of words that people keep on average, rounded, at least 1."""
-    kept, people = sum(len(one.words) for one in case.references), len(case.references)
-    return max(1, (2 * kept + people) // (2 * people))
+    """Return the number of words that people keep on average, at least 1.
+
+    It is rounded as for the baselines of ``score``: halves to even numbers.
+    """
+    kept = sum(len(one.words) for one in case.references)
+    return max(1, round(kept / len(case.references)))
 
 
 @dataclass(frozen=True)
