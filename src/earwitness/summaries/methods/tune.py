@@ -132,10 +132,7 @@ def _read_record(
 
 
 def count_people_words(case: Case) -> int:
-    """Return the number of words that people keep on average, at least 1.
-
-    It is rounded as for the baselines of ``score``: halves to even numbers.
-    """
+    """Return the number of words that people keep on average, rounded as for baselines."""
     kept = sum(len(one.words) for one in case.references)
     return max(1, round(kept / len(case.references)))
 
@@ -571,17 +568,13 @@ def estimate_mean(
 
 def format_tuning(tuned: TunedWeights) -> str:
     """Return the weights and figures as lines of text."""
-    rows: list[tuple[str, Estimate, Estimate | None]] = [
-        ("tuned weights, cross-validated", tuned.accuracy, None)
-    ]
-    rows += [(name, one, tuned.gains[name]) for name, one in tuned.comparisons.items()]
-    width = max(len(name) for name, _, _ in rows)
+    rows = {"tuned weights, cross-validated": tuned.accuracy, **tuned.comparisons}
+    width = max(map(len, rows))
     lines = ["weights: " + ", ".join(f"{name} {value:g}" for name, value in _weight_items(tuned))]
-    for name, one, gain in rows:
-        line = f"{name:{width}}  SumACCY {one.value:.3f} {_format_interval(one)}"
-        if gain is not None:
-            line += f"; tuned weights: {gain.value:+.3f} {_format_interval(gain, '+.3f')}"
-        lines.append(line)
+    for name, one in rows.items():
+        lines.append(f"{name:{width}}  SumACCY {one.value:.3f} {_format_interval(one)}")
+        if gain := tuned.gains.get(name):
+            lines[-1] += f"; tuned weights: {gain.value:+.3f} {_format_interval(gain, '+.3f')}"
     if tuned.gains[DEFAULT_WEIGHTS_NAME].value <= 0:
         lines.append("the tuned weights are not better than the default weights on held-out items")
     lines.append(
