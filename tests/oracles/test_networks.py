@@ -173,6 +173,7 @@ def test_without_room_for_exact_sums_every_network_is_computed_alone(
 
 
 def test_paths_of_small_networks_are_those_of_all_paths() -> None:
+    uncertain = 0  # sums of log counts that are equal but for rounding
     for _, size, people, output in problems(16, many(100, 3000)):
         (item,) = ItemCases.group([case(size, people, output)])
         nodes = item.nodes[:-1].tolist()
@@ -184,8 +185,12 @@ def test_paths_of_small_networks_are_those_of_all_paths() -> None:
         path = [position for position, node in enumerate(nodes) if node > 0]
         path = [path[node - 1] for node in np.flatnonzero(got.before[1:-1, 0] >= 0) + 1]
         want = plain.closest(plain.build(size, people), output)
-        assert got.certain.all()
-        assert (tuple(path), got.edits.tolist()) == (want.path, [want.edits]), (people, output)
+        assert got.edits.tolist() == [want.edits], (people, output)
+        if got.certain.all():
+            assert tuple(path) == want.path, (people, output)
+        else:
+            uncertain += 1
+    assert uncertain <= many(100, 3000) / 100
 
 
 def without_each(one: Case) -> Iterator[Case]:

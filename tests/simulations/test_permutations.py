@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -53,6 +53,7 @@ def test_p_of_few_items_is_that_of_all_permutations(n: int, seed: int) -> None:
 @given(st.integers(8, 9), st.integers(0, 10**6))
 def test_p_of_draws_is_close_to_that_of_all_permutations(n: int, seed: int) -> None:
     a, b = two_systems(np.random.default_rng(seed), n)
+    assume((a != b).any(axis=1).sum() >= 8)  # fewer have at most 200 permutations
     observed = micro_f1(a.sum(axis=0)), micro_f1(b.sum(axis=0))
     draws = 200
     with pytest.MonkeyPatch.context() as patch:

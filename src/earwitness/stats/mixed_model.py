@@ -33,6 +33,7 @@ from earwitness.stats.votes import Codes, Votes
 
 MAX_NEWTON_STEPS = 200
 MAX_HALVINGS = 30
+MAX_STALLED_STEPS = 20  # without an increase of the likelihood beyond rounding
 MIN_START_SHARE = 1e-3  # smallest first estimate, relative to the variance of all votes
 MIN_RESIDUAL_SHARE = 1e-6  # smallest residual variance, relative to the variance of all votes
 FINAL_STEP_SHARE = 1e-9  # iteration stops after a smaller step, relative to that variance
@@ -118,7 +119,7 @@ def fit_variances(
     model: CrossProducts, start: Floats, progress: Callable[[int], object]
 ) -> RemlFit:
     """Return the REML variances; votes must vary within systems."""
-    total, current = model.yy / model.residual_df, start
+    total, current, stalled = model.yy / model.residual_df, start, 0
     point = evaluate_likelihood(model, current)
     for step in range(MAX_NEWTON_STEPS):
         progress(step)
@@ -127,9 +128,11 @@ def fit_variances(
             return RemlFit(current, point, True)
         stepped, reached = _halve_step(model, current, point, target)
         size = float(np.abs(stepped - current).max())
+        stalled += reached.loglik <= point.loglik + _rounding_of(point.loglik)
         current, point = stepped, reached
-        if size < FINAL_STEP_SHARE * total:
-            return RemlFit(current, point, True)  # no longer step increases the likelihood
+        # no longer step increases the likelihood, or rounding moves the optimum from step to step
+        if size < FINAL_STEP_SHARE * total or stalled >= MAX_STALLED_STEPS:
+            return RemlFit(current, point, True)
     return RemlFit(current, point, False)
 
 
@@ -173,11 +176,16 @@ def scaled_curvature(curvature_matrix: Floats, traces: Floats) -> tuple[Floats, 
     return scale, np.maximum(values, MIN_CURVATURE), vectors
 
 
+def _rounding_of(loglik: float) -> float:
+    """Return the size of rounding errors of a likelihood."""
+    return 1e-13 * max(1.0, abs(loglik))
+
+
 def _halve_step(
     model: CrossProducts, current: Floats, point: LikelihoodPoint, target: Floats
 ) -> tuple[Floats, LikelihoodPoint]:
     """Step towards the target as far as the likelihood does not decrease."""
-    slack = 1e-13 * max(1.0, abs(point.loglik))  # rounding
+    slack = _rounding_of(point.loglik)
     for _ in range(MAX_HALVINGS):
         reached = evaluate_likelihood(model, target)
         if reached.loglik >= point.loglik - slack:
