@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from earwitness.cli.main import SubcommandGroup
 from earwitness.cli.options import (
     FILE_PATH,
     SHARED_OPTIONS,
@@ -30,27 +31,14 @@ from earwitness.cli.output import (
     progress_bar,
     warnings_as_notes,
 )
-from earwitness.errors import UsageError, nearest
+from earwitness.errors import UsageError
 from earwitness.io.source import RecordSource
 from earwitness.studies.answers import read_reading_answers, read_word_answers
 
 # --- Command group -------------------------------------------------------------------------------
 
 
-class ExperimentGroup(click.Group):
-    """The commands of experiments; an unknown command is refused with the closest known name."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command, or refuse an unknown name."""
-        if args and args[0] not in self.commands and not args[0].startswith("-"):
-            hint = nearest(args[0], self.commands)
-            raise click.UsageError(f'unknown command "{args[0]}" — {hint}', ctx)
-        return super().resolve_command(ctx, args)
-
-
-@click.group("experiment", cls=ExperimentGroup)
+@click.group("experiment", cls=SubcommandGroup)
 def experiment_command() -> None:
     """Find how many references are enough.
 

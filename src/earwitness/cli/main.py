@@ -103,6 +103,19 @@ def group() -> None:
     """
 
 
+class SubcommandGroup(click.Group):
+    """A group of commands; an unknown command is refused with the closest known name."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command, or refuse an unknown name."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            hint = nearest(args[0], self.commands)
+            raise click.UsageError(f'unknown command "{args[0]}" — {hint}', ctx)
+        return super().resolve_command(ctx, args)
+
+
 # --- Command group study -------------------------------------------------------------------------
 
 

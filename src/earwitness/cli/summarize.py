@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from earwitness.audio.encode import kind_of
+from earwitness.cli.main import SubcommandGroup
 from earwitness.cli.output import (
     FILE_PATH,
     OUTPUT_OPTION,
@@ -23,7 +24,7 @@ from earwitness.cli.output import (
     progress_bar,
     warnings_as_notes,
 )
-from earwitness.errors import UsageError, nearest
+from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile
 from earwitness.summaries.methods.compaction import ScoreWeights, SummarizedSpeech
 from earwitness.summaries.methods.inputs import (
@@ -390,20 +391,23 @@ def read_source(
 # --- Command summarizer --------------------------------------------------------------------------
 
 
-class SummarizerGroup(click.Group):
-    """The commands for models; an unknown command is refused with the closest known name."""
+TEXTS_ARGUMENT = click.argument(
+    "texts",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="TEXT…",
+)
+TEXT_TOKENIZER_OPTION = click.option(
+    "--tokenize",
+    type=click.Choice(tuple(TOKENIZERS)),
+    default="blanks",
+    show_default=True,
+    help="Tokenizer of texts.",
+)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command, or refuse an unknown name."""
-        if args and args[0] not in self.commands and not args[0].startswith("-"):
-            hint = nearest(args[0], self.commands)
-            raise click.UsageError(f'unknown command "{args[0]}" — {hint}', ctx)
-        return super().resolve_command(ctx, args)
 
-
-@click.group("summarizer", cls=SummarizerGroup)
+@click.group("summarizer", cls=SubcommandGroup)
 def summarizer_command() -> None:
     """Estimate the models and weights of the speech summarizer.
 
@@ -414,13 +418,7 @@ def summarizer_command() -> None:
 
 
 @summarizer_command.command("train-lm")
-@click.argument(
-    "texts",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="TEXT…",
-)
+@TEXTS_ARGUMENT
 @click.option(
     "--order",
     type=click.IntRange(1, 5),
@@ -428,13 +426,7 @@ def summarizer_command() -> None:
     show_default=True,
     help="Length of the longest n-grams.",
 )
-@click.option(
-    "--tokenize",
-    type=click.Choice(tuple(TOKENIZERS)),
-    default="blanks",
-    show_default=True,
-    help="Tokenizer of texts.",
-)
+@TEXT_TOKENIZER_OPTION
 @OUTPUT_OPTION
 def train_lm_command(
     texts: tuple[Path, ...], order: int, tokenize: str, output: Path | None
@@ -467,13 +459,7 @@ def iterate_texts(paths: Sequence[Path], tokenize: str) -> Iterator[Path | str]:
 
 
 @summarizer_command.command("train-grammar")
-@click.argument(
-    "texts",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="TEXT…",
-)
+@TEXTS_ARGUMENT
 @click.option(
     "--classes",
     type=click.IntRange(1, 500),
@@ -488,13 +474,7 @@ def iterate_texts(paths: Sequence[Path], tokenize: str) -> Iterator[Path | str]:
     show_default=True,
     help="Iterations of inside–outside on texts.",
 )
-@click.option(
-    "--tokenize",
-    type=click.Choice(tuple(TOKENIZERS)),
-    default="blanks",
-    show_default=True,
-    help="Tokenizer of texts.",
-)
+@TEXT_TOKENIZER_OPTION
 @SEED_OPTION
 @click.option("-o", "--output", type=FILE_PATH, metavar="FILE", required=True, help="Output file.")
 @QUIET_OPTION

@@ -95,6 +95,15 @@ def _is_outer_punctuation(letter: str) -> bool:
     return letter in PUNCTUATION_MARKS or unicodedata.category(letter) in ("Ps", "Pe", "Pi", "Pf")
 
 
+def is_spoken(word: str) -> bool:
+    """Whether a word has a letter or a digit; others are punctuation marks, such as commas.
+
+    >>> is_spoken("isn't"), is_spoken("、")
+    (True, False)
+    """
+    return any(map(str.isalnum, word))
+
+
 # --- Word n-grams --------------------------------------------------------------------------------
 
 

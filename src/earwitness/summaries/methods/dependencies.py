@@ -19,7 +19,6 @@ from earwitness.summaries.methods.compaction import Floats
 from earwitness.summaries.methods.grammar import (
     Grammar,
     fill_neutral,
-    is_spoken,
     load_grammar,
 )
 from earwitness.summaries.methods.grammar_estimation import estimate_grammar
@@ -31,7 +30,7 @@ from earwitness.summaries.methods.treebank import (
     read_conllu,
 )
 from earwitness.text.sentences import is_ended, split_sentences
-from earwitness.text.words import split_at_blanks
+from earwitness.text.words import is_spoken, split_at_blanks
 
 # --- Models --------------------------------------------------------------------------------------
 

@@ -40,7 +40,7 @@ from earwitness.core import StrPath
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile
 from earwitness.summaries.methods.compaction import Floats, Ints
-from earwitness.text.words import normalise_word
+from earwitness.text.words import is_spoken, normalise_word
 
 UNKNOWN_WORD = "<unk>"
 MAX_PIECE_WORDS = 60  # longer sentences are cut into pieces
@@ -132,15 +132,6 @@ class Grammar:
         with AtomicFile(Path(path)) as file:
             json.dump(content, file, ensure_ascii=False)
             file.write("\n")
-
-
-def is_spoken(word: str) -> bool:
-    """Whether a word has a letter or a digit; other words, such as commas, are not parsed.
-
-    >>> is_spoken("isn't"), is_spoken("、")
-    (True, False)
-    """
-    return any(map(str.isalnum, word))
 
 
 def cut_evenly(count: int, limit: int) -> list[slice]:

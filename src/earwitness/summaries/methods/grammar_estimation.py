@@ -19,9 +19,8 @@ from earwitness.summaries.methods.grammar import (
     compute_inside,
     compute_outside,
     cut_evenly,
-    is_spoken,
 )
-from earwitness.text.words import normalise_word
+from earwitness.text.words import is_spoken, normalise_word
 
 MIN_WORD_COUNT = 2  # rarer words of a text are unknown words
 MIN_RULE_PROBABILITY = 1e-6  # of a rule S → α, α → β α, α → α β or α → unknown word

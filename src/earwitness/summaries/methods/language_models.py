@@ -38,7 +38,7 @@ from earwitness.text.ngrams import (
     read_arpa,
 )
 from earwitness.text.sentences import split_sentences
-from earwitness.text.words import TOKENIZERS, normalise_word
+from earwitness.text.words import TOKENIZERS, is_spoken, normalise_word
 
 LN_10 = log(10)
 UNKNOWN_WORD_LOG10 = -7.0  # probability of a word that a language model does not know
@@ -353,7 +353,7 @@ def measure_fit(model: LanguageModel, utterances: Iterable[SpokenUtterance]) -> 
         places += int(is_known.sum())
         pairs = zip(utterance.words, is_known[:-1], strict=True)
         missing = [word for word, known in pairs if not known]
-        unspoken = [word for word in missing if not any(map(str.isalnum, word))]
+        unspoken = [word for word in missing if not is_spoken(word)]
         words += len(utterance.words) - len(unspoken)
         unknown.update(normalise_word(word) for word in missing if word not in unspoken)
     if not words:
@@ -422,7 +422,7 @@ def _split_text(
                 words = (
                     part for word in tokenize(sentence) for part in normalise_word(word).split()
                 )
-                kept = [word for word in words if _has_letters(word) and word not in RESERVED_WORDS]
+                kept = [word for word in words if is_spoken(word) and word not in RESERVED_WORDS]
                 if kept:
                     yield kept
 
@@ -440,7 +440,3 @@ def _read_lines(path: Path) -> Iterator[str]:
                     raise InputError([problem]) from None
     except InputError as error:
         raise InputError(error.problems, error.count, done="trained") from None
-
-
-def _has_letters(word: str) -> bool:
-    return any(map(str.isalnum, word))

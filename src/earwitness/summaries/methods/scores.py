@@ -24,7 +24,13 @@ from numpy.typing import NDArray
 from earwitness.errors import MissingExtra, UsageError, install_command, nearest
 from earwitness.summaries.methods.compaction import Floats, ScoreTables, SpokenUtterance
 from earwitness.summaries.methods.language_models import LanguageModel
-from earwitness.text.words import APOSTROPHES, PUNCTUATION_MARKS, normalise_word, tag_japanese
+from earwitness.text.words import (
+    APOSTROPHES,
+    PUNCTUATION_MARKS,
+    is_spoken,
+    normalise_word,
+    tag_japanese,
+)
 
 # --- Significance --------------------------------------------------------------------------------
 
@@ -195,17 +201,13 @@ def _mark_rare_words(language: str, words: Sequence[str]) -> NDArray[np.bool_]:
     frequent = _load_frequent_words(language)
     plain = [normalise_word(word) for word in words]
     left_out = frequent | HESITATIONS
-    return np.array([word not in left_out and _has_letters(word) for word in plain], np.bool_)
+    return np.array([word not in left_out and is_spoken(word) for word in plain], np.bool_)
 
 
 @cache
 def _load_frequent_words(language: str) -> frozenset[str]:
     frequencies = _load_corpus(language).frequencies
     return frozenset(sorted(frequencies, key=lambda word: -frequencies[word])[:FREQUENT_WORDS])
-
-
-def _has_letters(word: str) -> bool:
-    return any(map(str.isalnum, word))
 
 
 def _mark_by_hanta(language: str, words: Sequence[str]) -> NDArray[np.bool_]:
@@ -220,7 +222,7 @@ def _mark_by_hanta(language: str, words: Sequence[str]) -> NDArray[np.bool_]:
     tagged = _load_hanta(language).tag_sent(plain) if words else []
     return np.array(
         [
-            tag.startswith(tags) and lemma not in auxiliaries and _has_letters(word)
+            tag.startswith(tags) and lemma not in auxiliaries and is_spoken(word)
             for word, lemma, tag in tagged
         ],
         np.bool_,

@@ -43,9 +43,9 @@ from earwitness.core import StrPath
 from earwitness.errors import InputError, Problem, UsageError
 from earwitness.io.source import RecordSource
 from earwitness.summaries.methods.compaction import Floats
-from earwitness.summaries.methods.grammar import UNKNOWN_WORD, Grammar, is_spoken
+from earwitness.summaries.methods.grammar import UNKNOWN_WORD, Grammar
 from earwitness.summaries.methods.grammar_estimation import RuleCounts, normalise_counts
-from earwitness.text.words import normalise_word
+from earwitness.text.words import is_spoken, normalise_word
 
 # --- Dependency trees ----------------------------------------------------------------------------
 
