@@ -167,7 +167,7 @@ def _load_pocketsphinx() -> Any:
     try:
         folder = find_model_folder()
     except MissingExtra:
-        raise MissingExtra("pocketsphinx", "speech", "the English language model") from None
+        raise MissingExtra("pocketsphinx", "summarizer", "the English language model") from None
     return import_module("pocketsphinx").NGramModel.readfile(str(folder / LANGUAGE_MODEL_FILE))
 
 
