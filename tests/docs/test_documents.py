@@ -46,6 +46,7 @@ def part_printed(command: str) -> str:
 
 @pytest.mark.parametrize(("name", "block"), blocks("console"))
 def test_commands_print_what_the_documents_say(name: str, block: str) -> None:
+    (ROOT / "out").mkdir(exist_ok=True)  # as `make demo` does
     for command, want in refresh.steps(block):
         got = printed(refresh.joined(command))
         assert same(want, with_newline(got), doctest.ELLIPSIS), f"{name}: {command}\n{got}"
