@@ -185,7 +185,9 @@ def test_a_context_that_will_not_start_asks_for_a_click(browser: Browser) -> Non
         context.add_init_script(
             "let times = 0;"
             "const state = Object.getOwnPropertyDescriptor(BaseAudioContext.prototype, 'state');"
-            "AudioContext.prototype.resume = async () => { times += 1; };"
+            "const resume = AudioContext.prototype.resume;"
+            "AudioContext.prototype.resume = async function () {"
+            " times += 1; if (times > 1) { await resume.call(this); } };"
             "Object.defineProperty(AudioContext.prototype, 'state',"
             " { get() { return times < 2 ? 'suspended' : state.get.call(this); } });"
         )
