@@ -10,6 +10,7 @@ import pytest
 from earwitness.audio.logmel import ABSENT_BYTE, MEL_BANDS
 from earwitness.models.codebook import (
     SoundSegments,
+    average_neighbours,
     describe_segments,
     few_classes_note,
     find_prototypes,
@@ -19,25 +20,38 @@ from earwitness.models.codebook import (
 from helpers.samples import many
 
 
-def plain_prototypes(vectors: np.ndarray, count: int) -> tuple[list[int], list[float]]:
+def plain_prototypes(
+    vectors: np.ndarray, count: int, support: int
+) -> tuple[list[int], list[float]]:
     """One distance at a time."""
     middle = vectors.mean(axis=0)
     rows = [min(range(len(vectors)), key=lambda row: math.dist(vectors[row], middle))]
     separations: list[float] = []
     while len(rows) < count:
         near = [min(math.dist(one, vectors[row]) for row in rows) for one in vectors]
-        rows.append(max(range(len(vectors)), key=near.__getitem__))
+        supported = [row for row in range(len(vectors)) if near[row] > 0]
+        supported = [
+            row
+            for row in supported
+            if sum(math.dist(one, vectors[row]) < near[row] / 2 for one in vectors) > support
+        ]
+        if not supported:
+            break
+        rows.append(max(supported, key=near.__getitem__))
         separations.append(near[rows[-1]])
-    return rows, [separations[0], *separations]
+    return rows, [*separations[:1], *separations]
 
 
 @pytest.mark.parametrize("seed", range(many(5, 100)))
 def test_prototypes_and_classes_are_those_of_a_plain_search(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    vectors = rng.normal(size=(int(rng.integers(9, 60)), 7)).astype(np.float32)
+    centres = rng.normal(size=(6, 7))[rng.integers(0, 6, int(rng.integers(30, 60)))]
+    vectors = (centres + rng.normal(size=centres.shape) * 0.3).astype(np.float32)
     block = np.sort(rng.integers(0, 5, len(vectors)))
-    found = find_prototypes(vectors, 4)
-    rows, separations = plain_prototypes(vectors.astype(np.float64), 4)
+    support = int(rng.integers(0, 5))
+    found = find_prototypes(vectors, 4, support)
+    rows, separations = plain_prototypes(vectors.astype(np.float64), 4, support)
+    assert len(rows) > 1
     assert list(found.rows) == rows
     assert found.separations == pytest.approx(separations, rel=1e-5)
     classes = measure_classes(SoundSegments(vectors, block, block), found, 6)
@@ -50,17 +64,31 @@ def test_prototypes_and_classes_are_those_of_a_plain_search(seed: int) -> None:
             assert classes[number, column] == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_sound_that_occurs_once_has_the_heaviest_class() -> None:
+def test_a_sound_that_lasts_four_segments_has_the_heaviest_class_and_a_single_one_none() -> None:
     vectors = np.random.default_rng(0).normal(size=(500, 20)).astype(np.float32)
-    vectors[321] += 9
+    vectors[320:324] += 9
+    vectors[100] -= 20
     found = find_prototypes(vectors, 12)
-    assert found.rows[1] == 321
+    assert found.rows[1] in range(320, 324)
+    assert 100 not in found.rows
     classes = measure_classes(
-        SoundSegments(vectors, np.arange(500), np.zeros(500, int)), found, 500
+        SoundSegments(vectors, np.arange(500) // 4, np.arange(500) % 4), found, 125
     )
-    assert classes.argmax(axis=0)[1] == 321
-    assert classes[321, 1] == pytest.approx(1)
-    assert classes[:, 2:].max() < 0.3  # all others together are far nearer to each other
+    assert classes.argmax(axis=0)[1] == 80
+    assert classes[80, 1] == pytest.approx(1)
+
+
+def test_vectors_are_means_over_complete_neighbours_in_the_block() -> None:
+    vectors = np.random.default_rng(1).normal(size=(2, 6, 3)).astype(np.float32)
+    is_whole = np.ones((2, 6), np.bool_)
+    is_whole[1, 2] = False
+    means = average_neighbours(vectors, is_whole)
+    for block in range(2):
+        for place in range(6):
+            near = [n for n in range(max(0, place - 2), min(6, place + 3)) if is_whole[block, n]]
+            plain = np.mean([vectors[block, n] for n in near], axis=0)
+            assert means[block, place] == pytest.approx(plain, abs=1e-6)
+    assert average_neighbours(vectors[:, :1], is_whole[:, :1]).shape == (2, 1, 3)
 
 
 def test_vectors_that_are_all_alike_have_no_prototypes() -> None:

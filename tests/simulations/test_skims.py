@@ -43,14 +43,25 @@ def test_both_terms_are_monotone_in_z_on_every_day(rows: list[Row]) -> None:
     assert (np.diff(along(rows, "pareto", "sd_term"), axis=1) >= -NEVER).all()
 
 
-@pytest.mark.parametrize(("name", "sign"), [("tc", -1), ("sd", 1), ("true_tc", -1), ("true_sd", 1)])
-def test_measured_and_true_values_are_monotone_in_z_on_average(
+@pytest.mark.parametrize(("name", "sign"), [("tc", -1), ("sd", 1)])
+def test_measured_values_are_monotone_in_z_on_average(
     rows: list[Row], name: str, sign: int
 ) -> None:
     means = sign * along(rows, "pareto", name).mean(axis=0)
     if FULL:
         assert (np.diff(means) > 0).all()
     assert means[-1] > means[0]
+
+
+@pytest.mark.parametrize(("name", "sign"), [("true_tc", -1), ("true_sd", 1)])
+def test_true_values_follow_z_and_no_step_falls_significantly(
+    rows: list[Row], name: str, sign: int
+) -> None:
+    values = sign * along(rows, "pareto", name)
+    assert values.mean(axis=0)[-1] > values.mean(axis=0)[0]
+    if FULL:
+        assert interval(values[:, -1] - values[:, 0])[1] > 0
+        assert all(interval(step)[2] > 0 for step in np.diff(values, axis=1).T)
 
 
 def test_at_z_0_true_tc_is_at_least_that_of_downsampling(rows: list[Row]) -> None:
@@ -78,7 +89,7 @@ def test_the_curve_lies_above_that_of_the_published_method(rows: list[Row]) -> N
 @pytest.mark.parametrize(("measure", "truth"), [("tc", "true_tc"), ("sd", "true_sd")])
 def test_measures_go_with_the_truth(rows: list[Row], measure: str, truth: str) -> None:
     mean, low, _ = interval(worth(rows, measure, truth))
-    assert mean >= (0.6 if FULL else 0.5)  # few and short days say less
+    assert mean >= (0.7 if FULL else 0.5)  # few and short days say less
     assert low > 0.4
 
 

@@ -82,12 +82,14 @@ def _sum_by_centre(
 # For every band, a segment has the mean and the maximum of the level, and its mean change over 20
 # and over 100 ms; levels are relative to the mean of all bands, so loudness does not matter. These
 # values, standardized, are projected to their principal dimensions, each divided by the square root
-# of its standard deviation: halfway between plain and whitened.
+# of its standard deviation: halfway between plain and whitened. The vector of a segment is the mean
+# over it and its neighbours, up to 5 s within its block: a source is rarely the same every second.
 
 
 SEGMENT_FRAMES = 50  # 1 s
 CHANGE_FRAMES = (1, 5)  # 20 and 100 ms
 SEGMENT_DIMENSIONS = 30
+NEIGHBOUR_SEGMENTS = 2  # on each side
 TRAINING_BLOCKS = 2_500  # at most, to fit the projection
 
 
@@ -159,20 +161,37 @@ def find_segments(day: FrameBlocks) -> SoundSegments:
     found = [np.zeros((0, 2), np.int64)]
     for number, portion in enumerate(day.portions()):
         values, is_whole = describe_segments(portion, frames)
-        projected = (values[is_whole] - fitted.means) @ fitted.projection
-        vectors.append(projected.astype(np.float32, copy=False))
+        projected = average_neighbours((values - fitted.means) @ fitted.projection, is_whole)
+        vectors.append(projected[is_whole])
         found.append(np.add(np.argwhere(is_whole), (number * BLOCKS_PER_PORTION, 0)))
     places_found = np.concatenate(found)
     return SoundSegments(np.concatenate(vectors), places_found[:, 0], places_found[:, 1])
 
 
+def average_neighbours(vectors: Floats, is_whole: NDArray[np.bool_]) -> Floats:
+    """Return means of each segment and its neighbours (block × segment × dimension).
+
+    Neighbours are up to two complete segments before and after it in the same block.
+    """
+    complete = np.where(is_whole[..., None], vectors, np.float32(0))
+    sums, counts = complete.copy(), is_whole.astype(np.float32)
+    for step in range(1, min(NEIGHBOUR_SEGMENTS, is_whole.shape[1] - 1) + 1):
+        sums[:, step:] += complete[:, :-step]
+        sums[:, :-step] += complete[:, step:]
+        counts[:, step:] += is_whole[:, :-step]
+        counts[:, :-step] += is_whole[:, step:]
+    return np.asarray(sums / np.maximum(counts, 1)[..., None], np.float32)
+
+
 # --- Prototype classes ---------------------------------------------------------------------------
 # Prototypes are segments that differ as much as possible: the first is nearest to the mean of all,
-# each further one is farthest from the previous ones (Gonzalez 1985). So a sound that occurs once a
-# day has a prototype, as a sound that lasts all day has. How far a prototype is from the previous
-# ones is its separation s, and its weight is (s / S)², where S is the largest separation. A block
-# whose nearest segment is at distance d has the class value weight × max(0, 1 − d / s). Classes of
-# sounds that differ clearly from all others therefore count more than those of similar sounds.
+# each further one is farthest from the previous ones (Gonzalez 1985) among those with support: at
+# least three other segments are nearer to it than half that distance. So a sound that occurs once a
+# day has a prototype, as a sound that lasts all day has, but a chance mixture of sounds has none.
+# How far a prototype is from the previous ones is its separation s, and its weight is (s / S)²,
+# where S is the largest separation. A block whose nearest segment is at distance d has the class
+# value weight × max(0, 1 − d / s). Classes of sounds that differ clearly from all others therefore
+# count more than those of similar sounds.
 #
 # If all segments are alike, as in silence, there are no classes, and measures based on them are
 # undefined; the same holds for recordings of few blocks. The first and the last block may differ,
@@ -181,6 +200,7 @@ def find_segments(day: FrameBlocks) -> SoundSegments:
 
 MAX_PROTOTYPES = 128
 MIN_SEGMENTS_PER_PROTOTYPE = 4
+MIN_SUPPORT_SEGMENTS = 3  # other segments that resemble a prototype
 MIN_BLOCKS_WITH_CLASSES = 16  # with fewer, there are no classes
 MIN_BLOCKS_WITHOUT_NOTE = 96  # with fewer, a note says that classes are less reliable
 MIN_RELATIVE_SEPARATION = 1e-3  # segments nearer than this are alike
@@ -207,23 +227,30 @@ def few_classes_note(blocks: int, classes: int = MAX_PROTOTYPES) -> str:
     return f"{message}: sd and coverage are less reliable"
 
 
-def find_prototypes(vectors: Floats, count: int) -> Prototypes:
-    """Return up to ``count`` prototypes; none if there are fewer than two distinct vectors."""
+def find_prototypes(vectors: Floats, count: int, support: int = MIN_SUPPORT_SEGMENTS) -> Prototypes:
+    """Return up to ``count`` prototypes; none if there are fewer than two distinct vectors.
+
+    Each but the first has at least ``support`` other vectors nearer to it than half its separation.
+    """
     if not len(vectors):
         return Prototypes((), ())
     squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
     to_mean = _squared_distances(vectors, squares, vectors.mean(axis=0))
     rows, separations = [int(np.argmin(to_mean))], list[float]()
-    nearest_squares = _squared_distances(vectors, squares, vectors[rows[0]])
+    # squared distances to the nearest prototype; 0 for vectors without support
+    candidate_squares = _squared_distances(vectors, squares, vectors[rows[0]])
     while len(rows) < min(count, len(vectors)):
-        row = int(np.argmax(nearest_squares))
-        separation = float(np.sqrt(nearest_squares[row]))
+        row = int(np.argmax(candidate_squares))
+        separation = float(np.sqrt(candidate_squares[row]))
         if separation <= MIN_RELATIVE_SEPARATION * max([1.0, *separations[:1]]):
-            break  # all other vectors are alike one of the prototypes
+            break  # all other vectors are alike one of the prototypes, or have no support
+        distances = _squared_distances(vectors, squares, vectors[row])
+        if np.count_nonzero(distances < candidate_squares[row] / 4) <= support:  # itself included
+            candidate_squares[row] = 0.0  # separations only shrink, so it never gains support
+            continue
         rows.append(row)
         separations.append(separation)
-        distances = _squared_distances(vectors, squares, vectors[row])
-        nearest_squares = np.minimum(nearest_squares, distances)
+        candidate_squares = np.minimum(candidate_squares, distances)
     if not separations:
         return Prototypes((), ())
     return Prototypes(tuple(rows), (separations[0], *separations))
@@ -344,9 +371,10 @@ class Codebook:
     def signature(self) -> str:
         """All settings that determine the result."""
         return (
-            f"codebook/4,{LOGMEL_FORMAT},patch={PATCH_FRAMES},stride={STRIDE_FRAMES},patches={TRAINING_PATCHES},"
+            f"codebook/5,{LOGMEL_FORMAT},patch={PATCH_FRAMES},stride={STRIDE_FRAMES},patches={TRAINING_PATCHES},"
             f"dimensions={WHITENED_DIMENSIONS},codes={self.codes},threshold={CODE_THRESHOLD:g},most={MAXIMUM_WEIGHT:g},"
-            f"segment={SEGMENT_FRAMES},prototypes={MAX_PROTOTYPES},weights=squares,seed={self.seed}"
+            f"segment={SEGMENT_FRAMES},neighbours={NEIGHBOUR_SEGMENTS},prototypes={MAX_PROTOTYPES},"
+            f"support={MIN_SUPPORT_SEGMENTS},weights=squares,seed={self.seed}"
         )
 
     def embed(self, day: FrameBlocks) -> BlockEmbeddings:
