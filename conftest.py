@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import wave
 from pathlib import Path
 
+import numpy as np
 import pytest
 from _pytest.doctest import DoctestItem
 
 from helpers.study_listener import sounds, study
 
-EXAMPLE_FILES = ("study.yaml", "captions.yaml", "answers.jsonl")
+EXAMPLE_FILES = ("study.yaml", "captions.yaml", "answers.jsonl", "talk.wav", "table.csv")
+TALK_RATE, TALK_SPANS = 16_000, ((1.0, 4.2), (6.0, 9.3))  # Hz; seconds of sound in the example
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +26,24 @@ def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     study(folder, "rubric").rename(folder / "captions.yaml")
     simulated = study_simulate(folder / "study.yaml", seed=1)
     (folder / "answers.jsonl").write_bytes(b"".join(map(answer_line, simulated.answers)))
+    _write_talk(folder)
+    rows = (f"clip{number},4.5,{'indoors' if number % 2 else 'outdoors'}\n" for number in range(8))
+    (folder / "table.csv").write_text("name,seconds,place\n" + "".join(rows), encoding="utf-8")
     return folder
+
+
+def _write_talk(folder: Path) -> None:
+    """Write a recording with two passages of sound, and a table of these passages."""
+    samples = 10 * np.random.default_rng(0).standard_normal(10 * TALK_RATE)
+    for start, end in TALK_SPANS:
+        samples[round(start * TALK_RATE) : round(end * TALK_RATE)] *= 200
+    with wave.open(str(folder / "talk.wav"), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(TALK_RATE)
+        file.writeframes(samples.astype("<i2").tobytes())
+    lines = [f"talk,{start},{end}\n" for start, end in TALK_SPANS]
+    (folder / "speech.csv").write_text("recording,start,end\n" + "".join(lines), encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)

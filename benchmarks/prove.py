@@ -52,6 +52,7 @@ PARTS = {
     "Comparison of metrics with people, compared with scipy": ["benchmarks/concordance.py"],
     "Import of workbooks compared with openpyxl": ["benchmarks/workbooks.py"],
     "MP3 decoding compared with soundfile": ["benchmarks/sound.py"],
+    "Loudness compared with libebur128 and pyloudnorm": ["benchmarks/loudness.py"],
     "Recognition and alignment of speech": ["benchmarks/speech.py"],
     "Memory of alignment from a minute to two hours": ["benchmarks/speech.py", "--memory", "120"],
     "Skims of synthetic days with known truth": ["-P", "benchmarks/skim_days.py", "20"],

@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import io
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
 import pytest
 
+from earwitness.core import Key, Rating
+from earwitness.studies.study import Clip
 from earwitness.studies.workbooks.export import study_export_xlsx
 from earwitness.studies.workbooks.read import read_workbook
 from earwitness.studies.workbooks.to_answers import study_import_answers
+from earwitness.studies.workbooks.votes import make_ratings_workbook
 from helpers.caption_study import CLIPS, STUDY, captioned, designed, filled
 from helpers.libreoffice_workbook import resave
+from helpers.study_files import udase
 from helpers.workbooks import typed
 
 
@@ -58,3 +63,25 @@ def test_what_must_not_change_is_still_protected_after_libreoffice(tmp_path: Pat
     assert len(links) == CLIPS
     found = read_workbook(data, name="P1_local.xlsx")
     assert (found.listener, found.digest) == (1, read_workbook(path).digest)
+
+
+@pytest.mark.usefixtures("office")
+def test_a_workbook_of_ratings_has_the_same_cells_after_libreoffice(tmp_path: Path) -> None:
+    given = [
+        Rating(Key(item, system), scale, listener, 1, float(1 + (listener + place) % 5))
+        for item in ("clip0", "=1+1")
+        for place, system in enumerate(("C0", "C1"))
+        for scale in ("SIG", "OVRL")
+        for listener in (1, 2, 3)
+    ]
+    study = replace(udase(), material=(Clip("clip0", 4.0), Clip("=1+1", 4.0)))
+    before = make_ratings_workbook(study, given)
+    after = resave(before, tmp_path)
+    books = [openpyxl.load_workbook(io.BytesIO(data)) for data in (before, after)]
+    assert books[0].sheetnames == books[1].sheetnames == ["SIG", "OVRL", "means", "votes"]
+    for name in books[0].sheetnames:
+        one, other = (
+            [cell for row in book[name].iter_rows(values_only=True) for cell in row]
+            for book in books
+        )
+        assert [pytest.approx(cell) if isinstance(cell, float) else cell for cell in one] == other

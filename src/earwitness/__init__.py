@@ -6,9 +6,9 @@ score, compare, people, metrics, gather, network
 
 Run listening tests
 -------------------
-study_new, study_check, study_design, study_power, study_simulate, study_anchors, study_import,
-study_take, study_links, study_status, study_export, study_ratings, study_analyse,
-study_export_xlsx, study_import_xlsx
+audio_clips, audio_select, audio_normalize, audio_conditions, study_new, study_check, study_design,
+study_power, study_simulate, study_anchors, study_import, study_take, study_links, study_status,
+study_export, study_ratings, study_ratings_xlsx, study_analyse, study_export_xlsx, study_import_xlsx
 
 Check metrics against human ratings
 -----------------------------------
@@ -34,9 +34,9 @@ chapters, summaries, skims
     Functions such as ``chapters.collar([61, 120], [60], collar=3.0)``.
 
 The functions have the names of the commands of the command line program (``earwitness --help``),
-with ``study_`` for those of ``earwitness study`` and ``_experiment`` for those of ``earwitness
-experiment``; those of ``earwitness summarizer`` are in ``earwitness.summaries.methods``. Everything
-is imported when it is first used.
+with ``study_`` for those of ``earwitness study``, ``audio_`` for those of ``earwitness audio`` and
+``_experiment`` for those of ``earwitness experiment``; those of ``earwitness summarizer`` are in
+``earwitness.summaries.methods``. Everything is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -53,6 +53,10 @@ if TYPE_CHECKING:
     from earwitness.chapters.gather import gather as gather
     from earwitness.experiments.references import references_experiment as references_experiment
     from earwitness.experiments.simulate import simulate_experiment as simulate_experiment
+    from earwitness.material.clips import audio_clips as audio_clips
+    from earwitness.material.normalize import audio_normalize as audio_normalize
+    from earwitness.material.reference_conditions import audio_conditions as audio_conditions
+    from earwitness.material.selection import audio_select as audio_select
     from earwitness.metaeval.agree import agree as agree
     from earwitness.output_formats import render as render
     from earwitness.registry import metrics as metrics
@@ -78,12 +82,17 @@ if TYPE_CHECKING:
     from earwitness.studies.take import study_take as study_take
     from earwitness.studies.workbooks import study_import_xlsx as study_import_xlsx
     from earwitness.studies.workbooks.export import study_export_xlsx as study_export_xlsx
+    from earwitness.studies.workbooks.votes import study_ratings_xlsx as study_ratings_xlsx
     from earwitness.summaries.methods.summarize import summarize as summarize
     from earwitness.word_networks import network as network
 
 FUNCTION_MODULES = {
     "agree": "metaeval.agree",
     "align": "speech.align",
+    "audio_clips": "material.clips",
+    "audio_conditions": "material.reference_conditions",
+    "audio_normalize": "material.normalize",
+    "audio_select": "material.selection",
     "compare": "scoring.compare",
     "gather": "chapters.gather",
     "metrics": "registry",
@@ -107,6 +116,7 @@ FUNCTION_MODULES = {
     "study_new": "studies.prepare",
     "study_power": "studies.power",
     "study_ratings": "studies.ratings.from_answers",
+    "study_ratings_xlsx": "studies.workbooks.votes",
     "study_simulate": "studies.simulate",
     "study_status": "studies.admin",
     "study_take": "studies.take",
@@ -119,6 +129,10 @@ __all__ = [
     "__version__",
     "agree",
     "align",
+    "audio_clips",
+    "audio_conditions",
+    "audio_normalize",
+    "audio_select",
     "chapters",
     "compare",
     "gather",
@@ -144,6 +158,7 @@ __all__ = [
     "study_new",
     "study_power",
     "study_ratings",
+    "study_ratings_xlsx",
     "study_simulate",
     "study_status",
     "study_take",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import struct
 import wave
 from pathlib import Path
@@ -10,7 +12,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from earwitness.audio.files import Sound, read_sound, write_sound
+from earwitness.audio.files import Sound, read_sound, write_sound, write_wav
 from earwitness.audio.signal import low_pass
 from earwitness.audio.wav import wav_seconds
 from earwitness.errors import UsageError
@@ -53,6 +55,16 @@ def test_what_is_no_wav_file_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "x.wav").write_bytes(data)
     with pytest.raises(UsageError, match=r"x\.wav: (not a )?WAV file"):
         wav_seconds(tmp_path / "x.wav")
+
+
+def test_equal_samples_give_equal_float_files_without_a_time_stamp() -> None:
+    file = io.BytesIO()
+    write_wav(file, Sound(np.full((100, 1), 0.25), 8000, "FLOAT"))
+    place = file.getvalue().index(b"PEAK")
+    version, stamp = struct.unpack_from("<II", file.getvalue(), place + 8)
+    assert (version, stamp) == (1, 0)
+    file.seek(0)
+    assert soundfile.read(file)[0].tolist() == [0.25] * 100
 
 
 @pytest.mark.parametrize("cutoff", [3500, 7000])
@@ -102,4 +114,16 @@ def test_files_are_written_as_they_were_stored_and_never_over_others(tmp_path: P
         write_sound(tmp_path / "new" / "b.wav", sound)
     with pytest.raises(UsageError, match="would clip"):
         write_sound(tmp_path / "c.wav", Sound(samples * 4, 8000, "PCM_16"))
+    for subtype in ("PCM_16", "FLOAT"):
+        with pytest.raises(UsageError, match="not numbers"):
+            write_sound(tmp_path / "c.wav", Sound(samples * np.nan, 8000, subtype))
     assert not (tmp_path / "c.wav").exists()
+
+
+def test_a_full_disk_is_an_error_of_the_file() -> None:
+    class FullFile(io.BytesIO):
+        def write(self, _content: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        write_wav(FullFile(), Sound(np.zeros(100), 8000, "PCM_16"))

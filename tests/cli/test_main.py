@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import earwitness
+from earwitness.cli.audio import audio_command
 from earwitness.cli.experiment import experiment_command
 from earwitness.cli.main import COMMANDS, STUDY_COMMANDS, main
 from earwitness.io.source import READ_BLOCK_BYTES
@@ -49,10 +50,11 @@ def test_help_comes_without_numpy_and_scipy() -> None:
 
 def test_every_command_is_a_function_and_no_other_name_is_accepted() -> None:
     # another package, a service, and groups; the functions of summarizer are in summaries.methods
-    own = {"chunkseg", "serve", "study", "experiment", "summarizer"}
+    own = {"chunkseg", "serve", "audio", "study", "experiment", "summarizer"}
     study = {f"study_{name.replace('-', '_')}" for name in STUDY_COMMANDS}
     experiments = {f"{name}_experiment" for name in experiment_command.commands}
-    grouped = study | experiments
+    audio = {f"audio_{name}" for name in audio_command.commands}
+    grouped = audio | study | experiments | {"study_ratings_xlsx"}
     assert {*earwitness.FUNCTION_MODULES} == ({*COMMANDS} - own) | grouped | {"render"}
     assert all(callable(getattr(earwitness, name)) for name in earwitness.FUNCTION_MODULES)
     with pytest.raises(AttributeError, match="scoree"):

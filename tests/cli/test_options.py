@@ -316,6 +316,7 @@ def test_a_selected_value_has_the_numbers_that_it_has_among_all() -> None:
 def test_every_command_with_output_has_the_short_option() -> None:
     without = {
         "metrics",
+        "audio",
         "study",
         "experiment",
         "summarizer",

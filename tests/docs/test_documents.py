@@ -20,6 +20,7 @@ from helpers.command_line import run
 from refresh import BLOCK, ROOT, documents, same, with_newline
 
 DOCUMENTS = documents()
+TUTORIAL = "tutorial-"  # how names of documents start whose blocks follow from each other
 SET_UP = {"make demo", "make test"}  # .ci/run calls the first and is called from the second
 
 
@@ -44,7 +45,17 @@ def part_printed(command: str) -> str:
     return refresh.shell(command)
 
 
-@pytest.mark.parametrize(("name", "block"), blocks("console"))
+def console_blocks() -> list[tuple[str, str]]:
+    """Blocks of commands; those of a tutorial are one block, since each needs the ones before."""
+    joined = [
+        (path.name, "".join(refresh.blocks(path, "console")))
+        for path in DOCUMENTS
+        if path.name.startswith(TUTORIAL)
+    ]
+    return [one for one in blocks("console") if not one[0].startswith(TUTORIAL)] + joined
+
+
+@pytest.mark.parametrize(("name", "block"), console_blocks())
 def test_commands_print_what_the_documents_say(name: str, block: str) -> None:
     (ROOT / "out").mkdir(exist_ok=True)  # as `make demo` does
     for command, want in refresh.steps(block):

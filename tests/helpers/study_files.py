@@ -47,10 +47,10 @@ def udase(**more: Any) -> Study:
 
 
 def sound(path: Path, seconds: float = 0.1) -> None:
-    """A silent WAV file."""
+    """A WAV file that is not silent, with the same samples for every name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(1000)
-        file.writeframes(bytes(2 * round(1000 * seconds)))
+        file.writeframes(b"\0\x08" * round(1000 * seconds))

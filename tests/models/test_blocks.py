@@ -70,11 +70,11 @@ def test_blocks_begin_with_every_stretch_and_remainders_are_left_out(
     assert find_embedder(name).signature in blocks.signature
 
 
-def test_blocks_have_a_class_for_every_four_segments(day: Recording, cache: Cache) -> None:
-    for block, classes in ((2.0, 18), (0.32, 56)):  # 36 blocks of two segments, and 227 of one
+def test_blocks_have_at_most_a_class_for_every_four_segments(day: Recording, cache: Cache) -> None:
+    for block, most in ((2.0, 18), (0.32, 56)):  # 36 blocks of two segments, and 227 of one
         blocks, _ = read_recording_blocks(day, Codebook(), block=block, cache=cache)
-        assert blocks.classes.shape == (len(blocks), classes)
-        assert len(blocks.class_names) == classes
+        assert blocks.classes.shape == (len(blocks), len(blocks.class_names))
+        assert 1 < len(blocks.class_names) <= most
         assert 0 <= blocks.classes.min() <= blocks.classes.max() <= 1
         assert bool(blocks.few_classes_note) == (len(blocks) < 96)
 

@@ -15,9 +15,10 @@ from snapshot.inputs import (
 from snapshot.runner import Command
 
 VERBS = (
-    "agree align chunkseg compare gather network people metrics serve skim study soundscape score "
-    "summarize transcribe"
+    "agree align audio chunkseg compare gather network people metrics serve skim study soundscape "
+    "score summarize transcribe"
 )
+AUDIO_VERBS = "clips select normalize conditions"
 EXPERIMENT_VERBS = "references simulate"
 SUMMARIZER_VERBS = "train-lm train-grammar tune"
 STUDY_VERBS = (
@@ -33,6 +34,7 @@ HELP = (
     Command("version", "--version"),
     *(Command(f"help-{verb}", f"{verb} --help") for verb in VERBS.split()),
     *(Command(f"help-study-{verb}", f"study {verb} --help") for verb in STUDY_VERBS.split()),
+    *(Command(f"help-audio-{verb}", f"audio {verb} --help") for verb in AUDIO_VERBS.split()),
     *(
         Command(f"help-experiment-{verb}", f"experiment {verb} --help")
         for verb in EXPERIMENT_VERBS.split()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 from earwitness.errors import MissingExtra, UsageError
 
 # --- Whole-file reading and writing --------------------------------------------------------------
+
+
+MAX_HEADER_BYTES = 128  # of a WAV file, before its samples
 
 
 class Sound(NamedTuple):
@@ -42,10 +46,27 @@ def sound_rate(path: Path) -> int:
         raise UsageError(f"{path}: cannot be read: {error}") from error
 
 
+def sound_subtype(path: Path) -> str:
+    """Return the sample format of a file; 16-bit PCM if only PyAV can read it."""
+    soundfile = sound_library()
+    try:
+        return str(soundfile.info(path).subtype)
+    except soundfile.SoundFileError:
+        return "PCM_16"
+
+
 def write_sound(path: Path, sound: Sound) -> None:
-    """Write a new WAV file; samples beyond full scale are refused."""
-    if abs(sound.samples).max(initial=0) > 1 and not sound.subtype.startswith(("FLOAT", "DOUBLE")):
+    """Write a new WAV file; samples beyond full scale, or not numbers, are refused."""
+    peak = abs(sound.samples).max(initial=0)
+    if not np.isfinite(peak):
+        raise UsageError(f"{path}: has samples that are not numbers")
+    if peak > 1 and not sound.subtype.startswith(("FLOAT", "DOUBLE")):
         raise UsageError(f"{path}: samples exceed full scale and would clip")
+    write_new_wav(path, sound)
+
+
+def write_new_wav(path: Path, sound: Sound) -> None:
+    """Write a new WAV file, without a check of its samples."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
@@ -56,7 +77,13 @@ def write_sound(path: Path, sound: Sound) -> None:
 
 def write_wav(file: BinaryIO, sound: Sound) -> None:
     """Write WAV into an open file."""
-    sound_library().write(file, sound.samples, sound.rate, subtype=sound.subtype, format="WAV")
+    buffer = io.BytesIO()  # soundfile hides errors of the file
+    sound_library().write(buffer, sound.samples, sound.rate, subtype=sound.subtype, format="WAV")
+    content = buffer.getbuffer()
+    peak_chunk = bytes(content[:MAX_HEADER_BYTES]).find(b"PEAK")
+    if peak_chunk > 0:  # in float files; without its time stamp, equal samples give equal files
+        content[peak_chunk + 12 : peak_chunk + 16] = bytes(4)
+    file.write(content)
 
 
 def sound_library() -> Any:

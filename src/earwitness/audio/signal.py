@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import accumulate
 from math import gcd
 from typing import Any, NamedTuple
@@ -11,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.errors import UsageError
+from earwitness.errors import MissingExtra, UsageError
 
 # --- Fades ---------------------------------------------------------------------------------------
 # Where two pieces overlap, one fades out along a cosine and the other in along a sine. Unrelated
@@ -145,10 +147,30 @@ def apply_gain(samples: Samples, gain: float) -> Samples:
     return samples if gain == 0 else samples * np.float32(10 ** (gain / 20))
 
 
+def fit_frames(pieces: Iterable[Samples], frames: int) -> Iterator[Samples]:
+    """Yield pieces up to a number of frames, and silence if there are fewer."""
+    left, last = frames, np.zeros((0, 1))
+    for piece in pieces:
+        last = piece[:left]
+        left -= len(last)
+        yield last
+        if not left:
+            return
+    for start in range(0, left, 1 << 20):
+        yield np.zeros((min(1 << 20, left - start), last.shape[1]))
+
+
 # --- Sample-rate conversion ----------------------------------------------------------------------
 
 
 RESAMPLING_HALF_LENGTH = 10  # of SciPy's default filter, in periods of the lower rate
+
+
+def load_soxr() -> Any:
+    """Return soxr, or raise an error if it is not installed."""
+    if find_spec("soxr") is None:
+        raise MissingExtra("soxr", "audio", "resampling")
+    return import_module("soxr")
 
 
 def resample(samples: Samples, rate: int, wanted: int) -> Samples:

@@ -39,6 +39,7 @@ COMMAND_SECTIONS = {
         "chunkseg": Verb("chunkseg", "Score with the options of the chunkseg package."),
     },
     "Run listening tests": {
+        "audio": Verb("audio", "Cut clips, match loudness and make reference conditions."),
         "study": Verb("main", "Plan, run and analyse a study with listeners."),
         "serve": Verb("serve", "Serve a study to listeners in their browsers."),
     },

@@ -47,6 +47,7 @@ from earwitness.studies.study import Study
 from earwitness.studies.take import Addresses, study_take
 from earwitness.studies.trials import KINDS
 from earwitness.studies.wording import wording
+from earwitness.studies.workbooks.votes import study_ratings_xlsx
 
 # --- Command study power -------------------------------------------------------------------------
 
@@ -259,11 +260,32 @@ def new_command(protocol: str, output: Path | None) -> None:
     type=click.Choice(PLAN_FORMATS),
     help="Output format.  [default: from the ending of --output, else text]",
 )
+@click.option(
+    "--audio/--no-audio",
+    default=True,
+    show_default=True,
+    help="Measure and compare the audio files.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    help="Number of worker processes for audio files.  [default: number of cores from 200 MB of "
+    "audio on, else 1]",
+)
 @OUTPUT_OPTION
-def check_command(study: Path, minutes: float | None, to: str | None, output: Path | None) -> None:
+def check_command(
+    study: Path,
+    minutes: float | None,
+    to: str | None,
+    audio: bool,
+    jobs: int | None,
+    output: Path | None,
+) -> None:
     """Check STUDY and show its plan, time per listener and balance.
 
-    If the tables of clips or captions do not exist yet, the plan uses examples.
+    If the tables of clips or captions do not exist yet, the plan uses examples. Audio files that
+    are missing, unreadable or silent are errors; differences in format, length and loudness,
+    clipping and identical files are notes.
 
     \b
     earwitness study check study.yaml
@@ -271,10 +293,13 @@ def check_command(study: Path, minutes: float | None, to: str | None, output: Pa
     """
     form = to or output_format(output, PLAN_FORMATS, {"htm": "html", "txt": "text"})
     target = TextTarget(output, [str(study)])
-    with warnings_as_notes():
-        checked_design = study_check(study, minutes=minutes)
+    with warnings_as_notes(), progress_bar(unit="files") as progress:
+        design = study_check(study, minutes=minutes, audio=audio, jobs=jobs, progress=progress)
     width = shutil.get_terminal_size((100, 24)).columns
-    target.write(study_render(checked_design, form, width=width))
+    target.write(study_render(design, form, width=width))
+    if output is not None and design.audio is not None:
+        for note in design.audio.notes:
+            click.echo(f"note: {note}", err=True)
 
 
 @click.command("design")
@@ -378,29 +403,44 @@ def import_command(config: Path, output: Path, root: Path | None, listeners: int
     click.echo(f"wrote {output}", err=True)
 
 
+RATING_FORMATS = ("jsonl", "csv", "xlsx")
+
+
 @click.command("ratings")
 @STUDY_ARGUMENT
 @click.argument("answers", type=FILE_PATH)
 @click.option(
     "--to",
-    type=click.Choice(["jsonl", "csv"]),
+    type=click.Choice(RATING_FORMATS),
     help="Output format.  [default: from the ending of --output, else jsonl]",
 )
 @OUTPUT_OPTION
 def ratings_command(study: Path, answers: Path, to: str | None, output: Path | None) -> None:
     """Convert ANSWERS to STUDY to ratings, one line per rating.
 
+    A workbook (xlsx) has one sheet per scale, with all votes and their mean per stimulus and
+    system, and sheets with the means of systems, the votes on anchors, and all ratings.
+
     \b
     earwitness study ratings study.yaml answers.jsonl -o ratings.csv
+    earwitness study ratings study.yaml answers.jsonl -o ratings.xlsx
     """
     if not answers.exists():
         raise UsageError(f"{answers}: the file does not exist")
     target = TextTarget(output, [str(study), str(answers)])
+    ending = "" if output is None else output.suffix.removeprefix(".").lower()
+    form = to or (ending if ending in RATING_FORMATS else "jsonl")
+    if form == "xlsx":
+        if output is None:
+            raise UsageError("a workbook is not printed — set --output")
+        with warnings_as_notes():
+            study_ratings_xlsx(study, answers, output)
+        click.echo(f"wrote {output}", err=True)
+        return
     with warnings_as_notes():
         records = study_ratings(study, answers)
-    is_csv = to == "csv" or (to is None and output is not None and output.suffix == ".csv")
     text = records_csv(records) if records else ""
-    target.write(text if is_csv else _lines_text(records))
+    target.write(text if form == "csv" else _lines_text(records))
 
 
 def _lines_text(records: Sequence[dict[str, Any]]) -> str:

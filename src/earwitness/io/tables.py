@@ -465,13 +465,15 @@ TABLE_ERRORS = (OSError, UnicodeError, csv.Error)
 
 
 @contextmanager
-def open_csv(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, dict[str, Any]]]]]:
+def open_csv(
+    path: Path, delimiter: str = ","
+) -> Iterator[tuple[list[str], Iterator[tuple[int, dict[str, Any]]]]]:
     """Yield the columns of a CSV file, and its rows with their line numbers.
 
     Missing cells of a short row are None; surplus cells of a long row have the key None.
     """
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader: csv.DictReader[Any] = csv.DictReader(file)
+        reader: csv.DictReader[Any] = csv.DictReader(file, delimiter=delimiter)
         yield list(reader.fieldnames or ()), ((reader.line_num, row) for row in reader)
 
 
@@ -487,7 +489,17 @@ class RowTable:
     problems: list[Problem] = field(default_factory=list)
 
 
-def read_row_table(path: Path, remedy: str = "") -> RowTable:
+def delimiter_remedy(columns: Sequence[str]) -> str:
+    """Return the remedy for a header that commas do not divide; an empty text for others.
+
+    >>> delimiter_remedy(["recording;room"])
+    'separate columns with commas'
+    """
+    is_undivided = len(columns) == 1 and any(mark in columns[0] for mark in ";\t")
+    return "separate columns with commas" if is_undivided else ""
+
+
+def read_row_table(path: Path, remedy: str = "", *, delimiter: str = ",") -> RowTable:
     """Read all rows of a CSV file, or of a JSON Lines file (.jsonl).
 
     Rows are as in ``open_csv``. If the file cannot be read, the problem has ``remedy``.
@@ -497,7 +509,7 @@ def read_row_table(path: Path, remedy: str = "") -> RowTable:
         if path.suffix == ".jsonl":
             table.rows = list(_read_objects(path, table.problems))
         else:
-            with open_csv(path) as (columns, rows):
+            with open_csv(path, delimiter) as (columns, rows):
                 table.columns, table.rows = columns, list(rows)
             _drop_index(table)
     except TABLE_ERRORS as error:

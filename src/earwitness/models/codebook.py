@@ -161,8 +161,8 @@ def find_segments(day: FrameBlocks) -> SoundSegments:
     found = [np.zeros((0, 2), np.int64)]
     for number, portion in enumerate(day.portions()):
         values, is_whole = describe_segments(portion, frames)
-        projected = average_neighbours((values - fitted.means) @ fitted.projection, is_whole)
-        vectors.append(projected[is_whole])
+        projected = ((values - fitted.means) @ fitted.projection).astype(np.float32, copy=False)
+        vectors.append(average_neighbours(projected, is_whole)[is_whole])
         found.append(np.add(np.argwhere(is_whole), (number * BLOCKS_PER_PORTION, 0)))
     places_found = np.concatenate(found)
     return SoundSegments(np.concatenate(vectors), places_found[:, 0], places_found[:, 1])
@@ -406,6 +406,8 @@ def learn_classes(day: FrameBlocks) -> tuple[Floats, tuple[str, ...]]:
         return np.zeros((len(day), 0), np.float32), ()
     count = min(MAX_PROTOTYPES, len(segments.vectors) // MIN_SEGMENTS_PER_PROTOTYPE)
     prototypes = find_prototypes(segments.vectors, count)
+    if not prototypes.rows:  # in a short recording, no two segments may be alike
+        prototypes = find_prototypes(segments.vectors, count, support=0)
     seconds = min(SEGMENT_FRAMES, day.rows) / FRAMES_PER_SECOND
     names = tuple(
         f"{CLASS_NAME_PREFIX} {day.places[segments.block[row]].start + at:.0f} s"

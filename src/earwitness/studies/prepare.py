@@ -12,8 +12,9 @@ from typing import Any
 
 import yaml
 
-from earwitness.audio.files import Sound, read_sound, sound_rate, write_sound
-from earwitness.audio.signal import can_pass, low_pass
+from earwitness.audio.conditions import make_anchor
+from earwitness.audio.files import read_sound, sound_rate, write_sound
+from earwitness.audio.signal import can_pass
 from earwitness.audio.wav import wav_seconds
 from earwitness.core import Progress, no_progress
 from earwitness.errors import InputError, UsageError, nearest
@@ -90,11 +91,7 @@ def check_rate(source: Path, cutoff: float) -> None:
 
 def write_anchor(source: Path, target: Path, cutoff: float) -> None:
     """Write a low-passed copy of an audio file."""
-    sound = read_sound(source)
-    samples = low_pass(sound.samples, sound.rate, cutoff)
-    if not sound.subtype.startswith(("FLOAT", "DOUBLE")):
-        samples = samples.clip(-1, 1)  # a filter may slightly overshoot full scale
-    write_sound(target, Sound(samples, sound.rate, sound.subtype))
+    write_sound(target, make_anchor(read_sound(source), cutoff))
 
 
 def study_import(

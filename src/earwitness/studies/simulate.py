@@ -36,6 +36,7 @@ from earwitness.version import __version__
 
 HIDDEN_REFERENCE_QUALITY = 1.2  # above 1, so that most listeners recognize it
 ANCHOR_QUALITIES = (0.2, 0.4)
+MIDDLE_QUALITY = 0.5  # of anchors that all listeners hear first
 ANSWERS_FILE = "answers.jsonl"
 
 
@@ -143,6 +144,8 @@ def _build_world(design: Design, population: Population, seed: int) -> World:
         others |= dict(
             zip(extra[1:], (*ANCHOR_QUALITIES, *[ANCHOR_QUALITIES[-1]] * len(extra)), strict=False)
         )
+    if study.anchors and study.anchor_system not in (*study.systems, *others):
+        others[study.anchor_system] = MIDDLE_QUALITY
     listeners = tuple(plan.listener for plan in design.plans)
     return World(population, study.systems, listeners, seed, others)
 

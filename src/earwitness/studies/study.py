@@ -12,6 +12,7 @@ from earwitness.report.result import Result, TableRows
 
 if TYPE_CHECKING:
     from earwitness.report.parts import Report
+    from earwitness.studies.file.audio_checks import StudyAudio
 
 # --- Study, trials and design --------------------------------------------------------------------
 
@@ -239,11 +240,15 @@ class ListenerPlan:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Design(Result):
-    """Design of a study: subsets per block and panel, and a plan per listener."""
+    """Design of a study: subsets per block and panel, and a plan per listener.
+
+    ``audio`` has the measurements of its audio files and notes on them, if they were checked.
+    """
 
     study: Study
     subsets: tuple[tuple[tuple[str, ...], ...], ...]
     plans: tuple[ListenerPlan, ...]
+    audio: StudyAudio | None = None
 
     def make_report(self) -> Report:
         """Return the report of the design: plan, time per listener and balance."""

@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from earwitness.stats.arrays import Bools, Ints
+from earwitness.studies.design.anchors import anchor_claims
 from earwitness.studies.design.orders import MAX_TRIALS_FOR_ALL_ORDERS, can_avoid_repeats
 from earwitness.studies.design.subset_balance import (
     CLAIM_IMPOSSIBLE,
@@ -390,13 +391,14 @@ MAX_SUCCESSION_DIFFERENCE = 2  # largest allowed difference between counts
 
 
 def check_balance(design: Design) -> list[Claim]:
-    """Return all balance claims of a design, block by block."""
+    """Return all balance claims of a design, block by block, and those of its anchors."""
     several = len(design.study.blocks) > 1
-    return [
+    claims = [
         replace(claim, what=f"block {number + 1}: {claim.what}") if several else claim
         for number in range(len(design.study.blocks))
         for claim in _BlockBalance.of(design, number).claims()
     ]
+    return [*claims, *anchor_claims(design)]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from math import ceil
 
 import numpy as np
 
+from earwitness.studies.design.anchors import AnchorSet, order_anchors
 from earwitness.studies.design.incomplete import first_scale_order, systems_heard
 from earwitness.studies.design.orders import PanelHistory, group_clips
 from earwitness.studies.design.subsets import equivalent_subsets
@@ -145,12 +146,12 @@ def scale_orders(study: Study, number: int, listener: int) -> list[tuple[str, ..
 
 
 def _order_anchors(study: Study, listener: int, scales: tuple[str, ...]) -> Session:
-    """Return all anchors in random order, drawn per listener."""
-    rng = np.random.default_rng([study.seed, ANCHORS_STREAM, listener])
-    order = rng.permutation(len(study.anchors))
-    return tuple(
-        Trial(study.anchors[i].name, (study.anchor_system,), scales) for i in order.tolist()
-    )
+    """Return all anchors in an order of the listener's own, balanced over listeners."""
+    if not study.anchors:
+        return ()
+    anchors = AnchorSet.of([clip.name for clip in study.anchors])
+    order = order_anchors(anchors, listener, (study.seed, ANCHORS_STREAM))
+    return tuple(Trial(study.anchors[i].name, (study.anchor_system,), scales) for i in order)
 
 
 # --- Minutes per listener ------------------------------------------------------------------------

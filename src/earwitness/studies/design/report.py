@@ -14,7 +14,8 @@ from warnings import warn
 
 import numpy as np
 
-from earwitness.errors import EarwitnessWarning, UsageError
+from earwitness.core import Progress, no_progress
+from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError
 from earwitness.io.atomic import AtomicFolder
 from earwitness.report.html.page import render_html
 from earwitness.report.parts import CategoryShares, Lines, Report, Section, Table
@@ -30,6 +31,7 @@ from earwitness.studies.design.subset_balance import (
     missing_strata,
     subset_margins,
 )
+from earwitness.studies.file.audio_checks import audio_section, check_audio
 from earwitness.studies.file.listener_rows import playlist_rows
 from earwitness.studies.file.reader import read_study, with_digest
 from earwitness.studies.results import Procedure
@@ -45,7 +47,7 @@ WHOLE_LABEL = "all clips"
 
 
 def design_report(design: Design) -> Report:
-    """Return the report on a design: plan, time per listener and balance."""
+    """Return the report on a design: plan, time per listener, balance, and checked audio files."""
     study, balance_claims = design.study, check_balance(design)
     about = (
         f"{study.listeners} listeners in {study.panels} panels, {len(study.systems)} systems, "
@@ -58,6 +60,8 @@ def design_report(design: Design) -> Report:
     ]
     for number in range(len(study.blocks)):
         sections += _subset_sections(design, number)
+    if design.audio is not None:
+        sections.append(audio_section(design.audio))
     provenance = (f"study: {study.title}", f"seed: {study.seed}", f"digest: {study.digest or '–'}")
     return Report(f"Design of {study.title}", about, (), tuple(sections), provenance)
 
@@ -325,27 +329,42 @@ def _playback_sentence(kind: TrialKind) -> str:
 Record = Mapping[str, object]
 
 
-def study_check(study: str | PathLike[str] | Study, *, minutes: float | None = None) -> Design:
-    """Check a study file and return its design: plan, time per listener and balance.
+def study_check(
+    study: str | PathLike[str] | Study,
+    *,
+    minutes: float | None = None,
+    audio: bool = True,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> Design:
+    """Check a study file and its audio files, and return the design with plan, time and balance.
 
     If the tables of clips or captions do not exist yet, the design uses examples.
 
     Parameters
     ----------
     study
-        Path of a study file, or a study.
+        Path of a study file, or a study, whose audio files are not checked.
     minutes
         Minutes per listener, which set the number of clips of the first block.
+    audio
+        Whether to measure the audio files and compare their formats, lengths, loudness and content.
+    jobs
+        Number of worker processes for audio files. By default one per core if there is much audio.
+    progress
+        Called with the number of audio files measured, and their total.
 
     Returns
     -------
     Design
-        The design; ``render`` and notebooks show its report.
+        The design; ``render`` and notebooks show its report. Its ``audio.notes`` are what weakens
+        the study.
 
     Raises
     ------
     InputError
-        If the study file is invalid; lists all problems.
+        If the study file is invalid, or an audio file is missing, unreadable or silent; lists all
+        problems.
     UsageError
         If the time is too short, or the study sets its clips by rows.
 
@@ -355,7 +374,15 @@ def study_check(study: str | PathLike[str] | Study, *, minutes: float | None = N
     >>> len(design.plans)
     2
     """
-    return make_design(read_plan(study, minutes, draft=True))
+    design = make_design(read_plan(study, minutes, draft=True))
+    if not audio or isinstance(study, Study):
+        return design
+    try:
+        checked = check_audio(design.study, Path(study).parent, jobs=jobs, progress=progress)
+    except MissingExtra as error:
+        warn(f"audio files were not checked: {error}", EarwitnessWarning, 2)
+        return design
+    return replace(design, audio=checked)
 
 
 def study_design(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -135,13 +135,20 @@ def _no_page(answer: Answer) -> str:
 # --- Ratings from answers ------------------------------------------------------------------------
 
 
-def ratings_from_answers(study: Study, answers: Mapping[int, Answer], source: str) -> list[Rating]:
-    """Return the ratings of answers, which are given by line number."""
+def ratings_from_answers(
+    study: Study, answers: Mapping[int, Answer], source: str, *, of_anchors: bool = False
+) -> list[Rating]:
+    """Return the ratings of answers, which are given by line number.
+
+    With ``of_anchors``, these are the ratings of anchors, which are not analysed, in session 0.
+    """
     ratings, problems = list[Rating](), list[Problem]()
     answered = _AnsweredPages(study)
     for line, answer in answers.items():
         try:
             page = answered.page(answer)
+            if of_anchors:
+                page = replace(page, counts=page.name.startswith(f"{ANCHOR_PAGES}."))
             ratings += read_page(study, page, answer.values, answer.listener)
         except BadAnswer as error:
             problems += [Problem(source, line, "values", message) for message in error.wrong]

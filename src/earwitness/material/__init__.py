@@ -1,0 +1,1 @@
+"""Listening material: cutting clips, levelling files, reference conditions."""

@@ -1,0 +1,373 @@
+"""Speech of recordings in annotation files: CHiME JSON, RTTM, CTM, TextGrid, subtitles, CSV."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+from unicodedata import normalize
+
+from earwitness.chapters.formats import RTTM_FIELDS
+from earwitness.chapters.gather import text_of, transcripts_in
+from earwitness.errors import Problem
+from earwitness.io.tables import delimiter_remedy, read_row_table
+from earwitness.text.timed_transcripts import (
+    PHONE_TIERS,
+    SENTENCE_TIERS,
+    SILENCES,
+    TSV_HEADER,
+    WORD_TIERS,
+    TimedTranscript,
+)
+from earwitness.text.times import TimestampFormat
+from earwitness.text.transcripts import is_filler, normalise_lines, read_textgrid, written_number
+
+# --- Annotations by recording --------------------------------------------------------------------
+# Files with several recordings name them; other files have the name of their recording. A CHiME
+# transcript has the times of each utterance on the clock of every channel, and its recordings are
+# named after session and channel, such as S02_U06.CH1.wav.
+
+
+class SpokenInterval(NamedTuple):
+    """A passage of speech in seconds, its speaker, and further fields of the annotation."""
+
+    start: float
+    end: float
+    speaker: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
+
+
+class ChannelUtterance(NamedTuple):
+    """An utterance on the reference clock, and its start and end on the clock of each channel."""
+
+    spoken: SpokenInterval
+    times: dict[str, tuple[float, float]]
+
+    def on_channel(self, channel: str) -> SpokenInterval:
+        """Return the utterance at the times of a channel, if it has them."""
+        start, end = self.times.get(channel, (self.spoken.start, self.spoken.end))
+        return self.spoken._replace(start=start, end=end)
+
+
+Intervals = list[SpokenInterval]
+NAME_SEPARATORS = re.compile(r"[_.\s-]+")
+CHIME_CLOCK = "original"  # the channel whose times are used if no other one matches
+ANNOTATION_SUFFIXES = (
+    *(".json", ".rttm", ".ctm", ".textgrid", ".srt", ".vtt", ".csv"),
+    ".tsv",
+)
+
+
+@dataclass
+class SpeechAnnotation:
+    """Speech by recording and by session, as annotation files name them."""
+
+    recordings: dict[str, Intervals] = field(default_factory=dict)
+    sessions: dict[str, list[ChannelUtterance]] = field(default_factory=dict)
+
+    def find_speech(self, names: Sequence[str]) -> Intervals | None:
+        """Return the speech of a recording in the order of time; None if there is no annotation.
+
+        ``names`` are those under which it may be annotated; the last one is divided to find session
+        and channel.
+
+        >>> annotation = SpeechAnnotation({"talk": [SpokenInterval(1.0, 2.5)]})
+        >>> annotation.find_speech(["talk.wav", "talk"])
+        [SpokenInterval(start=1.0, end=2.5, speaker='', fields=())]
+        """
+        for name in names:
+            if name in self.recordings:
+                return sorted(self.recordings[name])
+        parts = NAME_SEPARATORS.split(names[-1])
+        session = next((part for part in parts if part in self.sessions), None)
+        if session is None:
+            return None
+        utterances = self.sessions[session]
+        channels = {channel for utterance in utterances for channel in utterance.times}
+        channel = next((part for part in parts if part in channels), CHIME_CLOCK)
+        return sorted(utterance.on_channel(channel) for utterance in utterances)
+
+    def add(self, other: SpeechAnnotation) -> None:
+        """Add the speech of another file; names become the same Unicode form (NFC)."""
+        for name, intervals in other.recordings.items():
+            own = self.recordings.setdefault(normalize("NFC", name), [])
+            own += [one._replace(speaker=normalize("NFC", one.speaker)) for one in intervals]
+        for session, utterances in other.sessions.items():
+            heard = self.sessions.setdefault(normalize("NFC", session), [])
+            for spoken, times in utterances:
+                speaker = normalize("NFC", spoken.speaker)
+                heard.append(ChannelUtterance(spoken._replace(speaker=speaker), times))
+
+
+def read_annotations(paths: Iterable[Path]) -> tuple[SpeechAnnotation, list[Problem]]:
+    """Read annotation files, or all those in folders; return them and their problems.
+
+    Parameters
+    ----------
+    paths
+        CHiME-5, CHiME-6 or CHiME-7 transcripts (JSON), RTTM, CTM, TextGrid, SRT, WebVTT or
+        transcripts of whisper, or CSV or TSV with the columns start and end, and perhaps
+        recording, speaker and others.
+
+    Returns
+    -------
+    tuple
+        Speech by recording, and the problems of all files.
+    """
+    annotation, problems = SpeechAnnotation(), list[Problem]()
+    for path in _annotation_files(paths, problems):
+        annotation.add(_read_file(path, problems))
+    return annotation, problems
+
+
+def _annotation_files(paths: Iterable[Path], problems: list[Problem]) -> Iterator[Path]:
+    for path in paths:
+        if not path.exists():
+            problems.append(Problem(str(path), 0, "", "file or folder does not exist"))
+        elif not path.is_dir():
+            yield path
+        else:
+            listed = [one for one in sorted(path.rglob("*")) if one.is_file()]
+            known = [one for one in listed if one.suffix.lower() in ANNOTATION_SUFFIXES]
+            if not known:
+                remedy = f"known endings: {', '.join(ANNOTATION_SUFFIXES)}"
+                problems.append(Problem(str(path), 0, "", "contains no annotation", remedy))
+            yield from known
+
+
+def _read_file(path: Path, problems: list[Problem]) -> SpeechAnnotation:
+    suffix = path.suffix.lower()
+    if suffix == ".csv" or (suffix == ".tsv" and not _is_whisper_table(path)):
+        return _read_table(path, problems)
+    if suffix not in (".rttm", ".textgrid", ".json"):
+        return _from_transcripts(transcripts_in(path, problems))
+    text = text_of(path, problems)
+    if text is None:
+        return SpeechAnnotation()
+    text = normalise_lines(text)
+    if suffix == ".rttm":
+        return _parse_rttm(path, text, problems)
+    if suffix == ".textgrid":
+        return _parse_textgrid(path, text, problems)
+    entries = _chime_entries(text)
+    if entries is not None:
+        return _parse_chime(path, entries, problems)
+    return _from_transcripts(transcripts_in(path, problems))
+
+
+def _is_whisper_table(path: Path) -> bool:
+    """Return whether a file has the columns that whisper writes, with times in milliseconds."""
+    text = text_of(path, [])
+    return text is not None and normalise_lines(text).lstrip().startswith(TSV_HEADER)
+
+
+def _from_transcripts(transcripts: Sequence[TimedTranscript]) -> SpeechAnnotation:
+    """Return the words of transcripts as speech, or segments that have no word times."""
+    annotation = SpeechAnnotation()
+    for transcript in transcripts:
+        own = annotation.recordings.setdefault(transcript.recording, [])
+        for segment in transcript.segments:
+            for piece in segment.words or (segment,):
+                if isfinite(piece.start) and piece.end > piece.start:
+                    own.append(SpokenInterval(piece.start, piece.end))
+    return annotation
+
+
+# --- Readers of each format ----------------------------------------------------------------------
+
+
+def parse_time(value: Any) -> float | None:
+    """Return a time in seconds, given as a number, as text, or as hours, minutes and seconds.
+
+    >>> parse_time("0:01:11.44"), parse_time("71.44"), parse_time("soon")
+    (71.44, 71.44, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    text = str(value).strip()
+    seconds = written_number(text)
+    return TimestampFormat().seconds(text) if seconds is None else seconds
+
+
+def _check_interval(start: float | None, end: float | None) -> str:
+    """Return what is wrong with the times of an interval, or an empty text."""
+    if start is None or end is None:
+        return "needs a start and an end in seconds"
+    if not 0 <= start <= end:
+        return f"has invalid times ({start:g} to {end:g} s)"
+    return ""
+
+
+def _chime_entries(text: str) -> list[dict[str, Any]] | None:
+    """Return the utterances of a CHiME transcript, or None for other files."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(document, list) or not document:
+        return None
+    first = document[0]
+    is_chime = isinstance(first, dict) and {"start_time", "end_time", "session_id"} <= first.keys()
+    return document if is_chime else None
+
+
+def _parse_chime(path: Path, entries: Sequence[Any], problems: list[Problem]) -> SpeechAnnotation:
+    annotation = SpeechAnnotation()
+    for number, entry in enumerate(entries):
+        fields = entry if isinstance(entry, dict) else {}
+        starts, ends = (_channel_times(fields.get(key)) for key in ("start_time", "end_time"))
+        session, channels = fields.get("session_id"), starts.keys() & ends.keys()
+        times = {channel: (starts[channel], ends[channel]) for channel in channels}
+        wrong = "" if isinstance(session, str) and session else "has no session_id"
+        wrong = wrong or next(filter(None, (_check_interval(*one) for one in times.values())), "")
+        wrong = wrong or _check_interval(*times.get(CHIME_CLOCK, (None, None)))
+        if not wrong:
+            other = [(key, str(fields[key])) for key in ("location",) if fields.get(key)]
+            speaker = str(fields.get("speaker", ""))
+            spoken = SpokenInterval(*times.pop(CHIME_CLOCK), speaker, tuple(other))
+            utterance = ChannelUtterance(spoken, times)
+            annotation.sessions.setdefault(str(session), []).append(utterance)
+        if wrong:
+            problems.append(Problem(str(path), 0, f"[{number}]", wrong))
+    return annotation
+
+
+def _channel_times(value: Any) -> dict[str, float]:
+    """Return the times of each channel; CHiME-6 and later have one time for all."""
+    times = value if isinstance(value, dict) else {CHIME_CLOCK: value}
+    parsed = {str(channel): parse_time(time) for channel, time in times.items()}
+    found = {channel: time for channel, time in parsed.items() if time is not None}
+    if found and CHIME_CLOCK not in found:
+        found[CHIME_CLOCK] = next(iter(found.values()))
+    return found
+
+
+def _parse_rttm(path: Path, text: str, problems: list[Problem]) -> SpeechAnnotation:
+    annotation = SpeechAnnotation()
+    for number, line in enumerate(text.split("\n"), 1):
+        parts = line.split()
+        if not parts or parts[0] != "SPEAKER":  # comments and other types
+            continue
+        start = end = None
+        if len(parts) >= RTTM_FIELDS:
+            start, length = map(written_number, parts[3:5])
+            end = None if start is None or length is None else round(start + length, 6)
+        if wrong := _check_interval(start, end):
+            remedy = "write: SPEAKER recording channel start duration <NA> <NA> name <NA>"
+            problems.append(Problem(str(path), number, "", wrong, remedy))
+        elif start is not None and end is not None and start < end:
+            speaker = "" if parts[7] == "<NA>" else parts[7]
+            spoken = SpokenInterval(start, end, speaker)
+            annotation.recordings.setdefault(parts[1], []).append(spoken)
+    return annotation
+
+
+def _parse_textgrid(path: Path, text: str, problems: list[Problem]) -> SpeechAnnotation:
+    """Parse tiers of words, else of sentences, else all tiers, which are named after speakers."""
+    tiers, _, flaws = read_textgrid(text)
+    problems += [Problem(str(path), flaw.line, "", flaw.message, flaw.remedy) for flaw in flaws]
+    others = [tier for tier in tiers if tier.kind not in PHONE_TIERS]
+    words = [tier for tier in tiers if tier.kind in WORD_TIERS]
+    chosen = words or [tier for tier in tiers if tier.kind in SENTENCE_TIERS] or others
+    intervals = Intervals()
+    for tier in chosen:
+        speaker, divider, _ = tier.name.rpartition(" - ")
+        if not divider and tier.kind not in (*WORD_TIERS, *SENTENCE_TIERS):
+            speaker = tier.name if len(chosen) > 1 else ""
+        for part in tier.parts:
+            is_silence = part.text.lower() in SILENCES or is_filler(part.text)
+            if part.text and not is_silence and part.end > part.start:
+                intervals.append(SpokenInterval(part.start, part.end, speaker))
+    return SpeechAnnotation({path.stem: intervals})
+
+
+TIME_COLUMNS = ("start", "end")
+
+
+def _read_table(path: Path, problems: list[Problem]) -> SpeechAnnotation:
+    """Read the columns start and end; without the column recording, the file has its name."""
+    table = read_row_table(path, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+    problems += table.problems
+    columns = table.columns or []
+    if missing := [name for name in TIME_COLUMNS if name not in columns and not table.problems]:
+        message = f"has no column {' and no column '.join(missing)}"
+        remedy = "write the columns recording, start and end, with times in seconds"
+        remedy = delimiter_remedy(columns) or remedy
+        problems.append(Problem(str(path), 1, "", message, remedy))
+        return SpeechAnnotation()
+    annotation = SpeechAnnotation()
+    for line, row in table.rows:
+        start, end = (parse_time(row.get(name)) for name in TIME_COLUMNS)
+        if wrong := _check_interval(start, end):
+            problems.append(Problem(str(path), line, "", wrong))
+        elif start is not None and end is not None and start < end:
+            known = {"recording", "speaker", *TIME_COLUMNS}
+            other = tuple((key, row[key] or "") for key in columns if key not in known)
+            name = row["recording"] or "" if "recording" in columns else path.stem
+            spoken = SpokenInterval(start, end, row.get("speaker") or "", other)
+            annotation.recordings.setdefault(name, []).append(spoken)
+    return annotation
+
+
+# --- Tables of covariates ------------------------------------------------------------------------
+
+
+FIELD_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+def match_fields(pattern: str, names: Sequence[str]) -> dict[str, str] | None:
+    """Return the fields of the first name that a pattern matches completely; None without one.
+
+    Text between placeholders is matched as it is; ``*`` matches any text.
+
+    >>> match_fields("{session}_{location}", ["S01_kitchen"])
+    {'session': 'S01', 'location': 'kitchen'}
+    """
+    parts = re.split(r"(\{\w+\}|\*)", normalize("NFC", pattern))
+    written = "".join(
+        f"(?P<{part[1:-1]}>[^/]+?)" if part[:1] == "{" else ".*" if part == "*" else re.escape(part)
+        for part in parts
+    )
+    matches = (re.fullmatch(written, name) for name in names)
+    return next((match.groupdict() for match in matches if match), None)
+
+
+def read_covariates(path: Path, key: str, problems: list[Problem]) -> dict[str, dict[str, str]]:
+    """Return the rows of a table by the values of a column, without that column."""
+    table = read_row_table(path)
+    problems += table.problems
+    if table.columns is None or key not in table.columns:
+        if not table.problems:
+            remedy = delimiter_remedy(table.columns or []) or "add it"
+            problems.append(Problem(str(path), 1, "", f'has no column "{key}"', remedy))
+        return {}
+    rows: dict[str, dict[str, str]] = {}
+    for line, row in table.rows:
+        name = normalize("NFC", (row.get(key) or "").strip())
+        if None in row or None in row.values():
+            message = f"needs {len(table.columns)} fields"
+            problems.append(Problem(str(path), line, "", message))
+        elif name in rows:
+            problems.append(Problem(str(path), line, key, f'duplicate "{name}"', "keep one"))
+        else:
+            rows[name] = {column: row[column] for column in table.columns if column != key}
+    return rows
+
+
+def find_row(rows: Mapping[str, dict[str, str]], names: Sequence[str]) -> dict[str, str] | None:
+    """Return the row of a recording under any of its names."""
+    return next((rows[name] for name in names if name in rows), None)
+
+
+def recording_names(relative: PurePosixPath) -> tuple[str, ...]:
+    """Return the names of a recording in tables: its path and its file name, and without endings.
+
+    >>> recording_names(PurePosixPath("eval/S01_P05.wav"))
+    ('eval/S01_P05.wav', 'eval/S01_P05', 'S01_P05.wav', 'S01_P05')
+    """
+    paths = (str(relative), str(relative.with_suffix("")), relative.name, relative.stem)
+    return tuple(dict.fromkeys(paths))

@@ -1,0 +1,639 @@
+"""Clips for listening tests, cut from long recordings by voice activity or an annotation."""
+
+from __future__ import annotations
+
+import csv
+import io
+import signal
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import inf
+from pathlib import Path
+from types import FrameType
+from typing import Literal, NamedTuple
+from warnings import warn
+
+import numpy as np
+
+from earwitness.audio.files import Sound, sound_library, write_new_wav
+from earwitness.core import Progress, StrPath, no_progress
+from earwitness.engines.local import processes
+from earwitness.errors import EarwitnessError, EarwitnessWarning, InputError, Problem, UsageError
+from earwitness.io.atomic import AtomicFolder, real_path
+from earwitness.material.annotations import (
+    FIELD_PLACEHOLDER,
+    SpokenInterval,
+    read_annotations,
+    read_covariates,
+)
+from earwitness.material.candidates import (
+    ClipRule,
+    Span,
+    TimeIndex,
+    choose_candidates,
+    find_candidates,
+    merge_spans,
+    spread_choice,
+    sum_speech,
+    widen_spans,
+)
+from earwitness.material.clip_audio import (
+    FULL_SCALE_INT32,
+    ClipReader,
+    estimate_snr,
+    find_peaks,
+    measure_level,
+)
+from earwitness.material.review import ReviewClip, review_page
+from earwitness.material.selection import ClipSelection, check_balance_columns, select_clips
+from earwitness.material.sources import (
+    SourceRecording,
+    describe_recordings,
+    list_recordings,
+    unique_name,
+)
+from earwitness.report.parts import Lines, Part, Report, Section, Table
+from earwitness.speech.vad import FrameDetector, find_frame_detector, find_speech
+
+# --- Cutting -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CutClip:
+    """A clip: position in its recording, measurements and covariates.
+
+    Attributes
+    ----------
+    name
+        Name of its file without the ending.
+    recording
+        Name of the recording.
+    start, end
+        Position in the recording in seconds.
+    speech
+        Seconds of speech.
+    level
+        Level in dB relative to full scale (RMS).
+    snr
+        Rough signal-to-noise ratio in dB: speech against the time without speech.
+    covariates
+        Fields of the recording and of its annotation.
+    spans
+        Speech in the clip, in seconds from its start.
+    peaks
+        Waveform for the review: 160 magnitudes from 0 to 100.
+    """
+
+    name: str
+    recording: str
+    start: float
+    end: float
+    speech: float
+    level: float
+    snr: float
+    covariates: Mapping[str, str]
+    spans: tuple[Span, ...] = ()
+    peaks: tuple[int, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """Duration in seconds."""
+        return self.end - self.start
+
+    @property
+    def row(self) -> dict[str, str]:
+        """The clip as a row of the clip table."""
+        measured = {"name": self.name, "seconds": _decimal(self.seconds)}
+        measured |= {"recording": self.recording}
+        measured |= {name: _decimal(getattr(self, name)) for name in MEASURED_COLUMNS}
+        return measured | dict(self.covariates)
+
+
+MEASURED_COLUMNS = ("start", "end", "speech", "level", "snr")
+OWN_COLUMNS = frozenset(("name", "seconds", "recording", "files", *MEASURED_COLUMNS))
+
+
+def _decimal(number: float) -> str:
+    """Return a number with up to six decimals.
+
+    >>> _decimal(4.25), _decimal(12.0)
+    ('4.25', '12')
+    """
+    return f"{number:.6f}".rstrip("0").rstrip(".")
+
+
+@dataclass(frozen=True)
+class CutSettings:
+    """How recordings are cut, for worker processes; None as the detector for annotations."""
+
+    folder: Path
+    rule: ClipRule
+    max_per_recording: int | None
+    detector: FrameDetector | None
+    threshold: float
+    guard: float
+    speakers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+class CutResult(NamedTuple):
+    """Clips of a recording and its seconds of speech, or the problem with it."""
+
+    clips: tuple[CutClip, ...] = ()
+    speech: float = 0.0
+    problem: Problem | None = None
+
+
+def cut_recording(
+    settings: CutSettings, recording: SourceRecording, progress: Progress = no_progress
+) -> CutResult:
+    """Find the clips of a recording and write them; errors become a problem."""
+    try:
+        return _cut_recording(settings, recording, progress)
+    except EarwitnessError as error:
+        message = str(error).removeprefix(f"{recording.path}: ")
+        return CutResult(problem=Problem(str(recording.path), 0, "", message))
+
+
+def _cut_recording(
+    settings: CutSettings, recording: SourceRecording, progress: Progress
+) -> CutResult:
+    if recording.speech is None:
+        found = find_speech(
+            recording.path,
+            detector=settings.detector,
+            threshold=settings.threshold,
+            pad=0.0,
+            progress=progress,
+        )
+        intervals = tuple(SpokenInterval(one.start, one.end) for one in found)
+    else:
+        intervals = recording.speech
+    spans = merge_spans((one.start, one.end) for one in intervals)
+    guard = settings.guard if recording.speech is None else 0.0
+    parts = widen_spans(spans, guard, recording.seconds)
+    amounts = sum_speech(spans, parts)
+    candidates = find_candidates(parts, recording.seconds, settings.rule, amounts)
+    chosen = choose_candidates(candidates, settings.rule.gap)
+    chosen = [chosen[n] for n in spread_choice(len(chosen), settings.max_per_recording)]
+    clips, taken = list[CutClip](), set[str]()
+    speech, heard = TimeIndex(spans), TimeIndex([(one.start, one.end) for one in intervals])
+    with closing(ClipReader(recording.path)) as reader:
+        rate = reader.facts.rate
+        for one in chosen:
+            frames = min(round((one.end - one.start) * rate), reader.facts.frames)
+            first = min(round(max(one.start, 0.0) * rate), reader.facts.frames - frames)
+            samples = reader.read(first, frames)
+            start, end = first / rate, (first + frames) / rate
+            inner = [(spans[n][0] - start, spans[n][1] - start) for n in speech.find(start, end)]
+            name = unique_name(f"{recording.prefix}_{start:07.2f}", taken)
+            sound = Sound(samples, rate, reader.subtype)
+            write_new_wav(settings.folder / f"{name}.wav", sound)
+            values = samples / FULL_SCALE_INT32 if samples.dtype == np.int32 else samples
+            spoken = [intervals[n] for n in heard.find(start, end)]
+            clips.append(
+                CutClip(
+                    name,
+                    recording.name,
+                    start,
+                    end,
+                    round(one.speech, 3),
+                    measure_level(values),
+                    estimate_snr(values, rate, inner),
+                    {**recording.covariates, **_spoken_covariates(spoken, settings.speakers)},
+                    tuple(inner),
+                    find_peaks(values),
+                )
+            )
+    return CutResult(tuple(clips), sum(b - a for a, b in spans))
+
+
+def _spoken_covariates(
+    heard: Sequence[SpokenInterval], speakers: Mapping[str, Mapping[str, str]]
+) -> dict[str, str]:
+    """Return the speakers of a clip, their covariates, and the fields of its annotation."""
+    names = sorted({one.speaker for one in heard if one.speaker})
+    values: dict[str, set[str]] = {}
+    for key, value in (pair for one in heard for pair in one.fields):
+        values.setdefault(key, set()).add(value)
+    for key, value in (pair for name in names for pair in speakers.get(name, {}).items()):
+        values.setdefault(key, set()).add(value)
+    joined = {key: "+".join(sorted(filter(None, own))) for key, own in values.items()}
+    return ({"speaker": "+".join(names)} if names else {}) | joined
+
+
+# --- Folder of clips -----------------------------------------------------------------------------
+
+
+GUARD_SECONDS = 0.1  # by which detectors miss the start and the end of speech
+AUDIO_FOLDER, TABLE_FILE, REVIEW_FILE = "audio", "clips.csv", "review.html"
+
+
+@dataclass(frozen=True)
+class ClipRun:
+    """Clips that were cut, and where they are.
+
+    Attributes
+    ----------
+    folder
+        Folder with ``audio``, ``clips.csv`` and ``review.html``.
+    clips
+        The clips, in the order of recordings and time.
+    found
+        Number of clips before a selection.
+    recordings
+        Names of the recordings that were used.
+    seconds, speech
+        Duration of these recordings, and of the speech in them.
+    skipped
+        Problems of recordings that were skipped.
+    selection
+        Balance of the selection, if there was one.
+    """
+
+    folder: Path
+    clips: tuple[CutClip, ...]
+    found: int
+    recordings: tuple[str, ...]
+    seconds: float
+    speech: float
+    skipped: tuple[Problem, ...] = ()
+    selection: ClipSelection | None = None
+
+
+def audio_clips(
+    recordings: StrPath | Sequence[StrPath],
+    output: StrPath,
+    *,
+    annotation: StrPath | Sequence[StrPath] | None = None,
+    detector: FrameDetector | str | None = None,
+    threshold: float = 0.5,
+    guard: float = GUARD_SECONDS,
+    min_seconds: float = 4.0,
+    max_seconds: float = 5.0,
+    min_speech: float = 3.0,
+    margin: float = 0.25,
+    gap: float = 0.0,
+    max_per_recording: int | None = None,
+    fields: str | None = None,
+    covariates: StrPath | None = None,
+    speakers: StrPath | None = None,
+    count: int | None = None,
+    balance: Sequence[str] = (),
+    numbers: Sequence[str] = (),
+    on_error: Literal["fail", "skip"] = "fail",
+    jobs: int = 1,
+    seed: int = 0,
+    progress: Progress = no_progress,
+) -> ClipRun:
+    """Cut clips for a listening test out of long recordings.
+
+    A clip contains whole passages of speech, and pauses at both ends. As many clips are cut as
+    possible without overlap. The samples of a clip are those of the recording, without conversion.
+
+    Parameters
+    ----------
+    recordings
+        Audio files in any format that libsndfile or PyAV reads, and folders of them.
+    output
+        Folder to create: ``audio`` with a WAV file per clip, ``clips.csv``, the clip table of a
+        study, and ``review.html``, a page that plays the clips and records which ones to keep.
+    annotation
+        Files or folders with the times of speech: CHiME transcripts (JSON), RTTM, CTM, TextGrid,
+        SRT, WebVTT, or CSV with recording, start, end and perhaps speaker. By default, speech is
+        detected.
+    detector
+        ``webrtc``, a Silero ONNX file, or a detector; see ``earwitness.speech.vad.find_speech``.
+    threshold
+        Probability of speech from which the detector starts a passage.
+    guard
+        Time before and after a detected passage in which a clip neither starts nor ends, in
+        addition to ``margin``: detectors miss the first and last parts of words.
+    min_seconds, max_seconds
+        Shortest and longest duration of a clip.
+    min_speech
+        Least duration of speech in a clip.
+    margin
+        Time without speech at both ends of a clip.
+    gap
+        Least time between two clips of a recording.
+    max_per_recording
+        Largest number of clips per recording; they are spread evenly over it.
+    fields
+        Pattern of file names that gives covariates, such as ``{session}_{location}``.
+    covariates
+        CSV file with a column ``recording``; its other columns are covariates.
+    speakers
+        CSV file with a column ``speaker``; its other columns are covariates. Clips with several
+        speakers have all their values, as in ``F+M``.
+    count
+        Number of clips to select from all that were found; if they are fewer, all are kept.
+    balance, numbers
+        Categorical and numeric columns in which the selection resembles all clips.
+    on_error
+        Whether recordings with problems are an error, or skipped.
+    jobs
+        Number of worker processes.
+    seed
+        Random seed of the selection.
+    progress
+        Callback for progress reports, in seconds of audio.
+
+    Returns
+    -------
+    ClipRun
+        The clips and their covariates.
+
+    Raises
+    ------
+    InputError
+        If files have problems; it has all of them.
+    UsageError
+        If an argument is invalid, or no clip was found.
+
+    Examples
+    --------
+    >>> run = audio_clips(["talk.wav"], "clips", annotation=["speech.csv"])
+    >>> [clip.name for clip in run.clips]
+    ['talk_0000.60', 'talk_0005.65']
+    """
+    rule = ClipRule(min_seconds, max_seconds, min_speech, margin, gap)
+    if not 0 <= guard < inf:
+        raise UsageError(f"guard must be 0 s or more, got {guard:g}")
+    _check_numbers(max_per_recording=max_per_recording, count=count, jobs=jobs)
+    if count is None and (balance or numbers):
+        raise UsageError("balance and numbers need the number of clips — set count")
+    if fields is not None:
+        _check_pattern(fields)
+    atomic, problems = AtomicFolder(Path(output)), list[Problem]()
+    for place in _paths(recordings):
+        if place.is_dir() and real_path(output).is_relative_to(real_path(place)):
+            raise UsageError(
+                f"{output} is inside the source folder — choose a folder outside {place}"
+            )
+    sound_library()  # fails without soundfile
+    listed = list_recordings(_paths(recordings))
+    annotated = None
+    if annotation is not None:
+        annotated, faults = read_annotations(_paths(annotation))
+        problems += faults
+    if speakers is not None and annotated is None:
+        raise UsageError("speakers are known from an annotation only — set annotation")
+    speaker_rows = {} if speakers is None else read_covariates(Path(speakers), "speaker", problems)
+    if problems:  # of tables, which are not skipped
+        raise InputError(problems, done="written")
+    used = describe_recordings(
+        listed,
+        problems,
+        fields=fields,
+        covariates=None if covariates is None else Path(covariates),
+        annotation=annotated,
+    )
+    if speakers is not None:
+        heard = {one.speaker for recording in used for one in recording.speech or ()}
+        problems += [
+            Problem(str(speakers), 0, "speaker", f'no row for "{name}"', "add one")
+            for name in sorted(heard - speaker_rows.keys() - {""})
+        ]
+    if problems and (on_error == "fail" or not used):
+        raise InputError(problems, done="written")
+    _check_columns(used, speaker_rows, balance, numbers)
+    if detector is None or isinstance(detector, str):
+        detector = None if annotated is not None else find_frame_detector(detector)
+    with atomic as folder:
+        (folder / AUDIO_FOLDER).mkdir()
+        settings = CutSettings(
+            folder / AUDIO_FOLDER,
+            rule,
+            max_per_recording,
+            detector,
+            threshold,
+            guard,
+            speaker_rows,
+        )
+        results = _cut_all(settings, used, jobs, progress)
+        wrong = [result.problem for result in results if result.problem]
+        problems += wrong
+        if wrong and (on_error == "fail" or len(wrong) == len(results)):
+            raise InputError(problems, done="written")
+        run = ClipRun(
+            Path(output),
+            _share_columns([clip for result in results for clip in result.clips]),
+            sum(len(result.clips) for result in results),
+            tuple(r.name for r, result in zip(used, results, strict=True) if not result.problem),
+            sum(r.seconds for r, result in zip(used, results, strict=True) if not result.problem),
+            sum(result.speech for result in results),
+            tuple(problems),
+        )
+        if not run.clips:
+            raise UsageError(_no_clip_message(run, rule))
+        if count is not None and count > run.found:
+            message = f"{count:,} clips were requested, but {run.found:,} were found; all are kept"
+            warn(message, EarwitnessWarning, stacklevel=2)
+        elif count is not None:
+            run = _select_from(run, count, balance, numbers, seed)
+        kept = {f"{clip.name}.wav" for clip in run.clips}
+        for file in (folder / AUDIO_FOLDER).iterdir():
+            if file.name not in kept:  # not selected, or of a recording with a problem
+                file.unlink()
+        (folder / TABLE_FILE).write_text(write_clip_table(run.clips), encoding="utf-8", newline="")
+        page = review_page([_review_clip(clip) for clip in run.clips], Path(output).name)
+        (folder / REVIEW_FILE).write_text(page, encoding="utf-8")
+    return run
+
+
+def _paths(places: StrPath | Sequence[StrPath]) -> list[Path]:
+    if isinstance(places, str) or not isinstance(places, Sequence):
+        places = [places]
+    return [Path(place) for place in places]
+
+
+def _check_numbers(**numbers: int | None) -> None:
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise UsageError(f"{name} must be 1 or more, got {number}")
+
+
+def _check_pattern(fields: str) -> None:
+    names = FIELD_PLACEHOLDER.findall(fields)
+    wrong = "" if names else "has no placeholder"
+    for name in names:
+        if not name.isidentifier():
+            wrong = f'has a placeholder "{name}" that does not start with a letter'
+        elif names.count(name) > 1:
+            wrong = f'has the placeholder "{name}" twice'
+    if wrong:
+        remedy = "write a pattern such as {session}_{location}"
+        raise UsageError(f'fields: "{fields}" {wrong} — {remedy}')
+
+
+def _cut_all(
+    settings: CutSettings, recordings: Sequence[SourceRecording], jobs: int, progress: Progress
+) -> list[CutResult]:
+    """Cut all recordings; progress is that of each recording, or after each of several at once."""
+    total, done = round(sum(recording.seconds for recording in recordings)), 0.0
+    results, cut = list[CutResult](), 0
+
+    def report(inner: int, _total: int | None, _cases: int) -> None:
+        progress(round(done) + inner, total, cut)
+
+    if jobs > 1 and len(recordings) > 1:
+        outcomes = processes(jobs)(partial(_cut_in_worker, settings), recordings)
+    else:
+        outcomes = (cut_recording(settings, recording, report) for recording in recordings)
+    with _file_on_interruption(settings.folder / STOP_FILE):
+        for recording, result in zip(recordings, outcomes, strict=True):
+            results.append(result)
+            done += recording.seconds
+            cut += len(result.clips)
+            progress(round(done), total, cut)
+    return results
+
+
+STOP_FILE = ".stop"  # tells workers that this process was interrupted
+
+
+def _cut_in_worker(settings: CutSettings, recording: SourceRecording) -> CutResult:
+    def stop(_done: int, _total: int | None, _cases: int) -> None:
+        if (settings.folder / STOP_FILE).exists():
+            raise UsageError(f"{recording.path}: interrupted")
+
+    return cut_recording(settings, recording, stop)
+
+
+@contextmanager
+def _file_on_interruption(path: Path) -> Iterator[None]:
+    """Create a file as soon as this process is interrupted; its workers ignore Ctrl-C.
+
+    Otherwise it would wait until workers have finished their recordings, perhaps of hours.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        path.touch()
+        signal.signal(number, before[number])
+        signal.raise_signal(number)
+
+    for number, handler in before.items():
+        if callable(handler):
+            signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if callable(handler):
+                signal.signal(number, handler)
+
+
+def _check_columns(
+    recordings: Sequence[SourceRecording],
+    speakers: Mapping[str, Mapping[str, str]],
+    balance: Sequence[str],
+    numbers: Sequence[str],
+) -> None:
+    """Refuse covariates named like columns of the clip table, and unknown columns to balance."""
+    names = {key for recording in recordings for key in recording.covariates}
+    names |= {key for row in speakers.values() for key in row}
+    spoken = [one for recording in recordings for one in recording.speech or ()]
+    names |= {key for one in spoken for key, _ in one.fields}
+    if taken := sorted(OWN_COLUMNS & names):
+        message = f"covariates must not be named {', '.join(taken)}"
+        raise UsageError(f"{message}, which are columns of the clip table — rename them")
+    known = OWN_COLUMNS - {"files"} | names
+    known |= {"speaker"} if any(one.speaker for one in spoken) else set()
+    check_balance_columns([dict.fromkeys(known, "0")], balance, numbers)
+
+
+def _share_columns(clips: Sequence[CutClip]) -> tuple[CutClip, ...]:
+    """Return clips that all have the same covariates; missing ones are empty."""
+    columns = list(dict.fromkeys(key for clip in clips for key in clip.covariates))
+    return tuple(
+        replace(clip, covariates={key: clip.covariates.get(key, "") for key in columns})
+        for clip in clips
+    )
+
+
+def _no_clip_message(run: ClipRun, rule: ClipRule) -> str:
+    where = f"{len(run.recordings)} recording{'s' * (len(run.recordings) != 1)}"
+    wanted = (
+        f"{rule.min_seconds:g} to {rule.max_seconds:g} s with {rule.min_speech:g} s of speech and "
+        f"{rule.margin:g} s without speech at both ends"
+    )
+    return (
+        f"no part of {where} with {run.speech:.0f} s of speech lasts {wanted} — decrease "
+        "min_speech or margin, or increase max_seconds"
+    )
+
+
+def _select_from(
+    run: ClipRun, count: int, balance: Sequence[str], numbers: Sequence[str], seed: int
+) -> ClipRun:
+    rows = [clip.row for clip in run.clips]
+    values = check_balance_columns(rows, balance, numbers)
+    selection = select_clips(values, count, balance=balance, numbers=numbers, seed=seed)
+    chosen = tuple(run.clips[index] for index in selection.chosen)
+    return replace(run, clips=chosen, selection=selection)
+
+
+def write_clip_table(clips: Sequence[CutClip]) -> str:
+    """Return the clip table of a study as CSV."""
+    file = io.StringIO(newline="")
+    writer = csv.DictWriter(file, list(clips[0].row), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(clip.row for clip in clips)
+    return file.getvalue()
+
+
+def _review_clip(clip: CutClip) -> ReviewClip:
+    facts = {
+        "recording": clip.recording,
+        "position": f"{clip.start:.2f}–{clip.end:.2f} s",
+        "speech": f"{clip.speech:.2f} of {clip.seconds:.2f} s",
+        "level": f"{clip.level:.1f} dBFS".replace("-", "−"),
+        "SNR (rough)": f"{clip.snr:.1f} dB".replace("-", "−"),
+    }
+    shown = {key: value for key, value in clip.covariates.items() if value}
+    return ReviewClip(clip.name, clip.seconds, clip.spans, clip.peaks, facts | shown)
+
+
+def clips_report(run: ClipRun) -> Report:
+    """Return the report on clips that were cut: recordings, counts and balance."""
+    clips = Counter(clip.recording for clip in run.clips)
+    selected = f"{len(run.clips):,} of " * (run.selection is not None)
+    plural = "s" * (len(run.recordings) != 1)
+    about = (
+        f"{selected}{run.found:,} clips from {len(run.recordings):,} recording{plural} of "
+        f"{run.seconds / 60:,.1f} min, of which {100 * run.speech / run.seconds:.0f} % is speech."
+    )
+    rows = [(name, str(clips[name])) for name in run.recordings]
+    without = tuple(name for name in run.recordings if not clips[name])
+    parts: list[Part] = []
+    if len(rows) <= MAX_LISTED_RECORDINGS:
+        parts.append(Table("clips per recording", ("recording", "clips"), tuple(rows)))
+    elif without:
+        parts.append(Lines("recordings without clips", without, more=f"see {TABLE_FILE}"))
+    measured = [
+        (title, *(f"{value:.2f}" for value in np.percentile(values, (0, 50, 100))))
+        for title, values in (
+            ("seconds", [clip.seconds for clip in run.clips]),
+            ("speech (s)", [clip.speech for clip in run.clips]),
+            ("level (dBFS)", [clip.level for clip in run.clips]),
+            ("SNR (dB, rough)", [clip.snr for clip in run.clips]),
+        )
+    ]
+    header = ("measurement", "minimum", "median", "maximum")
+    parts.append(Table("measurements", header, tuple(measured)))
+    sections = [Section("Clips", tuple(parts), about)]
+    if run.selection is not None and run.selection.margins:
+        sections.append(Section("Balance", (run.selection.table(),)))
+    return Report("Clips", about, (), tuple(sections), ())
+
+
+MAX_LISTED_RECORDINGS = 20

@@ -1,0 +1,159 @@
+"""Recordings from which clips are cut: names, covariates and annotated speech."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from unicodedata import normalize
+from warnings import warn
+
+from earwitness.audio.decode import facts_of
+from earwitness.audio.files import DecodingError
+from earwitness.errors import EarwitnessError, EarwitnessWarning, Problem, UsageError
+from earwitness.io.atomic import real_path
+from earwitness.material.annotations import (
+    SpeechAnnotation,
+    SpokenInterval,
+    find_row,
+    match_fields,
+    read_covariates,
+    recording_names,
+)
+from earwitness.recordings.recording import sound_files
+
+MAX_EXCESS_SECONDS = 1.0  # by which an annotation may exceed its recording
+MAX_PREFIX_BYTES = 180  # of a recording's name in names of clips; file systems allow 255 in all
+PREFIX_PUNCTUATION = "-_.+@"  # characters besides letters and digits that file names keep
+
+
+@dataclass(frozen=True)
+class SourceRecording:
+    """A recording: file, name in the table, start of the names of its clips, and its covariates.
+
+    ``names`` are those under which tables and annotations may have it.
+    """
+
+    path: Path
+    name: str
+    prefix: str
+    names: tuple[str, ...]
+    seconds: float = 0.0
+    covariates: Mapping[str, str] = field(default_factory=dict)
+    speech: tuple[SpokenInterval, ...] | None = None
+
+
+def list_recordings(paths: Iterable[Path]) -> list[SourceRecording]:
+    """Return the recordings of files and folders, each with a name of its own.
+
+    The name is that of the file without its ending; files of the same name have their path.
+    """
+    relatives, seen = dict[Path, PurePosixPath](), set[Path]()
+    for path in paths:
+        files, notes = sound_files([path])
+        for note in notes:
+            warn(note, EarwitnessWarning, stacklevel=3)
+        for file in files:
+            inner = file.relative_to(path) if path.is_dir() else Path(file.name)
+            if real_path(file) not in seen:
+                relatives[file] = PurePosixPath(normalize("NFC", inner.as_posix()))
+            seen.add(real_path(file))
+    labels = _name_recordings(list(relatives.items()))
+    recordings, taken = list[SourceRecording](), set[str]()
+    for (path, relative), name in zip(relatives.items(), labels, strict=True):
+        prefix = unique_name(clean_name(name), taken)
+        names = recording_names(relative)
+        recordings.append(SourceRecording(path, name, prefix, names))
+    if not recordings:
+        raise UsageError("no audio files found — give audio files, or folders that contain them")
+    return recordings
+
+
+def _name_recordings(files: Sequence[tuple[Path, PurePosixPath]]) -> list[str]:
+    choices = (
+        [relative.stem for _, relative in files],
+        [str(relative.with_suffix("")) for _, relative in files],
+        [str(relative) for _, relative in files],
+    )
+    return next((one for one in choices if len({*one}) == len(one)), [str(p) for p, _ in files])
+
+
+def clean_name(name: str) -> str:
+    """Return a name with only letters, digits and ``-_.+@``, for files.
+
+    >>> clean_name("eval/Küche 1.wav")
+    'eval_Küche_1.wav'
+    """
+    plain = normalize("NFC", name)
+    kept = "".join(one if one.isalnum() or one in PREFIX_PUNCTUATION else "_" for one in plain)
+    return kept.lstrip(".").encode()[:MAX_PREFIX_BYTES].decode(errors="ignore") or "clip"
+
+
+def unique_name(name: str, taken: set[str]) -> str:
+    """Return a name with a number if it is taken, also in another case; and add it."""
+    other, number = name, 1
+    while other.casefold() in taken:
+        number += 1
+        other = f"{name}_{number}"
+    taken.add(other.casefold())
+    return other
+
+
+def describe_recordings(
+    recordings: Sequence[SourceRecording],
+    problems: list[Problem],
+    *,
+    fields: str | None = None,
+    covariates: Path | None = None,
+    annotation: SpeechAnnotation | None = None,
+) -> list[SourceRecording]:
+    """Return recordings with duration, covariates and speech; those with problems are left out."""
+    rows = None if covariates is None else read_covariates(covariates, "recording", problems)
+    described = []
+    for recording in recordings:
+        own: list[str] = []
+        values: dict[str, str] = {}
+        if fields is not None:
+            found = match_fields(fields, recording.names[::-1])
+            if found is None:
+                own.append(f'does not match the pattern "{fields}"')
+            values |= found or {}
+        if rows is not None:
+            row = find_row(rows, recording.names)
+            if row is None:
+                own.append(f"has no row in {covariates}")
+            values |= row or {}
+        speech, seconds = None, 0.0
+        try:
+            facts = facts_of(recording.path)
+            seconds = facts.seconds
+            if facts.note:
+                warn(f"{recording.path}: {facts.note}", EarwitnessWarning, stacklevel=3)
+        except (DecodingError, OSError, EarwitnessError) as error:
+            is_empty = recording.path.is_file() and not recording.path.stat().st_size
+            reason = str(error).removeprefix(f"{recording.path}: ")
+            own.append("is empty" if is_empty else f"cannot be read: {reason}")
+        if annotation is not None:
+            speech = _find_annotated(annotation, recording, alone=len(recordings) == 1)
+            if speech is None:
+                own.append("has no annotation")
+            elif (
+                not own
+                and max((one.end for one in speech), default=0) > seconds + MAX_EXCESS_SECONDS
+            ):
+                last = max(one.end for one in speech)
+                own.append(f"lasts {seconds:.1f} s, but its annotation has speech at {last:.1f} s")
+        problems += [Problem(str(recording.path), 0, "", message) for message in own]
+        if not own:
+            described.append(replace(recording, seconds=seconds, covariates=values, speech=speech))
+    return described
+
+
+def _find_annotated(
+    annotation: SpeechAnnotation, recording: SourceRecording, *, alone: bool
+) -> tuple[SpokenInterval, ...] | None:
+    """Return the annotated speech; the only annotation belongs to the only recording."""
+    found = annotation.find_speech(recording.names)
+    if found is None and alone and len(annotation.recordings) == 1 and not annotation.sessions:
+        found = sorted(next(iter(annotation.recordings.values())))
+    return None if found is None else tuple(found)

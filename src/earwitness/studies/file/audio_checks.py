@@ -1,0 +1,517 @@
+"""Measurements of the audio files of a study, and their problems, for study check."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf, isnan, nan
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from earwitness.audio.decode import open_decoder
+from earwitness.audio.files import Decoder, DecodingError, sound_library
+from earwitness.audio.loudness import (
+    ABSOLUTE_GATE_LUFS,
+    MIN_CLIPPED_SAMPLES,
+    MIN_LOUDNESS_RATE_HZ,
+    ClippingCounter,
+    LoudnessMeter,
+)
+from earwitness.audio.wav import PcmDecoder, riff_of
+from earwitness.core import Progress, no_progress
+from earwitness.engines.local import count_cores, in_process, processes
+from earwitness.errors import InputError, Problem, UsageError
+from earwitness.report.numbers import MINUS
+from earwitness.report.parts import Lines, Section, Table
+from earwitness.report.sentences import join_names
+from earwitness.studies.study import Study
+from earwitness.studies.trials import block_kind
+from earwitness.studies.trials.mushra import Mushra
+
+# --- Measurement of a file -----------------------------------------------------------------------
+
+
+CHUNK_FRAMES = 1 << 18
+SILENT_FAULT = f"is silent (below {ABSOLUTE_GATE_LUFS:g} LUFS)".replace("-", MINUS)
+
+
+@dataclass(frozen=True, slots=True)
+class AudioMeasurement:
+    """Format, duration, loudness and peak of an audio file.
+
+    ``loudness`` is the integrated loudness in LUFS (BS.1770-4), NaN for silence and for sampling
+    rates below 4 kHz. ``peak`` is the largest sample, 1 at full scale. ``clipped`` is the number of
+    runs of at least three samples at full scale. ``digest`` identifies the samples. If the file
+    cannot be used, ``fault`` is the reason.
+    """
+
+    path: str
+    rate: int = 0
+    channels: int = 0
+    frames: int = 0
+    loudness: float = nan
+    peak: float = 0.0
+    clipped: int = 0
+    digest: str = ""
+    fault: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """Duration in seconds."""
+        return self.frames / self.rate if self.rate else 0.0
+
+
+def measure_audio(path: str) -> AudioMeasurement:
+    """Measure an audio file of any supported format; memory does not grow with the duration.
+
+    Parameters
+    ----------
+    path
+        Path of the file.
+
+    Returns
+    -------
+    AudioMeasurement
+        The measurement, with ``fault`` if the file cannot be read, contains no audio, is silent or
+        contains invalid samples.
+    """
+    try:
+        decoder = _open_audio(Path(path))
+    except UsageError as error:
+        return AudioMeasurement(path, fault=str(error).removeprefix(f"{path}: "))
+    except OSError as error:
+        return AudioMeasurement(path, fault=f"cannot be read: {error.strerror or error}")
+    try:
+        return _measure(path, decoder)
+    except DecodingError as error:
+        return AudioMeasurement(path, fault=f"cannot be read: {error}")
+    finally:
+        decoder.close()
+
+
+def _open_audio(path: Path) -> Decoder:
+    riff = riff_of(path)
+    return PcmDecoder(path, riff) if riff is not None and riff.is_plain else open_decoder(path)
+
+
+def needs_library(path: str) -> bool:
+    """Return whether a file is not an uncompressed WAV file, so that soundfile is needed."""
+    try:
+        riff = riff_of(Path(path))
+    except OSError:
+        return False
+    return riff is None or not riff.is_plain
+
+
+def _measure(path: str, decoder: Decoder) -> AudioMeasurement:
+    rate, channels = decoder.facts.rate, decoder.facts.channels
+    meter = LoudnessMeter(rate, channels) if rate >= MIN_LOUDNESS_RATE_HZ else None
+    content = hashlib.sha256(f"{rate} {channels} ".encode())
+    frames, peak, clipping = 0, 0.0, ClippingCounter(channels)
+    while len(samples := decoder.read(CHUNK_FRAMES)):
+        frames += len(samples)
+        levels = np.abs(samples)
+        largest = float(levels.max())  # NaN if any sample is
+        if not largest < inf:
+            return AudioMeasurement(path, fault="contains samples that are not numbers")
+        peak = max(peak, largest)
+        content.update((samples + np.float32(0)).data)  # no negative zeros
+        clipping.add(levels)
+        if meter is not None:
+            meter.add(samples)
+    if not frames:
+        return AudioMeasurement(path, fault="contains no audio")
+    loudness = nan if meter is None else meter.loudness()
+    is_silent = not peak or (meter is not None and not loudness >= ABSOLUTE_GATE_LUFS)
+    return AudioMeasurement(
+        path,
+        rate,
+        channels,
+        frames,
+        loudness,
+        peak,
+        clipping.runs,
+        content.hexdigest(),
+        SILENT_FAULT if is_silent else "",
+    )
+
+
+# --- Audio files of a study ----------------------------------------------------------------------
+
+
+SHARED_LABEL = "clips"  # of files that all captions share
+MIN_BYTES_FOR_WORKERS = 200_000_000  # below this, starting worker processes takes longer
+
+
+@dataclass(frozen=True, slots=True)
+class StudySound:
+    """An audio file of a study: its clip or anchor, and its system or the name of its folder."""
+
+    item: str
+    system: str
+    audio: AudioMeasurement
+
+
+@dataclass(frozen=True, slots=True)
+class StudyAudio:
+    """The audio files of a study, and notes on what weakens the study.
+
+    ``unlevelled`` are systems whose loudness differs by design.
+    """
+
+    sounds: tuple[StudySound, ...]
+    notes: tuple[str, ...]
+    unlevelled: frozenset[str] = frozenset()
+
+
+def check_audio(
+    study: Study,
+    folder: Path,
+    *,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> StudyAudio | None:
+    """Measure all audio files of a study and return notes on them.
+
+    Parameters
+    ----------
+    study
+        The study.
+    folder
+        Folder that its paths are relative to.
+    jobs
+        Number of worker processes. By default one per core if there is much audio.
+    progress
+        Called with the number of files measured, and their total.
+
+    Returns
+    -------
+    StudyAudio or None
+        Measurements and notes; None if the study has no audio files yet.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, is silent or contains invalid samples; lists all of them.
+    MissingExtra
+        If soundfile is not installed and a file is not an uncompressed WAV file.
+    """
+    named = _list_sounds(study, folder)
+    if not named:
+        return None
+    paths = list(dict.fromkeys(str(path) for _, _, path in named))
+    if any(map(needs_library, paths)):
+        sound_library()
+    if jobs is None:
+        is_much = sum(Path(path).stat().st_size for path in paths) >= MIN_BYTES_FOR_WORKERS
+        jobs = count_cores() if is_much else 1
+    map_ = in_process if jobs == 1 else processes(min(jobs, len(paths)))
+    measured = dict[str, AudioMeasurement]()
+    for audio in map_(measure_audio, paths):
+        measured[audio.path] = audio
+        progress(len(measured), len(paths), len(measured))
+    sounds = tuple(StudySound(item, system, measured[str(path)]) for item, system, path in named)
+    problems = [
+        Problem(sound.audio.path, 0, "", sound.audio.fault, _remedy(sound), item=sound.item)
+        for sound in sounds
+        if sound.audio.fault
+    ]
+    if problems:
+        raise InputError(problems, done="planned")
+    unlevelled = _unlevelled_systems(study)
+    return StudyAudio(sounds, tuple(_find_notes(study, sounds, unlevelled)), unlevelled)
+
+
+def _remedy(sound: StudySound) -> str:
+    return "replace the file, or use --no-audio" if sound.audio.fault == SILENT_FAULT else ""
+
+
+def _list_sounds(study: Study, folder: Path) -> list[tuple[str, str, Path]]:
+    """Return item, system and path of all audio files that exist."""
+    kinds = [block_kind(block) for block in study.blocks]
+    systems = [*study.systems, *(name for kind in kinds for name in kind.extra(study.reference))]
+    labels = {name: name for name in systems}
+    if any(kind.captioned for kind in kinds):  # all captions of a clip share one file
+        labels = {systems[0]: SHARED_LABEL}
+    keys = [(clip.name, system) for clip in study.material for system in labels]
+    keys += [(clip.name, study.anchor_system) for clip in study.anchors]
+    found = [
+        (item, labels.get(system, system), folder / study.file(item, system))
+        for item, system in keys
+    ]
+    return [(item, system, path) for item, system, path in found if path.is_file()]
+
+
+def _unlevelled_systems(study: Study) -> frozenset[str]:
+    """Return the systems whose loudness differs by design: anchors are filtered or noisy."""
+    kinds = [block_kind(block) for block in study.blocks]
+    names = [name for kind in kinds if isinstance(kind, Mushra) for name in kind.anchors]
+    return frozenset([*names, *([study.anchor_system] if study.anchors else [])])
+
+
+# --- Notes ---------------------------------------------------------------------------------------
+
+
+LENGTH_TOLERANCE_FRAMES = 1  # between the conditions of a clip
+LOUDNESS_TOLERANCE_LU = 1.0  # between the conditions of a clip, and between clips
+SHOWN_EXAMPLES = 3
+NORMALIZE_REMEDY = "use earwitness audio normalize"
+SoundSequence = Sequence[StudySound]
+
+
+def _find_notes(study: Study, sounds: SoundSequence, unlevelled: frozenset[str]) -> Iterator[str]:
+    anchor_keys = {(clip.name, study.anchor_system) for clip in study.anchors}
+    clips: dict[str, list[StudySound]] = {}
+    anchors: list[StudySound] = []
+    for sound in sounds:
+        is_anchor = (sound.item, sound.system) in anchor_keys
+        (anchors if is_anchor else clips.setdefault(sound.item, [])).append(sound)
+    yield from _format_notes(sounds)
+    yield from _length_notes(clips)
+    levelled = {
+        item: [s for s in same if s.system not in unlevelled and not isnan(s.audio.loudness)]
+        for item, same in clips.items()
+    }
+    captioned = any(block_kind(block).captioned for block in study.blocks)
+    yield from _loudness_notes({item: same for item, same in levelled.items() if same}, captioned)
+    yield from _anchor_notes(anchors, [sound for same in levelled.values() for sound in same])
+    yield from _clipping_notes(sounds)
+    yield from _duplicate_notes(sounds)
+
+
+def _format_notes(sounds: SoundSequence) -> Iterator[str]:
+    """Yield notes if sampling rates or channels differ."""
+    formats: tuple[tuple[str, str, Callable[[StudySound], str]], ...] = (
+        ("sampling rates", "--rate HZ", lambda sound: format_rate(sound.audio.rate)),
+        (
+            "numbers of channels",
+            "--channels mono",
+            lambda sound: format_channels(sound.audio.channels),
+        ),
+    )
+    for what, option, format_of in formats:
+        counts = Counter(map(format_of, sounds)).most_common()
+        if len(counts) > 1:
+            parts = []
+            for name, count in counts:
+                systems = dict.fromkeys(s.system for s in sounds if format_of(s) == name)
+                parts.append(f"{name} ({_count(count, 'file')} of {join_names(list(systems))})")
+            yield f"{what} differ: {'; '.join(parts)} — {NORMALIZE_REMEDY} {option}"
+
+
+def _length_notes(clips: dict[str, list[StudySound]]) -> Iterator[str]:
+    """Yield a note per system whose files are longer or shorter than the usual one of the clip."""
+    deviations: dict[str, list[tuple[float, float, str]]] = {}
+    for item, same in clips.items():
+        seconds = [sound.audio.seconds for sound in same]
+        tolerance = (LENGTH_TOLERANCE_FRAMES + 0.5) / min(sound.audio.rate for sound in same)
+        if max(seconds) - min(seconds) <= tolerance:
+            continue
+        [(usual, _)] = Counter(round(s, 6) for s in seconds).most_common(1)
+        for sound, length in zip(same, seconds, strict=True):
+            if abs(length - usual) > tolerance:
+                difference = length - usual
+                deviations.setdefault(sound.system, []).append((abs(difference), difference, item))
+    for system, found in deviations.items():
+        _, difference, item = max(found)
+        how = "longer" if difference > 0 else "shorter"
+        yield (
+            f"lengths differ: {system} in {len(found):,} of {_count(len(clips), 'clip')}, at most "
+            f"{abs(difference):.3g} s {how} than other conditions ({item}) — {NORMALIZE_REMEDY} "
+            "--length pad"
+        )
+
+
+def _loudness_notes(clips: dict[str, list[StudySound]], captioned: bool) -> Iterator[str]:
+    """Yield notes on differences between the conditions of a clip, and between clips."""
+    if not clips:
+        return
+    ranges = {item: _loudness_range(same) for item, same in clips.items()}
+    wide = {item: high - low for item, (low, high) in ranges.items() if _is_wide(low, high)}
+    if wide:
+        item = max(wide, key=lambda name: wide[name])
+        ordered = sorted(clips[item], key=lambda sound: sound.audio.loudness)
+        softest, loudest = (
+            f"{sound.system} {_number(sound.audio.loudness)}" for sound in (ordered[0], ordered[-1])
+        )
+        yield (
+            f"loudness differs by more than {LOUDNESS_TOLERANCE_LU:g} LU between the conditions of "
+            f"{len(wide):,} of {_count(len(clips), 'clip')}, at most {wide[item]:.1f} LU ({item}: "
+            f"{softest}, {loudest} LUFS) — {NORMALIZE_REMEDY}"
+        )
+    means = {item: fmean(s.audio.loudness for s in same) for item, same in clips.items()}
+    low, high = (choose(means, key=lambda name: means[name]) for choose in (min, max))
+    if _is_wide(means[low], means[high]) and not captioned:  # scenes differ in level
+        yield (
+            f"loudness differs by {means[high] - means[low]:.1f} LU between clips ({low} "
+            f"{_number(means[low])}, {high} {_number(means[high])} LUFS) — {NORMALIZE_REMEDY}"
+        )
+
+
+def _anchor_notes(anchors: SoundSequence, levelled: SoundSequence) -> Iterator[str]:
+    """Yield a note if all anchors are louder, or all are softer, than the clips."""
+    anchors = [sound for sound in anchors if not isnan(sound.audio.loudness)]
+    if not anchors or not levelled:
+        return
+    low, high = _loudness_range(anchors)
+    mean = fmean(sound.audio.loudness for sound in levelled)
+    if not low - LOUDNESS_TOLERANCE_LU <= mean <= high + LOUDNESS_TOLERANCE_LU:
+        how = "louder" if low > mean else "softer"
+        yield (
+            f"loudness: all anchors are {how} than the clips ({anchors[0].system} "
+            f"{_range([low, high])}, clips {_number(mean)} LUFS on average) — normalize the clips "
+            "that anchors are created from"
+        )
+
+
+def _loudness_range(sounds: SoundSequence) -> tuple[float, float]:
+    values = [sound.audio.loudness for sound in sounds]
+    return min(values), max(values)
+
+
+def _is_wide(low: float, high: float) -> bool:
+    return high - low > LOUDNESS_TOLERANCE_LU
+
+
+def _clipping_notes(sounds: SoundSequence) -> Iterator[str]:
+    clipped: dict[str, list[StudySound]] = {}
+    for sound in sounds:
+        if sound.audio.clipped:
+            clipped.setdefault(sound.system, []).append(sound)
+    for system, found in clipped.items():
+        found.sort(key=lambda sound: -sound.audio.clipped)
+        of_system = sum(sound.system == system for sound in sounds)
+        shown = [f"{s.item} {_count(s.audio.clipped, 'time')}" for s in found]
+        yield (
+            f"clipping: {len(found):,} of {_count(of_system, 'file')} of {system} reach full scale "
+            f"for {MIN_CLIPPED_SAMPLES} samples or more ({_list_examples(shown)}) — "
+            "create the files again at a lower level"
+        )
+
+
+def _duplicate_notes(sounds: SoundSequence) -> Iterator[str]:
+    """Yield notes on identical audio: a note per group of systems, and one on all clips."""
+    same_audio: dict[str, list[StudySound]] = {}
+    for sound in sounds:
+        same_audio.setdefault(sound.audio.digest, []).append(sound)
+    clips_of: dict[tuple[str, ...], list[str]] = {}  # clips by systems with the same audio
+    systems_of: dict[tuple[str, ...], list[str]] = {}  # systems by clips with the same audio
+    for same in same_audio.values():
+        systems_by_clip: dict[str, list[str]] = {}
+        for sound in same:
+            systems_by_clip.setdefault(sound.item, []).append(sound.system)
+        for item, systems in systems_by_clip.items():
+            if len(systems) > 1:
+                clips_of.setdefault(tuple(systems), []).append(item)
+        if len(systems_by_clip) > 1:
+            systems_of.setdefault(tuple(systems_by_clip), []).extend(s.system for s in same)
+    for group, items in clips_of.items():
+        count = sum(sound.system == group[0] for sound in sounds)
+        yield (
+            f"identical audio: {join_names(group)} in {len(items):,} of {_count(count, 'clip')} "
+            f"({_list_examples(items)}) — was a file copied to the wrong folder?"
+        )
+    if systems_of:
+        groups = [
+            f"{join_names(items)} ({join_names(list(dict.fromkeys(systems)))})"
+            for items, systems in systems_of.items()
+        ]
+        listed = _list_examples(groups, "; ")
+        yield f"identical audio under different names: {listed} — keep one clip of each group"
+
+
+def _list_examples(names: Sequence[str], separator: str = ", ") -> str:
+    """Return the first names, and how many more there are.
+
+    >>> _list_examples(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    shown = separator.join(names[:SHOWN_EXAMPLES])
+    more = len(names) - SHOWN_EXAMPLES
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+# --- Section of a report -------------------------------------------------------------------------
+
+
+CHANNEL_NAMES = {1: "mono", 2: "stereo"}
+AUDIO_COLUMNS = (
+    "system",
+    "files",
+    "sampling rate",
+    "channels",
+    "duration (s)",
+    "loudness (LUFS)",
+    "peak (dBFS)",
+)
+
+
+def audio_section(audio: StudyAudio) -> Section:
+    """Return the section of a report on the audio files of a study."""
+    by_system: dict[str, list[StudySound]] = {}
+    for sound in audio.sounds:
+        by_system.setdefault(sound.system, []).append(sound)
+    rows = [_table_row(system, same) for system, same in by_system.items()]
+    if len(rows) > 1:
+        rows.append(_table_row("all", audio.sounds))
+    parts: list[Table | Lines] = [Table("audio files", AUDIO_COLUMNS, tuple(rows))]
+    if audio.notes:
+        parts.append(Lines("notes on the audio files", audio.notes, shown=len(audio.notes)))
+    return Section("Audio files", tuple(parts), _verdict(audio))
+
+
+def _verdict(audio: StudyAudio) -> str:
+    left_out = sorted(audio.unlevelled & {sound.system for sound in audio.sounds})
+    sentences = [] if audio.notes else ["No problems were found."]
+    if left_out:
+        sentences.append(f"Loudness is not compared for anchors: {join_names(left_out)}.")
+    return " ".join(sentences)
+
+
+def _table_row(system: str, sounds: SoundSequence) -> tuple[str, ...]:
+    audio = [sound.audio for sound in sounds]
+    loudness = [one.loudness for one in audio if not isnan(one.loudness)]
+    return (
+        system,
+        f"{len(audio):,}",
+        ", ".join(map(format_rate, sorted({one.rate for one in audio}))),
+        ", ".join(map(format_channels, sorted({one.channels for one in audio}))),
+        _range([one.seconds for one in audio]),
+        _range(loudness) if loudness else "–",
+        _number(max(20 * float(np.log10(one.peak)) for one in audio)),
+    )
+
+
+def format_rate(rate: int) -> str:
+    """Return a sampling rate with its unit.
+
+    >>> format_rate(44100), format_rate(8000)
+    ('44.1 kHz', '8 kHz')
+    """
+    return f"{rate / 1000:g} kHz"
+
+
+def format_channels(channels: int) -> str:
+    """Return the usual name of a number of channels.
+
+    >>> format_channels(1), format_channels(6)
+    ('mono', '6 channels')
+    """
+    return CHANNEL_NAMES.get(channels, f"{channels} channels")
+
+
+def _range(values: Sequence[float]) -> str:
+    ends = dict.fromkeys((_number(min(values)), _number(max(values))))
+    return " to ".join(ends)
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 1) + 0.0:.1f}".replace("-", MINUS)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
