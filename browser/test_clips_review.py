@@ -125,7 +125,13 @@ def test_decisions_are_exported_and_imported(browser: Browser, place: Path, tmp_
     page.get_by_label("Import review.csv").set_input_files(path)
     expect(page.locator(".count")).to_have_text("3 of 4 reviewed")
     expect(page.locator(".message")).to_have_text(
-        "1 of 4 rows were ignored: unknown clip or decision."
+        "Imported decisions: 3; changed here: 0; rows ignored for an unknown clip or decision: 1."
     )
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".count")).to_have_text("2 of 4 reviewed")
+    path.write_text(f"name,decision\n{NAMES[1]},drop\n{NAMES[1]},keep\n", encoding="utf-8")
+    page.get_by_label("Import review.csv").set_input_files(path)
+    expect(page.locator(".message")).to_contain_text(f"two decisions on {NAMES[1]}")
+    path.write_text(f"name,decision\n{NAMES[1]},drop\n", encoding="utf-8")
+    page.get_by_label("Import review.csv").set_input_files(path)
+    expect(page.locator(".message")).to_have_text("Imported decisions: 1; changed here: 1.")

@@ -322,15 +322,22 @@ def test_workers_and_one_process_write_the_same(tmp_path: Path) -> None:
 def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
     write_tones(tmp_path / "talk.wav")
     spans = write_spans(tmp_path / "spans.csv", "talk")
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     handlers = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
 
     def interrupt(*_: object) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        audio_clips(tmp_path / "talk.wav", tmp_path / "out", annotation=spans, progress=interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            audio_clips(
+                tmp_path / "talk.wav", tmp_path / "out", annotation=spans, progress=interrupt
+            )
+        assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == handlers
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["spans.csv", "talk.wav"]
-    assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == handlers
 
 
 def test_a_count_keeps_a_balanced_part_of_the_clips(tmp_path: Path) -> None:

@@ -152,5 +152,7 @@ def test_wrong_options_are_refused(
 ) -> None:
     with pytest.raises(UsageError, match=message):
         audio_select(write_table(tmp_path), unreviewed="keep", **options)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="is a folder — give the clips"):
+        audio_select(tmp_path, unreviewed="keep")
     with pytest.raises(UsageError, match="no clip is left"):
         audio_select(write_table(tmp_path, 1), review=write_review(tmp_path, "c00,drop,noise only"))

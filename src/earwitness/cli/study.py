@@ -404,6 +404,7 @@ def import_command(config: Path, output: Path, root: Path | None, listeners: int
 
 
 RATING_FORMATS = ("jsonl", "csv", "xlsx")
+OTHER_WORKBOOK_ENDINGS = ("xls", "xlsm", "ods")
 
 
 @click.command("ratings")
@@ -429,6 +430,8 @@ def ratings_command(study: Path, answers: Path, to: str | None, output: Path | N
         raise UsageError(f"{answers}: the file does not exist")
     target = TextTarget(output, [str(study), str(answers)])
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
+    if to is None and ending in OTHER_WORKBOOK_ENDINGS:
+        raise UsageError(f"{output}: workbooks are written as .xlsx")
     form = to or (ending if ending in RATING_FORMATS else "jsonl")
     if form == "xlsx":
         if output is None:

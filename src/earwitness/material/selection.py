@@ -417,6 +417,8 @@ def audio_select(
 
 def _read_clip_table(path: Path) -> tuple[RowTable, list[str]]:
     """Return the rows of a clip table, and the names of its clips."""
+    if path.is_dir():
+        raise UsageError(f"{path}: is a folder — give the clips.csv in it")
     if path.suffix == ".jsonl":
         raise UsageError(f"{path}: clips can be selected from CSV only")
     material = read_clips(path, None)

@@ -242,6 +242,7 @@ def same_elsewhere(folder: Path) -> None:
         (longer(1), []),
         (longer(2), ["lengths differ: C1 in 2 of 4 clips, at most 0.000125 s longer"]),
         (longer(-800), ["lengths differ: C1 in 2 of 4 clips, at most 0.05 s shorter than other"]),
+        (longer(-2400), ["--length pad --tolerance 0.2 if it is the right file"]),
         (
             low_rate,
             ["sampling rates differ: 16 kHz (8 files of C0 and C1); 8 kHz (4 files of C2) — use"],

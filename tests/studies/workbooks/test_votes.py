@@ -169,3 +169,5 @@ def test_a_workbook_is_not_printed(tmp_path: Path) -> None:
     (tmp_path / "answers.jsonl").write_text("")
     done = run("study", "ratings", "s.yaml", "answers.jsonl", "--to", "xlsx", folder=tmp_path)
     assert done == (2, "", "earwitness: a workbook is not printed — set --output\n")
+    done = run("study", "ratings", "s.yaml", "answers.jsonl", "-o", "r.xls", folder=tmp_path)
+    assert done == (2, "", "earwitness: r.xls: workbooks are written as .xlsx\n")

@@ -307,16 +307,27 @@ function importCsv(text) {
   const [header = [], ...lines] = parseCsv(text.replace(/^\ufeff/, ""));
   const [name, decision, reason] = ["name", "decision", "reason"].map((one) => header.indexOf(one));
   if (name < 0 || decision < 0) {
-    complain("The file needs the columns name, decision and reason.");
+    complain("The file needs the columns name and decision.");
     return;
   }
+  const imported = new Map();
   let unknown = 0;
   for (const row of lines) {
     const value = (row[decision] ?? "").trim().toLowerCase();
     if (!places.has(row[name]) || !["keep", "drop"].includes(value)) unknown += 1;
-    else decisions.set(row[name], { decision: value, reason: value === "drop" ? (row[reason] ?? "") : "" });
+    else if ((imported.get(row[name])?.decision ?? value) !== value) {
+      complain(`The file has two decisions on ${row[name]}. Nothing was imported.`);
+      return;
+    } else imported.set(row[name], { decision: value, reason: value === "drop" ? (row[reason] ?? "") : "" });
   }
-  complain(unknown ? `${unknown} of ${lines.length} rows were ignored: unknown clip or decision.` : "");
+  let replaced = 0;
+  for (const [clip, value] of imported) {
+    if ((decisions.get(clip)?.decision ?? value.decision) !== value.decision) replaced += 1;
+    decisions.set(clip, value);
+  }
+  const parts = [`Imported decisions: ${imported.size}`, `changed here: ${replaced}`];
+  if (unknown) parts.push(`rows ignored for an unknown clip or decision: ${unknown}`);
+  complain(`${parts.join("; ")}.`);
   changed();
   showRows();
 }

@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import inf, isnan, nan
+from math import ceil, inf, isnan, nan
 from pathlib import Path
 from statistics import fmean
 
@@ -257,6 +257,7 @@ def _unlevelled_systems(study: Study) -> frozenset[str]:
 
 
 LENGTH_TOLERANCE_FRAMES = 1  # between the conditions of a clip
+LARGE_LENGTH_DIFFERENCE_SECONDS = 0.1  # the default tolerance of audio normalize
 LOUDNESS_TOLERANCE_LU = 1.0  # between the conditions of a clip, and between clips
 SHOWN_EXAMPLES = 3
 NORMALIZE_REMEDY = "use earwitness audio normalize"
@@ -322,8 +323,15 @@ def _length_notes(clips: dict[str, list[StudySound]]) -> Iterator[str]:
         yield (
             f"lengths differ: {system} in {len(found):,} of {_count(len(clips), 'clip')}, at most "
             f"{abs(difference):.3g} s {how} than other conditions ({item}) — {NORMALIZE_REMEDY} "
-            "--length pad"
+            f"--length pad{_tolerance_option(abs(difference))}"
         )
+
+
+def _tolerance_option(difference: float) -> str:
+    """Return the option that audio normalize needs for a large difference in length."""
+    if difference <= LARGE_LENGTH_DIFFERENCE_SECONDS:
+        return ""
+    return f" --tolerance {ceil(difference * 10) / 10:g} if it is the right file"
 
 
 def _loudness_notes(clips: dict[str, list[StudySound]], captioned: bool) -> Iterator[str]:
