@@ -57,7 +57,7 @@ from earwitness.material.sources import (
     unique_name,
 )
 from earwitness.report.parts import Lines, Part, Report, Section, Table
-from earwitness.speech.vad import FrameDetector, find_frame_detector, find_speech
+from earwitness.speech.vad import FrameDetector, WebRtcDetector, find_frame_detector, find_speech
 
 # --- Cutting -------------------------------------------------------------------------------------
 
@@ -429,7 +429,7 @@ def audio_clips(
             tuple(problems),
         )
         if not run.clips:
-            raise UsageError(_no_clip_message(run, rule))
+            raise UsageError(_no_clip_message(run, rule, detector))
         if count is not None and count > run.found:
             message = f"{count:,} clips were requested, but {run.found:,} were found; all are kept"
             warn(message, EarwitnessWarning, stacklevel=2)
@@ -560,15 +560,18 @@ def _share_columns(clips: Sequence[CutClip]) -> tuple[CutClip, ...]:
     )
 
 
-def _no_clip_message(run: ClipRun, rule: ClipRule) -> str:
+def _no_clip_message(run: ClipRun, rule: ClipRule, detector: FrameDetector | None) -> str:
     where = f"{len(run.recordings)} recording{'s' * (len(run.recordings) != 1)}"
     wanted = (
         f"{rule.min_seconds:g} to {rule.max_seconds:g} s with {rule.min_speech:g} s of speech and "
         f"{rule.margin:g} s without speech at both ends"
     )
+    other = ""
+    if isinstance(detector, WebRtcDetector):
+        other = ", or install silero-vad and onnxruntime: WebRTC takes noise for speech"
     return (
         f"no part of {where} with {run.speech:.0f} s of speech lasts {wanted} — decrease "
-        "min_speech or margin, or increase max_seconds"
+        f"min_speech or margin, or increase max_seconds{other}"
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.core import Rating
-from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError
+from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.io.atomic import AtomicFile
 from earwitness.report.sentences import join_names
 from earwitness.studies.analyse import study_results
@@ -26,7 +26,7 @@ from earwitness.studies.ratings.from_answers import (
 from earwitness.studies.results import Results
 from earwitness.studies.study import MIXED_MODEL, Study
 from earwitness.studies.trials import block_kind
-from earwitness.studies.workbooks.write import CREATION_DATE, TEXT_ONLY_OPTIONS
+from earwitness.studies.workbooks.write import CREATION_DATE, TEXT_ONLY_OPTIONS, load_xlsxwriter
 
 # --- Ratings of a study as a workbook ------------------------------------------------------------
 
@@ -81,15 +81,6 @@ def study_ratings_xlsx(
     with file as stream:
         stream.buffer.write(content)  # type: ignore[attr-defined]
     return Path(output)
-
-
-def load_xlsxwriter() -> Any:
-    """Return the module xlsxwriter; raise MissingExtra if it is not installed."""
-    try:
-        import xlsxwriter
-    except ImportError:
-        raise MissingExtra("xlsxwriter", "xlsx", "writing workbooks") from None
-    return xlsxwriter
 
 
 def make_ratings_workbook(

@@ -332,6 +332,15 @@ TEXT_ONLY_OPTIONS = {
 }
 
 
+def load_xlsxwriter() -> Any:
+    """Return the module xlsxwriter; raise MissingExtra if it is not installed."""
+    try:
+        import xlsxwriter
+    except ImportError:
+        raise MissingExtra("xlsxwriter", "xlsx", "writing workbooks") from None
+    return xlsxwriter
+
+
 def make_workbook(
     sent: WorkbookContent, rubric: Rubric | None = None, *, links: str, ask: bool = True
 ) -> bytes:
@@ -357,13 +366,10 @@ def make_workbook(
     MissingExtra
         If xlsxwriter is not installed.
     """
-    try:
-        import xlsxwriter
-    except ImportError:
-        raise MissingExtra("xlsxwriter", "xlsx", "writing workbooks") from None
+    library = load_xlsxwriter()
     rubric = rubric or thumbs()
     held = io.BytesIO()
-    book = xlsxwriter.Workbook(held, {"in_memory": True, **TEXT_ONLY_OPTIONS})
+    book = library.Workbook(held, {"in_memory": True, **TEXT_ONLY_OPTIONS})
     about = {
         "study": sent.study,
         "rater": sent.rater,
