@@ -1,6 +1,8 @@
-"""Time from a click to the start of a loaded clip in Chromium, and the size of the listener's page.
+"""Time from a click to the start of a clip in Chromium, of switching, and the size of the page.
 
-Times are measured on the audio clock, with and without the output latency that the browser reports.
+Times are measured on the audio clock; those to the start of a clip also with the output latency
+that the browser reports. Clips are loaded. A switch that is requested while the browser renders a
+buffer starts with the next one.
 
     python benchmarks/listen.py
 """
@@ -27,6 +29,8 @@ from earwitness.studies.wording import wording
 BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome")
 BAR = 150.0  # milliseconds
 TRIALS = 15
+SWITCH_BAR, SWITCHES = 10.0, 200  # milliseconds
+SWITCHING = "async (count) => (await import('/tests/switched.js')).timed(count)"
 WATCH = """
 globalThis.starts = [];
 addEventListener("click", (event) => (globalThis.clicked = event.timeStamp), true);
@@ -58,6 +62,20 @@ def measured() -> list[tuple[float, float]]:
     return found
 
 
+def switched() -> tuple[list[float], list[float]]:
+    """Return milliseconds from request to end of each switch, and of its fade."""
+    place = next(filter(None, map(shutil.which, BROWSERS)), None)
+    with served(FakeServer([small.text(), small.end()])) as fake, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=place, args=FLAGS)
+        page = browser.new_page()
+        page.goto(fake.address)
+        page.locator("h1").first.click()  # browsers start sound after a click only
+        told = page.evaluate(SWITCHING, SWITCHES)
+        browser.close()
+    delays, fades = zip(*told["found"], strict=True)
+    return list(delays), list(fades)
+
+
 def _answer(page: Page) -> None:
     page.wait_for_selector('.play[data-state="play"]')
     page.wait_for_timeout(300)  # until the clip is loaded
@@ -87,7 +105,14 @@ def main() -> int:
         told = f"{len(times)} clicks, median {middle:.0f} ms, first {times[0]:.0f} ms"
         worst = f"maximum {max(times):.0f} ms (bar {BAR:.0f}: {verdict(max(times), BAR)})"
         print(f"{name}: {told}, {worst}")
-    return int(max(whole) > BAR)
+    delays, fades = switched()
+    longest, soon = max(fades), sum(one <= SWITCH_BAR for one in delays) / len(delays)
+    print(f"cross-fade: {longest:.1f} ms (bar {SWITCH_BAR:.0f}: {verdict(longest, SWITCH_BAR)})")
+    told = f"{len(delays)} switches, median {statistics.median(delays):.1f} ms, {soon:.0%} in 10 ms"
+    met = verdict(max(delays), SWITCH_BAR)
+    worst = f"maximum {max(delays):.1f} ms (bar {SWITCH_BAR:.0f}: {met})"
+    print(f"from request to end of the cross-fade: {told}, {worst}")
+    return int(max(whole) > BAR or longest > SWITCH_BAR or max(delays) > SWITCH_BAR)
 
 
 if __name__ == "__main__":

@@ -74,6 +74,8 @@ PAGES: dict[str, tuple[dict[str, Any], Act]] = {
     "trial": (small.trial("1.1", 1, 1), nothing),
     "trial, heard": (small.trial("1.1", 1, 1), chosen),
     "acr": (small.trial("1.1", 1, 1, kind="acr"), nothing),
+    "dcr": (small.trial("1.1", 1, 1, kind="dcr"), nothing),
+    "abx": (small.trial("1.1", 1, 1, kind="abx"), nothing),
     "examples": (captions.told(sound=True)[1], nothing),
     "captions": (captions.judged(), nothing),
     "captions, wanting": (captions.judged(), wanting),

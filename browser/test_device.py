@@ -66,7 +66,7 @@ def test_the_focus_stays_on_the_button_while_it_plays_then_goes_to_the_choices(
             expect(page.locator(".even")).to_be_focused()
             page.keyboard.press(key)
         expect(page.locator(".code")).to_be_visible()
-        expected = {"level": -12, "sides": True, "huggins": [1, 1], "antiphase": [0, 1]}
+        expected = {"level": -12, "sides": [1], "huggins": [2], "antiphase": [2]}
         assert fake.values()["device"] == expected
 
 
@@ -95,7 +95,7 @@ def test_a_reload_goes_on_at_the_very_round(browser: Browser) -> None:
         heard(page)
         page.keyboard.press("2")
         expect(page.locator(".code")).to_be_visible()
-        expected = {"level": -20, "sides": True, "huggins": [2, 2], "antiphase": [1, 1]}
+        expected = {"level": -20, "sides": [1, 0], "huggins": [2, 0], "antiphase": [1]}
         assert fake.values()["device"] == expected
 
 
@@ -125,3 +125,21 @@ def test_a_page_that_was_refused_starts_again_also_after_a_reload(browser: Brows
         level(page, -7)
         expect(page.locator(".code")).to_be_visible()
         assert fake.values() == {"device": {"level": -7}}
+
+
+def test_a_failed_check_is_asked_again_and_then_ends_politely(browser: Browser) -> None:
+    fake_study = FakeServer([small.device(sides=[1]) | {"steps": ["level", "sides"]}, small.end()])
+    again = {"code": "again", "message": "no", "wrong": ["Please put on headphones."]}
+    with served(fake_study) as fake, opened(browser, fake) as page:
+        page.route("**/answers", lambda route: route.fulfill(status=422, json={"error": again}))
+        level(page)
+        heard(page)
+        page.keyboard.press("1")
+        expect(page.locator(".notice")).to_have_text("Please put on headphones.")
+        stands(page, "Set a comfortable volume", "Step 1 of 2")
+        last = {"title": "Not on this device", "text": "Thank you.", "code": None}
+        state = fake.state() | {"page": None, "ineligible": last}
+        page.route("**/state*", lambda route: route.fulfill(json=state))
+        page.reload()
+        at(page, "Not on this device")
+        expect(page.locator("main")).to_contain_text("Thank you.")

@@ -1,4 +1,4 @@
-"""The open link in Chromium: nobody has a place before pressing Start, with or without scripts."""
+"""The open link in Chromium: nobody has a place before consent."""
 
 from __future__ import annotations
 
@@ -10,33 +10,79 @@ from axe_playwright_python.sync_playwright import Axe
 from browser.helpers.expectations import expect
 from browser.helpers.page_actions import DESKTOP, PHONE, at, visit
 from browser.helpers.real_server import RealServer, really_served
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from earwitness.store.records import ParticipationState
+
+STORED_ENTRIES = """new Promise((done) => {
+  indexedDB.open("earwitness").onsuccess = ({ target: { result: base } }) => {
+    const all = base.transaction("waiting").objectStore("waiting").count();
+    all.onsuccess = () => { base.close(); done(all.result); };
+  };
+})"""
 
 
 def states(server: RealServer) -> list[ParticipationState]:
     return [server.state(number) for number in (1, 2)]
 
 
+def agree(page: Page, box: str, button: str) -> None:
+    """Consent, and wait for the page after it."""
+    page.get_by_label(box).check()
+    page.get_by_role("button", name=button).click()
+
+
 @pytest.mark.parametrize("query", ["", "?PROLIFIC_PID=5f8a%26b"])
-def test_a_place_is_taken_by_pressing_start_and_is_there_when_coming_again(
+def test_a_place_is_taken_by_consent_and_is_there_when_coming_again(
     browser: Browser, tmp_path: Path, query: str
 ) -> None:
     with really_served(tmp_path, "fr", "--open", "2") as server:
         context = browser.new_context(**PHONE)
         page, said = visit(context, f"{server.base}/join{query}")
         page.reload()
-        assert states(server) == [ParticipationState.OPEN] * 2
+        assert context.cookies() == []
         page.get_by_role("button", name="Commencer").press("Enter")
         at(page, "Consentement")
-        own = page.url
+        own = page.url.partition("?")[0]
         assert re.fullmatch(rf"{server.base}/l/[\w-]+", own)
+        page.evaluate("dispatchEvent(new Event('pagehide'))")  # sends all events, if there are any
+        assert page.evaluate(STORED_ENTRIES) == 0
+        assert states(server) == [ParticipationState.OPEN] * 2
+        agree(page, "J’accepte de participer", "Continuer")
+        at(page, "Avant d’écouter")
         page.goto(f"{server.base}/join{query}")
         expect(page).to_have_url(own)
-        context.close()
+        at(page, "Avant d’écouter")
         assert said == []
         assert states(server) == [ParticipationState.JOINED, ParticipationState.OPEN]
+        stranger = browser.new_context(**PHONE)
+        page, _ = visit(stranger, f"{server.base}/join{query}")
+        if query:
+            expect(page.get_by_text("déjà commencé ce test")).to_be_visible()
+        else:
+            expect(page.get_by_role("button", name="Commencer")).to_be_visible()
+        stranger.close()
+        context.close()
+
+
+def test_who_consents_after_the_last_place_was_taken_is_told(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with really_served(tmp_path, "en", "--open", "1") as server:
+        contexts = [browser.new_context(**DESKTOP) for _ in range(2)]
+        first, second = (visit(one, f"{server.base}/join")[0] for one in contexts)
+        for page in (first, second):
+            page.get_by_role("button", name="Start").click()
+            at(page, "Consent")
+        agree(first, "I agree to take part", "Continue")
+        at(first, "Before you listen")
+        agree(second, "I agree to take part", "Continue")
+        at(second, "All places are taken")
+        expect(second.get_by_text("Nothing was saved")).to_be_visible()
+        second.goto(f"{server.base}/join")
+        expect(second.get_by_text("All places in this test are taken")).to_be_visible()
+        for one in contexts:
+            one.close()
 
 
 def test_start_needs_no_script_and_nobody_else_can_press_it(
@@ -49,13 +95,12 @@ def test_start_needs_no_script_and_nobody_else_can_press_it(
         page.get_by_role("button", name="Start").click()
         expect(page).to_have_url(re.compile(r"/l/[\w-]+$"))
         context.close()
-        assert states(server) == [ParticipationState.JOINED, ParticipationState.OPEN]
         other = browser.new_context(**DESKTOP).new_page()
         other.set_content(f'<form method="post" action="{server.base}/join"><button>x</button>')
         other.get_by_role("button").click()
         expect(other.get_by_text("Something went wrong")).to_be_visible()
         other.context.close()
-        assert states(server) == [ParticipationState.JOINED, ParticipationState.OPEN]
+        assert states(server) == [ParticipationState.OPEN] * 2
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -45,7 +45,7 @@ def test_an_answer_waits_for_the_network(browser: Browser) -> None:
         page.unroute(ANSWERS)
         page.get_by_role("button", name="Try again").click()
         settled(page)
-        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        expect(page.locator("#where")).to_contain_text("Page 2 of 2")
         once_each(fake, "1.1")
         assert fake.values() == {"1.1": {"BAK": 1, "SIG": 2, "OVRL": 3}}
 
@@ -64,7 +64,7 @@ def test_it_is_sent_again_by_itself(browser: Browser) -> None:
         page.route(ANSWERS, thrice)
         for value in (1, 2, 3):
             rate(page, value)
-        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        expect(page.locator("#where")).to_contain_text("Page 2 of 2")
         once_each(fake, "1.1")
         assert len(tries) == 3
 
@@ -78,7 +78,7 @@ def test_an_answer_whose_acknowledgement_is_lost_is_not_doubled(browser: Browser
         once_each(fake, "1.1")
         page.unroute(ANSWERS)
         page.reload()
-        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        expect(page.locator("#where")).to_contain_text("Page 2 of 2")
         settled(page)
         once_each(fake, "1.1")
         assert len(fake.posts) >= 2
@@ -100,7 +100,7 @@ def test_a_reload_during_an_outage_keeps_the_answer(browser: Browser) -> None:
         expect(page.locator("#saving")).to_have_text("Not sent yet: 1")
         page.unroute(ANSWERS)
         page.get_by_role("button", name="Try again").click()
-        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        expect(page.locator("#where")).to_contain_text("Page 2 of 2")
         assert fake.values() == {"1.1": {"BAK": 5, "SIG": 5, "OVRL": 1}}
         once_each(fake, "1.1")
 
@@ -128,7 +128,7 @@ def test_a_reload_comes_back_to_the_very_question(browser: Browser) -> None:
         expect(page.get_by_role("button", name="Played")).to_be_disabled()
         page.keyboard.press("4")
         page.keyboard.press("Enter")
-        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        expect(page.locator("#where")).to_contain_text("Page 2 of 2")
         assert fake.values() == {"1.1": {"BAK": 2, "SIG": 3, "OVRL": 4}}
         plays = fake.answers[0]["meta"]["plays"]
         expected = [("BAK", True), ("SIG", False), ("SIG", True), ("OVRL", True)]
@@ -155,7 +155,7 @@ def test_a_killed_browser_loses_no_answer(
         kill_browser(folder)
         assert fake.answers == []
         page = start()
-        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        expect(page.locator("#where")).to_contain_text("Page 2 of 2")
         assert fake.values() == {"1.1": {"BAK": 1, "SIG": 3, "OVRL": 5}}
         rate(page, 2)
         expect(page.locator(".steps")).to_contain_text("Question 2 of 3")
@@ -186,7 +186,7 @@ def test_a_double_click_on_the_last_question_answers_once(browser: Browser) -> N
         hear(page)
         page.keyboard.press("5")
         page.locator("button.wide").dblclick()
-        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        expect(page.locator("#where")).to_contain_text("Page 2 of 2")
         once_each(fake, "1.1")
 
 
@@ -202,9 +202,9 @@ def test_a_second_tab_sees_the_first_and_may_take_over(browser: Browser) -> None
         at(first, "This test is open in another tab")
         for value in (1, 2, 3):
             rate(second, value)
-        expect(second.locator("#where")).to_contain_text("Trial 2 of 2")
+        expect(second.locator("#where")).to_contain_text("Page 2 of 2")
         first.get_by_role("button", name="Use this tab").click()
-        expect(first.locator("#where")).to_contain_text("Trial 2 of 2")
+        expect(first.locator("#where")).to_contain_text("Page 2 of 2")
         once_each(fake, "1.1")
         context.close()
 
@@ -216,10 +216,10 @@ def test_a_page_that_another_browser_answered_is_not_answered_twice(browser: Bro
         with opened(browser, fake) as other:
             for value in (4, 4, 4):
                 rate(other, value)
-            expect(other.locator("#where")).to_contain_text("Trial 2 of 2")
+            expect(other.locator("#where")).to_contain_text("Page 2 of 2")
         rate(page, 1)
         expect(page.get_by_text("already answered").first).to_be_visible()
-        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        expect(page.locator("#where")).to_contain_text("Page 2 of 2")
         once_each(fake, "1.1")
         assert fake.values() == {"1.1": {"BAK": 4, "SIG": 4, "OVRL": 4}}
 
@@ -234,10 +234,11 @@ def test_an_answer_that_is_refused_is_told_and_comes_to_the_events(browser: Brow
         page.locator("label.check").click()
         go_on(page)
         expect(page.locator(".notice")).to_contain_text("agree must be true")
+        assert fake.events == []  # nothing is sent before consent
+        page.unroute(ANSWERS)
         with page.expect_response("**/events"):
-            page.unroute(ANSWERS)
-        page.locator("label.check").click()
-        go_on(page)
+            page.locator("label.check").click()
+            go_on(page)
         expect(page.locator(".code")).to_be_visible()
         told = [one for one in fake.events if one["kind"] == "refused"]
         assert [(one["page"], one["values"]) for one in told] == [("consent", {"agree": True})]

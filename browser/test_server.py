@@ -38,6 +38,8 @@ def kept_once(server: RealServer, pressed: dict[str, Any], listener: int = 1) ->
     assert [one.answer.values for one in history] == list(pressed.values())
     assert len({one.id for one in history}) == len(history)
     assert all(one.supersedes is None and not one.aside for one in history)
+    in_browser = [one for one in history if not one.answer.at.startswith("2026-01-01T")]
+    assert not [one.answer.page for one in in_browser if "unheard" in (one.meta or {})]
 
 
 def heard_to_the_end(meta: Mapping[str, Any] | None, questions: Iterable[str]) -> None:

@@ -151,7 +151,7 @@ def test_french_pages_have_no_english_words(browser: Browser) -> None:
         page.get_by_role("button", name="Écouter").click()
         expect(page.get_by_role("button", name="Écouté", exact=True)).to_be_disabled()
         shown = page.locator("body").inner_text()
-        assert "Essai 1 sur 1" in shown
+        assert "Page 1 sur 1" in shown
         assert "Ajouter un commentaire" in shown
         assert not re.search(r"\b(the|Play|Next|Saved|Trial|of|left|Add)\b", shown)
 

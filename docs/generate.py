@@ -25,7 +25,7 @@ from earwitness.studies.file.schema import study_schema
 from earwitness.studies.population import Person
 from earwitness.studies.rubric import Dimension, thumbs
 from earwitness.studies.screening import SCREENS, Screen
-from earwitness.studies.study import Scale
+from earwitness.studies.study import Scale, SpokenText
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.trials.rubric import RubricKind
@@ -34,6 +34,7 @@ from earwitness.studies.wording import LANGUAGES, Wording, wording
 FOLDER = Path(__file__).parent
 NOTE = "<!-- made by docs/generate.py; do not edit -->"
 NAMED = ("string", "integer")  # types of a name
+TRANSCRIPT = SpokenText(("In", "the", "morning", "birds", "sing", "in", "the", "garden"))
 BEST = {"high": "higher", "low": "lower", "none": "—"}
 
 
@@ -128,6 +129,7 @@ def kind_page(kind: type[TrialKind]) -> str:
         f"# {kind.name}: {kind.title}",
         NOTE,
         text,
+        *_kind_picture(kind.name),
         "\n".join(["| parameter | default | meaning |", "| :-- | :-- | :-- |", *parameters]),
     ]
     parts += [_scale_table(scale) for scale in kind.fixed]
@@ -138,6 +140,12 @@ def kind_page(kind: type[TrialKind]) -> str:
         parts += ["Orders of the scales, balanced over listeners and sessions:", "\n".join(orders)]
     parts += [_view_text(kind), "\n".join(f"- {one}" for one in kind.references)]
     return "\n\n".join(parts) + "\n"
+
+
+def _kind_picture(name: str) -> list[str]:
+    """The picture of a trial in the browser, if `docs/pictures.py` has made one."""
+    exists = (FOLDER / "images" / f"trial-{name}.png").exists()
+    return [f"![A trial of the kind {name} in the browser](../images/trial-{name}.png)"] * exists
 
 
 def _shown(value: Any) -> str:
@@ -179,7 +187,7 @@ def _labels(scale: Scale, words: list[Wording]) -> list[list[str]]:
 
 
 def _view_text(kind: type[TrialKind]) -> str:
-    made = kind()
+    made = kind().with_transcript(TRANSCRIPT)
     rng = np.random.default_rng(0)
     trial = made.trials(["item"], ["x", "y"], 1, rng, "reference")[0][0]
     captions = {"x": "Birds sing.", "y": "A bird sings."}
@@ -202,15 +210,17 @@ def study_page() -> str:
         "A study file is YAML. Unknown keys are refused with the nearest known name. All errors "
         "are reported at once with their lines. `earwitness study new` writes a template; "
         "[study.schema.json](study.schema.json) is a JSON Schema for editors. Paths are relative "
-        "to the folder of the study file. A study is identified by a hash of its content, with "
-        "defaults and the table of clips; comments and formatting do not change it, nor does the "
-        "number of listeners. The hash is part of every answer and report. Unquoted words are text "
+        "to the folder of the study file. A study is identified by a hash of its design, with "
+        "defaults and the table of clips; comments and formatting do not change it, nor do the "
+        "texts of pages and the number of listeners. The hash is part of every answer and report. "
+        "Unquoted words are text "
         "unless they are true, false, null or a plain number: yes, 010, 12:30 and dates are text."
     )
     keys = study_schema()["$defs"]
     parts = ["# The study file", NOTE, intro, _keys(keys["StudyKeys"])]
     inner = {
         "blocks": "BlockKeys",
+        "device": "DeviceKeys",
         "rubric": "RubricKeys",
         "rubric.dimensions": "DimensionKeys",
         "rubric.examples": "ExampleKeys",
@@ -251,7 +261,7 @@ def _type(schema: dict[str, Any]) -> str:
         return "keys"
     if "anyOf" in schema:
         types = [one.get("type") for one in schema["anyOf"]]
-        if types == ["array", "object"]:
+        if types in (["array", "object"], ["array", None]):
             return " or ".join(map(_type, schema["anyOf"]))
         return "name" if types == [*NAMED] else "anything"
     if "prefixItems" in schema:

@@ -1,8 +1,8 @@
 """Screenshots in the README and on the website; `make pictures` writes them into docs/images.
 
 They are taken in Chromium at a width of 1,280 pixels and cut at the margins: the top of a report, a
-figure of an experiment, and a trial of a P.835 study. All are stored with a palette, so that each
-stays below MAX_BYTES.
+figure of an experiment, a trial of a P.835 study, and a trial of each kind with several sounds,
+while the second is playing. All are stored with a palette, so that each stays below MAX_BYTES.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
 EXAMPLE = ("examples/chapters/outputs.jsonl", "examples/chapters/annotators.jsonl")
 BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome")
-WIDTH, HEIGHT, MARGIN = 1280, 900, 24
+WIDTH, HEIGHT, HEIGHT_OF_TRIALS, MARGIN = 1280, 900, 800, 24
 COLOURS, MAX_BYTES = 128, 150_000
+SEVERAL_SOUNDS = ("dcr", "ccr", "ab", "abx", "preference")  # trials in the browser
 STUDY_WITHOUT_PRELUDE = ("anchors:", "training:", "feedback:", "device:")
 
 
@@ -116,16 +117,17 @@ def served(study: Path) -> Iterator[str]:
         server.wait()
 
 
-def listener(browser: Browser, folder: Path) -> None:
-    """Take a picture of a trial, after the clip was heard and an answer chosen."""
+@contextmanager
+def first_trial(browser: Browser, folder: Path, kind: str) -> Iterator[Page]:
+    """Open the first trial of an example study."""
     script = ROOT / "examples" / "listen" / "make.py"
-    subprocess.run([sys.executable, str(script), str(folder)], check=True)
+    subprocess.run([sys.executable, str(script), str(folder), "--kind", kind], check=True)
     study = folder / "study.yaml"
     lines = study.read_text(encoding="utf-8").splitlines(keepends=True)
     kept = [line for line in lines if not line.startswith(STUDY_WITHOUT_PRELUDE)]
     study.write_text("".join(kept), encoding="utf-8")
     with served(study) as link:
-        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT_OF_TRIALS})
         page.goto(link)
         radios = page.locator("input[type=radio]")
         for _ in range(10):  # consent, instructions, the title of the session
@@ -136,14 +138,36 @@ def listener(browser: Browser, folder: Path) -> None:
                 box.check()
             page.locator("main button.wide, main button").last.click()
             page.wait_for_timeout(500)
-        page.locator("button.play, main button").first.click()
+        yield page
+        page.close()
+
+
+def listener(browser: Browser, folder: Path) -> None:
+    """Take a picture of a trial, after the clip was heard and an answer chosen."""
+    with first_trial(browser, folder, "p835") as page:
+        page.locator("button.play").click()
         page.wait_for_function(
             "() => [...document.querySelectorAll('input[type=radio]')].some((r) => !r.disabled)"
         )
         page.locator('label:has(input[value="4"])').click()
         page.wait_for_timeout(300)
-        save(page, "listener.png", from_top(page.locator("main")))
-        page.close()
+        save(page, "listener.png", from_top(page.locator(".trial")))
+
+
+def several_sounds(browser: Browser, folder: Path) -> None:
+    """Take a picture of each kind of trial with several sounds while the second is playing."""
+    for kind in SEVERAL_SOUNDS:
+        with first_trial(browser, folder / kind, kind) as page:
+            if page.locator(".tile").count():
+                page.keyboard.press("a")
+                page.locator(".tile[data-state=heard]").wait_for()
+                page.keyboard.press("b")
+                page.locator(".tile[data-state=playing]").wait_for()
+            else:
+                page.locator("button.play").click()
+                page.locator(".sequence li:last-child[aria-current=true]").wait_for()
+            page.wait_for_timeout(1200)
+            save(page, f"trial-{kind}.png", from_top(page.locator(".trial")))
 
 
 def main() -> None:
@@ -154,6 +178,7 @@ def main() -> None:
         report(browser, Path(folder))
         experiment(browser, Path(folder))
         listener(browser, Path(folder) / "listen")
+        several_sounds(browser, Path(folder))
         browser.close()
 
 

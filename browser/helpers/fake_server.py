@@ -49,23 +49,6 @@ def tone(seconds: float = 0.4, hertz: float = 440.0) -> bytes:
     return out.getvalue()
 
 
-def questions(language: str, *scales: str) -> list[View]:
-    """Questions with labels, the best first."""
-    words = wording(language)
-    return [
-        {
-            "name": scale,
-            "prompt": words.prompt(scale),
-            "answer": "choice",
-            "sound": 0,
-            "options": [
-                {"value": 5 - n, "label": label} for n, label in enumerate(words.labels(scale))
-            ],
-        }
-        for scale in scales
-    ]
-
-
 class FakeServer:
     """The pages of one listener, and all that came from the browser."""
 
@@ -96,16 +79,16 @@ class FakeServer:
         later = (one for one in self.pages[self.place + 1 :] if one.get("sounds"))
         ahead = [sound["address"] for one in list(later)[:1] for sound in one["sounds"]]
         done = page["kind"] == "end"
-        trials = [one["name"] for one in self.pages if one.get("sounds")]
         seconds = max(0.0, self.rest_until - time.monotonic())
         return {
             "page": None if self.withdrawn or self.blocked else page,
-            "progress": [sum(one["page"] in trials for one in self.answers), len(trials)],
+            "progress": [self.place, len(self.pages) - 1],
             "minutes": len(self.pages) - self.place,
             "rest": {"until": "", "seconds": seconds} if seconds else None,
             "ahead": ahead,
             "level": self.values().get("device", {}).get("level"),
-            "answered": len(self.answers),
+            # a trial never comes first: where it does here, earlier pages are left out
+            "answered": len(self.answers) + bool(self.pages[0].get("sounds")),
             "done": done,
             "code": "C0DE-77" if done else None,
             "blocked": self.blocked,
@@ -119,8 +102,10 @@ class FakeServer:
             "shell.html"
         )
         words = dict(wording(self.language).web)
-        known = {"language": self.language, "title": "Listening test", "static": "/static"}
+        known: View = {"language": self.language, "title": "Listening test", "static": "/static"}
         renderers = {page["renderer"]: None for page in self.pages if page.get("renderer")}
+        sheets = [f"trials/{name}.css" for name in renderers]
+        known["style_sheets"] = [one for one in sheets if (WEB / "static" / one).exists()]
         text = template.render(words=words, renderers=list(renderers), **known)
         return HTMLResponse(text, headers={"Content-Security-Policy": POLICY})
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from browser.helpers.fake_server import questions
-
+from earwitness.studies.study import Trial
 from earwitness.studies.trials import KINDS
+from earwitness.studies.wording import wording
 
 View = dict[str, Any]
 
@@ -14,21 +14,18 @@ ORDER = ("BAK", "SIG", "OVRL")
 
 
 def trial(name: str, number: int, of: int, language: str = "en", kind: str = "p835") -> View:
-    """A trial with one sound."""
-    scales = ORDER if kind == "p835" else ("QUALITY",)
-    sounds = [{"address": f"/l/tok/sound/{name}/0", "label": ""}]
+    """A trial of a kind with one sound, or with a pair, as the kind shows it."""
+    made = KINDS[kind]() if kind in ("p835", "dcr", "ccr") else KINDS[kind](plays=0)
+    systems = ("x", "y") if made.compared == "pair" else ("x",)
+    shown = Trial("item", systems, ORDER if kind == "p835" else made.scale_orders[0])
     title = {"en": "Session 1 of 2", "fr": "Session 1 sur 2"}[language]
-    return {
-        "kind": kind,
-        "renderer": KINDS[kind].renderer,
-        "name": name,
-        "title": title,
-        "sounds": sounds,
-        "switching": False,
-        "plays": 1 if kind == "p835" else 0,
-        "questions": questions(language, *scales),
-        "progress": [number, of],
-    }
+
+    def address(item: str, system: str, place: int) -> str:
+        del item, system
+        return f"/l/tok/sound/{name}/{place}"
+
+    view = made.view(shown, wording(language), address, "reference")
+    return {**view, "name": name, "title": title, "progress": [number, of]}
 
 
 def consent() -> View:

@@ -1,11 +1,13 @@
-"""Write a small P.835 study with synthetic audio: FOLDER/study.yaml, four systems and anchors.
+"""Write a small study with synthetic audio: FOLDER/study.yaml, four systems and anchors.
 
 The audio is speech-like (vowels in syllables) with noise; each system processes it differently.
+``--kind`` selects the kind of trial: p835 (default), acr, dcr, ccr, ab, abx,
+preference, mushra or bs1116.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import wave
 from pathlib import Path
 
@@ -25,6 +27,37 @@ ANCHORS = {  # the range of quality, rated before the test
     "noisy": (0.6, 1.0, 1.0),
     "distorted": (0.0, 0.3, 0.25),
 }
+REFERENCE = (0.0, 1.0, 1.0)
+REFERENCE_KINDS = ("dcr", "mushra", "bs1116")
+LOW_PASS = {"anchor35": (0.0, 3.5 / 8, 1.0), "anchor70": (0.0, 7 / 8, 1.0)}  # of the kind mushra
+TASKS = {  # instructions of the kinds other than p835
+    "acr": "Rate the quality of each sound.",
+    "dcr": "You hear a reference, then a second sound. Rate how much worse the second sound is.",
+    "ccr": "You hear two sounds. Rate the second compared with the first.",
+    "ab": "Switch between two sounds as often as you like. Choose the better one.",
+    "abx": "Switch between three sounds as often as you like. X is the same as A or as B.",
+    "preference": "Switch between two sounds as often as you like. Choose the one that you prefer, "
+    "if any.",
+    "mushra": "Switch between all sounds as often as you like. Rate each against the reference.",
+    "bs1116": "B or C is the same as the reference A: rate it 5.0. Rate how much the other one is "
+    "impaired.",
+}
+SHORT = """\
+title: {title}
+seed: 1
+systems: [{systems}]
+files: "{{system}}/{{item}}.wav"
+listeners: 4
+{reference}device: [level, sides]
+instructions: |
+  You will hear short, speech-like sounds with noise. Listen with headphones, in a quiet room.
+  {task}
+consent: |
+  This is a demonstration. Answers stay on this computer.
+blocks:
+  - kind: {kind}
+    clips: 3
+"""
 STUDY = """\
 title: Four ways to enhance speech
 seed: 1
@@ -84,19 +117,39 @@ def write(path: Path, sound: Sound) -> None:
         file.writeframes(np.round(30_000 * sound).astype("<i2").tobytes())
 
 
-def main(folder: Path) -> None:
+def study_text(kind: str) -> str:
+    """Return the study file: P.835 in two sessions, other kinds in one with fewer trials."""
+    if kind == "p835":
+        return STUDY
+    systems = "C0, C1, C2, C3" if kind in ("acr", "dcr", "mushra") else "C0, C1, C2"
+    reference = "reference: clean\n" if kind in REFERENCE_KINDS else ""
+    title = f"Ways to enhance speech ({kind.upper()})"
+    return SHORT.format(
+        title=title, systems=systems, reference=reference, task=TASKS[kind], kind=kind
+    )
+
+
+def main(folder: Path, kind: str = "p835") -> None:
     """Write all files."""
     for number in range(1, CLIPS + 1):
         rng = np.random.Generator(np.random.PCG64(number))
         clean, noise = voice(rng), rng.standard_normal(int(RATE * SECONDS))
         for system, how in SYSTEMS.items():
             write(folder / system / f"clip{number}.wav", treated(clean, noise, *how))
-    for name, how in ANCHORS.items():
+        if kind in REFERENCE_KINDS:
+            write(folder / "clean" / f"clip{number}.wav", treated(clean, noise, *REFERENCE))
+        for anchor, how in LOW_PASS.items() if kind == "mushra" else ():
+            write(folder / anchor / f"clip{number}.wav", treated(clean, noise, *how))
+    for name, how in ANCHORS.items() if kind == "p835" else ():
         rng = np.random.Generator(np.random.PCG64(0))
         clean, noise = voice(rng), rng.standard_normal(int(RATE * SECONDS))
         write(folder / "anchors" / f"{name}.wav", treated(clean, noise, *how))
-    (folder / "study.yaml").write_text(STUDY, encoding="utf-8")
+    (folder / "study.yaml").write_text(study_text(kind), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="output folder")
+    parser.add_argument("--kind", choices=["p835", *TASKS], default="p835", help="kind of trial")
+    arguments = parser.parse_args()
+    main(arguments.folder, arguments.kind)

@@ -8,7 +8,8 @@ Run listening tests
 -------------------
 audio_clips, audio_select, audio_normalize, audio_conditions, study_new, study_check, study_design,
 study_power, study_simulate, study_anchors, study_import, study_take, study_links, study_status,
-study_export, study_ratings, study_ratings_xlsx, study_analyse, study_export_xlsx, study_import_xlsx
+study_export, study_ratings, study_ratings_xlsx, study_summaries, study_analyse, study_export_xlsx,
+study_import_xlsx
 
 Check metrics against human ratings
 -----------------------------------
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from earwitness.studies.prepare import study_import as study_import
     from earwitness.studies.prepare import study_new as study_new
     from earwitness.studies.ratings.from_answers import study_ratings as study_ratings
+    from earwitness.studies.ratings.from_answers import study_summaries as study_summaries
     from earwitness.studies.simulate import study_simulate as study_simulate
     from earwitness.studies.take import study_take as study_take
     from earwitness.studies.workbooks import study_import_xlsx as study_import_xlsx
@@ -116,6 +118,7 @@ FUNCTION_MODULES = {
     "study_new": "studies.prepare",
     "study_power": "studies.power",
     "study_ratings": "studies.ratings.from_answers",
+    "study_summaries": "studies.ratings.from_answers",
     "study_ratings_xlsx": "studies.workbooks.votes",
     "study_simulate": "studies.simulate",
     "study_status": "studies.admin",
@@ -161,6 +164,7 @@ __all__ = [
     "study_ratings_xlsx",
     "study_simulate",
     "study_status",
+    "study_summaries",
     "study_take",
     "summaries",
     "summarize",

@@ -243,12 +243,17 @@ class Score:
 # --- Answers and ratings -------------------------------------------------------------------------
 
 
+UNHEARD_META_KEY = "unheard"  # metadata of an answer about sounds that cannot have been heard
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Answers of a listener on one page of a study; ``study`` is the hash of the study file.
 
     ``heard`` describes the stimuli if the page is a trial: the item, the systems in order, and
-    which of them was the unknown one. ``version`` is the version of the program that asked.
+    which of them was the unknown one. ``version`` is the version of the program that asked;
+    ``comment`` is a remark on the sounds of the page. If the server knows that sounds cannot have
+    been heard, ``unheard`` has the reasons.
     """
 
     study: str
@@ -258,6 +263,8 @@ class Answer:
     heard: Mapping[str, Any] | None = None
     at: str = ""
     version: str = ""
+    unheard: Mapping[str, Any] | None = None
+    comment: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+from unicodedata import category
 
 SHOWN_PROBLEMS = 1000
 SHOWN_ALIKE = 10  # problems that differ only in names and numbers, listed one by one
@@ -205,6 +206,31 @@ def whole_characters(text: str) -> str:
     'caf\\\\udce9'
     """
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+HIDDEN_CATEGORIES = ("Cc", "Cs", "Zl", "Zp")  # control characters, lone surrogates, line ends
+DIRECTION_MARKS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""Return text from outside that a terminal shows as it is; control characters are escaped.
+
+    Characters of ``keep`` are not escaped. The escapes are those of JSON.
+
+    >>> printable("5f8a\x1b[2J\nok")
+    '5f8a\\u001b[2J\\nok'
+    >>> printable("naïve ✓")
+    'naïve ✓'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        json.dumps(one)[1:-1] if _is_hidden(one) and one not in keep else one for one in text
+    )
+
+
+def _is_hidden(character: str) -> bool:
+    return category(character) in HIDDEN_CATEGORIES or character in DIRECTION_MARKS
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

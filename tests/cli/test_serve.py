@@ -18,7 +18,7 @@ import httpx2
 import pytest
 
 from earwitness.store.store import Store
-from earwitness.studies.admin import study_links
+from earwitness.studies.admin import exposure_notes, study_links
 from earwitness.studies.file.reader import read_study
 from helpers.http_listener import answer, link, served, take
 from helpers.samples import many
@@ -155,7 +155,7 @@ def test_a_server_says_when_nobody_can_come_by_its_open_link(folder: Path) -> No
     [only] = told_of_the_open_link(path, db, 1)
     assert only.endswith("/join (free places: 1)")
     with Store.open(db) as store:
-        store.claim(read_study(path).digest, outside="a")
+        store.claim(read_study(path).digest, "a")
     _, second, _ = told_of_the_open_link(path, db, 1)
     assert second.startswith("open link: all places are taken")
 
@@ -171,6 +171,33 @@ def test_a_server_says_when_sounds_can_be_told_apart(folder: Path) -> None:
         _, told = server.end(signal.SIGINT)
     assert told.startswith("note: the size or header of audio files reveals the system")
     assert "for 4 clips (a, b, c, …) — convert all files to one sample rate" in told
+
+
+def test_a_study_with_dead_ends_is_refused_before_anything_is_written(folder: Path) -> None:
+    path, db = study(folder, "acr", NO_REST), folder / "own.db"
+    for name in "abcd":
+        (folder / "C1" / f"{name}.wav").write_bytes(b"RIFF")
+    path.write_text(path.read_text().replace('files: "{system}/{item}.wav"', "material: clips.csv"))
+    rows = "".join(f"{name},2\n" for name in "abcd")
+    (folder / "clips.csv").write_text(f"name,seconds\n{rows}")
+    command = [sys.executable, "-m", "earwitness", "serve", str(path), "--db", str(db)]
+    done = subprocess.run([*command, "--port", "0"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.count("unreadable audio file: ") > 1
+    assert "nothing was served" in done.stderr
+    assert not db.exists()
+
+
+def test_a_server_that_can_be_reached_from_elsewhere_says_that_nothing_is_encrypted(
+    folder: Path,
+) -> None:
+    path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
+    for more, count in (((), 1), (("--trust-proxy", "127.0.0.1"), 0)):
+        with running(path, db, "--host", "0.0.0.0", *more) as server:
+            port = server.address.rpartition(":")[2]
+            assert httpx2.get(f"http://127.0.0.1:{port}/").status_code == 200
+            _, told = server.end(signal.SIGINT)
+        assert told.count("warning: links and answers travel unencrypted") == count
 
 
 def test_a_server_says_that_its_store_has_another_form_of_the_study(folder: Path) -> None:
@@ -216,5 +243,19 @@ def test_what_proxies_say_holds_only_if_they_are_trusted(
     path, more = study(folder, "acr", NO_REST), ["--trust-proxy", trusted] if trusted else []
     with running(path, str(folder / "own.db"), "--open", "1", *more) as server:
         forwarded = {"x-forwarded-proto": "https", "x-forwarded-for": "1.2.3.4"}
-        got = httpx2.get(f"{server.address}/join", headers=forwarded)
+        got = httpx2.post(f"{server.address}/join", headers=forwarded)
         assert ("Secure" in got.headers["set-cookie"]) is secure
+
+
+def test_a_server_says_if_others_can_read_its_database(folder: Path) -> None:
+    path, db = study(folder, "acr", NO_REST), folder / "own.db"
+    with Store.open(db):
+        pass
+    assert exposure_notes(db) == []
+    db.chmod(0o644)
+    with running(path, str(db)) as server:
+        assert httpx2.get(f"{server.address}/").status_code == 200
+        _, told = server.end(signal.SIGINT)
+    assert told.startswith(f"note: other users of this machine can read {db}")
+    assert f"chmod 600 {db}" in told
+    assert exposure_notes("postgresql://x/y") == []

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 from starlette.testclient import TestClient
 
@@ -44,14 +45,29 @@ def link(client: TestClient, listener: int = 1) -> str:
     return f"{site.settings.root}/l/{one.token}"
 
 
-def join(client: TestClient, query: str = "") -> str:
-    """Press Start on the page of the open link, and be led to the listener's own address."""
+def start(client: TestClient, query: str = "") -> str:
+    """Press Start on the page of the open link, and be led to the visitor's own address."""
     shown = client.get(f"{site_of(client).settings.root}/join{query}", follow_redirects=False)
     assert shown.status_code == 200, shown.text
     [action] = re.findall(r'<form[^>]* action="([^"]+)"', shown.text)
     got = client.post(unescape(action), follow_redirects=False)
     assert got.status_code == 303, got.text
     return str(got.headers["location"])
+
+
+def consent(client: TestClient, address: str) -> Any:
+    """Answer the first page at an address to which Start has led."""
+    own, _, query = address.partition("?")
+    page = client.get(f"{own}/state").json()["page"]
+    claim = {name: text for name, [text] in parse_qs(query).items()}
+    return client.post(f"{own}/answers", json=answer(page, Anyone()(page)) | claim)
+
+
+def join(client: TestClient, query: str = "") -> str:
+    """Press Start and answer the first page, which takes a place; the listener's own address."""
+    address = start(client, query)
+    assert consent(client, address).json()["status"] == "stored"
+    return address.partition("?")[0]
 
 
 def plays(view: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -71,13 +87,26 @@ def answer(view: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]
     return made | {"meta": meta, "at": "2026-01-01T00:00:00.000Z"}
 
 
+def fetch_sounds(client: TestClient, view: Mapping[str, Any]) -> None:
+    """Fetch the sounds of a page, as a browser does before it plays them."""
+    for one in view.get("sounds", ()):
+        assert client.get(one["address"]).status_code == 200
+
+
 def take(
-    client: TestClient, own: str, respond: Respond | None = None, *, stop: str = "end"
+    client: TestClient,
+    own: str,
+    respond: Respond | None = None,
+    *,
+    stop: str = "end",
+    hear: bool = False,
 ) -> State:
-    """Answer page after page, up to one of this name or kind."""
+    """Answer page after page, up to one of this name or kind; ``hear`` fetches all sounds."""
     respond = respond or Anyone()
     state: State = client.get(f"{own}/state").json()
     while stop not in (state["page"]["kind"], state["page"]["name"]):
+        if hear:
+            fetch_sounds(client, state["page"])
         sent = answer(state["page"], respond(state["page"]))
         got = client.post(f"{own}/answers", json=sent)
         assert got.status_code == 200, got.text

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 import wave
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from earwitness.studies.study import Clip, Study, StudyBlock
+from earwitness.studies.study import Clip, SpokenText, Study, StudyBlock
+from earwitness.studies.trials import KINDS
 
 SESSIONS = ["S01"] * 112 + ["S21"] * 108
 LOCATIONS = ["dining"] * 77 + ["living"] * 70 + ["kitchen"] * 73
@@ -43,7 +45,11 @@ def udase(**more: Any) -> Study:
         "categories": ("session", "location", "sex"),
         "numbers": ("snr",),
     }
-    return Study(**(study | more))
+    study |= more
+    if KINDS[str(block["kind"])].transcribed:
+        text = SpokenText(("it", "rains", "a", "lot", "in", "spring"))
+        study["material"] = tuple(replace(clip, transcript=text) for clip in study["material"])
+    return Study(**study)
 
 
 def sound(path: Path, seconds: float = 0.1) -> None:

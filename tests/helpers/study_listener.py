@@ -11,6 +11,7 @@ from typing import Any
 
 from earwitness.studies.take import study_take
 from earwitness.studies.trials import KINDS
+from helpers.samples import write_lines
 from helpers.study_files import sound
 
 STUDY = """\
@@ -47,8 +48,31 @@ def study(folder: Path, kind: str, more: str = "") -> Path:
     """A study file of a kind."""
     path = folder / f"{kind}.yaml"
     text = STUDY.format(kind=kind) + more
+    if KINDS[kind].transcribed:
+        text = about_transcripts(text, folder)
     path.write_text(about_captions(text, folder) if KINDS[kind].captioned else text)
     return path
+
+
+def about_transcripts(
+    text: str, folder: Path, systems: Sequence[str] = ("C0", "C1"), items: Sequence[str] = "abcd"
+) -> str:
+    """A study file as one about transcripts, without audio."""
+    towns = zip(items, "abcd", strict=False)
+    lines = [{"item": item, "transcript": f"it rains a lot in {one} today"} for item, one in towns]
+    write_lines(folder / "transcripts.jsonl", lines)
+    outputs = [
+        {"item": item, "system": system, "output": {"positions": positions}}
+        for item in items
+        for system, positions in zip(systems, ([2, 6], [1, 2, 7]), strict=True)
+    ]
+    write_lines(folder / "outputs.jsonl", outputs)
+    unused = ("reference:", "files:", "feedback:")
+    kept = [line for line in text.splitlines() if not line.startswith(unused)]
+    made = "\n".join([*kept, "transcripts: transcripts.jsonl", ""])
+    if "kind: words" in text:
+        return made.replace(f"[{', '.join(systems)}]", "[original]")
+    return f"{made}summaries: outputs.jsonl\n"
 
 
 def about_captions(text: str, folder: Path, systems: Sequence[str] = ("C0", "C1")) -> str:
@@ -92,6 +116,8 @@ class Anyone:
                 return question["high"]
             case "number":
                 return 30
+            case "words":
+                return [1, 2, 3]
             case _:
                 return 'ünï "&+%" 🙂'
 

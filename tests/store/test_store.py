@@ -13,7 +13,15 @@ from earwitness.errors import BadAnswer, StoreError, UsageError
 from earwitness.store import answers as answers_module
 from earwitness.store.answers import add_answer
 from earwitness.store.listeners import OpenPlaceQuota
-from earwitness.store.records import AnswerOutcome, FinishReceipt, PageEvent, ParticipationState
+from earwitness.store.migrations import MIGRATIONS
+from earwitness.store.records import (
+    AnswerOutcome,
+    FinishReceipt,
+    Listener,
+    PageEvent,
+    ParticipationState,
+    PlaceRefusal,
+)
 from earwitness.store.store import Store
 from earwitness.studies.answers import AnswersFile
 from helpers.store_answers import DIGEST, answer, ask
@@ -50,22 +58,36 @@ def test_links_cannot_be_guessed_and_lead_to_their_listener(store: Store) -> Non
     assert store.listener_by_token("") is None
 
 
+def claimed(store: Store, request: str, study: str = DIGEST, **more: Any) -> Listener:
+    """A place that somebody gets."""
+    listener = store.claim(study, request, **more)
+    assert isinstance(listener, Listener)
+    return listener
+
+
 def test_open_numbers_go_to_whoever_comes_until_there_are_no_more(store: Store) -> None:
-    first = store.claim(DIGEST, request="tab 1")
-    assert first is not None
-    assert (first.number, first.state) == (3, ParticipationState.JOINED)
+    first = claimed(store, "tab 1")
+    assert (first.number, first.state, first.token) == (3, ParticipationState.JOINED, "tab 1")
     assert first.joined is not None
-    assert store.claim(DIGEST, request="tab 1") == first
-    second = store.claim(DIGEST, outside="5f8a")
-    assert second is not None
+    assert claimed(store, "tab 1") == first
+    second = claimed(store, "tab 2", outside="5f8a")
     assert (second.number, second.outside) == (4, "5f8a")
-    assert store.claim(DIGEST, request="tab 2") is None
-    assert store.claim(DIGEST, outside="5f8b") is None
-    assert store.claim(DIGEST, outside="5f8a") == second
+    assert store.claim(DIGEST, "tab 3") == PlaceRefusal.FULL
+    assert store.claim(DIGEST, "tab 3", outside="5f8b") == PlaceRefusal.FULL
+    assert claimed(store, "tab 2", outside="5f8a") == second
     store.add_listeners(DIGEST, [9], open=True)
-    third = store.claim(DIGEST, request="5f8a")  # another sort of id, so another person
-    assert third is not None
-    assert third.number == 9
+    assert claimed(store, "5f8a").number == 9  # another sort of id, so another person
+
+
+def test_an_external_id_is_claimed_once_and_repeats_are_counted(store: Store) -> None:
+    first = claimed(store, "tab 1", outside="5f8a")
+    for _ in range(2):
+        assert store.claim(DIGEST, "tab 2", outside="5f8a") == PlaceRefusal.STARTED
+    assert store.count_repeat(DIGEST, "5f8a")
+    assert not store.count_repeat(DIGEST, "5f8b")
+    assert store.listener_by_token("tab 1") == replace(first, repeats=3)
+    assert store.listener_by_token("tab 2") is None
+    assert store.count_free_places(DIGEST) == 1
 
 
 def test_to_ask_whose_number_is_claimed_takes_none(store: Store) -> None:
@@ -73,13 +95,13 @@ def test_to_ask_whose_number_is_claimed_takes_none(store: Store) -> None:
     assert store.find_claim(DIGEST, request="tab 1") is None
     assert store.find_claim(DIGEST, outside="tab 1") is None
     assert store.count_free_places(DIGEST) == 2
-    first = store.claim(DIGEST, request="tab 1")
+    first = store.claim(DIGEST, "tab 1")
     assert store.find_claim(DIGEST, request="tab 1") == first
     assert store.find_claim(DIGEST, outside="tab 1") is None
     assert store.count_free_places(DIGEST) == 1
 
 
-def test_a_quota_counts_all_who_came_and_knows_the_last_number(store: Store) -> None:
+def test_a_quota_counts_all_who_hold_a_place_and_knows_the_last_number(store: Store) -> None:
     assert [store.count_free_places(DIGEST, OpenPlaceQuota(most, 4)) for most in (0, 1, 2, 9)] == [
         0,
         1,
@@ -87,13 +109,61 @@ def test_a_quota_counts_all_who_came_and_knows_the_last_number(store: Store) -> 
         2,
     ]
     assert store.count_free_places(DIGEST, OpenPlaceQuota(9, 3)) == 1
-    assert store.claim(DIGEST, outside="a", quota=OpenPlaceQuota(1, 4)) is not None
+    assert claimed(store, "a", quota=OpenPlaceQuota(1, 4)).number == 3
     for quota in (OpenPlaceQuota(1, 4), OpenPlaceQuota(9, 3)):
-        assert store.claim(DIGEST, outside="b", quota=quota) is None
+        assert store.claim(DIGEST, "b", quota=quota) == PlaceRefusal.FULL
         assert store.count_free_places(DIGEST, quota) == 0
-    again = store.claim(DIGEST, outside="a", quota=OpenPlaceQuota(1, 4))
-    assert again is not None
-    assert again.number == 3
+    assert claimed(store, "a", quota=OpenPlaceQuota(1, 4)).number == 3
+
+
+def test_the_longest_idle_listener_is_replaced_and_tokens_lead_to_the_same_person(
+    store: Store, address: str
+) -> None:
+    quota = OpenPlaceQuota(2, 4, idle_hours=1)
+    for person, year in (("a", 2021), ("b", 2020)):
+        number = claimed(store, person, quota=quota).number
+        store.add_answer(answer(listener=number), person)
+        ask(address, f"UPDATE answers SET received = '{year}' WHERE id = '{person}'")
+    ask(address, "UPDATE listeners SET joined = '2020' WHERE joined IS NOT NULL")
+    assert store.count_free_places(DIGEST, OpenPlaceQuota(2, 4)) == 0
+    assert store.count_free_places(DIGEST, quota) == 2
+    new = claimed(store, "c", quota=quota)
+    assert (new.number, new.former) == (4, None)
+    old = store.listener_by_token("b")
+    assert old is not None
+    assert (old.state, old.former, old.plan_number) == (ParticipationState.LAPSED, 4, 4)
+    assert old.number < 0
+    late = store.write(add_answer, answer("1.2", listener=4), "late", None, "", "b").result()
+    assert late == AnswerOutcome.WITHDRAWN
+    assert store.add_events(DIGEST, "b", [PageEvent("late", "1.2", "blur")]) == 0
+    assert store.finish(DIGEST, "b", ["1.1"]).code is None
+    assert [one.answer.listener for one in store.history(DIGEST)] == [3, old.number]
+    assert [one.listener for one in store.answers(DIGEST)] == [3]
+    store.add_answer(answer(listener=4), "c")
+    store.withdraw(DIGEST, "b")
+    assert [one.listener for one in store.answers(DIGEST)] == [3, 4]
+    assert store.count_free_places(DIGEST, quota) == 1
+    assert claimed(store, "d", quota=quota).number == 3
+    assert store.claim(DIGEST, "e", quota=quota) == PlaceRefusal.FULL
+
+
+def test_idle_listeners_who_may_come_back_count(store: Store, address: str) -> None:
+    quota = OpenPlaceQuota(1, 4, idle_hours=1)
+    assert claimed(store, "a", quota=quota).number == 3
+    ask(address, "UPDATE listeners SET joined = '2020' WHERE joined IS NOT NULL")
+    assert store.count_free_places(DIGEST, quota) == 1
+    assert claimed(store, "b", quota=quota).number == 3  # and not the other place, which is unused
+    assert store.claim(DIGEST, "c", quota=quota) == PlaceRefusal.FULL
+
+
+def test_an_event_is_activity(store: Store, address: str) -> None:
+    quota = OpenPlaceQuota(2, 4, idle_hours=1)
+    number = claimed(store, "a", quota=quota).number
+    store.add_events(DIGEST, number, [PageEvent("1", "1.1", "blur")])
+    ask(address, "UPDATE listeners SET joined = '2020' WHERE joined IS NOT NULL")
+    assert store.count_free_places(DIGEST, quota) == 1
+    ask(address, "UPDATE events SET received = '2020'")
+    assert store.count_free_places(DIGEST, quota) == 2
 
 
 def test_links_are_taken_back_only_from_those_of_whom_nothing_has_come(store: Store) -> None:
@@ -111,26 +181,31 @@ def test_links_are_taken_back_only_from_those_of_whom_nothing_has_come(store: St
 def test_the_same_person_may_be_in_two_studies(store: Store) -> None:
     store.add_study("e" * 64, "Another")
     store.add_listeners("e" * 64, [1], open=True)
-    both = [store.claim(study, outside="5f8a") for study in (DIGEST, "e" * 64)]
-    assert [one and one.number for one in both] == [3, 1]
+    both = [claimed(store, study, study, outside="5f8a") for study in (DIGEST, "e" * 64)]
+    assert [one.number for one in both] == [3, 1]
 
 
 def test_who_has_withdrawn_is_known_and_nothing_says_who_it_was(store: Store, address: str) -> None:
     store.add_study("e" * 64, "Another")
     store.add_listeners("e" * 64, [1, 2], open=True)
     for study in (DIGEST, "e" * 64):
-        first = store.claim(study, outside="5f8a")
-        assert first is not None
+        first = claimed(store, f"1 {study}", study, outside="5f8a")
         store.withdraw(study, first.number)
-        for again in (store.claim, store.find_claim):
-            gone = again(study, outside="5f8a")
-            assert gone is not None
+        for gone in (
+            store.claim(study, f"1 {study}", outside="5f8a"),
+            store.find_claim(study, outside="5f8a"),
+        ):
+            assert isinstance(gone, Listener)
             assert (gone.number, gone.state) == (first.number, ParticipationState.WITHDRAWN)
             assert gone.token == first.token
-        assert store.count_free_places(study) == 1
-        assert store.count_free_places(study, OpenPlaceQuota(1, 4)) == 0
+        assert store.claim(study, f"2 {study}", outside="5f8a") == PlaceRefusal.STARTED
+        assert store.count_free_places(study) == 2
+        assert store.count_free_places(study, OpenPlaceQuota(1, 4)) == 1
         assert store.find_claim(study, outside="5f8b") is None
-        assert store.claim(study, outside="5f8b") is not None
+        assert claimed(store, f"3 {study}", study, outside="5f8b").number == first.number + 1
+        again = claimed(store, f"4 {study}", study)  # takes the place of the one who has withdrawn
+        assert again.number == first.number
+        assert store.listener_by_token(first.token) is not None
     kept = ask(address, "SELECT gone FROM listeners WHERE gone IS NOT NULL")
     assert len({one for (one,) in kept}) == 2  # each study has a secret of its own
     told = repr([list(store.export(DIGEST, private=True)), kept])
@@ -141,11 +216,13 @@ def test_who_has_withdrawn_is_known_and_nothing_says_who_it_was(store: Store, ad
 
 def test_a_claim_says_by_what(store: Store) -> None:
     with pytest.raises(UsageError, match="exactly one of outside and request"):
-        store.claim(DIGEST)
+        store.find_claim(DIGEST)
     with pytest.raises(UsageError, match="exactly one of outside and request"):
-        store.claim(DIGEST, outside="a", request="b")
+        store.find_claim(DIGEST, outside="a", request="b")
     with pytest.raises(UsageError, match="id is empty"):
-        store.claim(DIGEST, outside="")
+        store.claim(DIGEST, "")
+    with pytest.raises(UsageError, match="id is empty"):
+        store.claim(DIGEST, "a", outside="")
 
 
 def test_an_answer_that_comes_again_is_known(store: Store) -> None:
@@ -246,7 +323,8 @@ def test_names_as_long_as_may_be_fit(store: Store) -> None:
     given = answer(long)
     assert store.add_answer(given, long) == AnswerOutcome.STORED
     assert store.correct_answer(given, long[1:], long) == AnswerOutcome.STORED
-    assert store.claim(DIGEST, outside=long) is not None
+    assert claimed(store, "a", outside=long).outside == long
+    assert claimed(store, long).token == long
 
 
 def test_events_are_kept_once(store: Store) -> None:
@@ -278,8 +356,7 @@ def test_a_code_comes_when_every_page_is_answered_and_is_always_the_same(store: 
 
 def test_withdrawing_deletes_all_that_came_from_a_listener(store: Store, address: str) -> None:
     secret = "never tell anybody"
-    who = store.claim(DIGEST, outside="prolific person")
-    assert who is not None
+    who = claimed(store, "tab 1", outside="prolific person")
     store.add_answer(answer(listener=3, remarks=secret), "id 1")
     store.correct_answer(answer(listener=3, remarks=secret + "!"), "id 2", "id 1")
     store.add_events(DIGEST, 3, [replace(PLAYED, details={"remarks": secret})])
@@ -314,11 +391,11 @@ def test_nothing_of_who_withdrew_comes_back(store: Store) -> None:
     assert store.finish(DIGEST, 1, []) == FinishReceipt((), None)
     assert store.history(DIGEST) == []
     again = store.claim(DIGEST, request="tab 1")
-    assert again is not None
+    assert isinstance(again, Listener)
     assert again.number == 3
     store.withdraw(DIGEST, 3)
     withdrawn = store.claim(DIGEST, request="tab 1")
-    assert withdrawn is not None
+    assert isinstance(withdrawn, Listener)
     assert (withdrawn.number, withdrawn.state) == (3, ParticipationState.WITHDRAWN)
 
 
@@ -349,14 +426,13 @@ def test_status_counts_for_every_listener(store: Store) -> None:
 
 
 def test_an_export_has_every_row_and_no_links_unless_asked(store: Store) -> None:
-    who = store.claim(DIGEST, outside="5f8a")
-    assert who is not None
+    who = claimed(store, "tab 1", outside="5f8a")
     store.add_answer(answer(ovrl=1), "id 1")
     store.correct_answer(answer(ovrl=2), "id 2", "id 1")
     store.add_events(DIGEST, 1, [PLAYED])
     told: list[dict[str, Any]] = json.loads(json.dumps(list(store.export(DIGEST))))
     assert [one["record"] for one in told] == (
-        ["migration"] * 4 + ["study"] + ["listener"] * 4 + ["answer"] * 2 + ["event"]
+        ["migration"] * len(MIGRATIONS) + ["study"] + ["listener"] * 4 + ["answer"] * 2 + ["event"]
     )
     assert [one["version"] for one in told[:2]] == ["1.2.3"] * 2
     corrected = told[-2]
@@ -372,12 +448,14 @@ def test_an_export_comes_in_portions(store: Store, monkeypatch: pytest.MonkeyPat
     for number in range(20):
         store.add_answer(answer(str(number)), f"id {number}")
     records = store.export(DIGEST)
-    first = [next(records) for _ in range(11)]
+    first = [next(records) for _ in range(len(MIGRATIONS) + 7)]
     store.add_answer(answer("late"), "late")  # is not in what was begun before
     pages = [one["page"] for one in (*first, *records) if one["record"] == "answer"]
     assert pages == [str(number) for number in range(20)]
     half = store.export(DIGEST)
-    assert [next(half)["record"] for _ in range(10)][-1] == "answer"  # and no more of it
+    assert [next(half)["record"] for _ in range(len(MIGRATIONS) + 6)][
+        -1
+    ] == "answer"  # and no more of it
 
 
 def test_answers_are_those_that_a_file_of_answers_has(store: Store, tmp_path: Path) -> None:

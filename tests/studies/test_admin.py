@@ -6,29 +6,47 @@ import csv
 import io
 import json
 import re
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from click.testing import CliRunner, Result
 
 from earwitness.cli.main import group
+from earwitness.core import Answer
 from earwitness.errors import InputError, UsageError
 from earwitness.metaeval.agree import agree
 from earwitness.output_formats import render
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
-from earwitness.studies.admin import stored_answers, study_links, study_status
+from earwitness.studies.admin import (
+    changed_audio_notes,
+    record_version,
+    stored_answers,
+    study_export,
+    study_links,
+    study_status,
+)
 from earwitness.studies.analyse import study_analyse
+from earwitness.studies.answers import AnswersFile
 from earwitness.studies.design.report import study_design
 from earwitness.studies.device import PlaybackCounts
+from earwitness.studies.file.page_checks import page_sound_names
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import pages
-from earwitness.studies.ratings.from_answers import rating_records, study_ratings
+from earwitness.studies.ratings.from_answers import (
+    comments_from_answers,
+    rating_records,
+    study_ratings,
+)
 from earwitness.studies.take import study_take
 from earwitness.studies.trials import KINDS
 from helpers.http_listener import join, link, plays, served, site_of, take
+from helpers.store_answers import ask
+from helpers.study_files import sound
 from helpers.study_listener import Anyone, study
 
 MORE = "rest_minutes: 0\ndevice: [level, huggins]\nfeedback: true\n"
@@ -44,6 +62,11 @@ def run(*arguments: str) -> Result:
 def rows(*arguments: str) -> list[dict[str, str]]:
     """A table that a command prints."""
     return list(csv.DictReader(io.StringIO(run(*arguments, "--to", "csv").stdout)))
+
+
+def read_answers(path: Path, out: Path) -> list[Answer]:
+    """The answers of a file."""
+    return list(AnswersFile(out, read_study(path).digest).read().lines.values())
 
 
 @pytest.mark.parametrize("kind", ["p835", "acr"])
@@ -71,7 +94,8 @@ def test_answers_of_the_browser_and_of_the_terminal_give_the_same_results(
         study_analyse((), study=path, db=address),
     ]
     assert results[1].inputs[0].sha256 == results[2].inputs[0].sha256
-    # comments are stored beside answers, and only the database has them
+    assert results[1].comments == results[2].comments != ()
+    # the terminal asks for no comments
     texts = [render(replace(one, inputs=(), comments=()), "json") for one in results]
     assert texts[0] == texts[1] == texts[2]
 
@@ -207,7 +231,7 @@ def test_who_did_not_hear_to_the_end_is_screened_out_of_the_store(
     path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 3\n"))
     with served(path, address) as client:
         for listener in (1, 2, 3):
-            take(client, link(client, listener))
+            take(client, link(client, listener), hear=True)
     before = study_analyse((), study=path, db=address)
     figures = {one.figures for one in before.screened}
     assert figures == {"0 of 12 sounds not played to the end (maximum share 0)"}
@@ -240,10 +264,12 @@ def test_who_did_not_hear_to_the_end_is_screened_out_of_the_store(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_plays_are_counted_by_what_the_server_asks_for(folder: Path, kind: str) -> None:
+    for file in folder.rglob("*.wav"):
+        sound(file, 0.05)  # so short that nobody has to wait
     path, db = study(folder, kind, MORE), str(folder / "study.db")
     with served(path, db) as client:
         views = site_of(client).page_sequence(1).pages
-        take(client, link(client))
+        take(client, link(client), hear=True)
     wanted = [len(plays(page.view)) for page in views if page.counts]
     assert stored_answers(path, db).plays() == {1: PlaybackCounts(0, sum(wanted))}
 
@@ -297,8 +323,8 @@ def test_what_was_answered_can_be_told_without_sounds(folder: Path, table: bool)
     verbs = (["status"], ["export"], ["export", "--all"])
     commands = [["study", *verb, str(path)] for verb in verbs]
     before = [run(*command).stdout for command in commands]
-    for sound in folder.glob("*/*.wav" if table else "C1/*.wav"):
-        sound.unlink()
+    for file in folder.glob("*/*.wav" if table else "C1/*.wav"):
+        file.unlink()
     assert [run(*command).stdout for command in commands] == before
     assert all(before)
     with pytest.raises(InputError, match=r"no audio file of system \"C1\" was found"):
@@ -349,6 +375,82 @@ def test_a_study_that_has_changed_is_told(folder: Path, address: str, title: str
     assert (told in said) is (title == "Taking part")
 
 
+ODD_ID = "=cmd|' /C calc'!A0\x1b[2J\nlistener 9"
+
+
+def test_ids_from_outside_do_no_harm_in_terminals_and_spreadsheets(
+    folder: Path, address: str
+) -> None:
+    path = study(folder, "acr", MORE)
+    with served(path, address, open=2) as client:
+        join(client, f"?{urlencode({'PROLIFIC_PID': ODD_ID})}")
+        join(client, "?PROLIFIC_PID=-5")
+    for verb in ("status", "links"):
+        command = ("study", verb, str(path), "--db", address)
+        shown = run(*command).stdout
+        assert "\x1b" not in shown
+        assert len(shown.splitlines()) == 3
+        assert "A0\\u001b[2J\\nlistener 9" in shown
+        assert [row["outside"] for row in rows(*command)] == ["'" + ODD_ID, "-5"]
+        told = json.loads(run(*command, "--to", "json").stdout)
+        assert [one["outside"] for one in told] == [ODD_ID, "-5"]
+
+
+def test_comments_are_exported_and_read_again(folder: Path, address: str) -> None:
+    path, out = study(folder, "acr", MORE), folder / "out.jsonl"
+    with served(path, address) as client:
+        take(client, link(client))
+    run("study", "export", str(path), "--db", address, "-o", str(out))
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {one["comment"] for one in lines if "comment" in one} == {'ünï "&+%" 🙂'}
+    assert all(("comment" in one) is ("heard" in one) for one in lines)
+    comments = list(comments_from_answers((one, None) for one in read_answers(path, out)))
+    assert len(comments) == 4
+
+
+def test_who_was_replaced_is_shown_and_does_not_count(folder: Path, address: str) -> None:
+    path = study(folder, "acr", MORE)
+    with served(path, address, open=1) as client:
+        take(client, join(client, "?PROLIFIC_PID=a"), stop="1.1")
+        for table, column in (("answers", "received"), ("events", "received")):
+            ask(address, f"UPDATE {table} SET {column} = '2020'")
+        ask(address, "UPDATE listeners SET joined = '2020'")
+        own = join(client, "?PROLIFIC_PID=b")
+        client.cookies.clear()
+        assert client.get("/join?PROLIFIC_PID=b").status_code == 403
+        take(client, own)
+    told = study_status(path, address)
+    names = ("listener", "state", "outside", "repeats")
+    assert [tuple(one[name] for name in names) for one in told] == [
+        (2, "lapsed", "a", 0),
+        (2, "finished", "b", 1),
+    ]
+    assert 0 < told[0]["answered"] < told[1]["answered"] == told[1]["all"]
+    [link_of_b] = [one for one in study_links(path, address, first=1) if one["outside"]]
+    assert (link_of_b["listener"], link_of_b["link"]) == (2, own)
+    assert {one.listener for one in stored_answers(path, address).answers} == {2}
+    assert len({one["page"] for one in study_export(path, address)}) == len(
+        study_export(path, address)
+    )
+
+
+def test_new_links_work_while_the_study_is_served(folder: Path, address: str) -> None:
+    path = study(folder, "acr", MORE)
+    with served(path, address) as client:
+        for number in (2, 3):
+            text = path.read_text().replace("listeners: 2\n", f"listeners: {number}\n")
+            path.write_text(text)
+            own = study_links(path, address)[number - 1]["link"]
+            assert client.get(own).status_code == 200
+        assert take(client, own)["done"]
+        with Store.open(address) as store:
+            [missing] = store.add_listeners(site_of(client).digest, [9])
+        assert client.get(f"/l/{missing.token}").status_code == 404
+        path.write_text(path.read_text() + "seed: 3\n")  # another study
+        assert client.get(f"/l/{missing.token}").status_code == 404
+        assert client.get(own).status_code == 200
+
+
 def test_who_runs_the_study_can_check_completion_codes(folder: Path) -> None:
     path, address = study(folder, "acr", MORE), str(folder / "study.db")
     with served(path, address) as client:
@@ -371,3 +473,86 @@ def test_answers_to_other_trials_than_planned_are_refused(folder: Path) -> None:
         store.correct_answer(replace(first.answer, heard=other), "other", first.id)
     with pytest.raises(InputError, match="zzz as"):
         study_analyse((), study=path, db=address)
+
+
+# --- changes during a study
+
+
+def serve_version(path: Path, address: str) -> list[str]:
+    """Record what is served, as the server does; what it says of changed audio."""
+    design = study_design(read_study(path))
+    with Store.open(address) as store:
+        store.adopt_study(design.study.digest, design.study.former_digest)
+        store.add_study(design.study.digest, design.study.title)
+        record_version(store, design.study, page_sound_names(design), path.parent)
+        return changed_audio_notes(store, design.study, path.parent)
+
+
+def alter(path: Path) -> None:
+    """Change a sound, but not its length."""
+    path.write_bytes(path.read_bytes()[:-2] + b"\1\1")
+
+
+def test_audio_that_changed_since_the_first_answer_is_told_by_name(
+    folder: Path, address: str
+) -> None:
+    path = study(folder, "acr", "rest_minutes: 0\n")
+    assert serve_version(path, address) == []
+    alter(folder / "C0" / "a.wav")
+    assert serve_version(path, address) == []  # nobody has heard it yet
+    with served(path, address) as client:
+        take(client, link(client))
+    assert serve_version(path, address) == []
+    alter(folder / "C0" / "b.wav")
+    command = ("study", "status", str(path), "--db", address)
+    assert "1 audio file changed since the first answer: C0/b.wav (not served yet)" in (
+        run(*command).stderr
+    )
+    [told] = serve_version(path, address)
+    assert told.startswith("1 audio file changed since the first answer: C0/b.wav (served since 20")
+    (folder / "C1" / "a.wav").unlink()
+    with Store.open(address) as store:
+        [told] = changed_audio_notes(store, read_study(path, heard=False), folder)
+    assert "C1/a.wav (cannot be read)" in told
+    sound(folder / "C1" / "a.wav")
+    checked = run("study", "check", str(path), "--db", address)
+    assert "1 audio file changed since the first answer" in checked.stderr
+    kinds = [one["record"] for one in study_export(path, address, everything=True)]
+    assert kinds.count("texts") == 1
+    assert kinds.count("audio") > 4
+
+
+def test_a_new_wording_keeps_links_and_answers_and_is_told(folder: Path, address: str) -> None:
+    path = study(folder, "acr", "rest_minutes: 0\n")
+    serve_version(path, address)
+    with served(path, address) as client:
+        own = link(client)
+        take(client, own)
+    path.write_text(path.read_text().replace("Listen well.", "Listen carefully."))
+    serve_version(path, address)
+    with served(path, address) as client:
+        assert client.get(f"{own}/state").json()["done"]
+        take(client, link(client, 2))
+    results = study_analyse((), study=path, db=address)
+    [note] = [one for one in results.notes if one.startswith("texts changed at 20")]
+    assert re.search(r", after (\d+) of (\d+) answers: instructions$", note)
+
+
+def test_a_database_and_answers_under_the_former_digest_are_found(folder: Path) -> None:
+    path, db = study(folder, "acr", "rest_minutes: 0\n"), str(folder / "study.db")
+    plan = read_study(path)
+    with served(path, db) as client:
+        own = link(client)
+        take(client, own)
+    lines = stored_answers(path, db).lines
+    with sqlite3.connect(db) as connection:
+        connection.execute("UPDATE studies SET digest = ?", (plan.former_digest,))
+    connection.close()
+    assert study_status(path, db)[0]["state"] == "finished"
+    with served(path, db) as client:
+        assert client.get(f"{own}/state").json()["done"]
+    former = lines.replace(plan.digest.encode(), plan.former_digest.encode())
+    (folder / "former.jsonl").write_bytes(former)
+    (folder / "now.jsonl").write_bytes(lines)
+    assert former != lines
+    assert study_ratings(path, folder / "former.jsonl") == study_ratings(path, folder / "now.jsonl")

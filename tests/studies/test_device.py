@@ -12,6 +12,8 @@ from click.testing import CliRunner
 
 from earwitness.cli.main import group
 from earwitness.errors import InputError
+from earwitness.studies.admin import stored_answers
+from earwitness.studies.analyse import study_analyse
 from earwitness.studies.design.report import study_design
 from earwitness.studies.device import HEADPHONE_TEST_ROUNDS, draw_device_trials
 from earwitness.studies.file.reader import read_study, with_digest
@@ -19,8 +21,9 @@ from earwitness.studies.pages import pages
 from earwitness.studies.ratings.from_answers import ratings_from_answers
 from earwitness.studies.simulate import study_simulate
 from earwitness.studies.take import study_take
+from earwitness.studies.wording import wording
 from earwitness.web.site import make_page_sequence
-from helpers.http_listener import answer, link, served, take
+from helpers.http_listener import answer, link, served, site_of, take
 from helpers.study_files import udase
 from helpers.study_listener import Anyone, study
 
@@ -38,9 +41,11 @@ def gold(folder: Path) -> str:
 
 def test_studies_without_them_have_the_digests_that_they_had() -> None:
     known = "d0e9dde5c7791167e3662de602383b69839144e456875bbc88a9da1191b7e08b"
-    assert with_digest(udase()).digest == known
+    plain = with_digest(udase())
+    assert plain.former_digest == known
     for more in ({"device": ("level",)}, {"feedback": True}):
-        assert with_digest(udase(**more)).digest != known
+        assert with_digest(udase(**more)).former_digest != known
+        assert with_digest(udase(**more)).digest != plain.digest
 
 
 def test_the_device_page_comes_before_the_first_sound(folder: Path) -> None:
@@ -111,6 +116,88 @@ def test_device_answers_that_cannot_be_are_refused(
         assert client.post(f"{own}/answers", json=answer(page, right)).is_success
 
 
+GATE = "device: {steps: [level, huggins], require: [huggins], tries: 2}\n"
+
+
+def choices(page: dict[str, Any], hits: int) -> dict[str, Any]:
+    """Choices of which so many are right."""
+    targets = page["trials"]["huggins"]
+    chosen = [one if n < hits else (one + 1) % 3 for n, one in enumerate(targets)]
+    return {"level": -6, "huggins": chosen}
+
+
+def test_the_server_counts_what_was_chosen(folder: Path, address: str) -> None:
+    with served(study(folder, "acr", DEVICE), address) as client:
+        own, site = link(client), site_of(client)
+        page = take(client, own, stop="device")["page"]
+        sent = {"level": -6, **page["trials"], "sides": [2, 2]}
+        assert client.post(f"{own}/answers", json=answer(page, sent)).is_success
+        stored = site.store.answer_to(site.digest, 1, "device")
+    assert stored is not None
+    assert stored.values == {"level": -6, "sides": False, "huggins": [6, 6], "antiphase": [6, 6]}
+
+
+def test_whoever_fails_a_required_check_may_try_again_and_then_pass(
+    folder: Path, address: str
+) -> None:
+    with served(study(folder, "acr", GATE), address) as client:
+        own = link(client)
+        page = take(client, own, stop="device")["page"]
+        failed = answer(page, choices(page, 4))
+        for _ in range(2):  # a repeated request is not another try
+            got = client.post(f"{own}/answers", json=failed)
+            assert (got.status_code, got.json()["error"]["code"]) == (422, "again")
+            assert got.json()["error"]["wrong"] == [wording("en").pages["device_again"]]
+        again = client.get(f"{own}/state").json()["page"]
+        assert again["trials"] != page["trials"]
+        counted = client.post(f"{own}/answers", json=answer(again, choices(again, 0) | PERFECT))
+        assert counted.json()["error"]["details"] == [
+            "huggins must be a list of 6 choices, got [6, 6]"
+        ]
+        passed = client.post(f"{own}/answers", json=answer(again, choices(again, 5)))
+        assert passed.json()["state"]["page"]["name"] == "training.0"
+
+
+PERFECT = {"huggins": [6, 6]}
+
+
+def test_whoever_fails_a_required_check_to_the_end_is_turned_away(
+    folder: Path, address: str
+) -> None:
+    with served(study(folder, "acr", GATE), address) as client:
+        own, site = link(client), site_of(client)
+        page = take(client, own, stop="device")["page"]
+        client.post(f"{own}/answers", json=answer(page, choices(page, 4)))
+        page = client.get(f"{own}/state").json()["page"]
+        got = client.post(f"{own}/answers", json=answer(page, choices(page, 4)))
+        assert got.json()["status"] == "stored"
+        for state in (got.json()["state"], client.get(f"{own}/state").json()):
+            assert (state["page"], state["ahead"], state["code"]) == (None, [], None)
+            assert state["ineligible"]["title"] == wording("en").pages["device_failed"]
+        assert client.get(f"{own}/sound/training.1/0").status_code == 403
+        [status] = site.store.status(site.digest)
+        assert status.listener.state == "ineligible"
+
+
+def test_a_failed_check_can_exclude_from_the_analysis(folder: Path, address: str) -> None:
+    more = "device: [level, huggins, antiphase]\nscreening: [{rule: device}]\n"
+    path = study(folder, "acr", more + "rest_minutes: 0\n")
+    path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 3\n"))
+    with served(path, address) as client:
+        for listener in (1, 2, 3):
+            own = link(client, listener)
+            page = take(client, own, stop="device")["page"]
+            hits = {"huggins": [7 - listener, 6], "antiphase": [5, 6]}
+            assert client.post(f"{own}/answers", json=answer(page, {"level": 0, **hits})).is_success
+            take(client, own)
+    results = study_analyse((), study=path, db=address)
+    assert results.left == (3,)
+    told = {one.listener: one.figures for one in results.screened}
+    assert told[3] == "right rounds: huggins 4 of 6, antiphase 5 of 6 (minimum share 0.8)"
+    (folder / "a.jsonl").write_bytes(stored_answers(path, address).lines)
+    assert study_analyse(folder / "a.jsonl", study=path).left == (3,)
+
+
 def test_after_practice_it_is_told_what_was_expected(folder: Path, address: str) -> None:
     with served(study(folder, "p835", gold(folder)), address) as client:
         own = link(client)
@@ -175,6 +262,9 @@ def test_simulated_listeners_answer_device_pages_and_everything_as_before(folder
     [
         ("device: [level, loud]\n", r"device\[1\]: unknown step \"loud\""),
         ("device: [level, level]\n", r"device\[1\]: duplicate \"level\""),
+        ("device: {steps: [level], require: [level]}\n", r"device.require\[0\]: unknown step"),
+        ("device: {steps: [level], require: [sides]}\n", '"sides" is not one of steps'),
+        ("screening: [{rule: device}]\n", "needs a device check"),
         ("gold: gold.csv\n", "gold: used only with feedback — write feedback: true"),
         ("feedback: 1\n", "feedback: must be true or false"),
         ("feedback: true\ngold: none.csv\n", "none.csv: cannot be read"),

@@ -247,3 +247,22 @@ def test_a_study_without_anchors_to_make_is_told(config: Path) -> None:
     study_import(config, config.parent / "study")
     with pytest.raises(UsageError, match="no block has anchors named anchor35 or anchor70"):
         study_anchors(config.parent / "study" / "study.yaml")
+
+
+def test_a_study_without_references_has_nothing_to_screen_by_or_to_filter(tmp_path: Path) -> None:
+    for system in ("C1", "C2", "anchor35"):
+        (tmp_path / system).mkdir()
+        soundfile.write(tmp_path / system / "a.wav", np.zeros(500), 16000)
+    study = tmp_path / "study.yaml"
+    flags = "open_reference: false, hidden_reference: false"
+    text = (
+        'title: No references\nsystems: [C1, C2]\nfiles: "{system}/{item}.wav"\nlisteners: 1\n'
+        "screening: [{rule: bs1534}]\n"
+        f"blocks: [{{kind: mushra, parameters: {{{flags}, anchors: [anchor35]}}}}]\n"
+    )
+    study.write_text(text)
+    with pytest.raises(UsageError, match="anchors are created from references — set reference"):
+        study_anchors(study)
+    study.write_text(text.replace("[anchor35]", "[]"))
+    with pytest.raises(InputError, match="bs1534 needs a hidden reference or an anchor"):
+        read_study(study)

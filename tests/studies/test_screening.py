@@ -11,8 +11,17 @@ import pytest
 from earwitness.core import Key, Rating
 from earwitness.stats.arrays import Floats
 from earwitness.studies.device import PlaybackCounts
-from earwitness.studies.results import Who
-from earwitness.studies.screening import RULE_FUNCTIONS, SCREENS, UNHEARD_RULE, Screening, screen
+from earwitness.studies.quality import CheckAnswer, QualityEvidence, TaskTimes, TrialTime
+from earwitness.studies.results import RepeatedVote, Who
+from earwitness.studies.screening import (
+    DEVICE_RULE,
+    QUALITY_RULES,
+    RULE_FUNCTIONS,
+    SCREENS,
+    UNHEARD_RULE,
+    Screening,
+    screen,
+)
 from earwitness.studies.study import Rule
 from helpers.samples import many
 
@@ -35,7 +44,7 @@ def left(found: Screening) -> set[Who]:
 
 
 def test_every_declared_rule_can_be_applied() -> None:
-    assert {*RULE_FUNCTIONS, UNHEARD_RULE} == {*SCREENS}
+    assert {*RULE_FUNCTIONS, UNHEARD_RULE, DEVICE_RULE, *QUALITY_RULES} == {*SCREENS}
 
 
 @pytest.mark.parametrize("rule", sorted(SCREENS))
@@ -242,6 +251,10 @@ def test_who_did_not_hear_to_the_end_is_left_out_by_the_share() -> None:
         "3 of 20 sounds not played to the end (maximum share 0.15)"
     ]
     assert {one.listener for one in lax.verdicts} == {1, 2, 3}
+    marked = screen(ratings, [usual("unheard")], plays={1: PlaybackCounts(2, 20, marked=2)})
+    assert marked.verdicts[0].figures == (
+        "2 of 20 sounds not played to the end, 2 of them reported as played (maximum share 0)"
+    )
     assert lax.notes == (
         "unheard: 1 listener kept whose playback was not recorded",
         "unheard: playback was not recorded for 11 answers",
@@ -322,3 +335,68 @@ def test_who_cannot_hear_a_difference_is_left_out_as_often_as_the_level_says() -
     heard = told("bs1116, can tell", len(gone) - round(deaf * listeners), listeners)
     assert abs(deaf - 0.95) < 4 * math.sqrt(0.95 * 0.05 / listeners)
     assert heard < 0.05  # the power of the test at one deviation and 20 grades is 0.995
+
+
+# --- Quality control
+
+
+def judged(rule: Rule, evidence: QualityEvidence) -> dict[Who, tuple[str, bool]]:
+    found = screen(rated(np.full((2, 3), 3.0)), [rule], quality=evidence)
+    return {one.listener: (one.figures, one.kept) for one in found.verdicts}
+
+
+def test_gold_answers_may_be_off_by_the_tolerance() -> None:
+    gold = [CheckAnswer("gold", value, 4) for value in (5, 4, 3, 3, 5)]
+    wrong = [*gold[:3], CheckAnswer("gold", 2, 4), CheckAnswer("gold", 1, 4)]
+    found = judged(usual("gold"), QualityEvidence({1: gold, 2: [*gold[:4], wrong[4]], 3: wrong}))
+    assert [kept for _, kept in found.values()] == [True, True, False]  # 0, 1 and 2 of 5
+    assert found[3][0] == "2 of 5 answers wrong by more than 1 (maximum share 0.2)"
+
+
+def test_a_single_trap_that_is_missed_excludes() -> None:
+    missed = [CheckAnswer("trap", 2, 2), CheckAnswer("trap", 3, 2)]
+    evidence = QualityEvidence({1: missed, 2: missed[:1], 3: [CheckAnswer("gold", 5, 5)]})
+    assert judged(usual("traps"), evidence) == {
+        1: ("1 of 2 answers wrong (maximum share 0)", False),
+        2: ("0 of 1 answer wrong (maximum share 0)", True),
+    }
+    found = screen(rated(np.full((2, 3), 3.0)), [usual("traps")], quality=evidence)
+    assert found.notes == ("traps: 1 listener kept without answers to trapping clips",)
+
+
+def test_repeated_votes_agree_within_the_tolerance() -> None:
+    def votes(who: int, *pairs: tuple[float, float]) -> list[RepeatedVote]:
+        return [RepeatedVote(Key("i", "A"), "OVRL", who, pair, pair[0]) for pair in pairs]
+
+    steady = votes(1, (3, 3), (4, 5), (2, 1), (1, 5))  # 1 of 4
+    unsteady = votes(2, (3, 5), (1, 4), (2, 2))
+    found = judged(usual("repeats"), QualityEvidence(repeats=[*steady, *unsteady]))
+    assert [kept for _, kept in found.values()] == [True, False]
+    assert found[2][0] == "2 of 3 repeated votes changed by more than 1 (maximum share 0.25)"
+
+
+def test_haste_is_judged_by_the_sounds_and_by_declared_minima() -> None:
+    slow = TaskTimes((TrialTime(12, 10), TrialTime(9.6, 10)), 8)  # 9.5 s is the limit
+    fast = TaskTimes((TrialTime(12, 10), TrialTime(9.4, 10)), 8)
+    evidence = QualityEvidence(times={1: slow, 2: fast})
+    assert [kept for _, kept in judged(usual("hasty"), evidence).values()] == [True, False]
+    rule = usual("hasty", share=0.5, seconds=11, minutes=9)
+    assert judged(rule, evidence)[1] == (
+        "1 of 2 trials answered faster than the sounds last or 11 s (maximum share 0.5), "
+        "8 min in all (minimum 9)",
+        False,
+    )
+
+
+def test_a_high_threshold_in_the_hearing_test_excludes() -> None:
+    assert judged(usual("hearing"), QualityEvidence(thresholds={1: -5, 2: -4.9})) == {
+        1: ("threshold −5 dB (maximum −5)", True),
+        2: ("threshold −4.9 dB (maximum −5)", False),
+    }
+
+
+@pytest.mark.parametrize("rule", QUALITY_RULES)
+def test_a_rule_without_records_says_so(rule: str) -> None:
+    found = screen(rated(np.full((2, 3), 3.0)), [usual(rule)])
+    assert found.verdicts == ()
+    assert found.notes[0].startswith(f"{rule}: not applied: no ")

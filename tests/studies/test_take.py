@@ -45,6 +45,16 @@ def test_a_study_of_every_kind_is_answered_from_its_views_alone(folder: Path, ki
     assert lines[-1]["values"] == {"remarks": 'ünï "&+%" 🙂'}
 
 
+def test_who_may_not_take_part_is_asked_no_more_and_the_form_is_not_kept(folder: Path) -> None:
+    path, answers = study(folder, "acr"), folder / "answers.jsonl"
+    text = path.read_text()
+    path.write_text(text.replace("answer: number", "answer: number, eligible: {max: 29}"))
+    shown = list[Mapping[str, Any]]()
+    assert study_take(path, 1, answers, respond=Anyone(), ineligible=shown.append) == 1
+    assert [json.loads(line)["page"] for line in answers.read_text().splitlines()] == ["consent"]
+    assert [view["title"] for view in shown] == ["Thank you for your interest"]
+
+
 def test_pages_come_in_the_order_of_a_study(folder: Path) -> None:
     made = study_design(study(folder, "acr"))
     names = [page.name for page in pages(made.study, made.plans[0], lambda *_: "")]
@@ -93,7 +103,7 @@ def test_answers_to_another_study_are_refused_and_left_alone(folder: Path) -> No
     path, answers = study(folder, "acr"), folder / "answers.jsonl"
     study_take(path, 1, answers, respond=Anyone())
     before = answers.read_bytes()
-    path.write_text(path.read_text().replace("title: Taking part", "title: Another"))
+    path.write_text(path.read_text().replace("listeners: 2", "listeners: 2\nseed: 7"))
     with pytest.raises(InputError, match="was the study file edited"):
         study_take(path, 1, answers, respond=Anyone())
     with pytest.raises(InputError, match="was the study file edited"):

@@ -10,7 +10,7 @@ import pytest
 
 from earwitness.errors import BadAnswer
 from earwitness.studies.wording import wording
-from earwitness.web.answer_checks import explain_misfits
+from earwitness.web.answer_checks import PlaybackClaim, claim_playback, explain_misfits
 from helpers.http_listener import answer, link, served, site_of, take
 from helpers.study_listener import Anyone, study
 
@@ -120,3 +120,46 @@ def test_a_rating_is_stored_as_the_value_that_it_means(folder: Path, kind: str) 
         assert replies == ["stored", "known"]
         [kept] = [one.values for one in site.store.answers(site.digest) if one.page == "1.1"]
         assert kept == right
+
+
+TWO_SOUNDS = {
+    "sounds": [{}, {}],
+    "switching": False,
+    "plays": 1,
+    "questions": [{"name": "A"}, {"name": "B"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("switching", "plays", "needed", "sounds"),
+    [
+        (False, [("A", 0), ("A", 1), ("B", 0), ("B", 1)], 14, (0, 1)),
+        (False, [("A", 0), ("A", 0)], 3, (0,)),
+        (True, [("", 0), ("", 1)], 7, (0, 1)),
+        (True, [], 0, ()),
+    ],
+)
+def test_a_claim_needs_the_time_of_its_sounds(
+    switching: bool, plays: list[tuple[str, int]], needed: float, sounds: tuple[int, ...]
+) -> None:
+    meta = {"plays": [{"question": name, "sound": n, "ended": True} for name, n in plays]}
+    view = {**TWO_SOUNDS, "switching": switching}
+    claim = claim_playback("1.1", view, meta, [3.0, 4.0], None)
+    assert claim == PlaybackClaim("1.1", sounds, needed, None)
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "stored", "mark"),
+    [
+        (20.0, ("fetched 1.1 0", "fetched 1.1 1"), {}),
+        (20.0, ("fetched 1.1",), {}),  # as earlier versions recorded it
+        (None, ("fetched 1.1 1",), {"unsent": [0]}),
+        (18.6, ("fetched 1.1",), {}),
+        (18.4, ("fetched 1.1",), {"seconds": 18.4, "needed": 20.0}),
+        (0.4, (), {"unsent": [0, 1], "seconds": 0.4, "needed": 20.0}),
+    ],
+)
+def test_a_claim_is_marked_by_what_contradicts_it(
+    elapsed: float | None, stored: tuple[str, ...], mark: dict[str, Any]
+) -> None:
+    assert PlaybackClaim("1.1", (0, 1), 20.0, elapsed).find_mark(stored) == mark

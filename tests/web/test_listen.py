@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from earwitness.store.records import ParticipationState
 from earwitness.web import state as state_module
 from earwitness.web.answer_checks import check_plays
-from helpers.http_listener import answer, link, served, site_of, take
+from helpers.http_listener import answer, fetch_sounds, link, served, site_of, take
 from helpers.study_files import sound
 from helpers.study_listener import Anyone, study
 
@@ -43,7 +43,7 @@ def test_a_whole_study_is_taken_and_ends_with_a_code(folder: Path, address: str,
         assert (first["page"]["name"], first["answered"], first["done"]) == ("consent", 0, False)
         end = take(client, own, anyone)
         assert (end["done"], end["page"]["kind"], end["minutes"]) == (True, "end", 0)
-        assert end["progress"] == [5, 5]
+        assert end["progress"] == [len(anyone.seen)] * 2
         assert len(end["code"]) == 10
         assert client.get(f"{own}/state").json() == end
         names = [view["name"] for view in anyone.seen]
@@ -189,8 +189,8 @@ def test_a_short_sound_may_seem_shorter_by_a_twentieth_of_a_second() -> None:
 def test_that_sounds_were_fetched_is_kept_once_a_page(folder: Path, address: str) -> None:
     with served(study(folder, "acr", NO_REST), address) as client:
         own, site = link(client), site_of(client)
-        [ahead] = client.get(f"{own}/state").json()["ahead"]
-        assert client.get(ahead).status_code == 200
+        assert client.get(f"{own}/state").json()["ahead"] == []
+        assert client.get(f"{own}/sound/training.1/0").status_code == 200
         assert site.store.add_events(site.digest, 1, []) == 0  # comes after all that was asked for
         assert site.store.events(site.digest, 1) == []  # nobody has agreed to anything yet
         state = take(client, own, stop="1.1")
@@ -260,7 +260,7 @@ def test_a_session_starts_again_where_that_is_said(folder: Path, address: str) -
         assert client.get(f"{own}/state").json() == old
         late = answer(old["page"], {"QUALITY": 1})
         again = client.get(f"{own}/state?visit=new").json()
-        assert (again["page"]["name"], again["progress"]) == ("2.0", [3, 5])
+        assert (again["page"]["name"], again["progress"]) == ("2.0", [9, 13])
         assert client.post(f"{own}/answers", json=late).status_code == 409
         site = site_of(client)
         asked = len(site.page_sequence(1).answerable)
@@ -379,6 +379,7 @@ def test_half_characters_are_spelt_out_in_comments_and_refused_in_answers(folder
 def test_events_are_kept_once(folder: Path, address: str) -> None:
     with served(study(folder, "acr", NO_REST), address) as client:
         own, site = link(client), site_of(client)
+        take(client, own, stop="before")
         one = {"kind": "underrun", "page": "1.1", "at": "2026-01-01", "frames": 128}
         sent = {"id": str(uuid.uuid4()), "events": [one, {"kind": "blur", "page": "1.1"}]}
         replies = [client.post(f"{own}/events", json=sent).json() for _ in range(2)]
@@ -389,3 +390,73 @@ def test_events_are_kept_once(folder: Path, address: str) -> None:
         bad: list[dict[str, Any]] = [{}, {**sent, "events": [1]}, {**sent, "events": {}}]
         for wrong in (*bad, {"events": []}):
             assert client.post(f"{own}/events", json=wrong).status_code == 422
+
+
+# --- Sounds that cannot have been heard ----------------------------------------------------------
+
+
+def stored_marks(client: TestClient) -> dict[str, Any]:
+    """The marks of stored answers, by page."""
+    site = site_of(client)
+    return {
+        one.answer.page: one.meta["unheard"]
+        for one in site.store.counted_answers(site.digest)
+        if one.meta and "unheard" in one.meta
+    }
+
+
+def test_an_answer_to_sounds_that_were_not_sent_is_marked_and_kept(
+    folder: Path, address: str
+) -> None:
+    with served(study(folder, "acr", NO_REST), address) as client:
+        own = link(client)
+        state = take(client, own, stop="1.1", hear=True)
+        sent = answer(state["page"], Anyone()(state["page"]))
+        sent["meta"]["unheard"] = {"sent": "by the browser"}
+        got = client.post(f"{own}/answers", json=sent)
+        assert got.json()["status"] == "stored"
+        assert stored_marks(client) == {"1.1": {"unsent": [0]}}
+        again = client.post(f"{own}/answers", json=sent)
+        assert again.json()["status"] == "known"
+        take(client, own, hear=True)
+        assert stored_marks(client) == {"1.1": {"unsent": [0]}}  # honest answers are not marked
+        [status] = site_of(client).store.status(site_of(client).digest)
+        assert status.unheard == 1
+
+
+def test_an_answer_that_comes_before_its_sounds_can_have_ended_is_marked(
+    folder: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abcd":
+        for system in ("C0", "C1"):
+            sound(folder / system / f"{name}.wav", 10)
+    with served(study(folder, "p835", NO_REST), address) as client:
+        own, clock = link(client), datetime.now(UTC)
+        state, marks = take_slowly(client, own, monkeypatch, clock)
+        assert state["done"]
+        assert set(marks) == {"1.1"}  # one was early; a late one is not marked
+        assert marks["1.1"] == {"seconds": pytest.approx(27, abs=2), "needed": 30}
+
+
+def take_slowly(
+    client: TestClient, own: str, monkeypatch: pytest.MonkeyPatch, clock: datetime
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Take 31 s for each page by the clock of the server; 27 s for one, and an hour for another."""
+    seconds = {"1.1": 27.0, "1.2": 3600.0}
+    state = client.get(f"{own}/state").json()
+    while state["page"]["kind"] != "end":
+        view = state["page"]
+        clock += timedelta(seconds=seconds.get(view["name"], 31))
+        for module in ("earwitness.web.listen", "earwitness.web.state"):
+            monkeypatch.setattr(f"{module}.server_clock", lambda now=clock: now)
+        now = clock.isoformat(timespec="milliseconds")
+        for module in ("earwitness.store.answers", "earwitness.store.status"):
+            monkeypatch.setattr(f"{module}.server_time", lambda now=now: now)
+        fetch_sounds(client, view)
+        sent = answer(view, Anyone()(view))
+        for play in sent["meta"].get("plays", ()):
+            play["seconds"] = 10
+        got = client.post(f"{own}/answers", json=sent)
+        assert got.status_code == 200, got.text
+        state = got.json()["state"]
+    return state, stored_marks(client)

@@ -1,4 +1,4 @@
-"""What every response carries, addresses below a root, open places, and files of the page."""
+"""What every response carries, addresses below a root, and files of the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from earwitness.store.store import Store
 from earwitness.web import security
 from earwitness.web.security import MAX_REQUEST_BYTES, SECURITY_HEADERS
 from earwitness.web.site import SiteSettings
-from helpers.http_listener import answer, join, link, served, site_of, take
+from helpers.http_listener import answer, join, link, served, take
 from helpers.study_listener import study
 
 NO_REST = "rest_minutes: 0\n"
@@ -26,7 +26,7 @@ def test_every_response_has_the_headers_that_protect_it(folder: Path) -> None:
         own = link(client)
         page = client.get(own)
         asset = re.findall(r'src="([^"]+)"', page.text)[0]
-        sound = client.get(f"{own}/state").json()["ahead"][0]
+        sound = take(client, own, stop="instructions")["ahead"][0]
         paths = ("/", "/join", own, f"{own}/state", sound, asset, "/nothing", "/l/nobody")
         replies = [client.get(path, follow_redirects=False) for path in paths]
         replies += [client.post(f"{own}/answers", content=b"{"), client.put(own)]
@@ -44,7 +44,7 @@ def test_every_response_has_the_headers_that_protect_it(folder: Path) -> None:
         assert "unsafe" not in policy
         assert "frame-ancestors 'none'" in policy
         cookies = [name for one in replies for name in one.headers if name == "set-cookie"]
-        assert len(cookies) == 1  # that of /join
+        assert cookies == []
 
 
 def test_an_error_of_the_program_has_them_too(
@@ -180,8 +180,9 @@ def test_below_a_root_path_all_addresses_have_it(folder: Path) -> None:
             assert client.get(address).status_code == 200
         stripped = own.removeprefix("/listen/here")  # as a proxy may send it
         assert client.get(f"{stripped}/state").json() == state
-        assert "Path=/listen/here/join" in client.get("/listen/here/join").headers["set-cookie"]
-        assert join(client).startswith("/listen/here/l/")
+        started = client.post("/listen/here/join", follow_redirects=False)
+        assert "Path=/listen/here/join" in started.headers["set-cookie"]
+        assert started.headers["location"].startswith("/listen/here/l/")
         assert client.get("/listen/here").status_code == 200
 
 
@@ -218,125 +219,6 @@ def test_settings_that_cannot_be_are_refused(folder: Path) -> None:
         pass
 
 
-def test_open_places_go_to_whoever_comes_until_there_are_no_more(
-    folder: Path, address: str
-) -> None:
-    with served(study(folder, "acr", NO_REST), address, open=2) as client:
-        first = join(client)
-        cookie = client.post("/join", follow_redirects=False).headers["set-cookie"]
-        assert "HttpOnly" in cookie
-        assert "SameSite=lax" in cookie
-        for again in (client.get, client.post, client.head):
-            assert again("/join", follow_redirects=False).headers["location"] == first
-        client.cookies.clear()
-        second = join(client, "?PROLIFIC_PID=a")
-        assert second != first
-        for again in (client.get, client.post):
-            got = again("/join?PROLIFIC_PID=a", follow_redirects=False)
-            assert (got.headers["location"], "set-cookie" in got.headers) == (second, False)
-        for again in (client.get, client.post):
-            full = again("/join?PROLIFIC_PID=b")
-            assert (full.status_code, "All places in this test" in full.text) == (403, True)
-            assert again("/join?PROLIFIC_PID=%00").status_code == 400
-        assert take(client, first)["done"]
-        site = site_of(client)
-        assert {one.listener.outside for one in site.store.status(site.digest)} == {None, "a"}
-
-
-def test_the_quota_counts_everybody_who_ever_came(folder: Path, address: str) -> None:
-    path = study(folder, "acr", NO_REST)
-    path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 4\n"))
-    with served(path, address, open=3) as client:
-        assert join(client, "?PROLIFIC_PID=a") != join(client)
-    for places, free in ((1, 0), (2, 0), (3, 1), (4, 2)):
-        with served(path, address, open=places) as client:
-            site = site_of(client)
-            assert site.store.count_free_places(site.digest, site.quota) == free
-            assert client.get("/join?PROLIFIC_PID=a", follow_redirects=False).status_code == 303
-            shown = client.get("/join?PROLIFIC_PID=b")
-            assert shown.status_code == (200 if free else 403)
-            if not free:
-                assert client.post("/join?PROLIFIC_PID=b").status_code == 403
-    with served(path, address, open=3) as client:
-        assert join(client, "?PROLIFIC_PID=b")
-        assert client.post("/join?PROLIFIC_PID=c").status_code == 403
-
-
-def test_who_has_withdrawn_and_comes_again_is_told_so_and_gets_no_other_place(
-    folder: Path, address: str
-) -> None:
-    with served(study(folder, "acr", NO_REST), address, open=2) as client:
-        own, site = join(client, "?PROLIFIC_PID=a"), site_of(client)
-        take(client, own, stop="1.1")
-        client.post(f"{own}/withdraw", json={"confirm": True})
-        for again in (client.get, client.post):
-            got = again("/join?PROLIFIC_PID=a", follow_redirects=False)
-            assert (got.status_code, got.headers["location"]) == (303, own)
-        assert client.get(f"{own}/state").json()["withdrawn"]
-        assert site.store.count_free_places(site.digest, site.quota) == 1
-
-
-def test_to_look_at_the_open_link_takes_no_place(folder: Path, address: str) -> None:
-    with served(study(folder, "acr", NO_REST), address, open=2) as client:
-        site = site_of(client)
-        before = site.store.status(site.digest)
-        for look in (client.get, client.head):
-            for query in ("", "?PROLIFIC_PID=a", "?PROLIFIC_PID=%22%3E%3Cb%3E%26"):
-                assert look(f"/join{query}", follow_redirects=False).status_code == 200
-                client.cookies.clear()
-        assert site.store.status(site.digest) == before
-        assert "<b>" not in client.get("/join?PROLIFIC_PID=%22%3E%3Cb%3E%26").text
-        join(client, "?PROLIFIC_PID=%22%3E%3Cb%3E%26")
-        assert site.store.status(site.digest)[0].listener.outside == '"><b>&'
-
-
-def test_pressing_start_twice_takes_one_place(folder: Path) -> None:
-    with served(study(folder, "acr", NO_REST), str(folder / "store.db"), open=2) as client:
-        shown = client.get("/join")
-        for _ in range(2):  # the browser sends what it had when the page was shown
-            client.cookies.clear()
-            client.cookies.update(shown.cookies)
-            client.post("/join", follow_redirects=False)
-        assert site_of(client).store.count_free_places(site_of(client).digest) == 1
-
-
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({"sec-fetch-site": "same-origin", "origin": "null"}, 303),
-        ({"origin": "http://testserver"}, 303),
-        ({}, 303),  # no browser
-        ({"sec-fetch-site": "cross-site", "origin": "http://testserver"}, 403),
-        ({"sec-fetch-site": "same-site"}, 403),
-        ({"origin": "http://elsewhere.example"}, 403),
-        ({"origin": "null"}, 403),
-    ],
-)
-def test_pages_of_other_sites_can_take_no_place(
-    folder: Path, headers: dict[str, str], status: int
-) -> None:
-    with served(study(folder, "acr", NO_REST), str(folder / "store.db"), open=1) as client:
-        got = client.post("/join", headers=headers, follow_redirects=False)
-        assert got.status_code == status
-        assert site_of(client).store.count_free_places(site_of(client).digest) == (status == 403)
-
-
-def test_the_page_of_the_open_link_speaks_the_language_of_the_study(folder: Path) -> None:
-    path = study(folder, "acr", NO_REST + "language: fr\n")
-    with served(path, str(folder / "store.db"), open=1) as client:
-        shown = client.get("/join").text
-        assert '<html lang="fr">' in shown
-        assert ">Commencer</button>" in shown
-        assert "<script" not in shown
-
-
-def test_another_service_may_name_people_otherwise(folder: Path) -> None:
-    path, store = study(folder, "acr", NO_REST), str(folder / "store.db")
-    with served(path, store, open=2, outside="participant") as client:
-        own = join(client, "?participant=x")
-        assert client.get("/join?participant=x", follow_redirects=False).headers["location"] == own
-
-
 def test_scripts_are_kept_by_their_digest_and_sent_compressed(folder: Path) -> None:
     with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
         page = client.get(link(client)).text
@@ -353,7 +235,7 @@ def test_scripts_are_kept_by_their_digest_and_sent_compressed(folder: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("kind", "renderers"), [("p835", ["single"]), ("rubric", ["rubric"]), ("mushra", [])]
+    ("kind", "renderers"), [("p835", ["single"]), ("rubric", ["rubric"]), ("ab", ["pair"])]
 )
 def test_the_shell_loads_the_renderers_of_the_study(
     folder: Path, kind: str, renderers: list[str]

@@ -14,10 +14,11 @@ import soundfile
 from earwitness.audio.wav import widen_wav
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.trials import KINDS
+from earwitness.web.media import plain_wav_bytes
 from earwitness.web.site import profile_sounds
 from helpers.http_listener import link, served, site_of, take
 from helpers.study_files import sound
-from helpers.study_listener import Anyone, about_captions
+from helpers.study_listener import Anyone, about_captions, about_transcripts
 
 SYSTEMS, ITEMS, REFERENCE = ("Kestrel", "Osprey"), ("bittern", "curlew", "dunlin", "eider"), "Knot"
 ANCHORS = ("anchor35", "anchor70")
@@ -59,6 +60,8 @@ def birds(tmp_path: Path) -> Path:
 def test_no_response_of_a_whole_study_gives_anything_away(birds: Path, kind: str) -> None:
     path = birds / "merlin.yaml"
     text = STUDY.format(kind=kind)
+    if KINDS[kind].transcribed:
+        text = about_transcripts(text, birds, SYSTEMS, ITEMS)
     path.write_text(about_captions(text, birds, SYSTEMS) if KINDS[kind].captioned else text)
     seen: list[str] = []
 
@@ -80,7 +83,9 @@ def test_no_response_of_a_whole_study_gives_anything_away(birds: Path, kind: str
     for text in seen:
         for name in hidden:
             assert name.lower() not in text.lower().replace("filename", ""), text[:300]
-    assert len(set(sounds)) == 1  # all are as long, and have no header of their own
+    assert len(set(sounds)) == (
+        0 if KINDS[kind].transcribed else 1
+    )  # all are as long, and have no header of their own
 
 
 def _hear_everything(client: Any, own: str) -> list[str]:
@@ -150,12 +155,36 @@ def test_whoever_serves_sounds_that_can_be_told_apart_is_told(
     for system in SYSTEMS:
         for item in ITEMS:
             soundfile.write(birds / system / f"{item}.wav", np.zeros(800), 8000)
-    assert profile_sounds(read_study(path), birds).warning == ""
+    same = profile_sounds(read_study(path), birds)
+    assert (same.warning, same.rate) == ("", 8000)
     file = birds / SYSTEMS[0] / "dunlin.wav"
     soundfile.write(file, np.zeros((800, channels)), rate, subtype=subtype)
     told = profile_sounds(read_study(path), birds)
     assert told.distinguishable == ("dunlin",)
+    assert told.rate == (8000 if rate == 8000 else 0)
     assert "for 1 clip (dunlin) — convert all files to one sample rate" in told.warning
+
+
+@pytest.mark.parametrize(("policy", "sizes"), [("pad", 1), ("allow", 3)])
+def test_silence_is_appended_to_sounds_that_are_shorter(
+    birds: Path, policy: str, sizes: int
+) -> None:
+    path, systems = birds / "merlin.yaml", (*SYSTEMS, REFERENCE)
+    path.write_text(STUDY.format(kind="dcr") + f"lengths: {policy}\n")
+    for number, system in enumerate(systems):
+        for item in ITEMS:
+            samples = np.full(800 + 100 * number, 0.5)
+            soundfile.write(birds / system / f"{item}.wav", samples, 8000, subtype=DEPTHS[system])
+    served_sounds = profile_sounds(read_study(path), birds)
+    sent = [
+        plain_wav_bytes(birds / name, served_sounds.sample, served_sounds.frames.get(name, 0))
+        for name in (f"{system}/{ITEMS[0]}.wav" for system in systems)
+    ]
+    assert len({len(content) for content in sent}) == sizes
+    for number, content in enumerate(sent):
+        heard, _ = soundfile.read(io.BytesIO(content))
+        assert np.all(heard[: 800 + 100 * number] > 0.4)
+        assert not heard[800 + 100 * number :].any()
 
 
 def test_sounds_of_the_page_and_the_next_trial_alone_are_heard(birds: Path) -> None:

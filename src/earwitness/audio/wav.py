@@ -200,10 +200,11 @@ def widest_sample(samples: Iterable[tuple[int, int]]) -> tuple[int, int] | None:
     return max(sample_types)
 
 
-def widen_wav(content: bytes, sample: tuple[int, int] | None) -> bytes:
+def widen_wav(content: bytes, sample: tuple[int, int] | None, frames: int = 0) -> bytes:
     """Return a WAV file with only format and samples, converted to a format at least as wide.
 
-    Without a common format, or if samples are compressed, the format is kept.
+    Without a common format, or if samples are compressed, the format is kept. Uncompressed audio
+    shorter than ``frames`` is followed by silence.
     """
     header, samples = split_wav(content)
     form = form_of(header)
@@ -214,7 +215,9 @@ def widen_wav(content: bytes, sample: tuple[int, int] | None) -> bytes:
     if form.sample != sample:
         whole = len(samples) - len(samples) % (form.bits // 8)
         samples = _encode_samples(_widen_integers(samples[:whole], form.bits), sample)
-    return build_wav(wide.header, samples)
+    missing = frames * wide.channels * wide.bits // 8 - len(samples)
+    silence = b"\x80" if sample == (PCM_TAG, 8) else b"\0"  # 8-bit samples are unsigned
+    return build_wav(wide.header, samples + silence * missing)
 
 
 def _widen_integers(samples: bytes, bits: int) -> NDArray[np.int32]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import click
 
-from earwitness.errors import EarwitnessError, InputError, nearest
+from earwitness.errors import EarwitnessError, InputError, nearest, printable
 from earwitness.version import __version__
 
 # --- Command group -------------------------------------------------------------------------------
@@ -131,7 +131,12 @@ STUDY_SECTIONS = {  # modules by command
         "import": "study",
     },
     "Run": {"take": "study", "links": "study_store", "status": "study_store"},
-    "Evaluate": {"export": "study_store", "ratings": "study", "analyse": "study_analyse"},
+    "Evaluate": {
+        "export": "study_store",
+        "ratings": "study",
+        "summaries": "study",
+        "analyse": "study_analyse",
+    },
     "Use workbooks": {"export-xlsx": "study_workbooks", "import-xlsx": "study_workbooks"},
 }
 STUDY_COMMANDS = {name: module for own in STUDY_SECTIONS.values() for name, module in own.items()}
@@ -199,7 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except EarwitnessError as error:
         prefix = "" if isinstance(error, InputError) else "earwitness: "
-        click.echo(f"{prefix}{error}", err=True)
+        click.echo(f"{prefix}{printable(str(error), keep=chr(10))}", err=True)
         sys.exit(2)
     except Termination as stop:
         click.echo(f"earwitness: terminated; {_remaining_work(stop)}", err=True)

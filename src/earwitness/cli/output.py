@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from earwitness.core import Progress, no_progress
-from earwitness.errors import EarwitnessWarning, UsageError
+from earwitness.errors import EarwitnessWarning, UsageError, printable
 from earwitness.io.atomic import AtomicFile, AtomicFolder, real_path
 from earwitness.output_formats import FORMS, choose_table, render, write_figures
 
@@ -119,7 +119,7 @@ class OutputTarget:
             title=self.title,
         )
         if self._file is None:
-            sys.stdout.write(text)
+            _print_text(text)
         else:
             with self._file as file:
                 file.write(text)
@@ -150,11 +150,16 @@ class TextTarget:
     def write(self, text: str) -> None:
         """Print the text, or write it to the file."""
         if self._file is None:
-            sys.stdout.write(text)
+            _print_text(text)
             return
         with self._file as file:
             file.write(text)
         click.echo(f"wrote {self._output}", err=True)
+
+
+def _print_text(text: str) -> None:
+    """Write to standard output; a terminal gets no control characters from outside."""
+    sys.stdout.write(printable(text, keep="\n\t") if sys.stdout.isatty() else text)
 
 
 def output_format(output: Path | None, forms: Sequence[str], endings: Mapping[str, str]) -> str:
@@ -328,7 +333,7 @@ def warnings_as_notes() -> Iterator[None]:
     def show(message: Warning | str, *_: Any, **_options: Any) -> None:
         if str(message) not in printed:
             printed.add(str(message))
-            click.echo(f"note: {message}", err=True)
+            click.echo(f"note: {printable(str(message))}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", EarwitnessWarning)

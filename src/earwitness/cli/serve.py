@@ -5,26 +5,32 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import click
 
 from earwitness.cli.main import Termination
-from earwitness.errors import UsageError
+from earwitness.errors import InputError, UsageError, printable
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
 from earwitness.studies.admin import (
+    changed_audio_notes,
+    exposure_notes,
     judges_captions,
     missing_listener_notes,
     other_form_notes,
+    record_version,
     store_address,
 )
+from earwitness.studies.design.report import study_design
+from earwitness.studies.file.page_checks import check_pages, page_sound_names
+from earwitness.studies.file.reader import read_study
+from earwitness.studies.study import Design
 from earwitness.version import __version__
 from earwitness.web.app import make_app
 from earwitness.web.site import RESUME_POLICIES, Site, SiteSettings, make_site
-
-SOCKET_BACKLOG = 1024  # connections that wait to be accepted
 
 
 @click.command("serve")
@@ -90,6 +96,15 @@ SOCKET_BACKLOG = 1024  # connections that wait to be accepted
     metavar="URL",
     help="Address of clips for links in workbooks, e.g. https://example.org/{file}",
 )
+@click.option(
+    "--idle-hours",
+    type=click.FloatRange(0),
+    default=24,
+    show_default=True,
+    metavar="HOURS",
+    help="Idle time of an unfinished listener at /join after which another person may take the"
+    " place (0: never).",
+)
 def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any) -> None:
     """Serve STUDY to listeners in their browsers, until Ctrl-C is pressed.
 
@@ -97,15 +112,41 @@ def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any)
     earwitness serve study.yaml
     earwitness study links study.yaml --base http://127.0.0.1:8000
     """
-    names = ("root_path", "places", "outside_id", "resume", "clips")
+    names = ("root_path", "places", "outside_id", "resume", "clips", "idle_hours")
     settings = SiteSettings(*(how[name] for name in names))
+    design, warnings = _check_study(study)
     with Store.open(store_address(study, db), version=__version__) as store:
-        site = make_site(study, store, settings)
+        site = make_site(study, store, settings, design)
         with _open_socket(host, port) as listening:
+            record_version(store, design.study, page_sound_names(design), study.parent)
+            warnings += changed_audio_notes(store, design.study, study.parent)
+            warnings += _encryption_warnings(listening, proxy=how["trust_proxy"])
             _print_addresses(site, study, db, listening)
+            for warning in warnings:
+                click.echo(f"warning: {warning}", err=True)
             with suppress(KeyboardInterrupt, Termination):  # the server has shut down cleanly
                 _run_server(site, listening, how["trust_proxy"])
     click.echo("Stopped. All received answers are saved.", err=True)
+
+
+def _check_study(study: Path) -> tuple[Design, list[str]]:
+    """Return the design of a study and warnings; refuse a study that ends in a dead end."""
+    design = study_design(read_study(study))
+    checks = check_pages(design, study)
+    if checks.problems:
+        raise InputError(checks.problems, done="served")
+    return design, list(checks.warnings)
+
+
+def _encryption_warnings(listening: socket.socket, *, proxy: str) -> list[str]:
+    """Return a warning if answers and links travel unencrypted over a network."""
+    host = str(listening.getsockname()[0])
+    if ip_address(host.partition("%")[0]).is_loopback or proxy:
+        return []
+    return [
+        f"links and answers travel unencrypted, since {host} is reached over a network without "
+        "HTTPS — put an HTTPS proxy in front and set --trust-proxy to its address"
+    ]
 
 
 def _open_socket(host: str, port: int) -> socket.socket:
@@ -117,7 +158,7 @@ def _open_socket(host: str, port: int) -> socket.socket:
             listening = stack.enter_context(socket.socket(family, **socket_type))
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(socket_address)
-            listening.listen(SOCKET_BACKLOG)
+            listening.listen()
             stack.pop_all()
         return listening
     except OSError as error:
@@ -129,11 +170,13 @@ def _open_socket(host: str, port: int) -> socket.socket:
 def _print_addresses(site: Site, study: Path, db: str | None, listening: socket.socket) -> None:
     host, port = listening.getsockname()[:2]
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}{site.settings.root}"
-    click.echo(f"serving {site.design.study.title} at {address}/ (press Ctrl-C to stop)", err=True)
+    title = printable(site.design.study.title)
+    click.echo(f"serving {title} at {address}/ (press Ctrl-C to stop)", err=True)
     db_option = "" if db is None else " --db …" if "://" in db else f" --db {db}"
     click.echo(f"links: earwitness study links {study}{db_option} --base {address}", err=True)
-    for note in _site_notes(site):
-        click.echo(f"note: {note}", err=True)
+    notes = [*_site_notes(site), *exposure_notes(store_address(study, db))]
+    for note in notes:
+        click.echo(f"note: {printable(note)}", err=True)
     if site.settings.open:
         _print_open_link(site, f"{address}/join", f"earwitness study links {study}{db_option}")
 
@@ -168,17 +211,6 @@ def _print_open_link(site: Site, address: str, links: str) -> None:
 
 
 def _run_server(site: Site, listening: socket.socket, trusted: str) -> None:
-    import uvicorn
+    from earwitness.web.connections import make_server
 
-    config = uvicorn.Config(
-        make_app(site),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        proxy_headers=bool(trusted),
-        forwarded_allow_ips=trusted or None,
-        timeout_graceful_shutdown=5,
-        lifespan="off",
-    )
-    uvicorn.Server(config).run(sockets=[listening])
+    make_server(make_app(site), site.messages, trusted).run(sockets=[listening])

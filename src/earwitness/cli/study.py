@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
 import click
 
@@ -29,7 +30,7 @@ from earwitness.cli.study_analyse import (
 )
 from earwitness.cli.study_store import STUDY_ARGUMENT
 from earwitness.cli.study_take import Terminal, parse_player
-from earwitness.errors import UsageError
+from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.studies.design.report import (
     records_csv,
     study_check,
@@ -41,7 +42,7 @@ from earwitness.studies.file.reader import read_study
 from earwitness.studies.population import Population, Qualities
 from earwitness.studies.power import COMPONENT_NAMES, study_power
 from earwitness.studies.prepare import study_anchors, study_import, study_new
-from earwitness.studies.ratings.from_answers import study_ratings
+from earwitness.studies.ratings.from_answers import study_ratings, study_summaries
 from earwitness.studies.simulate import simulated_write, study_simulate
 from earwitness.studies.study import Study
 from earwitness.studies.take import Addresses, study_take
@@ -267,6 +268,11 @@ def new_command(protocol: str, output: Path | None) -> None:
     help="Measure and compare the audio files.",
 )
 @click.option(
+    "--db",
+    metavar="FILE|URL",
+    help="Database in which to look for audio files that changed since the first answer.",
+)
+@click.option(
     "--jobs",
     type=click.IntRange(1),
     help="Number of worker processes for audio files.  [default: number of cores from 200 MB of "
@@ -278,6 +284,7 @@ def check_command(
     minutes: float | None,
     to: str | None,
     audio: bool,
+    db: str | None,
     jobs: int | None,
     output: Path | None,
 ) -> None:
@@ -285,7 +292,7 @@ def check_command(
 
     If the tables of clips or captions do not exist yet, the plan uses examples. Audio files that
     are missing, unreadable or silent are errors; differences in format, length and loudness,
-    clipping and identical files are notes.
+    clipping and identical files are notes. The report also has what `earwitness serve` refuses.
 
     \b
     earwitness study check study.yaml
@@ -295,11 +302,23 @@ def check_command(
     target = TextTarget(output, [str(study)])
     with warnings_as_notes(), progress_bar(unit="files") as progress:
         design = study_check(study, minutes=minutes, audio=audio, jobs=jobs, progress=progress)
+        if db is not None:
+            _warn_of_changes(study, db)
     width = shutil.get_terminal_size((100, 24)).columns
     target.write(study_render(design, form, width=width))
     if output is not None and design.audio is not None:
         for note in design.audio.notes:
             click.echo(f"note: {note}", err=True)
+
+
+def _warn_of_changes(study: Path, db: str) -> None:
+    """Warn of audio files that changed since the first answer."""
+    from earwitness.studies.admin import changed_audio_notes, load_study, open_store
+
+    plan = load_study(study)
+    with open_store(plan, db) as store:
+        for note in changed_audio_notes(store, plan, study.parent):
+            warn(note, EarwitnessWarning, stacklevel=2)
 
 
 @click.command("design")
@@ -367,6 +386,7 @@ def _run_pages(plan: Study, listener: int, output: Path, terminal: Terminal) -> 
         refused=terminal.refused,
         stored=terminal.stored,
         meanwhile=terminal.meanwhile,
+        ineligible=terminal.ineligible,
     )
 
 
@@ -444,6 +464,29 @@ def ratings_command(study: Path, answers: Path, to: str | None, output: Path | N
         records = study_ratings(study, answers)
     text = records_csv(records) if records else ""
     target.write(text if form == "csv" else _lines_text(records))
+
+
+@click.command("summaries")
+@STUDY_ARGUMENT
+@click.argument("answers", type=FILE_PATH)
+@OUTPUT_OPTION
+def summaries_command(study: Path, answers: Path, output: Path | None) -> None:
+    """Convert ANSWERS to words trials of STUDY to a references file.
+
+    The file has the transcripts and the words that each listener kept, as JSON Lines. It is read by
+    `score`, `network` and `experiment references`.
+
+    \b
+    earwitness study summaries study.yaml answers.jsonl -o references.jsonl
+    """
+    if not answers.exists():
+        raise UsageError(f"{answers}: the file does not exist")
+    target = TextTarget(output, [str(study), str(answers)])
+    with warnings_as_notes():
+        records = study_summaries(study, answers)
+    if not records:
+        raise UsageError(f"{answers}: no summaries; nothing was written")
+    target.write(_lines_text(records))
 
 
 def _lines_text(records: Sequence[dict[str, Any]]) -> str:

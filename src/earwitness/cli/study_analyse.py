@@ -27,7 +27,7 @@ from earwitness.studies.ratings.collect import TableOptions
 from earwitness.studies.ratings.columns import LAYOUTS
 from earwitness.studies.rubric import BUILT_IN_RUBRICS
 from earwitness.studies.rubric_totals import BLANK_POLICIES, FAULT_POLICIES
-from earwitness.studies.screening import SCREENS
+from earwitness.studies.screening import PRESETS, SCREENS
 from earwitness.studies.study import (
     ANALYSIS_ADJUSTMENTS,
     ANALYSIS_CORRECTIONS,
@@ -39,7 +39,7 @@ SCREEN_OPTION = click.option(
     "--screen",
     "screening",
     multiple=True,
-    type=click.Choice([*SCREENS, "none"]),
+    type=click.Choice([*SCREENS, *PRESETS, "none"]),
     help="Screening rule with its default limits, or none (repeatable).  [default: as planned]",
 )
 BY_HELP = (

@@ -20,7 +20,7 @@ from earwitness.cli.output import (
     output_format,
     warnings_as_notes,
 )
-from earwitness.errors import UsageError
+from earwitness.errors import UsageError, printable
 from earwitness.report.result import csv_table
 
 STUDY_ARGUMENT = click.argument("study", type=FILE_PATH)
@@ -29,6 +29,7 @@ DB_OPTION = click.option(
     metavar="FILE|URL",
     help="Database (SQLite file or postgresql://...).  [default: study.db next to STUDY]",
 )
+OUTSIDE_COLUMNS = ("outside",)  # text that listeners can choose
 TABLE_FORMATS = ("text", "csv", "json")
 TO_OPTION = click.option(
     "--to",
@@ -73,7 +74,8 @@ def links_command(
 
     Links do not change when the command is run again. Anyone with a link can answer as that
     listener, so send each link to one person only. Invited listeners do not use up places at /join,
-    and vice versa.
+    and vice versa. People who have joined at /join are listed with the participant ID that they
+    passed. New links work at once, also while the study is being served.
 
     \b
     earwitness study links study.yaml --base https://listen.example.org -o links.csv
@@ -113,9 +115,10 @@ def links_command(
 def status_command(study: Path, db: str | None, to: str | None, output: Path | None) -> None:
     """Show each listener's progress, last activity and status.
 
-    The table also has the participant ID from the recruitment service and the completion code of
-    listeners who have finished. In caption studies it has the rows and blanks of each returned
-    workbook.
+    The table also has the participant ID that was passed to /join, how often others tried to start
+    with the same ID (repeats), and the completion code of listeners who have finished. In caption
+    studies it has the rows and blanks of each returned workbook. A listener whose place was given
+    to another person has the status "lapsed".
     """
     from earwitness.studies.admin import store_address, study_status
 
@@ -190,7 +193,8 @@ def _table_text(records: Sequence[dict[str, Any]], form: str) -> str:
     cells = [list(records[0]), *(list(record.values()) for record in records)]
     rows = [["" if value is None else str(value) for value in row] for row in cells]
     if form == "csv":
-        return csv_table(rows[0], rows[1:])
+        return csv_table(rows[0], rows[1:], OUTSIDE_COLUMNS)
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -64,6 +64,7 @@ def parse_player(text: str) -> Player:
 
 View = Mapping[str, Any]
 RATING_TOLERANCE = 1e-6
+MAX_POSITION_DIGITS = 10  # of a typed position
 
 
 class NotAnAnswer(Exception):
@@ -87,6 +88,8 @@ def answer_lines(question: View, sounds: list[View], words: Wording) -> Iterator
         keys = answer_keys(question, sounds)
         width = max(map(len, keys))
         yield from (f"{key:>{width}}  {one['label']}" for key, one in keys.items())
+    elif question["answer"] == "words":
+        yield words.page("positions", count=question["count"])
     elif question["answer"] == "slider" and "labels" in question:
         high, low = words.number(question["high"]), words.number(question["low"])
         yield f"{high}  {' – '.join(question['labels'])}  {low}"
@@ -105,6 +108,8 @@ def parse_answer(question: View, typed: str, sounds: list[View], words: Wording)
             return _parse_rating(typed, question, words)
         case "number":
             return _parse_number(typed, words.page("number"))
+        case "words":
+            return _parse_positions(typed, question["count"], words)
         case _:
             return whole_characters(typed)
 
@@ -124,6 +129,19 @@ def _parse_rating(typed: str, question: View, words: Wording) -> float:
     if not limits["low"] <= value <= limits["high"] or not fits:
         raise NotAnAnswer(message)
     return value
+
+
+def _parse_positions(typed: str, count: int, words: Wording) -> list[int]:
+    """Return typed positions and ranges, such as 1-4 7, as increasing numbers up to ``count``."""
+    positions = set[int]()
+    for part in typed.replace(",", " ").replace("–", "-").split():
+        first, mark, last = part.partition("-")
+        ends = [first, last if mark else first]
+        numbers = [int(end) for end in ends if end.isdecimal() and len(end) < MAX_POSITION_DIGITS]
+        if len(numbers) < 2 or not 1 <= numbers[0] <= numbers[1] <= count:
+            raise NotAnAnswer(words.page("positions", count=count))
+        positions |= {*range(numbers[0], numbers[1] + 1)}
+    return sorted(positions)
 
 
 def _parse_number(typed: str, message: str) -> float:
@@ -187,6 +205,11 @@ class Terminal:
         del view
         self._say(self.words.page("meanwhile"))
 
+    def ineligible(self, view: View) -> None:
+        """Show that the person may not take part, and the code for that, if any."""
+        self._show_head(view)
+        self._say("\n".join([view["text"], *([view["code"]] if view["code"] else [])]))
+
     def _show_head(self, view: View) -> None:
         click.echo(f"\n{'-' * 40}")
         title = view.get("title", "")
@@ -203,6 +226,9 @@ class Terminal:
             self._explain(part)
         for part in view.get("examples", ()):
             self._example(part)
+        if view.get("words"):
+            click.echo()
+            self._say("  ".join(f"{n}\u00a0{word}" for n, word in enumerate(view["words"], 1)), "")
         for part in view.get("captions", ()):
             click.echo()
             self._say(f"{part['label']}: {part['text']}", "")

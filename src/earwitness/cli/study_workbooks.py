@@ -23,8 +23,9 @@ from earwitness.cli.output import (
     split_study_file,
     warnings_as_notes,
 )
-from earwitness.errors import UsageError
+from earwitness.errors import UsageError, printable
 from earwitness.io.atomic import AtomicFile
+from earwitness.io.tables import escape_formula
 from earwitness.studies.rubric import BUILT_IN_RUBRICS
 from earwitness.studies.rubric_totals import BLANK_POLICIES, FAULT_POLICIES, Blank
 from earwitness.studies.workbooks import DEFAULT_CLIPS_FOLDER, DEFAULT_FILE_PATTERN
@@ -246,7 +247,7 @@ def _write_comments(target: AtomicFile, records: Iterable[dict[str, Any]]) -> No
 
 def _print_matched(matched_answers: MatchedAnswers) -> None:
     for note in (*matched_answers.findings, *matched_answers.notes):
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {printable(str(note))}", err=True)
     rows, raters = sum(len(one.rows) for one in matched_answers.pages), len(matched_answers.sources)
     click.echo(
         f"imported {rows:,} rows: {raters:,} raters, {len(matched_answers.pages):,} pages", err=True
@@ -259,7 +260,7 @@ def _import_ratings(books: Sequence[Path], output: Path | None, how: dict[str, A
     targets = [None if one is None else AtomicFile(one) for one in (output, comments)]
     imported = import_ratings(books, **how)
     for note in (*imported.findings, *imported.notes):
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {printable(str(note))}", err=True)
     ratings, remarks = targets
     if ratings is None:
         _write_ratings(sys.stdout, imported)
@@ -275,7 +276,8 @@ def _import_ratings(books: Sequence[Path], output: Path | None, how: dict[str, A
 def _write_ratings(file: IO[str], imported: ImportedRatings) -> None:
     writer = csv.DictWriter(file, import_columns(imported), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(import_records(imported))
+    for record in import_records(imported):  # all texts come from workbooks
+        writer.writerow({name: escape_formula(cell) for name, cell in record.items()})
 
 
 def _import_summary(

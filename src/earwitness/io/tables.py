@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -141,14 +142,42 @@ class CsvTable(InputTable):
         position = self.names.index(name)
         column = [row[position] for row in self.rows]
         text = "".join(column)
-        if not any(blank in text for blank in BLANKS):
+        if not any(mark in text for mark in (*BLANKS, "'")):
             return column
-        stripped = {cell: cell.strip(BLANKS) for cell in set(column)}
+        stripped = {cell: unescape_formula(cell.strip(BLANKS)) for cell in set(column)}
         return (
             column
             if all(a == b for a, b in stripped.items())
             else [stripped[cell] for cell in column]
         )
+
+
+FORMULA_PATTERN = re.compile(r"'*[=+\-@\t\r]")  # what spreadsheets may take for a formula
+ESCAPED_FORMULA_PATTERN = re.compile(r"'+[=+\-@\t\r]")
+
+
+def escape_formula(cell: Any) -> Any:
+    """Return a cell of a CSV file that no spreadsheet takes for a formula; numbers stay numbers.
+
+    >>> [escape_formula(cell) for cell in ("=1+1", "'=1+1", "-3.5", -3.5, "it's", "a = b")]
+    ["'=1+1", "''=1+1", '-3.5', -3.5, "it's", 'a = b']
+    """
+    if not isinstance(cell, str) or not FORMULA_PATTERN.match(cell):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
+def unescape_formula(cell: str) -> str:
+    """Return the text that ``escape_formula`` was given.
+
+    >>> [unescape_formula(cell) for cell in ("'=1+1", "''=1+1", "-3.5", "'tis")]
+    ['=1+1', "'=1+1", '-3.5', "'tis"]
+    """
+    return cell[1:] if ESCAPED_FORMULA_PATTERN.match(cell) else cell
 
 
 def read_csv(text: str, wrong: TableFaults, wanted: Collection[str]) -> CsvTable:

@@ -195,7 +195,8 @@ def agree(
     counted, doubled = resolve_repeats(
         material.ratings, analysis.doubled, reference=analysis.reference
     )
-    kept, notes = _screen_ratings(counted, analysis, material)
+    evidence = replace(material, quality=replace(material.quality, repeats=doubled))
+    kept, notes = _screen_ratings(counted, analysis, evidence)
     kept, controls = _drop_controls(kept, analysis)
     notes += [*(scores.notes if isinstance(scores, Scores) else ())]
     notes += _repeat_notes(doubled, analysis.doubled)
@@ -280,9 +281,16 @@ def _screen_ratings(
     ratings: Sequence[Rating], analysis: AnalysisSettings, material: RatingSet
 ) -> tuple[Sequence[Rating], list[str]]:
     """Return the ratings of listeners who pass the screening, and notes; never an empty list."""
-    roles = {"reference": analysis.reference, "anchor": analysis.anchor}
-    low = analysis.low_scales(ratings)
-    screened = screen(ratings, analysis.screening, **roles, plays=material.plays, low_is_good=low)
+    screened = screen(
+        ratings,
+        analysis.screening,
+        reference=analysis.reference,
+        anchor=analysis.anchor,
+        plays=material.plays,
+        devices=material.devices,
+        low_is_good=analysis.low_scales(ratings),
+        quality=material.quality,
+    )
     excluded = {*screened.left}
     kept = [rating for rating in ratings if rating.listener not in excluded]
     if not kept:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from earwitness.errors import MissingExtra, UsageError, nearest
+from earwitness.io.tables import escape_formula
 
 if TYPE_CHECKING:
     import pandas
@@ -128,13 +129,24 @@ def json_text(record: Any) -> str:
     )
 
 
-def csv_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a CSV table with a header; undefined numbers are empty."""
+def csv_table(
+    header: Sequence[str], rows: Iterable[Sequence[Any]], outside: Collection[str] = ()
+) -> str:
+    """Return a CSV table with a header; undefined numbers are empty.
+
+    The columns ``outside`` have text from listeners or other programs, which must not be taken for
+    a formula.
+    """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(header)
+    unsafe = [column in outside for column in header]
     for row in rows:
-        writer.writerow(["" if isinstance(x, float) and isnan(x) else x for x in row])
+        cells = ["" if isinstance(x, float) and isnan(x) else x for x in row]
+        if any(unsafe):
+            places = (*unsafe, *[False] * (len(cells) - len(unsafe)))
+            cells = [escape_formula(x) if y else x for x, y in zip(cells, places, strict=False)]
+        writer.writerow(cells)
     return stream.getvalue()
 
 

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, insert, select, union_all
+from sqlalchemy.dialects import postgresql, sqlite
 
-from earwitness.core import Answer
+from earwitness.core import UNHEARD_META_KEY, Answer
 from earwitness.errors import UsageError
 from earwitness.store.listeners import (
     LISTENERS_WITH_STUDIES,
+    ListenerKey,
+    OpenPlaceQuota,
     add_listeners,
     add_study,
+    claim,
     listener_row,
     mark_joined,
     study_serial,
 )
 from earwitness.store.records import (
+    ENDED_STATES,
     AnswerOutcome,
     Listener,
     PageEvent,
     ParticipationState,
+    PlaceRefusal,
     SubmittedAnswer,
     server_time,
 )
@@ -95,13 +101,36 @@ Meta = Mapping[str, Any] | None
 
 
 def add_answer(
-    connection: Connection, answer: Answer, id: str, meta: Meta = None, after: str = ""
+    connection: Connection,
+    answer: Answer,
+    id: str,
+    meta: Meta = None,
+    after: str = "",
+    token: str = "",
 ) -> AnswerOutcome:
     """Store an answer; the first answer to a page counts.
 
-    If ``after`` is given, that page must have an answer that counts.
+    If ``after`` is given, that page must have an answer that counts. If ``token`` is given, it
+    identifies the listener instead of the number, which may have passed to another person.
     """
-    return _insert_answer(connection, answer, check_name("id", id), "", meta, after)
+    return _insert_answer(connection, answer, check_name("id", id), "", meta, after, token)
+
+
+def add_first_answer(
+    connection: Connection,
+    answer: Answer,
+    id: str,
+    meta: Meta,
+    token: str,
+    *,
+    outside: str | None,
+    quota: OpenPlaceQuota,
+) -> AnswerOutcome | PlaceRefusal:
+    """Take a place at the open link and store the first answer, or return why there is no place."""
+    listener = claim(connection, answer.study, token, outside=outside, quota=quota)
+    if isinstance(listener, PlaceRefusal):
+        return listener
+    return add_answer(connection, replace(answer, listener=listener.number), id, meta)
 
 
 def correct_answer(
@@ -114,11 +143,17 @@ def correct_answer(
 
 
 def _insert_answer(
-    connection: Connection, answer: Answer, id: str, supersedes: str, meta: Meta, after: str = ""
+    connection: Connection,
+    answer: Answer,
+    id: str,
+    supersedes: str,
+    meta: Meta,
+    after: str = "",
+    token: str = "",
 ) -> AnswerOutcome:
-    listener = listener_row(connection, answer.study, answer.listener)
+    listener = listener_row(connection, answer.study, token or answer.listener)
     row = {"listener": listener.serial, "id": id, **_make_answer_row(answer, meta)}
-    if listener.state == ParticipationState.WITHDRAWN:
+    if listener.state in ENDED_STATES:
         return AnswerOutcome.WITHDRAWN
     related = {old.id: old for old in connection.execute(RELATED_ANSWERS, row | {"after": after})}
     page_rows = [old for old in related.values() if old.page == answer.page]
@@ -179,10 +214,12 @@ def _check_same_answer(stored: Any, row: dict[str, Any], supersedes: set[str]) -
         raise UsageError(f"id {row['id']!r} is already used by another answer — use a new id")
 
 
-def set_aside(connection: Connection, study: str, listener: int, pages: Iterable[str]) -> int:
+def set_aside(
+    connection: Connection, study: str, listener: ListenerKey, pages: Iterable[str]
+) -> int:
     """Set aside the answers to these pages, so that they are asked again; return their number."""
     listener_record, wanted = listener_row(connection, study, listener), set(pages)
-    if listener_record.state == ParticipationState.WITHDRAWN:
+    if listener_record.state in ENDED_STATES:
         return 0
     query = select(answers).where(answers.c.listener == listener_record.serial, IS_COUNTED)
     copied_columns = ("listener", "page", "values", "heard", "at", "version")
@@ -198,21 +235,29 @@ def set_aside(connection: Connection, study: str, listener: int, pages: Iterable
 
 
 def read_counted_answers(
-    connection: Connection, study: str, listener: int | None
+    connection: Connection, study: str, listener: ListenerKey | None
 ) -> list[SubmittedAnswer]:
-    """Return the answers that count, of all listeners or of one: those not superseded."""
-    query = _answers_query(connection, study, listener).where(IS_COUNTED)
+    """Return the answers that count, of all listeners or of one: those not superseded.
+
+    Answers of listeners whose place was given to another person do not count.
+    """
+    is_current = listeners.c.former.is_(None)
+    query = _answers_query(connection, study, listener).where(IS_COUNTED, is_current)
     return [_answer_from_row(row) for row in connection.execute(query)]
 
 
-def read_answered_pages(connection: Connection, study: str, listener: int) -> dict[str, str]:
+def read_answered_pages(
+    connection: Connection, study: str, listener: ListenerKey
+) -> dict[str, str]:
     """Return pages with an answer that counts, in order of arrival, with the times."""
     listener_record = listener_row(connection, study, listener)
     rows = connection.execute(ANSWERED_PAGES, {"listener": listener_record.serial})
     return {page: received for page, received in rows}  # noqa: C416
 
 
-def read_answer(connection: Connection, study: str, listener: int, page: str) -> Answer | None:
+def read_answer(
+    connection: Connection, study: str, listener: ListenerKey, page: str
+) -> Answer | None:
     """Return the answer to a page that counts."""
     query = _answers_query(connection, study, listener).where(IS_COUNTED)
     row = connection.execute(query.where(answers.c.page == page)).one_or_none()
@@ -228,7 +273,7 @@ def iterate_answers(
         yield from map(_answer_from_row, rows)
 
 
-def _answers_query(connection: Connection, study: str, listener: int | None) -> Select[Any]:
+def _answers_query(connection: Connection, study: str, listener: ListenerKey | None) -> Select[Any]:
     query = select(*ANSWER_COLUMNS).select_from(ANSWERS_WITH_LISTENERS).order_by(answers.c.serial)
     if listener is None:
         return query.where(listeners.c.study == study_serial(connection, study))
@@ -238,8 +283,10 @@ def _answers_query(connection: Connection, study: str, listener: int | None) -> 
 def _answer_from_row(row: Sequence[Any]) -> SubmittedAnswer:
     id, digest, number, page, values, heard, at, version, received, supersedes, meta, aside = row
     presented = None if heard is None else values_from_json(heard)
-    answer = Answer(digest, number, page, values_from_json(values), presented, at, version)
     answer_meta = None if meta is None else values_from_json(meta)
+    unheard = None if answer_meta is None else answer_meta.get(UNHEARD_META_KEY)
+    given = values_from_json(values)
+    answer = Answer(digest, number, page, given, presented, at, version, unheard)
     return SubmittedAnswer(id, answer, received, supersedes or None, answer_meta, bool(aside))
 
 
@@ -302,10 +349,19 @@ def _apply_change(connection: Connection, change: AnswerChange) -> AnswerOutcome
 
 
 MAX_EVENTS_PER_CALL = 1000
+INSERT_NEW_EVENTS = {  # by database; compiled once
+    dialect: statement.on_conflict_do_nothing(index_elements=["listener", "id"]).execution_options(
+        preserve_rowcount=True
+    )
+    for dialect, statement in (
+        ("sqlite", sqlite.insert(events)),
+        ("postgresql", postgresql.insert(events)),
+    )
+}
 
 
 def add_events(
-    connection: Connection, study: str, listener: int, page_events: Sequence[PageEvent]
+    connection: Connection, study: str, listener: ListenerKey, page_events: Sequence[PageEvent]
 ) -> int:
     """Store events and return the number of new ones; nothing is stored after a withdrawal."""
     if len(page_events) > MAX_EVENTS_PER_CALL:
@@ -314,16 +370,10 @@ def add_events(
         )
     listener_record = listener_row(connection, study, listener)
     rows = {event.id: _make_event_row(listener_record.serial, event) for event in page_events}
-    if listener_record.state == ParticipationState.WITHDRAWN or not rows:
+    if listener_record.state in ENDED_STATES or not rows:
         return 0
-    stored_ids = select(events.c.id).where(
-        events.c.listener == listener_record.serial, events.c.id.in_(rows)
-    )
-    for id in set(connection.scalars(stored_ids)):
-        del rows[id]
-    if rows:
-        connection.execute(insert(events), list(rows.values()))
-    return len(rows)
+    insertion = INSERT_NEW_EVENTS[connection.dialect.name]
+    return connection.execute(insertion, list(rows.values())).rowcount
 
 
 def _make_event_row(serial: int, event: PageEvent) -> dict[str, Any]:
@@ -338,8 +388,19 @@ def _make_event_row(serial: int, event: PageEvent) -> dict[str, Any]:
     }
 
 
+def read_event_ids(
+    connection: Connection, study: str, listener: ListenerKey, ids: Sequence[str]
+) -> set[str]:
+    """Return those of the ids that are stored."""
+    listener_record = listener_row(connection, study, listener)
+    query = select(events.c.id).where(
+        events.c.listener == listener_record.serial, events.c.id.in_(ids)
+    )
+    return set(connection.scalars(query))
+
+
 def read_page_events(
-    connection: Connection, study: str, listener: int, page: str, what: str
+    connection: Connection, study: str, listener: ListenerKey, page: str, what: str
 ) -> list[PageEvent]:
     """Return events of one type on one page, in order of arrival."""
     listener_record = listener_row(connection, study, listener)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
@@ -23,6 +24,7 @@ from earwitness.errors import MissingExtra, StoreError, UsageError
 
 LOCK_TIMEOUT_SECONDS = 30  # longest wait for another process
 WRITER_LOCK_ID = 0x6561_7277  # advisory lock in PostgreSQL; any number not used elsewhere
+PRIVATE_FILE_MODE = 0o600
 SQLITE_PRAGMAS = (
     f"busy_timeout = {LOCK_TIMEOUT_SECONDS * 1000}",
     "synchronous = FULL",
@@ -76,7 +78,9 @@ def _parse_address(address: str) -> URL:
 
 
 def _connect_sqlite(url: URL) -> Database:
-    _set_write_ahead_log(Path(_check_sqlite_path(url)))
+    path = Path(_check_sqlite_path(url))
+    _create_private_file(path)
+    _set_write_ahead_log(path)
     writer, reader = (
         _sqlite_engine(url, SQLITE_PRAGMAS),
         _sqlite_engine(url, (*SQLITE_PRAGMAS, "query_only = ON")),
@@ -104,6 +108,16 @@ def _check_sqlite_path(url: URL) -> str:
     if not Path(str(url.database)).parent.is_dir():
         raise UsageError(f"{url.database}: folder {Path(str(url.database)).parent} does not exist")
     return str(url.database)
+
+
+def _create_private_file(path: Path) -> None:
+    """Create a database file that only its owner can read; SQLite gives its log the same mode."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE_FILE_MODE))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be used as a database: {error.strerror}") from None
 
 
 def _set_write_ahead_log(path: Path) -> None:

@@ -19,11 +19,12 @@ from sqlalchemy import (
     insert,
     or_,
     select,
+    true,
     update,
 )
 
 from earwitness.errors import UsageError
-from earwitness.store.records import Listener, ParticipationState, server_time
+from earwitness.store.records import Listener, ParticipationState, PlaceRefusal, server_time
 from earwitness.store.tables import answers, check_name, check_text, events, listeners, studies
 
 # --- Hashed identifiers of withdrawn listeners ---------------------------------------------------
@@ -70,14 +71,21 @@ LISTENER_COLUMNS = (
     listeners.c.finished,
     listeners.c.withdrawn,
     listeners.c.code,
+    listeners.c.former,
+    listeners.c.repeats,
 )
+ListenerKey = int | str  # number, or token of the personal link
 LISTENERS_WITH_STUDIES = listeners.join(studies, listeners.c.study == studies.c.serial)
 LISTENER_BY_NUMBER = (  # compiled once, since each answer runs it
     select(listeners.c.serial, listeners.c.state, listeners.c.code)
     .select_from(LISTENERS_WITH_STUDIES)
     .where(studies.c.digest == bindparam("digest"), listeners.c.number == bindparam("number"))
 )
-
+LISTENER_KEY_BY_TOKEN = (
+    select(listeners.c.serial, listeners.c.state, listeners.c.code)
+    .select_from(LISTENERS_WITH_STUDIES)
+    .where(studies.c.digest == bindparam("digest"), listeners.c.token == bindparam("token"))
+)
 LISTENER_BY_TOKEN = (
     select(*LISTENER_COLUMNS)
     .select_from(LISTENERS_WITH_STUDIES)
@@ -107,6 +115,7 @@ def add_listeners(
             "number": number,
             "token": secrets.token_urlsafe(24),
             "state": state.value,
+            "repeats": 0,
         }
         for number in wanted_numbers
         if number not in stored_numbers
@@ -122,51 +131,126 @@ def add_listeners(
     return [listener_from_row(row) for row in stored_rows if row.number in set(wanted_numbers)]
 
 
+# --- Places at the open link ---------------------------------------------------------------------
+# A place is free if nobody has taken it, if its listener has withdrawn or may not take part, or if
+# its listener has not been active for a time. In the last case, the place is only given away when
+# another person takes it: until then, an idle listener can continue. The answers of a replaced
+# listener are kept, but do not count.
+
+
+GONE_STATES = (ParticipationState.WITHDRAWN, ParticipationState.INELIGIBLE)
+MAX_REPEATS = 1000  # further repeats are not counted
+UNFINISHED_STATES = (
+    ParticipationState.JOINED,
+    ParticipationState.BLOCKED,
+    ParticipationState.EXCUSED,
+)
+
+
 @dataclass(frozen=True)
 class OpenPlaceQuota:
-    """Limit on the number of listeners who join by the open link, and on their numbers."""
+    """Limits on listeners who join by the open link.
+
+    ``max_people`` is how many may hold a place at the same time, ``last_number`` the highest number
+    of a place, and ``idle_hours`` how long an unfinished listener may be idle before another person
+    may take the place (0: any time).
+    """
 
     max_people: int
     last_number: int
+    idle_hours: float = 0
+
+
+HAS_COME = or_(
+    *(
+        column.is_not(None)
+        for column in (listeners.c.outside, listeners.c.request, listeners.c.gone)
+    )
+)  # by the open link
+
+
+def _free_place_conditions(serial: int, quota: OpenPlaceQuota | None) -> list[ColumnElement[bool]]:
+    """Return the conditions for places that are unused, of listeners who left, and of idle ones."""
+    is_place = (listeners.c.study == serial) & listeners.c.former.is_(None)
+    conditions: list[ColumnElement[bool]] = [
+        is_place & (listeners.c.state == ParticipationState.OPEN.value),
+        is_place & HAS_COME & listeners.c.state.in_([state.value for state in GONE_STATES]),
+    ]
+    if quota is not None and quota.idle_hours:
+        since = server_time(quota.idle_hours)
+        states = [state.value for state in UNFINISHED_STATES]
+        is_idle = is_place & HAS_COME & listeners.c.state.in_(states) & (listeners.c.joined < since)
+        for table in (answers, events):
+            active = (table.c.listener == listeners.c.serial) & (table.c.received >= since)
+            is_idle &= ~select(table.c.serial).where(active).exists()
+        conditions.append(is_idle)
+    return conditions
+
+
+def _is_within(quota: OpenPlaceQuota | None) -> ColumnElement[bool]:
+    """Return the condition for numbers that the study has."""
+    return true() if quota is None else listeners.c.number <= quota.last_number
 
 
 def claim(
     connection: Connection,
     study: str,
+    request: str,
     *,
     outside: str | None = None,
-    request: str | None = None,
     quota: OpenPlaceQuota | None = None,
-) -> Listener | None:
-    """Claim the next open number; return None if there are no more.
+) -> Listener | PlaceRefusal:
+    """Take the next free place, or return why there is none.
 
-    The same person, identified by the id of another service (``outside``) or by an id from their
-    browser (``request``), gets the same number again.
+    A person is identified by ``request``, a secret of their browser, which also becomes the token
+    of their link: the same one gets the same place again. An id of another service (``outside``)
+    can be claimed once, and identifies nobody.
     """
-    listener = find_claim(connection, study, outside=outside, request=request)
+    listener = find_claim(connection, study, request=check_name("id", request))
     if listener is not None:
         return listener
-    column, person = _person_column(outside, request)
     serial = study_serial(connection, study)
-    if quota is not None and not _count_remaining_quota(connection, serial, quota):
-        return None
-    free_place = _free_place_condition(serial, quota)
-    next_place = select(listeners.c.serial).where(free_place).order_by(listeners.c.number).limit(1)
+    if outside is not None and count_repeat(connection, study, outside):
+        return PlaceRefusal.STARTED
+    if (
+        quota is not None
+        and _count_holders(connection, serial, quota, count_idle=False) >= quota.max_people
+    ):
+        return PlaceRefusal.FULL
+    place = _next_place(connection, serial, quota)
+    if place is None:
+        return PlaceRefusal.FULL
     change = {
-        column: person,
-        listeners.c.state: ParticipationState.JOINED.value,
-        listeners.c.joined: server_time(),
+        "token": request,
+        "request": request,
+        "outside": outside,
+        "state": ParticipationState.JOINED.value,
+        "joined": server_time(),
     }
-    connection.execute(
-        update(listeners).where(listeners.c.serial == next_place.scalar_subquery()).values(change)
-    )
-    return _find_listener(connection, (listeners.c.study == serial) & (column == person))
+    if place.state == ParticipationState.OPEN:
+        connection.execute(update(listeners).where(listeners.c.serial == place.serial), change)
+    else:
+        _replace_listener(connection, place, change)
+    claimed = find_claim(connection, study, request=request)
+    assert claimed is not None
+    return claimed
+
+
+def _replace_listener(connection: Connection, place: Any, change: dict[str, Any]) -> None:
+    """Give the place of a listener to another person; all rows of the former stay as they are."""
+    state = place.state
+    if state not in GONE_STATES:
+        state = ParticipationState.LAPSED.value
+    former = {"number": -place.serial, "former": place.number, "state": state}
+    connection.execute(update(listeners).where(listeners.c.serial == place.serial), former)
+    row = {"study": place.study, "number": place.number, "repeats": 0, **change}
+    connection.execute(insert(listeners).values(row))
 
 
 def find_claim(
     connection: Connection, study: str, *, outside: str | None = None, request: str | None = None
 ) -> Listener | None:
-    """Return the number that a person has claimed, if any, even after withdrawal."""
+    """Return the listener who has claimed a place, if any, even after withdrawal or replacement."""
     column, person = _person_column(outside, request)
     serial = study_serial(connection, study)
     listener = _find_listener(connection, (listeners.c.study == serial) & (column == person))
@@ -178,24 +262,63 @@ def find_claim(
     return _find_listener(connection, (listeners.c.study == serial) & has_withdrawn)
 
 
+def count_repeat(connection: Connection, study: str, outside: str) -> bool:
+    """Count another claim of an external id; return whether the id was claimed before."""
+    listener = find_claim(connection, study, outside=outside)
+    if listener is None:
+        return False
+    is_same = (listeners.c.token == listener.token) & (listeners.c.repeats < MAX_REPEATS)
+    connection.execute(update(listeners).where(is_same).values(repeats=listeners.c.repeats + 1))
+    return True
+
+
 def count_free_places(
     connection: Connection, study: str, quota: OpenPlaceQuota | None = None
 ) -> int:
-    """Return the number of open places that are still free."""
+    """Return the number of open places that are still free, or free again."""
     serial = study_serial(connection, study)
-    query = select(func.count()).where(_free_place_condition(serial, quota))
+    is_free = or_(*_free_place_conditions(serial, quota)) & _is_within(quota)
+    query = select(func.count()).where(is_free)
     free_places = connection.scalar(query) or 0
     if quota is None:
         return free_places
-    return min(free_places, _count_remaining_quota(connection, serial, quota))
+    holders = _count_holders(connection, serial, quota, count_idle=False)
+    return min(free_places, max(0, quota.max_people - holders))
 
 
-def _count_remaining_quota(connection: Connection, serial: int, quota: OpenPlaceQuota) -> int:
-    """Return how many more may join; withdrawn listeners count as joined."""
-    person_columns = (listeners.c.outside, listeners.c.request, listeners.c.gone)
-    has_come = or_(*(column.is_not(None) for column in person_columns))
-    query = select(func.count()).where(listeners.c.study == serial, has_come)
-    return max(0, quota.max_people - (connection.scalar(query) or 0))
+def _count_holders(
+    connection: Connection, serial: int, quota: OpenPlaceQuota, *, count_idle: bool
+) -> int:
+    """Return how many people hold a place of the open link, with or without idle ones."""
+    has_place = (listeners.c.study == serial) & HAS_COME & listeners.c.former.is_(None)
+    is_active = listeners.c.state != ParticipationState.WITHDRAWN.value
+    _, _, *is_idle = _free_place_conditions(serial, quota)
+    if is_idle and not count_idle:
+        is_active &= ~(is_idle[0] & _is_within(quota))
+    return connection.scalar(select(func.count()).where(has_place, is_active)) or 0
+
+
+def _next_place(connection: Connection, serial: int, quota: OpenPlaceQuota | None) -> Any:
+    """Return the row of the next free place: an unused one if any, else the longest idle one.
+
+    If the quota is reached together with idle listeners, one of these is replaced: so it is not
+    exceeded if the others come back.
+    """
+    columns = (listeners.c.serial, listeners.c.study, listeners.c.number, listeners.c.state)
+    answered = select(func.max(answers.c.received)).where(answers.c.listener == listeners.c.serial)
+    last = func.coalesce(answered.scalar_subquery(), listeners.c.joined, "")
+    conditions = _free_place_conditions(serial, quota)
+    if (
+        quota is not None
+        and _count_holders(connection, serial, quota, count_idle=True) >= quota.max_people
+    ):
+        del conditions[:2]
+    for is_free in conditions:
+        query = select(*columns).where(is_free, _is_within(quota))
+        query = query.order_by(last, listeners.c.number).limit(1)
+        if (place := connection.execute(query).one_or_none()) is not None:
+            return place
+    return None
 
 
 def uninvite(connection: Connection, study: str, most: int) -> list[int]:
@@ -216,11 +339,6 @@ def uninvite(connection: Connection, study: str, most: int) -> list[int]:
     is_uninvited = (listeners.c.study == serial) & listeners.c.number.in_(numbers)
     connection.execute(delete(listeners).where(is_uninvited))
     return sorted(numbers)
-
-
-def _free_place_condition(serial: int, quota: OpenPlaceQuota | None) -> ColumnElement[bool]:
-    is_free = (listeners.c.study == serial) & (listeners.c.state == ParticipationState.OPEN.value)
-    return is_free if quota is None else is_free & (listeners.c.number <= quota.last_number)
 
 
 def _person_column(outside: str | None, request: str | None) -> tuple[Column[str | None], str]:
@@ -248,12 +366,22 @@ def study_serial(connection: Connection, digest: str) -> int:
     return serial
 
 
-def listener_row(connection: Connection, study: str, number: int) -> Any:
-    """Return the row of a listener: row id, state, code."""
-    parameters = {"digest": check_text("study", study), "number": number}
-    row = connection.execute(LISTENER_BY_NUMBER, parameters).one_or_none()
+def listener_row(connection: Connection, study: str, listener: ListenerKey) -> Any:
+    """Return the row of a listener, by number or by token: row id, state, code.
+
+    A number may pass to another person between two calls; a token always belongs to the same one.
+    """
+    parameters = {"digest": check_text("study", study)}
+    if isinstance(listener, str):
+        by_token = parameters | {"token": check_text("token", listener)}
+        row = connection.execute(LISTENER_KEY_BY_TOKEN, by_token).one_or_none()
+    else:
+        row = connection.execute(
+            LISTENER_BY_NUMBER, parameters | {"number": listener}
+        ).one_or_none()
     if row is None:
-        raise UsageError(f"listener {number} of study {study[:12]}… is not in the database")
+        who = "with this link" if isinstance(listener, str) else listener
+        raise UsageError(f"listener {who} of study {study[:12]}… is not in the database")
     return row
 
 
@@ -266,16 +394,16 @@ def mark_joined(connection: Connection, serial: int) -> None:
 def change_state(
     connection: Connection,
     study: str,
-    number: int,
+    listener: ListenerKey,
     before: ParticipationState,
     after: ParticipationState,
 ) -> bool:
     """Change the state of a listener if it is ``old``; return whether it was."""
-    listener = listener_row(connection, study, number)
-    if listener.state == before:
-        query = update(listeners).where(listeners.c.serial == listener.serial)
+    row = listener_row(connection, study, listener)
+    if row.state == before:
+        query = update(listeners).where(listeners.c.serial == row.serial)
         connection.execute(query.values({"state": after.value}))
-    return bool(listener.state == before)
+    return bool(row.state == before)
 
 
 def listener_from_row(row: Sequence[Any]) -> Listener:

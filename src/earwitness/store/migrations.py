@@ -118,6 +118,35 @@ CREATE TABLE events (
             "ALTER TABLE listeners ADD COLUMN gone TEXT",
         ),
     ),
+    Migration(
+        5,
+        "places that are given to another person, repeated external ids",
+        (
+            "ALTER TABLE listeners ADD COLUMN former BIGINT",
+            "ALTER TABLE listeners ADD COLUMN repeats INTEGER NOT NULL DEFAULT 0",
+        ),
+    ),
+    Migration(
+        6,
+        "versions of texts and audio files",
+        (
+            """
+CREATE TABLE study_texts (
+    serial {serial},
+    study BIGINT NOT NULL REFERENCES studies (serial),
+    texts TEXT NOT NULL,
+    since TEXT NOT NULL
+)""",
+            """
+CREATE TABLE study_audio (
+    serial {serial},
+    study BIGINT NOT NULL REFERENCES studies (serial),
+    file TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    since TEXT NOT NULL
+)""",
+        ),
+    ),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -21,6 +21,22 @@ class ParticipationState(StrEnum):
     EXCUSED = "excused"  # may return once
     FINISHED = "finished"
     WITHDRAWN = "withdrawn"
+    INELIGIBLE = "ineligible"  # may not take part
+    LAPSED = "lapsed"  # was idle, and another person has taken the place
+
+
+ENDED_STATES = (  # nothing is stored any more
+    ParticipationState.WITHDRAWN,
+    ParticipationState.INELIGIBLE,
+    ParticipationState.LAPSED,
+)
+
+
+class PlaceRefusal(StrEnum):
+    """Reason why a person gets no place at the open link."""
+
+    FULL = "full"  # all places are taken
+    STARTED = "started"  # somebody has already taken a place with the same external id
 
 
 class AnswerOutcome(StrEnum):
@@ -29,7 +45,7 @@ class AnswerOutcome(StrEnum):
     STORED = "stored"
     KNOWN = "known"  # the same answer was stored before
     TAKEN = "taken"  # another answer came first, and counts
-    WITHDRAWN = "withdrawn"  # the listener has withdrawn; nothing is stored
+    WITHDRAWN = "withdrawn"  # the listener has withdrawn or was replaced; nothing is stored
     EARLY = "early"  # the previous page has no answer that counts
     ASIDE = "aside"  # the same answer was stored before and set aside; the page is asked again
 
@@ -38,8 +54,10 @@ class AnswerOutcome(StrEnum):
 class Listener:
     """A listener, or a number that is still free; ``study`` is a digest.
 
-    ``token`` is the secret part of the personal link; ``outside`` is the person's id in another
-    service. Times are server times, or None.
+    ``token`` is the secret part of the personal link; ``outside`` is the id in another service that
+    the person claims to have, and ``repeats`` how often others claimed the same id. Times are
+    server times, or None. After another person has taken the place, ``former`` is the number that
+    the listener had, and ``number`` is negative.
     """
 
     study: str
@@ -51,6 +69,13 @@ class Listener:
     finished: str | None
     withdrawn: str | None
     code: str | None
+    former: int | None = None
+    repeats: int = 0
+
+    @property
+    def plan_number(self) -> int:
+        """Number in the design of the study, also after the place was given to another person."""
+        return self.number if self.former is None else self.former
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +127,17 @@ class FinishReceipt:
 
 @dataclass(frozen=True, slots=True)
 class ListenerStatus:
-    """Progress of a listener: answered pages, corrections, events and last activity."""
+    """Progress of a listener: answered pages, corrections, events and last activity.
+
+    ``unheard`` is the number of answers to sounds that cannot have been heard.
+    """
 
     listener: Listener
     answers: int
     corrections: int
     events: int
     last: str | None
+    unheard: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +151,6 @@ class OtherStudy:
     last: str | None
 
 
-def server_time() -> str:
-    """Return the time of the server as sortable text."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+def server_time(hours_ago: float = 0) -> str:
+    """Return the time of the server, or an earlier one, as sortable text."""
+    return (datetime.now(UTC) - timedelta(hours=hours_ago)).isoformat(timespec="milliseconds")

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, case, delete, func, select, update
 
+from earwitness.core import UNHEARD_META_KEY
 from earwitness.store.answers import (
     IS_COUNTED,
     add_events,
@@ -19,6 +20,7 @@ from earwitness.store.answers import (
 from earwitness.store.listeners import (
     LISTENER_COLUMNS,
     LISTENERS_WITH_STUDIES,
+    ListenerKey,
     change_state,
     ensure_secret,
     hash_person,
@@ -27,6 +29,7 @@ from earwitness.store.listeners import (
     study_serial,
 )
 from earwitness.store.records import (
+    ENDED_STATES,
     FinishReceipt,
     Listener,
     ListenerStatus,
@@ -50,11 +53,13 @@ def read_listener_statuses(connection: Connection, study: str) -> list[ListenerS
     event_counts = _count_events(connection, serial)
     statuses = []
     for listener in _read_listeners(connection, serial):
-        answered, corrections, last = answer_counts.get(listener.number, (0, 0, None))
+        answered, corrections, unheard, last = answer_counts.get(listener.number, (0, 0, 0, None))
         count, latest = event_counts.get(listener.number, (0, None))
         times = [time for time in (last, latest) if time is not None]
         statuses.append(
-            ListenerStatus(listener, answered, corrections, count, max(times, default=None))
+            ListenerStatus(
+                listener, answered, corrections, count, max(times, default=None), unheard
+            )
         )
     return statuses
 
@@ -66,8 +71,8 @@ def read_other_studies(connection: Connection, study: str) -> list[OtherStudy]:
     for row in rows.all():
         counts_by_listener = _count_answers(connection, row.serial) if row.digest != study else {}
         if counts_by_listener:
-            answer_count = sum(count for count, _, _ in counts_by_listener.values())
-            last_time = max(time for _, _, time in counts_by_listener.values())
+            answer_count = sum(count for count, *_ in counts_by_listener.values())
+            last_time = max(time for *_, time in counts_by_listener.values())
             studies_with_answers.append(
                 OtherStudy(row.digest, row.title, len(counts_by_listener), answer_count, last_time)
             )
@@ -85,16 +90,22 @@ def has_answers(connection: Connection, study: str) -> bool:
     return connection.scalar(query.limit(1)) is not None
 
 
-def _count_answers(connection: Connection, serial: int) -> dict[int, tuple[int, int, str]]:
+def _count_answers(connection: Connection, serial: int) -> dict[int, tuple[int, int, int, str]]:
+    """Return the answers that count, corrections, marked answers and last time per listener."""
     counted = func.sum(case((IS_COUNTED, 1), else_=0))
     corrections = func.sum(
         case(((answers.c.supersedes != "") & (answers.c.aside == 0), 1), else_=0)
     )
-    columns = (listeners.c.number, counted, corrections, func.max(answers.c.received))
+    is_marked = answers.c.meta.contains(f'"{UNHEARD_META_KEY}": {{', autoescape=True)
+    marked = func.sum(case((IS_COUNTED & is_marked, 1), else_=0))
+    columns = (listeners.c.number, counted, corrections, marked, func.max(answers.c.received))
     answers_with_listeners = answers.join(listeners, answers.c.listener == listeners.c.serial)
     query = select(*columns).select_from(answers_with_listeners).where(listeners.c.study == serial)
     rows = connection.execute(query.group_by(listeners.c.number))
-    return {number: (int(count), int(corrected), last) for number, count, corrected, last in rows}
+    return {
+        number: (int(count), int(corrected), int(marked), last)
+        for number, count, corrected, marked, last in rows
+    }
 
 
 def _count_events(connection: Connection, serial: int) -> dict[int, tuple[int, str]]:
@@ -129,8 +140,10 @@ def iterate_records(connection: Connection, study: str, private: bool) -> Iterat
         hidden = () if private else PRIVATE_FIELDS
         yield {"record": "listener"} | {name: fields[name] for name in fields if name not in hidden}
     for submitted in iterate_answers(connection, study, None):
-        fields = {name: value for name, value in asdict(submitted).items() if name != "answer"}
-        yield {"record": "answer"} | asdict(submitted.answer) | fields
+        fields = asdict(submitted)
+        given = fields.pop("answer")
+        del given["comment"]  # is part of the metadata
+        yield {"record": "answer"} | given | fields
     for number, received, event in iterate_events(connection, study, None):
         fields = {"record": "event", "study": study, "listener": number}
         yield fields | asdict(event) | {"received": received}
@@ -144,16 +157,16 @@ CODE_LENGTH = 10
 
 
 def finish(
-    connection: Connection, study: str, listener: int, pages: Iterable[str]
+    connection: Connection, study: str, listener: ListenerKey, pages: Iterable[str]
 ) -> FinishReceipt:
     """Return the unanswered pages of ``pages``, or the completion code, always the same.
 
-    For withdrawn listeners all pages are unanswered.
+    For withdrawn listeners all pages are unanswered. Replaced listeners get no code.
     """
     listener_record = listener_row(connection, study, listener)
     answered_pages = read_answered_pages(connection, study, listener)
     missing = tuple(page for page in pages if page not in answered_pages)
-    if missing or listener_record.state == ParticipationState.WITHDRAWN:
+    if missing or listener_record.state in ENDED_STATES:
         return FinishReceipt(missing, None)
     if listener_record.code is not None:
         return FinishReceipt((), listener_record.code)
@@ -165,10 +178,11 @@ def finish(
     return FinishReceipt((), code)
 
 
-def withdraw(connection: Connection, study: str, listener: int) -> None:
-    """Delete all data of a listener; the number stays used, and the link is kept.
+def withdraw(connection: Connection, study: str, listener: ListenerKey) -> None:
+    """Delete all data of a listener; the link is kept, and says so.
 
-    The external id is deleted too; a keyed hash of it is kept to recognize a returning person.
+    The external id is deleted too; a keyed hash of it is kept to recognize a returning person. A
+    place of the open link is free again; other numbers stay used.
     """
     listener_record = listener_row(connection, study, listener)
     for table in (answers, events):
@@ -190,13 +204,35 @@ def withdraw(connection: Connection, study: str, listener: int) -> None:
     connection.execute(listener_update.values(change))
 
 
+def screen_out(connection: Connection, study: str, listener: ListenerKey, page: str) -> bool:
+    """Record that a listener may not take part, and delete all their answers and events.
+
+    The person is recognized, so that the form cannot be tried again. A place of the open link is
+    free again; other numbers stay used. Nothing changes if ``page`` already has an answer that
+    counts, or if the listener has withdrawn or was replaced.
+    """
+    listener_record = listener_row(connection, study, listener)
+    if listener_record.state == ParticipationState.INELIGIBLE:
+        return True
+    answered = page in read_answered_pages(connection, study, listener)
+    if answered or listener_record.state in ENDED_STATES:
+        return False
+    for table in (answers, events):
+        connection.execute(delete(table).where(table.c.listener == listener_record.serial))
+    change = {"state": ParticipationState.INELIGIBLE.value}
+    connection.execute(
+        update(listeners).where(listeners.c.serial == listener_record.serial).values(change)
+    )
+    return True
+
+
 # --- Re-entry of blocked listeners ---------------------------------------------------------------
 
 
 EXCUSE_EVENT = "excused"  # event of the visit that used an excuse
 
 
-def let_in(connection: Connection, study: str, listener: int, visit: str) -> bool:
+def let_in(connection: Connection, study: str, listener: ListenerKey, visit: str) -> bool:
     """Return whether an excuse admits this visit, which uses it up.
 
     A visit has an id from its sender, so that it is recognized if the first reply was lost; a visit
@@ -212,7 +248,7 @@ def let_in(connection: Connection, study: str, listener: int, visit: str) -> boo
     return used or (bool(visit) and _has_used_excuse(connection, study, listener, visit))
 
 
-def _has_used_excuse(connection: Connection, study: str, listener: int, visit: str) -> bool:
+def _has_used_excuse(connection: Connection, study: str, listener: ListenerKey, visit: str) -> bool:
     listener_record = listener_row(connection, study, listener)
     is_excuse = (events.c.listener == listener_record.serial) & (
         events.c.id == _excuse_event_id(visit)

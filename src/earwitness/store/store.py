@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from os import PathLike, fspath
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from earwitness.core import Answer
 from earwitness.errors import StoreError
-from earwitness.store import answers, listeners, status
+from earwitness.store import answers, listeners, status, versions
 from earwitness.store.answers import Meta
 from earwitness.store.database import Database, Scrubber, connect
-from earwitness.store.listeners import OpenPlaceQuota
+from earwitness.store.listeners import ListenerKey, OpenPlaceQuota
 from earwitness.store.migrations import migrate
 from earwitness.store.records import (
     AnswerOutcome,
@@ -26,9 +26,12 @@ from earwitness.store.records import (
     OtherStudy,
     PageEvent,
     ParticipationState,
+    PlaceRefusal,
     SubmittedAnswer,
     Visit,
 )
+from earwitness.store.versions import AudioVersion, TextVersion
+from earwitness.store.visits import VisitReader
 from earwitness.store.writer import StoreWriter
 
 SCRUB_WAIT_SECONDS = 1.0  # wait for the log to be emptied, which continues in any case
@@ -48,7 +51,7 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._database, self._writer = database, StoreWriter(database.writer)
-        self._scrubber = Scrubber(database.reader)
+        self._scrubber, self._visits = Scrubber(database.reader), VisitReader(database.reader)
         self._scrubber.request()  # another process may have been killed before it was done
 
     @classmethod
@@ -101,6 +104,17 @@ class Store:
         """
         return self._writer.add(lambda connection: job(connection, *args, **options))
 
+    def write_soon(
+        self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
+    ) -> Future[T]:
+        """Queue a job that is not urgent: it may wait a tenth of a second for others.
+
+        Jobs are committed in the order in which they are queued, so never after a later answer.
+        """
+        return self._writer.add(
+            lambda connection: job(connection, *args, **options), is_urgent=False
+        )
+
     def _read(
         self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
@@ -118,6 +132,26 @@ class Store:
         """Add a study by the digest of its file, if it is not yet stored."""
         self.write(listeners.add_study, digest, title).result()
 
+    def adopt_study(self, digest: str, former: str) -> bool:
+        """Give a study that is stored under its former digest its present one."""
+        return self.write(versions.adopt_study, digest, former).result()
+
+    def record_texts(self, study: str, texts: Mapping[str, str]) -> bool:
+        """Record the texts of a study if they have changed; return whether they have."""
+        return self.write(versions.record_texts, study, dict(texts)).result()
+
+    def texts(self, study: str) -> list[TextVersion]:
+        """Return the recorded texts of a study, the first ones first."""
+        return self._read(versions.read_texts, study)
+
+    def record_audio(self, study: str, digests: Mapping[str, str]) -> None:
+        """Record the digests of audio files that have changed."""
+        self.write(versions.record_audio, study, dict(digests)).result()
+
+    def audio(self, study: str) -> dict[str, list[AudioVersion]]:
+        """Return the recorded digests of each audio file, the first ones first."""
+        return self._read(versions.read_audio, study)
+
     def add_listeners(
         self, study: str, numbers: Iterable[int], *, open: bool = False
     ) -> list[Listener]:
@@ -131,24 +165,31 @@ class Store:
     def claim(
         self,
         study: str,
+        request: str,
         *,
         outside: str | None = None,
-        request: str | None = None,
         quota: OpenPlaceQuota | None = None,
-    ) -> Listener | None:
-        """Claim the next open number, the same again for the same person; None if none is left."""
-        person = {"outside": outside, "request": request}
-        return self.write(listeners.claim, study, **person, quota=quota).result()
+    ) -> Listener | PlaceRefusal:
+        """Take a free place, the same again for the same browser, or return why there is none."""
+        return self.write(listeners.claim, study, request, outside=outside, quota=quota).result()
 
     def find_claim(
         self, study: str, *, outside: str | None = None, request: str | None = None
     ) -> Listener | None:
-        """Return the number that a person has claimed, if any."""
+        """Return the listener who has claimed a place, if any."""
         return self._read(listeners.find_claim, study, outside=outside, request=request)
 
     def count_free_places(self, study: str, quota: OpenPlaceQuota | None = None) -> int:
-        """Return the number of open places that are still free."""
+        """Return the number of open places that are free."""
         return self._read(listeners.count_free_places, study, quota)
+
+    def count_repeat(self, study: str, outside: str) -> bool:
+        """Count another claim of an external id; return whether the id was claimed before."""
+        return self.write(listeners.count_repeat, study, outside).result()
+
+    def ensure_secret(self, study: str) -> str:
+        """Return the secret of a study, creating it if needed."""
+        return self.write(listeners.ensure_secret, study).result()
 
     def listener_by_token(self, token: str) -> Listener | None:
         """Return the listener of a link, if any."""
@@ -156,21 +197,20 @@ class Store:
 
     def visit(self, token: str) -> Visit | None:
         """Return the listener of a link and their answered pages, in one snapshot."""
-        with self._reading() as connection:
-            listener = listeners.listener_by_token(connection, token)
-            if listener is None:
-                return None
-            return Visit(
-                listener, answers.read_answered_pages(connection, listener.study, listener.number)
-            )
+        with _store_errors(self._database.reader):
+            return self._visits.read(token)
 
     def change_state(
-        self, study: str, listener: int, before: ParticipationState, after: ParticipationState
+        self,
+        study: str,
+        listener: ListenerKey,
+        before: ParticipationState,
+        after: ParticipationState,
     ) -> bool:
         """Change the state of a listener if it is ``old``; return whether it was."""
         return self.write(listeners.change_state, study, listener, before, after).result()
 
-    def let_in(self, study: str, listener: int, visit: str) -> bool:
+    def let_in(self, study: str, listener: ListenerKey, visit: str) -> bool:
         """Return whether an excuse admits this visit, which uses it up; repeatable per visit."""
         return self.write(status.let_in, study, listener, visit).result()
 
@@ -184,11 +224,11 @@ class Store:
         """Store a correction of another answer, which is kept, but no longer counts."""
         return self.write(answers.correct_answer, answer, id, supersedes, meta).result()
 
-    def set_aside(self, study: str, listener: int, pages: Iterable[str]) -> int:
+    def set_aside(self, study: str, listener: ListenerKey, pages: Iterable[str]) -> int:
         """Set aside the answers to these pages, which are asked again; return their number."""
         return self.write(answers.set_aside, study, listener, tuple(pages)).result()
 
-    def answer_to(self, study: str, listener: int, page: str) -> Answer | None:
+    def answer_to(self, study: str, listener: ListenerKey, page: str) -> Answer | None:
         """Return the answer to a page that counts."""
         return self._read(answers.read_answer, study, listener, page)
 
@@ -196,7 +236,9 @@ class Store:
         """Return the answers that count, in order of arrival."""
         return [one.answer for one in self.counted_answers(study, listener)]
 
-    def counted_answers(self, study: str, listener: int | None = None) -> list[SubmittedAnswer]:
+    def counted_answers(
+        self, study: str, listener: ListenerKey | None = None
+    ) -> list[SubmittedAnswer]:
         """Return the answers that count, with their metadata."""
         return self._read(answers.read_counted_answers, study, listener)
 
@@ -205,11 +247,15 @@ class Store:
         with self._reading() as connection:
             return list(answers.iterate_answers(connection, study, listener))
 
-    def add_events(self, study: str, listener: int, page_events: Sequence[PageEvent]) -> int:
+    def add_events(
+        self, study: str, listener: ListenerKey, page_events: Sequence[PageEvent]
+    ) -> int:
         """Store page events; return the number of new ones."""
         return self.write(answers.add_events, study, listener, tuple(page_events)).result()
 
-    def page_events(self, study: str, listener: int, page: str, what: str) -> list[PageEvent]:
+    def page_events(
+        self, study: str, listener: ListenerKey, page: str, what: str
+    ) -> list[PageEvent]:
         """Return events of one type on one page of a listener."""
         return self._read(answers.read_page_events, study, listener, page, what)
 
@@ -218,18 +264,28 @@ class Store:
         with self._reading() as connection:
             return [event for *_, event in answers.iterate_events(connection, study, listener)]
 
-    def finish(self, study: str, listener: int, pages: Iterable[str]) -> FinishReceipt:
+    def finish(self, study: str, listener: ListenerKey, pages: Iterable[str]) -> FinishReceipt:
         """Return the unanswered pages, or the completion code, always the same."""
         return self.write(status.finish, study, listener, tuple(pages)).result()
 
-    def withdraw(self, study: str, listener: int) -> None:
-        """Delete all data of a listener; the number stays used.
+    def withdraw(self, study: str, listener: ListenerKey) -> None:
+        """Delete all data of a listener; a place of the open link is free again.
 
         In addition, the data is removed from the log of SQLite, at once or as soon as no other
         reader uses it.
         """
         self.write(status.withdraw, study, listener).result()
         self._scrubber.request().wait(SCRUB_WAIT_SECONDS)
+
+    def screen_out(self, study: str, listener: ListenerKey, page: str) -> bool:
+        """Record that a listener may not take part, and delete their answers and events.
+
+        Returns False if ``page`` has an answer or the listener has withdrawn. The data is removed
+        from the log of SQLite as after a withdrawal.
+        """
+        is_out = self.write(status.screen_out, study, listener, page).result()
+        self._scrubber.request().wait(SCRUB_WAIT_SECONDS)
+        return is_out
 
     def status(self, study: str) -> list[ListenerStatus]:
         """Return the progress of all listeners, by number."""
@@ -247,12 +303,14 @@ class Store:
         """Yield everything stored for a study as JSON records; if ``private``, also links, ids."""
         with self._reading() as connection:
             yield from status.iterate_records(connection, study, private)
+            yield from versions.iterate_version_records(connection, study)
 
 
 @contextmanager
-def _store_errors() -> Iterator[None]:
-    """Convert database errors to StoreError."""
+def _store_errors(engine: Engine | None = None) -> Iterator[None]:
+    """Convert database errors to StoreError, with an engine also those of its driver."""
+    driver_errors = () if engine is None else (engine.dialect.loaded_dbapi.Error,)
     try:
         yield
-    except DBAPIError as error:
-        raise StoreError(f"database error: {error.orig}") from None
+    except (DBAPIError, *driver_errors) as error:
+        raise StoreError(f"database error: {getattr(error, 'orig', error)}") from None

@@ -25,7 +25,8 @@ from earwitness.errors import BadAnswer, UsageError, whole_characters
 # superseded id are unique together, ensures both that a page is answered once and that an answer is
 # corrected once. A row with ``aside`` is not an answer: it sets aside the one that it supersedes,
 # and the page is open again. For withdrawn listeners, ``gone`` is their external id, hashed with
-# the ``secret`` of the study.
+# the ``secret`` of the study. A number belongs to one listener at a time: if another person takes
+# the place of a listener, ``former`` keeps the number, and ``number`` becomes minus ``serial``.
 
 
 TABLES = MetaData()
@@ -82,6 +83,8 @@ listeners = Table(
     _optional_text_column("withdrawn"),
     _optional_text_column("code"),
     _optional_text_column("gone"),
+    Column("former", BigInteger),
+    Column("repeats", Integer, nullable=False),
     UniqueConstraint("token"),
     UniqueConstraint("study", "number"),
     UniqueConstraint("study", "outside"),
@@ -118,6 +121,25 @@ events = Table(
     _text_column("at"),
     _text_column("received"),
     UniqueConstraint("listener", "id"),
+)
+
+
+study_texts = Table(
+    "study_texts",
+    TABLES,
+    _serial_column(),
+    _reference_column("study", "studies"),
+    _text_column("texts"),
+    _text_column("since"),
+)
+study_audio = Table(
+    "study_audio",
+    TABLES,
+    _serial_column(),
+    _reference_column("study", "studies"),
+    _text_column("file"),
+    _text_column("digest"),
+    _text_column("since"),
 )
 
 

@@ -1,5 +1,8 @@
 """A single writer thread that commits waiting jobs in groups.
 
+A commit costs more than a job. So jobs that are not urgent wait a little for others, and share
+their commit.
+
 Usually no job fails, and a group of jobs needs one transaction only. If a job fails, all jobs are
 rolled back and run again with a savepoint per job, so that it fails alone. If the database itself
 fails during a job, the other jobs of the transaction may be lost in spite of savepoints: then each
@@ -15,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
+from time import monotonic
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
@@ -26,13 +30,15 @@ T = TypeVar("T")
 Job = Callable[[Connection], Any]
 JobRunner = Callable[[Connection, Job], "JobResult"]
 MAX_JOBS_PER_TRANSACTION = 500
+PATIENT_SECONDS = 0.1  # longest wait of jobs that are not urgent
 
 
 @dataclass(frozen=True)
 class PendingJob:
-    """A job, and the future of its result."""
+    """A job, whether it is committed at once, and the future of its result."""
 
     job: Job
+    is_urgent: bool = True
     future: Future[Any] = field(default_factory=Future)
 
 
@@ -54,12 +60,12 @@ class StoreWriter:
         self._thread = Thread(target=self._serve, name="earwitness-store", daemon=True)
         self._thread.start()
 
-    def add(self, job: Callable[[Connection], T]) -> Future[T]:
+    def add(self, job: Callable[[Connection], T], *, is_urgent: bool = True) -> Future[T]:
         """Queue a job; the future has its result after the commit.
 
         The future cannot be cancelled: data is stored even if the sender does not wait for it.
         """
-        task = PendingJob(job)
+        task = PendingJob(job, is_urgent)
         task.future.set_running_or_notify_cancel()
         with self._lock:
             if self._closed:
@@ -86,14 +92,20 @@ class StoreWriter:
                     task.future.set_exception(result.error)
 
     def _take_waiting_jobs(self) -> tuple[list[PendingJob], bool]:
-        """Return all waiting jobs, at least one, and whether more may follow."""
+        """Return all waiting jobs, at least one, and whether more may follow.
+
+        If none is urgent, wait for others until the first one has waited long enough.
+        """
         tasks, task = list[PendingJob](), self._waiting.get()
+        deadline = monotonic() + PATIENT_SECONDS
         while task is not None:
             tasks.append(task)
             if len(tasks) == MAX_JOBS_PER_TRANSACTION:
                 return tasks, True
+            if task.is_urgent:
+                deadline = 0.0
             try:
-                task = self._waiting.get_nowait()
+                task = self._waiting.get(timeout=max(0.0, deadline - monotonic()))
             except Empty:
                 return tasks, True
         return tasks, False
@@ -145,9 +157,9 @@ def _run_jobs(
 ) -> list[JobResult]:
     """Run jobs and check that the transaction is still the one begun before them."""
     try:
-        savepoint = connection.begin_nested()
+        connection.exec_driver_sql("SAVEPOINT jobs")
         results = [run(connection, task.job) for task in tasks]
-        savepoint.commit()
+        connection.exec_driver_sql("RELEASE SAVEPOINT jobs")
     except DBAPIError as error:
         raise _Spoilt(error) from None
     return results

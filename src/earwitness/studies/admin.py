@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -17,11 +19,13 @@ from earwitness.core import Answer, Rating, StrPath
 from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.store.records import ListenerStatus, OtherStudy, ParticipationState, SubmittedAnswer
 from earwitness.store.store import Store
+from earwitness.store.versions import AudioVersion, TextVersion
 from earwitness.studies.answers import WORKBOOK_META_KEY, answer_line
 from earwitness.studies.design.report import study_design
 from earwitness.studies.device import PlaybackCounts, count_playback
-from earwitness.studies.file.reader import read_study
+from earwitness.studies.file.reader import read_study, study_texts
 from earwitness.studies.pages import counted_trials, pages
+from earwitness.studies.quality import QualityEvidence, TaskTimes, evidence_of_answers, task_times
 from earwitness.studies.ratings.from_answers import (
     StudySource,
     check_against_design,
@@ -31,11 +35,12 @@ from earwitness.studies.results import Who
 from earwitness.studies.study import STORE_FILE_NAME, Design, ListenerPlan, Study
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.base import LETTERS
+from earwitness.studies.trials.rubric import COMMENT_FIELD
 from earwitness.version import __version__
 
 # --- Answers to other study versions -------------------------------------------------------------
-# A study is identified by the digest of its file. Editing the file during a study disables links
-# of all listeners, so a warning is shown.
+# A study is identified by the digest of its design. Editing the design during a study disables the
+# links of all listeners, so a warning is shown; texts may be edited.
 
 
 MAX_LISTENERS_IN_NOTE = 5
@@ -70,7 +75,11 @@ def _other_form_note(other: OtherStudy, plan: Study) -> str:
 
 def missing_listener_notes(store: Store, plan: Study, numbers: Container[int]) -> list[str]:
     """Return notes on listeners who have answered but are no longer part of the study."""
-    answered = [status.listener.number for status in store.status(plan.digest) if status.answers]
+    answered = [
+        status.listener.number
+        for status in store.status(plan.digest)
+        if status.answers and status.listener.former is None
+    ]
     gone = [number for number in answered if number not in numbers]
     if not gone:
         return []
@@ -81,10 +90,88 @@ def missing_listener_notes(store: Store, plan: Study, numbers: Container[int]) -
     return [f"{message} — their links do not work; set listeners to {max(gone)} again"]
 
 
+# --- Changes during a study ----------------------------------------------------------------------
+# The texts and the digests of audio files are recorded when a study is served. What changed after
+# the first answer is reported by serve, status, check and analyse.
+
+
+SHOWN_CHANGES = 5  # files and texts named in a note
+
+
+def record_version(store: Store, plan: Study, files: Iterable[str], folder: Path) -> None:
+    """Record the texts of a study, and the digests of those audio files that can be read."""
+    store.record_texts(plan.digest, study_texts(plan))
+    store.record_audio(plan.digest, _hash_files(files, folder))
+
+
+def _hash_files(files: Iterable[str], folder: Path) -> dict[str, str]:
+    """Return the SHA-256 digests of files by name; those that cannot be read are left out."""
+    digests = dict[str, str]()
+    for name in files:
+        with suppress(OSError), (folder / name).open("rb") as file:
+            digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return digests
+
+
+def changed_audio_notes(store: Store, plan: Study, folder: Path) -> list[str]:
+    """Return a note on audio files that are not those of the first answer, or no longer exist."""
+    if not store.has_answers(plan.digest):
+        return []
+    recorded = store.audio(plan.digest)
+    present = _hash_files(recorded, folder)
+    changed = {
+        name: versions
+        for name, versions in recorded.items()
+        if len(versions) > 1 or present.get(name) != versions[0].digest
+    }
+    if not changed:
+        return []
+    shown = [
+        f"{name} ({_change_text(versions, present.get(name))})"
+        for name, versions in list(changed.items())[:SHOWN_CHANGES]
+    ]
+    count = f"{len(changed):,} audio file{'s' * (len(changed) > 1)}"
+    names = ", ".join(shown) + ", …" * (len(changed) > SHOWN_CHANGES)
+    return [
+        f"{count} changed since the first answer: {names} — restore the files, or use a separate "
+        "database for the new ones (--db)"
+    ]
+
+
+def _change_text(versions: Sequence[AudioVersion], present: str | None) -> str:
+    """Return since when a file is another one."""
+    if present is None:
+        return "cannot be read"
+    if present != versions[-1].digest:
+        return "not served yet"
+    return f"served since {versions[-1].since[:16]}"
+
+
+def changed_text_notes(
+    versions: Sequence[TextVersion], submissions: Sequence[SubmittedAnswer]
+) -> list[str]:
+    """Return a note per change of texts after the first answer: when, and which texts."""
+    notes = []
+    for before, after in pairwise(versions):
+        names = [
+            name
+            for name in {**before.texts, **after.texts}
+            if before.texts.get(name) != after.texts.get(name)
+        ]
+        shown = ", ".join(names[:SHOWN_CHANGES]) + ", …" * (len(names) > SHOWN_CHANGES)
+        earlier = sum(submission.received < after.since for submission in submissions)
+        notes.append(
+            f"texts changed at {after.since[:16]}, after {earlier:,} of {len(submissions):,} "
+            f"answers: {shown}"
+        )
+    return notes
+
+
 # --- Links and export from a store ---------------------------------------------------------------
 
 
 Record = dict[str, Any]
+OTHERS_MAY_READ = 0o004  # permission bit of a file
 
 
 @dataclass(frozen=True)
@@ -94,6 +181,7 @@ class StoredAnswers:
     design: Design
     name: str
     submissions: tuple[SubmittedAnswer, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -102,8 +190,8 @@ class StoredAnswers:
 
     @property
     def lines(self) -> bytes:
-        """The answers as lines of a file."""
-        return b"".join(map(answer_line, self.answers))
+        """The answers as lines of a file, with comments."""
+        return b"".join(map(answer_line, map(_add_comment, self.submissions)))
 
     @property
     def sha256(self) -> str:
@@ -130,6 +218,28 @@ class StoredAnswers:
             for who, listener_counts in counts.items()
         }
 
+    def quality(self) -> QualityEvidence:
+        """Return answers to gold and trapping clips, and times of trials, per listener."""
+        received = defaultdict[int, list[tuple[str, str]]](list)
+        for submission in self.submissions:
+            received[submission.answer.listener].append(
+                (submission.answer.page, submission.received)
+            )
+        study = self.design.study
+        times: dict[Who, TaskTimes] = {
+            plan.listener: task_times(study, counted_trials(plan), received[plan.listener])
+            for plan in self.design.plans
+            if plan.listener in received
+        }
+        return evidence_of_answers(study, self.answers, times)
+
+
+def _add_comment(submission: SubmittedAnswer) -> Answer:
+    """Return an answer with the comment that was sent along, if any."""
+    comment = (submission.meta or {}).get(COMMENT_FIELD)
+    has_comment = isinstance(comment, str) and comment.strip() != ""
+    return replace(submission.answer, comment=comment) if has_comment else submission.answer
+
 
 def store_address(study: StudySource, db: StrPath | None) -> str:
     """Return the address of a database; by default, the file next to the study file."""
@@ -146,9 +256,21 @@ def has_store(db: StrPath) -> bool:
     return "://" in address or Path(address).is_file()
 
 
+def exposure_notes(db: StrPath) -> list[str]:
+    """Return a note if other users of the machine can read the file of a database."""
+    path = Path(fspath(db).removeprefix("sqlite:///"))
+    if "://" in str(path) or os.name != "posix" or not path.is_file():
+        return []
+    if not path.stat().st_mode & OTHERS_MAY_READ:
+        return []
+    return [f"other users of this machine can read {path} — protect it with: chmod 600 {path}"]
+
+
 @contextmanager
 def open_store(plan: Study, db: StrPath, *, new: bool = False) -> Iterator[Store]:
     """Open the database of a study; if ``new``, create it where it does not exist.
+
+    A study that was stored under the digest of an earlier version is found.
 
     Warns of answers to another version of the study.
     """
@@ -156,6 +278,7 @@ def open_store(plan: Study, db: StrPath, *, new: bool = False) -> Iterator[Store
     if not new and not has_store(address):
         raise UsageError(f"{address}: database does not exist — create it with earwitness serve")
     with Store.open(address, version=__version__) as store:
+        store.adopt_study(plan.digest, plan.former_digest)
         for note in other_form_notes(store, plan):
             warnings.warn(note, EarwitnessWarning, stacklevel=4)
         if new:
@@ -183,7 +306,8 @@ def study_links(
     Returns
     -------
     list of dict
-        ``listener``, ``state`` and ``link`` of each listener without an open place.
+        ``listener``, ``state`` and ``link`` of each listener without an open place, and the id of
+        another service that a listener passed at ``/join`` (``outside``).
 
     Raises
     ------
@@ -201,15 +325,20 @@ def study_links(
     if first is not None and first > len(numbers):
         raise UsageError(f"cannot invite {first} listeners, the study has {len(numbers)}")
     with open_store(design.study, store_address(study, db), new=True) as store:
-        listeners = store.add_listeners(design.study.digest, numbers[:first])
+        store.add_listeners(design.study.digest, numbers[:first])
+        listeners = [status.listener for status in store.status(design.study.digest)]
+    invited = set(numbers[:first])
     return [
         {
             "listener": listener.number,
             "state": listener.state.value,
             "link": f"{base}/l/{listener.token}",
+            "outside": listener.outside or "",
         }
         for listener in listeners
         if listener.state != ParticipationState.OPEN
+        and listener.number in numbers
+        and (listener.number in invited or listener.state != ParticipationState.INVITED)
     ]
 
 
@@ -254,11 +383,12 @@ def stored_answers(study: StudySource, db: StrPath) -> StoredAnswers:
     design = study_design(load_study(study))
     with open_store(design.study, db) as store:
         submissions = store.counted_answers(design.study.digest)
+        notes = changed_text_notes(store.texts(design.study.digest), submissions)
     shown = PageNames(design.study)
     asks = {plan.listener: shown.of(plan) for plan in design.plans}
     kept = [submission for submission in submissions if _is_asked(asks, submission.answer)]
     ordered = sorted(kept, key=lambda submission: submission.answer.listener)
-    return StoredAnswers(design, _hide_password(fspath(db)), tuple(ordered))
+    return StoredAnswers(design, _hide_password(fspath(db)), tuple(ordered), tuple(notes))
 
 
 def study_export(
@@ -413,40 +543,46 @@ def study_status(study: StudySource, db: StrPath | None = None) -> list[Record]:
     with open_store(plan, store_address(study, db)) as store:
         statuses = store.status(plan.digest)
         submissions = store.counted_answers(plan.digest) if judges_captions(plan) else None
+        if not isinstance(study, Study):
+            for note in changed_audio_notes(store, plan, Path(study).parent):
+                warnings.warn(note, EarwitnessWarning, stacklevel=2)
     counts = _page_counts(plan)
-    records = _status_records(statuses, counts)
-    return records if submissions is None else [*_add_workbook_receipts(plan, records, submissions)]
+    known = [status for status in statuses if status.listener.plan_number in counts]
+    known.sort(key=lambda status: (status.listener.plan_number, status.listener.former is None))
+    records = [_status_record(status, counts) for status in known]
+    if submissions is None:
+        return records
+    receipts = _workbook_receipts(plan, known, submissions)
+    return [{**one, "workbook": receipt} for one, receipt in zip(records, receipts, strict=True)]
 
 
-def _add_workbook_receipts(
-    study: Study, records: Sequence[Record], submissions: Sequence[SubmittedAnswer]
-) -> Iterator[Record]:
-    """Yield records with the receipt of each listener's workbooks."""
+def _workbook_receipts(
+    study: Study, statuses: Sequence[ListenerStatus], submissions: Sequence[SubmittedAnswer]
+) -> Iterator[WorkbookReceipt | None]:
+    """Yield the receipt of each listener's workbooks."""
     by_listener = defaultdict[int, list[SubmittedAnswer]](list)
     for submission in submissions:
         by_listener[submission.answer.listener].append(submission)
     captions = _count_per_listener(study, count_captions)
-    for record in records:
-        number = record["listener"]
-        yield {**record, "workbook": workbook_receipt(by_listener[number], captions[number])}
+    for listener in (status.listener for status in statuses):
+        yield workbook_receipt(by_listener[listener.number], captions[listener.plan_number])
 
 
-def _status_records(statuses: Sequence[ListenerStatus], counts: Mapping[int, int]) -> list[Record]:
-    return [
-        {
-            "listener": status.listener.number,
-            "state": status.listener.state.value,
-            "answered": status.answers,
-            "all": counts[status.listener.number] - 1,
-            "last": status.last or "",
-            "finished": status.listener.finished or "",
-            "withdrawn": status.listener.withdrawn or "",
-            "outside": status.listener.outside or "",
-            "code": status.listener.code or "",
-        }
-        for status in statuses
-        if status.listener.number in counts
-    ]
+def _status_record(status: ListenerStatus, counts: Mapping[int, int]) -> Record:
+    listener = status.listener
+    return {
+        "listener": listener.plan_number,
+        "state": listener.state.value,
+        "answered": status.answers,
+        "all": counts[listener.plan_number] - 1,
+        "last": status.last or "",
+        "finished": listener.finished or "",
+        "withdrawn": listener.withdrawn or "",
+        "outside": listener.outside or "",
+        "repeats": listener.repeats,
+        "code": listener.code or "",
+        "unheard": status.unheard,
+    }
 
 
 def _page_counts(study: Study) -> dict[int, int]:

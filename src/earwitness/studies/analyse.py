@@ -19,11 +19,12 @@ from earwitness.studies.analysis.prepare import resolve_repeats
 from earwitness.studies.analysis.settings import (
     AnalysisSettings,
     AnchorNames,
-    default_rule,
+    default_rules,
     parse_anchors,
     parse_scales,
 )
 from earwitness.studies.file.reader import read_study
+from earwitness.studies.quality import evidence_of_answers
 from earwitness.studies.ratings.collect import (
     TableOptions,
     check_ratings,
@@ -126,7 +127,7 @@ def settings_of(
     said |= {"test": test, "anchors": {**planned.plan.anchors, **anchors} if anchors else {}}
     plan = replace(planned.plan, **{name: value for name, value in said.items() if value})
     plan = replace(plan, by=tuple(name for name in plan.by if name != NO_GROUPS))
-    rules = planned.screening if screening is None else tuple(map(default_rule, screening))
+    rules = planned.screening if screening is None else default_rules(screening)
     return replace(
         planned,
         plan=plan,
@@ -365,6 +366,7 @@ def study_results(
         material,
         groups={**material.groups, **form_groups(study, answers)},
         comments=tuple(comments_from_answers((answer, None) for answer in answers)),
+        quality=evidence_of_answers(study, answers),
     )
     check_roles(material, how)
     return analyse(replace(material, simulated=simulated), settings)
@@ -385,14 +387,18 @@ def kept_ratings(
     settings = replace(planned, plan=replace(planned.plan, by=()), scales=dict(scales))
     material = read_rating_set(files, study, reading, settings, other_names=True)
     settings = with_anchors(material.ratings, settings)
-    counted, _ = resolve_repeats(material.ratings, settings.doubled, reference=settings.reference)
+    counted, doubled = resolve_repeats(
+        material.ratings, settings.doubled, reference=settings.reference
+    )
     screened = screen(
         counted,
         settings.screening,
         reference=settings.reference,
         anchor=settings.anchor,
         plays=material.plays,
+        devices=material.devices,
         low_is_good=settings.low_scales(counted),
+        quality=replace(material.quality, repeats=doubled),
     )
     kept = [rating for rating in counted if rating.listener not in {*screened.left}]
     dropped = sum(fault.kind in ("off scale", "positive penalty") for fault in material.faults)

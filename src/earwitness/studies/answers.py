@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -30,6 +30,8 @@ from earwitness.io.schema import (
     whole_range,
 )
 from earwitness.io.source import Records, RecordSource
+from earwitness.studies.trials.base import LETTERS
+from earwitness.studies.trials.words import SUMMARY_SCALE, ReadingKind, WordsKind
 
 try:
     import fcntl
@@ -59,6 +61,8 @@ class AnswerRecord(Struct, forbid_unknown_fields=True):
     heard: HeardTrial | UnsetType = UNSET
     at: str | UnsetType = UNSET
     version: str | UnsetType = UNSET
+    unheard: dict[str, Any] | UnsetType = UNSET
+    comment: str | UnsetType = UNSET
 
 
 check_answer = derive_check(AnswerRecord, hints=False)
@@ -83,6 +87,7 @@ class AnswersFile:
     path: Path
     digest: str
     content: bytes | None = None  # lines in memory, instead of those of the file
+    former: str = ""  # digest of the study in earlier versions, also accepted
     _read: bytes = b""
     _lines: dict[int, Answer] = field(default_factory=dict)
     _cut: list[int] = field(default_factory=list)
@@ -129,15 +134,24 @@ class AnswersFile:
 
     def _is_half_line(self, line: bytes) -> bool:
         """Return whether a line is an incomplete answer to this study."""
-        start = json.dumps({"study": self.digest})[:-1].encode()
         content = line.partition(b"#")[0].rstrip(b" ")  # the mark may be incomplete too
-        if not content or not (content.startswith(start) or start.startswith(content)):
+        if not content or not any(
+            content.startswith(start) or start.startswith(content) for start in self._line_starts
+        ):
             return False
         try:
             load_json_line(line)
         except BadLine:
             return True
         return False
+
+    @property
+    def _digests(self) -> tuple[str, ...]:
+        return (self.digest, self.former) if self.former else (self.digest,)
+
+    @property
+    def _line_starts(self) -> list[bytes]:
+        return [json.dumps({"study": digest})[:-1].encode() for digest in self._digests]
 
     def _parse_lines(self, raw: bytes) -> AnswerLines:
         if not self._read or not raw.startswith(self._read):
@@ -164,26 +178,27 @@ class AnswersFile:
             return
         try:
             value = load_json_line(line)
-            faults = list(_find_faults(value, self.digest, self._seen))
+            faults = list(_find_faults(value, self._digests, self._seen))
         except BadLine as bad:
             faults = [bad.fault]
         yield from (Problem(str(self.path), number, *fault) for fault in faults)
         if not faults:
-            self._lines[number] = Answer(**value)
+            self._lines[number] = Answer(**(value | {"study": self.digest}))
             self._seen[value["listener"], value["page"]] = number
 
 
-def _find_faults(value: Any, digest: str, seen: dict[tuple[int, str], int]) -> Iterator[Fault]:
+def _find_faults(
+    value: Any, digests: Sequence[str], seen: dict[tuple[int, str], int]
+) -> Iterator[Fault]:
     faults = list(check_answer(value, ""))
     yield from faults
     if faults:
         return
     if line := seen.get((value["listener"], value["page"])):
         yield Fault("page", f"already answered on line {line}", "keep one")
-    if value["study"] != digest:
-        message = (
-            f"answer to another version of the study ({value['study'][:12]}…, not {digest[:12]}…)"
-        )
+    if value["study"] not in digests:
+        given, wanted = value["study"][:12], digests[0][:12]
+        message = f"answer to another version of the study ({given}…, not {wanted}…)"
         yield Fault("study", message, "was the study file edited?")
 
 
@@ -220,7 +235,7 @@ def _lock_file(file: IO[bytes]) -> Iterator[None]:
 # plain export with one answer per line, which other tools can write too.
 
 
-WORDS_KIND, READING_KIND = "words", "reading"
+WORDS_KIND, READING_KIND = WordsKind.name, ReadingKind.name
 READING_SCALE = "score"  # column of the ratings
 
 
@@ -365,34 +380,42 @@ def _read_answers(
     check = derive_check(known.struct, hints=False)
     answers, problems = list[tuple[Place, dict[str, Any]]](), list[Problem]()
     for line, value, faults in _parsed_lines(source):
+        found = [value]
         if not faults and isinstance(value, dict) and "values" in value:
             faults = list(check_answer(value, ""))
-            value = value if faults else _exported_answer(value, kind)
-            if value is None:
-                continue
-        faults = faults or list(check(value, ""))
-        if not faults:
-            key = tuple(str(value[name]) for name in known.key)
-            first = seen.setdefault(key, line)
-            if first != line:
-                message = f"{', '.join(key)} is also on line {first}"
-                faults = [Fault("", message, "keep one")]
+            found = [] if faults else _exported_answers(value, kind)
+        for answer in [] if faults else found:
+            wrong = list(check(answer, ""))
+            if not wrong:
+                key = tuple(str(answer[name]) for name in known.key)
+                first = seen.setdefault(key, line)
+                if first != line:
+                    message = f"{', '.join(key)} is also on line {first}"
+                    wrong = [Fault("", message, "keep one")]
+            faults += wrong
+            answers += [((source.name, line), answer)] * (not wrong)
         problems += [Problem(source.name, line, *fault) for fault in faults]
-        if not faults:
-            answers.append(((source.name, line), value))
     if not answers and not problems:
         problems.append(Problem(source.name, 0, "", f'has no answers of the kind "{kind}"'))
     return answers, problems
 
 
-def _exported_answer(value: dict[str, Any], kind: str) -> dict[str, Any] | None:
-    """Return a line of an answers file as an exported answer; None if it is of another page."""
+def _exported_answers(value: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    """Return a line of an answers file as exported answers; none of other pages and practice."""
     heard, name = value.get("heard"), ANSWER_KINDS[kind].value
-    if heard is None or value["values"].get(name) is None:
-        return None
+    if heard is None or not value["page"][:1].isdigit():
+        return []
+    given = value["values"]
     answer = {"kind": kind, "listener": value["listener"], "item": heard["item"]}
-    system = {"system": heard["systems"][0]} if kind == READING_KIND else {}
-    return {**answer, **system, name: value["values"][name]}
+    if kind == WORDS_KIND:
+        return [{**answer, name: given[name]}] if given.get(name) is not None else []
+    names = [f"{letter}.{SUMMARY_SCALE.name}" for letter in LETTERS[: len(heard["systems"])]]
+    names[0] = name if name in given else names[0]  # of one summary
+    return [
+        {**answer, "system": system, name: given[question]}
+        for question, system in zip(names, heard["systems"], strict=False)
+        if given.get(question) is not None
+    ]
 
 
 def _read_items(

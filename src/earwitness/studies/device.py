@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from earwitness.core import UNHEARD_META_KEY
+from earwitness.errors import BadAnswer
+from earwitness.stats.observers import is_more_than
 from earwitness.studies.study import Study, Trial
 from earwitness.studies.trials import block_kind
 from earwitness.studies.wording import wording
@@ -16,19 +19,26 @@ from earwitness.studies.wording import wording
 # --- Device check --------------------------------------------------------------------------------
 # The browser generates the sounds: noise to set the volume, noise on one side, and two tests that
 # are easy with headphones and hard with loudspeakers. In each round of these tests, one of three
-# sounds differs from the others; the seed of the study decides which one.
+# sounds differs from the others; the seed of the study decides which one. Each try has its own
+# rounds. The browser sends what was chosen in each round, and the server counts what was right.
 
 
 DEVICE_STEPS = ("level", "sides", "huggins", "antiphase")
 HEADPHONE_TESTS = ("huggins", "antiphase")  # Milne et al. (2021); Woods et al. (2017)
 HEADPHONE_TEST_ROUNDS, SOUNDS_PER_ROUND = 6, 3
+CHOICES_PER_ROUND = 3  # for sides: left, right, neither
+REQUIRED_STEPS = ("sides", *HEADPHONE_TESTS)  # steps that can be required
+MIN_HIT_SHARE = 0.8  # share of right rounds to pass a test: 5 of 6
+DEFAULT_DEVICE_TRIES = 2
 DEVICE_STREAM = 11  # random stream, distinct from those of designs
 
 
-def draw_device_trials(steps: Sequence[str], seed: int, listener: int) -> dict[str, list[int]]:
+def draw_device_trials(
+    steps: Sequence[str], seed: int, listener: int, attempt: int = 0
+) -> dict[str, list[int]]:
     """Return for each test which of three sounds differs in each round, each equally often.
 
-    For ``sides``, 0 is left and 1 is right.
+    For ``sides``, 0 is left and 1 is right. ``attempt`` counts earlier tries.
 
     >>> draw_device_trials(["level", "huggins"], 1, 1) == draw_device_trials(["huggins"], 1, 1)
     True
@@ -40,8 +50,11 @@ def draw_device_trials(steps: Sequence[str], seed: int, listener: int) -> dict[s
             for test in HEADPHONE_TESTS
         },
     }
+    later = (attempt,) if attempt else ()
     return {
-        step: _shuffle_places(places, (seed, DEVICE_STREAM, listener, DEVICE_STEPS.index(step)))
+        step: _shuffle_places(
+            places, (seed, DEVICE_STREAM, listener, DEVICE_STEPS.index(step), *later)
+        )
         for step, places in rounds.items()
         if step in steps
     }
@@ -50,6 +63,65 @@ def draw_device_trials(steps: Sequence[str], seed: int, listener: int) -> dict[s
 def _shuffle_places(places: Sequence[int], stream: tuple[int, ...]) -> list[int]:
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(stream)))
     return [int(place) for place in rng.permutation(places)]
+
+
+def score_choices(
+    trials: Mapping[str, Sequence[int]], values: Mapping[str, Any], required: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the answers of a device page, with the choices of each test replaced by its result.
+
+    Results that are already counted are kept, except for required tests.
+
+    >>> score_choices({"huggins": [2, 0, 1]}, {"level": -6, "huggins": [2, 0, 0]})
+    {'level': -6, 'huggins': [2, 3]}
+    """
+    wrong, scored = dict[str, str](), dict(values)
+    for step, targets in trials.items():
+        choices = values.get(step)
+        if isinstance(choices, list) and len(choices) == len(targets) and _are_choices(choices):
+            hits = sum(one == target for one, target in zip(choices, targets, strict=True))
+            scored[step] = hits == len(targets) if step == "sides" else [hits, len(targets)]
+        elif step in required:
+            wrong[step] = f"{step} must be a list of {len(targets)} choices, got {choices!r}"
+    if wrong:
+        raise BadAnswer(wrong)
+    return scored
+
+
+def _are_choices(values: Sequence[Any]) -> bool:
+    whole = all(isinstance(one, int) and not isinstance(one, bool) for one in values)
+    return whole and all(0 <= one < CHOICES_PER_ROUND for one in values)
+
+
+def device_hits(values: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
+    """Return right rounds and all rounds of each test of a device page.
+
+    >>> device_hits({"level": -6, "sides": True, "huggins": [5, 6]})
+    {'sides': (1, 1), 'huggins': (5, 6)}
+    """
+    hits = dict[str, tuple[int, int]]()
+    for step in REQUIRED_STEPS:
+        if isinstance(value := values.get(step), bool):
+            hits[step] = int(value), 1
+        elif value is not None and _are_hits(value):
+            hits[step] = value[0], value[1]
+    return hits
+
+
+def failed_tests(
+    values: Mapping[str, Any], tests: Collection[str] = (), share: float = MIN_HIT_SHARE
+) -> list[str]:
+    """Return the tests of a device page that were failed, of ``tests`` or of all.
+
+    >>> failed_tests({"sides": True, "huggins": [5, 6], "antiphase": [4, 6]})
+    ['antiphase']
+    """
+    hits = device_hits(values)
+    return [
+        step
+        for step, (right, rounds) in hits.items()
+        if (step in tests or not tests) and is_more_than(rounds - right, rounds, 1 - share)
+    ]
 
 
 def device_faults(steps: Sequence[str], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -99,11 +171,15 @@ QuestionSound = tuple[str, int]  # a question, or "" for the page, and the numbe
 
 
 class PlaybackCounts(NamedTuple):
-    """Number of sounds not played to the end, out of all that a listener had to hear."""
+    """Number of sounds not played to the end, out of all that a listener had to hear.
+
+    ``marked`` is how many of them were reported as played, but cannot have been.
+    """
 
     unheard: int
     all: int
     unknown: int = 0  # answers without a record of plays
+    marked: int = 0
 
 
 def count_complete_plays(plays: Sequence[Any], *, switching: bool) -> Counter[QuestionSound]:
@@ -118,7 +194,11 @@ def count_complete_plays(plays: Sequence[Any], *, switching: bool) -> Counter[Qu
 
 
 def count_playback(study: Study, trial: Trial, meta: Mapping[str, Any] | None) -> PlaybackCounts:
-    """Count the sounds of a trial that were not played to the end."""
+    """Count the sounds of a trial that were not played to the end.
+
+    The server marks answers to sounds that it has not sent, and answers that arrive before the
+    sounds can have ended: such plays do not count.
+    """
     plays = None if meta is None else meta.get("plays")
     if not isinstance(plays, list):
         return PlaybackCounts(0, 0, 1)
@@ -128,4 +208,14 @@ def count_playback(study: Study, trial: Trial, meta: Mapping[str, Any] | None) -
     sounds = range(len(kind.presented(trial, words, study.reference)))
     heard = count_complete_plays(plays, switching=kind.switching)
     wanted = [(name, number) for name in names for number in sounds]
-    return PlaybackCounts(sum(not heard[part] for part in wanted), len(wanted))
+    false = [part for part in wanted if heard[part] and _is_contradicted(part[1], meta)]
+    unheard = sum(not heard[part] for part in wanted) + len(false)
+    return PlaybackCounts(unheard, len(wanted), 0, len(false))
+
+
+def _is_contradicted(sound: int, meta: Mapping[str, Any] | None) -> bool:
+    """Return whether the server's mark contradicts that a sound was played to the end."""
+    mark = (meta or {}).get(UNHEARD_META_KEY)
+    if not isinstance(mark, dict):
+        return False
+    return "needed" in mark or sound in mark.get("unsent", ())

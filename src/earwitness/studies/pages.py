@@ -10,8 +10,9 @@ from typing import Any
 from earwitness.core import Rating
 from earwitness.errors import BadAnswer, whole_characters
 from earwitness.studies.device import device_faults, draw_device_trials
-from earwitness.studies.study import ListenerPlan, Question, Study, Trial
-from earwitness.studies.trials import block_kind
+from earwitness.studies.hearing import digit_files, draw_triplets, hearing_faults
+from earwitness.studies.study import CHECK_ROLES, HearingTest, ListenerPlan, Question, Study, Trial
+from earwitness.studies.trials import block_kind, trial_kind
 from earwitness.studies.wording import Wording, wording
 
 # --- Feedback after practice trials --------------------------------------------------------------
@@ -64,15 +65,16 @@ Address = Callable[[str, str, int], str]
 AGREE_ANSWER, TRAINING_PAGES, ANCHOR_PAGES = "agree", "training", "anchors"
 # kinds of pages that are not trials
 CONSENT_PAGE, FORM_PAGE, TEXT_PAGE, REST_PAGE, END_PAGE = "consent", "form", "text", "rest", "end"
-DEVICE_PAGE, FEEDBACK_PAGE = "device", "feedback"
+DEVICE_PAGE, FEEDBACK_PAGE, HEARING_PAGE = "device", "feedback", "hearing"
 
 
 @dataclass(frozen=True)
 class Page:
     """A page: its name, its view, and its trial, if any.
 
-    ``counts`` is false for practice and anchors, whose ratings are not analysed; ``number`` is the
-    number of the trial in its session. ``about`` is the page whose answers this page reports.
+    ``counts`` is false for practice, anchors, gold and trapping clips, whose ratings are not
+    analysed; ``number`` is the number of the trial in its session. ``about`` is the page whose
+    answers this page reports.
     """
 
     name: str
@@ -87,13 +89,19 @@ class Page:
     @property
     def asks(self) -> bool:
         """Whether the page has questions."""
-        return bool(self.view.get("questions")) or self.view["kind"] == DEVICE_PAGE
+        return bool(self.view.get("questions")) or self.view["kind"] in (DEVICE_PAGE, HEARING_PAGE)
 
 
-def pages(study: Study, plan: ListenerPlan, address: Address) -> Iterator[Page]:
-    """Yield all pages of one listener, in order."""
+def pages(
+    study: Study, plan: ListenerPlan, address: Address, *, outline: bool = False
+) -> Iterator[Page]:
+    """Yield all pages of one listener, in order.
+
+    In an ``outline``, pages of trials in sessions show their title only; ``trial_page`` returns
+    them completely.
+    """
     words = wording(study.language, study.wordings)
-    show = _PageBuilder(study, words, address)
+    show = _PageBuilder(study, words, address, outline)
     if study.consent:
         yield show.consent()
     yield from show.form("before", study.before)
@@ -101,6 +109,8 @@ def pages(study: Study, plan: ListenerPlan, address: Address) -> Iterator[Page]:
         yield show.text("instructions", study.instructions)
     if study.device:
         yield show.device(plan.listener)
+    if study.hearing is not None:
+        yield show.hearing(plan.listener, study.hearing)
     yield from show.intro_pages()
     for name, trials in ((TRAINING_PAGES, plan.training), (ANCHOR_PAGES, plan.anchors)):
         if trials:
@@ -117,6 +127,24 @@ def pages(study: Study, plan: ListenerPlan, address: Address) -> Iterator[Page]:
     yield Page(END_PAGE, {"kind": END_PAGE, "title": words.page(END_PAGE)})
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TrialGroup:
+    """Trials of practice, of anchors or of one session, with the title of their pages."""
+
+    name: str
+    trials: Sequence[Trial]
+    session: int
+    title: str
+
+
+def trial_page(
+    study: Study, words: Wording, address: Address, group: TrialGroup, number: int
+) -> Page:
+    """Return one page of a group of trials, the same as ``pages`` yields."""
+    show = _PageBuilder(study, words, address)
+    return next(show.trials(group.name, group.trials, group.session, group.title, number))
+
+
 def planned_trials(plan: ListenerPlan) -> dict[str, Trial]:
     """Return all trials of one listener by page name."""
     named = {TRAINING_PAGES: plan.training, ANCHOR_PAGES: plan.anchors}
@@ -129,8 +157,15 @@ def planned_trials(plan: ListenerPlan) -> dict[str, Trial]:
 
 
 def counted_trials(plan: ListenerPlan) -> dict[str, Trial]:
-    """Return the trials of one listener that count, those of sessions, by page name."""
-    return {name: trial for name, trial in planned_trials(plan).items() if name[0].isdigit()}
+    """Return the trials of one listener that count, by page name.
+
+    These are the trials of sessions, without gold and trapping clips.
+    """
+    return {
+        name: trial
+        for name, trial in planned_trials(plan).items()
+        if name[0].isdigit() and trial.role not in CHECK_ROLES
+    }
 
 
 def presented_trial(trial: Trial) -> dict[str, Any]:
@@ -141,13 +176,17 @@ def presented_trial(trial: Trial) -> dict[str, Any]:
 def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int) -> list[Rating]:
     """Return the ratings of the answers of a page; raise BadAnswer if any is invalid."""
     if page.trial is not None:
-        kind = block_kind(study.blocks[page.trial.block])
+        kind = trial_kind(study, page.trial)
         ratings = kind.read(page.trial, values, listener, page.session, page.number)
         return ratings if page.counts else []
     if not page.asks and values:
         raise BadAnswer({name: f"unknown question {name!r}" for name in values})
     if page.view["kind"] == DEVICE_PAGE and (wrong := dict(device_faults(study.device, values))):
         raise BadAnswer(wrong)
+    if page.view["kind"] == HEARING_PAGE and study.hearing is not None:
+        wrong = dict(hearing_faults(study.hearing, study.seed, listener, values))
+        if wrong:
+            raise BadAnswer(wrong)
     if page.view["kind"] == CONSENT_PAGE and dict(values) != {AGREE_ANSWER: True}:
         raise BadAnswer({AGREE_ANSWER: "consent is required to take part"})
     if page.view["kind"] == FORM_PAGE and (wrong := dict(_form_faults(page.questions, values))):
@@ -170,6 +209,7 @@ class _PageBuilder:
     study: Study
     words: Wording
     address: Address
+    outline: bool = False
 
     def text(self, name: str, text: str, title: str = "") -> Page:
         shown = title or self.words.page(name)
@@ -202,6 +242,17 @@ class _PageBuilder:
         return Page(
             DEVICE_PAGE, {"kind": DEVICE_PAGE, "title": title, "steps": steps, "trials": trials}
         )
+
+    def hearing(self, listener: int, test: HearingTest) -> Page:
+        files = enumerate(digit_files(test))
+        view = {
+            "kind": HEARING_PAGE,
+            "renderer": HEARING_PAGE,
+            "title": self.words.pages[HEARING_PAGE],
+            "sounds": [{"address": self.address("", f, n), "label": str(n)} for n, f in files],
+            "triplets": draw_triplets(test.triplets, self.study.seed, listener),
+        }
+        return Page(HEARING_PAGE, view)
 
     def intro_pages(self) -> Iterator[Page]:
         """Yield the pages of each trial kind before the first trial, once per kind."""
@@ -236,14 +287,20 @@ class _PageBuilder:
                 yield Page(f"{FEEDBACK_PAGE}.{page.number}", view, about=page)
 
     def trials(
-        self, name: str, trials: Sequence[Trial], session: int, title: str
+        self, name: str, trials: Sequence[Trial], session: int, title: str, only: int = 0
     ) -> Iterator[Page]:
         for number, trial in enumerate(trials, 1):
-            kind = block_kind(self.study.blocks[trial.block])
+            if self.outline and session:
+                yield Page(f"{name}.{number}", {"title": title}, trial, session)
+                continue
+            if only and number != only:
+                continue
             study = self.study
+            kind = trial_kind(study, trial)
             view = kind.view(trial, self.words, self.address, study.reference, study.caption)
             view["title"], view["progress"] = title, [number, len(trials)]
-            yield Page(f"{name}.{number}", view, trial, session, (), session > 0, number)
+            counts = session > 0 and trial.role not in CHECK_ROLES
+            yield Page(f"{name}.{number}", view, trial, session, (), counts, number)
 
 
 def _question_view(question: Question) -> View:

@@ -306,12 +306,14 @@ def _find_scale(plan: Study, name: str) -> tuple[StudyBlock, Scale]:
         scale.name: (block, scale)
         for block in reversed(plan.blocks)
         for kind in [block_kind(block)]
-        if kind.compared != "pair"
+        if kind.compared != "pair" and kind.rates_systems
         for scale in reversed(kind.scales)
     }
     if not rated:
         raise UsageError(
             "power can be computed for ratings of systems only, but this study compares pairs"
+            if all(block_kind(block).rates_systems for block in plan.blocks)
+            else "power can be computed for ratings of systems only, but words trials have none"
         )
     first = next(one for one in reversed(rated))
     if name and name not in rated:

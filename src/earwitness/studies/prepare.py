@@ -57,6 +57,8 @@ def study_anchors(study: str | PathLike[str], *, progress: Progress = no_progres
     wanted = [name for name in _anchor_names(plan) if name in ANCHOR_CUTOFFS_HZ]
     if not wanted:
         raise UsageError(f"{path}: no block has anchors named {' or '.join(ANCHOR_CUTOFFS_HZ)}")
+    if not plan.reference:
+        raise UsageError(f"{path}: anchors are created from references — set reference")
     todo = [
         (clip.name, name)
         for clip in plan.material
@@ -234,10 +236,39 @@ captions: captions.csv  # CSV or JSONL: item, system, caption
 # juries: {experts: 10, lay: 10}  # groups of listeners, in the order of their numbers
 # rubric: thumbs  # or your own: name, dimensions, total, examples
 """
+WORDS_SYSTEMS_TEMPLATE = """\
+# One transcript per item, of which people keep words. Without a table of clips (`material`), all
+# items with a transcript are used.
+systems: [original]
+transcripts: transcripts.jsonl  # JSONL or CSV: item, transcript; or a pattern: texts/{item}.ctm
+# files: "audio/{item}.wav"  # recordings, with audio: true; if set, all files must exist
+"""
+READING_SYSTEMS_TEMPLATE = """\
+# Summarizers: people and programs. All summarize the same transcripts.
+systems: [person, model]
+transcripts: transcripts.jsonl  # JSONL or CSV: item, transcript; or a pattern: texts/{item}.ctm
+summaries: outputs.jsonl  # scored outputs, or a table with item, system and summary
+# files: "audio/{item}.wav"  # recordings, with audio: true; if set, all files must exist
+"""
+EXTRACTING_INSTRUCTIONS = (
+    "Keep the words that together give the best summary. Words keep their order, and none is added."
+)
+READING_INSTRUCTIONS = "Read the original, then rate how well each summary keeps what was said."
 LISTENING_INSTRUCTIONS = (
     "Use headphones in a quiet room. Listen to each sound to the end before you answer."
 )
 JUDGING_INSTRUCTIONS = "Listen to the clip, read each caption, and rate it on the scales below."
+TEXT_SYSTEMS_TEMPLATES = {
+    "rubric": CAPTION_SYSTEMS_TEMPLATE,
+    "words": WORDS_SYSTEMS_TEMPLATE,
+    "reading": READING_SYSTEMS_TEMPLATE,
+}
+INSTRUCTIONS = {
+    "rubric": JUDGING_INSTRUCTIONS,
+    "words": EXTRACTING_INSTRUCTIONS,
+    "reading": READING_INSTRUCTIONS,
+}
+ANSWER_SECONDS = {"rubric": 10, "words": 60, "reading": 10}
 ANCHORS_LINE = "# anchors: ref  # folder of audio files that all listeners rate first\n"
 SUGGESTED_SCREENING_RULES = {
     "mushra": "bs1534",
@@ -295,8 +326,8 @@ def starting_file(name: str) -> str:
         kind=name,
         title=kind.title,
         systems=_systems_lines(kind),
-        seconds=10 if kind.captioned else 4,
-        instructions=JUDGING_INSTRUCTIONS if kind.captioned else LISTENING_INSTRUCTIONS,
+        seconds=ANSWER_SECONDS.get(name, 4),
+        instructions=INSTRUCTIONS.get(name, LISTENING_INSTRUCTIONS),
         parameters="\n".join(_parameter_line(kind, parameter) for parameter in kind.parameters()),
         rule=SUGGESTED_SCREENING_RULES.get(name, "unheard"),
         first=ANCHORS_LINE if issubclass(kind, SingleKind) and not kind.open_reference else "",
@@ -305,8 +336,8 @@ def starting_file(name: str) -> str:
 
 
 def _systems_lines(kind: type[TrialKind]) -> str:
-    if kind.captioned:
-        return CAPTION_SYSTEMS_TEMPLATE
+    if kind.name in TEXT_SYSTEMS_TEMPLATES:
+        return TEXT_SYSTEMS_TEMPLATES[kind.name]
     return (
         SOUND_SYSTEMS_TEMPLATE + "reference: ref  # folder of references\n" * kind().needs_reference
     )

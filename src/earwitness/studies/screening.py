@@ -1,4 +1,4 @@
-"""Screening rules for listeners: P.808, BS.1534, BS.1116, BT.500 and unplayed sounds."""
+"""Screening rules for listeners: P.808, BS.1534, BS.1116, BT.500, playback, quality control."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from earwitness.report.numbers import MINUS
 from earwitness.stats.arrays import Floats
 from earwitness.stats.observers import is_more_than, reject_observers
 from earwitness.stats.votes import leave_one_out_figures
-from earwitness.studies.device import PlaybackCounts
+from earwitness.studies.device import MIN_HIT_SHARE, PlaybackCounts
+from earwitness.studies.quality import QualityEvidence
 from earwitness.studies.results import ScreeningVerdict, Who
-from earwitness.studies.study import Rule
+from earwitness.studies.study import GOLD_ROLE, TRAP_ROLE, Rule
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.mushra import DIFFERENCE_GRADE
 
@@ -36,7 +37,9 @@ class Screen:
     kinds: tuple[str, ...] = ()  # trial kinds it applies to; empty: all
 
 
-SHARE_LIMITS = ("share", "correlation", "level", "outside", "one_side")  # limits of at most 1
+# limits of at most 1
+SHARE_LIMITS = ("share", "correlation", "level", "outside", "one_side", "hits")
+SIGNED_LIMITS = ("max_srt",)  # limits that may be negative
 SCREENS = {
     screen.name: screen
     for screen in (
@@ -65,11 +68,45 @@ SCREENS = {
         ),
         Screen(
             "unheard",
-            "listeners who did not play sounds to the end",
+            "listeners who did not play sounds to the end, or cannot have heard them",
             {"share": 0.0},
+        ),
+        Screen(
+            "gold",
+            "listeners who too often rate gold clips wrongly",
+            {"tolerance": 1, "share": 0.2},
+        ),
+        Screen(
+            "traps",
+            "listeners who did not follow the instructions of trapping clips",
+            {"share": 0.0},
+        ),
+        Screen(
+            "repeats",
+            "listeners who too often rate a repeated stimulus differently",
+            {"tolerance": 1, "share": 0.25},
+        ),
+        Screen(
+            "hasty",
+            "listeners who answer faster than the sounds last, or than the minimum time",
+            {"share": 0.1, "seconds": 0, "minutes": 0},
+        ),
+        Screen(
+            "hearing",
+            "listeners with a high speech reception threshold in the hearing test",
+            {"max_srt": -5},
+        ),
+        Screen(
+            "device",
+            "listeners who failed a check of their device, such as that of headphones",
+            {"hits": MIN_HIT_SHARE},
         ),
     )
 }
+
+
+# rules under one name; gold and traps are applied if the study has such clips
+PRESETS = {"p808_complete": ("p808", "traps", "gold", "unheard")}
 
 
 # --- Verdicts of a rule --------------------------------------------------------------------------
@@ -152,12 +189,162 @@ def unheard(
 
 
 def _judge_plays(who: Who, scale: str, counts: PlaybackCounts, share: float) -> ScreeningVerdict:
+    marked = f", {counts.marked} of them reported as played" if counts.marked else ""
     figures = (
-        f"{counts.unheard} of {counts.all} sounds not played to the end (maximum share {share:.4g})"
+        f"{counts.unheard} of {counts.all} sounds not played to the end{marked} "
+        f"(maximum share {share:.4g})"
     )
     return ScreeningVerdict(
         who, "unheard", scale, figures, not is_more_than(counts.unheard, counts.all, share)
     )
+
+
+# --- Rule on device checks -----------------------------------------------------------------------
+
+
+DeviceHits = Mapping[str, tuple[int, int]]  # right rounds and all rounds of each check
+
+
+def judge_devices(
+    devices: Mapping[Who, DeviceHits],
+    ratings: Sequence[Rating],
+    limits: Mapping[str, float],
+    roles: Roles,
+) -> RuleFindings:
+    """Judge the share of right rounds in each check of a listener's device."""
+    del roles
+    checked = {who: hits for who, hits in devices.items() if hits}
+    if not checked:
+        return RuleFindings((), ("not applied: no device checks were recorded",))
+    entries = [
+        _judge_device(who, scale, checked[who], limits["hits"])
+        for scale, scale_ratings in by_scale(ratings).items()
+        for who in by_listener(scale_ratings)
+        if who in checked
+    ]
+    missing = len({rating.listener for rating in ratings} - {*checked})
+    note = f"{_count_text(missing, 'listener')} kept without device checks"
+    return RuleFindings(entries, [note] * bool(missing))
+
+
+def _judge_device(who: Who, scale: str, hits: DeviceHits, share: float) -> ScreeningVerdict:
+    shown = ", ".join(f"{step} {right} of {rounds}" for step, (right, rounds) in hits.items())
+    failed = any(is_more_than(rounds - right, rounds, 1 - share) for right, rounds in hits.values())
+    figures = f"right rounds: {shown} (minimum share {share:.4g})"
+    return ScreeningVerdict(who, DEVICE_RULE, scale, figures, not failed)
+
+
+# --- Quality control rules -----------------------------------------------------------------------
+# Listeners without such trials are kept, and counted in a note.
+
+
+PLAY_TOLERANCE = 0.95  # share of the length of sounds below which an answer is too fast
+
+
+def judge_checks(
+    quality: QualityEvidence,
+    role: str,
+    ratings: Sequence[Rating],
+    limits: Mapping[str, float],
+    roles: Roles,
+) -> RuleFindings:
+    """Judge the share of wrong answers to gold or trapping clips of each listener."""
+    del roles
+    tolerance, answers = limits.get("tolerance", 0), quality.answers(role)
+    entries = []
+    for who in by_listener(ratings):
+        if given := answers.get(who):
+            wrong = sum(abs(one.value - one.expected) > tolerance + 1e-9 for one in given)
+            within = f" by more than {tolerance:g}" * bool(tolerance)
+            figures = (
+                f"{wrong} of {_count_text(len(given), 'answer')} wrong{within} "
+                f"(maximum share {limits['share']:.4g})"
+            )
+            kept = not is_more_than(wrong, len(given), limits["share"])
+            entries.append(ScreeningVerdict(who, CHECK_RULES[role], "", figures, kept))
+    what = {GOLD_ROLE: "gold clips", TRAP_ROLE: "trapping clips"}[role]
+    return RuleFindings(entries, _unknown_notes(ratings, entries, f"answers to {what}"))
+
+
+def judge_repeats(
+    quality: QualityEvidence,
+    ratings: Sequence[Rating],
+    limits: Mapping[str, float],
+    roles: Roles,
+) -> RuleFindings:
+    """Judge the share of repeated stimuli whose first two votes differ too much."""
+    del roles
+    votes = defaultdict[Who, list[float]](list)
+    for repeat in quality.repeats:
+        votes[repeat.listener].append(abs(repeat.values[1] - repeat.values[0]))
+    entries = []
+    for who in by_listener(ratings):
+        if changes := votes.get(who):
+            far = sum(change > limits["tolerance"] + 1e-9 for change in changes)
+            figures = (
+                f"{far} of {_count_text(len(changes), 'repeated vote')} changed by more than "
+                f"{limits['tolerance']:g} (maximum share {limits['share']:.4g})"
+            )
+            kept = not is_more_than(far, len(changes), limits["share"])
+            entries.append(ScreeningVerdict(who, "repeats", "", figures, kept))
+    return RuleFindings(entries, _unknown_notes(ratings, entries, "repeated votes"))
+
+
+def judge_haste(
+    quality: QualityEvidence,
+    ratings: Sequence[Rating],
+    limits: Mapping[str, float],
+    roles: Roles,
+) -> RuleFindings:
+    """Judge the share of trials answered too fast, and the time of the whole test."""
+    del roles
+    entries = []
+    for who in by_listener(ratings):
+        times = quality.times.get(who)
+        if times is None or not times.trials:
+            continue
+        fast = sum(
+            one.seconds < max(limits["seconds"], PLAY_TOLERANCE * one.sound_seconds)
+            for one in times.trials
+        )
+        count, share = len(times.trials), limits["share"]
+        least = f" or {limits['seconds']:g} s" * bool(limits["seconds"])
+        figures = (
+            f"{fast} of {_count_text(count, 'trial')} answered faster than the sounds last{least} "
+            f"(maximum share {share:.4g})"
+        )
+        if limits["minutes"]:
+            figures += f", {times.minutes:.3g} min in all (minimum {limits['minutes']:g})"
+        kept = not is_more_than(fast, count, share) and times.minutes >= limits["minutes"]
+        entries.append(ScreeningVerdict(who, "hasty", "", figures, kept))
+    return RuleFindings(entries, _unknown_notes(ratings, entries, "times of arrival"))
+
+
+def judge_hearing(
+    quality: QualityEvidence,
+    ratings: Sequence[Rating],
+    limits: Mapping[str, float],
+    roles: Roles,
+) -> RuleFindings:
+    """Judge the speech reception threshold of each listener in the hearing test."""
+    del roles
+    entries = []
+    for who in by_listener(ratings):
+        if (srt := quality.thresholds.get(who)) is not None:
+            limit = figure_text(limits["max_srt"])
+            figures = f"threshold {figure_text(srt)} dB (maximum {limit})"
+            entries.append(ScreeningVerdict(who, "hearing", "", figures, srt <= limits["max_srt"]))
+    return RuleFindings(entries, _unknown_notes(ratings, entries, "hearing tests"))
+
+
+def _unknown_notes(
+    ratings: Sequence[Rating], entries: Sequence[ScreeningVerdict], what: str
+) -> list[str]:
+    """Return a note on listeners who could not be judged."""
+    if not entries:
+        return [f"not applied: no {what}"]
+    missing = len({rating.listener for rating in ratings} - {one.listener for one in entries})
+    return [f"{_count_text(missing, 'listener')} kept without {what}"] * bool(missing)
 
 
 # --- Panel rules: P.808 and BT.500 ---------------------------------------------------------------
@@ -307,6 +494,10 @@ def _p_below_zero(grades: Sequence[float]) -> float:
 
 
 UNHEARD_RULE = "unheard"  # also needs playback records
+CHECK_RULES = {GOLD_ROLE: "gold", TRAP_ROLE: "traps"}
+# also need records of quality control
+QUALITY_RULES = ("gold", "traps", "repeats", "hasty", "hearing")
+DEVICE_RULE = "device"  # also needs results of device checks
 HIGH_IS_GOOD_RULES = ("bs1534", "bs1116")  # the hidden reference is at the upper end of the scale
 RULE_FUNCTIONS: dict[str, RuleFunction] = {
     "p808": p808,
@@ -338,7 +529,9 @@ def screen(
     reference: str = "",
     anchor: str = "",
     plays: Mapping[Who, PlaybackCounts] = MappingProxyType({}),
+    devices: Mapping[Who, DeviceHits] = MappingProxyType({}),
     low_is_good: Collection[str] = (),
+    quality: QualityEvidence | None = None,
 ) -> Screening:
     """Apply screening rules to ratings.
 
@@ -352,8 +545,12 @@ def screen(
         Systems that are the hidden reference and the middle anchor of MUSHRA.
     plays
         Playback counts per listener, if recorded.
+    devices
+        Right rounds and all rounds of device checks per listener, if recorded.
     low_is_good
         Scales where lower is better, on which rules about the hidden reference are not applied.
+    quality
+        Answers to gold and trapping clips, repeated votes and times, if recorded.
 
     Returns
     -------
@@ -362,6 +559,8 @@ def screen(
         excluded by another rule.
     """
     rules_by_name = RULE_FUNCTIONS | {UNHEARD_RULE: partial(unheard, plays)}
+    rules_by_name |= _quality_functions(quality or QualityEvidence())
+    rules_by_name |= {DEVICE_RULE: partial(judge_devices, devices)}
     verdicts: list[ScreeningVerdict] = []
     notes: list[str] = []
     for rule in rules:
@@ -377,6 +576,16 @@ def screen(
         verdicts += findings.entries
         notes += [f"{rule.name}: {note}" for note in findings.notes]
     return Screening(tuple(verdicts), tuple(notes))
+
+
+def _quality_functions(quality: QualityEvidence) -> dict[str, RuleFunction]:
+    checks = {rule: partial(judge_checks, quality, role) for role, rule in CHECK_RULES.items()}
+    others: dict[str, RuleFunction] = {
+        "repeats": partial(judge_repeats, quality),
+        "hasty": partial(judge_haste, quality),
+        "hearing": partial(judge_hearing, quality),
+    }
+    return {**checks, **others}
 
 
 def _ratings_for_rule(ratings: Sequence[Rating], rule: str) -> list[Rating]:

@@ -19,19 +19,29 @@ from earwitness.studies.analyse import result_files, study_results
 from earwitness.studies.answers import SIMULATED_TIMESTAMP, answer_line
 from earwitness.studies.design.report import records_csv, study_design
 from earwitness.studies.device import perfect_answers
+from earwitness.studies.hearing import good_answers
 from earwitness.studies.pages import (
     AGREE_ANSWER,
     CONSENT_PAGE,
     DEVICE_PAGE,
+    HEARING_PAGE,
     Page,
     pages,
     presented_trial,
 )
 from earwitness.studies.population import Person, Population, World
+from earwitness.studies.quality import simulate_check
 from earwitness.studies.ratings.from_answers import rating_records, ratings_from_answers
 from earwitness.studies.results import Results
-from earwitness.studies.study import Design, ListenerPlan, Question, Study
-from earwitness.studies.trials import block_kind
+from earwitness.studies.study import (
+    CHECK_ROLES,
+    Design,
+    EligibleAnswers,
+    ListenerPlan,
+    Question,
+    Study,
+)
+from earwitness.studies.trials import block_kind, trial_kind
 from earwitness.version import __version__
 
 HIDDEN_REFERENCE_QUALITY = 1.2  # above 1, so that most listeners recognize it
@@ -162,7 +172,7 @@ def _simulate_answers(
     for page in pages(study, plan, lambda *_: ""):
         if page.asks:
             presented = None if page.trial is None else presented_trial(page.trial)
-            values = _answer_page(study, page, person, rng)
+            values = _answer_page(study, page, person, rng, plan.listener)
             yield Answer(
                 study.digest,
                 plan.listener,
@@ -175,27 +185,40 @@ def _simulate_answers(
 
 
 def _answer_page(
-    study: Study, page: Page, person: Person, rng: np.random.Generator
+    study: Study, page: Page, person: Person, rng: np.random.Generator, listener: int
 ) -> dict[str, Any]:
     if page.trial is not None:
         done, count = page.view["progress"]
         now = person.after((done - 1) / max(1, count - 1)) if page.counts else person
-        return block_kind(study.blocks[page.trial.block]).simulate(page.trial, now, rng)
+        if page.trial.role in CHECK_ROLES:
+            return simulate_check(study, page.trial, person, rng)
+        return trial_kind(study, page.trial).simulate(page.trial, now, rng)
     if page.view["kind"] == CONSENT_PAGE:
         return {AGREE_ANSWER: True}
     if page.view["kind"] == DEVICE_PAGE:
         return perfect_answers(study.device)
+    if page.view["kind"] == HEARING_PAGE and study.hearing is not None:
+        return good_answers(study.hearing, study.seed, listener)
     return {question.name: _answer_question(question, rng) for question in page.questions}
 
 
 def _answer_question(question: Question, rng: np.random.Generator) -> Any:
     match question.answer:
         case "choice":
-            return question.options[int(rng.integers(len(question.options)))]
+            options = question.eligible.options if question.eligible else question.options
+            return options[int(rng.integers(len(options)))]
         case "number":
-            return int(rng.integers(18, 70))
+            return _draw_number(question.eligible, rng)
         case _:
             return "simulated"
+
+
+def _draw_number(eligible: EligibleAnswers | None, rng: np.random.Generator) -> float:
+    """Return a number with which a person may take part, such as an age."""
+    drawn: float = int(rng.integers(18, 70))
+    low, high = (eligible.low, eligible.high) if eligible else (None, None)
+    drawn = drawn if low is None else max(low, drawn)
+    return drawn if high is None else min(high, drawn)
 
 
 def _person_record(listener: int, person: Person) -> dict[str, Any]:
@@ -212,7 +235,7 @@ def _truth_records(design: Design, world: World, items: list[str]) -> Iterator[d
     """Yield the true quality of each system and scale, with the expected rating if rated alone."""
     for block in design.study.blocks:
         kind = block_kind(block)
-        for scale in kind.scales:
+        for scale in kind.scales if kind.rates_systems else ():
             for system in block.systems:
                 rated = kind.compared != "pair"
                 expected = world.expected(system, scale, items) if rated else float("nan")

@@ -13,19 +13,30 @@ from earwitness.report.result import Result, TableRows
 if TYPE_CHECKING:
     from earwitness.report.parts import Report
     from earwitness.studies.file.audio_checks import StudyAudio
+    from earwitness.studies.file.page_checks import PageChecks
 
 # --- Study, trials and design --------------------------------------------------------------------
 
 
 DEFAULT_SOUND_PATTERN = "{system}/{item}.wav"
+PAD_LENGTHS, ALLOW_LENGTHS = LENGTH_POLICIES = ("pad", "allow")  # if systems differ in length
 STORE_FILE_NAME = "study.db"  # default database, next to the study file
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenText:
+    """A transcript: its words, and the start and end of each word in seconds, if known."""
+
+    words: tuple[str, ...] = ()
+    times: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
     """An item of a study, which all systems have: duration, covariates and paths of its files.
 
-    ``captions`` has the captions by system, if captions are judged.
+    ``captions`` has the captions or summaries by system, if these are judged; ``transcript`` has
+    what is said, if words of it are kept or summaries of it are judged.
     """
 
     name: str
@@ -33,6 +44,7 @@ class Clip:
     covariates: Mapping[str, str | float] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     captions: Mapping[str, str] = field(default_factory=dict)
+    transcript: SpokenText = SpokenText()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +73,37 @@ class StudyBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class EligibleAnswers:
+    """Answers to a question with which a person may take part: options, or a range of numbers."""
+
+    options: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+    def admits(self, value: Any) -> bool:
+        """Return whether a person with this answer may take part."""
+        if self.options:
+            return value in self.options
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        is_low = self.low is not None and value < self.low
+        is_high = self.high is not None and value > self.high
+        return not (is_low or is_high)
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """A question of a form, before or after listening."""
+    """A question of a form, before or after listening.
+
+    ``eligible`` are the answers with which a person may take part, if not all.
+    """
 
     name: str
     prompt: str
     answer: str = "text"
     options: tuple[str, ...] = ()
     needed: bool = True
+    eligible: EligibleAnswers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +146,77 @@ class Gold:
     value: float
 
 
+GOLD_ROLE, TRAP_ROLE, REPEAT_ROLE = "gold", "trap", "repeat"  # of inserted trials
+CHECK_ROLES = (GOLD_ROLE, TRAP_ROLE)  # of clips with a known answer
+
+
+def check_system(role: str) -> str:
+    """Return the name that stands in place of a system in trials of clips with a known answer.
+
+    >>> check_system("trap")
+    '(trap)'
+    """
+    return f"({role})"
+
+
+CHECK_SYSTEMS = tuple(map(check_system, CHECK_ROLES))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckClip:
+    """A clip with known answers by scale: a gold clip, or a trap that asks for an answer."""
+
+    name: str
+    role: str
+    file: str
+    seconds: float
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class HearingTest:
+    """Digit-triplet hearing test: path pattern of the digits, and the number of triplets.
+
+    With ``max_srt``, people with a higher speech reception threshold (in dB) may not take part.
+    """
+
+    digits: str
+    triplets: int = 24
+    max_srt: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QualityControl:
+    """Quality control inside sessions, and what follows from forms and the end of a test.
+
+    Each session has ``gold`` gold clips and ``traps`` trapping clips out of ``clips``; the share
+    ``repeats`` of its trials is presented again later in the session. ``ineligible_code`` is shown
+    to people who may not take part. With ``results``, listeners see their own ratings at the end.
+    """
+
+    clips: tuple[CheckClip, ...] = ()
+    gold: int = 0
+    traps: int = 0
+    repeats: float = 0.0
+    ineligible_code: str = ""
+    results: bool = False
+
+
 @dataclass(frozen=True)
 class Study:
-    """A study as described in its file; ``digest`` is the digest of its canonical form.
+    """A study as described in its file; ``digest`` is the digest of its design, without texts.
 
     ``categories`` and ``numbers`` are the covariates on which subsets are balanced; each panel
     hears its own subset. ``reference`` is the folder of references, ``anchors`` are clips that all
     listeners hear first, ``training`` is the number of practice trials. ``plans`` are existing
     plans, if any. ``device`` lists the checks of a listener's device; with ``feedback``, listeners
     see the expected answers (``gold``) after practice. ``juries`` divide the listeners into groups,
-    in the order of their numbers.
+    in the order of their numbers. ``lengths`` decides whether the server appends silence to sounds
+    that are shorter than others of the same clip. ``quality`` is the quality control inside
+    sessions, ``hearing`` the hearing test before the first trial, if any. Only listeners who pass
+    the device checks in ``device_required`` within ``device_tries`` tries take part.
+    ``former_digest`` is the digest of everything, texts included, by which earlier versions of the
+    program identified a study.
     """
 
     title: str
@@ -150,7 +246,13 @@ class Study:
     feedback: bool = False
     gold: tuple[Gold, ...] = ()
     juries: tuple[Jury, ...] = ()
+    lengths: str = PAD_LENGTHS
+    quality: QualityControl = field(default_factory=QualityControl)
+    device_required: tuple[str, ...] = ()
+    device_tries: int = 0
+    hearing: HearingTest | None = None
     digest: str = ""
+    former_digest: str = ""
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -161,6 +263,12 @@ class Study:
     def anchor_system(self) -> str:
         """Name used for anchors in place of a system."""
         return PurePosixPath(self.anchor_folder).name
+
+    @cached_property
+    def clip_seconds(self) -> dict[str, float]:
+        """Seconds of all clips by name, with anchors and clips with known answers."""
+        checks = {clip.name: clip.seconds for clip in self.quality.clips}
+        return checks | {clip.name: clip.seconds for clip in (*self.anchors, *self.material)}
 
     def jury(self, listener: int) -> str:
         """Return the jury of a listener; empty if the study has no juries."""
@@ -175,6 +283,10 @@ class Study:
         """Return the caption of an item by a system; empty if captions are not judged."""
         return self._captions.get(item, {}).get(system, "")
 
+    def transcript(self, item: str) -> SpokenText:
+        """Return the transcript of an item; empty if the study has no transcripts."""
+        return self._transcripts.get(item, SpokenText())
+
     def file(self, item: str, system: str) -> str:
         """Return the path of an audio file, relative to the folder of the study file."""
         path = self._paths.get((item, system))
@@ -185,6 +297,8 @@ class Study:
     def _path(self, item: str, system: str) -> str:
         if not item:
             return system
+        if system in CHECK_SYSTEMS:
+            return next(clip.file for clip in self.quality.clips if clip.name == item)
         if self.anchors and system == self.anchor_system:
             return f"{self.anchor_folder}/{item}.wav"
         files_of = self._files.get(item, {})
@@ -199,6 +313,10 @@ class Study:
         return {clip.name: clip.captions for clip in self.material}
 
     @cached_property
+    def _transcripts(self) -> dict[str, SpokenText]:
+        return {clip.name: clip.transcript for clip in self.material}
+
+    @cached_property
     def _paths(self) -> dict[tuple[str, str], str]:
         return {}  # cache
 
@@ -208,7 +326,7 @@ class Trial:
     """One item by one or more systems in the order of presentation, and the scales to answer.
 
     ``target`` is the index of X, if any; ``against`` is the system that the other one is rated
-    against, if two are compared.
+    against, if two are compared. ``role`` is that of a trial inserted for quality control.
     """
 
     item: str
@@ -217,6 +335,7 @@ class Trial:
     block: int = 0
     target: int = 0
     against: str = ""
+    role: str = ""
 
     @property
     def treatment(self) -> tuple[str, ...]:
@@ -242,13 +361,15 @@ class ListenerPlan:
 class Design(Result):
     """Design of a study: subsets per block and panel, and a plan per listener.
 
-    ``audio`` has the measurements of its audio files and notes on them, if they were checked.
+    ``audio`` has the measurements of its audio files and notes on them, if they were checked;
+    ``page_checks`` has what browsers cannot show.
     """
 
     study: Study
     subsets: tuple[tuple[tuple[str, ...], ...], ...]
     plans: tuple[ListenerPlan, ...]
     audio: StudyAudio | None = None
+    page_checks: PageChecks | None = None
 
     def make_report(self) -> Report:
         """Return the report of the design: plan, time per listener and balance."""

@@ -17,6 +17,7 @@ from earwitness.studies.answers import AnswersFile
 from earwitness.studies.design.report import study_design
 from earwitness.studies.pages import (
     DEVICE_PAGE,
+    HEARING_PAGE,
     Page,
     View,
     pages,
@@ -24,6 +25,7 @@ from earwitness.studies.pages import (
     read_page,
     view_with_answer,
 )
+from earwitness.studies.quality import ineligible_view, is_eligible
 from earwitness.studies.ratings.from_answers import StudySource, read_checked_answers
 from earwitness.studies.study import Design, Study
 from earwitness.version import __version__
@@ -62,6 +64,7 @@ def study_take(
     refused: RefusalCallback | None = None,
     stored: PageCallback = ignore_page,
     meanwhile: PageCallback = ignore_page,
+    ineligible: PageCallback = ignore_page,
 ) -> int:
     """Ask one listener all pages that are not answered yet.
 
@@ -84,6 +87,9 @@ def study_take(
         Called with the view of a page once its answers are on disk, before the next page.
     meanwhile
         Called if another process answered the page while it was shown; the first answer counts.
+    ineligible
+        Called with title, text and code if the person may not take part; the answers to that form
+        are not stored, and no more pages are asked.
 
     Returns
     -------
@@ -97,7 +103,7 @@ def study_take(
     """
     design = study_design(study)
     plan = _find_plan(design, listener)
-    file = AnswersFile(Path(answers), design.study.digest)
+    file = AnswersFile(Path(answers), design.study.digest, former=design.study.former_digest)
     file.check()
     read_checked_answers(design, file)
     count = 0
@@ -105,6 +111,9 @@ def study_take(
     for page in _open_pages(shown, file, listener):
         page = _add_answer(design.study, page, file, listener)
         values = _ask_until_valid(design.study, page, listener, respond, refused)
+        if not is_eligible(design.study, page, values):
+            ineligible(ineligible_view(design.study))
+            break
         if page.asks:
             new = file.add(_make_answer(design.study, page, listener, values))
             count += new
@@ -113,12 +122,15 @@ def study_take(
 
 
 def _without_device(shown: list[Page]) -> list[Page]:
-    """Return pages without the device checks, whose sounds only a browser can play."""
-    kept = [page for page in shown if page.view["kind"] != DEVICE_PAGE]
-    if len(kept) < len(shown):
-        message = "device checks were skipped: they need a browser"
-        warnings.warn(message, EarwitnessWarning, stacklevel=3)
-    return kept
+    """Return pages without device checks and hearing tests, which need a browser."""
+    messages = {
+        DEVICE_PAGE: "device checks were skipped: they need a browser",
+        HEARING_PAGE: "the hearing test was skipped: it needs a browser",
+    }
+    for kind in dict.fromkeys(page.view["kind"] for page in shown):
+        if kind in messages:
+            warnings.warn(messages[kind], EarwitnessWarning, stacklevel=3)
+    return [page for page in shown if page.view["kind"] not in messages]
 
 
 def _add_answer(study: Study, page: Page, file: AnswersFile, listener: int) -> Page:

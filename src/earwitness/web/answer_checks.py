@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from sqlalchemy import Connection
+
+from earwitness.core import UNHEARD_META_KEY, Answer
 from earwitness.errors import BadAnswer, whole_characters
+from earwitness.store.answers import add_answer, read_event_ids
+from earwitness.store.listeners import change_state
+from earwitness.store.records import AnswerOutcome, ParticipationState
 from earwitness.studies.device import QuestionSound, count_complete_plays
 from earwitness.studies.pages import DEVICE_PAGE, View
 from earwitness.studies.wording import Wording
@@ -121,6 +128,107 @@ def _playback_faults(view: View, play_counts: Counter[QuestionSound]) -> Iterato
             elif 0 < view["plays"] < count:
                 limit = view["plays"]
                 yield f"sound {number} was played {count} times{for_question}, limit {limit}"
+
+
+# --- Claims of playback --------------------------------------------------------------------------
+# What a browser reports cannot be trusted. The server knows which sounds it has sent, and that a
+# page was not seen before the previous one was answered: an answer that claims more than that is
+# marked, not refused. Answers that arrive late, such as after a lost connection, are never marked.
+
+
+FETCH_EVENT = "fetched"  # event recorded when a sound of a page is sent
+# by how much an answer may be too early: a share of the claimed time, and seconds
+EARLY_SHARE = 0.05
+EARLY_SECONDS = 0.5
+
+
+def fetch_event_id(page: str, number: int | None = None) -> str:
+    """Return the id of the event that a sound of a page was sent.
+
+    Without a number, it is the id that earlier versions used for all sounds of a page.
+    """
+    return f"{FETCH_EVENT} {page}" if number is None else f"{FETCH_EVENT} {page} {number}"
+
+
+@dataclass(frozen=True)
+class PlaybackClaim:
+    """Sounds that an answer claims were heard, and the time since the previous answer.
+
+    ``needed`` is the least number of seconds that this takes; ``elapsed`` is None if unknown.
+    """
+
+    page: str
+    sounds: tuple[int, ...]
+    needed: float
+    elapsed: float | None
+
+    @property
+    def event_ids(self) -> list[str]:
+        """Ids of the events that the sounds were sent."""
+        return [fetch_event_id(self.page), *(fetch_event_id(self.page, n) for n in self.sounds)]
+
+    def find_mark(self, stored_ids: Container[str]) -> dict[str, Any]:
+        """Return what contradicts the claim, given the ids of stored events; empty if nothing."""
+        mark = dict[str, Any]()
+        if fetch_event_id(self.page) not in stored_ids:
+            unsent = [n for n in self.sounds if fetch_event_id(self.page, n) not in stored_ids]
+            mark |= {"unsent": unsent} if unsent else {}
+        least = self.needed * (1 - EARLY_SHARE) - EARLY_SECONDS
+        if self.elapsed is not None and self.elapsed < least:
+            mark |= {"seconds": round(self.elapsed, 3), "needed": round(self.needed, 3)}
+        return mark
+
+
+def claim_playback(
+    page: str,
+    view: View,
+    meta: Mapping[str, Any],
+    seconds: Sequence[float | None],
+    elapsed: float | None,
+) -> PlaybackClaim | None:
+    """Return what an answer claims about sounds that were played to the end.
+
+    Sounds that are played in sequence take the sum of their durations, once per question. Sounds
+    that can be switched share one position, so they take at least the longest duration.
+    """
+    plays = meta.get("plays")
+    if not view.get("sounds") or not isinstance(plays, list):
+        return None
+    switching = bool(view.get("switching"))
+    heard = [
+        (name, number)
+        for name, number in count_complete_plays(plays, switching=switching)
+        if 0 <= number < len(view["sounds"])
+    ]
+    durations = [seconds[number] or 0.0 for _, number in heard if number < len(seconds)]
+    needed = sum(durations)
+    return PlaybackClaim(page, tuple(sorted({number for _, number in heard})), needed, elapsed)
+
+
+def add_checked_answer(
+    connection: Connection,
+    answer: Answer,
+    id: str,
+    meta: Mapping[str, Any],
+    after: str,
+    token: str,
+    claim: PlaybackClaim | None,
+    is_last: bool = False,
+) -> AnswerOutcome:
+    """Store an answer, marked if it claims that sounds were heard which cannot have been.
+
+    If ``is_last``, the listener may not take part any further.
+    """
+    checked = {name: value for name, value in meta.items() if name != UNHEARD_META_KEY}
+    if claim is not None:
+        found = read_event_ids(connection, answer.study, token, claim.event_ids)
+        if mark := claim.find_mark(found):
+            checked[UNHEARD_META_KEY] = mark
+    outcome = add_answer(connection, answer, id, checked, after, token)
+    if is_last and outcome == AnswerOutcome.STORED:
+        states = ParticipationState.JOINED, ParticipationState.INELIGIBLE
+        change_state(connection, answer.study, token, *states)
+    return outcome
 
 
 # --- Texts from browsers -------------------------------------------------------------------------

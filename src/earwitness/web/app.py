@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 from earwitness.web import join, listen, workbooks
 from earwitness.web.media import send_sound
 from earwitness.web.pages import send_asset
-from earwitness.web.security import ERROR_HANDLERS, SecurityMiddleware
+from earwitness.web.security import ERROR_HANDLERS, ListenerQuotas, SecurityMiddleware
 from earwitness.web.site import Site
 
 ROUTES = (
@@ -41,5 +41,6 @@ def make_app(site: Site) -> ASGIApp:
     app = Starlette(routes=list(ROUTES), exception_handlers=ERROR_HANDLERS)
     app.router.redirect_slashes = False
     app.state.site = site
+    app.state.quotas = ListenerQuotas()
     app.state.reading = asyncio.Semaphore(1)  # read workbooks one at a time to limit memory
     return SecurityMiddleware(app, site.settings.root)

@@ -1,12 +1,18 @@
-"""The open link, which gives each new visitor a free place.
+"""The open link: places for anyone, taken with the first answer.
 
-Opening the page does not take a place, since link previews and search engines open it too.
-Visitors who already have a place are redirected to it.
+Neither opening the page nor pressing Start takes a place or stores anything on the server. Start
+leads to a link of the visitor's own, a ticket that only this server can issue. The first answer,
+usually consent, takes a place, and the ticket becomes the personal link. The session is opened by
+this link, or in the same browser by a cookie. The id of a recruitment service opens nothing: it is
+stored as a claim, which only one person can make.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
+import hmac
 import re
 import secrets
 from urllib.parse import urlencode, urlsplit
@@ -16,16 +22,74 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from earwitness.errors import UsageError
-from earwitness.store.listeners import claim
-from earwitness.store.records import Listener
-from earwitness.web.listen import served_site
+from earwitness.store.listeners import count_repeat
+from earwitness.store.tables import check_name
 from earwitness.web.pages import invitation_page, notice_page
 from earwitness.web.security import Refusal, not_found_refusal
-from earwitness.web.site import Site
+from earwitness.web.site import Site, served_site
+
+# --- Tickets and cookies -------------------------------------------------------------------------
+
 
 PLACE_COOKIE = "earwitness_place"
 COOKIE_SECONDS = 365 * 24 * 3600
 COOKIE_PATTERN = re.compile(r"[0-9A-Za-z_-]{20,100}")
+NONCE_BYTES, NONCE_LETTERS = 18, 24  # each part of a ticket
+CLAIM_PARAMETER = "claim"  # of the visitor's link: the id of a recruitment service
+
+
+def new_ticket(site: Site) -> str:
+    """Return the link of a visitor without a place; nothing is stored."""
+    nonce = secrets.token_urlsafe(NONCE_BYTES)
+    return nonce + _ticket_signature(site, nonce)
+
+
+def is_ticket(site: Site, token: str) -> bool:
+    """Return whether this server has issued a ticket for this study."""
+    nonce, signature = token[:NONCE_LETTERS], token[NONCE_LETTERS:]
+    expected = _ticket_signature(site, nonce) if site.settings.open else ""
+    return bool(expected) and hmac.compare_digest(expected.encode(), signature.encode())
+
+
+def _ticket_signature(site: Site, nonce: str) -> str:
+    digest = hmac.new(site.secret.encode(), f"ticket {nonce}".encode(), hashlib.sha256).digest()
+    return base64.urlsafe_b64encode(digest[:NONCE_BYTES]).decode()
+
+
+def set_place_cookie(response: Response, request: Request, token: str, outside: str | None) -> None:
+    """Let the browser of a listener find its place again, also after it was closed."""
+    _set_cookie(response, request, token, outside or "", COOKIE_SECONDS)
+
+
+def _set_cookie(
+    response: Response, request: Request, token: str, outside: str, seconds: int | None
+) -> None:
+    response.set_cookie(
+        _cookie_name(outside),
+        token,
+        max_age=seconds,
+        path=f"{served_site(request).settings.root}/join",
+        httponly=True,
+        secure=request.url.scheme == "https",
+        samesite="lax",
+    )
+
+
+def _cookie_name(outside: str) -> str:
+    """Return the name of the cookie of an external id, since people may share a browser."""
+    mark = hashlib.sha256(outside.encode()).hexdigest()[:12] if outside else ""
+    return f"{PLACE_COOKIE}_{mark}" if mark else PLACE_COOKIE
+
+
+def check_claim(outside: str) -> str:
+    """Return an external id that can be stored; raise Refusal otherwise."""
+    try:
+        return check_name("id", outside) if outside else ""
+    except UsageError:
+        raise Refusal(400, "no_id", "invalid participant id") from None
+
+
+# --- Pages ---------------------------------------------------------------------------------------
 
 
 async def show_front(request: Request) -> Response:
@@ -40,47 +104,49 @@ async def send_no_icon(request: Request) -> Response:
 
 
 async def join(request: Request) -> Response:
-    """Show the invitation or redirect to the visitor's place; POST claims a place."""
+    """Show the invitation, or redirect to the browser's place; POST leads to the first page."""
     site = served_site(request)
     if not site.settings.open:
         raise not_found_refusal()
-    takes_place = request.method == "POST"
-    if takes_place and not _is_same_site(request):
+    starts = request.method == "POST"
+    if starts and not _is_same_site(request):
         raise Refusal(403, "elsewhere", "this request came from another site")
-    outside_id = request.query_params.get(site.settings.outside, "")
-    browser_id = _browser_id(request)
-    person = {"outside": outside_id} if outside_id else {"request": browser_id}
-    try:
-        listener = await (_claim_place(site, person) if takes_place else _find_claim(site, person))
-    except UsageError:
-        raise Refusal(400, "no_id", "invalid participant id") from None
-    response = await _join_response(site, listener, outside_id, takes_place=takes_place)
-    if not outside_id:
-        _set_cookie(response, site, browser_id, secure=request.url.scheme == "https")
+    outside = check_claim(request.query_params.get(site.settings.outside, ""))
+    cookie = request.cookies.get(_cookie_name(outside), "")
+    cookie = cookie if COOKIE_PATTERN.fullmatch(cookie) else ""
+    if cookie and (own := await run_in_threadpool(_find_own_link, site, cookie)):
+        response = RedirectResponse(own, 303)
+        set_place_cookie(response, request, cookie, outside)
+        return response
+    if outside and await _is_claimed(site, outside):
+        return HTMLResponse(notice_page(site, "started"), 403)
+    if not await run_in_threadpool(site.store.count_free_places, site.digest, site.quota):
+        site.note_once("open link: no free places left; a visitor was turned away")
+        return HTMLResponse(notice_page(site, "full"), 403)
+    if not starts:
+        query = f"?{urlencode({site.settings.outside: outside})}" if outside else ""
+        return HTMLResponse(invitation_page(site, f"{site.settings.root}/join{query}"))
+    # all tabs of a browser get the same ticket, so that they take one place
+    ticket = cookie if is_ticket(site, cookie) else new_ticket(site)
+    query = f"?{urlencode({CLAIM_PARAMETER: outside})}" if outside else ""
+    response = RedirectResponse(f"{site.settings.root}/l/{ticket}{query}", 303)
+    _set_cookie(response, request, ticket, outside, None)
     return response
 
 
-async def _join_response(
-    site: Site, listener: Listener | None, outside_id: str, *, takes_place: bool
-) -> Response:
-    if listener is not None:
-        return RedirectResponse(f"{site.settings.root}/l/{listener.token}", 303)
-    if takes_place or not await run_in_threadpool(
-        site.store.count_free_places, site.digest, site.quota
-    ):
-        site.note_once("open link: no free places left; a visitor was turned away")
-        return HTMLResponse(notice_page(site, "full"), 403)
-    query = f"?{urlencode({site.settings.outside: outside_id})}" if outside_id else ""
-    return HTMLResponse(invitation_page(site, f"{site.settings.root}/join{query}"))
+def _find_own_link(site: Site, cookie: str) -> str:
+    listener = site.store.find_claim(site.digest, request=cookie)
+    return "" if listener is None else f"{site.settings.root}/l/{listener.token}"
 
 
-async def _claim_place(site: Site, person: dict[str, str]) -> Listener | None:
-    writing = site.store.write(claim, site.digest, **person, quota=site.quota)
-    return await asyncio.wrap_future(writing)
-
-
-async def _find_claim(site: Site, person: dict[str, str]) -> Listener | None:
-    return await run_in_threadpool(lambda: site.store.find_claim(site.digest, **person))
+async def _is_claimed(site: Site, outside: str) -> bool:
+    """Return whether somebody has a place with this external id, and count the attempt."""
+    claimed = await run_in_threadpool(
+        lambda: site.store.find_claim(site.digest, outside=outside) is not None
+    )
+    if claimed:
+        await asyncio.wrap_future(site.store.write(count_repeat, site.digest, outside))
+    return claimed
 
 
 def _is_same_site(request: Request) -> bool:
@@ -89,21 +155,3 @@ def _is_same_site(request: Request) -> bool:
     if "sec-fetch-site" in headers:
         return headers["sec-fetch-site"] == "same-origin"
     return "origin" not in headers or urlsplit(headers["origin"]).netloc == headers.get("host")
-
-
-def _browser_id(request: Request) -> str:
-    """Return the id in the browser's cookie or a new one, so that two clicks take one place."""
-    cookie = request.cookies.get(PLACE_COOKIE, "")
-    return cookie if COOKIE_PATTERN.fullmatch(cookie) else secrets.token_urlsafe(24)
-
-
-def _set_cookie(response: Response, site: Site, browser_id: str, *, secure: bool) -> None:
-    response.set_cookie(
-        PLACE_COOKIE,
-        browser_id,
-        max_age=COOKIE_SECONDS,
-        path=f"{site.settings.root}/join",
-        httponly=True,
-        secure=secure,
-        samesite="lax",
-    )

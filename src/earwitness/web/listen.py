@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -13,46 +15,95 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from earwitness.core import Answer
 from earwitness.errors import BadAnswer, UsageError
-from earwitness.store.answers import add_answer, add_events
-from earwitness.store.records import AnswerOutcome, PageEvent, Visit
-from earwitness.studies.pages import presented_trial, read_page
+from earwitness.store.answers import add_events, add_first_answer
+from earwitness.store.records import (
+    AnswerOutcome,
+    PageEvent,
+    ParticipationState,
+    PlaceRefusal,
+    Visit,
+)
+from earwitness.studies.device import failed_tests, score_choices
+from earwitness.studies.pages import DEVICE_PAGE, presented_trial, read_page
+from earwitness.studies.quality import is_eligible
 from earwitness.version import __version__
 from earwitness.web.answer_checks import (
+    PlaybackClaim,
+    add_checked_answer,
     check_plays,
+    claim_playback,
     explain_misfits,
     snap_to_scales,
     spell_half_characters,
 )
+from earwitness.web.join import check_claim, is_ticket, set_place_cookie
 from earwitness.web.pages import listener_page
-from earwitness.web.security import Refusal, not_found_refusal, read_json_body
-from earwitness.web.site import Site
-from earwitness.web.state import ListenerState, listener_state, register_arrival, state_json
+from earwitness.web.security import (
+    ANSWER_REQUESTS,
+    EVENT_BYTES,
+    EVENT_COUNT,
+    STATE_REQUESTS,
+    ListenerQuotas,
+    Refusal,
+    not_found_refusal,
+    read_json_body,
+)
+from earwitness.web.site import reload_listeners, served_site
+from earwitness.web.state import (
+    DEVICE_FAILURE_EVENT,
+    ListenerState,
+    device_failures,
+    device_trials,
+    listener_state,
+    register_arrival,
+    server_clock,
+    state_json,
+    visitor_state,
+)
 
 CLIENT_ID_PATTERN = re.compile(r"[0-9A-Za-z-]{8,64}")  # ids created by browsers
+TRY_AGAIN_CODE = "again"  # of a refusal after which the page is shown again
 CLIENT_TIME_PATTERN = re.compile(r"[0-9T:.+Z-]{1,40}")
+INELIGIBLE_STATUS = "ineligible"  # in place of the outcome of storing an answer
 REJECTED_OUTCOMES = (AnswerOutcome.WITHDRAWN, AnswerOutcome.EARLY, AnswerOutcome.ASIDE)
 
 
-def served_site(request: Request) -> Site:
-    """Return the served study."""
-    site: Site = request.app.state.site
-    return site
+# --- State of a listener -------------------------------------------------------------------------
 
 
-def find_state(request: Request) -> ListenerState:
-    """Return the state of the listener of a link; blocks while reading the database."""
-    return listener_state(served_site(request), _find_visit(request))
+def find_state(request: Request, quota: str = "") -> ListenerState:
+    """Return the state of the listener of a link; blocks while reading the database.
+
+    The request counts towards the quota of this name, if any.
+    """
+    visit, site = _find_visit(request), served_site(request)
+    if quota:
+        use_quota(request, {quota: 1})
+    if visit is None:
+        return visitor_state(site, request.path_params["token"])
+    return listener_state(site, visit)
 
 
-def _find_visit(request: Request) -> Visit:
+def use_quota(request: Request, amounts: Mapping[str, int]) -> None:
+    """Count what the listener of a link uses; refuse the request if it is too much."""
+    quotas: ListenerQuotas = request.app.state.quotas
+    quotas.use(str(request.path_params["token"]), amounts)
+
+
+def _find_visit(request: Request) -> Visit | None:
+    """Return the visit of a link; None for a visitor who has no place yet."""
     site, token = served_site(request), str(request.path_params["token"])
-    visit = (
-        site.store.visit(token) if CLIENT_ID_PATTERN.fullmatch(token.replace("_", "-")) else None
-    )
+    if not CLIENT_ID_PATTERN.fullmatch(token.replace("_", "-")):
+        raise not_found_refusal()
+    visit = site.store.visit(token)
+    if visit is None and is_ticket(site, token):
+        return None
     if visit is None or visit.listener.study != site.digest:
         raise not_found_refusal()
-    if visit.listener.number not in site.numbers:  # removed from this version of the study
-        raise not_found_refusal()
+    if visit.listener.plan_number not in site.numbers:  # added since, or removed
+        request.app.state.site = reload_listeners(site)
+        if visit.listener.plan_number not in served_site(request).numbers:
+            raise not_found_refusal()
     return visit
 
 
@@ -68,11 +119,16 @@ async def send_state(request: Request) -> Response:
     checked_id = visit_id if CLIENT_ID_PATTERN.fullmatch(visit_id) else ""
 
     def current_state() -> dict[str, Any]:
-        if not visit_id:
-            return state_json(find_state(request))
-        return state_json(register_arrival(served_site(request), _find_visit(request), checked_id))
+        visit = _find_visit(request) if visit_id else None
+        if visit is None:
+            return state_json(find_state(request, STATE_REQUESTS))
+        use_quota(request, {STATE_REQUESTS: 1})
+        return state_json(register_arrival(served_site(request), visit, checked_id))
 
     return JSONResponse(await run_in_threadpool(current_state))
+
+
+# --- Answers -------------------------------------------------------------------------------------
 
 
 async def receive_answer(request: Request) -> Response:
@@ -80,11 +136,20 @@ async def receive_answer(request: Request) -> Response:
     body = await read_json_body(request)
     id, page, values, meta, at = _parse_answer(body)
     state, checked_values = await run_in_threadpool(
-        lambda: _check_answer(find_state(request), page, values, meta)
+        lambda: _check_answer(find_state(request, ANSWER_REQUESTS), page, values, meta)
     )
+    if state.is_ineligible or _ends_participation(state, page, checked_values):
+        return await _end_participation(request, state, page)
+    claim = _claim_playback(state, page, meta)
+    is_last = await _is_device_refused(state, page, id, checked_values)
     answer = _make_answer(state, page, checked_values, at)
+    if state.is_visitor:
+        return await _take_place(request, state, answer, id, meta, _parse_claim(body))
+    token, before = state.listener.token, state.page_name_before(page)
     try:
-        writing = state.site.store.write(add_answer, answer, id, meta, state.page_name_before(page))
+        writing = state.site.store.write(
+            add_checked_answer, answer, id, meta, before, token, claim, is_last
+        )
         outcome = await asyncio.wrap_future(writing)
     except BadAnswer as error:
         raise _wrong_answer(error.wrong) from None
@@ -93,12 +158,73 @@ async def receive_answer(request: Request) -> Response:
     if outcome in REJECTED_OUTCOMES:
         raise await run_in_threadpool(lambda: _page_not_open(find_state(request)))
 
-    def next_state() -> dict[str, Any]:
-        if outcome == AnswerOutcome.STORED:  # the listener has just reached the next page
-            return state_json(state.with_answer_to(page), page_is_new=True)
-        return state_json(find_state(request))  # another tab may have changed it
+    if outcome != AnswerOutcome.STORED or is_last:  # another tab may have changed the state
+        state_now = await run_in_threadpool(lambda: state_json(find_state(request)))
+        return JSONResponse({"status": outcome.value, "state": state_now})
+    next_state = state.with_answer_to(page)  # the listener has just reached the next page
+    if next_state.needs_database:
+        state_now = await run_in_threadpool(lambda: state_json(next_state, page_is_new=True))
+    else:
+        state_now = state_json(next_state, page_is_new=True)
+    return JSONResponse({"status": outcome.value, "state": state_now})
 
-    return JSONResponse({"status": outcome.value, "state": await run_in_threadpool(next_state)})
+
+def _ends_participation(state: ListenerState, page: str, values: Mapping[str, Any]) -> bool:
+    """Return whether the answers to the open page show that the listener may not take part."""
+    return page == state.page.name and not is_eligible(state.site.design.study, state.page, values)
+
+
+async def _end_participation(request: Request, state: ListenerState, page: str) -> Response:
+    """Delete the answers of a listener who may not take part, and send the last page."""
+    if state.is_visitor:  # nothing is stored
+        return JSONResponse({"status": INELIGIBLE_STATUS, "state": _refuse_visitor(state)})
+    store, digest, token = state.site.store, state.site.digest, state.listener.token
+    is_out = await run_in_threadpool(store.screen_out, digest, token, page)
+    status = INELIGIBLE_STATUS if is_out else AnswerOutcome.TAKEN.value
+    now = await run_in_threadpool(lambda: state_json(find_state(request)))
+    return JSONResponse({"status": status, "state": now})
+
+
+def _refuse_visitor(state: ListenerState) -> dict[str, Any]:
+    """Return the state of a visitor who may not take part."""
+    listener = replace(state.listener, state=ParticipationState.INELIGIBLE)
+    return state_json(replace(state, visit=replace(state.visit, listener=listener)))
+
+
+async def _take_place(
+    request: Request,
+    state: ListenerState,
+    answer: Answer,
+    id: str,
+    meta: Mapping[str, Any],
+    outside: str | None,
+) -> Response:
+    """Save the first answer of a visitor, which takes a place, or send why there is none."""
+    site, token = state.site, state.listener.token
+    try:
+        writing = site.store.write(
+            add_first_answer, answer, id, meta, token, outside=outside, quota=site.quota
+        )
+        outcome = await asyncio.wrap_future(writing)
+    except (BadAnswer, UsageError) as error:
+        raise _wrong_answer([str(error)]) from None
+    if isinstance(outcome, PlaceRefusal):
+        if outcome == PlaceRefusal.FULL:
+            site.note_once("open link: no free places left; a visitor was turned away")
+        refused = {"state": state_json(replace(state, shut=outcome.value))}
+        raise Refusal(409, outcome.value, "no place in this test", more=refused)
+    now = await run_in_threadpool(lambda: state_json(find_state(request)))
+    response = JSONResponse({"status": outcome.value, "state": now})
+    set_place_cookie(response, request, token, outside)
+    return response
+
+
+def _parse_claim(body: Mapping[str, Any]) -> str | None:
+    """Return the id of a recruitment service that a visitor claims to have, if any."""
+    claim = body.get("claim", "")
+    if not isinstance(claim, str):
+        raise _wrong_answer(["claim must be a text"])
+    return check_claim(claim) or None
 
 
 def _parse_answer(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str, Any], str]:
@@ -125,8 +251,10 @@ def _check_answer(
     state: ListenerState, page: str, values: Mapping[str, Any], meta: Mapping[str, Any]
 ) -> tuple[ListenerState, dict[str, Any]]:
     """Return the state and the values snapped to their scales; refuse invalid answers."""
+    if state.is_ineligible:
+        return state, {}
     is_answered = page in state.visit.pages and page in state.page_sequence.places
-    is_open = page == state.page.name and state.place < len(state.page_sequence.pages) - 1
+    is_open = page == state.page.name and state.place < len(state.page_sequence.outline.names) - 1
     if (
         state.is_shut_out
         or not (is_answered or is_open)
@@ -135,8 +263,12 @@ def _check_answer(
         raise _page_not_open(state)
     shown_page = state.page_sequence.pages[state.page_sequence.places[page]]
     snapped = snap_to_scales(shown_page.view, values)
+    study = state.site.design.study
     try:
-        read_page(state.site.design.study, shown_page, snapped, state.listener.number)
+        if shown_page.view["kind"] == DEVICE_PAGE:
+            trials = device_trials(state, len(device_failures(state)))
+            snapped = score_choices(trials, snapped, study.device_required)
+        read_page(study, shown_page, snapped, state.listener.number)
     except BadAnswer as error:
         raise _wrong_answer(
             error.wrong, explain_misfits(error, shown_page.view, state.site.words)
@@ -145,6 +277,47 @@ def _check_answer(
     if is_open and (faults := check_plays(shown_page.view, meta, seconds)):
         raise _wrong_answer(faults, [state.site.words.page("hear_again")])
     return state, snapped
+
+
+async def _is_device_refused(
+    state: ListenerState, page: str, id: str, values: Mapping[str, Any]
+) -> bool:
+    """Return whether a listener has failed the required device checks for the last time.
+
+    A failure before that is recorded, and refused with a request to try again. Of a visitor
+    without a place, nothing is recorded.
+    """
+    study, site = state.site.design.study, state.site
+    if page != DEVICE_PAGE or not study.device_required:
+        return False
+    again = Refusal(
+        422, TRY_AGAIN_CODE, "device checks not passed", wrong=[site.words.page("device_again")]
+    )
+    failures = await run_in_threadpool(device_failures, state)
+    event_id = f"{DEVICE_FAILURE_EVENT} {id}"
+    is_repeated = event_id in {failure.id for failure in failures}
+    failed = failed_tests(values, study.device_required)
+    if failed and state.is_visitor:
+        raise again
+    if not is_repeated and (not failed or len(failures) + 1 >= study.device_tries):
+        return bool(failed)
+    event = PageEvent(event_id, DEVICE_PAGE, DEVICE_FAILURE_EVENT, {"values": dict(values)})
+    writing = site.store.write(add_events, site.digest, state.listener.token, (event,))
+    await asyncio.wrap_future(writing)
+    raise again
+
+
+def _claim_playback(
+    state: ListenerState, page: str, meta: Mapping[str, Any]
+) -> PlaybackClaim | None:
+    """Return what an answer claims was heard since the previous page was answered."""
+    shown_page = state.page_sequence.pages[state.page_sequence.places[page]]
+    seconds = state.site.served_sounds.seconds(state.page_sequence.sounds[page])
+    answered_at = state.visit.pages.get(state.page_name_before(page))
+    elapsed = None
+    if answered_at is not None:
+        elapsed = (server_clock() - datetime.fromisoformat(answered_at)).total_seconds()
+    return claim_playback(page, shown_page.view, meta, seconds, elapsed)
 
 
 def _wrong_answer(details: Sequence[str], listener_messages: Sequence[str] = ()) -> Refusal:
@@ -162,14 +335,21 @@ def _make_answer(state: ListenerState, page: str, values: Mapping[str, Any], at:
     return Answer(digest, number, page, dict(values), presented, at, __version__)
 
 
+# --- Events and withdrawal -----------------------------------------------------------------------
+
+
 async def receive_events(request: Request) -> Response:
     """Save page events."""
     body = await read_json_body(request)
     state = await run_in_threadpool(find_state, request)
     page_events = _parse_events(body)
+    if not state.visit.pages:  # before the first answer, nothing is recorded
+        raise _page_not_open(state)
+    size = sum(len(str(event.details)) + len(event.id) + len(event.page) for event in page_events)
+    use_quota(request, {EVENT_COUNT: len(page_events), EVENT_BYTES: size})
     store, digest = state.site.store, state.site.digest
     try:
-        writing = store.write(add_events, digest, state.listener.number, page_events)
+        writing = store.write_soon(add_events, digest, state.listener.token, page_events)
         new_count = await asyncio.wrap_future(writing)
     except (BadAnswer, UsageError) as error:
         raise _wrong_answer([str(error)]) from None
@@ -204,5 +384,7 @@ async def receive_withdrawal(request: Request) -> Response:
     state = await run_in_threadpool(find_state, request)
     if body.get("confirm") is not True:
         raise _wrong_answer(["withdrawal must be confirmed"])
-    await run_in_threadpool(state.site.store.withdraw, state.site.digest, state.listener.number)
+    if state.is_visitor:  # nothing is stored
+        return JSONResponse(state_json(state) | {"page": None, "withdrawn": True})
+    await run_in_threadpool(state.site.store.withdraw, state.site.digest, state.listener.token)
     return JSONResponse(await run_in_threadpool(lambda: state_json(find_state(request))))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import struct
-import sys
 from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
@@ -16,12 +15,11 @@ from earwitness.audio.wav import SUBTYPES, widen_wav
 from earwitness.errors import EarwitnessError
 from earwitness.store.answers import add_events
 from earwitness.store.records import PageEvent
+from earwitness.web.answer_checks import FETCH_EVENT, fetch_event_id
 from earwitness.web.listen import find_state
-from earwitness.web.security import Refusal
+from earwitness.web.security import SOUND_REQUESTS, Refusal
 
 INTEGER_SUBTYPES = tuple(SUBTYPES)  # decoded to the same number of bits; others to floats
-
-FETCH_EVENT = "fetched"  # event recorded when a sound of a page is sent
 
 
 async def send_sound(request: Request) -> Response:
@@ -31,31 +29,37 @@ async def send_sound(request: Request) -> Response:
 
 
 def _read_content(request: Request) -> bytes:
-    state, params = find_state(request), request.path_params
+    state, params = find_state(request, SOUND_REQUESTS), request.path_params
     page, number = str(params["page"]), int(params["number"])
     following = state.page_sequence.next_trial(state.place)
-    allowed = {state.page.name, *(() if following is None else (following.name,))}
+    allowed = {state.page.name}
+    if following is not None and not state.is_visitor:
+        allowed.add(following.name)
     files = state.page_sequence.sounds.get(page, ())
     if state.is_shut_out or page not in allowed or number >= len(files):
         raise Refusal(403, "not_now", "this sound is not available now")
     if state.visit.pages:  # before the first answer, nothing is recorded
-        event = PageEvent(f"{FETCH_EVENT} {page}", page, FETCH_EVENT)  # this id is saved once
-        state.site.store.write(add_events, state.site.digest, state.listener.number, (event,))
+        event = PageEvent(fetch_event_id(page, number), page, FETCH_EVENT)  # this id is saved once
+        state.site.store.write_soon(add_events, state.site.digest, state.listener.token, (event,))
     try:
-        return plain_wav_bytes(state.site.folder / files[number], state.site.served_sounds.sample)
+        name, sounds = files[number], state.site.served_sounds
+        return plain_wav_bytes(state.site.folder / name, sounds.sample, sounds.frames.get(name, 0))
     except (OSError, EarwitnessError, struct.error) as error:
-        print(f"earwitness: {files[number]}: {error}", file=sys.stderr, flush=True)
+        state.site.messages.write(f"earwitness: {files[number]}: {error}")
         raise Refusal(503, "no_sound", "this audio file cannot be read") from None
 
 
-def plain_wav_bytes(path: Path, sample: tuple[int, int] | None = None) -> bytes:
-    """Return a file as WAV with format and samples only, widened to ``sample`` if given."""
+def plain_wav_bytes(path: Path, sample: tuple[int, int] | None = None, frames: int = 0) -> bytes:
+    """Return a file as WAV with format and samples only, widened to ``sample`` if given.
+
+    Audio shorter than ``frames`` is followed by silence.
+    """
     if path.suffix.lower() == ".wav":
-        return widen_wav(path.read_bytes(), sample)
+        return widen_wav(path.read_bytes(), sample, frames)
     sound = read_sound(path)
     buffer = io.BytesIO()
     write_wav(
         buffer,
         sound._replace(subtype=sound.subtype if sound.subtype in INTEGER_SUBTYPES else "FLOAT"),
     )
-    return widen_wav(buffer.getvalue(), sample)
+    return widen_wav(buffer.getvalue(), sample, frames)

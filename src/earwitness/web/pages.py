@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from earwitness.studies.pages import HEARING_PAGE
 from earwitness.studies.trials import block_kind
 from earwitness.web.site import Site
 
@@ -81,13 +82,17 @@ def _load_template(name: str) -> Template:
 def listener_page(site: Site, token: str) -> str:
     """Return the HTML shell of a listener, in which ``listen.js`` shows all pages.
 
-    It also loads the scripts that show the trials of the study, before a trial needs them.
+    It loads the scripts and style sheets of all kinds of trials of the study in advance.
     """
-    renderers = dict.fromkeys(block_kind(block).renderer for block in site.design.study.blocks)
+    names = dict.fromkeys(block_kind(block).renderer for block in site.design.study.blocks)
+    hearing = [HEARING_PAGE] if site.design.study.hearing else []
+    renderers = [*hearing, *(name for name in names if name)]
+    style_sheets = [f"trials/{name}.css" for name in renderers]
     context = {
         "token": token,
         "workbook": not site.no_workbooks,
-        "renderers": [renderer for renderer in renderers if renderer],
+        "renderers": renderers,
+        "style_sheets": [path for path in style_sheets if path in load_assets().files],
     }
     return _load_template("shell.html").render(_site_context(site) | context)
 

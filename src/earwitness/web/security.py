@@ -1,16 +1,17 @@
-"""Response headers, limits on request bodies, and one shape for errors."""
+"""Response headers, limits on request bodies, quotas of listeners, and one shape for errors."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from threading import Lock
+from time import monotonic
 from typing import Any
 
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -59,12 +60,16 @@ def not_found_refusal() -> Refusal:
 async def error_response(request: Request, error: Exception) -> Response:
     """Send a refusal as HTML or JSON, depending on what the client accepts."""
     refusal = _refusal_from_error(error)
+    if isinstance(error, StoreError):
+        request.app.state.site.messages.write(f"earwitness: {error}")
     if "text/html" in request.headers.get("accept", ""):
         page = notice_page(
             request.app.state.site, "not_found" if refusal.status == 404 else "failed"
         )
         return HTMLResponse(page, refusal.status)
     headers = {"Connection": "close"} if refusal.status == 408 else {}
+    if refusal.code == TOO_FAST_CODE:
+        headers = {"Retry-After": str(QUOTA_SECONDS)}
     return JSONResponse(refusal.body, refusal.status, headers)
 
 
@@ -77,7 +82,6 @@ def _refusal_from_error(error: Exception) -> Refusal:
         is_missing = error.status_code == 404
         return not_found_refusal() if is_missing else Refusal(error.status_code, "refused", phrase)
     if isinstance(error, StoreError):
-        print(f"earwitness: {error}", file=sys.stderr, flush=True)
         return Refusal(503, "store_failed", "nothing was saved", RETRY_REMEDY)
     return Refusal(500, "failed", "internal server error", RETRY_REMEDY)
 
@@ -128,6 +132,9 @@ SECURITY_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "X-Robots-Tag": "noindex, nofollow",
 }
+RAW_SECURITY_HEADERS = [
+    (name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()
+]
 CACHE_NEVER = "private, no-store"
 
 
@@ -147,10 +154,10 @@ class SecurityMiddleware:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in SECURITY_HEADERS.items():
-                    headers[name] = value
-                headers.setdefault("Cache-Control", CACHE_NEVER)
+                headers = message.setdefault("headers", [])
+                headers += RAW_SECURITY_HEADERS
+                if not any(name == b"cache-control" for name, _ in headers):
+                    headers.append((b"cache-control", CACHE_NEVER.encode()))
             await send(message)
 
         return await self._app(scope, receive, guarded)
@@ -206,3 +213,61 @@ def _parse_integer(text: str) -> int:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not valid in JSON")
+
+
+# --- Quotas of listeners -------------------------------------------------------------------------
+# A browser never reaches them, even if somebody clicks as fast as possible. They keep one link from
+# filling the disk or occupying the server. They are counted per process and since its start.
+
+
+QUOTA_SECONDS = 60
+TOO_FAST_CODE, QUOTA_USED_CODE = "too_fast", "quota_used"  # the first one passes, the second stays
+ANSWER_REQUESTS, SOUND_REQUESTS, STATE_REQUESTS = "answers", "sounds", "states"
+EVENT_COUNT, EVENT_BYTES = "events", "bytes of events"
+QUOTAS_PER_MINUTE: Mapping[str, int] = {
+    ANSWER_REQUESTS: 1200,
+    SOUND_REQUESTS: 3000,
+    STATE_REQUESTS: 1200,
+    EVENT_COUNT: 6000,
+    EVENT_BYTES: 4_000_000,
+}
+QUOTAS_IN_ALL: Mapping[str, int] = {EVENT_COUNT: 100_000, EVENT_BYTES: 32_000_000}
+
+
+@dataclass
+class _Usage:
+    start: float
+    recent: Counter[str] = field(default_factory=Counter)
+    total: Counter[str] = field(default_factory=Counter)
+
+
+class ListenerQuotas:
+    """What each listener has used of the quotas.
+
+    Parameters
+    ----------
+    clock
+        Time in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock, self._lock = clock, Lock()
+        self._usage = dict[str, _Usage]()
+
+    def use(self, token: str, amounts: Mapping[str, int]) -> None:
+        """Count amounts by quota; refuse if a quota would be exceeded, and count nothing then."""
+        with self._lock:
+            now = self._clock()
+            usage = self._usage.setdefault(token, _Usage(now))
+            if now >= usage.start + QUOTA_SECONDS:
+                usage.start, usage.recent = now, Counter()
+            for name, amount in amounts.items():
+                in_all = QUOTAS_IN_ALL.get(name)
+                if in_all is not None and usage.total[name] + amount > in_all:
+                    message = f"more than {in_all:,} {name} of one listener"
+                    raise Refusal(429, QUOTA_USED_CODE, message)
+                if usage.recent[name] + amount > QUOTAS_PER_MINUTE[name]:
+                    message = f"more than {QUOTAS_PER_MINUTE[name]:,} {name} per minute"
+                    raise Refusal(429, TOO_FAST_CODE, message, RETRY_REMEDY)
+            usage.recent.update(amounts)
+            usage.total.update({name: amounts[name] for name in amounts if name in QUOTAS_IN_ALL})

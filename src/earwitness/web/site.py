@@ -4,92 +4,265 @@ from __future__ import annotations
 
 import struct
 import sys
+from array import array
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache, partial
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
+from typing import overload
+
+from starlette.requests import Request
 
 from earwitness.audio.files import sound_library
 from earwitness.audio.wav import Form, SoundProfile, read_profile, widest_sample
-from earwitness.errors import EarwitnessError, UsageError
+from earwitness.errors import EarwitnessError, UsageError, printable
 from earwitness.store.listeners import OpenPlaceQuota
 from earwitness.store.store import Store
 from earwitness.studies.design.plan import DEVICE_CHECK_SECONDS, QUESTION_SECONDS, trial_seconds
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.reader import read_study
-from earwitness.studies.pages import REST_PAGE, Page, pages
-from earwitness.studies.study import Design, Study
+from earwitness.studies.hearing import TRIPLET_SECONDS, digit_files
+from earwitness.studies.pages import HEARING_PAGE, REST_PAGE, Page, TrialGroup, pages, trial_page
+from earwitness.studies.study import PAD_LENGTHS, Design, ListenerPlan, Study, Trial
 from earwitness.studies.trials import block_kind
 from earwitness.studies.wording import Wording, wording
 from earwitness.studies.workbooks.export import workbook_obstacle
 from earwitness.studies.workbooks.write import is_web
+from earwitness.web.messages import MessageLimiter
 
 # --- Page sequence of a listener -----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+TRIAL_PAGES_IN_MEMORY = 2048  # created again in well under a millisecond
+
+
+@dataclass(frozen=True, slots=True)
+class PageOutline:
+    """Names of the pages in order, shared by all listeners whose pages have the same names.
+
+    ``places`` is the index of each page by name, ``trial_places`` has the indexes of trials.
+    """
+
+    names: tuple[str, ...]
+    places: Mapping[str, int]
+    trial_places: tuple[int, ...]
+    trial_names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """A page, and its audio files relative to the folder of the study."""
+
+    page: Page
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PageSequence:
     """Pages of a listener in order; the last one is the end page, which is never answered.
 
-    ``sounds`` lists the audio files of each page, relative to the folder of the study. ``minutes``
-    is the time from each page to the end; pages that only show text take no time. ``places`` is the
-    index of each page by name.
+    Only names and times are kept: ``content`` returns a page by its index, and creates it if
+    needed. ``minutes`` is the time from each page to the end; pages that only show text take no
+    time.
     """
 
-    pages: tuple[Page, ...]
-    sounds: Mapping[str, tuple[str, ...]]
-    minutes: tuple[float, ...]
-    places: Mapping[str, int]
+    outline: PageOutline
+    minutes: Sequence[float]
+    content: Callable[[int], PageContent]
+
+    @property
+    def pages(self) -> Sequence[Page]:
+        """All pages."""
+        return _PageList(self)
+
+    @property
+    def sounds(self) -> Mapping[str, tuple[str, ...]]:
+        """Audio files of each page by name, relative to the folder of the study."""
+        return _PageFiles(self)
+
+    @property
+    def places(self) -> Mapping[str, int]:
+        """Index of each page by name."""
+        return self.outline.places
 
     @property
     def answerable(self) -> tuple[str, ...]:
         """Names of all pages that must be answered or confirmed."""
-        return tuple(page.name for page in self.pages[:-1])
-
-    @property
-    def trial_count(self) -> int:
-        """Number of trials."""
-        return sum(page.trial is not None for page in self.pages)
+        return self.outline.names[:-1]
 
     def first_open(self, answered: Container[str]) -> int:
         """Return the index of the first page without an answer."""
-        open_places = (n for n, page in enumerate(self.pages[:-1]) if page.name not in answered)
-        return next(open_places, len(self.pages) - 1)
+        names = self.outline.names
+        open_places = (n for n, name in enumerate(names[:-1]) if name not in answered)
+        return next(open_places, len(names) - 1)
 
     def next_trial(self, place: int) -> Page | None:
         """Return the next trial after a page, if any."""
-        return next((page for page in self.pages[place + 1 :] if page.trial is not None), None)
+        trial_places = self.outline.trial_places
+        number = bisect_right(trial_places, place)
+        return self.pages[trial_places[number]] if number < len(trial_places) else None
 
     def session_pages(self, place: int) -> tuple[str, ...]:
         """Return the names of all pages in the session of a page; empty outside sessions."""
-        name = _session_number(self.pages[place].name)
-        return tuple(
-            page.name for page in self.pages if name and _session_number(page.name) == name
+        session = _session_number(self.outline.names[place])
+        if not session:
+            return ()
+        return tuple(name for name in self.outline.names if _session_number(name) == session)
+
+
+class _PageList(Sequence[Page]):
+    """Pages of a sequence by index, each created when it is needed."""
+
+    def __init__(self, sequence: PageSequence) -> None:
+        self._sequence = sequence
+
+    def __len__(self) -> int:
+        return len(self._sequence.outline.names)
+
+    @overload
+    def __getitem__(self, place: int) -> Page: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Page]: ...
+    def __getitem__(self, place: int | slice) -> Page | Sequence[Page]:
+        places = range(len(self))[place]
+        content = self._sequence.content
+        return (
+            content(places).page if isinstance(places, int) else [content(n).page for n in places]
         )
+
+
+class _PageFiles(Mapping[str, tuple[str, ...]]):
+    """Audio files of the pages of a sequence by name."""
+
+    def __init__(self, sequence: PageSequence) -> None:
+        self._sequence = sequence
+
+    def __getitem__(self, name: str) -> tuple[str, ...]:
+        return self._sequence.content(self._sequence.places[name]).files
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sequence.outline.names)
+
+    def __len__(self) -> int:
+        return len(self._sequence.outline.names)
+
+
+class PageSequences:
+    """Page sequences of all listeners of a design, each created when it is first needed.
+
+    They are small: pages without a trial are shared by listeners where they are equal, and pages
+    with a trial are created when they are needed. So the cost of a request does not depend on the
+    number of listeners.
+    """
+
+    def __init__(self, design: Design) -> None:
+        self._study, self._plans = design.study, {plan.listener: plan for plan in design.plans}
+        self._words = wording(self._study.language, self._study.wordings)
+        self._seconds = self._study.clip_seconds
+        self._outlines = dict[tuple[str, ...], PageOutline]()
+        self._shared = dict[tuple[str, Trial | None], PageContent]()
+        self._trial_content = lru_cache(TRIAL_PAGES_IN_MEMORY)(self._make_trial_content)
+        self._trial_minutes = dict[tuple[int, tuple[str, ...], str], float]()
+        self._sequences = dict[int, PageSequence]()
+
+    def __call__(self, listener: int) -> PageSequence:
+        """Return the pages of a listener."""
+        sequence = self._sequences.get(listener)
+        if sequence is None:
+            sequence = self._sequences[listener] = self._make_sequence(self._plans[listener])
+        return sequence
+
+    def _make_sequence(self, plan: ListenerPlan) -> PageSequence:
+        files, contents = list[str](), list[PageContent]()
+        for page in pages(self._study, plan, self._recorder(files), outline=True):
+            contents.append(PageContent(page, tuple(files)))
+            files.clear()
+        page_minutes = [self._minutes(content.page) for content in contents]
+        minutes_left = array("d", accumulate(reversed(page_minutes)))[::-1]
+        fixed = {
+            place: self._share_content(content)
+            for place, content in enumerate(contents)
+            if content.page.trial is None
+        }
+        all_pages = [content.page for content in contents]
+        outline, groups = self._share_outline(all_pages), _group_trials(all_pages)
+
+        def content_at(place: int) -> PageContent:
+            content = fixed.get(place)
+            if content is not None:
+                return content
+            name, _, number = outline.names[place].rpartition(".")
+            return self._trial_content(groups[name], int(number))
+
+        return PageSequence(outline, minutes_left, content_at)
+
+    def _minutes(self, page: Page) -> float:
+        if page.trial is None:
+            return _page_minutes(self._study, page, self._seconds)
+        key = page.trial.block, page.trial.scales, page.trial.item
+        if key not in self._trial_minutes:
+            self._trial_minutes[key] = _page_minutes(self._study, page, self._seconds)
+        return self._trial_minutes[key]
+
+    def _recorder(self, files: list[str]) -> Callable[[str, str, int], str]:
+        """Return a function that collects files, since listeners get addresses without names."""
+
+        def address(item: str, system: str, place: int) -> str:
+            del place
+            files.append(self._study.file(item, system))
+            return ""
+
+        return address
+
+    def _make_trial_content(self, group: TrialGroup, number: int) -> PageContent:
+        files = list[str]()
+        page = trial_page(self._study, self._words, self._recorder(files), group, number)
+        return PageContent(page, tuple(files))
+
+    def _share_content(self, content: PageContent) -> PageContent:
+        """Return the content of another listener if it is equal."""
+        about = content.page.about
+        shared = self._shared.setdefault(
+            (content.page.name, None if about is None else about.trial), content
+        )
+        return shared if shared == content else content
+
+    def _share_outline(self, all_pages: Sequence[Page]) -> PageOutline:
+        names = tuple(page.name for page in all_pages)
+        trial_places = tuple(n for n, page in enumerate(all_pages) if page.trial is not None)
+        outline = self._outlines.get(names)
+        if outline is None or outline.trial_places != trial_places:
+            places = {name: place for place, name in enumerate(names)}
+            trial_names = frozenset(names[place] for place in trial_places)
+            outline = PageOutline(names, places, trial_places, trial_names)
+            self._outlines[names] = outline
+        return outline
+
+
+def _group_trials(all_pages: Iterable[Page]) -> dict[str, TrialGroup]:
+    """Return the trials of a listener by the first part of the names of their pages."""
+    groups = defaultdict[str, list[Page]](list)
+    for page in all_pages:
+        if page.trial is not None:
+            groups[page.name.rpartition(".")[0]].append(page)
+    return {
+        name: TrialGroup(
+            name,
+            tuple(page.trial for page in group if page.trial is not None),
+            group[0].session,
+            group[0].view["title"],
+        )
+        for name, group in groups.items()
+    }
 
 
 def make_page_sequence(design: Design, listener: int) -> PageSequence:
     """Return the pages of a listener, with their sounds and remaining minutes."""
-    plan = next(plan for plan in design.plans if plan.listener == listener)
-    study, files, sounds, page_list = design.study, list[str](), dict[str, tuple[str, ...]](), []
-
-    def address(item: str, system: str, place: int) -> str:
-        del place
-        files.append(study.file(item, system))
-        return ""
-
-    for page in pages(study, plan, address):
-        page_list.append(page)
-        sounds[page.name] = tuple(files)
-        files.clear()
-    seconds = {clip.name: clip.seconds for clip in (*study.anchors, *study.material)}
-    page_minutes = [_page_minutes(study, page, seconds) for page in page_list]
-    minutes_left = [*accumulate(reversed(page_minutes))][::-1]
-    places = {page.name: place for place, page in enumerate(page_list)}
-    return PageSequence(tuple(page_list), sounds, tuple(minutes_left), places)
+    return PageSequences(design)(listener)
 
 
 def _page_minutes(study: Study, page: Page, seconds: Mapping[str, float]) -> float:
@@ -97,6 +270,8 @@ def _page_minutes(study: Study, page: Page, seconds: Mapping[str, float]) -> flo
         return trial_seconds(study, page.trial, seconds[page.trial.item]) / 60
     if page.view["kind"] == REST_PAGE:
         return study.rest_minutes
+    if page.view["kind"] == HEARING_PAGE:
+        return len(page.view["triplets"]) * TRIPLET_SECONDS / 60
     steps = sum(DEVICE_CHECK_SECONDS[step] for step in page.view.get("steps", ()))
     return (steps + QUESTION_SECONDS * len(page.view.get("questions", ()))) / 60
 
@@ -122,16 +297,24 @@ class ServedSounds:
 
     ``sample`` is the sample format in which all files are sent, or None if each keeps its own.
     ``distinguishable`` lists the clips whose systems differ in the size or header of what is sent.
+    ``frames`` is the length to which silence is appended to shorter files, if any.
     """
 
     files: Mapping[str, SoundProfile]
     sample: tuple[int, int] | None
     distinguishable: tuple[str, ...]
+    frames: Mapping[str, int] = field(default_factory=dict)
 
     def seconds(self, names: Sequence[str]) -> list[float | None]:
         """Return the duration of each file, or None where it is unknown."""
         profiles = [self.files.get(name) for name in names]
         return [None if profile is None else profile.seconds for profile in profiles]
+
+    @cached_property
+    def rate(self) -> int:
+        """Common sample rate of all files in hertz; 0 if they differ."""
+        rates = {profile.form.rate for profile in self.files.values()}
+        return rates.pop() if len(rates) == 1 else 0
 
     @property
     def warning(self) -> str:
@@ -147,15 +330,32 @@ class ServedSounds:
 def profile_sounds(study: Study, folder: Path) -> ServedSounds:
     """Profile all audio files of a study; unreadable ones are reported when they are played."""
     profiles, by_item = dict[str, SoundProfile](), defaultdict[str, set[Form]](set)
+    names_by_item = defaultdict[str, list[str]](list)
     for item, name in _iterate_clip_files(study):
         with suppress(OSError, EarwitnessError, struct.error):
             profiles[name] = profile = read_profile(folder / name)
             by_item[item].add(profile.form)
+            names_by_item[item].append(name)
     sample = widest_sample({one.form.sample for one in profiles.values()})
     distinguishable = [
         item for item, forms in by_item.items() if len(_sent_forms(forms, sample)) > 1
     ]
-    return ServedSounds(profiles, sample, tuple(distinguishable))
+    frames = _padded_frames(profiles, names_by_item) if study.lengths == PAD_LENGTHS else {}
+    return ServedSounds(profiles, sample, tuple(distinguishable), frames)
+
+
+def _padded_frames(
+    profiles: Mapping[str, SoundProfile], names_by_item: Mapping[str, Sequence[str]]
+) -> dict[str, int]:
+    """Return the length of the longest sound of each clip, for each shorter one."""
+    padded = dict[str, int]()
+    for names in names_by_item.values():
+        seconds = max(profiles[name].seconds for name in names)
+        for name in names:
+            rate = profiles[name].form.rate
+            if profiles[name].seconds < seconds:
+                padded[name] = max(padded.get(name, 0), round(seconds * rate))
+    return padded
 
 
 def _sent_forms(forms: set[Form], sample: tuple[int, int] | None) -> set[Form]:
@@ -173,6 +373,10 @@ def _iterate_clip_files(study: Study) -> Iterator[tuple[str, str]]:
             yield clip.name, study.file(clip.name, system)
     for clip in study.anchors:
         yield clip.name, study.file(clip.name, study.anchor_system)
+    for check in study.quality.clips:
+        yield check.name, check.file
+    for name in digit_files(study.hearing) if study.hearing else ():
+        yield name, name
 
 
 # --- Served study and settings -------------------------------------------------------------------
@@ -181,7 +385,6 @@ def _iterate_clip_files(study: Study) -> Iterator[tuple[str, str]]:
 POLICY_RESUME, POLICY_SESSION, POLICY_BLOCK = RESUME_POLICIES = ("resume", "session", "block")
 RESERVED_PATHS = ("/l", "/join", "/static", "/favicon.ico")  # first parts of addresses
 WAV_SUFFIX = ".wav"
-LISTENERS_IN_MEMORY = 300  # number of page sequences in the cache
 
 
 @dataclass(frozen=True)
@@ -201,6 +404,9 @@ class SiteSettings:
         session) or ``block``.
     clips
         Web address of the clips that workbooks link to; without it, workbooks link to a folder.
+    idle_hours
+        Time without activity after which the place of an unfinished listener at ``/join`` may be
+        given to another person; 0: never.
     """
 
     root: str = ""
@@ -208,6 +414,7 @@ class SiteSettings:
     outside: str = "PROLIFIC_PID"
     resume: str = POLICY_RESUME
     clips: str = ""
+    idle_hours: float = 24
 
     def __post_init__(self) -> None:
         if self.root and (not self.root.startswith("/") or self.root.endswith("/")):
@@ -228,8 +435,9 @@ class SiteSettings:
 class Site:
     """A served study.
 
-    ``page_sequence`` returns the pages of a listener from a cache. ``served_sounds`` holds the
-    profiles of all audio files. ``note_once`` prints a note for the operator, once per text.
+    ``page_sequence`` returns the pages of a listener. ``served_sounds`` holds the
+    profiles of all audio files. ``note_once`` prints a note for the operator, once per text;
+    ``messages`` prints messages that requests may repeat.
     """
 
     design: Design
@@ -240,6 +448,10 @@ class Site:
     served_sounds: ServedSounds
     page_sequence: Callable[[int], PageSequence]
     note_once: Callable[[str], None]
+    secret: str = field(default="", repr=False)  # signs the links of visitors without a place
+    path: Path = Path()  # of the study file
+    modified: int = 0  # time of the study file when it was read
+    messages: MessageLimiter = field(default_factory=MessageLimiter)
 
     @property
     def digest(self) -> str:
@@ -261,29 +473,79 @@ class Site:
     @property
     def quota(self) -> OpenPlaceQuota:
         """Number of places at the open link."""
-        return OpenPlaceQuota(self.settings.open, max(self.numbers))
+        return OpenPlaceQuota(self.settings.open, max(self.numbers), self.settings.idle_hours)
 
 
-def make_site(study: str | Path, store: Store, settings: SiteSettings = SiteSettings()) -> Site:  # noqa: B008
+def make_site(
+    study: str | Path,
+    store: Store,
+    settings: SiteSettings = SiteSettings(),  # noqa: B008
+    design: Design | None = None,
+) -> Site:
     """Read and design a study, add it to the database and open places if requested.
 
-    Open places are the last ones, so that the first ones can be invited with personal links.
+    Open places are the last ones, so that the first ones can be invited with personal links. If the
+    ``design`` is given, the study is not read again.
     """
-    design = study_design(read_study(Path(study)))
+    path = Path(study)
+    modified = _modified(path)
+    design = design or study_design(read_study(path))
     listeners, plan = [plan.listener for plan in design.plans], design.study
     if settings.open > len(listeners):
         raise UsageError(f"{settings.open} open places, but only {len(listeners)} listeners")
     if any(name and not name.lower().endswith(WAV_SUFFIX) for name in _list_file_names(plan)):
         sound_library()  # raises an error if it is not installed
+    store.adopt_study(plan.digest, plan.former_digest)
     store.add_study(plan.digest, plan.title)
     store.add_listeners(plan.digest, listeners[len(listeners) - settings.open :], open=True)
     words = wording(plan.language, plan.wordings)
-    page_sequence = lru_cache(LISTENERS_IN_MEMORY)(partial(make_page_sequence, design))
-    folder = Path(study).parent
+    folder = path.parent
     served_sounds = profile_sounds(plan, folder)
     return Site(
-        design, folder, store, settings, words, served_sounds, page_sequence, cache(_print_note)
+        design,
+        folder,
+        store,
+        settings,
+        words,
+        served_sounds,
+        PageSequences(design),
+        cache(_print_note),
+        store.ensure_secret(plan.digest) if settings.open else "",
+        path,
+        modified,
     )
+
+
+def reload_listeners(site: Site) -> Site:
+    """Return the site with the listeners that the study file has now.
+
+    The number of listeners is not part of the digest of a study, so that it can be increased while
+    the study is served. The site stays as it is if anything else in the file has changed.
+    """
+    modified = _modified(site.path)
+    if modified == site.modified:
+        return site
+    try:
+        design = study_design(read_study(site.path))
+    except EarwitnessError:
+        return site  # the file is being edited
+    if design.study.digest != site.digest:
+        return replace(site, modified=modified)
+    return replace(site, design=design, page_sequence=PageSequences(design), modified=modified)
+
+
+def _modified(path: Path) -> int:
+    """Return the time of a file's last change; 0 if it cannot be read."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def served_site(request: Request) -> Site:
+    """Return the served study."""
+    site: Site = request.app.state.site
+    return site
 
 
 def _list_file_names(study: Study) -> list[str]:
@@ -292,4 +554,4 @@ def _list_file_names(study: Study) -> list[str]:
 
 
 def _print_note(text: str) -> None:
-    print(f"earwitness: {text}", file=sys.stderr, flush=True)
+    print(f"earwitness: {printable(text)}", file=sys.stderr, flush=True)

@@ -8,10 +8,21 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any
 
-from earwitness.store.records import Listener, ParticipationState, Visit
+from earwitness.store.records import (
+    ENDED_STATES,
+    Listener,
+    PageEvent,
+    ParticipationState,
+    PlaceRefusal,
+    Visit,
+)
+from earwitness.studies.device import draw_device_trials
 from earwitness.studies.pages import DEVICE_PAGE, REST_PAGE, Page, View, view_with_answer
+from earwitness.studies.quality import ineligible_view, own_results
 from earwitness.web.site import POLICY_BLOCK, POLICY_RESUME, PageSequence, Site
 
+SHUT_OUT_STATES = (*ENDED_STATES, ParticipationState.BLOCKED)
+DEVICE_FAILURE_EVENT = "device_failed"  # event of a failed try of the device checks
 PLAY_FIELDS = ("sound", "question", "started", "seconds", "ended")
 
 
@@ -22,12 +33,18 @@ def server_clock() -> datetime:
 
 @dataclass(frozen=True)
 class ListenerState:
-    """State of a listener: the page sequence, the answered pages and the open page."""
+    """State of a listener: the page sequence, the answered pages and the open page.
+
+    A visitor without a place sees the first page of the last number; it has the same questions for
+    all numbers.
+    """
 
     site: Site
     visit: Visit
     page_sequence: PageSequence
     place: int
+    is_visitor: bool = False  # has opened the first page at the open link, but has no place yet
+    shut: str = ""  # why a visitor gets no place
 
     @property
     def listener(self) -> Listener:
@@ -41,13 +58,26 @@ class ListenerState:
 
     @property
     def is_shut_out(self) -> bool:
-        """Whether the listener has withdrawn or is blocked, so that no page is shown."""
-        return self.listener.state in (ParticipationState.WITHDRAWN, ParticipationState.BLOCKED)
+        """Whether no page is shown, because the listener has withdrawn or may not continue."""
+        return bool(self.shut) or self.listener.state in SHUT_OUT_STATES
+
+    @property
+    def is_ineligible(self) -> bool:
+        """Whether the listener may not take part."""
+        return self.listener.state == ParticipationState.INELIGIBLE
+
+    @property
+    def needs_database(self) -> bool:
+        """Whether the state of a new page contains anything that must be read or written."""
+        is_last = self.place == len(self.page_sequence.outline.names) - 1
+        is_device = self.page.view["kind"] == DEVICE_PAGE
+        is_about = is_device or self.page.about is not None
+        return is_last or is_about or DEVICE_PAGE in self.visit.pages
 
     def page_name_before(self, page: str) -> str:
         """Return the name of the previous page; empty for the first page."""
         place = self.page_sequence.places[page]
-        return self.page_sequence.pages[place - 1].name if place else ""
+        return self.page_sequence.outline.names[place - 1] if place else ""
 
     def with_answer_to(self, page: str) -> ListenerState:
         """Return the state with one more page answered now."""
@@ -58,7 +88,7 @@ class ListenerState:
         """Return the end of the rest, if this is one; it starts with the previous answer."""
         if self.page.view["kind"] != REST_PAGE:
             return None
-        answered_at = self.visit.pages[self.page_sequence.pages[self.place - 1].name]
+        answered_at = self.visit.pages[self.page_sequence.outline.names[self.place - 1]]
         return datetime.fromisoformat(answered_at) + timedelta(minutes=self.page.view["minutes"])
 
     def rest_seconds_left(self) -> float:
@@ -69,8 +99,19 @@ class ListenerState:
 
 def listener_state(site: Site, visit: Visit) -> ListenerState:
     """Return the state of a listener."""
-    page_sequence = site.page_sequence(visit.listener.number)
+    page_sequence = site.page_sequence(visit.listener.plan_number)
     return ListenerState(site, visit, page_sequence, page_sequence.first_open(visit.pages))
+
+
+def visitor_state(site: Site, ticket: str) -> ListenerState:
+    """Return the state of a visitor at the open link who has no place yet."""
+    nobody = (None,) * 4
+    listener = Listener(
+        site.digest, max(site.numbers), ticket, None, ParticipationState.OPEN, *nobody
+    )
+    is_full = not site.store.count_free_places(site.digest, site.quota)
+    state = listener_state(site, Visit(listener, {}))
+    return replace(state, is_visitor=True, shut=PlaceRefusal.FULL.value if is_full else "")
 
 
 def register_arrival(site: Site, visit: Visit, id: str) -> ListenerState:
@@ -84,7 +125,7 @@ def register_arrival(site: Site, visit: Visit, id: str) -> ListenerState:
     is_in_session = any(page in visit.pages for page in session_pages[1:])
     comes_again = is_in_session and site.settings.resume != POLICY_RESUME
     if (comes_again or listener.state == ParticipationState.EXCUSED) and store.let_in(
-        site.digest, listener.number, id
+        site.digest, listener.token, id
     ):
         return listener_state(
             site, replace(visit, listener=replace(listener, state=ParticipationState.JOINED))
@@ -93,10 +134,10 @@ def register_arrival(site: Site, visit: Visit, id: str) -> ListenerState:
         return state
     if site.settings.resume == POLICY_BLOCK:
         store.change_state(
-            site.digest, listener.number, ParticipationState.JOINED, ParticipationState.BLOCKED
+            site.digest, listener.token, ParticipationState.JOINED, ParticipationState.BLOCKED
         )
     else:
-        store.set_aside(site.digest, listener.number, session_pages)
+        store.set_aside(site.digest, listener.token, session_pages)
     visit_now = store.visit(listener.token)
     return state if visit_now is None else listener_state(site, visit_now)
 
@@ -104,9 +145,9 @@ def register_arrival(site: Site, visit: Visit, id: str) -> ListenerState:
 def state_json(state: ListenerState, *, page_is_new: bool = False) -> dict[str, Any]:
     """Return the state as JSON; on a new page, no sound has been played yet."""
     listener, page_sequence = state.listener, state.page_sequence
-    is_last = state.place == len(page_sequence.pages) - 1 and not state.is_shut_out
+    is_last = state.place == len(page_sequence.outline.names) - 1 and not state.is_shut_out
     code = _completion_code(state) if is_last else None
-    passed = [page for page in page_sequence.pages if page.name in state.visit.pages]
+    shut = state.shut or ("lapsed" if listener.state == ParticipationState.LAPSED else "")
     view: dict[str, Any] | None = None
     pause: dict[str, Any] | None = None
     if not state.is_shut_out:
@@ -117,17 +158,52 @@ def state_json(state: ListenerState, *, page_is_new: bool = False) -> dict[str, 
             pause = {"until": until, "seconds": ceil(state.rest_seconds_left())}
     return {
         "page": view,
-        "progress": [sum(page.trial is not None for page in passed), page_sequence.trial_count],
-        "minutes": round(page_sequence.minutes[state.place], 1),
+        "progress": [state.place, len(page_sequence.pages) - 1],
+        "minutes": 0.0 if shut else round(page_sequence.minutes[state.place], 1),
         "rest": pause,
-        "ahead": [] if state.is_shut_out else _next_sound_addresses(state),
+        "ahead": [] if state.is_shut_out or state.is_visitor else _next_sound_addresses(state),
         "level": _device_level(state),
+        "rate": state.site.served_sounds.rate,
         "answered": len(state.visit.pages),
         "done": code is not None,
         "code": code,
         "blocked": listener.state == ParticipationState.BLOCKED,
         "withdrawn": listener.state == ParticipationState.WITHDRAWN,
+        "ineligible": _ineligible_view(state) if state.is_ineligible else None,
+        "results": _own_results(state) if code is not None else None,
+        "shut": shut,
     }
+
+
+def _own_results(state: ListenerState) -> list[View] | None:
+    """Return a finished listener's own ratings, if the study shows them."""
+    site, study = state.site, state.site.design.study
+    if not study.quality.results:
+        return None
+    return own_results(study, site.store.answers(site.digest, state.listener.number), site.words)
+
+
+def device_failures(state: ListenerState) -> list[PageEvent]:
+    """Return the failed tries of the device checks, after which another try followed."""
+    site = state.site
+    if not site.design.study.device_required or state.is_visitor:
+        return []
+    token = state.listener.token
+    return site.store.page_events(site.digest, token, DEVICE_PAGE, DEVICE_FAILURE_EVENT)
+
+
+def device_trials(state: ListenerState, attempt: int) -> dict[str, list[int]]:
+    """Return the rounds of the device checks in a try."""
+    study = state.site.design.study
+    return draw_device_trials(study.device, study.seed, state.listener.plan_number, attempt)
+
+
+def _ineligible_view(state: ListenerState) -> View:
+    """Return the last page of a listener who may not take part: by the form, or by the device."""
+    if DEVICE_PAGE not in state.visit.pages:
+        return ineligible_view(state.site.design.study)
+    title, text = (state.site.words.page(name) for name in ("device_failed", "device_failed_told"))
+    return {"title": title, "text": text, "code": None}
 
 
 def _played_sounds(state: ListenerState) -> dict[str, Any]:
@@ -136,10 +212,10 @@ def _played_sounds(state: ListenerState) -> dict[str, Any]:
     If sessions are restarted, earlier plays do not count.
     """
     view, site = state.page.view, state.site
-    if not view.get("plays") or site.settings.resume != POLICY_RESUME:
+    if not view.get("plays") or state.is_visitor or site.settings.resume != POLICY_RESUME:
         return {}
     events = site.store.page_events(
-        site.digest, state.listener.number, state.page.name, "play_ended"
+        site.digest, state.listener.token, state.page.name, "play_ended"
     )
     played, counts = [], Counter[object]()
     for event in events:
@@ -154,7 +230,7 @@ def _device_level(state: ListenerState) -> float | None:
     """Return the volume set on the first device; other devices start from it."""
     if state.is_shut_out or DEVICE_PAGE not in state.visit.pages or "sounds" not in state.page.view:
         return None
-    answer = state.site.store.answer_to(state.site.digest, state.listener.number, DEVICE_PAGE)
+    answer = state.site.store.answer_to(state.site.digest, state.listener.token, DEVICE_PAGE)
     return None if answer is None else answer.values.get("level")
 
 
@@ -163,11 +239,13 @@ def _completion_code(state: ListenerState) -> str | None:
     if state.listener.code is not None:
         return state.listener.code
     answerable = state.page_sequence.answerable
-    return state.site.store.finish(state.site.digest, state.listener.number, answerable).code
+    return state.site.store.finish(state.site.digest, state.listener.token, answerable).code
 
 
 def _page_view(state: ListenerState, page: Page) -> View:
     view = {**_view_with_answers(state, page), "name": page.name}
+    if page.view["kind"] == DEVICE_PAGE and (failures := device_failures(state)):
+        view["trials"] = device_trials(state, len(failures))
     if "sounds" in view:
         places = zip(_sound_addresses(state, page), view["sounds"], strict=True)
         view["sounds"] = [{**sound, "address": address} for address, sound in places]
@@ -178,8 +256,8 @@ def _view_with_answers(state: ListenerState, page: Page) -> View:
     """Return the view of a page; a feedback page includes the answers it is about."""
     if page.about is None:
         return page.view
-    site, number = state.site, state.listener.number
-    answer = site.store.answer_to(site.digest, number, page.about.name)
+    site, token = state.site, state.listener.token
+    answer = site.store.answer_to(site.digest, token, page.about.name)
     return view_with_answer(site.design.study, page, None if answer is None else answer.values)
 
 
@@ -189,5 +267,8 @@ def _sound_addresses(state: ListenerState, page: Page) -> list[str]:
 
 
 def _next_sound_addresses(state: ListenerState) -> list[str]:
+    """Return the sounds to load ahead; none before the first answer, when nothing is recorded."""
+    if not state.visit.pages:
+        return []
     following = state.page_sequence.next_trial(state.place)
     return [] if following is None else _sound_addresses(state, following)

@@ -60,7 +60,9 @@ async def send_workbook(request: Request) -> Response:
     state = await run_in_threadpool(_rater_state, request)
     _check_open(state)
     links = state.site.settings.clips or DEFAULT_CLIPS_FOLDER
-    data = await run_in_threadpool(rater_workbook, state.site.design, state.listener.number, links)
+    data = await run_in_threadpool(
+        rater_workbook, state.site.design, state.listener.plan_number, links
+    )
     headers = {"Content-Disposition": f'attachment; filename="{_workbook_name(state)}"'}
     return Response(data, media_type=XLSX_TYPE, headers=headers)
 
@@ -104,6 +106,8 @@ def _check_open(state: ListenerState) -> None:
 
 
 def _has_consented(state: ListenerState) -> bool:
+    if state.is_visitor:  # the first answer takes a place
+        return False
     return not state.site.design.study.consent or CONSENT_PAGE in state.visit.pages
 
 
@@ -111,22 +115,23 @@ def _match_workbook(state: ListenerState, data: bytes, name: str) -> MatchedAnsw
     site = state.site
     rubric = study_rubric(site.design.study)
     book = read_workbook(data, rubric, name=name, unpacked=MAX_UPLOAD_UNPACKED_BYTES)
-    return match_answers(site.design, [book], state.listener.number)
+    return match_answers(site.design, [book], state.listener.plan_number)
 
 
 def _workbook_name(state: ListenerState) -> str:
-    return f"P{state.listener.number}_{'web' if state.site.settings.clips else 'local'}.xlsx"
+    return f"P{state.listener.plan_number}_{'web' if state.site.settings.clips else 'local'}.xlsx"
 
 
 def _rater_plan(state: ListenerState) -> ListenerPlan:
     """Return the plan of a rater."""
-    number = state.listener.number
+    number = state.listener.plan_number
     return next(plan for plan in state.site.design.plans if plan.listener == number)
 
 
 def _page_context(state: ListenerState) -> dict[str, Any]:
     """Return the template variables of the workbook page."""
-    answers = state.site.store.counted_answers(state.site.digest, state.listener.number)
+    digest, token = state.site.digest, state.listener.token
+    answers = [] if state.is_visitor else state.site.store.counted_answers(digest, token)
     return {
         "consent": not _has_consented(state),
         "file": _workbook_name(state),

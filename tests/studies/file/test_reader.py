@@ -19,7 +19,7 @@ from earwitness.cli.main import group
 from earwitness.errors import InputError, UsageError
 from earwitness.io.schema import fill_defaults
 from earwitness.studies.design.report import study_design, study_render, study_write
-from earwitness.studies.file.reader import read_study
+from earwitness.studies.file.reader import read_study, study_texts
 from earwitness.studies.file.schema import StudyKeys, check_study_file, study_schema
 from earwitness.studies.prepare import starting_file
 from earwitness.studies.trials import KINDS
@@ -88,6 +88,27 @@ def test_the_digest_does_not_depend_on_the_order_of_keys(study: Path) -> None:
     ):
         study.write_text(FILE.replace("clips: 6", f"clips: 6\n    {more}"))
         assert read_study(study).digest == digest, more
+
+
+def test_a_new_wording_does_not_change_the_digest(study: Path) -> None:
+    text = FILE + 'forms: {before: [{name: age, prompt: "Age?"}]}\nconsent: I agree.\n'
+    study.write_text(text)
+    found = read_study(study)
+    for old, new in (
+        ("title: Denoising", "title: Denoizing"),
+        ("Age?", "Your age?"),
+        ("I agree.", "I do."),
+        ("seed: 3", "seed: 3\nlanguage: fr"),
+        ("seed: 3", "seed: 3\ninstructions: Listen."),
+        ("seed: 3", "seed: 3\nwordings: {pages: {end: Done}}"),
+    ):
+        study.write_text(text.replace(old, new))
+        other = read_study(study)
+        assert other.digest == found.digest, new
+        assert other.former_digest != found.former_digest, new
+        assert study_texts(other) != study_texts(found), new
+    study.write_text(text.replace("name: age", "name: years"))
+    assert read_study(study).digest != found.digest
 
 
 def test_one_more_listener_does_not_change_the_digest_but_another_plan_does(study: Path) -> None:
@@ -516,6 +537,12 @@ def test_a_new_study_file_can_be_read(kind: str, study: Path) -> None:
     study.write_text(text.replace("sessions: 4", "sessions: 2"))
     captions = [f"clip{n},{one},Words of {n} by {one}." for n in range(14) for one in AUTHORS]
     (study.parent / "captions.csv").write_text("\n".join(["item,system,caption", *captions]))
+    items = [f"clip{n}" for n in range(14)]
+    write_lines(
+        study.parent / "transcripts.jsonl", [{"item": i, "transcript": "a b"} for i in items]
+    )
+    outputs = [{"item": i, "system": s, "output": {"text": "a"}} for i in items for s in AUTHORS]
+    write_lines(study.parent / "outputs.jsonl", outputs)
     found = read_study(study)
     assert found.blocks[0].kind == kind
     assert found.blocks[0].parameters.keys() == KINDS[kind].parameters().keys()

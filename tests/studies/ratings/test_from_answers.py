@@ -19,7 +19,7 @@ from helpers.study_files import udase
 
 
 def simulated(kind: str, **more: object) -> tuple[SimulatedStudy, dict[int, Answer]]:
-    study = udase(listeners=7, panels=2, clips=6, sessions=3, training=2, **more)
+    study = udase(kind=kind, listeners=7, panels=2, clips=6, sessions=3, training=2, **more)
     block = replace(study.blocks[0], kind=kind, heard=3, parameters={})
     blocks = (block, replace(block, kind="p835", sessions=2))
     form = (Question("age", "Your age?", "number"),)

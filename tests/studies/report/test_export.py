@@ -535,12 +535,12 @@ def test_every_kind_has_a_procedure(kind: str) -> None:
     assert (
         "All listeners heard the same subset of the 220 clips, chosen to match" in procedure.design
     )
-    one_page = kind in ("mushra", "rubric")
+    one_page = kind in ("mushra", "rubric", "reading")
     assert ("followed each other one" in procedure.order) == (not one_page)
     within = "within a trial was balanced over clips and listeners" in procedure.order
-    assert within == (kind not in ("acr", "dcr", "p835"))
+    assert within == (kind not in ("acr", "dcr", "p835", "words"))
     assert ("switched freely" in procedure.playback) == (
-        KINDS[kind].switching and not KINDS[kind].captioned
+        KINDS[kind].switching and not KINDS[kind].captioned and not KINDS[kind].transcribed
     )
     assert ("choice of X" in procedure.order) == (kind == "abx")
 

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from earwitness.core import Key
 from earwitness.errors import BadAnswer, UsageError
 from earwitness.studies.population import Person
-from earwitness.studies.study import Trial
+from earwitness.studies.study import SpokenText, Trial
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import TrialKind
+from earwitness.studies.trials.mushra import Mushra
 from earwitness.studies.wording import LANGUAGES, wording
 from helpers.samples import many
 
@@ -41,7 +42,12 @@ def address(item: str, system: str, place: int) -> str:
     return format(hash((item, system, place)) & 0xFFFFFF, "x")
 
 
-kinds = pytest.mark.parametrize("kind", [one() for one in KINDS.values()], ids=list(KINDS))
+TRANSCRIPT = SpokenText(("it", "rains", "a", "lot", "in", "Spain", "in", "spring"))
+made = [one().with_transcript(TRANSCRIPT) for one in KINDS.values()]
+kinds = pytest.mark.parametrize("kind", made, ids=list(KINDS))
+rating_kinds = pytest.mark.parametrize(
+    "kind", [one for one in made if one.rates_systems], ids=lambda kind: str(kind.name)
+)
 
 
 @kinds
@@ -55,7 +61,8 @@ def test_a_view_is_plain_data_and_blind(kind: TrialKind) -> None:
         sounds = [sound["address"] for sound in view["sounds"]]
         assert len(set(sounds)) == len(sounds)  # a hidden reference is not the known one
         assert view["questions"]
-        assert all(question["sound"] < len(sounds) for question in view["questions"])
+        most = max(1, len(sounds))  # texts may have no sound
+        assert all(question["sound"] < most for question in view["questions"])
 
 
 @kinds
@@ -104,11 +111,12 @@ def test_answers_that_cannot_be_are_refused_all_at_once(kind: TrialKind) -> None
     wrong: list[Any] = ["5", True, 999, -99, 0.123, float("nan"), [], {}]
     wrong += [] if kind.captioned else [None]  # what may be blank on paper
     for bad in wrong:
-        with pytest.raises(BadAnswer, match="must be from"):
+        told = "must be from" if kind.rates_systems else "positions must be|is empty|has no answer"
+        with pytest.raises(BadAnswer, match=told):
             kind.read(trial, dict.fromkeys(names, bad), 1, 1)
 
 
-@kinds
+@rating_kinds
 def test_better_systems_get_better_ratings_from_careful_listeners(kind: TrialKind) -> None:
     rng = np.random.default_rng(2)
     sums: dict[str, list[float]] = {}
@@ -184,6 +192,29 @@ def test_mushra_rates_everything_but_the_known_reference() -> None:
     assert found == {system: 10 * n for n, system in enumerate(trial.systems)}
 
 
+@pytest.mark.parametrize("open_reference", [True, False])
+@pytest.mark.parametrize("hidden_reference", [True, False])
+def test_mushra_may_be_without_references(open_reference: bool, hidden_reference: bool) -> None:
+    kind = Mushra(anchors=(), open_reference=open_reference, hidden_reference=hidden_reference)
+    [trial, _] = trials(kind)
+    rated = 3 + hidden_reference
+    assert sorted(trial.systems) == [*SYSTEMS, *([REFERENCE] if hidden_reference else [])]
+    view = kind.view(trial, wording("en"), address, REFERENCE)
+    labels = ["Reference"] if open_reference else []
+    assert [sound["label"] for sound in view["sounds"]] == [*labels, *"ABCD"[:rated]]
+    assert [one["sound"] for one in view["questions"]] == [*range(open_reference, rated + 1)][
+        :rated
+    ]
+    assert ("reference" in view["questions"][0]["prompt"]) == open_reference
+    assert kind.extra("ref") == (("ref",) if open_reference or hidden_reference else ())
+    assert kind.load(3).sounds == len(view["sounds"])
+    assert ("hidden reference" in kind.describe_protocol()) == hidden_reference
+
+
+def test_mushra_without_controls_needs_two_systems() -> None:
+    assert Mushra(anchors=(), hidden_reference=False).treatments(["sys0"], REFERENCE) == []
+
+
 def test_small_impairments_are_differences_from_the_hidden_reference() -> None:
     kind = KINDS["bs1116"]()
     trial = Trial("item", ("sys0", REFERENCE), ("IMPAIRMENT",), target=1)
@@ -217,11 +248,15 @@ def test_impressions_become_values_of_the_scale(heard: float) -> None:
     ("kind", "options", "told"),
     [
         ("ab", {"pairs": "some"}, "pairs must be all or reference"),
+        ("abx", {"restart": 1}, "restart must be true or false, got 1"),
         *(
             ("mushra", {"anchors": bad}, "anchors must be a list of folders")
             for bad in ("low", None, 5, {"a": 1}, ["a", ""], [1])
         ),
         ("mushra", {"anchors": ["x", "x"]}, "anchors must be different folders"),
+        ("mushra", {"open_reference": "no"}, "open_reference must be true or false"),
+        ("mushra", {"hidden_reference": 0}, "hidden_reference must be true or false"),
+        ("bs1116", {"restart": "yes"}, "restart must be true or false"),
         ("acr", {"plays": 1.5}, "plays must be a whole number"),
     ],
 )

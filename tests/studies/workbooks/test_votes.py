@@ -59,8 +59,9 @@ def test_a_sheet_has_all_votes_of_a_stimulus_by_system_and_their_mean() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_gives_every_rating_once_on_its_scale_and_once_in_the_list(kind: str) -> None:
-    study = udase(listeners=4, panels=1, clips=4, sessions=2, systems=("C0", "C1", "C2"))
-    block = replace(study.blocks[0], kind=kind, heard=3, parameters={})
+    systems = ("C0", "C1", "C2")
+    study = udase(kind=kind, listeners=4, panels=1, clips=4, sessions=2, systems=systems)
+    block = replace(study.blocks[0], heard=3, parameters={})
     simulation = study_simulate(with_digest(replace(study, blocks=(block,), reference="C0")))
     answers = dict(enumerate(simulation.answers, 1))
     ratings = ratings_from_answers(simulation.design.study, answers, "answers")

@@ -42,6 +42,7 @@ from earwitness.studies.analysis.prepare import (
 from earwitness.studies.analysis.rubric import alternative_contrasts, rubric_results
 from earwitness.studies.analysis.settings import AnalysisSettings, describe_scale
 from earwitness.studies.device import PlaybackCounts
+from earwitness.studies.quality import QualityEvidence
 from earwitness.studies.results import (
     Groupings,
     Procedure,
@@ -53,7 +54,7 @@ from earwitness.studies.results import (
     SystemMeans,
     Who,
 )
-from earwitness.studies.screening import screen
+from earwitness.studies.screening import DeviceHits, screen
 from earwitness.studies.study import MIXED_MODEL
 from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ, BASIC_QUALITY_SCALE
 
@@ -159,12 +160,14 @@ def scale_results(
 class RatingSet:
     """Ratings with their title, order of systems and items, and input files.
 
-    ``plays`` has playback counts per listener, if recorded. ``groups`` are fields by which results
+    ``plays`` and ``devices`` have playback counts and results of device checks per listener, if
+    recorded. ``groups`` are fields by which results
     can be analysed, ``captions`` the rated captions, ``faults`` the faults found while reading,
     ``rubric`` the name of the rubric of a table, and ``comments`` are those on stimuli, each with
     its listener. ``procedure`` is how the study was run, if there is one. ``raters`` are numbers of
     raters of means, by output and scale; ``blank_rows``, ``blank_totals``, ``formula_totals`` and
-    ``published`` are those of ``RatingsWithTotals``.
+    ``published`` are those of ``RatingsWithTotals``. ``quality`` is what screening rules on quality
+    control need.
     """
 
     ratings: Sequence[Rating]
@@ -177,6 +180,7 @@ class RatingSet:
     simulated: bool = False
     changed: tuple[str, ...] = ()
     plays: Mapping[Who, PlaybackCounts] = field(default_factory=dict)
+    devices: Mapping[Who, DeviceHits] = field(default_factory=dict)
     groups: Groupings = field(default_factory=dict)
     captions: Mapping[Key, str] = field(default_factory=dict)
     faults: tuple[RatingFault, ...] = ()
@@ -188,6 +192,7 @@ class RatingSet:
     blank_totals: tuple[Rating, ...] = ()
     formula_totals: tuple[Rating, ...] = ()
     published: bool = False
+    quality: QualityEvidence = field(default_factory=QualityEvidence)
 
 
 STEPS_PER_SCALE = 20  # for progress: about as many as a mixed model takes
@@ -227,7 +232,9 @@ def analyse(
         reference=settings.reference,
         anchor=settings.anchor,
         plays=material.plays,
+        devices=material.devices,
         low_is_good=settings.low_scales(counted),
+        quality=replace(material.quality, repeats=doubled),
     )
     left = (
         screening.left if len(screening.left) < len({rating.listener for rating in counted}) else ()

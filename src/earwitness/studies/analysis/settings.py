@@ -12,7 +12,7 @@ from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
 from earwitness.studies.analysis.prepare import REPEAT_RULES
 from earwitness.studies.rubric import TOTAL, Rubric
 from earwitness.studies.rubric_totals import Blank
-from earwitness.studies.screening import SCREENS
+from earwitness.studies.screening import PRESETS, SCREENS
 from earwitness.studies.study import (
     ALL_SCALES,
     ANALYSIS_ADJUSTMENTS,
@@ -216,8 +216,14 @@ def _check_name(what: str, name: str, names: tuple[str, ...]) -> None:
 
 def default_rule(name: str) -> Rule:
     """Return a screening rule with its default limits."""
-    _check_name("screening rule", name, tuple(SCREENS))
+    _check_name("screening rule", name, (*SCREENS, *PRESETS))
     return Rule(name, SCREENS[name].limits)
+
+
+def default_rules(names: Sequence[str]) -> tuple[Rule, ...]:
+    """Return screening rules with their default limits; a preset stands for its rules."""
+    rules = dict.fromkeys(rule for name in names for rule in PRESETS.get(name, (name,)))
+    return tuple(map(default_rule, rules))
 
 
 # --- Scales of ratings ---------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import numpy as np
 
 from earwitness.stats.arrays import Bools, Ints
 from earwitness.studies.design.anchors import anchor_claims
+from earwitness.studies.design.insertions import insertion_claims, without_inserted
 from earwitness.studies.design.orders import MAX_TRIALS_FOR_ALL_ORDERS, can_avoid_repeats
 from earwitness.studies.design.subset_balance import (
     CLAIM_IMPOSSIBLE,
@@ -391,14 +392,18 @@ MAX_SUCCESSION_DIFFERENCE = 2  # largest allowed difference between counts
 
 
 def check_balance(design: Design) -> list[Claim]:
-    """Return all balance claims of a design, block by block, and those of its anchors."""
+    """Return all balance claims of a design, block by block, and those of its anchors.
+
+    Gold, trapping and repeated trials are left out of all but their own claims.
+    """
+    whole, design = design, without_inserted(design)
     several = len(design.study.blocks) > 1
     claims = [
         replace(claim, what=f"block {number + 1}: {claim.what}") if several else claim
         for number in range(len(design.study.blocks))
         for claim in _BlockBalance.of(design, number).claims()
     ]
-    return [*claims, *anchor_claims(design)]
+    return [*claims, *anchor_claims(design), *insertion_claims(whole)]
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,10 @@ import numpy as np
 
 from earwitness.studies.design.anchors import AnchorSet, order_anchors
 from earwitness.studies.design.incomplete import first_scale_order, systems_heard
+from earwitness.studies.design.insertions import count_repeats, insert_trials
 from earwitness.studies.design.orders import PanelHistory, group_clips
 from earwitness.studies.design.subsets import equivalent_subsets
+from earwitness.studies.hearing import TRIPLET_SECONDS
 from earwitness.studies.study import Clip, Design, ListenerPlan, Session, Study, StudyBlock, Trial
 from earwitness.studies.trials import block_kind
 
@@ -91,6 +93,7 @@ class _Panel:
             for session in self._sessions(number, listener, turn)
         ]
         first = sessions[0][0].scales
+        sessions = [*insert_trials(study.quality, sessions, listener, study.seed)]
         training = self._training(listener, turn, first)
         anchors = _order_anchors(study, listener, first)
         return ListenerPlan(listener, self.place + 1, tuple(sessions), training, anchors)
@@ -179,7 +182,7 @@ def count_minutes(study: Study) -> list[TimedStep]:
         steps = [*_opening_steps(study)]
         for number, block in enumerate(study.blocks, 1):
             steps += _block_steps(study, block, f" (block {number})" * (len(study.blocks) > 1))
-    steps = [*_form_steps(study), *steps]
+    steps = [*_form_steps(study), *steps, *_quality_steps(study)]
     rests = sum(block.sessions for block in study.blocks) - 1
     how = f"{rests} × {study.rest_minutes:g} min"
     steps.append(TimedStep("breaks", how, rests * study.rest_minutes))
@@ -203,6 +206,10 @@ def _form_steps(study: Study) -> Iterator[TimedStep]:
         yield TimedStep(
             "forms", f"{count} questions × {QUESTION_SECONDS:g} s", count * QUESTION_SECONDS / 60
         )
+    if study.hearing is not None:
+        count = study.hearing.triplets
+        how = f"{count} triplets × {TRIPLET_SECONDS:g} s"
+        yield TimedStep("hearing test", how, count * TRIPLET_SECONDS / 60)
     if study.device:
         how = " + ".join(f"{name} {DEVICE_CHECK_SECONDS[name]:g} s" for name in study.device)
         yield TimedStep(
@@ -248,6 +255,21 @@ def trial_seconds(study: Study, trial: Trial, seconds: float) -> float:
     asked = len(trial.scales) / len(kind.scales)
     each = load.sounds * seconds + load.questions * block.seconds
     return each / load.trials * asked
+
+
+def _quality_steps(study: Study) -> Iterator[TimedStep]:
+    """Yield the step of gold, trapping and repeated trials."""
+    quality, trials, seconds = study.quality, 0, 0.0
+    for block in study.blocks:
+        load = block_kind(block).load(block.heard)
+        each = load.sounds * _mean_seconds(study.material) + load.questions * block.seconds
+        total = block.clips * load.trials
+        sizes = [len(part) for part in np.array_split(np.arange(total), block.sessions)]
+        count = sum(quality.gold + quality.traps + count_repeats(quality, size) for size in sizes)
+        trials, seconds = trials + count, seconds + count * each / load.trials
+    if trials and not study.plans:
+        how = f"{trials} gold, trapping and repeated trials × {seconds / trials:.1f} s"
+        yield TimedStep("quality control", how, seconds / 60)
 
 
 def _block_steps(study: Study, block: StudyBlock, where: str) -> Iterator[TimedStep]:

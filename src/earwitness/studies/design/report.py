@@ -33,12 +33,14 @@ from earwitness.studies.design.subset_balance import (
 )
 from earwitness.studies.file.audio_checks import audio_section, check_audio
 from earwitness.studies.file.listener_rows import playlist_rows
+from earwitness.studies.file.page_checks import check_pages, pages_section
 from earwitness.studies.file.reader import read_study, with_digest
 from earwitness.studies.results import Procedure
 from earwitness.studies.screening import SCREENS
 from earwitness.studies.study import Clip, Design, Study, StudyBlock
 from earwitness.studies.trials import KINDS, block_kind
 from earwitness.studies.trials.base import TrialKind
+from earwitness.studies.trials.words import TextKind
 
 # --- Report on a design --------------------------------------------------------------------------
 
@@ -62,6 +64,8 @@ def design_report(design: Design) -> Report:
         sections += _subset_sections(design, number)
     if design.audio is not None:
         sections.append(audio_section(design.audio))
+    if design.page_checks is not None and (section := pages_section(design.page_checks)):
+        sections.append(section)
     provenance = (f"study: {study.title}", f"seed: {study.seed}", f"digest: {study.digest or '–'}")
     return Report(f"Design of {study.title}", about, (), tuple(sections), provenance)
 
@@ -76,10 +80,12 @@ def _plan_table(study: Study) -> Table:
             else []
         ),
         *([("instructions", "shown")] if study.instructions else []),
-        *([("device checks", ", ".join(study.device))] if study.device else []),
+        *([("device checks", _device_text(study))] if study.device else []),
+        *([("hearing test", text)] if (text := _hearing_text(study)) else []),
         *([("practice", _practice_text(study))] if study.training else []),
         *([("anchors", _count_text(len(study.anchors), "sound"))] if study.anchors else []),
         *((f"block {n}", _block_text(block)) for n, block in enumerate(study.blocks, 1)),
+        *([("quality control", text)] if (text := _quality_text(study)) else []),
         *(
             [("form after listening", _count_text(len(study.after), "question"))]
             if study.after
@@ -94,6 +100,14 @@ def _plan_table(study: Study) -> Table:
     return Table("steps of the study", ("step", "details"), tuple(rows), names=2)
 
 
+def _device_text(study: Study) -> str:
+    steps = ", ".join(study.device)
+    if not study.device_required:
+        return steps
+    tries = f"{study.device_tries} {'tries' if study.device_tries > 1 else 'try'}"
+    return f"{steps}; required: {', '.join(study.device_required)} ({tries})"
+
+
 def _practice_text(study: Study) -> str:
     gold = {(answer.item, answer.system) for answer in study.gold}
     feedback = (
@@ -102,6 +116,22 @@ def _practice_text(study: Study) -> str:
         else ""
     )
     return f"{_count_text(study.training, 'trial')}{feedback}"
+
+
+def _hearing_text(study: Study) -> str:
+    if study.hearing is None:
+        return ""
+    limit = study.hearing.max_srt
+    gate = "" if limit is None else f"; people above {limit:g} dB may not take part"
+    return f"{_count_text(study.hearing.triplets, 'triplet')} of digits in noise{gate}"
+
+
+def _quality_text(study: Study) -> str:
+    quality = study.quality
+    parts = [f"{_count_text(quality.gold, 'gold clip')} per session"] * bool(quality.gold)
+    parts += [f"{_count_text(quality.traps, 'trapping clip')} per session"] * bool(quality.traps)
+    parts += [f"{100 * quality.repeats:g} % of trials repeated"] * bool(quality.repeats)
+    return ", ".join(parts)
 
 
 def _count_text(number: int, what: str) -> str:
@@ -245,6 +275,25 @@ def _design_sentences(study: Study) -> Iterator[str]:
     if study.before:
         asked = join_names([question.name for question in study.before])
         yield f"A form before listening asked for {asked}."
+    if any(question.eligible for question in study.before):
+        yield "People whose answers did not meet the conditions of the study could not take part."
+    yield from _quality_sentences(study)
+
+
+def _quality_sentences(study: Study) -> Iterator[str]:
+    quality = study.quality
+    clips = [_count_text(quality.gold, "gold clip")] * bool(quality.gold)
+    clips += [_count_text(quality.traps, "trapping clip")] * bool(quality.traps)
+    if clips:
+        yield (
+            f"Each session contained {join_names(clips)} with known answers, which were not "
+            "analysed."
+        )
+    if quality.repeats:
+        yield (
+            f"In each session, {100 * quality.repeats:g} % of the trials were presented a second "
+            "time; the second ratings served to measure test–retest reliability only."
+        )
 
 
 def _heard_clause(study: Study, block: StudyBlock) -> str:
@@ -295,6 +344,7 @@ def _order_sentence(study: Study, block: StudyBlock) -> str:
         clauses[0] += f" so that each {kind.compared} followed each other one about equally often"
     if len(kind.ways(treatments[0], np.random.default_rng(0))) > 1:
         what = "captions" if kind.captioned else "sounds" + " and the choice of X" * kind.unknown
+        what = "summaries" if kind.transcribed else what
         clauses.append(f"the order of {what} within a trial was balanced over clips and listeners")
     if len(kind.scale_orders) > 1:
         orders = join_names(["–".join(order) for order in kind.scale_orders])
@@ -307,12 +357,19 @@ def _playback_sentences(study: Study) -> Iterator[str]:
     if study.device:
         steps = join_names([DEVICE_STEP_WORDING[step] for step in study.device])
         yield f"Before the first trial, listeners {steps}."
+    if study.hearing is not None:
+        yield (
+            f"Before the first trial, listeners took a digit-triplet test in noise "
+            f"({study.hearing.triplets} triplets, adaptive)."
+        )
     yield from dict.fromkeys(_playback_sentence(block_kind(block)) for block in study.blocks)
 
 
 def _playback_sentence(kind: TrialKind) -> str:
     often = {0: "as often as they liked", 1: "once"}.get(kind.plays, f"up to {kind.plays} times")
-    if kind.captioned:
+    if isinstance(kind, TextKind) and not kind.audio:
+        return "Transcripts were read; no audio was played."
+    if kind.captioned or kind.transcribed:
         accepted, played = "the clip had been played to the end", f"played it {often}"
     elif kind.switching:
         accepted = "every sound of the trial had been played to the end"
@@ -375,14 +432,16 @@ def study_check(
     2
     """
     design = make_design(read_plan(study, minutes, draft=True))
-    if not audio or isinstance(study, Study):
+    if isinstance(study, Study):
         return design
-    try:
-        checked = check_audio(design.study, Path(study).parent, jobs=jobs, progress=progress)
-    except MissingExtra as error:
-        warn(f"audio files were not checked: {error}", EarwitnessWarning, 2)
-        return design
-    return replace(design, audio=checked)
+    checked = None
+    if audio:
+        try:
+            checked = check_audio(design.study, Path(study).parent, jobs=jobs, progress=progress)
+        except MissingExtra as error:
+            warn(f"audio files were not checked: {error}", EarwitnessWarning, 2)
+    page_checks = check_pages(design, study, audio=checked is not None)
+    return replace(design, audio=checked, page_checks=page_checks)
 
 
 def study_design(

@@ -28,7 +28,7 @@ from earwitness.errors import InputError, Problem, UsageError
 from earwitness.report.numbers import MINUS
 from earwitness.report.parts import Lines, Section, Table
 from earwitness.report.sentences import join_names
-from earwitness.studies.study import Study
+from earwitness.studies.study import Study, check_system
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.mushra import Mushra
 
@@ -235,10 +235,11 @@ def _list_sounds(study: Study, folder: Path) -> list[tuple[str, str, Path]]:
     kinds = [block_kind(block) for block in study.blocks]
     systems = [*study.systems, *(name for kind in kinds for name in kind.extra(study.reference))]
     labels = {name: name for name in systems}
-    if any(kind.captioned for kind in kinds):  # all captions of a clip share one file
+    if any(kind.captioned or kind.transcribed for kind in kinds):  # all systems share one file
         labels = {systems[0]: SHARED_LABEL}
     keys = [(clip.name, system) for clip in study.material for system in labels]
     keys += [(clip.name, study.anchor_system) for clip in study.anchors]
+    keys += [(clip.name, check_system(clip.role)) for clip in study.quality.clips]
     found = [
         (item, labels.get(system, system), folder / study.file(item, system))
         for item, system in keys
@@ -250,7 +251,9 @@ def _unlevelled_systems(study: Study) -> frozenset[str]:
     """Return the systems whose loudness differs by design: anchors are filtered or noisy."""
     kinds = [block_kind(block) for block in study.blocks]
     names = [name for kind in kinds if isinstance(kind, Mushra) for name in kind.anchors]
-    return frozenset([*names, *([study.anchor_system] if study.anchors else [])])
+    anchors = [study.anchor_system] if study.anchors else []
+    checks = [check_system(clip.role) for clip in study.quality.clips]
+    return frozenset([*names, *anchors, *checks])
 
 
 # --- Notes ---------------------------------------------------------------------------------------
@@ -277,7 +280,8 @@ def _find_notes(study: Study, sounds: SoundSequence, unlevelled: frozenset[str])
         item: [s for s in same if s.system not in unlevelled and not isnan(s.audio.loudness)]
         for item, same in clips.items()
     }
-    captioned = any(block_kind(block).captioned for block in study.blocks)
+    kinds = [block_kind(block) for block in study.blocks]
+    captioned = any(kind.captioned or kind.transcribed for kind in kinds)
     yield from _loudness_notes({item: same for item, same in levelled.items() if same}, captioned)
     yield from _anchor_notes(anchors, [sound for same in levelled.values() for sound in same])
     yield from _clipping_notes(sounds)

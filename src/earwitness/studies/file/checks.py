@@ -8,7 +8,19 @@ from typing import Any
 
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault
-from earwitness.studies.screening import SCREENS, SHARE_LIMITS
+from earwitness.studies.device import REQUIRED_STEPS
+from earwitness.studies.file.check_clips import (
+    eligibility_faults,
+    preset_faults,
+    quality_faults,
+)
+from earwitness.studies.screening import (
+    DEVICE_RULE,
+    PRESETS,
+    SCREENS,
+    SHARE_LIMITS,
+    SIGNED_LIMITS,
+)
 from earwitness.studies.study import (
     FOR_ITEMS,
     LISTENER_INTERVALS,
@@ -19,8 +31,10 @@ from earwitness.studies.study import (
 )
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import LETTERS, TrialKind
+from earwitness.studies.trials.mushra import Mushra
 from earwitness.studies.trials.rubric import RubricKind
 from earwitness.studies.trials.single import SingleKind
+from earwitness.studies.trials.words import ORIGINAL_SYSTEM, ReadingKind, TextKind, WordsKind
 from earwitness.studies.wording import placeholder_problems, wording
 
 # --- Rubrics, captions and juries ----------------------------------------------------------------
@@ -41,6 +55,64 @@ def add_rubric(block: StudyMapping, rubric: Any) -> dict[str, Any]:
     if block["kind"] != RubricKind.name or rubric is None:
         return dict(block)
     return {**block, "parameters": {"rubric": rubric, **block["parameters"]}}
+
+
+def is_transcribed(value: Any) -> bool:
+    """Return whether any block of a study is about transcripts."""
+    blocks = value.get("blocks") if isinstance(value, dict) else None
+    kinds = [block.get("kind") for block in blocks if isinstance(block, dict)] if blocks else []
+    return any(KINDS[kind].transcribed for kind in kinds if kind in KINDS)
+
+
+def judged_systems(value: StudyMapping) -> list[str]:
+    """Return the systems whose summaries are judged."""
+    blocks = [block for block in value["blocks"] if block["kind"] == ReadingKind.name]
+    names = [str(name) for block in blocks for name in block.get("systems", value["systems"])]
+    return list(dict.fromkeys(names))
+
+
+def transcript_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Iterator[Fault]:
+    """Yield faults of the keys for transcripts and summaries."""
+    texts = [kind for kind in kinds if isinstance(kind, TextKind)]
+    pattern = value.get("transcripts", "")
+    if not texts:
+        if pattern:
+            remedy = "add a block with kind: words or kind: reading"
+            yield Fault("transcripts", "no block is about transcripts", remedy)
+    elif not pattern:
+        remedy = "name a table with item and transcript, or a pattern such as texts/{item}.txt"
+        yield Fault("transcripts", "missing", remedy)
+    elif set("{}") & set(pattern.replace("{item}", "")):
+        yield Fault("transcripts", "allows no braces other than {item}")
+    judged = any(isinstance(kind, ReadingKind) for kind in texts)
+    if "summaries" in value and not judged:
+        yield Fault("summaries", "no block rates summaries", "add a block with kind: reading")
+    if judged and "summaries" not in value:
+        yield Fault("summaries", "missing", "name a file of outputs: item, system and output")
+    if texts:
+        yield from _transcript_only_faults(value, kinds, texts)
+
+
+def _transcript_only_faults(
+    value: StudyMapping, kinds: Sequence[TrialKind], texts: Sequence[TextKind]
+) -> Iterator[Fault]:
+    if len(texts) < len(kinds):
+        message = "transcripts cannot be in the same study as audio or captions"
+        yield Fault("blocks", message, "split the study")
+    for key in ("rows", "feedback"):
+        if value.get(key):
+            yield Fault(key, "not supported for transcripts", "remove this key")
+    heard = any(kind.audio for kind in texts)
+    if heard and "files" not in value:
+        yield Fault("files", "required by audio: true", "for example audio/{item}.wav")
+    if "files" in value and not heard:
+        yield Fault("files", "no block plays audio", "write audio: true under parameters")
+    for number, block in enumerate(value["blocks"]):
+        systems = block.get("systems", value["systems"])
+        if block["kind"] == WordsKind.name and len(systems) > 1:
+            message = f"words shows one transcript per item, but the block has {len(systems)} "
+            path = f"blocks[{number}].systems" if "systems" in block else "systems"
+            yield Fault(path, f"{message}systems", f"write systems: [{ORIGINAL_SYSTEM}]")
 
 
 def missing_sounds(folder: Path, value: StudyMapping) -> list[Problem]:
@@ -152,11 +224,14 @@ def contradictions(
     kinds = [kind_of(block) for block in value["blocks"]]
     valid_kinds = [kind for kind in kinds if not isinstance(kind, UsageError)]
     yield from caption_faults(value, valid_kinds, clips)
+    yield from transcript_faults(value, valid_kinds)
     yield from jury_faults(value)
     yield from _listener_faults(value)
     yield from _covariate_faults(value["balance"], clips)
     yield from _wording_faults(value)
     yield from _form_faults(value["forms"])
+    yield from eligibility_faults(value["forms"])
+    yield from quality_faults(value, valid_kinds)
     yield from _feedback_faults(value)
     yield from _analysis_faults(value, systems)
     yield from by_faults(value, clips)
@@ -326,7 +401,7 @@ def _form_faults(forms: StudyMapping) -> Iterator[Fault]:
 
 def _feedback_faults(value: StudyMapping) -> Iterator[Fault]:
     """Yield faults of device checks, practice feedback and gold answers."""
-    yield from _repeat_faults(value["device"], "device")
+    yield from _device_faults(value["device"])
     if value["feedback"] and not value["training"] and not value.get("rows"):
         yield Fault("feedback", "the study has no practice trials", "set training")
     if "gold" in value and not value["feedback"]:
@@ -338,15 +413,28 @@ def _feedback_faults(value: StudyMapping) -> Iterator[Fault]:
         )
 
 
+def _device_faults(device: StudyMapping) -> Iterator[Fault]:
+    """Yield faults of device checks: repeated ones, and required ones that are not made."""
+    yield from _repeat_faults(device["steps"], "device")
+    yield from _repeat_faults(device["require"], "device.require")
+    for index, step in enumerate(device["require"]):
+        if step not in device["steps"]:
+            yield Fault(f"device.require[{index}]", f'"{step}" is not one of steps', "add it there")
+
+
 def _analysis_faults(value: StudyMapping, systems: Sequence[str]) -> Iterator[Fault]:
     """Yield faults of screening rules and of the planned analysis."""
     kinds = [block["kind"] for block in value["blocks"]]
     for index, rule in enumerate(value["screening"]):
         yield from _rule_faults(rule, f"screening[{index}]", kinds)
+        if rule["rule"] == DEVICE_RULE and not {*value["device"]["steps"]} & {*REQUIRED_STEPS}:
+            message = f"needs a device check ({', '.join(REQUIRED_STEPS)})"
+            yield Fault(f"screening[{index}].rule", message, "add one under device")
     asked = [kind_of(block) for block in value["blocks"]]
     right = [kind for kind in asked if not isinstance(kind, UsageError)]
     if len(right) == len(asked):  # otherwise scales are unknown
         yield from _scale_faults(value["analysis"], {n for kind in right for n in kind.results()})
+        yield from _control_faults(value["screening"], right)
     system_names = [*systems, *_extra_systems(value)]
     for index, pair in enumerate(value["analysis"]["contrasts"]):
         path = f"analysis.contrasts[{index}]"
@@ -409,7 +497,21 @@ def _extra_systems(value: StudyMapping) -> list[str]:
     return [n for k in kinds if not isinstance(k, UsageError) for n in k.extra(reference)]
 
 
+def _control_faults(rules: Sequence[StudyMapping], kinds: Sequence[TrialKind]) -> Iterator[Fault]:
+    """Yield a fault if bs1534 has neither a hidden reference nor an anchor to judge."""
+    pages = [kind for kind in kinds if isinstance(kind, Mushra)]
+    if not pages or any(kind.hidden_reference or kind.anchors for kind in pages):
+        return
+    for index, rule in enumerate(rules):
+        if rule["rule"] == "bs1534":
+            message = "bs1534 needs a hidden reference or an anchor"
+            yield Fault(f"screening[{index}].rule", message, "remove the rule, or add one")
+
+
 def _rule_faults(rule: StudyMapping, path: str, kinds: Sequence[str]) -> Iterator[Fault]:
+    if rule["rule"] in PRESETS:
+        yield from preset_faults(rule, path, kinds)
+        return
     screen = SCREENS[rule["rule"]]
     if screen.kinds and not set(screen.kinds) & set(kinds):
         message = f"{screen.name} needs a block of kind {' or '.join(screen.kinds)}"
@@ -417,5 +519,7 @@ def _rule_faults(rule: StudyMapping, path: str, kinds: Sequence[str]) -> Iterato
     for name, limit in rule.get("limits", {}).items():
         if name not in screen.limits:
             yield Fault(f"{path}.limits.{name}", "unknown limit", nearest(name, screen.limits))
+        elif name not in SIGNED_LIMITS and not limit >= 0:
+            yield Fault(f"{path}.limits.{name}", f"must be at least 0, got {limit:g}")
         elif name in SHARE_LIMITS and limit > 1:
             yield Fault(f"{path}.limits.{name}", f"must be at most 1, got {limit:g}")

@@ -51,8 +51,10 @@ def playlist_rows(study: Study, plan: ListenerPlan) -> list[Row]:
         for trial in session:
             heard = _heard_systems(study, trial, kinds[trial.block])
             file = FILE_SEPARATOR.join([study.file(trial.item, system) for system in heard])
-            captioned = kinds[trial.block].captioned
-            whose = {"captions": FILE_SEPARATOR.join(trial.systems)} if captioned else {}
+            kind, shown = kinds[trial.block], FILE_SEPARATOR.join(trial.systems)
+            whose = {"captions": shown} if kind.captioned else {}
+            if kind.transcribed:
+                file, whose = file if heard else trial.item, {"summaries": shown}
             for scale in trial.scales:
                 row = {"subset": plan.panel, "session": number, "file": file, "scale": scale}
                 rows.append(row | whose)
@@ -61,6 +63,8 @@ def playlist_rows(study: Study, plan: ListenerPlan) -> list[Row]:
 
 def _heard_systems(study: Study, trial: Trial, kind: TrialKind) -> Sequence[str]:
     """Return systems in the order they are heard, X again at the end, without an open reference."""
+    if kind.transcribed:
+        return trial.systems[: len(kind.presented(trial, wording("en"), study.reference))]
     if len(trial.systems) == 1 or kind.captioned:
         return trial.systems[:1]
     shown = kind.presented(trial, wording("en"), study.reference)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from glob import escape, glob
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from unicodedata import normalize
 
 from earwitness.audio.wav import wav_seconds
@@ -150,6 +150,18 @@ MAX_CLIP_SECONDS = 86_400
 Row = dict[str, Any]
 
 
+class DurationSource(Protocol):
+    """Source of the durations of clips that a table does not give, with the names it knows."""
+
+    def seconds(self, clip: Clip) -> float:
+        """Return the duration of a clip; NaN if it is unknown."""
+        ...
+
+    def names(self) -> list[str]:
+        """Return all items."""
+        ...
+
+
 @dataclass
 class StudyMaterial:
     """Clips and their problems."""
@@ -158,7 +170,9 @@ class StudyMaterial:
     problems: list[Problem] = field(default_factory=list)
 
 
-def read_clips(path: Path, sounds: Sounds | None, folders: Sequence[str] = ()) -> StudyMaterial:
+def read_clips(
+    path: Path, sounds: DurationSource | None, folders: Sequence[str] = ()
+) -> StudyMaterial:
     """Read a table of clips; durations may be missing if audio files exist.
 
     ``folders`` are the names for which a ``file.NAME`` column is allowed; if empty, any.
@@ -260,7 +274,7 @@ def _column_faults(columns: Sequence[str]) -> Iterator[Fault]:
 def _take_clips(
     source: str,
     rows: list[tuple[int, Row]],
-    sounds: Sounds | None,
+    sounds: DurationSource | None,
     folders: Sequence[str],
     material: StudyMaterial,
 ) -> None:
@@ -283,7 +297,7 @@ def _take_clips(
         lines.setdefault(normalize("NFC", str(row.get("name"))), line)
 
 
-def _clip_seconds(row: Row, clip: Clip, sounds: Sounds | None) -> float:
+def _clip_seconds(row: Row, clip: Clip, sounds: DurationSource | None) -> float:
     if row.get("seconds") not in (None, ""):
         return float(row["seconds"])
     seconds = float("nan") if sounds is None else sounds.seconds(clip)
@@ -509,16 +523,17 @@ def draft_clips(value: Mapping[str, Any]) -> list[Clip]:
     per_block = [block.get("clips", EXAMPLE_CLIPS_PER_LISTENER) for block in value["blocks"]]
     count = max(value["panels"] * max(per_block), sum(per_block) + value["training"])
     message = f"the plan assumes {count} clips of {EXAMPLE_SECONDS:g} s each"
-    _warn_missing(value["material"], message)
+    warn_missing(value["material"], message)
     return [Clip(f"clip{number:03}", EXAMPLE_SECONDS) for number in range(1, count + 1)]
 
 
 def draft_captions(table: str, items: Sequence[str], systems: Sequence[str]) -> Captions:
     """Return an example caption for every item and system; a warning names the missing table."""
-    _warn_missing(table, "the plan assumes one caption per clip and system")
+    warn_missing(table, "the plan assumes one caption per clip and system")
     return Captions(dict.fromkeys(product(items, systems), "Example caption."))
 
 
-def _warn_missing(table: str, assumption: str) -> None:
+def warn_missing(table: str, assumption: str) -> None:
+    """Warn that a table does not exist yet, and state what the plan assumes."""
     message = f"{table} does not exist yet — {assumption}"
     warnings.warn(message, EarwitnessWarning, stacklevel=2)

@@ -7,16 +7,30 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from earwitness.errors import InputError, Problem, UsageError
 from earwitness.io.schema import Fault, fill_defaults
 from earwitness.io.yaml import YamlDocument, read_yaml
+from earwitness.studies.file.check_clips import (
+    build_eligible,
+    build_hearing,
+    build_quality,
+    build_rules,
+    check_scales,
+    count_faults,
+    missing_clip_faults,
+    missing_digits,
+    read_check_clips,
+)
 from earwitness.studies.file.checks import (
     add_rubric,
     contradictions,
     is_captioned,
+    is_transcribed,
+    judged_systems,
     kind_of,
     missing_sounds,
 )
@@ -36,39 +50,62 @@ from earwitness.studies.file.material import (
     read_gold,
     with_numbers,
 )
-from earwitness.studies.file.schema import StudyKeys, check_study_file
-from earwitness.studies.screening import SCREENS
+from earwitness.studies.file.schema import DeviceKeys, StudyKeys, check_study_file
+from earwitness.studies.file.transcripts import (
+    Transcripts,
+    draft_transcripts,
+    read_summaries,
+    read_transcripts,
+)
+from earwitness.studies.screening import PRESETS, SCREENS
 from earwitness.studies.study import (
     ALL_SCALES,
     DEFAULT_SOUND_PATTERN,
+    PAD_LENGTHS,
     Analysis,
+    CheckClip,
     Clip,
     Gold,
     Jury,
+    QualityControl,
     Question,
-    Rule,
     Study,
     StudyBlock,
 )
 from earwitness.studies.trials import KINDS
+from earwitness.studies.trials.words import WordsKind
 
 # --- Digest of a study ---------------------------------------------------------------------------
 
 
-KEYS_OUTSIDE_DIGEST = ("digest", "listeners", "juries")  # more listeners change no other plan
+# more listeners change no other plan
+KEYS_OUTSIDE_DIGEST = ("digest", "former_digest", "listeners", "juries")
 # added later: omitted when unused, so that older digests do not change
-DIGEST_KEYS_IF_USED = ("device", "feedback", "gold")
+DIGEST_KEYS_IF_USED = ("device", "feedback", "gold", "device_required", "device_tries", "hearing")
 # the same for keys of the analysis
 DIGEST_ANALYSIS_KEYS_IF_USED = ("by", "margins", "test", "anchors", "adjust")
+# and for parameters of trial kinds
+DIGEST_PARAMETERS_IF_USED = ("open_reference", "hidden_reference", "restart")
+
+
+TEXT_KEYS = ("title", "language", "wordings", "instructions", "consent")
+FORM_KEYS = ("before", "after")
 
 
 def with_digest(study: Study) -> Study:
-    """Return a study with the digest of everything that decides what is heard and computed."""
+    """Return a study with the digest of everything that decides what is heard and computed.
+
+    Texts are left out, so that a better wording does not make links and answers invalid.
+    """
     value = {key: entry for key, entry in asdict(study).items() if key not in KEYS_OUTSIDE_DIGEST}
     value = {key: entry for key, entry in value.items() if entry or key not in DIGEST_KEYS_IF_USED}
+    if study.lengths == PAD_LENGTHS:
+        del value["lengths"]
     for clip in (*value["material"], *value["anchors"]):
         if not clip["captions"]:
             del clip["captions"]
+        if not clip["transcript"]["words"]:
+            del clip["transcript"]
     planned, usual = value["analysis"], asdict(Analysis())
     value["analysis"] = {
         k: entry
@@ -76,10 +113,51 @@ def with_digest(study: Study) -> Study:
         if entry != usual[k] or k not in DIGEST_ANALYSIS_KEYS_IF_USED
     }
     for block in value["blocks"]:
-        block["parameters"] = {**KINDS[block["kind"]].parameters(), **block["parameters"]}
+        usual_parameters = KINDS[block["kind"]].parameters()
+        block["parameters"] = {
+            name: entry
+            for name, entry in {**usual_parameters, **block["parameters"]}.items()
+            if entry != usual_parameters.get(name) or name not in DIGEST_PARAMETERS_IF_USED
+        }
     value["wordings"] = {key: entry for key, entry in value["wordings"].items() if entry}
-    canonical = json.dumps(value, sort_keys=True)
-    return replace(study, digest=hashlib.sha256(canonical.encode()).hexdigest())
+    _omit_unused_quality(value, study.quality)
+    former_digest = _hash_json(value)
+    for key in TEXT_KEYS:
+        del value[key]
+    for question in (question for key in FORM_KEYS for question in value[key]):
+        del question["prompt"]
+    return replace(study, digest=_hash_json(value), former_digest=former_digest)
+
+
+def _hash_json(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def study_texts(study: Study) -> dict[str, str]:
+    """Return the texts of a study that its digest leaves out, by the key of the study file."""
+    texts = {key: getattr(study, key) for key in TEXT_KEYS if key != "wordings"}
+    for group, words in study.wordings.items():
+        for name, entry in words.items():
+            shown = entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False)
+            texts[f"wordings.{group}.{name}"] = shown
+    for when in FORM_KEYS:
+        texts |= {f"forms.{when}.{one.name}": one.prompt for one in getattr(study, when)}
+    return {name: text for name, text in texts.items() if text}
+
+
+def _omit_unused_quality(value: dict[str, Any], quality: QualityControl) -> None:
+    """Remove what quality control adds to a study that does not use it, and lengths of clips."""
+    if quality == QualityControl():
+        del value["quality"]
+    else:
+        for clip in value["quality"]["clips"]:
+            del clip["seconds"]  # unknown where audio files are missing
+    for question in (*value["before"], *value["after"]):
+        if question["eligible"] is None:
+            del question["eligible"]
+    for plan in value["plans"]:
+        for trial in (*plan["training"], *plan["anchors"], *chain.from_iterable(plan["sessions"])):
+            del trial["role"]
 
 
 # --- Reading the study file ----------------------------------------------------------------------
@@ -124,7 +202,8 @@ def read_study(
     file = read_yaml(place)
     faults = list(check_study_file(file.value, ""))
     if isinstance(file.value, dict) and isinstance(file.value.get("files"), str):
-        faults += pattern_faults(file.value["files"], captioned=is_captioned(file.value))
+        shared = is_captioned(file.value) or is_transcribed(file.value)
+        faults += pattern_faults(file.value["files"], captioned=shared)
     if not isinstance(file.value, dict):
         _refuse(file, faults)
     wrong = {re.split(r"[.\[]", fault.field)[0] for fault in faults}
@@ -138,6 +217,8 @@ def read_study(
         )
         faulty = contradictions(value, material.clips, practice=practice)
         more = [fault for fault in faulty if _is_new_fault(fault, wrong)]
+        quality = build_quality(value["quality"], material.checks)
+        more += [*count_faults(quality), *missing_clip_faults(value, quality)]
         _refuse(file, [*faults, *more], material.problems)
         return _build_study(value, material, place.parent)
     _refuse(file, faults, _table_problems(place.parent, file.value))
@@ -168,10 +249,13 @@ def _fill_defaults(value: StudyDict) -> StudyDict:
     """Return the keys of a study file with defaults filled in on every level."""
     filled = fill_defaults(value, StudyKeys)
     filled["blocks"] = [add_rubric(block, filled.get("rubric")) for block in filled["blocks"]]
+    device = filled["device"] if isinstance(filled["device"], dict) else {"steps": filled["device"]}
+    filled["device"] = fill_defaults(device, DeviceKeys)
     if filled["juries"]:
         filled.setdefault("listeners", sum(filled["juries"].values()))
     for rule in filled["screening"]:
-        rule["limits"] = {**SCREENS[rule["rule"]].limits, **rule["limits"]}
+        if rule["rule"] not in PRESETS:
+            rule["limits"] = {**SCREENS[rule["rule"]].limits, **rule["limits"]}
     return filled
 
 
@@ -183,6 +267,7 @@ class _NamedMaterial:
     anchors: list[Clip] = field(default_factory=list)
     gold: list[Gold] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    checks: list[CheckClip] = field(default_factory=list)
 
 
 def _read_material(
@@ -195,11 +280,12 @@ def _read_material(
     draft: bool,
 ) -> _NamedMaterial:
     sounds = _locate_sounds(folder, value, without)
+    texts = _read_transcripts(folder, value, draft=draft) if looked else None
     free = draft and not {"files", "rows"} & set(value)  # clips are named nowhere else
     if looked and free and is_missing(folder, value.get("material")):
         material = StudyMaterial(draft_clips(value))
     else:
-        material = _list_clips(folder, value, sounds) if looked else StudyMaterial()
+        material = _list_clips(folder, value, sounds, texts) if looked else StudyMaterial()
     named = _NamedMaterial(
         with_numbers(material.clips, list(map(str, value["balance"]["numbers"]))),
         problems=material.problems,
@@ -218,12 +304,60 @@ def _read_material(
             captions = read_captions(folder / value["captions"], names, systems)
         named.clips = captions.of(named.clips, systems)
         named.problems += captions.problems if looked and names else []
+    if texts is not None:
+        _add_texts(named, folder, value, texts, sounds if heard else None, draft=draft)
     if heard:
         named.problems += missing_sounds(folder, value)
     if value.get("gold"):
         gold = read_gold(folder / value["gold"], _gold_vocabulary(value, named.clips))
         named.gold, named.problems = gold.values, named.problems + gold.problems
+    if heard and (test := build_hearing(value.get("hearing"))) is not None:
+        named.problems += missing_digits(folder, test)
+    if table := value["quality"].get("clips"):
+        scales = check_scales(value["blocks"][0])
+        checks = read_check_clips(folder / table, folder, scales, heard=heard)
+        named.checks, named.problems = checks.clips, named.problems + checks.problems
     return named
+
+
+def _read_transcripts(folder: Path, value: StudyDict, *, draft: bool) -> Transcripts | None:
+    """Return the transcripts of a study, or None if it has none or they are drafted later."""
+    if not is_transcribed(value) or not value.get("transcripts"):
+        return None
+    if draft and is_missing(folder, value["transcripts"]):
+        return Transcripts()
+    return read_transcripts(folder, value["transcripts"], None)
+
+
+def _add_texts(
+    named: _NamedMaterial,
+    folder: Path,
+    value: StudyDict,
+    texts: Transcripts,
+    sounds: Sounds | None,
+    *,
+    draft: bool,
+) -> None:
+    """Add transcripts and summaries to the clips, and their problems."""
+    if draft and is_missing(folder, value["transcripts"]):
+        texts = draft_transcripts(value["transcripts"], named.clips)
+    kinds = [kind_of(block) for block in value["blocks"]]
+    highlight = any(isinstance(kind, WordsKind) and kind.highlights for kind in kinds)
+    named.problems += texts.problems
+    if texts.texts:
+        named.problems += texts.find_missing(named.clips)
+        named.problems += texts.find_time_faults(named.clips, sounds, highlight=highlight)
+    named.clips = texts.of(named.clips)
+    systems, table = judged_systems(value), value.get("summaries")
+    names = [clip.name for clip in named.clips]
+    if not table or not systems or not names:
+        return
+    if draft and is_missing(folder, table):
+        summaries = draft_captions(table, names, systems)
+    else:
+        summaries = read_summaries(folder / table, texts, names, systems)
+    named.clips = summaries.of(named.clips, systems)
+    named.problems += summaries.problems
 
 
 def _gold_vocabulary(value: StudyDict, clips: Sequence[Clip]) -> GoldVocabulary:
@@ -239,7 +373,7 @@ def _locate_sounds(folder: Path, value: StudyDict, without: Sequence[str]) -> So
     if "files" not in value:
         return None
     wanted = [name for name in _sound_folders(value) if name not in without]
-    if is_captioned(value):
+    if is_captioned(value) or is_transcribed(value):
         wanted = wanted[:1]
     return Sounds(folder, value["files"], wanted)
 
@@ -254,9 +388,15 @@ def _sound_folders(value: StudyDict) -> list[str]:
     return list(dict.fromkeys(folders))
 
 
-def _list_clips(folder: Path, value: StudyDict, sounds: Sounds | None) -> StudyMaterial:
+def _list_clips(
+    folder: Path, value: StudyDict, sounds: Sounds | None, texts: Transcripts | None
+) -> StudyMaterial:
     if "material" in value:
-        return read_clips(folder / value["material"], sounds, _sound_folders(value))
+        return read_clips(folder / value["material"], sounds or texts, _sound_folders(value))
+    if texts is not None and (texts.texts or texts.problems):
+        return StudyMaterial(texts.clips(sounds))
+    if is_transcribed(value) and not value.get("transcripts"):
+        return StudyMaterial()  # reported elsewhere
     if sounds is not None:
         return read_folders(sounds)
     message = "required unless files is set: name a table of clips"
@@ -266,6 +406,7 @@ def _list_clips(folder: Path, value: StudyDict, sounds: Sounds | None) -> StudyM
 def _build_study(value: StudyDict, named: _NamedMaterial, folder: Path) -> Study:
     systems = tuple(map(str, value["systems"]))
     share = len(named.clips) // value["panels"]
+    quality = build_quality(value["quality"], named.checks)
     study = Study(
         title=value["title"],
         seed=value["seed"],
@@ -287,12 +428,17 @@ def _build_study(value: StudyDict, named: _NamedMaterial, folder: Path) -> Study
         consent=value["consent"],
         before=_build_questions(value["forms"]["before"]),
         after=_build_questions(value["forms"]["after"]),
-        screening=tuple(Rule(rule["rule"], rule["limits"]) for rule in value["screening"]),
+        screening=build_rules(value["screening"], quality),
         analysis=_build_analysis(value["analysis"]),
-        device=tuple(value["device"]),
+        device=tuple(value["device"]["steps"]),
+        device_required=tuple(value["device"]["require"]),
+        device_tries=value["device"]["tries"] if value["device"]["require"] else 0,
         feedback=value["feedback"],
         gold=tuple(named.gold),
+        lengths=value["lengths"],
         juries=tuple(Jury(str(name), count) for name, count in value["juries"].items()),
+        quality=quality,
+        hearing=build_hearing(value.get("hearing")),
     )
     return with_digest(
         _add_playlists(study, folder / value["rows"]) if value.get("rows") else study
@@ -344,6 +490,7 @@ def _build_questions(asked: list[StudyDict]) -> tuple[Question, ...]:
             question["answer"],
             tuple(question.get("options", ())),
             question["needed"],
+            build_eligible(question.get("eligible")),
         )
         for question in asked
     )

@@ -8,15 +8,17 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from earwitness.io.schema import Name, choice_of, derive_check, number_range, whole_range
-from earwitness.studies.device import DEVICE_STEPS
+from earwitness.studies.device import DEFAULT_DEVICE_TRIES, DEVICE_STEPS, REQUIRED_STEPS
 from earwitness.studies.rubric import ROLES
-from earwitness.studies.screening import SCREENS
+from earwitness.studies.screening import PRESETS, SCREENS
 from earwitness.studies.study import (
     ANALYSIS_ADJUSTMENTS,
     ANALYSIS_CORRECTIONS,
     ANALYSIS_INTERVALS,
     ANALYSIS_TESTS,
     DEFAULT_SOUND_PATTERN,
+    LENGTH_POLICIES,
+    PAD_LENGTHS,
 )
 from earwitness.studies.trials import KINDS
 from earwitness.studies.wording import LANGUAGES
@@ -83,6 +85,13 @@ class BlockKeys(Struct, kw_only=True, forbid_unknown_fields=True):
 # --- Forms, screening and analysis ---------------------------------------------------------------
 
 
+class EligibleRangeKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Numbers with which a person may take part."""
+
+    min: Annotated[float, Meta(description="smallest number")] | UnsetType = UNSET
+    max: Annotated[float, Meta(description="largest number")] | UnsetType = UNSET
+
+
 class QuestionKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     """A question of a form."""
 
@@ -100,6 +109,13 @@ class QuestionKeys(Struct, kw_only=True, forbid_unknown_fields=True):
         | UnsetType
     ) = UNSET
     needed: Annotated[bool, Meta(description="whether an answer is required")] = True
+    eligible: Annotated[
+        Annotated[list[str], NonEmpty] | EligibleRangeKeys | UnsetType,
+        Meta(
+            description="answers with which a person may take part: options of a choice, or min "
+            "and max of a number; other answers end the test politely"
+        ),
+    ] = UNSET
 
 
 class FormKeys(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -109,16 +125,83 @@ class FormKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     after: Annotated[list[QuestionKeys], Meta(description="questions after listening")] = []
 
 
+class HearingKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A digit-triplet hearing test."""
+
+    digits: Annotated[
+        str,
+        Meta(description="path pattern of recordings of the digits, such as digits/{digit}.wav"),
+    ]
+    triplets: Annotated[
+        int, whole_range(8, 60), Meta(description="number of triplets of digits")
+    ] = 24
+    max_srt: (
+        Annotated[
+            float,
+            number_range(-30, 10),
+            Meta(
+                description="highest speech reception threshold (dB) of people who may take part "
+                "(default: all may)"
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+class QualityKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Quality control inside sessions."""
+
+    clips: (
+        Annotated[
+            str,
+            Meta(
+                description="table of gold and trapping clips, CSV: file, role (gold or trap), "
+                "scale (empty: all scales), value"
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    gold: (
+        Annotated[
+            int,
+            whole_range(0),
+            Meta(description="number of gold clips per session (default: 1 if the table has any)"),
+        ]
+        | UnsetType
+    ) = UNSET
+    traps: (
+        Annotated[
+            int,
+            whole_range(0),
+            Meta(
+                description="number of trapping clips per session (default: 1 if the table has any)"
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    repeats: Annotated[
+        float,
+        number_range(0, 0.5),
+        Meta(description="share of the trials of a session that are presented again later in it"),
+    ] = 0
+    ineligible_code: Annotated[
+        str, Meta(description="code shown to people who may not take part")
+    ] = ""
+    results: Annotated[
+        bool, Meta(description="whether listeners see their own ratings at the end")
+    ] = False
+
+
 class RuleKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     """A screening rule."""
 
     rule: Annotated[
         str,
-        choice_of("rule", SCREENS),
+        choice_of("rule", (*SCREENS, *PRESETS)),
         Meta(description="screening rule, which decides which listeners are excluded"),
     ]
     limits: Annotated[
-        dict[str, Amount], Meta(description="limits that replace the defaults of the rule")
+        dict[str, float], Meta(description="limits that replace the defaults of the rule")
     ] = {}
 
 
@@ -264,6 +347,25 @@ class RubricKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     ) = UNSET
 
 
+# --- Device checks -------------------------------------------------------------------------------
+
+
+DeviceSteps = list[Annotated[str, choice_of("step", DEVICE_STEPS)]]
+
+
+class DeviceKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Checks of the listener's device, and those that must be passed."""
+
+    steps: Annotated[DeviceSteps, NonEmpty, Meta(description="checks, in order")]
+    require: Annotated[
+        list[Annotated[str, choice_of("step", REQUIRED_STEPS)]],
+        Meta(description="checks that listeners must pass to take part (5 of 6 rounds)"),
+    ] = []
+    tries: Annotated[
+        Positive, Meta(description="number of tries before a listener is turned away")
+    ] = DEFAULT_DEVICE_TRIES
+
+
 # --- The study file ------------------------------------------------------------------------------
 
 
@@ -332,14 +434,49 @@ class StudyKeys(Struct, kw_only=True, forbid_unknown_fields=True):
         ]
         | UnsetType
     ) = UNSET
+    transcripts: (
+        Annotated[
+            str,
+            Meta(
+                description="transcripts for words and reading: a table, JSONL or CSV (item, and "
+                "transcript, words or ctm), or a path pattern such as transcripts/{item}.ctm"
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    summaries: (
+        Annotated[
+            str,
+            Meta(
+                description="summaries for reading: scored outputs (JSONL), or a table with item, "
+                "system and summary"
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     rubric: Annotated[
         Name | RubricKeys | UnsetType,
         Meta(description="rubric by which captions are judged (default: thumbs)"),
     ] = UNSET
     device: Annotated[
-        list[Annotated[str, choice_of("step", DEVICE_STEPS)]],
-        Meta(description="checks of the listener's device before the first trial"),
+        DeviceSteps | DeviceKeys,
+        Meta(
+            description="checks of the listener's device before the first trial: a list of steps, "
+            "or steps and those that listeners must pass"
+        ),
     ] = []
+    lengths: Annotated[
+        str,
+        choice_of("lengths", LENGTH_POLICIES),
+        Meta(
+            description="sounds of a clip that differ in length between systems: pad appends "
+            "silence in browsers, so that file sizes do not reveal the system"
+        ),
+    ] = PAD_LENGTHS
+    hearing: Annotated[
+        HearingKeys | UnsetType,
+        Meta(description="digit-triplet hearing test in noise before the first trial"),
+    ] = UNSET
     balance: Annotated[
         BalanceKeys, Meta(description="covariates on which subsets are balanced")
     ] = field(default_factory=BalanceKeys)
@@ -371,6 +508,10 @@ class StudyKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     forms: Annotated[FormKeys, Meta(description="questionnaires before and after listening")] = (
         field(default_factory=FormKeys)
     )
+    quality: Annotated[
+        QualityKeys,
+        Meta(description="gold, trapping and repeated trials, and what listeners see at the end"),
+    ] = field(default_factory=QualityKeys)
     screening: Annotated[
         list[RuleKeys], Meta(description="rules by which listeners are excluded from the analysis")
     ] = []

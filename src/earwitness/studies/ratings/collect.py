@@ -18,6 +18,9 @@ from earwitness.studies.analysis.pipeline import RatingSet
 from earwitness.studies.analysis.settings import AnalysisSettings, known_scales, parse_anchors
 from earwitness.studies.answers import SIMULATED_TIMESTAMP
 from earwitness.studies.design.report import study_procedure
+from earwitness.studies.device import device_hits
+from earwitness.studies.pages import DEVICE_PAGE
+from earwitness.studies.quality import QualityEvidence, evidence_of_answers
 from earwitness.studies.ratings.columns import AUTO_LAYOUT, KnownNames, Limit
 from earwitness.studies.ratings.from_answers import (
     comments_from_answers,
@@ -34,6 +37,7 @@ from earwitness.studies.rubric_totals import (
     off_scale,
     with_totals,
 )
+from earwitness.studies.screening import DeviceHits
 from earwitness.studies.study import ALL_SCALES, STORE_FILE_NAME, Study
 from earwitness.studies.trials import block_kind
 
@@ -217,6 +221,7 @@ class RatingCollection:
     faults: list[RatingFault] = field(default_factory=list)
     rubric: str = ""
     comments: list[tuple[Who, StimulusComment]] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
     raters: dict[tuple[Key, str], int] = field(default_factory=dict)
     blank_rows: set[tuple[Key, Who]] = field(default_factory=set)
     blank_totals: list[Rating] = field(default_factory=list)
@@ -334,6 +339,18 @@ def _value_text(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
+def device_results(study: Study, answers: Iterable[Answer]) -> dict[Who, DeviceHits]:
+    """Return the results of required device checks per listener; of all if none is required."""
+    wanted = study.device_required or study.device
+    return {
+        answer.listener: {
+            step: hits for step, hits in device_hits(answer.values).items() if step in wanted
+        }
+        for answer in answers
+        if answer.page == DEVICE_PAGE
+    }
+
+
 def form_groups(study: Study, answers: Iterable[Answer]) -> dict[str, Grouping]:
     """Return the answers of listeners to form questions, by question."""
     asked = {question.name for question in (*study.before, *study.after)}
@@ -430,6 +447,7 @@ def read_rating_set(
     """
     check_ratings(files, None)
     collection, simulated = RatingCollection(study_groups(plan)), False
+    devices = dict[Who, DeviceHits]()
     for path in files:
         if _has_answers(path):
             name = path.name if isinstance(path, RecordSource) else str(path)
@@ -441,6 +459,8 @@ def read_rating_set(
             file = Input(name, hashlib.sha256(content).hexdigest(), len(content))
             collection.add_answers(settings.rubric, rated, file, settings.blank)
             collection.join(form_groups(plan, answers.values()), name)
+            collection.answers += answers.values()
+            devices |= device_results(plan, answers.values())
             collection.comments += comments_from_answers((one, None) for one in answers.values())
             simulated |= any(answer.at == SIMULATED_TIMESTAMP for answer in answers.values())
         else:
@@ -452,11 +472,13 @@ def read_rating_set(
     return replace(
         material,
         simulated=simulated,
+        devices=devices,
         groups={**collection.study_groups, **collection.groups},
         captions={**material.captions, **collection.captions},
         faults=tuple(collection.faults),
         rubric=collection.rubric,
         comments=tuple(collection.comments),
+        quality=evidence_of_answers(plan, collection.answers) if plan else QualityEvidence(),
         **_rows_with_blanks(collection),
     )
 
@@ -538,11 +560,13 @@ def stored_rating_set(
     inputs = (Input(stored.name, stored.sha256, len(stored.lines)),)
     gathered = RatingCollection()
     gathered.add_answers(settings.rubric, stored.ratings(), inputs[0], settings.blank)
-    material = rating_set(plan, gathered.ratings, inputs)
+    material = rating_set(plan, gathered.ratings, inputs, stored.notes)
     groups = {**material.groups, **form_groups(plan, stored.answers)}
     return replace(
         material,
         plays=stored.plays(),
+        quality=stored.quality(),
+        devices=device_results(plan, stored.answers),
         groups=groups,
         faults=tuple(gathered.faults),
         **_rows_with_blanks(gathered),

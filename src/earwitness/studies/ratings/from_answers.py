@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.core import Answer, Key, Rating
-from earwitness.errors import BadAnswer, EarwitnessWarning, InputError, Problem
+from earwitness.errors import BadAnswer, EarwitnessWarning, InputError, Problem, UsageError
 from earwitness.studies.answers import AnswerLines, AnswersFile
 from earwitness.studies.design.plan import scale_orders
 from earwitness.studies.design.report import study_design
@@ -31,10 +31,18 @@ from earwitness.studies.pages import (
     read_page,
 )
 from earwitness.studies.results import StimulusComment, Who
-from earwitness.studies.study import Design, ListenerPlan, Study, Trial
+from earwitness.studies.study import (
+    CHECK_SYSTEMS,
+    Design,
+    ListenerPlan,
+    SpokenText,
+    Study,
+    Trial,
+)
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.base import LETTERS
 from earwitness.studies.trials.rubric import COMMENT_FIELD
+from earwitness.studies.trials.words import POSITIONS_FIELD, WordsKind
 from earwitness.version import __version__
 
 StudySource = str | PathLike[str] | Study
@@ -73,12 +81,69 @@ def study_ratings(study: StudySource, answers: str | PathLike[str]) -> list[dict
     return rating_records(ratings_from_answers(design.study, lines, str(answers)))
 
 
+def study_summaries(study: StudySource, answers: str | PathLike[str]) -> list[dict[str, Any]]:
+    """Return the manual summaries of a study with ``words`` trials, as lines of a references file.
+
+    Parameters
+    ----------
+    study
+        Study or path of its file.
+    answers
+        Path of the file of answers (JSON Lines).
+
+    Returns
+    -------
+    list of dict
+        item, words (with times, if known) and references of every item that has a summary; the
+        annotator is the number of the listener. Practice is left out.
+
+    Raises
+    ------
+    InputError
+        If answers are invalid or do not match the design of the study.
+    UsageError
+        If the study has no ``words`` trials.
+
+    Examples
+    --------
+    >>> summaries = study_summaries("study.yaml", "answers.jsonl")
+    >>> summaries[0]["references"][0]
+    {'annotator': '1', 'positions': [1, 3, 4, 5, 6]}
+    """
+    design, lines = study_answers(study, answers)
+    plan = design.study
+    if all(block.kind != WordsKind.name for block in plan.blocks):
+        raise UsageError(f"the study has no {WordsKind.name} trials, so it has no summaries")
+    ratings_from_answers(plan, lines, str(answers))  # refuses invalid answers
+    made: dict[str, list[dict[str, Any]]] = {}
+    for answer in sorted(lines.values(), key=lambda one: one.listener):
+        if answer.heard is not None and answer.page[:1].isdigit():
+            positions = answer.values.get(POSITIONS_FIELD)
+            if positions is not None:
+                person = {"annotator": str(answer.listener), POSITIONS_FIELD: positions}
+                made.setdefault(answer.heard["item"], []).append(person)
+    names = [clip.name for clip in plan.material if clip.name in made]
+    return [
+        {"item": name, "words": _word_entries(plan.transcript(name)), "references": made[name]}
+        for name in names
+    ]
+
+
+def _word_entries(transcript: SpokenText) -> list[Any]:
+    """Return words as in a references file: with times if these are known."""
+    if not transcript.times:
+        return list(transcript.words)
+    pairs = zip(transcript.words, transcript.times, strict=True)
+    return [[word, start, end] for word, (start, end) in pairs]
+
+
 def study_answers(
     study: StudySource, answers: str | PathLike[str], content: bytes | None = None
 ) -> tuple[Design, Mapping[int, Answer]]:
     """Return the design of a study, and its answers by line number, from a file or ``content``."""
     design = study_design(study)
-    file = AnswersFile(Path(answers), design.study.digest, content)
+    plan = design.study
+    file = AnswersFile(Path(answers), plan.digest, content, plan.former_digest)
     return design, read_checked_answers(design, file).lines
 
 
@@ -180,7 +245,8 @@ class _AnsweredPages:
         if trial is None or not number.isdecimal() or not self._is_listener(answer.listener):
             raise BadAnswer([_no_page(answer)])
         session = int(part) if part.isdecimal() else 0
-        return Page(answer.page, {}, trial, session, (), session > 0, int(number))
+        counts = session > 0 and trial.systems[0] not in CHECK_SYSTEMS
+        return Page(answer.page, {}, trial, session, (), counts, int(number))
 
     def _trial(self, answer: Answer, part: str, presented: Mapping[str, Any]) -> Trial | None:
         """Return the trial that was presented, or None if the study has no such session."""
@@ -261,13 +327,16 @@ def comments_from_answers(
 ) -> Iterator[tuple[Who, StimulusComment]]:
     """Yield the comments on trials that count, each with its listener.
 
-    Answers come with their metadata, if known, which have the comments on single sounds.
+    Answers come with their metadata, if known, which have the comments on single sounds; answers
+    of a file have these comments themselves.
     """
     for answer, meta in answers:
         if answer.heard is None or not answer.page[:1].isdigit():
             continue
         systems = answer.heard["systems"]
-        texts = [(" – ".join(systems), (meta or {}).get(COMMENT_FIELD))]
+        if systems[0] in CHECK_SYSTEMS:
+            continue
+        texts = [(" – ".join(systems), (meta or {}).get(COMMENT_FIELD, answer.comment))]
         texts += [
             (system, answer.values.get(f"{letter}.{COMMENT_FIELD}"))
             for letter, system in zip(LETTERS, systems, strict=False)

@@ -106,10 +106,14 @@ def results_tables(results: Results) -> dict[str, TableRows]:
     return {name.removesuffix(".csv"): table for name, table in ordered if table[1]}
 
 
+# columns with names of listeners, answers to forms, and cells and file names of workbooks
+OUTSIDE_COLUMNS = ("listener", "group", "first", "second", "told", "where")
+
+
 def tables_csv(results: Results) -> dict[str, str]:
     """Return CSV tables by file name; empty tables are omitted."""
     return {
-        f"{name}.csv": csv_table(header, rows)
+        f"{name}.csv": csv_table(header, rows, OUTSIDE_COLUMNS)
         for name, (header, rows) in results_tables(results).items()
     }
 

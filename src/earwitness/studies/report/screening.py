@@ -129,12 +129,44 @@ def _unheard_condition(limits: Limits) -> str:
     return f"more than {100 * limits['share']:g} % of the sounds not played to the end"
 
 
+def _gold_condition(limits: Limits) -> str:
+    return (
+        f"more than {100 * limits['share']:g} % of the answers to gold clips wrong by more than "
+        f"{limits['tolerance']:g}"
+    )
+
+
+def _traps_condition(limits: Limits) -> str:
+    return f"more than {100 * limits['share']:g} % of the answers to trapping clips wrong"
+
+
+def _repeats_condition(limits: Limits) -> str:
+    return (
+        f"more than {100 * limits['share']:g} % of the repeated votes changed by more than "
+        f"{limits['tolerance']:g}"
+    )
+
+
+def _hasty_condition(limits: Limits) -> str:
+    least = f" or {limits['seconds']:g} s" * bool(limits["seconds"])
+    whole = f", or the whole test in less than {limits['minutes']:g} min"
+    return (
+        f"more than {100 * limits['share']:g} % of the trials answered faster than the sounds "
+        f"last{least}" + whole * bool(limits["minutes"])
+    )
+
+
 RULE_CONDITIONS: dict[str, Callable[[Limits], str]] = {
     "p808": _p808_condition,
     "bs1534": _bs1534_condition,
     "bs1116": _bs1116_condition,
     "bt500": _bt500_condition,
     "unheard": _unheard_condition,
+    "gold": _gold_condition,
+    "traps": _traps_condition,
+    "repeats": _repeats_condition,
+    "hasty": _hasty_condition,
+    "hearing": lambda limits: f"speech reception threshold above {limits['max_srt']:g} dB",
 }
 
 

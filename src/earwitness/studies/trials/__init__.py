@@ -1,16 +1,17 @@
-"""Trial kinds by name, from ACR and P.835 to MUSHRA and rubrics, including plug-ins."""
+"""Trial kinds by name, from ACR and P.835 to MUSHRA, rubrics and summaries, and plug-ins."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from earwitness.plugins import TRIAL_GROUP, PluginTable
-from earwitness.studies.study import StudyBlock
+from earwitness.studies.study import Study, StudyBlock, Trial
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.trials.mushra import BS1116, Mushra
 from earwitness.studies.trials.pairs import AB, ABX, CCR, Preference
 from earwitness.studies.trials.rubric import RubricKind
 from earwitness.studies.trials.single import ACR, DCR, P835
+from earwitness.studies.trials.words import ReadingKind, WordsKind
 
 BUILT_IN_KINDS: tuple[type[TrialKind], ...] = (
     P835,
@@ -23,6 +24,8 @@ BUILT_IN_KINDS: tuple[type[TrialKind], ...] = (
     ABX,
     Preference,
     RubricKind,
+    WordsKind,
+    ReadingKind,
 )
 
 
@@ -44,3 +47,9 @@ KINDS: PluginTable[type[TrialKind]] = PluginTable(
 def block_kind(block: StudyBlock) -> TrialKind:
     """Return the trial kind of a block, with its parameters."""
     return KINDS[block.kind](**block.parameters)
+
+
+def trial_kind(study: Study, trial: Trial) -> TrialKind:
+    """Return the kind of a trial, with the transcript of its item, if any."""
+    kind = block_kind(study.blocks[trial.block])
+    return kind.with_transcript(study.transcript(trial.item)) if kind.transcribed else kind

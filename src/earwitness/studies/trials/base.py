@@ -13,7 +13,7 @@ from earwitness.core import Key, Rating
 from earwitness.errors import BadAnswer, UsageError
 from earwitness.studies.design.orders import PanelHistory, listener_order
 from earwitness.studies.population import Person
-from earwitness.studies.study import Scale, Trial
+from earwitness.studies.study import Scale, SpokenText, Trial
 from earwitness.studies.wording import Wording
 
 Sound = Callable[[str, str, int], str]  # blind address of an item and system at a position
@@ -68,6 +68,8 @@ class TrialKind(ABC):
     drawn: ClassVar[bool] = False  # whether presentation orders are drawn at random
     derived: ClassVar[tuple[str, ...]] = ()  # scales computed from others
     captioned: ClassVar[bool] = False  # systems are captions of one sound
+    transcribed: ClassVar[bool] = False  # items have transcripts, and at most one sound
+    rates_systems: ClassVar[bool] = True  # whether answers are ratings of systems
     renderer: ClassVar[str] = ""  # script that shows it in a browser, if any
     protocol: ClassVar[str] = ""  # name and procedure for methods paragraphs, in the past tense
     references: ClassVar[tuple[str, ...]]
@@ -79,7 +81,7 @@ class TrialKind(ABC):
     @classmethod
     def parameters(cls) -> dict[str, Any]:
         """Return the parameters with their defaults."""
-        return {f.name: f.default for f in fields(cls)}
+        return {f.name: f.default for f in fields(cls) if f.init}
 
     @classmethod
     def help(cls, name: str) -> str:
@@ -94,6 +96,11 @@ class TrialKind(ABC):
     def describe_protocol(self) -> str:
         """Return the protocol as a phrase for methods paragraphs; by default the title."""
         return self.protocol or self.title
+
+    def with_transcript(self, transcript: SpokenText) -> TrialKind:
+        """Return the kind for trials about a transcript; by default the same."""
+        del transcript
+        return self
 
     @property
     def within(self) -> str:

@@ -14,51 +14,97 @@ from earwitness.studies.population import Person
 from earwitness.studies.study import Scale, Trial
 from earwitness.studies.trials.base import (
     LETTERS,
+    Caption,
     Load,
     RatingFactory,
+    Sound,
     Treatment,
     TrialKind,
     TrialQuestion,
     Values,
+    View,
     Way,
 )
+from earwitness.studies.wording import Wording
+
+# --- Free switching on a page of sliders ---------------------------------------------------------
+
+
+RESTART_HELP = {"help": "start from the beginning after switching, not at the same position"}
+
+
+@dataclass(frozen=True)
+class SliderPage(TrialKind):
+    """All sounds of a page are rated with sliders, with free switching between them."""
+
+    restart: bool = field(default=False, metadata=RESTART_HELP)
+
+    switching = True
+    renderer = "mushra"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_flag("restart")
+
+    def _check_flag(self, name: str) -> None:
+        if not isinstance(value := getattr(self, name), bool):
+            raise UsageError(f"{name} must be true or false, got {value!r}")
+
+    def view(
+        self,
+        trial: Trial,
+        words: Wording,
+        sound: Sound,
+        reference: str = "",
+        caption: Caption | None = None,
+    ) -> View:
+        """Return the page of a trial as data, with the way of switching."""
+        return super().view(trial, words, sound, reference, caption) | {"restart": self.restart}
+
 
 # --- Hidden reference and anchors (MUSHRA) -------------------------------------------------------
 
 
 ANCHOR_CUTOFFS_HZ = {"anchor35": 3500.0, "anchor70": 7000.0}
 ANCHORS_HELP = {"help": "folders of anchors, low-passed at 3.5 kHz and 7 kHz by default"}
+OPEN_REFERENCE_HELP = {"help": "whether the page has a labelled reference"}
+HIDDEN_REFERENCE_HELP = {"help": "whether the reference is also rated, without being labelled"}
 BASIC_QUALITY_SCALE = Scale("BASIC", 100, 0, slider=True)
 
 
 @dataclass(frozen=True)
-class Mushra(TrialKind):
+class Mushra(SliderPage):
     """All systems of one item are rated at once against a labelled reference, with free switching.
 
     The rated sounds include the hidden reference and low-pass anchors. The assignment of letters to
     systems changes from item to item, so that each system is in each position about equally often.
     Anchors are audio files in their own folders next to those of the systems; `earwitness study
-    anchors` creates them from the references.
+    anchors` creates them from the references. For a test without references, set `open_reference`,
+    `hidden_reference` or both to `false`, and `anchors: []` if there are no anchors either.
+
+    In the browser, only the sound that was chosen last can be rated. Every sound must be heard to
+    its end, in any number of parts, and every slider must be moved: it has no value before.
+    Listeners can repeat a part of the sounds, and sort the sounds by rating. Keys: letters or
+    digits play a sound, R or 0 the reference, arrows rate, Space pauses, Enter saves. How switching
+    works: [Switching](switching.md).
     """
 
     anchors: tuple[str, ...] = field(default=tuple(ANCHOR_CUTOFFS_HZ), metadata=ANCHORS_HELP)
+    open_reference: bool = field(default=True, metadata=OPEN_REFERENCE_HELP)  # type: ignore[misc]
+    hidden_reference: bool = field(default=True, metadata=HIDDEN_REFERENCE_HELP)  # type: ignore[misc]
 
     name = "mushra"
     title = "MUSHRA (BS.1534-3)"
-    protocol = (
-        "MUSHRA (ITU-R BS.1534-3), in which all systems of a clip were rated on one page relative "
-        "to a labelled reference, together with a hidden reference"
-    )
+    protocol = "MUSHRA (ITU-R BS.1534-3), in which all systems of a clip were rated on one page"
     fixed = (BASIC_QUALITY_SCALE,)
     compared: ClassVar[str] = "set of systems"
-    switching = True
-    open_reference = True
-    hidden_reference = True
     drawn = True
     references = ("ITU-R BS.1534-3 (2015)",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._check_flag("open_reference")
+        self._check_flag("hidden_reference")
         anchors: object = self.anchors
         if not isinstance(anchors, list | tuple) or not all(
             isinstance(name, str) and name for name in anchors
@@ -69,23 +115,37 @@ class Mushra(TrialKind):
         object.__setattr__(self, "anchors", tuple(anchors))
 
     def describe_protocol(self) -> str:
-        anchors = f" and the anchors {', '.join(self.anchors)}" if self.anchors else ""
-        return f"{self.protocol}{anchors}"
+        against = " relative to a labelled reference" if self.open_reference else ""
+        added = ["a hidden reference"] if self.hidden_reference else []
+        added += [f"the anchors {', '.join(self.anchors)}"] if self.anchors else []
+        together = f", together with {' and '.join(added)}" if added else ""
+        lacking = "" if self.open_reference else ", without a labelled reference"
+        return f"{self.protocol}{against}{together}{lacking}"
 
     def extra(self, reference: str) -> tuple[str, ...]:
-        return (reference, *self.anchors)
+        return (*super().extra(reference), *self.anchors)
 
     def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
-        return [(*systems, reference, *self.anchors)]
+        hidden = (reference,) if self.hidden_reference else ()
+        treatment = (*systems, *hidden, *self.anchors)
+        return [treatment] if len(treatment) > 1 else []
 
     def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
         order = [treatment[i] for i in rng.permutation(len(treatment))]
         return [(tuple(order[n:] + order[:n]), 0) for n in range(len(order))]
 
     def asks(self, trial: Trial) -> list[TrialQuestion]:
+        first = int(self.open_reference)
         return [
-            TrialQuestion(LETTERS[n], BASIC_QUALITY_SCALE, n + 1) for n in range(len(trial.systems))
+            TrialQuestion(letter, BASIC_QUALITY_SCALE, number)
+            for number, letter in enumerate(LETTERS[: len(trial.systems)], first)
         ]
+
+    def questions(self, trial: Trial, words: Wording) -> list[View]:
+        asked = super().questions(trial, words)
+        if self.open_reference:
+            return asked
+        return [one | {"prompt": words.pages["quality_alone"]} for one in asked]
 
     def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
         for letter, system in zip(LETTERS, trial.systems, strict=False):
@@ -100,8 +160,9 @@ class Mushra(TrialKind):
         }
 
     def load(self, systems: int) -> Load:
-        rated = systems + 1 + len(self.anchors)
-        return Load(1, rated + 1, rated, f"{rated + 1} sounds, each played once")
+        rated = systems + self.hidden_reference + len(self.anchors)
+        sounds = rated + self.open_reference
+        return Load(1, sounds, rated, f"{sounds} sounds, each played once")
 
 
 # --- Small impairments (BS.1116) -----------------------------------------------------------------
@@ -112,11 +173,14 @@ DIFFERENCE_GRADE = "SDG"
 
 
 @dataclass(frozen=True)
-class BS1116(TrialKind):
+class BS1116(SliderPage):
     """A labelled reference and two sounds, one of which is the reference, with free switching.
 
     The sound taken for the reference is rated 5.0. The results are both ratings and the subjective
     difference grade (SDG): the rating of the system minus the rating of the hidden reference.
+
+    The page is that of [mushra](mushra.md), with the sounds A (the reference), B and C. It can only
+    be saved if B or C is rated 5.0.
     """
 
     name = "bs1116"
@@ -126,7 +190,6 @@ class BS1116(TrialKind):
         "labelled reference"
     )
     fixed = (IMPAIRMENT_SCALE,)
-    switching = True
     open_reference = True
     hidden_reference = True
     compared: ClassVar[str] = "system"

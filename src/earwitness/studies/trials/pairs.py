@@ -15,12 +15,15 @@ from earwitness.studies.population import Person
 from earwitness.studies.study import Scale, Trial
 from earwitness.studies.trials.base import (
     PLAYS_HELP,
+    Caption,
     Load,
     RatingFactory,
+    Sound,
     Treatment,
     TrialKind,
     TrialQuestion,
     Values,
+    View,
     Way,
 )
 from earwitness.studies.wording import Wording
@@ -96,21 +99,57 @@ class PairKind(TrialKind):
         return Load(pairs, pairs * self.shown, pairs, f"{pairs} pairs × {self.shown} sounds")
 
 
+# --- Free switching between two sounds -----------------------------------------------------------
+
+
+RESTART_HELP = {"help": "start from the beginning after switching, not at the same position"}
+
+
+@dataclass(frozen=True)
+class SwitchedPairKind(PairKind):
+    """A trial presents two sounds, and perhaps X, with free switching between them."""
+
+    restart: bool = field(default=False, metadata=RESTART_HELP)
+
+    switching = True
+    renderer = "pair"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.restart, bool):
+            raise UsageError(f"restart must be true or false, got {self.restart!r}")
+
+    def view(
+        self,
+        trial: Trial,
+        words: Wording,
+        sound: Sound,
+        reference: str = "",
+        caption: Caption | None = None,
+    ) -> View:
+        """Return the page of a trial as data, with the way of switching."""
+        return super().view(trial, words, sound, reference, caption) | {"restart": self.restart}
+
+
 # --- AB choice -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class AB(PairKind):
+class AB(SwitchedPairKind):
     """Two clips with free switching between them: which is better?
 
     The answer is A or B; the rating is 1 if the named system was chosen, −1 if the other.
+
+    In the browser, the page has a button per sound, which plays it or switches to it, at the same
+    position or, with `restart`, from the beginning. The sound that is playing is highlighted. The
+    answers open once every sound was heard in full, in any number of parts. Keys: A and B switch,
+    Space plays or pauses, L repeats, digits choose, Enter continues.
     """
 
     name = "ab"
     title = "AB: which of two clips is better"
     protocol = "AB comparison, in which the better of two clips was chosen"
     fixed = (Scale("BETTER", 1, -1, 2),)
-    switching = True
     references = ("ITU-R BS.2132 (2019)",)
 
     def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
@@ -129,18 +168,20 @@ class AB(PairKind):
 
 
 @dataclass(frozen=True)
-class ABX(PairKind):
+class ABX(SwitchedPairKind):
     """Two clips, A and B, and a third, X, which is one of them, with free switching: which is X?
 
     The identity of X and the order of A and B are balanced. The rating is 1 if the answer is
     correct, 0 if not.
+
+    In the browser, the page is that of [ab](ab.md) with a third button, X. Keys: A, B and X switch,
+    Space plays or pauses, L repeats, digits choose, Enter continues.
     """
 
     name = "abx"
     title = "ABX: which of two clips is X"
     protocol = "ABX discrimination, in which one of two clips was identified as X"
     fixed = (Scale("SAME", 1, -1, 2),)
-    switching = True
     unknown = True
     shown: ClassVar[int] = 3
     references = ("Munson and Gardner (1950), Standardizing auditory tests",)
@@ -178,6 +219,10 @@ class CCR(PairKind):
     The sign of the answer is normalized before the rating is stored, so that the rating always
     states how much better one named system is than the other; the order of presentation is stored
     too.
+
+    In the browser, one button plays both sounds, labelled First sound and Second sound, with a
+    pause of 0.5 s between them; the one that is playing is highlighted. The answers open when both
+    have ended. Keys: Space plays, 1 (Much better) to 7 (Much worse) choose, Enter continues.
     """
 
     plays: int = field(default=1, metadata=PLAYS_HELP)
@@ -189,6 +234,7 @@ class CCR(PairKind):
         "relative to the first"
     )
     fixed = (Scale("COMPARISON", 3, -3),)
+    renderer = "single"
     references = ("ITU-T P.800 (1996), annex E",)
 
     def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
@@ -213,6 +259,9 @@ class Preference(AB):
 
     The answer is A, B or no preference; the rating is 1 if the named system was preferred, −1 if
     the other, 0 for no preference.
+
+    In the browser, the page is that of [ab](ab.md) with three answers. Keys: A and B switch, Space
+    plays or pauses, L repeats, digits choose (2: no preference), Enter continues.
     """
 
     name = "preference"

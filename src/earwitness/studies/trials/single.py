@@ -85,7 +85,12 @@ class ACR(SingleKind):
 
 @dataclass(frozen=True)
 class DCR(SingleKind):
-    """The reference is played, then the clip: how much worse is the clip?"""
+    """The reference is played, then the clip: how much worse is the clip?
+
+    In the browser, one button plays both sounds, labelled Reference and Second sound, with a pause
+    of 0.5 s between them; the one that is playing is highlighted. The answers open when both have
+    ended. Keys: Space plays, 5 to 1 choose, Enter continues.
+    """
 
     plays: int = field(default=1, metadata=PLAYS_HELP)
 
@@ -97,6 +102,7 @@ class DCR(SingleKind):
     )
     fixed = (Scale("DEGRADATION", 5, 1),)
     open_reference = True
+    renderer = "single"
     references = ("ITU-T P.800 (1996), annex D",)
 
 

@@ -117,7 +117,8 @@ def rubric_kind(study: Study) -> RubricKind:
     kinds = list(map(block_kind, study.blocks))
     judging = [kind for kind in kinds if isinstance(kind, RubricKind)]
     if len(judging) < len(kinds):
-        raise UsageError("workbooks support caption studies only — this study rates sounds")
+        what = "has transcripts" if any(kind.transcribed for kind in kinds) else "rates sounds"
+        raise UsageError(f"workbooks support caption studies only — this study {what}")
     if any(kind != judging[0] for kind in judging):
         raise UsageError(
             "a workbook supports one rubric, but the blocks of this study have several"

@@ -120,7 +120,8 @@ class _Matching:
     def of_this_study(self, book: ReturnedWorkbook, listener: int) -> Iterator[ReturnedWorkbook]:
         """Yield a workbook with the number of its rater, if it belongs to this study."""
         name, number = book.input.name, book.listener or _rater_number(book.rater)
-        if book.digest and book.digest != self.design.study.digest:
+        plan = self.design.study
+        if book.digest and book.digest not in (plan.digest, plan.former_digest):
             message = f'belongs to another study, or to another version of it: "{book.study}"'
             remedy = "use the workbook that was created for this study"
             self.problems.append(Problem(name, 0, "", message, remedy))
@@ -386,11 +387,14 @@ class _Decide:
         return changes
 
     def _withdrawn_problems(self, held: AnswerHistory) -> Iterator[Problem]:
-        from earwitness.store.records import ParticipationState
+        from earwitness.store.records import ENDED_STATES, ParticipationState
 
         for listener in held.listeners:
-            if listener.state == ParticipationState.WITHDRAWN:
-                message = f"listener {listener.number} has withdrawn"
+            if listener.state in ENDED_STATES:
+                has_withdrawn = listener.state == ParticipationState.WITHDRAWN
+                message = f"listener {listener.number} may not take part"
+                if has_withdrawn:
+                    message = f"listener {listener.number} has withdrawn"
                 source = self.matched.sources[listener.number]
                 yield Problem(source, 0, "", message, "their answers must not be stored")
 

@@ -67,15 +67,17 @@ export function byId(id) {
   return element;
 }
 
-/** Replace the content of the page, and clear the last announcement.
+/** Replace the content of the page, and clear the last announcement. The scroll position is kept from
+ * one question of a trial (`.trial`) to the next; other pages start at the top.
  * @param {(Child | Child[])[]} children */
 export function show(...children) {
   const main = find("main");
   main.inert = false;
   announce("");
+  const before = main.querySelector(".trial");
   main.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
   main.querySelector("h1")?.focus({ preventScroll: true });
-  scrollTo(0, 0);
+  if (!before || !main.querySelector(".trial")) scrollTo(0, 0);
   return main;
 }
 

@@ -19,6 +19,7 @@ export class Events {
   #timer = 0;
   page = "";
   lost = 0;
+  held = true; // until the first answer is saved: before consent, nothing is stored or sent
 
   /** @param {Outbox} outbox */
   constructor(outbox) {
@@ -31,9 +32,14 @@ export class Events {
     addEventListener("pagehide", () => this.flush());
   }
 
-  /** Start counting lost focus for a page.
-   * @param {string} page */
-  turn(page) {
+  /** Start counting lost focus for a page; events are sent from now on if a page has been answered.
+   * @param {string} page
+   * @param {number} answered */
+  turn(page, answered) {
+    if (this.held && answered) {
+      this.held = false;
+      this.flush();
+    }
     this.page = page;
     this.lost = 0;
   }
@@ -48,6 +54,7 @@ export class Events {
   async flush() {
     clearTimeout(this.#timer);
     this.#timer = 0;
+    if (this.held) return;
     const events = this.#batch.splice(0);
     if (events.length) await this.outbox.add({ id: newId(), events });
   }

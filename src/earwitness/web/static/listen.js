@@ -29,6 +29,12 @@ const CALM = 400; // milliseconds before a page is replaced by "Please wait"
 
 const link = location.pathname.replace(/\/+$/, "");
 
+/** The participant ID of a recruitment service, which the open link passes on. */
+function claimed() {
+  const claim = new URLSearchParams(location.search).get("claim");
+  return claim ? { claim } : {};
+}
+
 /** The function that shows a page; undefined for a trial without a script. The shell has already
  * loaded the scripts of the study, so trials do not wait for them.
  * @param {View} view */
@@ -157,15 +163,17 @@ class Flow {
     if (this.#elsewhere) return;
     const left = this.#left.signal;
     const view = state.page;
-    this.events.turn(view?.name ?? "");
+    this.events.turn(view?.name ?? "", state.answered ?? 0);
     document.body.dataset.page = view?.kind ?? "none";
     document.body.dataset.name = view?.name ?? "";
-    document.querySelector("footer a")?.toggleAttribute("hidden", Boolean(state.withdrawn || state.blocked));
+    document.querySelector("footer a")?.toggleAttribute("hidden",
+      Boolean(state.withdrawn || state.blocked || state.ineligible || state.shut));
     showProgress(state);
+    this.sounds.rate = state.rate ?? 0;
     preload(this.sounds, this.volume, state, link);
     await this.drafts.only(view?.name);
     if (left.aborted) return;
-    const notice = state.withdrawn || state.blocked ? "" : this.notice;
+    const notice = state.withdrawn || state.blocked || state.ineligible || state.shut ? "" : this.notice;
     this.notice = "";
     if (!pages.instead(state, { again: () => this.go() }) && view) await this.page(view, state, left);
     if (notice && !left.aborted) pages.tellNotice(notice);
@@ -188,7 +196,8 @@ class Flow {
     const answer = async (values, meta = {}) => {
       if (sent) return;
       sent = true;
-      const body = { id: newId(), page: view.name, values, meta, at: new Date().toISOString() };
+      const body = { id: newId(), page: view.name, values, meta, at: new Date().toISOString(),
+        ...(state.answered ? {} : claimed()) };
       this.refused = "";
       this.hold();
       this.saving(1, "");

@@ -26,6 +26,11 @@ export const withMinus = (text) => text.replace(/^-/, "−");
  * @param {number} value */
 export const shown = (value) => withMinus(String(value).replace(".", decimal));
 
+/** Format a number with a fixed number of decimals.
+ * @param {number} value
+ * @param {number} decimals */
+export const shownTo = (value, decimals) => withMinus(value.toFixed(decimals).replace(".", decimal));
+
 /** @param {number} value */
 const exactly = (value) => Number(value.toFixed(DIGITS)) + 0; // no −0
 

@@ -8,8 +8,9 @@
 const FIRST = 1000;
 const LONGEST = 30000;
 const PATIENCE = 15000;
-const HAS = ["stored", "known", "taken"]; // replies that confirm receipt
+const HAS = ["stored", "known", "taken", "ineligible"]; // replies that confirm receipt
 const FINAL = [400, 409, 413, 422]; // refusals that a retry would not change
+const USED_UP = "quota_used"; // code of a refusal for good; requests that are too fast are repeated
 
 /** A random id; plain http has no randomUUID. */
 export function newId() {
@@ -46,7 +47,9 @@ export async function ask(address, body) {
 /** Whether a reply is final and comes from our server rather than from a proxy.
  * @param {Reply} reply */
 function settled({ status, told }) {
-  return status < 300 ? HAS.includes(told.status) : FINAL.includes(status) && Boolean(told.error?.code);
+  if (status < 300) return HAS.includes(told.status);
+  const code = told.error?.code;
+  return code === USED_UP || (FINAL.includes(status) && Boolean(code));
 }
 
 /** Why a request failed: server unreachable, test not available, or server error.

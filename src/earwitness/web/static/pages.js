@@ -10,7 +10,9 @@ import { say } from "./messages.js";
  * @param {Pick<PageContext, "again">} at */
 export function instead(state, at) {
   if (state.withdrawn) show(heading(say("withdrawn")), paragraphs(say("withdrawn_told")));
+  else if (state.ineligible) ineligible(state.ineligible);
   else if (state.blocked) show(heading(say("blocked")), paragraphs(say("blocked_told")));
+  else if (state.shut) show(heading(say(state.shut)), paragraphs(say(`${state.shut}_told`)));
   else if (state.done) end(state.page ?? {}, { state, ...at });
   else if (!state.page && state.rest) rest({ title: say("rest") }, { state, answer: at.again });
   else if (!state.page) end({}, { state, ...at });
@@ -26,6 +28,7 @@ export const TOO_LARGE = 413;
  * @param {any} told */
 export function refusal(status, told) {
   if (status === NOT_OPEN) return say("not_open");
+  if (told.error?.code === "again") return told.error.wrong.join(" ");
   return status === TOO_LARGE ? say("too_long") : [say("wrong"), ...(told.error?.wrong ?? [])].join(" ");
 }
 
@@ -116,11 +119,57 @@ export function feedback(view, { answer }) {
 /** @param {{ title?: string }} view
  * @param {Pick<PageContext, "state" | "again">} at */
 export function end(view, { state, again }) {
-  const code = state.code
-    ? [make("p", { class: "told center" }, say("code")), make("output", { class: "code" }, state.code)]
-    : [make("p", { class: "told center" }, say(state.done ? "all_saved" : "not_counted"))];
-  show(heading(view.title ?? say("end")), make("section", { class: "card" }, code),
+  const told = state.done
+    ? [make("p", { class: "told saved" }, say("all_saved")), state.code ? completion(state.code) : null,
+      make("p", { class: "told" }, say("close_told"))]
+    : make("p", { class: "told" }, say("not_counted"));
+  show(heading(view.title ?? say("end")), make("section", { class: "card end" }, told), ownResults(state.results ?? []),
     state.done ? null : button(say("try_now"), again, { main: true }));
+}
+
+/** The completion code, with what to do with it.
+ * @param {string} code */
+function completion(code) {
+  const shown = make("output", { class: "code", "aria-label": say("code") }, code);
+  const copied = make("p", { class: "said", role: "status" });
+  const act = async () => void (copied.textContent = (await copy(shown)) ? say("code_copied") : "");
+  return make("div", { class: "completion" }, make("p", { class: "told" }, say("code")), shown,
+    button(say("code_copy"), act, { main: true }), copied, make("p", { class: "told" }, say("code_told")));
+}
+
+/** Copy the text of an element, which stays selected; returns whether that was possible. Pages without
+ * HTTPS have no clipboard interface.
+ * @param {HTMLElement} element */
+async function copy(element) {
+  getSelection()?.selectAllChildren(element);
+  try {
+    await navigator.clipboard.writeText(element.textContent ?? "");
+    return true;
+  } catch {
+    return document.execCommand("copy");
+  }
+}
+
+/** The last page of people who may not take part.
+ * @param {NonNullable<State["ineligible"]>} told */
+function ineligible({ title, text: reason, code }) {
+  show(heading(title), make("section", { class: "card" }, paragraphs(reason),
+    code && [make("p", { class: "told center" }, say("ineligible_code")), make("output", { class: "code" }, code)]));
+}
+
+/** A card that shows how often the listener chose each answer, as bars per scale.
+ * @param {NonNullable<State["results"]>} scales */
+function ownResults(scales) {
+  const charts = scales.map(({ title, rows }, n) => {
+    const most = Math.max(1, ...rows.map(({ count }) => count));
+    return [make("p", { class: "name", id: `scale-${n}` }, title),
+      make("ul", { "aria-labelledby": `scale-${n}` }, rows.map(({ label, count }) =>
+        make("li", { "aria-label": say("results_count", { label, count }) }, make("span", {}, label),
+          make("meter", { min: "0", max: String(most), value: String(count), "aria-hidden": "true" }),
+          make("span", {}, String(count)))))];
+  });
+  return charts.length ? make("section", { class: "card own" }, make("h2", {}, say("results")),
+    make("p", { class: "told" }, say("results_told")), charts.flat()) : null;
 }
 
 /** Ask for confirmation, then withdraw.

@@ -8,8 +8,9 @@ import { say } from "./messages.js";
 const FADE = 0.004; // seconds of raised cosine at both ends
 const LEAD = 0.01; // seconds between a click and the start on the clock
 const GAP = 0.05; // seconds by which the clock may fall behind
-const STUCK = 3000; // milliseconds without progress of the clock
+export const STUCK = 3000; // milliseconds without progress of the clock
 const LOOK = 100;
+const LOWEST_RATE = 44100; // hertz of the context: blocks of 128 samples stay below 3 ms
 
 /** A playback error; `name` is the key of its message. */
 export class SoundError extends Error {
@@ -28,7 +29,7 @@ export function problemOf(error) {
 }
 
 const RISE = Float32Array.from({ length: 65 }, (_, n) => 0.5 - 0.5 * Math.cos((Math.PI * n) / 64));
-const FALL = RISE.slice().reverse();
+export const FALL = RISE.slice().reverse();
 
 /** Fade a gain in and out around a sound.
  * @param {AudioParam} gain
@@ -61,6 +62,9 @@ export class Sounds {
   #graph = null; // created when first needed
   /** @type {Map<string, Promise<AudioBuffer>>} */
   #loaded = new Map();
+  /** Common sample rate of the audio files of the study in hertz; 0 if they differ. To be set before
+   * the first sound is loaded. */
+  rate = 0;
 
   get context() {
     return this.#open().context;
@@ -75,12 +79,25 @@ export class Sounds {
     if (this.#graph) return this.#graph;
     const Context = globalThis.AudioContext ?? /** @type {any} */ (globalThis).webkitAudioContext;
     if (!Context) throw new SoundError("sound_none");
-    /** @type {AudioContext} */
-    const context = new Context({ latencyHint: "interactive" });
+    const context = this.#created(Context);
     const level = context.createGain();
     level.connect(context.destination);
     this.#graph = { context, level };
     return this.#graph;
+  }
+
+  /** The context at a multiple of the rate of the files, so that the browser does not resample them or
+   * only by a whole factor; at the rate of the device if they differ, or if the browser refuses.
+   * @param {typeof AudioContext} Context
+   * @returns {AudioContext} */
+  #created(Context) {
+    const sampleRate = this.rate * Math.ceil(LOWEST_RATE / (this.rate || 1));
+    try {
+      if (sampleRate) return new Context({ latencyHint: "interactive", sampleRate });
+    } catch {
+      // the rate is not supported
+    }
+    return new Context({ latencyHint: "interactive" });
   }
 
   /** Set the volume in decibels (0 or negative) for all sounds.
@@ -214,7 +231,7 @@ export class Sounds {
 }
 
 /** Counts how often the audio clock falls behind. */
-class Watch {
+export class Watch {
   underruns = 0;
   still = 0;
 

@@ -17,19 +17,18 @@ export function showSaving(count, fault, refused) {
   if (place.textContent !== text) place.textContent = text;
 }
 
-/** Show the progress and, on the first page, the title of the study.
+/** Show the progress in pages, from the first page on, and, on the first page, the title of the study.
  * @param {State} state */
 export function showProgress(state) {
-  const { progress: [done, all] = [0, 0], minutes = 0, page, answered = 0, withdrawn, blocked, done: over } = state;
+  const { progress: [done, all] = [0, 0], minutes = 0, answered = 0, withdrawn, blocked, ineligible, shut: full, done: over } = state;
   const bar = find("progress");
   bar.max = Math.max(1, all);
   bar.value = done;
   const left = minutes > 0 && !over ? say("minutes", { minutes: Math.ceil(minutes) }) : "";
-  const [number, count] = page?.progress ?? [0, 0];
-  const where = count ? say("trial", { number, count }) : "";
+  const where = all && !over ? say("page_of", { number: Math.min(done + 1, all), count: all }) : "";
   byId("where").textContent = [where, left].filter(Boolean).join(" · ");
   byId("study").hidden = answered > 0;
-  const shut = Boolean(withdrawn || blocked);
+  const shut = Boolean(withdrawn || blocked || ineligible || full);
   byId("withdraw").hidden = shut;
-  find("header").hidden = shut;
+  find("header").hidden = shut || Boolean(state.ineligible);
 }

@@ -1,8 +1,9 @@
 // Shared parts of all trials: a draft that survives a reload, plays that are recorded from their
 // start, comments, and the answer with its metadata.
 
-import { make, wholeText } from "./dom.js";
+import { button, make, wholeText } from "./dom.js";
 import { byKeyboard } from "./keys.js";
+import { say } from "./messages.js";
 
 /** @import { Play, PlayResult, TrialDraft, PageContext, TrialView, Values } from "./types.d.ts" */
 
@@ -29,6 +30,24 @@ export function commentField(id, text, changed, more) {
     input: () => changed(wholeText(area.value)) });
   area.value = text;
   return area;
+}
+
+/** A button that opens a comment field, and the field; it is open from the start if it has a text.
+ * @param {string} text
+ * @param {(text: string) => void} changed */
+export function commentButton(text, changed) {
+  const field = commentField("comment", text, changed, { rows: "3", "aria-label": say("comment") });
+  const area = make("div", { class: "comment", id: "comment-area" }, field);
+  const toggle = button(say("comment_add"), () => open(area.hidden), { class: "quiet", "aria-controls": area.id });
+  /** @param {boolean} now */
+  const open = (now) => {
+    area.hidden = !now;
+    toggle.setAttribute("aria-expanded", String(now));
+    if (now) field.focus();
+  };
+  area.hidden = !text;
+  toggle.setAttribute("aria-expanded", String(Boolean(text)));
+  return { toggle, area };
 }
 
 /** A shown trial; `draft` is its unfinished input.
@@ -137,7 +156,7 @@ export class Trial {
    * @param {Record<string, unknown>} more */
   finish(values, more = {}) {
     const { plays, shown, underruns, keyboard } = this.draft;
-    const { latency, rate } = this.at.sounds.facts;
+    const { latency, rate } = this.view.sounds.length ? this.at.sounds.facts : { latency: null, rate: null };
     this.at.answer(values, { plays, shown, latency, rate, focus_lost: this.at.events.lost, underruns, keyboard, ...more });
   }
 }

@@ -9,16 +9,23 @@ import type { Volume } from "./volume.js";
 
 export interface State {
   page?: View | null;
+  /** Pages answered, and all pages before the end. */
   progress?: [done: number, all: number];
   minutes?: number;
   rest?: { until: string; seconds: number } | null;
   ahead?: string[];
   level?: number | null;
+  /** Common sample rate of the audio files; 0 if they differ. */
+  rate?: number;
   answered?: number;
   done?: boolean;
   code?: string | null;
   blocked?: boolean;
   withdrawn?: boolean;
+  ineligible?: { title: string; text: string; code: string | null } | null;
+  results?: { title: string; rows: { label: string; count: number }[] }[] | null;
+  /** Why a person has no place in the test: "full", "started" or "lapsed". */
+  shut?: string;
 }
 
 /** A reply of the server; status 0 if there was none. */
@@ -87,6 +94,11 @@ export interface DeviceView extends View {
   trials: Partial<Record<DeviceStep, number[]>>;
 }
 
+export interface HearingView extends View {
+  sounds: SoundView[];
+  triplets: number[][];
+}
+
 export interface Scale {
   low: number;
   high: number;
@@ -127,8 +139,16 @@ export interface SingleView extends TrialView {
   questions: ChoiceQuestion[];
 }
 
+/** Two sounds, or two and X, with one question. */
+export interface PairView extends TrialView {
+  restart: boolean;
+  questions: ChoiceQuestion[];
+}
+
 export interface SliderQuestion extends QuestionView, Scale {
   answer: "slider";
+  /** Labels from the upper end of the scale down. */
+  labels?: string[];
   caption: number;
   dimension: string;
 }
@@ -148,6 +168,31 @@ export interface RubricView extends TrialView {
   captions: CaptionView[];
   dimensions: Dimension[];
   questions: (SliderQuestion | TextQuestion | ChoiceQuestion)[];
+}
+
+export interface MushraView extends TrialView {
+  restart: boolean;
+  questions: SliderQuestion[];
+}
+
+/** A transcript, of which words are kept; `times` is empty if words are not highlighted. */
+export interface WordsView extends TrialView {
+  words: string[];
+  times: [start: number, end: number][];
+  target: { low: number; aim: number; high: number; enforced: boolean };
+  questions: QuestionView[];
+}
+
+export interface ReadingQuestion extends ChoiceQuestion {
+  caption: number;
+}
+
+/** An original and its summaries, one question each. */
+export interface ReadingView extends TrialView {
+  text: string;
+  prompt: string;
+  captions: CaptionView[];
+  questions: ReadingQuestion[];
 }
 
 // --- Context and answers of a page ---
@@ -204,10 +249,37 @@ export interface SingleDraft extends TrialDraft {
   comment: string;
 }
 
+export interface PairDraft extends TrialDraft {
+  chosen: ChoiceOption["value"] | null;
+  comment: string;
+  /** Parts of each sound that were heard in its current play. */
+  spans: Span[][];
+}
+
 export interface RubricDraft extends TrialDraft {
   /** Ratings, choices and comments, as text. */
   given: Record<string, string>;
   spans: Span[] | null;
+}
+
+export interface MushraDraft extends TrialDraft {
+  values: Record<string, number>;
+  /** Parts of each sound that were heard in its unfinished play. */
+  spans: Span[][];
+  sorted: boolean;
+}
+
+/** Input of a page with a recording; `spans` are the parts heard in the current play. */
+export interface RecordingDraft extends TrialDraft {
+  spans: Span[] | null;
+}
+
+export interface WordsDraft extends RecordingDraft {
+  positions: number[];
+}
+
+export interface ReadingDraft extends RecordingDraft {
+  values: Values;
 }
 
 /** A part of a sound, in seconds. */

@@ -1,12 +1,16 @@
-// One sound, question by question: play it to the end, rate it, continue. All answers of a trial are
-// sent together; unfinished input is kept, so that a reload returns to the same question.
+// One sound, or two in sequence (a reference and a clip, or a pair), question by question: play to the
+// end, rate, continue. All answers of a trial are sent together; unfinished input is kept, so that a
+// reload returns to the same question.
 
 import { announce, button, heading, make, show } from "../dom.js";
 import { say } from "../messages.js";
 import { problemOf } from "../sound.js";
-import { commentField, readDraft, Trial } from "../trial.js";
+import { commentButton, readDraft, Trial } from "../trial.js";
 
-/** @import { ChoiceOption, SingleDraft, SingleView, PageContext } from "../types.d.ts" */
+/** @import { ChoiceOption, Play, SingleDraft, SingleView, PageContext } from "../types.d.ts" */
+
+const GAP = 500; // milliseconds between two sounds
+const FEW = 5; // options that fit a low window in one column with everything else
 
 /** Show a trial.
  * @param {SingleView} view
@@ -17,8 +21,10 @@ export async function showTrial(view, at) {
     Object.assign(draft, { values: {}, plays: [] }); // start again, but keep the comment
     await at.draft.write(draft);
   }
-  const ended = new Set(draft.plays.filter((play) => play.ended).map((play) => play.question));
-  draft.plays.push(...(view.played ?? []).filter((play) => !ended.has(play.question))); // from another device
+  /** @param {Play} play */
+  const part = ({ question, sound }) => `${sound} ${question}`;
+  const ended = new Set(draft.plays.filter((play) => play.ended).map(part));
+  draft.plays.push(...(view.played ?? []).filter((play) => !ended.has(part(play)))); // from another device
   if (at.left.aborted) return;
   new Single(view, at, draft).ask();
 }
@@ -26,13 +32,17 @@ export async function showTrial(view, at) {
 /** @extends {Trial<SingleView, SingleDraft>} */
 class Single extends Trial {
   busy = false;
+  sounding = -1; // the sound that is playing
   problem = "";
   /** @type {ChoiceOption["value"] | undefined} */
   chosen;
   question = this.view.questions[0];
 
   // Elements of the open question; each question gets new ones.
-  bar = make("i");
+  /** @type {HTMLElement[]} */
+  bars = []; // one per sound
+  /** @type {HTMLElement[]} */
+  parts = []; // the labelled sounds, if there are several
   label = make("span");
   playing = make("button");
   said = make("p");
@@ -49,24 +59,41 @@ class Single extends Trial {
     if (this.place < 0) return this.finish(this.draft.values, { comment: this.draft.comment });
     this.question = this.view.questions[this.place];
     this.chosen = undefined;
-    show(heading(this.view.title), this.#steps(), this.#body(), this.#comment());
+    show(heading(this.view.title), this.#steps(), this.#body());
     this.#update();
     const announced = say("question", { number: this.place + 1, count: this.view.questions.length });
     announce(`${announced}. ${this.question.prompt}`);
-    return this.at.sounds.load(this.address).then(() => this.#update(), (error) => this.#failed(error));
+    const loading = this.view.sounds.map(({ address }) => this.at.sounds.load(address));
+    return Promise.all(loading).then(() => this.#update(), (error) => this.#failed(error));
   }
 
-  get address() {
-    return this.view.sounds[this.question.sound ?? 0].address;
+  /** Number of times a sound was heard to the end for this question.
+   * @param {number} sound */
+  #heardOf(sound) {
+    const { name } = this.question;
+    return this.endedPlays.filter((play) => play.question === name && play.sound === sound).length;
   }
 
-  /** Number of times the sound was heard to the end for this question. */
+  /** Number of times all sounds were heard to the end for this question. */
   get heard() {
-    return this.endedPlays.filter((play) => play.question === this.question.name).length;
+    return Math.min(...this.view.sounds.map((_, n) => this.#heardOf(n)));
   }
 
   get spent() {
     return this.view.plays > 0 && this.heard >= this.view.plays;
+  }
+
+  /** The sounds that Play plays: all, less those that may not be played again after an interruption. */
+  get #next() {
+    const { sounds, plays } = this.view;
+    return sounds.map((_, n) => n).filter((n) => !plays || this.#heardOf(n) < plays);
+  }
+
+  /** The name of a sound; letters are not used, since the prompts speak of the first and the second.
+   * @param {number} n */
+  #name(n) {
+    const { label } = this.view.sounds[n];
+    return label.length > 1 ? label : say(n ? "second_sound" : "first_sound");
   }
 
   #steps() {
@@ -80,23 +107,39 @@ class Single extends Trial {
 
   #body() {
     const number = make("p", { class: "prompt", id: "prompt" }, this.question.prompt);
-    this.bar = make("i");
+    const several = this.view.sounds.length > 1;
+    this.bars = this.view.sounds.map(() => make("i"));
+    this.parts = several ? this.bars.map((bar, n) => this.#part(bar, n)) : [];
     this.label = make("span");
     this.playing = make("button", { type: "button", class: "play", click: () => this.#play() },
       make("b", { class: "icon", "aria-hidden": "true" }), this.label,
-      make("span", { class: "bar", "aria-hidden": "true" }, this.bar));
+      several ? null : make("span", { class: "bar", "aria-hidden": "true" }, this.bars));
+    const sequence = several ? make("ol", { class: "sequence" }, this.parts) : null;
     this.said = make("p", { class: "said", role: "status" });
     this.choices = make("div",
       { role: "radiogroup", class: "choices", "aria-labelledby": "prompt", tabindex: "-1" },
       this.question.options.map((option, n) => this.#choice(option, n)));
-    this.going = button(say("next"), () => this.#next(), { main: true, class: "main wide" });
-    return make("section", { class: "card" }, number, this.playing, this.said, this.choices, this.going);
+    this.going = button(say("next"), () => this.#take(), { main: true, class: "main wide" });
+    const { toggle, area } = commentButton(this.draft.comment, (text) => ((this.draft.comment = text), this.type()));
+    const kind = [several ? "several" : "", this.question.options.length > FEW ? "long" : ""].join(" ");
+    return make("section", { class: `card trial ${kind}` }, number, this.playing, sequence,
+      this.said, this.choices, make("div", { class: "actions" }, toggle, this.going), area);
   }
 
-  /** @param {ChoiceOption} option
+  /** A sound of a sequence, with its progress.
+   * @param {HTMLElement} bar
+   * @param {number} n */
+  #part(bar, n) {
+    return make("li", {}, make("b", { class: "icon", "aria-hidden": "true" }), make("span", {}, this.#name(n)),
+      make("span", { class: "bar", "aria-hidden": "true" }, bar));
+  }
+
+  /** An option; its key is its value, or its place if a value of the scale is not a digit.
+   * @param {ChoiceOption} option
    * @param {number} n */
   #choice({ value, label }, n) {
-    const digit = typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 9 ? value : n + 1;
+    const digits = this.question.options.every((option) => /^\d$/.test(String(option.value)));
+    const digit = digits ? value : n + 1;
     /** @type {HTMLInputElement} */
     const input = make("input", { type: "radio", name: "choice", value: String(value),
       "data-key": String(digit), click: () => this.#choose(value, input) });
@@ -104,23 +147,20 @@ class Single extends Trial {
       make("span", {}, label));
   }
 
-  #comment() {
-    const { comment } = this.draft;
-    const area = commentField("comment", comment, (text) => ((this.draft.comment = text), this.type()), { rows: "3" });
-    const name = make("label", { for: "comment", class: "hidden" }, say("comment"));
-    return make("details", { class: "comment", open: Boolean(comment) },
-      make("summary", {}, say("comment_add")), name, area);
-  }
-
   /** Update buttons and texts. */
   #update() {
     const { heard, spent, busy } = this;
     const state = busy ? "playing" : spent ? "heard" : heard ? "play_again" : "play";
-    this.label.textContent = say(state);
+    const both = this.parts.length > 1 && this.#next.length > 1 && !busy;
+    this.label.textContent = say(both ? (heard ? "play_both_again" : "play_both") : state);
+    this.parts.forEach((part, n) => {
+      part.dataset.state = n === this.sounding ? "playing" : this.#heardOf(n) ? "heard" : "";
+      part.setAttribute("aria-current", String(n === this.sounding));
+    });
     this.playing.dataset.state = state;
     this.playing.disabled = busy || spent;
     this.playing.toggleAttribute("data-main", !busy && !heard);
-    this.said.textContent = this.problem || (heard || busy ? "" : say("listen_first"));
+    this.said.textContent = this.problem || (heard || busy || this.parts.length ? "" : say("listen_first"));
     this.said.classList.toggle("bad", Boolean(this.problem));
     for (const input of this.choices.querySelectorAll("input")) input.disabled = !heard || busy;
     this.choices.classList.toggle("closed", !heard || busy);
@@ -133,35 +173,56 @@ class Single extends Trial {
     this.busy = true;
     this.problem = "";
     this.#update();
-    const { name: question, sound = 0 } = this.question;
     try {
-      const play = await this.play(this.address, { question, sound }, (part) => this.#move(part));
-      if (play && !play.ended) this.problem = say("sound_cut");
+      await this.#sequence(this.#next);
     } catch (error) {
       return this.#failed(error);
     }
     if (this.at.left.aborted) return undefined;
-    this.busy = false;
-    this.#move(0);
+    this.#still();
     this.#update();
     if (!this.heard) return this.playing.focus();
     this.choices.focus({ preventScroll: true });
     return announce(say("now_rate"));
   }
 
+  /** Play sounds one after the other, each to its end.
+   * @param {number[]} numbers */
+  async #sequence(numbers) {
+    for (const sound of numbers) {
+      if (sound !== numbers[0]) await new Promise((done) => setTimeout(done, GAP));
+      this.sounding = sound;
+      this.#update();
+      if (this.parts.length) announce(this.#name(sound));
+      const about = { question: this.question.name, sound };
+      const play = await this.play(this.view.sounds[sound].address, about, (part) => this.#move(sound, part));
+      if (play && !play.ended) this.problem = say("sound_cut");
+      if (!play?.ended || this.at.left.aborted) return;
+      this.sounding = -1;
+      this.#update();
+    }
+  }
+
+  #still() {
+    this.busy = false;
+    this.sounding = -1;
+    this.bars.forEach((_, n) => this.#move(n, 0));
+  }
+
   /** @param {unknown} error */
   #failed(error) {
     if (this.at.left.aborted) return;
-    this.busy = false;
+    this.#still();
     this.problem = problemOf(error);
     this.tellFailure(error);
     this.#update();
     announce(this.problem);
   }
 
-  /** @param {number} part */
-  #move(part) {
-    this.bar.style.setProperty("--part", String(part));
+  /** @param {number} sound
+   * @param {number} part */
+  #move(sound, part) {
+    this.bars[sound].style.setProperty("--part", String(part));
   }
 
   /** @param {ChoiceOption["value"]} value
@@ -173,7 +234,7 @@ class Single extends Trial {
     this.#update();
   }
 
-  async #next() {
+  async #take() {
     if (this.busy || this.chosen === undefined) return;
     this.busy = true;
     this.draft.values[this.question.name] = this.chosen;

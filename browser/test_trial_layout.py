@@ -1,0 +1,110 @@
+"""Trials fit small windows, keep their place from question to question, and show the progress."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from browser.helpers import study_pages as small
+from browser.helpers.expectations import expect
+from browser.helpers.fake_server import FakeServer, served
+from browser.helpers.page_actions import at, go_on, hear, opened, rate
+from playwright.sync_api import Browser, Page
+
+LAPTOP: dict[str, Any] = {"viewport": {"width": 1366, "height": 620}}
+SMALL_PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 664},
+    "has_touch": True,
+    "is_mobile": True,
+}
+KINDS = {
+    "p835": 3,
+    "acr": 1,
+    "dcr": 1,
+    "ccr": 1,
+    "abx": 1,
+    "preference": 1,
+}  # with the number of questions
+SMALL_TARGETS = """() => [...document.querySelectorAll("button, main label:has(input)")]
+    .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
+    .map((one) => one.textContent)"""
+
+
+def fits(page: Page) -> None:
+    """Nothing has to be scrolled, and targets stay large."""
+    height, window = page.evaluate("[document.documentElement.scrollHeight, innerHeight]")
+    assert height <= window
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(SMALL_TARGETS) == []
+
+
+@pytest.mark.parametrize(
+    ("screen", "language", "play"),
+    [(LAPTOP, "en", "Play"), (SMALL_PHONE, "en", "Play"), (SMALL_PHONE, "fr", "couter")],
+    ids=["laptop", "phone", "phone in French"],
+)
+def test_every_question_fits_without_scrolling(
+    browser: Browser, screen: dict[str, Any], language: str, play: str
+) -> None:
+    trials = [small.trial(f"1.{n}", n, 6, language, kind) for n, kind in enumerate(KINDS, 1)]
+    fake = FakeServer([*trials, small.end()], language)
+    with served(fake), opened(browser, fake, **screen) as page:
+        for view in trials:
+            for number in range(1, KINDS[view["kind"]] + 1):
+                expect(page.locator("body")).to_have_attribute("data-name", view["name"])
+                if KINDS[view["kind"]] > 1:
+                    expect(page.locator(".steps i").nth(number - 1)).to_have_class("now")
+                fits(page)
+                for tile in page.locator(".tile").all():
+                    tile.click()
+                    expect(tile).to_have_attribute("data-state", "heard")
+                if not page.locator(".tile").count():
+                    page.get_by_role("button", name=play).click()
+                expect(page.get_by_role("radio").first).to_be_enabled()
+                page.locator(".choices label").last.click()
+                fits(page)
+                page.locator("button.wide").click()
+        expect(page.locator(".code")).to_be_visible()
+
+
+def test_the_scroll_position_is_kept_from_question_to_question(browser: Browser) -> None:
+    low = {"viewport": {"width": 1366, "height": 320}}
+    fake = FakeServer([small.trial("1.1", 1, 1), small.end()])
+    with served(fake), opened(browser, fake, **low) as page:
+        hear(page)
+        page.locator(".choices label").last.click()
+        page.evaluate("scrollTo(0, 120)")
+        page.keyboard.press("Enter")
+        expect(page.locator(".steps")).to_contain_text("Question 2 of 3")
+        assert page.evaluate("scrollY") == 120
+        for value in (3, 4):
+            rate(page, value)
+        at(page, "You have finished. Thank you!")
+        assert page.evaluate("scrollY") == 0
+
+
+def test_progress_is_shown_from_the_first_page_to_the_last(browser: Browser) -> None:
+    pages = [small.consent(), small.text(), small.trial("1.1", 1, 1, kind="acr"), small.end()]
+    with served(FakeServer(pages)) as fake, opened(browser, fake) as page:
+        where, bar = page.locator("#where"), page.get_by_role("progressbar", name="Progress")
+        expect(where).to_have_text("Page 1 of 3 · about 4 min left")
+        page.locator("label.check").click()
+        go_on(page)
+        expect(where).to_have_text("Page 2 of 3 · about 3 min left")
+        assert bar.evaluate("(bar) => bar.position") == pytest.approx(1 / 3)
+        go_on(page)
+        expect(where).to_have_text("Page 3 of 3 · about 2 min left")
+        rate(page, 3)
+        expect(where).to_have_text("")
+        assert bar.evaluate("(bar) => bar.position") == 1
+
+
+def test_the_last_page_tells_that_answers_are_saved_and_copies_the_code(browser: Browser) -> None:
+    with served(FakeServer([small.end()])) as fake, opened(browser, fake) as page:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        expect(page.get_by_text("Your answers are saved.")).to_be_visible()
+        expect(page.get_by_text("paste this code")).to_be_visible()
+        expect(page.get_by_text("You can close this page.")).to_be_visible()
+        page.get_by_role("button", name="Copy the code").click()
+        expect(page.get_by_role("status").filter(has_text="The code is copied.")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == "C0DE-77"

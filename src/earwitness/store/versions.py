@@ -1,0 +1,133 @@
+"""Versions of the texts and audio files of a study, with the time from which each was served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from earwitness.store.listeners import study_serial
+from earwitness.store.records import server_time
+from earwitness.store.status import has_answers
+from earwitness.store.tables import (
+    check_text,
+    studies,
+    study_audio,
+    study_texts,
+    values_from_json,
+    values_to_json,
+)
+
+# --- Study digests -------------------------------------------------------------------------------
+
+
+def adopt_study(connection: Connection, digest: str, former: str) -> bool:
+    """Give a study that is stored under its former digest its present one; return whether it was.
+
+    Earlier versions of the program included the texts of a study in its digest.
+    """
+    known = set(
+        connection.scalars(select(studies.c.digest).where(studies.c.digest.in_([digest, former])))
+    )
+    if known != {former} or digest == former:
+        return False
+    connection.execute(update(studies).where(studies.c.digest == former).values({"digest": digest}))
+    return True
+
+
+# --- Texts ---------------------------------------------------------------------------------------
+
+
+class TextVersion(NamedTuple):
+    """Texts of a study by name, and the time from which they were served."""
+
+    since: str
+    texts: Mapping[str, str]
+
+
+def record_texts(connection: Connection, study: str, texts: Mapping[str, str]) -> bool:
+    """Record the texts of a study if they have changed; return whether they have.
+
+    Before the first answer, only the present texts are kept.
+    """
+    serial, content = study_serial(connection, study), values_to_json("texts", texts)
+    last = connection.scalar(
+        select(study_texts.c.texts)
+        .where(study_texts.c.study == serial)
+        .order_by(study_texts.c.serial.desc())
+        .limit(1)
+    )
+    if last == content:
+        return False
+    if not has_answers(connection, study):
+        connection.execute(delete(study_texts).where(study_texts.c.study == serial))
+    row = {"study": serial, "texts": content, "since": server_time()}
+    connection.execute(insert(study_texts).values(row))
+    return last is not None
+
+
+def read_texts(connection: Connection, study: str) -> list[TextVersion]:
+    """Return the recorded texts of a study, the first ones first."""
+    serial = study_serial(connection, study)
+    rows = connection.execute(
+        select(study_texts.c.since, study_texts.c.texts)
+        .where(study_texts.c.study == serial)
+        .order_by(study_texts.c.serial)
+    )
+    return [TextVersion(since, values_from_json(texts)) for since, texts in rows]
+
+
+# --- Audio files ---------------------------------------------------------------------------------
+
+
+class AudioVersion(NamedTuple):
+    """Digest of an audio file, and the time from which it was served."""
+
+    since: str
+    digest: str
+
+
+def record_audio(connection: Connection, study: str, digests: Mapping[str, str]) -> None:
+    """Record the digests of audio files that have changed.
+
+    Before the first answer, only the present digests are kept.
+    """
+    serial = study_serial(connection, study)
+    if not has_answers(connection, study):
+        connection.execute(delete(study_audio).where(study_audio.c.study == serial))
+    known = read_audio(connection, study)
+    now = server_time()
+    rows = [
+        {"study": serial, "file": check_text("file", name), "digest": digest, "since": now}
+        for name, digest in digests.items()
+        if name not in known or known[name][-1].digest != digest
+    ]
+    if rows:
+        connection.execute(insert(study_audio), rows)
+
+
+def read_audio(connection: Connection, study: str) -> dict[str, list[AudioVersion]]:
+    """Return the recorded digests of each audio file, the first ones first."""
+    serial = study_serial(connection, study)
+    rows = connection.execute(
+        select(study_audio.c.file, study_audio.c.since, study_audio.c.digest)
+        .where(study_audio.c.study == serial)
+        .order_by(study_audio.c.serial)
+    )
+    versions = dict[str, list[AudioVersion]]()
+    for name, since, digest in rows:
+        versions.setdefault(name, []).append(AudioVersion(since, digest))
+    return versions
+
+
+# --- Export --------------------------------------------------------------------------------------
+
+
+def iterate_version_records(connection: Connection, study: str) -> Iterator[dict[str, Any]]:
+    """Yield all recorded texts and digests of audio files as JSON records with their type."""
+    for texts in read_texts(connection, study):
+        yield {"record": "texts", "study": study, **texts._asdict()}
+    for name, file_versions in read_audio(connection, study).items():
+        for version in file_versions:
+            yield {"record": "audio", "study": study, "file": name, **version._asdict()}

@@ -1,0 +1,143 @@
+"""Answered pages of listeners, read incrementally: each request reads only the new answers.
+
+Answers are only ever added, except that a withdrawal deletes all answers of a listener. So the
+answers in memory are still complete up to the last one if that one is still stored. Nothing is
+assumed about who writes: other processes may use the same database.
+
+Most requests run this query and no other. It is sent to the driver directly, which costs half.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from sqlalchemy import Engine, bindparam, select
+
+from earwitness.store.listeners import (
+    LISTENER_COLUMNS,
+    LISTENERS_WITH_STUDIES,
+    listener_from_row,
+)
+from earwitness.store.records import Visit
+from earwitness.store.tables import answers, check_text, listeners
+
+MAX_CACHED_PAGES = 600_000  # of all listeners, about 70 MB
+ANSWER_COLUMNS = (
+    answers.c.serial,
+    answers.c.id,
+    answers.c.page,
+    answers.c.received,
+    answers.c.supersedes,
+    answers.c.aside,
+)
+VISIT_QUERY = (  # one row per answer from ``first`` on, or one row without an answer
+    select(*LISTENER_COLUMNS, *ANSWER_COLUMNS)
+    .select_from(
+        LISTENERS_WITH_STUDIES.outerjoin(
+            answers,
+            (answers.c.listener == listeners.c.serial) & (answers.c.serial >= bindparam("first")),
+        )
+    )
+    .where(listeners.c.token == bindparam("token"))
+    .order_by(answers.c.serial)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredPages:
+    """Answered pages of a listener with the server's times, and the last answer of any kind."""
+
+    last_serial: int
+    last_id: str
+    pages: Mapping[str, str]
+
+
+class VisitReader:
+    """Reads listeners with their answered pages; may be used from any thread."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self._compiled = engine, VISIT_QUERY.compile(engine)
+        self._cache = OrderedDict[str, AnsweredPages]()  # least recently used first
+        self._page_count, self._lock = 0, Lock()
+
+    def read(self, token: str) -> Visit | None:
+        """Return the listener of a link and their answered pages, if there is such a link."""
+        known = self._cache.get(check_text("token", token))
+        rows = self._read_rows(token, known)
+        if known is not None and not _continues(rows, known):
+            known = None
+            rows = self._read_rows(token, None)
+        if not rows:
+            self._keep(token, None)
+            return None
+        listener = listener_from_row(rows[0][: len(LISTENER_COLUMNS)])
+        answer_rows = [row[len(LISTENER_COLUMNS) :] for row in rows]
+        if answer_rows[0][0] is None:  # no answers
+            self._keep(token, None)
+            return Visit(listener, {})
+        if known is None:
+            answered = _make_answered(answer_rows[-1], _counted_pages(answer_rows))
+        elif len(answer_rows) > 1:
+            pages = {**known.pages, **_counted_pages(answer_rows[1:])}
+            answered = _make_answered(answer_rows[-1], pages)
+        else:
+            answered = known
+        self._keep(token, answered)
+        return Visit(listener, answered.pages)
+
+    def _read_rows(self, token: str, known: AnsweredPages | None) -> Sequence[Sequence[Any]]:
+        """Return rows from the last known answer on, in one statement and so of one state."""
+        first = 0 if known is None else known.last_serial
+        values = self._compiled.construct_params({"token": token, "first": first})
+        names = getattr(self._compiled, "positiontup", None)
+        connection = self._engine.raw_connection()
+        try:
+            cursor = connection.cursor()
+            cursor.execute(
+                str(self._compiled), values if names is None else [values[name] for name in names]
+            )
+            return list(cursor.fetchall())
+        finally:
+            connection.close()  # returns it to the pool
+
+    def _keep(self, token: str, answered: AnsweredPages | None) -> None:
+        """Keep answered pages, or forget those of a listener who has none any more."""
+        with self._lock:
+            old = self._cache.pop(token, None)
+            self._page_count -= 0 if old is None else len(old.pages)
+            if answered is None:
+                return
+            self._page_count += len(answered.pages)
+            self._cache[token] = answered
+            while self._page_count > MAX_CACHED_PAGES:
+                _, oldest = self._cache.popitem(last=False)
+                self._page_count -= len(oldest.pages)
+
+
+def _continues(rows: Sequence[Sequence[Any]], known: AnsweredPages) -> bool:
+    """Whether rows start with the last known answer, and no later one replaces another."""
+    if not rows:
+        return False
+    (serial, id, *_), *new_rows = [row[len(LISTENER_COLUMNS) :] for row in rows]
+    is_plain = all(not supersedes and not aside for *_, supersedes, aside in new_rows)
+    return (serial, id) == (known.last_serial, known.last_id) and is_plain
+
+
+def _make_answered(last_row: Sequence[Any], pages: Mapping[str, str]) -> AnsweredPages:
+    serial, id, *_ = last_row
+    return AnsweredPages(serial, id, pages)
+
+
+def _counted_pages(answer_rows: Sequence[Sequence[Any]]) -> dict[str, str]:
+    """Return pages with an answer that counts, in order of arrival, with the times."""
+    superseded = {row[4] for row in answer_rows}
+    return {
+        sys.intern(page): received
+        for _, id, page, received, _, aside in answer_rows
+        if id not in superseded and not aside
+    }

@@ -1,0 +1,245 @@
+"""Gold, trapping and repeated trials, inserted into the sessions of a design, and their balance.
+
+The other trials keep their order, so the balance of a design is counted without inserted trials.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from earwitness.errors import UsageError
+from earwitness.stats.arrays import Ints
+from earwitness.studies.design.subset_balance import Claim, range_text, verdict
+from earwitness.studies.study import (
+    GOLD_ROLE,
+    REPEAT_ROLE,
+    TRAP_ROLE,
+    Design,
+    QualityControl,
+    Session,
+    Trial,
+    check_system,
+)
+
+# --- Inserting trials ----------------------------------------------------------------------------
+# A trial is inserted before another one, so none is first or last in its session. The session is
+# divided into as many parts as it has clips with known answers; each part gets one of them, and the
+# roles rotate over parts from session to session. Repeats are trials of the first half, presented
+# again in the second half. No two inserted trials are neighbours.
+
+
+INSERTION_STREAM = 13  # random stream, distinct from those of designs
+Slots = dict[int, Trial]  # trials to insert, by the number of the trial that they precede
+
+
+def count_repeats(quality: QualityControl, trials: int) -> int:
+    """Return how many of the trials of a session are repeated.
+
+    >>> count_repeats(QualityControl(repeats=0.1), 24)
+    2
+    """
+    return max(1, round(quality.repeats * trials)) if quality.repeats else 0
+
+
+def insert_trials(
+    quality: QualityControl, sessions: Sequence[Session], listener: int, seed: int
+) -> tuple[Session, ...]:
+    """Return the sessions of a listener with gold, trapping and repeated trials."""
+    if not (quality.gold or quality.traps or quality.repeats):
+        return tuple(sessions)
+    made = []
+    for place, session in enumerate(sessions):
+        turn = (listener - 1) * len(sessions) + place
+        rng = np.random.default_rng([seed, INSERTION_STREAM, listener, place])
+        slots = _place_checks(quality, session, turn, rng)
+        slots |= _place_repeats(session, count_repeats(quality, len(session)), slots, turn, rng)
+        made.append(_merge_slots(session, slots))
+    return tuple(made)
+
+
+def _merge_slots(session: Session, slots: Slots) -> Session:
+    merged = list[Trial]()
+    for number, trial in enumerate(session):
+        merged += [slots[number]] if number in slots else []
+        merged.append(trial)
+    return tuple(merged)
+
+
+def _place_checks(
+    quality: QualityControl, session: Session, turn: int, rng: np.random.Generator
+) -> Slots:
+    """Return gold and trapping trials by slot, one in each part of the session."""
+    checks = list[Trial]()
+    for role, count in ((GOLD_ROLE, quality.gold), (TRAP_ROLE, quality.traps)):
+        names = [clip.name for clip in quality.clips if clip.role == role]
+        checks += [
+            Trial(
+                names[(turn * count + n) % len(names)],
+                (check_system(role),),
+                session[0].scales,
+                session[0].block,
+                role=role,
+            )
+            for n in range(count)
+        ]
+    needed = len(checks) + count_repeats(quality, len(session))
+    if needed >= len(session):
+        message = f"a session of {len(session)} trials is too short for {needed} inserted trials"
+        raise UsageError(f"quality: {message} — use longer sessions, or fewer gold, traps, repeats")
+    parts = np.array_split(np.arange(1, len(session)), len(checks)) if checks else []
+    slots: Slots = {}
+    for number, part in enumerate(parts):
+        free = [int(slot) for slot in part if not {int(slot) - 1, int(slot) + 1} & set(slots)]
+        slot = int(rng.choice(free or part))
+        slots[slot] = checks[(number + turn) % len(checks)]
+    return slots
+
+
+def _place_repeats(
+    session: Session, count: int, taken: Slots, turn: int, rng: np.random.Generator
+) -> Slots:
+    """Return repeated trials by slot; treatments take turns."""
+    half, gap = len(session) // 2, max(2, len(session) // 4)
+    late = [slot for slot in range(max(half, 1), len(session)) if slot not in taken]
+    early = list(range(max(1, half)))
+    treatments = sorted({session[n].treatment for n in early})
+    slots: Slots = {}
+    for number in range(count):
+        wanted = treatments[(turn * count + number) % len(treatments)]
+        used = {(trial.item, trial.treatment) for trial in slots.values()}
+        pairs = [
+            (session[n].treatment != wanted, n, slot)
+            for n in early
+            for slot in late
+            if slot not in slots and (session[n].item, session[n].treatment) not in used
+        ]
+        if not pairs:
+            break
+        ranked = [
+            (
+                session[n].item in (session[slot - 1].item, session[slot].item),
+                slot - n < gap,
+                is_other,
+                session[n].treatment in (session[slot - 1].treatment, session[slot].treatment),
+                bool({slot - 1, slot + 1} & {*taken, *slots}),
+                place,
+                n,
+                slot,
+            )
+            for place, (is_other, n, slot) in enumerate(
+                pairs[i] for i in rng.permutation(len(pairs))
+            )
+        ]
+        *_, n, slot = min(ranked)
+        slots[slot] = replace(session[n], role=REPEAT_ROLE)
+    return slots
+
+
+def without_inserted(design: Design) -> Design:
+    """Return a design without inserted trials."""
+    if not has_insertions(design):
+        return design
+    plans = tuple(
+        replace(
+            plan,
+            sessions=tuple(
+                tuple(trial for trial in session if not trial.role) for session in plan.sessions
+            ),
+        )
+        for plan in design.plans
+    )
+    return replace(design, plans=plans)
+
+
+def has_insertions(design: Design) -> bool:
+    """Return whether a design has inserted trials."""
+    return any(
+        trial.role for plan in design.plans for session in plan.sessions for trial in session
+    )
+
+
+# --- Balance of inserted trials ------------------------------------------------------------------
+
+
+ROLE_WORDING = {GOLD_ROLE: "gold clips", TRAP_ROLE: "trapping clips", REPEAT_ROLE: "repeats"}
+
+
+def insertion_claims(design: Design) -> Iterator[Claim]:
+    """Yield claims on inserted trials: numbers, positions and uses."""
+    if not has_insertions(design):
+        return
+    sessions = [session for plan in design.plans for session in plan.sessions]
+    roles = {trial.role for session in sessions for trial in session} - {""}
+    for role, name in ROLE_WORDING.items():
+        if role in roles:
+            yield from _role_claims(design.study.quality, sessions, role, name)
+    ends = sum(bool(session[0].role) + bool(session[-1].role) for session in sessions)
+    yield Claim(
+        "gold, trapping or repeated trials first or last in a session",
+        *(str(ends), "–", verdict(not ends)),
+    )
+    beside = sum(bool(a.role and b.role) for session in sessions for a, b in pairwise(session))
+    yield Claim(
+        "gold, trapping or repeated trials directly after another",
+        *(str(beside), "–", verdict(not beside)),
+    )
+    if REPEAT_ROLE in roles:
+        yield from _repeat_claims(sessions)
+
+
+def _role_claims(
+    quality: QualityControl, sessions: Sequence[Session], role: str, name: str
+) -> Iterator[Claim]:
+    counts = [sum(trial.role == role for trial in session) for session in sessions]
+    planned = {GOLD_ROLE: quality.gold, TRAP_ROLE: quality.traps}
+    kept = all(
+        count == planned.get(role, _planned_repeats(quality, session))
+        for count, session in zip(counts, sessions, strict=True)
+    )
+    yield Claim(f"{name} per session", _range(counts), "–", verdict(kept))
+    clips = [clip.name for clip in quality.clips if clip.role == role]
+    if clips:
+        used = Counter(
+            trial.item for session in sessions for trial in session if trial.role == role
+        )
+        uses = [used[clip] for clip in clips]
+        yield Claim(
+            f"times each of the {name} is heard, over all listeners",
+            *(_range(uses), "–", verdict(max(uses) - min(uses) <= 1)),
+        )
+
+
+def _planned_repeats(quality: QualityControl, session: Session) -> int:
+    return count_repeats(quality, sum(not trial.role for trial in session))
+
+
+def _repeat_claims(sessions: Sequence[Session]) -> Iterator[Claim]:
+    same = sum(
+        a.item == b.item and REPEAT_ROLE in (a.role, b.role)
+        for session in sessions
+        for a, b in pairwise(session)
+    )
+    yield Claim("repeats directly before or after the same clip", str(same), "–", verdict(not same))
+    distances = [
+        number - _first_place(session, trial)
+        for session in sessions
+        for number, trial in enumerate(session)
+        if trial.role == REPEAT_ROLE
+    ]
+    yield Claim(
+        "trials from a trial to its repeat", _range(distances), "–", verdict(min(distances) > 1)
+    )
+
+
+def _first_place(session: Session, repeat: Trial) -> int:
+    return session.index(replace(repeat, role=""))
+
+
+def _range(counts: Sequence[int]) -> str:
+    values: Ints = np.array(counts, np.int64)
+    return range_text(values)

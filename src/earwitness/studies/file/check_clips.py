@@ -1,0 +1,297 @@
+"""Keys of a study file on eligibility and quality control, and the table of clips with answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from earwitness.audio.wav import wav_seconds
+from earwitness.errors import Problem, UsageError, nearest
+from earwitness.io.schema import Fault
+from earwitness.io.tables import read_row_table
+from earwitness.studies.hearing import digit_files
+from earwitness.studies.screening import CHECK_RULES, PRESETS, SCREENS
+from earwitness.studies.study import (
+    CHECK_ROLES,
+    CHECK_SYSTEMS,
+    GOLD_ROLE,
+    TRAP_ROLE,
+    CheckClip,
+    EligibleAnswers,
+    HearingTest,
+    QualityControl,
+    Rule,
+    Scale,
+)
+from earwitness.studies.trials import KINDS
+from earwitness.studies.trials.base import TrialKind
+from earwitness.studies.trials.single import SingleKind
+
+# --- Table of clips with known answers -----------------------------------------------------------
+
+
+CHECK_COLUMNS = ("file", "role", "scale", "value")
+COUNT_KEYS = {GOLD_ROLE: "gold", TRAP_ROLE: "traps"}  # numbers of clips per session
+
+
+@dataclass
+class CheckTable:
+    """Clips with known answers, and the problems of their table."""
+
+    clips: list[CheckClip] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass
+class _ClipRows:
+    """Role and answers of one clip, with the line of each answer."""
+
+    role: str
+    line: int
+    values: dict[str, float] = field(default_factory=dict)
+
+
+def read_check_clips(
+    path: Path, folder: Path, scales: Mapping[str, Scale], *, heard: bool
+) -> CheckTable:
+    """Read a table of clips with known answers: file, role, scale and value.
+
+    ``folder`` is that of the study file; an empty scale stands for all ``scales``. Audio files may
+    be missing unless ``heard``.
+    """
+    table = read_row_table(path)
+    if not table.problems and sorted(table.columns or ()) != sorted(CHECK_COLUMNS):
+        message = f"needs the columns {', '.join(CHECK_COLUMNS)}, and no others"
+        table.problems.append(Problem(str(path), 1, "", message))
+    checks = CheckTable(problems=table.problems)
+    if checks.problems:
+        return checks
+    clips: dict[str, _ClipRows] = {}
+    for line, row in table.rows:
+        if None in row or None in row.values():
+            faults = [Fault("", f"needs {len(CHECK_COLUMNS)} fields")]
+        else:
+            faults = list(_row_faults(row, scales, clips))
+        checks.problems += [Problem(str(path), line, *fault) for fault in faults]
+        if not faults:
+            clip = clips.setdefault(row["file"], _ClipRows(row["role"], line))
+            for scale in [row["scale"]] if row["scale"] else scales:
+                clip.values[scale] = float(row["value"])
+    if not clips and not checks.problems:
+        checks.problems.append(Problem(str(path), 1, "", "contains no clips"))
+    for file, clip in clips.items():
+        seconds = 0.0
+        try:
+            if heard or (folder / file).is_file():
+                seconds = wav_seconds(folder / file)
+        except (UsageError, OSError) as error:
+            reason = str(error).partition(": ")[2] if isinstance(error, UsageError) else ""
+            message = reason or "the audio file does not exist"
+            checks.problems.append(Problem(str(path), clip.line, "file", f"{file}: {message}"))
+        checks.clips.append(CheckClip(file, clip.role, file, seconds, clip.values))
+    return checks
+
+
+def _row_faults(
+    row: Mapping[str, str], scales: Mapping[str, Scale], clips: Mapping[str, _ClipRows]
+) -> Iterator[Fault]:
+    if not row["file"]:
+        yield Fault("file", "missing")
+    if row["role"] not in CHECK_ROLES:
+        yield Fault("role", f'unknown role "{row["role"]}"', nearest(row["role"], CHECK_ROLES))
+    if row["scale"] and row["scale"] not in scales:
+        yield Fault("scale", f'unknown scale "{row["scale"]}"', nearest(row["scale"], scales))
+        return
+    asked = [row["scale"]] if row["scale"] else list(scales)
+    for name in asked:
+        scale = scales[name]
+        if not scale.allows(_parse_number(row["value"])):
+            limits = f"from {scale.low:g} to {scale.high:g} in steps of {scale.step:g}"
+            yield Fault("value", f'must be {limits}, got "{row["value"]}"')
+            break
+    known = clips.get(row["file"])
+    if known is not None and known.role != row["role"]:
+        yield Fault("role", f"{row['file']} is a {known.role} clip on line {known.line}")
+    if known is not None and set(asked) & set(known.values):
+        yield Fault("scale", f"duplicate answer for {row['file']}", "keep one")
+
+
+def _parse_number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+# --- Quality control and eligibility from keys ---------------------------------------------------
+
+
+def build_quality(value: Mapping[str, Any], clips: Sequence[CheckClip]) -> QualityControl:
+    """Return the quality control of a study; each session has one clip of each role by default."""
+    counts = {
+        key: value.get(key, int(any(clip.role == role for clip in clips)))
+        for role, key in COUNT_KEYS.items()
+    }
+    return QualityControl(
+        tuple(clips),
+        counts["gold"],
+        counts["traps"],
+        float(value["repeats"]),
+        value["ineligible_code"],
+        value["results"],
+    )
+
+
+def build_rules(rules: Sequence[Mapping[str, Any]], quality: QualityControl) -> tuple[Rule, ...]:
+    """Return screening rules; a preset stands for its rules that are not listed themselves."""
+    listed, made = {rule["rule"] for rule in rules}, list[Rule]()
+    for rule in rules:
+        for name in PRESETS.get(rule["rule"], ()):
+            if name not in listed and _has_clips(name, quality):
+                made.append(Rule(name, SCREENS[name].limits))
+        if rule["rule"] not in PRESETS:
+            made.append(Rule(rule["rule"], rule["limits"]))
+    return tuple(made)
+
+
+def _has_clips(rule: str, quality: QualityControl) -> bool:
+    """Return whether a study has what a rule on clips with known answers needs."""
+    return getattr(quality, rule) > 0 if rule in CHECK_RULES.values() else True
+
+
+def build_eligible(value: Any) -> EligibleAnswers | None:
+    """Return the answers with which a person may take part, from a list or a range."""
+    if value is None:
+        return None
+    if isinstance(value, list):
+        return EligibleAnswers(tuple(value))
+    return EligibleAnswers((), value.get("min"), value.get("max"))
+
+
+def build_hearing(value: Mapping[str, Any] | None) -> HearingTest | None:
+    """Return the hearing test of a study, if any."""
+    if value is None or "{digit}" not in value["digits"]:
+        return None
+    return HearingTest(value["digits"], value.get("triplets", 24), value.get("max_srt"))
+
+
+def missing_digits(folder: Path, test: HearingTest) -> list[Problem]:
+    """Return a problem for each missing recording of a digit."""
+    message = "missing recording of a digit of the hearing test"
+    return [
+        Problem(str(folder / name), 0, "", message)
+        for name in digit_files(test)
+        if not (folder / name).is_file()
+    ]
+
+
+def check_scales(block: Mapping[str, Any]) -> dict[str, Scale]:
+    """Return the scales on which clips with known answers are rated: those of the first block."""
+    return {scale.name: scale for scale in KINDS[block["kind"]].fixed}
+
+
+# --- Faults --------------------------------------------------------------------------------------
+
+
+def eligibility_faults(forms: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield faults of the rules on who may take part."""
+    for when, questions in forms.items():
+        for index, question in enumerate(questions):
+            if question.get("eligible") is not None:
+                path = f"forms.{when}[{index}]"
+                yield from _eligible_faults(question, f"{path}.eligible", before=when == "before")
+                if not question.get("needed", True):
+                    message = "a question that decides who may take part must be answered"
+                    yield Fault(f"{path}.needed", message, "remove needed: false")
+
+
+def _eligible_faults(question: Mapping[str, Any], path: str, *, before: bool) -> Iterator[Fault]:
+    eligible, answer = question["eligible"], question.get("answer", "text")
+    if not before:
+        yield Fault(path, "allowed only in forms.before", "move the question")
+    if answer == "text":
+        yield Fault(path, "not supported for texts", "write answer: number or answer: choice")
+    elif isinstance(eligible, list) != (answer == "choice"):
+        remedy = "list options" if answer == "choice" else "write min and max"
+        yield Fault(path, f"does not fit answer: {answer}", remedy)
+    elif isinstance(eligible, list):
+        options = question.get("options", [])
+        for option in eligible:
+            if option not in options:
+                yield Fault(path, f'unknown option "{option}"', nearest(option, options))
+        if options and set(options) <= set(eligible):
+            yield Fault(path, "lists all options", "leave out those who may not take part")
+    else:
+        low, high = eligible.get("min"), eligible.get("max")
+        if low is None and high is None:
+            yield Fault(path, "empty", "write min, max or both")
+        elif low is not None and high is not None and low > high:
+            yield Fault(path, f"min {low:g} is larger than max {high:g}")
+
+
+def quality_faults(value: Mapping[str, Any], kinds: Sequence[TrialKind]) -> Iterator[Fault]:
+    """Yield faults of the key ``quality``."""
+    quality = value["quality"]
+    if "hearing" in value and build_hearing(value["hearing"]) is None:
+        message = "must contain {digit}, such as digits/{digit}.wav"
+        yield Fault("hearing.digits", message)
+    for name in map(str, value["systems"]):
+        if name in CHECK_SYSTEMS:
+            yield Fault("systems", f'"{name}" is reserved for quality control', "rename it")
+    for key in COUNT_KEYS.values():
+        if quality.get(key) and "clips" not in quality:
+            yield Fault(f"quality.{key}", "needs clips with known answers", "set quality.clips")
+    for key in ("clips", "repeats"):
+        if value.get("rows") and quality.get(key):
+            message = "not supported together with rows, which set all trials"
+            yield Fault(f"quality.{key}", message, "remove this key")
+    for kind in kinds:
+        if "clips" in quality and (not isinstance(kind, SingleKind) or kind.open_reference):
+            message = f"not supported by {kind.name}, which does not rate clips one at a time"
+            yield Fault("quality.clips", message)
+        if quality["repeats"] and (kind.captioned or not kind.results()):
+            yield Fault("quality.repeats", f"not supported by {kind.name}")
+        if quality["results"] and not isinstance(kind, SingleKind):
+            message = f"not supported by {kind.name}, which does not rate clips one at a time"
+            yield Fault("quality.results", message)
+    if "clips" in quality and len({kind.name for kind in kinds}) > 1:
+        yield Fault("quality.clips", "all blocks must have the same kind", "split the study")
+
+
+def preset_faults(rule: Mapping[str, Any], path: str, kinds: Sequence[str]) -> Iterator[Fault]:
+    """Yield faults of a screening rule that stands for several."""
+    names = PRESETS[rule["rule"]]
+    if rule.get("limits"):
+        remedy = f"add the rules whose limits differ: {', '.join(names)}"
+        yield Fault(f"{path}.limits", f"{rule['rule']} has no limits of its own", remedy)
+    for name in names:
+        needed = SCREENS[name].kinds
+        if needed and not set(needed) & set(kinds):
+            message = f"{rule['rule']} needs a block of kind {' or '.join(needed)}"
+            yield Fault(f"{path}.rule", message)
+
+
+def missing_clip_faults(value: Mapping[str, Any], quality: QualityControl) -> Iterator[Fault]:
+    """Yield faults of screening rules that need gold, trapping or repeated trials."""
+    for index, rule in enumerate(value["screening"]):
+        path, name = f"screening[{index}].rule", rule["rule"]
+        if name in PRESETS and not (quality.gold or quality.traps):
+            message = f"{name} needs gold or trapping clips"
+            yield Fault(path, message, "set quality.clips, or use the rule p808")
+        elif not _has_clips(name, quality):
+            yield Fault(path, f"{name} needs clips with known answers", "set quality.clips")
+        elif name == "hearing" and "hearing" not in value:
+            yield Fault(path, "the study has no hearing test", "set hearing")
+        elif name == "repeats" and not quality.repeats and not value.get("rows"):
+            yield Fault(path, "repeats needs repeated trials", "set quality.repeats")
+
+
+def count_faults(quality: QualityControl) -> Iterator[Fault]:
+    """Yield faults of numbers of clips per session that the table does not have."""
+    for role, key in COUNT_KEYS.items():
+        count = sum(clip.role == role for clip in quality.clips)
+        if getattr(quality, key) > count:
+            message = f"needs {getattr(quality, key)} {role} clips, the table has {count}"
+            yield Fault(f"quality.{key}", message, "add clips or reduce the number")

@@ -1,0 +1,206 @@
+"""Quality control of a study: who may take part, known answers, time on task, own results."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from earwitness.core import Answer
+from earwitness.studies.pages import FORM_PAGE, HEARING_PAGE, Page, View
+from earwitness.studies.population import Person
+from earwitness.studies.results import RepeatedVote, Who
+from earwitness.studies.study import CHECK_SYSTEMS, Study, Trial
+from earwitness.studies.trials import block_kind
+from earwitness.studies.wording import Wording, wording
+
+# --- Eligibility ---------------------------------------------------------------------------------
+
+
+def is_eligible(study: Study, page: Page, values: Mapping[str, Any]) -> bool:
+    """Return whether a person with these valid answers to a page may take part."""
+    if page.view["kind"] == HEARING_PAGE and study.hearing is not None:
+        limit = study.hearing.max_srt
+        return limit is None or bool(values["srt"] <= limit)
+    if page.view["kind"] != FORM_PAGE:
+        return True
+    return all(
+        question.eligible.admits(values.get(question.name))
+        for question in page.questions
+        if question.eligible is not None
+    )
+
+
+def ineligible_view(study: Study) -> View:
+    """Return what people see who may not take part: title, text and code, if any."""
+    words = wording(study.language, study.wordings)
+    title, text = words.pages["ineligible"], words.pages["ineligible_told"]
+    return {"title": title, "text": text, "code": study.quality.ineligible_code or None}
+
+
+# --- Answers to clips with known answers ---------------------------------------------------------
+
+
+class CheckAnswer(NamedTuple):
+    """Answer to a clip with a known answer, on one scale."""
+
+    role: str
+    value: float
+    expected: float
+
+
+def check_answers(study: Study, answers: Iterable[Answer]) -> dict[Who, list[CheckAnswer]]:
+    """Return the answers of each listener to gold and trapping clips."""
+    clips = {clip.name: clip for clip in study.quality.clips}
+    found = defaultdict[Who, list[CheckAnswer]](list)
+    for answer in answers:
+        if answer.heard is None or answer.heard["systems"][0] not in CHECK_SYSTEMS:
+            continue
+        clip = clips.get(answer.heard["item"])
+        for scale, expected in clip.values.items() if clip else ():
+            value = answer.values.get(scale)
+            if clip and isinstance(value, int | float):
+                found[answer.listener].append(CheckAnswer(clip.role, float(value), expected))
+    return dict(found)
+
+
+def simulate_check(
+    study: Study, trial: Trial, person: Person, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return the answers of a simulated listener to a clip with known answers.
+
+    A careless listener answers at random; others give the known answers, or for scales without one
+    the middle of the scale.
+    """
+    clip = next(clip for clip in study.quality.clips if clip.name == trial.item)
+    values = {}
+    for ask in block_kind(study.blocks[trial.block]).asks(trial):
+        known = clip.values.get(ask.scale.name, ask.scale.at(0.5))
+        values[ask.name] = ask.scale.at(float(rng.random())) if person.careless else known
+    return values
+
+
+# --- Time on task --------------------------------------------------------------------------------
+# Times are those at which the server received answers. A page is sent when the previous one is
+# answered, so the time between two answers is at least the time spent on the second page.
+
+
+class TrialTime(NamedTuple):
+    """Seconds until a trial was answered, and seconds of its sounds, heard as often as asked."""
+
+    seconds: float
+    sound_seconds: float
+
+
+@dataclass(frozen=True)
+class TaskTimes:
+    """Times of the trials of one listener, and minutes from the first to the last answer."""
+
+    trials: tuple[TrialTime, ...]
+    minutes: float
+
+
+ReceivedAnswer = tuple[str, str]  # page and time of arrival
+
+
+def task_times(
+    study: Study, trials: Mapping[str, Trial], received: Sequence[ReceivedAnswer]
+) -> TaskTimes:
+    """Return the times of a listener's trials, from all answers in order of arrival.
+
+    ``trials`` are those that count, by page. Breaks between sessions are not left out of the
+    minutes.
+    """
+    times = [(page, datetime.fromisoformat(at)) for page, at in received]
+    found = [
+        TrialTime((at - before).total_seconds(), _sound_seconds(study, trials[page]))
+        for (_, before), (page, at) in pairwise(times)
+        if page in trials
+    ]
+    minutes = (times[-1][1] - times[0][1]).total_seconds() / 60 if times else 0.0
+    return TaskTimes(tuple(found), minutes)
+
+
+def _sound_seconds(study: Study, trial: Trial) -> float:
+    """Return the seconds of all sounds of a trial, per question unless listeners can switch."""
+    kind = block_kind(study.blocks[trial.block])
+    words = wording(study.language, study.wordings)
+    sounds = len(kind.presented(trial, words, study.reference))
+    asked = 1 if kind.switching else len(kind.asks(trial))
+    return study.clip_seconds[trial.item] * sounds * asked
+
+
+# --- Evidence for screening ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class QualityEvidence:
+    """What screening rules on quality control need, by listener.
+
+    ``checks`` are answers to gold and trapping clips, ``times`` those of trials, ``repeats`` the
+    votes of listeners who rated a stimulus more than once, and ``thresholds`` the speech reception
+    thresholds of the hearing test, in dB.
+    """
+
+    checks: Mapping[Who, Sequence[CheckAnswer]] = field(default_factory=dict)
+    times: Mapping[Who, TaskTimes] = field(default_factory=dict)
+    repeats: Sequence[RepeatedVote] = ()
+    thresholds: Mapping[Who, float] = field(default_factory=dict)
+
+    def answers(self, role: str) -> dict[Who, list[CheckAnswer]]:
+        """Return the answers to clips with a role, of listeners who have any."""
+        found = {
+            who: [one for one in answers if one.role == role]
+            for who, answers in self.checks.items()
+        }
+        return {who: answers for who, answers in found.items() if answers}
+
+
+def evidence_of_answers(
+    study: Study, answers: Sequence[Answer], times: Mapping[Who, TaskTimes] | None = None
+) -> QualityEvidence:
+    """Return the evidence in answers; times of arrival are known from a database only."""
+    thresholds: dict[Who, float] = {
+        answer.listener: float(answer.values["srt"])
+        for answer in answers
+        if answer.page == HEARING_PAGE and "srt" in answer.values
+    }
+    return QualityEvidence(check_answers(study, answers), times or {}, (), thresholds)
+
+
+# --- A participant's own results -----------------------------------------------------------------
+
+
+def own_results(study: Study, answers: Iterable[Answer], words: Wording) -> list[View]:
+    """Return how often a listener chose each answer, by scale, in trials that count.
+
+    Gold and trapping clips are left out. Systems and other listeners are not shown.
+    """
+    kinds = [block_kind(block) for block in study.blocks]
+    scales = {scale.name: scale for kind in kinds for scale in kind.scales}
+    counts = {name: dict.fromkeys(scale.values, 0) for name, scale in scales.items()}
+    for answer in answers:
+        if answer.heard is None or not answer.page[:1].isdigit():
+            continue
+        if answer.heard["systems"][0] in CHECK_SYSTEMS:
+            continue
+        for name, value in answer.values.items():
+            if name in counts and value in counts[name]:
+                counts[name][value] += 1
+    return [
+        {
+            "title": words.prompt(name),
+            "rows": [
+                {"label": f"{words.number(value)} {label}", "count": count}
+                for (value, count), label in zip(
+                    scale_counts.items(), words.labels(name), strict=True
+                )
+            ],
+        }
+        for name, scale_counts in counts.items()
+    ]

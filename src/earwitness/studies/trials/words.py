@@ -1,0 +1,325 @@
+"""Trials about transcripts: words are kept as a manual summary, or summaries are rated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import ceil, floor
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from earwitness.core import Rating
+from earwitness.errors import UsageError
+from earwitness.studies.population import Person
+from earwitness.studies.study import Scale, SpokenText, Trial
+from earwitness.studies.trials.base import (
+    LETTERS,
+    Caption,
+    Load,
+    RatingFactory,
+    Sound,
+    Treatment,
+    TrialKind,
+    TrialQuestion,
+    Values,
+    View,
+    Way,
+)
+from earwitness.studies.wording import Wording
+
+# --- Trials about a transcript -------------------------------------------------------------------
+
+
+AUDIO_HELP = {"help": "whether the recording of a transcript is played"}
+
+
+@dataclass(frozen=True)
+class TextKind(TrialKind):
+    """Base class of the trial kinds about a transcript, whose recording may be played.
+
+    ``transcript`` is that of one trial; it is no parameter of a block.
+    """
+
+    audio: bool = field(default=False, metadata=AUDIO_HELP)
+    transcript: SpokenText = field(init=False, default=SpokenText(), repr=False, compare=False)
+
+    switching = True  # plays count for the page
+    transcribed = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_flag("audio", self.audio)
+
+    def with_transcript(self, transcript: SpokenText) -> Self:
+        kind = copy(self)
+        object.__setattr__(kind, "transcript", transcript)
+        return kind
+
+    def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
+        """Return the recording of the transcript, if it is played."""
+        del words, reference
+        return [(min(trial.systems), "")] * self.audio
+
+
+def _check_flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} must be true or false, got {value!r}")
+
+
+# --- Extraction of words -------------------------------------------------------------------------
+
+
+ORIGINAL_SYSTEM = "original"  # name of the transcript in place of a system
+POSITIONS_FIELD = "positions"
+KEPT_SCALE = Scale("KEPT", 1, 0, 0.001, slider=True)
+RATIO_HELP = {"help": "share of words to keep, above 0 and up to 1"}
+TOLERANCE_HELP = {"help": "accepted difference from that share, from 0 to 1"}
+ENFORCE_HELP = {"help": "whether summaries outside the tolerance are refused; else it is advised"}
+HIGHLIGHT_HELP = {"help": "whether words are highlighted while they are heard (needs word times)"}
+WORD_LENGTH_EFFECT = 0.05  # importance of a letter of a word to simulated people
+
+
+@dataclass(frozen=True)
+class WordTarget:
+    """Number of words to keep of a transcript, and the smallest and largest accepted number."""
+
+    low: int
+    aim: int
+    high: int
+
+
+@dataclass(frozen=True)
+class WordsKind(TextKind):
+    """Words of a transcript are kept, in their order, as a summary.
+
+    The transcript is shown word by word. With audio, the recording is heard to the end, and each
+    word is highlighted while it is heard. The share of words to keep is shown; with ``enforce``,
+    summaries outside the tolerance are refused. The answer is the list of positions of the kept
+    words, the first word being 1; its rating is the share of words that were kept.
+    """
+
+    ratio: float = field(default=0.4, metadata=RATIO_HELP)
+    tolerance: float = field(default=0.05, metadata=TOLERANCE_HELP)
+    enforce: bool = field(default=True, metadata=ENFORCE_HELP)
+    highlight: bool = field(default=True, metadata=HIGHLIGHT_HELP)
+
+    name = "words"
+    title = "Manual summaries by word extraction"
+    protocol = (
+        "word extraction, in which people kept words of a transcript, in their order, as a summary"
+    )
+    fixed = (KEPT_SCALE,)
+    compared: ClassVar[str] = "transcript"
+    rates_systems = False
+    renderer = "words"
+    references = (
+        "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("enforce", "highlight"):
+            _check_flag(name, getattr(self, name))
+        for name, least in (("ratio", 0.0), ("tolerance", -1.0)):
+            value = getattr(self, name)
+            right = isinstance(value, int | float) and not isinstance(value, bool)
+            if not right or not least < value <= 1 or value < 0:
+                limits = "above 0 and at most 1" if name == "ratio" else "from 0 to 1"
+                raise UsageError(f"{name} must be a number {limits}, got {value!r}")
+
+    @property
+    def highlights(self) -> bool:
+        """Whether words are highlighted while they are heard."""
+        return self.audio and self.highlight
+
+    @property
+    def target(self) -> WordTarget:
+        """Number of words to keep of the transcript."""
+        count = len(self.transcript.words)
+        aim = max(1, round(self.ratio * count))
+        low = ceil((self.ratio - self.tolerance) * count - 1e-9)
+        high = floor((self.ratio + self.tolerance) * count + 1e-9)
+        return WordTarget(max(1, min(low, aim)), aim, min(count, max(high, aim)))
+
+    def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
+        del reference
+        return [(system,) for system in systems]
+
+    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+        del rng
+        return [(treatment, 0)]
+
+    def asks(self, trial: Trial) -> list[TrialQuestion]:
+        del trial
+        return [TrialQuestion(POSITIONS_FIELD, KEPT_SCALE, 0)]
+
+    def view(
+        self,
+        trial: Trial,
+        words: Wording,
+        sound: Sound,
+        reference: str = "",
+        caption: Caption | None = None,
+    ) -> View:
+        """Return the page as data: the words, their times if they are highlighted, the target."""
+        del caption
+        times = [[round(start, 3), round(end, 3)] for start, end in self.transcript.times]
+        target = self.target
+        return {
+            **super().view(trial, words, sound, reference),
+            "words": list(self.transcript.words),
+            "times": times if self.highlights else [],
+            "target": {
+                "low": target.low,
+                "aim": target.aim,
+                "high": target.high,
+                "enforced": self.enforce,
+            },
+        }
+
+    def questions(self, trial: Trial, words: Wording) -> list[View]:
+        """Return the one question, whose answer is a list of positions."""
+        del trial
+        target, count = self.target, len(self.transcript.words)
+        shown = {"low": target.low, "aim": target.aim, "high": target.high, "count": count}
+        name = "keep_words_exactly" if target.low == target.high else "keep_words"
+        prompt = words.page(name if self.enforce else "keep_words_about", **shown)
+        question = {"name": POSITIONS_FIELD, "prompt": prompt, "answer": "words", "count": count}
+        return [question | {"sound": 0, "needed": True}]
+
+    def _misfits(self, trial: Trial, values: Values) -> Iterator[tuple[str, str]]:
+        """Yield unknown answers, and what is wrong with the positions."""
+        del trial
+        for name in values:
+            if name != POSITIONS_FIELD:
+                yield name, f"unknown question {name!r}"
+        if message := self._find_position_fault(values.get(POSITIONS_FIELD)):
+            yield POSITIONS_FIELD, message
+
+    def _find_position_fault(self, positions: Any) -> str:
+        name, count = POSITIONS_FIELD, len(self.transcript.words)
+        if positions is None:
+            return f"{name} has no answer"
+        if not isinstance(positions, list) or any(type(place) is not int for place in positions):
+            return f"{name} must be a list of whole numbers"
+        if not positions:
+            return f"{name} is empty: at least one word must be kept"
+        if any(later <= place for place, later in pairwise(positions)):
+            return f"{name} must increase"
+        if positions[0] < 1 or positions[-1] > count:
+            return f"{name} must be from 1 to {count}, the number of words"
+        kept, target = len(positions), self.target
+        if self.enforce and not target.low <= kept <= target.high:
+            return f"{name} must have {target.low} to {target.high} words, got {kept}"
+        return ""
+
+    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+        """Yield the share of words that were kept."""
+        share = len(values[POSITIONS_FIELD]) / len(self.transcript.words)
+        yield rate(trial.systems[0], KEPT_SCALE.name, round(share, 3))
+
+    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+        """Return the positions of a person who keeps long words; careless people keep any."""
+        del trial
+        lengths = np.array([len(word) for word in self.transcript.words], float)
+        importance = WORD_LENGTH_EFFECT * lengths * (not person.careless)
+        importance += rng.normal(0, max(person.inconsistency, 1e-9), len(lengths))
+        target = self.target
+        kept = int(rng.integers(target.low, target.high + 1))
+        chosen = np.sort(np.argsort(-importance, kind="stable")[:kept]) + 1
+        return {POSITIONS_FIELD: chosen.tolist()}
+
+    def load(self, systems: int) -> Load:
+        return Load(systems, systems, systems, "1 transcript")
+
+
+# --- Rating of summaries -------------------------------------------------------------------------
+
+
+SUMMARY_SCALE = Scale("READING", 5, 1)
+
+
+@dataclass(frozen=True)
+class ReadingKind(TextKind):
+    """Summaries of a transcript are read beside it and rated from 1 (incorrect) to 5 (best).
+
+    All summaries of an utterance are on one page, labelled A, B and so on, so that the original
+    stays visible while they are rated. The assignment of letters to systems changes from utterance
+    to utterance, so that each system is in each position about equally often, and the page does
+    not reveal the systems. With audio, the recording is heard to the end before the answer is sent.
+    """
+
+    name = "reading"
+    title = "Summaries rated beside the original"
+    protocol = (
+        "rating of summaries, in which all summaries of an utterance were rated on one page, "
+        "beside the original"
+    )
+    fixed = (SUMMARY_SCALE,)
+    compared: ClassVar[str] = "set of summaries"
+    drawn = True
+    renderer = "reading"
+    references = (
+        "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
+    )
+
+    def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
+        del reference
+        return [tuple(systems)]
+
+    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+        order = [treatment[i] for i in rng.permutation(len(treatment))]
+        return [(tuple(order[n:] + order[:n]), 0) for n in range(len(order))]
+
+    def asks(self, trial: Trial) -> list[TrialQuestion]:
+        names = zip(LETTERS, trial.systems, strict=False)
+        return [
+            TrialQuestion(f"{letter}.{SUMMARY_SCALE.name}", SUMMARY_SCALE, 0) for letter, _ in names
+        ]
+
+    def view(
+        self,
+        trial: Trial,
+        words: Wording,
+        sound: Sound,
+        reference: str = "",
+        caption: Caption | None = None,
+    ) -> View:
+        """Return the page as data: the original as ``text``, and the summaries."""
+        texts = [caption(trial.item, system) if caption else "" for system in trial.systems]
+        return {
+            **super().view(trial, words, sound, reference),
+            "text": " ".join(self.transcript.words),
+            "prompt": words.prompt(SUMMARY_SCALE.name),
+            "captions": [
+                {"label": letter, "text": text}
+                for letter, text in zip(LETTERS, texts, strict=False)
+            ],
+        }
+
+    def questions(self, trial: Trial, words: Wording) -> list[View]:
+        """Return a question per summary."""
+        asked = super().questions(trial, words)
+        for place, question in enumerate(asked):
+            label = LETTERS[place]
+            question |= {"prompt": words.page("of_summary", label=label, prompt=question["prompt"])}
+            question |= {"caption": place}
+        return asked
+
+    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+        for letter, system in zip(LETTERS, trial.systems, strict=False):
+            yield rate(system, SUMMARY_SCALE.name, values[f"{letter}.{SUMMARY_SCALE.name}"])
+
+    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+        return {
+            f"{letter}.{SUMMARY_SCALE.name}": int(
+                SUMMARY_SCALE.at(person.hears(trial.item, system, SUMMARY_SCALE.name, rng))
+            )
+            for letter, system in zip(LETTERS, trial.systems, strict=False)
+        }
+
+    def load(self, systems: int) -> Load:
+        return Load(1, 1, systems, f"1 original, {systems} summar{'y' if systems == 1 else 'ies'}")

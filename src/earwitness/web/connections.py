@@ -1,0 +1,315 @@
+"""The server with limits on connections, so that no client can block the others."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import ipaddress
+import logging
+import socket
+from collections.abc import Iterable
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from earwitness.web.messages import MessageLimiter
+
+# --- Limits on connections -----------------------------------------------------------------------
+
+
+MAX_CONNECTIONS, MAX_ADDRESS_CONNECTIONS = 2000, 200
+HEADER_SECONDS = 10.0  # from the connection, or the first byte of a request, to its last header
+KEEP_ALIVE_SECONDS = 65  # between requests; nginx reuses connections for 60 s
+SOCKET_BACKLOG = 1024  # connections that wait to be accepted
+ACCEPTED_AT_ONCE = 20  # then requests are served before more connections are accepted
+RESERVED_FILES = 300  # database, audio, program, and connections that are being closed
+ALL_ADDRESSES = "*"
+
+
+def raise_file_limit() -> int:
+    """Allow as many open files as the system permits; return their number."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return MAX_CONNECTIONS + RESERVED_FILES
+    wanted = MAX_CONNECTIONS + RESERVED_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    if soft != unlimited and soft < wanted:
+        soft = wanted if hard == unlimited else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return wanted if soft == unlimited else soft
+
+
+def max_connections(file_limit: int) -> int:
+    """Return the number of connections that a limit on open files permits.
+
+    >>> max_connections(20_000), max_connections(1024), max_connections(256)
+    (2000, 724, 85)
+    """
+    return min(MAX_CONNECTIONS, max(file_limit - RESERVED_FILES, file_limit // 3))
+
+
+class ConnectionTable:
+    """All connections, those of each address, and those without a complete request.
+
+    If there are too many, one that waits is closed: first the oldest without any complete request,
+    then the oldest that is idle, then the oldest whose request is incomplete.
+
+    Parameters
+    ----------
+    messages
+        Messages for the operator.
+    limit
+        Number of connections.
+    address_limit
+        Number of connections per address, except loopback addresses and proxies.
+    proxies
+        Addresses or networks of trusted proxies, or ``*``.
+    """
+
+    def __init__(
+        self,
+        messages: MessageLimiter,
+        limit: int = MAX_CONNECTIONS,
+        address_limit: int = MAX_ADDRESS_CONNECTIONS,
+        proxies: Iterable[str] = (),
+    ) -> None:
+        self._messages, self._limit, self._address_limit = messages, limit, address_limit
+        self._proxies = frozenset(proxy.strip() for proxy in proxies)
+        networks = (_parse_network(proxy) for proxy in self._proxies)
+        self._networks = [network for network in networks if network is not None]
+        self._connections = dict[LimitedProtocol, str]()  # in order of arrival
+        self._silent = dict[LimitedProtocol, None]()  # without a complete request
+        self._by_address = dict[str, dict[LimitedProtocol, None]]()
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    def add(self, connection: LimitedProtocol, address: str) -> bool:
+        """Add a connection; return False if there is no room for it."""
+        is_limited = not self._is_exempt(address)
+        same_address = self._by_address.get(address, {}) if is_limited else {}
+        if len(same_address) >= self._address_limit and not _close_waiting(same_address):
+            return False
+        if len(self) >= self._limit and not self._make_room():
+            return False
+        self._connections[connection] = address
+        self._silent[connection] = None
+        if is_limited:
+            self._by_address.setdefault(address, {})[connection] = None
+        return True
+
+    def _make_room(self) -> bool:
+        self._messages.write(
+            f"earwitness: {self._limit:,} connections, the maximum; waiting ones are closed"
+        )
+        if self._silent:
+            next(iter(self._silent)).drop()
+            return True
+        return _close_waiting(self._connections)
+
+    def mark_request(self, connection: LimitedProtocol) -> None:
+        """Record that a connection has sent a complete request header."""
+        self._silent.pop(connection, None)
+
+    def remove(self, connection: LimitedProtocol) -> None:
+        """Remove a connection that is closed."""
+        address = self._connections.pop(connection, "")
+        self._silent.pop(connection, None)
+        same_address = self._by_address.get(address, {})
+        same_address.pop(connection, None)
+        if not same_address:
+            self._by_address.pop(address, None)
+
+    def _is_exempt(self, address: str) -> bool:
+        """Whether an address may be that of a proxy, which has the connections of all clients."""
+        if ALL_ADDRESSES in self._proxies or address in self._proxies:
+            return True
+        try:
+            ip = ipaddress.ip_address(address)
+        except ValueError:
+            return True  # a local socket
+        return ip.is_loopback or any(ip in network for network in self._networks)
+
+
+def _parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+def _close_waiting(connections: Iterable[LimitedProtocol]) -> bool:
+    """Close the connection that waits with the least to lose; return whether there was one."""
+    waiting = [connection for connection in connections if connection.waits]
+    if not waiting:
+        return False
+    min(waiting, key=lambda connection: connection.importance).drop()
+    return True
+
+
+class LimitedProtocol(H11Protocol):
+    """HTTP connection with a time limit for request headers, in a table of all connections."""
+
+    table: ConnectionTable  # set by ``limited_protocol``
+    header_seconds = HEADER_SECONDS
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._header_timer: asyncio.TimerHandle | None = None
+        self._unsent_bytes = 0
+        self._has_request = False
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether a request is being answered."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    @property
+    def waits(self) -> bool:
+        """Whether the connection waits for its client."""
+        return not self.is_serving or self.cycle.more_body
+
+    @property
+    def importance(self) -> int:
+        """Rank of the connection if some must be closed: the lowest first."""
+        return 2 if self.is_serving else int(self._has_request)
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the time limit; close the connection at once if there are too many."""
+        super().connection_made(transport)
+        if not self.table.add(self, self.client[0] if self.client else ""):
+            transport.abort()
+            return
+        self._start_header_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Remove the connection."""
+        self.table.remove(self)
+        self._stop_header_timer()
+        self._unset_keepalive_if_required()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Handle received data; the time limit for headers starts with their first byte."""
+        super().data_received(data)
+        if self.is_serving:
+            self._stop_header_timer()
+            self._has_request = True
+            self.table.mark_request(self)
+        elif self._header_timer is None and self.timeout_keep_alive_task is None:
+            self._start_header_timer()
+
+    def drop(self) -> None:
+        """Close the connection without sending what is left; its place is free at once."""
+        self.table.remove(self)
+        self.transport.abort()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection, unless its client is still receiving the last response."""
+        unsent, before = self.transport.get_write_buffer_size(), self._unsent_bytes
+        self._unsent_bytes = unsent
+        if unsent and (not before or unsent < before):
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
+        elif unsent:
+            self.drop()
+        else:
+            super().timeout_keep_alive_handler()
+
+    def _start_header_timer(self) -> None:
+        self._header_timer = self.loop.call_later(self.header_seconds, self.drop)
+
+    def _stop_header_timer(self) -> None:
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
+
+
+def limited_protocol(table: ConnectionTable, header_seconds: float) -> type[LimitedProtocol]:
+    """Return the protocol class of a server with this table of connections."""
+    return type(
+        "LimitedProtocol", (LimitedProtocol,), {"table": table, "header_seconds": header_seconds}
+    )
+
+
+# --- The server ----------------------------------------------------------------------------------
+
+
+class LimitedServer(uvicorn.Server):
+    """Server that limits connections and messages.
+
+    asyncio accepts as many connections at once as may wait in the system's queue, and fails if
+    there are no files left for them. So it is told of a short queue, which is then made longer.
+    """
+
+    def __init__(self, config: uvicorn.Config, messages: MessageLimiter) -> None:
+        super().__init__(config)
+        self._messages = messages
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to accept connections."""
+        await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(SOCKET_BACKLOG)
+        gc.collect()
+        gc.freeze()  # the study stays in memory, and need not be searched for garbage
+
+    async def on_tick(self, counter: int) -> bool:
+        """Print summaries of suppressed messages; return whether to stop."""
+        self._messages.summarize()
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop, and print what was suppressed."""
+        await super().shutdown(sockets)
+        self._messages.summarize(now=True)
+
+
+def make_server(
+    app: Any,
+    messages: MessageLimiter,
+    trusted: str = "",
+    *,
+    table: ConnectionTable | None = None,
+    header_seconds: float = HEADER_SECONDS,
+) -> LimitedServer:
+    """Return a server for an application.
+
+    Parameters
+    ----------
+    app
+        ASGI application.
+    messages
+        Messages for the operator, of which there are only a few per minute.
+    trusted
+        Addresses of proxies whose forwarded headers are trusted, separated by commas.
+    table
+        Table of connections; by default one with the limits of this module.
+    header_seconds
+        Time limit for the headers of a request.
+    """
+    if table is None:
+        proxies = trusted.split(",") if trusted else ()
+        table = ConnectionTable(messages, max_connections(raise_file_limit()), proxies=proxies)
+    config = uvicorn.Config(
+        app,
+        http=limited_protocol(table, header_seconds),
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=bool(trusted),
+        forwarded_allow_ips=trusted or None,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=5,
+        backlog=ACCEPTED_AT_ONCE,
+        lifespan="off",
+    )
+    for name in ("uvicorn.error", "asyncio"):
+        logging.getLogger(name).addFilter(messages)
+    return LimitedServer(config, messages)

@@ -1,0 +1,175 @@
+"""Slow, silent and too many connections do not keep others from being served."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import pytest
+
+from earwitness.web.connections import ConnectionTable, LimitedServer, make_server
+from earwitness.web.messages import REPEATS_PER_MINUTE, MessageLimiter
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+SLOW = 0.3  # seconds for headers in these tests
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    """Read the body of a request, then reply."""
+    del scope
+    while (await receive()).get("more_body"):
+        pass
+    headers = [(b"content-length", b"2")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"ok"})
+
+
+@contextmanager
+def running(server: LimitedServer) -> Iterator[int]:
+    """Run a server in a thread; yield its port."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield port
+        finally:
+            server.should_exit = True
+            thread.join(20)
+    assert not thread.is_alive()
+
+
+@contextmanager
+def limited(limit: int = 50, seconds: float = SLOW, **options: Any) -> Iterator[int]:
+    messages = MessageLimiter()
+    table = ConnectionTable(messages, limit, **options)
+    with running(make_server(app, messages, table=table, header_seconds=seconds)) as port:
+        yield port
+
+
+def connect(stack: ExitStack, port: int, data: bytes = b"") -> socket.socket:
+    """Open a connection and send data."""
+    opened = stack.enter_context(socket.create_connection(("127.0.0.1", port), 20))
+    opened.sendall(data)
+    return opened
+
+
+def reply(connection: socket.socket) -> bytes:
+    """Return the next reply of the server; empty if it has closed the connection."""
+    received = b""
+    try:
+        while not received.endswith(b"ok"):
+            if not (part := connection.recv(1000)):
+                break
+            received += part
+    except ConnectionResetError:
+        return b""
+    return received
+
+
+@pytest.mark.parametrize("data", [b"", b"GET / HT", REQUEST[:-2] + b"X-A: b\r\n"])
+def test_a_connection_without_complete_headers_is_closed(data: bytes) -> None:
+    with limited() as port, ExitStack() as stack:
+        assert reply(connect(stack, port, data)) == b""
+
+
+def test_headers_must_be_complete_in_time_however_many_bytes_arrive() -> None:
+    with limited() as port, ExitStack() as stack:
+        slow, is_open = connect(stack, port, REQUEST[:-2] + b"X-A: "), True
+        slow.settimeout(0.02)
+        while is_open:
+            try:
+                slow.sendall(b"a")
+                is_open = bool(slow.recv(1))
+            except TimeoutError:  # nothing received
+                continue
+            except OSError:
+                is_open = False
+
+
+def test_the_second_request_of_a_connection_has_the_same_limit() -> None:
+    with limited() as port, ExitStack() as stack:
+        kept = connect(stack, port, REQUEST)
+        assert b"200 OK" in reply(kept)
+        kept.sendall(REQUEST)
+        assert b"200 OK" in reply(kept)
+        kept.sendall(b"GET ")
+        assert reply(kept) == b""
+
+
+def test_silent_connections_make_room_for_others() -> None:
+    with limited(20, 60) as port, ExitStack() as stack:
+        silent = [connect(stack, port) for _ in range(100)]
+        active = connect(stack, port, REQUEST)
+        assert b"200 OK" in reply(active)
+        assert reply(silent[0]) == b""
+        active.sendall(REQUEST)
+        assert b"200 OK" in reply(active)
+
+
+def test_a_request_that_is_incomplete_is_closed_last() -> None:
+    body = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"
+    with limited(3, 60) as port, ExitStack() as stack:
+        posting = connect(stack, port, body)
+        idle = connect(stack, port, REQUEST)
+        assert b"200 OK" in reply(idle)
+        connect(stack, port)
+        for _ in range(2):
+            assert b"200 OK" in reply(connect(stack, port, REQUEST))
+        assert reply(idle) == b""
+        posting.sendall(b"12345")
+        assert b"200 OK" in reply(posting)
+
+
+class Waiting:
+    """A connection that waits."""
+
+    waits, importance = True, 0
+
+    def __init__(self, table: ConnectionTable) -> None:
+        self.table = table
+
+    def drop(self) -> None:
+        self.table.remove(self)  # type: ignore[arg-type]
+
+
+def test_addresses_are_limited_except_proxies() -> None:
+    table = ConnectionTable(MessageLimiter(), 100, 2, ["10.0.0.0/8", "192.0.2.7", "unix"])
+    addresses = ["198.51.100.1", "10.1.2.3", "192.0.2.7", "127.0.0.1", "::1", "unix", "2001:db8::1"]
+    for address in addresses:
+        for _ in range(4):
+            assert table.add(Waiting(table), address)  # type: ignore[arg-type]
+    assert len(table) == 2 + 4 * 5 + 2
+
+
+def test_repeated_messages_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    now = 0.0
+    messages = MessageLimiter(lambda: now)
+    for _ in range(1000):
+        messages.write("disk full")
+    assert capsys.readouterr().err.splitlines() == ["disk full"] * REPEATS_PER_MINUTE
+    now = 61.0
+    messages.summarize()
+    expected = "earwitness: 997 similar messages suppressed: disk full\n"
+    assert capsys.readouterr().err == expected
+    messages.summarize(now=True)
+    assert capsys.readouterr().err == ""
+
+
+def test_different_messages_are_limited_together(capsys: pytest.CaptureFixture[str]) -> None:
+    messages = MessageLimiter(lambda: 0.0)
+    record = logging.LogRecord("a", logging.ERROR, "", 0, "pattern %s", ("x",), None)
+    assert [messages.filter(record) for _ in range(5)] == [True] * 3 + [False] * 2
+    for number in range(10_000):
+        messages.write(f"message {number}")
+    messages.summarize(now=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:57] == [f"message {number}" for number in range(57)]
+    assert lines[57:] == [
+        "earwitness: 2 similar messages suppressed: pattern %s",
+        "earwitness: 9,943 similar messages suppressed: other messages",
+    ]
