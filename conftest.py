@@ -11,21 +11,26 @@ from _pytest.doctest import DoctestItem
 
 from helpers.study_listener import sounds, study
 
-EXAMPLE_FILES = ("study.yaml", "captions.yaml", "answers.jsonl", "talk.wav", "table.csv")
+EXAMPLE_FILES = (
+    *("study.yaml", "captions.yaml", "words.yaml", "answers.jsonl", "words.jsonl"),
+    *("talk.wav", "table.csv"),
+)
 TALK_RATE, TALK_SPANS = 16_000, ((1.0, 4.2), (6.0, 9.3))  # Hz; seconds of sound in the example
 
 
 @pytest.fixture(scope="session")
 def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a small listening test, its answers, and a study of captions."""
+    """A folder with a small listening test, studies of captions and of words, and answers."""
     from earwitness.studies.answers import answer_line
     from earwitness.studies.simulate import study_simulate
 
     folder = sounds(tmp_path_factory.mktemp("examples"))
     study(folder, "p835").rename(folder / "study.yaml")
     study(folder, "rubric").rename(folder / "captions.yaml")
-    simulated = study_simulate(folder / "study.yaml", seed=1)
-    (folder / "answers.jsonl").write_bytes(b"".join(map(answer_line, simulated.answers)))
+    study(folder, "words").rename(folder / "words.yaml")
+    for name, answers in (("study.yaml", "answers.jsonl"), ("words.yaml", "words.jsonl")):
+        simulated = study_simulate(folder / name, seed=1)
+        (folder / answers).write_bytes(b"".join(map(answer_line, simulated.answers)))
     _write_talk(folder)
     rows = (f"clip{number},4.5,{'indoors' if number % 2 else 'outdoors'}\n" for number in range(8))
     (folder / "table.csv").write_text("name,seconds,place\n" + "".join(rows), encoding="utf-8")

@@ -106,9 +106,11 @@ def study_summaries(study: StudySource, answers: str | PathLike[str]) -> list[di
 
     Examples
     --------
-    >>> summaries = study_summaries("study.yaml", "answers.jsonl")
-    >>> summaries[0]["references"][0]
-    {'annotator': '1', 'positions': [1, 3, 4, 5, 6]}
+    >>> summaries = study_summaries("words.yaml", "words.jsonl")
+    >>> summaries[0]["words"]
+    ['it', 'rains', 'a', 'lot', 'in', 'a', 'today']
+    >>> sorted(summaries[0]["references"][0])
+    ['annotator', 'positions']
     """
     design, lines = study_answers(study, answers)
     plan = design.study
