@@ -375,6 +375,7 @@ FEATURES = {
         ),
     ),
     "serve": (Feature("study links listen/study.yaml --base http://127.0.0.1", r"/l/\w+"),),
+    "pdf": (Feature("study sheets planes/study.yaml -o out/sheets.pdf", r"wrote .*: 2 planes"),),
     "silero": (
         Feature(
             f"skim day.wav -o out/silero.wav {SKIM} --speech avoid --speech-model broken.onnx",
@@ -480,6 +481,17 @@ blocks:
   - kind: rubric
 """
 
+PLANE_STUDY = """\
+title: Skims
+systems: [a, b]
+files: "{system}/{item}.wav"
+material: clips.csv
+listeners: 2
+blocks:
+  - kind: plane
+    clips: 1
+"""
+
 
 def write_examples(folder: Path, sdist: Path) -> None:
     """Write the files that features use, mostly from the examples of the unpacked sdist."""
@@ -512,6 +524,10 @@ def write_examples(folder: Path, sdist: Path) -> None:
         path = folder / "captions" / f"{name}.csv"
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     (folder / "captions" / "study.yaml").write_text(CAPTION_STUDY, encoding="utf-8")
+    for system in "ab":
+        write_noise(folder / "planes" / system / "day.wav", seconds=1)
+    (folder / "planes" / "clips.csv").write_text("name\nday\n", encoding="utf-8")
+    (folder / "planes" / "study.yaml").write_text(PLANE_STUDY, encoding="utf-8")
 
 
 def write_noise(path: Path, seconds: int, rate: int = 8000) -> None:

@@ -2,7 +2,7 @@
 
 Times are measured on the audio clock; those to the start of a clip also with the output latency
 that the browser reports. Clips are loaded. A switch that is requested while the browser renders a
-buffer starts with the next one.
+buffer starts late, by up to the length of the buffer.
 
     python benchmarks/listen.py
 """

@@ -49,6 +49,7 @@ PARTS = {
     "Database throughput by number of stored answers": ["benchmarks/store.py"],
     "Server with simultaneous listeners": ["benchmarks/served.py"],
     "Browser latency from click to sound": ["benchmarks/listen.py"],
+    "Browsing of 24 hours by 50 people": ["benchmarks/browse.py"],
     "Comparison of metrics with people, compared with scipy": ["benchmarks/concordance.py"],
     "Import of workbooks compared with openpyxl": ["benchmarks/workbooks.py"],
     "MP3 decoding compared with soundfile": ["benchmarks/sound.py"],

@@ -29,12 +29,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, update
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.store import disk, postgresql
 
+from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
 from earwitness.store.tables import answers, listeners
 from earwitness.studies.admin import study_links
@@ -84,6 +85,8 @@ def answer_first_half(connection: Connection) -> None:
     for serial in list(connection.scalars(select(listeners.c.serial))):
         rows = [{"listener": serial, "page": page, "id": f"fill-{page}"} | fixed for page in pages]
         connection.execute(insert(answers), rows)
+    joined = {"state": ParticipationState.JOINED.value, "joined": fixed["received"]}
+    connection.execute(update(listeners).values(joined))
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from earwitness.errors import InputError
 from earwitness.studies.workbooks.export import study_export_xlsx
 from earwitness.studies.workbooks.open import MAX_UPLOAD_UNPACKED_BYTES, MIN_BYTES_PER_CELL
 from earwitness.studies.workbooks.read import read_workbook
-from earwitness.studies.workbooks.to_answers import study_enter
+from earwitness.studies.workbooks.to_answers import enter_workbooks
 
 BAR = 1.0  # seconds to import 120 rows, or a workbook with merges out to column XFD
 SLOWEST, LARGEST = 5.0, 300  # limits of a hostile upload in CPU seconds and megabytes
@@ -99,7 +99,7 @@ def done(work: str, path: Path, told: multiprocessing.Queue[tuple[float, float]]
         with suppress(InputError):
             read_workbook(path, unpacked=MAX_UPLOAD_UNPACKED_BYTES)
     else:
-        study_enter(path.parent / "study.yaml", [path], path.parent / f"{path.stem}.db")
+        enter_workbooks(path.parent / "study.yaml", [path], path.parent / f"{path.stem}.db")
     took = clock() - start
     told.put((took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
 

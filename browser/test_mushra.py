@@ -148,7 +148,7 @@ def test_only_the_chosen_sound_can_be_rated_and_nothing_may_be_left_out(browser:
         expect(missing).to_contain_text("A: not rated yet")
         expect(missing).not_to_contain_text("B: not rated")
         expect(pick(page, "B")).to_have_attribute("title", "Played")  # then others start at 0
-        for key, label in (("0", "Reference"), ("1", "A"), ("2", "B"), ("3", "C")):
+        for key, label in (("0", "Reference"), ("1", "A"), ("3", "C"), ("2", "B")):
             hear(page, key, label)
         hear(page, "a", "A")
         rate(page, "ArrowDown")
@@ -220,6 +220,18 @@ def test_a_part_is_repeated_between_two_handles(browser: Browser) -> None:
             assert float(page.locator(".seek").input_value()) <= 0.55
         expect(pick(page, "A")).to_have_attribute("data-state", "playing")
         expect(pick(page, "A")).not_to_have_attribute("title", "Played")
+
+
+def test_a_repeated_sound_is_heard_to_its_end(browser: Browser) -> None:
+    fake = page_of(2)
+    fake.sound = tone(0.57)  # between two positions of the handle
+    with served(fake), opened(browser, fake) as page:
+        page.get_by_role("button", name="Repeat").click()
+        page.keyboard.press("a")
+        expect(pick(page, "A")).to_have_attribute("data-state", "playing")
+        page.wait_for_timeout(1500)
+        page.keyboard.press("Space")
+        expect(pick(page, "A")).to_have_attribute("title", "Played")
 
 
 @pytest.mark.parametrize("device", [DESKTOP, PHONE])

@@ -50,6 +50,7 @@ def test_a_place_is_taken_by_consent_and_is_there_when_coming_again(
         assert states(server) == [ParticipationState.OPEN] * 2
         agree(page, "J’accepte de participer", "Continuer")
         at(page, "Avant d’écouter")
+        expect(page).to_have_url(own)  # without the id
         page.goto(f"{server.base}/join{query}")
         expect(page).to_have_url(own)
         at(page, "Avant d’écouter")

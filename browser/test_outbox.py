@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from browser.conftest import FLAGS
 from browser.helpers import study_pages as small
 from browser.helpers.expectations import expect
@@ -50,13 +51,17 @@ def test_an_answer_waits_for_the_network(browser: Browser) -> None:
         assert fake.values() == {"1.1": {"BAK": 1, "SIG": 2, "OVRL": 3}}
 
 
-def test_it_is_sent_again_by_itself(browser: Browser) -> None:
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(503, "<html>try later</html>"), (429, '{"error": {"code": "too_fast", "message": ""}}')],
+)
+def test_it_is_sent_again_by_itself(browser: Browser, status: int, body: str) -> None:
     tries: list[int] = []
 
     def thrice(route: Route) -> None:
         tries.append(1)
         if len(tries) < 3:
-            route.fulfill(status=503, body="<html>try later</html>")
+            route.fulfill(status=status, body=body)
         else:
             route.continue_()
 
@@ -67,6 +72,27 @@ def test_it_is_sent_again_by_itself(browser: Browser) -> None:
         expect(page.locator("#where")).to_contain_text("Page 2 of 2")
         once_each(fake, "1.1")
         assert len(tries) == 3
+
+
+def test_events_beyond_a_quota_are_dropped_and_answers_are_not(browser: Browser) -> None:
+    sent: list[str] = []
+
+    def refuse(route: Route) -> None:
+        body = route.request.post_data_json
+        assert body is not None
+        sent.append(body["id"])
+        route.fulfill(status=429, body='{"error": {"code": "quota_used", "message": ""}}')
+
+    with served(two_trials()) as fake, opened(browser, fake) as page:
+        page.route("**/events", refuse)
+        for value in (1, 2, 3):
+            rate(page, value)
+        expect(page.locator("#where")).to_contain_text("Page 2 of 2")
+        expect(page.locator("#saving")).not_to_contain_text("Not sent")
+        page.wait_for_timeout(3000)  # longer than the first pause before a repetition
+        once_each(fake, "1.1")
+    assert sent
+    assert len(sent) == len(set(sent))
 
 
 def test_an_answer_whose_acknowledgement_is_lost_is_not_doubled(browser: Browser) -> None:

@@ -176,6 +176,8 @@ def test_switching_by_keys_opens_the_answers_when_every_sound_was_heard(browser:
             )
         expect(page.get_by_role("radio").first).to_be_enabled()
         page.keyboard.press("2")
+        page.keyboard.press("Space")  # it pauses, and does not send the answer
+        expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
         drafted(page)
         page.reload()
         expect(page.get_by_role("radio", name="No preference")).to_be_checked()

@@ -9,6 +9,7 @@ from browser.helpers import study_pages as small
 from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served
 from browser.helpers.page_actions import at, go_on, hear, opened, rate
+from browser.helpers.text_pages import words_trial
 from playwright.sync_api import Browser, Page
 
 LAPTOP: dict[str, Any] = {"viewport": {"width": 1366, "height": 620}}
@@ -67,6 +68,20 @@ def test_every_question_fits_without_scrolling(
         expect(page.locator(".code")).to_be_visible()
 
 
+@pytest.mark.parametrize("screen", [LAPTOP, SMALL_PHONE], ids=["laptop", "phone"])
+def test_other_pages_and_long_transcripts_fit_without_scrolling(
+    browser: Browser, screen: dict[str, Any]
+) -> None:
+    device = FakeServer([small.device(), small.end()], "fr")
+    long_text = words_trial(tuple(f"word{n}" for n in range(1, 201)), 9.0)
+    for fake in (device, FakeServer([small.end()], "fr"), long_text):
+        with served(fake), opened(browser, fake, **screen) as page:
+            expect(page.locator("main section.card")).to_be_visible()
+            height, window = page.evaluate("[document.documentElement.scrollHeight, innerHeight]")
+            assert height <= window
+            expect(page.locator("main button.main")).to_be_in_viewport(ratio=1)
+
+
 def test_the_scroll_position_is_kept_from_question_to_question(browser: Browser) -> None:
     low = {"viewport": {"width": 1366, "height": 320}}
     fake = FakeServer([small.trial("1.1", 1, 1), small.end()])
@@ -108,3 +123,16 @@ def test_the_last_page_tells_that_answers_are_saved_and_copies_the_code(browser:
         page.get_by_role("button", name="Copy the code").click()
         expect(page.get_by_role("status").filter(has_text="The code is copied.")).to_be_visible()
         assert page.evaluate("navigator.clipboard.readText()") == "C0DE-77"
+
+
+def test_without_a_service_the_code_is_optional_and_results_come_before_the_farewell(
+    browser: Browser,
+) -> None:
+    rows = [{"label": "Good", "count": 2}]
+    fake = FakeServer([small.end()])
+    told = fake.state() | {"service": False, "results": [{"title": "Quality", "rows": rows}]}
+    fake.state = lambda: told  # type: ignore[method-assign]
+    with served(fake), opened(browser, fake) as page:
+        expect(page.get_by_text("If you were not asked for a code")).to_be_visible()
+        expect(page.get_by_text("service")).to_have_count(0)
+        expect(page.locator("main > :last-child")).to_have_text("You can close this page.")

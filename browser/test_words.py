@@ -121,7 +121,11 @@ def test_summaries_are_rated_by_digits_and_all_are_needed(browser: Browser) -> N
         expect(page.locator(".missing li")).to_have_text(
             ["Summary B: How well does the summary keep what was said?"]
         )
+        needed = page.locator(".summarized .said:not(:empty)")
+        expect(needed).to_have_text(["Please answer this question."])
+        expect(needed).to_be_in_viewport()
         page.keyboard.press("2")
+        expect(needed).to_have_count(0)
         page.keyboard.press("Control+Enter")
         expect(page.locator(".code")).to_be_visible()
         assert fake.values()["1.1"] == {"A.READING": 4, "B.READING": 2}

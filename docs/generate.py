@@ -34,6 +34,7 @@ from earwitness.studies.wording import LANGUAGES, Wording, wording
 FOLDER = Path(__file__).parent
 NOTE = "<!-- made by docs/generate.py; do not edit -->"
 NAMED = ("string", "integer")  # types of a name
+UNLIMITED = 1_000_000  # a maximum from which on no limit is shown
 TRANSCRIPT = SpokenText(("In", "the", "morning", "birds", "sing", "in", "the", "garden"))
 BEST = {"high": "higher", "low": "lower", "none": "—"}
 
@@ -224,7 +225,11 @@ def study_page() -> str:
         "rubric": "RubricKeys",
         "rubric.dimensions": "DimensionKeys",
         "rubric.examples": "ExampleKeys",
+        "recordings": "RecordingKeys",
+        "recording_display": "DisplayKeys",
         "balance": "BalanceKeys",
+        "hearing": "HearingKeys",
+        "quality": "QualityKeys",
         "forms": "FormKeys",
         "forms.before, forms.after": "QuestionKeys",
         "screening": "RuleKeys",
@@ -261,7 +266,7 @@ def _type(schema: dict[str, Any]) -> str:
         return "keys"
     if "anyOf" in schema:
         types = [one.get("type") for one in schema["anyOf"]]
-        if types in (["array", "object"], ["array", None]):
+        if types in (["array", "object"], ["array", None], ["string", "array"]):
             return " or ".join(map(_type, schema["anyOf"]))
         return "name" if types == [*NAMED] else "anything"
     if "prefixItems" in schema:
@@ -269,7 +274,17 @@ def _type(schema: dict[str, Any]) -> str:
     if schema["type"] == "array":
         return f"list of {_type(schema['items'])}"
     name = str(schema["type"])
-    return {"object": "keys", "string": "text"}.get(name, name)
+    return {"object": "keys", "string": "text"}.get(name, name) + _range(schema)
+
+
+def _range(schema: dict[str, Any]) -> str:
+    """The limits of a number, if there are any."""
+    low, high = schema.get("minimum"), schema.get("maximum", UNLIMITED)
+    if low is None:
+        return ""
+    if high < UNLIMITED:
+        return f", {low:g} to {high:g}".replace("-", "−")
+    return f", at least {low:g}" if low in (0, 1) else ", above 0"
 
 
 def _unless(schema: dict[str, Any], required: bool) -> str:
@@ -316,11 +331,11 @@ fields and collectors. Path B runs listening tests. Path C compares both.
 
 ## Domains and libraries
 
-A *domain* (`chapters`, `summaries`, `skims`, `soundscapes`, `studies`, `metaeval`, `scoring`) owns
-its record structs, reader, computation, result types and report. A *library* (`io`, `text`,
-`audio`, `recordings`, `models`, `stats`, `report`, `engines`) does not depend on any domain. The
-same role has the same file name everywhere: `records.py` (structs of a file), `reader.py`,
-`metrics.py`, `settings.py`, `pipeline.py`, `results.py`, `report.py`, `export.py`.
+A *domain* (`chapters`, `summaries`, `skims`, `navigator`, `soundscapes`, `studies`, `metaeval`,
+`scoring`) owns its record structs, reader, computation, result types and report. A *library* (`io`,
+`text`, `audio`, `recordings`, `models`, `stats`, `report`, `engines`) does not depend on any
+domain. The same role has the same file name everywhere: `records.py` (structs of a file),
+`reader.py`, `metrics.py`, `settings.py`, `pipeline.py`, `results.py`, `report.py`, `export.py`.
 
 A layer may import the layers below it; modules on one line may not import each other. `make layers`
 checks this.

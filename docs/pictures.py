@@ -1,8 +1,9 @@
 """Screenshots in the README and on the website; `make pictures` writes them into docs/images.
 
 They are taken in Chromium at a width of 1,280 pixels and cut at the margins: the top of a report, a
-figure of an experiment, a trial of a P.835 study, and a trial of each kind with several sounds,
-while the second is playing. All are stored with a palette, so that each stays below MAX_BYTES.
+figure of an experiment, a trial of a P.835 study, a trial of each kind with several sounds, while
+the second is playing, and trials with sliders. All are stored with a palette, so that each stays
+below MAX_BYTES.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome")
 WIDTH, HEIGHT, HEIGHT_OF_TRIALS, MARGIN = 1280, 900, 800, 24
 COLOURS, MAX_BYTES = 128, 150_000
 SEVERAL_SOUNDS = ("dcr", "ccr", "ab", "abx", "preference")  # trials in the browser
+SLIDER_PAGES = {"mushra": (84, 31, 58), "bs1116": (5, 3.2)}  # ratings of the first sounds
 STUDY_WITHOUT_PRELUDE = ("anchors:", "training:", "feedback:", "device:")
 
 
@@ -129,10 +131,10 @@ def first_trial(browser: Browser, folder: Path, kind: str) -> Iterator[Page]:
     with served(study) as link:
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT_OF_TRIALS})
         page.goto(link)
-        radios = page.locator("input[type=radio]")
+        scales = page.locator("input[type=radio], input[type=range]")
         for _ in range(10):  # consent, instructions, the title of the session
             page.locator("main button").first.wait_for()
-            if radios.count():
+            if scales.count():
                 break
             for box in page.locator("input[type=checkbox]").all():
                 box.check()
@@ -170,6 +172,21 @@ def several_sounds(browser: Browser, folder: Path) -> None:
             save(page, f"trial-{kind}.png", from_top(page.locator(".trial")))
 
 
+def slider_pages(browser: Browser, folder: Path) -> None:
+    """Take a picture of each kind of trial with sliders, after the first sounds were rated."""
+    for kind, ratings in SLIDER_PAGES.items():
+        with first_trial(browser, folder / kind, kind) as page:
+            first_letter = "b" if kind == "bs1116" else "a"
+            for number, rating in enumerate(ratings):
+                page.keyboard.press(chr(ord(first_letter) + number))
+                slider = page.locator("input[type=range]:not(.seek):not(.handle)").nth(number)
+                slider.and_(page.locator(":enabled")).wait_for()
+                slider.fill(str(rating))
+            page.wait_for_timeout(500)
+            area = from_top(page.locator(".board"))
+            save(page, f"trial-{kind}.png", area | {"height": area["height"] - MARGIN + 4})
+
+
 def main() -> None:
     """Take all pictures."""
     chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -179,6 +196,7 @@ def main() -> None:
         experiment(browser, Path(folder))
         listener(browser, Path(folder) / "listen")
         several_sounds(browser, Path(folder))
+        slider_pages(browser, Path(folder))
         browser.close()
 
 

@@ -91,6 +91,7 @@ class FakeServer:
             "answered": len(self.answers) + bool(self.pages[0].get("sounds")),
             "done": done,
             "code": "C0DE-77" if done else None,
+            "service": True,
             "blocked": self.blocked,
             "withdrawn": self.withdrawn,
         }
@@ -106,7 +107,8 @@ class FakeServer:
         renderers = {page["renderer"]: None for page in self.pages if page.get("renderer")}
         sheets = [f"trials/{name}.css" for name in renderers]
         known["style_sheets"] = [one for one in sheets if (WEB / "static" / one).exists()]
-        text = template.render(words=words, renderers=list(renderers), **known)
+        scripts = [f"trials/{name}.js" for name in renderers]
+        text = template.render(words=words, scripts=scripts, **known)
         return HTMLResponse(text, headers={"Content-Security-Policy": POLICY})
 
     async def told(self, request: Request) -> Response:

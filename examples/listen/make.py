@@ -2,7 +2,8 @@
 
 The audio is speech-like (vowels in syllables) with noise; each system processes it differently.
 ``--kind`` selects the kind of trial: p835 (default), acr, dcr, ccr, ab, abx,
-preference, mushra or bs1116.
+preference, mushra or bs1116. ``--recording`` adds a recording of five minutes, in which the speech
+of all clips occurs, for listeners to browse below each trial.
 """
 
 from __future__ import annotations
@@ -81,6 +82,12 @@ blocks:
 screening:
   - {rule: p808}
 """
+RECORDING, RECORDING_SECONDS = "recordings/evening.wav", 300
+RECORDINGS = f"""\
+recording_display: {{frequency: log, range_db: [-80, -10]}}
+recordings:
+  clip1: &evening {{files: {RECORDING}, start: 2026-06-01T20:55:00+02:00}}
+"""
 Sound = NDArray[np.float64]
 
 
@@ -129,7 +136,19 @@ def study_text(kind: str) -> str:
     )
 
 
-def main(folder: Path, kind: str = "p835") -> None:
+def evening() -> Sound:
+    """Return five minutes of noise that swells and fades, with speech every ten seconds."""
+    rng = np.random.Generator(np.random.PCG64(100))
+    time = np.arange(RECORDING_SECONDS * RATE) / RATE
+    swell = 0.03 + 0.02 * np.sin(2 * np.pi * time / 60)
+    found = swell * rng.standard_normal(len(time))
+    for number, start in enumerate(range(5, RECORDING_SECONDS - 5, 10)):
+        spoken = voice(np.random.Generator(np.random.PCG64(number % CLIPS + 1)))
+        found[start * RATE : start * RATE + len(spoken)] += 0.3 * spoken
+    return np.asarray(np.clip(found, -1, 1))
+
+
+def main(folder: Path, kind: str = "p835", *, recording: bool = False) -> None:
     """Write all files."""
     for number in range(1, CLIPS + 1):
         rng = np.random.Generator(np.random.PCG64(number))
@@ -144,12 +163,17 @@ def main(folder: Path, kind: str = "p835") -> None:
         rng = np.random.Generator(np.random.PCG64(0))
         clean, noise = voice(rng), rng.standard_normal(int(RATE * SECONDS))
         write(folder / "anchors" / f"{name}.wav", treated(clean, noise, *how))
-    (folder / "study.yaml").write_text(study_text(kind), encoding="utf-8")
+    text = study_text(kind)
+    if recording:
+        write(folder / RECORDING, evening())
+        text += RECORDINGS + "".join(f"  clip{n}: *evening\n" for n in range(2, CLIPS + 1))
+    (folder / "study.yaml").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="output folder")
     parser.add_argument("--kind", choices=["p835", *TASKS], default="p835", help="kind of trial")
+    parser.add_argument("--recording", action="store_true", help="add a recording to browse")
     arguments = parser.parse_args()
-    main(arguments.folder, arguments.kind)
+    main(arguments.folder, arguments.kind, recording=arguments.recording)

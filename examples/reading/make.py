@@ -7,9 +7,9 @@ four summaries of each.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
-import sys
 import wave
 from pathlib import Path
 from typing import Any
@@ -165,4 +165,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="output folder")
+    main(parser.parse_args().folder)

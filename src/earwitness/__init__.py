@@ -7,9 +7,9 @@ score, compare, people, metrics, gather, network
 Run listening tests
 -------------------
 audio_clips, audio_select, audio_normalize, audio_conditions, study_new, study_check, study_design,
-study_power, study_simulate, study_anchors, study_import, study_take, study_links, study_status,
-study_export, study_ratings, study_ratings_xlsx, study_summaries, study_analyse, study_export_xlsx,
-study_import_xlsx
+study_power, study_simulate, study_anchors, study_import, study_plane, study_take, study_links,
+study_status, study_export, study_ratings, study_ratings_xlsx, study_summaries, study_analyse,
+study_export_xlsx, study_import_xlsx, study_sheets, study_enter
 
 Check metrics against human ratings
 -----------------------------------
@@ -74,12 +74,15 @@ if TYPE_CHECKING:
     from earwitness.studies.analyse import study_analyse as study_analyse
     from earwitness.studies.design.report import study_check as study_check
     from earwitness.studies.design.report import study_design as study_design
+    from earwitness.studies.plane_study import study_plane as study_plane
     from earwitness.studies.power import study_power as study_power
     from earwitness.studies.prepare import study_anchors as study_anchors
     from earwitness.studies.prepare import study_import as study_import
     from earwitness.studies.prepare import study_new as study_new
     from earwitness.studies.ratings.from_answers import study_ratings as study_ratings
     from earwitness.studies.ratings.from_answers import study_summaries as study_summaries
+    from earwitness.studies.sheets.to_answers import study_enter as study_enter
+    from earwitness.studies.sheets.write import study_sheets as study_sheets
     from earwitness.studies.simulate import study_simulate as study_simulate
     from earwitness.studies.take import study_take as study_take
     from earwitness.studies.workbooks import study_import_xlsx as study_import_xlsx
@@ -110,16 +113,19 @@ FUNCTION_MODULES = {
     "study_anchors": "studies.prepare",
     "study_check": "studies.design.report",
     "study_design": "studies.design.report",
+    "study_enter": "studies.sheets.to_answers",
     "study_export": "studies.admin",
     "study_export_xlsx": "studies.workbooks.export",
     "study_import": "studies.prepare",
     "study_import_xlsx": "studies.workbooks",
     "study_links": "studies.admin",
     "study_new": "studies.prepare",
+    "study_plane": "studies.plane_study",
     "study_power": "studies.power",
     "study_ratings": "studies.ratings.from_answers",
     "study_summaries": "studies.ratings.from_answers",
     "study_ratings_xlsx": "studies.workbooks.votes",
+    "study_sheets": "studies.sheets.write",
     "study_simulate": "studies.simulate",
     "study_status": "studies.admin",
     "study_take": "studies.take",
@@ -153,15 +159,18 @@ __all__ = [
     "study_anchors",
     "study_check",
     "study_design",
+    "study_enter",
     "study_export",
     "study_export_xlsx",
     "study_import",
     "study_import_xlsx",
     "study_links",
     "study_new",
+    "study_plane",
     "study_power",
     "study_ratings",
     "study_ratings_xlsx",
+    "study_sheets",
     "study_simulate",
     "study_status",
     "study_summaries",

@@ -49,8 +49,8 @@ def test_help_comes_without_numpy_and_scipy() -> None:
 
 
 def test_every_command_is_a_function_and_no_other_name_is_accepted() -> None:
-    # another package, a service, and groups; the functions of summarizer are in summaries.methods
-    own = {"chunkseg", "serve", "audio", "study", "experiment", "summarizer"}
+    # another package, services, and groups; the functions of summarizer are in summaries.methods
+    own = {"browse", "chunkseg", "serve", "audio", "study", "experiment", "summarizer"}
     study = {f"study_{name.replace('-', '_')}" for name in STUDY_COMMANDS}
     experiments = {f"{name}_experiment" for name in experiment_command.commands}
     audio = {f"audio_{name}" for name in audio_command.commands}

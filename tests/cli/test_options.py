@@ -86,7 +86,7 @@ def test_help_of_the_program_lists_commands_by_task_with_score_first() -> None:
         "Run listening tests:",
         "Check metrics against human ratings:",
         "Recognize, align and summarize speech:",
-        "Condense and synthesize recordings:",
+        "Browse, condense and synthesize recordings:",
     ]
     assert next(iter(COMMANDS)) == "score"
     lists = shown.partition("Score outputs:")[2].splitlines()
@@ -171,6 +171,7 @@ def test_help_of_scoring_commands_comes_without_numpy(name: str) -> None:
         ("skim", "--z FLOAT,... "),
         ("skim", "--picks INTEGER "),
         ("serve", "--port INTEGER "),
+        ("browse", "--cache-size GB "),
     ],
 )
 def test_help_names_the_type_of_an_option(command: str, row: str) -> None:
@@ -320,6 +321,7 @@ def test_every_command_with_output_has_the_short_option() -> None:
         "study",
         "experiment",
         "summarizer",
+        "browse",
         "serve",
         "study anchors",
     }  # have no file to name

@@ -23,6 +23,7 @@ systems: [original]
 transcripts: texts.jsonl
 listeners: 4
 training: 1
+quality: {repeats: 0.1}
 blocks: [{kind: words, clips: 2}]
 """
 READING = """\
@@ -69,20 +70,22 @@ def test_answers_become_references_and_judgements_of_the_experiment(folder: Path
     for line in lines:
         assert line["words"] == ITEMS[line["item"]].split()
         assert all(4 <= len(one["positions"]) <= 6 for one in line["references"])
-    kept, items = folder / "kept.jsonl", [line["item"] for line in lines]
-    outputs = map(json.loads, (folder / "outputs.jsonl").read_text().splitlines())
-    write_lines(kept, [one for one in outputs if one["item"] in items])
+    outputs = folder / "outputs.jsonl"
+    [practised] = ITEMS.keys() - {line["item"] for line in lines}
     few = ["--orders", 4, "--draws", 20, "--permutations", 20, "--metric", "sumaccy"]
     files = run(
-        *("experiment", "references", kept, references, "--judgements", ratings, *few),
+        *("experiment", "references", outputs, references, "--judgements", ratings, *few),
         *("--to", "json"),
     )
     direct = run(
-        *("experiment", "references", kept, folder / "texts.jsonl", "--words-answers", words),
+        *("experiment", "references", outputs, folder / "texts.jsonl", "--words-answers", words),
         *("--reading-answers", reading, *few, "--to", "json"),
     )
     points = [json.loads(one.stdout)["points"] for one in (files, direct)]
     assert points[0] == points[1]  # both ways give the same experiment
+    for one in (files, direct):
+        note = f"nobody has made a reference of {practised}: left out"
+        assert note in one.stdout
 
 
 def test_a_study_without_words_trials_has_no_summaries(folder: Path) -> None:

@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 
 from earwitness.store.store import Store
 from earwitness.web.app import make_app
+from earwitness.web.recordings import open_recordings
 from earwitness.web.site import Site, SiteSettings, make_site
 from helpers.study_listener import Anyone
 
@@ -27,8 +28,10 @@ def served(path: Path, address: str, **settings: Any) -> Iterator[TestClient]:
     """A study that is served from a store."""
     with Store.open(address) as store:
         site = make_site(path, store, SiteSettings(**settings))
-        with TestClient(make_app(site), raise_server_exceptions=False) as client:
-            client.app_state["site"] = site
+        recordings = open_recordings(site)
+        app = make_app(site, recordings)
+        with TestClient(app, raise_server_exceptions=False) as client:
+            client.app_state |= {"site": site, "recordings": recordings}
             yield client
 
 

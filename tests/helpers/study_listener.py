@@ -102,6 +102,8 @@ class Anyone:
         if view["kind"] == "device":
             known = {"level": -12.5, "sides": True, "huggins": [5, 6], "antiphase": [6, 6]}
             return {step: known[step] for step in view["steps"]}
+        if view["kind"] == "check":
+            return {one["name"]: one["options"][1]["value"] for one in view["questions"]}
         values = {one["name"]: self.answer(one) for one in view.get("questions", ())}
         if view["kind"] == "bs1116":
             values["B"] = 5.0

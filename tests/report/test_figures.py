@@ -147,12 +147,15 @@ PARTS: dict[str, tuple[Part, tuple[str, ...]]] = {
                     SYSTEMS[0],
                     (
                         PlanePoint("", estimate(1.0), estimate(2.0)),
-                        PlanePoint("", estimate(2.0), estimate(1.5)),
+                        PlanePoint(
+                            "", estimate(2.0), estimate(1.5), ((1.8, 1.5), (2.0, 1.6), (2.1, 1.5))
+                        ),
                     ),
                 ),
                 PlaneSeries(SYSTEMS[1], (PlanePoint("", UNDEFINED, estimate(2.0)),)),
             ),
             TABLE,
+            maximum=4.0,
         ),
         (SYSTEMS[0], "MOS ↑", "distance (s) ↓"),
     ),

@@ -15,15 +15,15 @@ from snapshot.inputs import (
 from snapshot.runner import Command
 
 VERBS = (
-    "agree align audio chunkseg compare gather network people metrics serve skim study soundscape "
-    "score summarize transcribe"
+    "agree align audio browse chunkseg compare gather network people metrics serve skim study "
+    "soundscape score summarize transcribe"
 )
 AUDIO_VERBS = "clips select normalize conditions"
 EXPERIMENT_VERBS = "references simulate"
 SUMMARIZER_VERBS = "train-lm train-grammar tune"
 STUDY_VERBS = (
-    "new check design take anchors import ratings export-xlsx import-xlsx links status export "
-    "analyse simulate power"
+    "new check design take anchors import plane ratings export-xlsx import-xlsx links status "
+    "export analyse simulate power sheets enter"
 )
 FORMS = ("text", "json", "csv", "md", "html", "latex")
 KINDS = ("p835", "acr", "dcr", "ccr", "mushra", "bs1116", "ab", "abx", "preference")
@@ -520,7 +520,9 @@ sources:
   crow: {share: {5-20: 0.1}, seconds: [4, 10]}
   bells: {events: {8-20: 1}, strikes: true}
 """
-SMALL = "--picks 6 --block 2 --overlap 0.5 --period 10 --quiet"
+# codes and prototypes of the codebook depend on the last bit of the sound: tests/models has them
+EMBEDDER = "--embedder log-mel"
+SMALL = f"--picks 6 --block 2 --overlap 0.5 --period 10 {EMBEDDER} --quiet"
 DAY = "site/day_20250722_000000.flac"
 PICKS = (
     '{"item": "day", "system": "mine", "output": {"picks": [[10, 2], [100, 2], [200, 2]]}}\n'
@@ -528,7 +530,10 @@ PICKS = (
 )
 PICKS_AS_SOUND = '{"item": "day", "system": "s", "output": {"audio": "skim/skim.flac"}}\n'
 RECORDINGS = '{"item": "day", "recording": "site/day_20250722_000000.flac", "zone": "UTC"}\n'
-SKIMS = "score skims/outputs.jsonl skims/recordings.jsonl --block 2 --period 10 --draws 50 --quiet"
+SKIMS = (
+    "score skims/outputs.jsonl skims/recordings.jsonl --block 2 --period 10 --draws 50 "
+    f"{EMBEDDER} --quiet"
+)
 
 SKIM = (
     Command("soundscape-show", "soundscape village --show"),
@@ -564,7 +569,8 @@ SKIM = (
     Command(
         "skim-manual",
         f"skim {DAY} -o skim/manual.wav --method manual --times times.csv "
-        f"--block 2 --overlap 0.5 --period 10 --quiet --start 2025-07-22T06:00:00+02:00",
+        f"--block 2 --overlap 0.5 --period 10 {EMBEDDER} --quiet "
+        "--start 2025-07-22T06:00:00+02:00",
         {"times.csv": "start,seconds,turned\n10,2,\n06:01:40,2,yes\n200,2,\n"},
     ),
     Command(
@@ -587,14 +593,14 @@ SKIM = (
     Command("skims-compare", SKIMS.replace("score", "compare", 1) + " --permutations 50"),
     Command(
         "skims-baselines",
-        "score picks.jsonl recordings.jsonl --block 2 --period 10 --draws 50 "
+        f"score picks.jsonl recordings.jsonl --block 2 --period 10 --draws 50 {EMBEDDER} "
         "--quiet --baseline random --baseline downsampling --baseline calibration_tc "
         "--baseline calibration_sd --samples skim/samples.csv",
         {"picks.jsonl": PICKS, "recordings.jsonl": RECORDINGS},
     ),
     Command(
         "skims-sound",
-        "score sound.jsonl recordings.jsonl --block 2 --period 10 --quiet",
+        f"score sound.jsonl recordings.jsonl --block 2 --period 10 {EMBEDDER} --quiet",
         {"sound.jsonl": PICKS_AS_SOUND},
     ),
 )

@@ -15,6 +15,8 @@ LONG = 9  # digits; numbers that are all shorter were rounded on purpose and mus
 def same(one: str, other: str, close: float = CLOSE) -> bool:
     """Whether two texts are the same but for the last digits of long numbers.
 
+    With a wider tolerance, decimals of any length may differ by as much.
+
     >>> same("f1 0.123456789012", "f1 0.123456789013"), same("f1 0.123", "f1 0.124")
     (True, False)
     """
@@ -29,7 +31,7 @@ def same(one: str, other: str, close: float = CLOSE) -> bool:
 def _alike(first: str, second: str, close: float) -> bool:
     if first == second:
         return True
-    long = any(sum(map(str.isdigit, one)) >= LONG for one in (first, second))
+    long = close > CLOSE or any(sum(map(str.isdigit, one)) >= LONG for one in (first, second))
     whole = all(one.lstrip("-").isdigit() for one in (first, second))
     near = isclose(float(first), float(second), rel_tol=close, abs_tol=close)
     return long and not whole and near

@@ -22,6 +22,7 @@ STYLE = re.compile(
 DECIMAL = re.compile(r"(?:\$-\$|[-−])?(?<![\w.])\d+\.\d+(?:[eE][-+]?\d+)?(?![\w.])")
 JSON_NUMBER = re.compile(r"(?:^\s*|: )(-?\d+\.\d+(?:[eE][-+]?\d+)?),?$")
 SIZE = re.compile(r"\([\d,]+ bytes, sha256 [0-9a-f]{64}\)")
+SOUND_DIGEST = re.compile(r"(?<=\|sound=)[0-9a-f]{16}")  # of synthetic days, in signatures
 PART = 40  # lines
 
 
@@ -39,6 +40,7 @@ def masked(text: str, folder: Path, now: datetime | None = None) -> str:
     today = (now or datetime.now(UTC)).date()
     near = {today + timedelta(days=days) for days in (-1, 0, 1)}
     text = TOKEN.sub("<token>", DATE.sub(_without(near), text))
+    text = SOUND_DIGEST.sub("<digest>", text)
     return "\n".join(map(_without_size, text.split("\n")))
 
 

@@ -44,6 +44,14 @@ def test_who_decides_sees_all_that_was_ever_answered(store: Store) -> None:
     ]
 
 
+def test_nothing_is_stored_for_a_number_that_has_passed_to_another_person(store: Store) -> None:
+    changes = [AnswerChange(answer("1.1"), "a")]
+    writing = store.write(change_answers, DIGEST, "A study", [1], lambda _: changes, "former-token")
+    with pytest.raises(UsageError, match="given to another person"):
+        writing.result()
+    assert store.answers(DIGEST) == []
+
+
 def test_answers_are_added_and_corrected_together(store: Store) -> None:
     store.add_answer(answer("1.1"), "a")
     change(

@@ -125,8 +125,10 @@ def test_the_longest_idle_listener_is_replaced_and_tokens_lead_to_the_same_perso
         store.add_answer(answer(listener=number), person)
         ask(address, f"UPDATE answers SET received = '{year}' WHERE id = '{person}'")
     ask(address, "UPDATE listeners SET joined = '2020' WHERE joined IS NOT NULL")
-    assert store.count_free_places(DIGEST, OpenPlaceQuota(2, 4)) == 0
-    assert store.count_free_places(DIGEST, quota) == 2
+    for people, hours, free in ((2, 0, 0), (2, 1, 2), (1, 1, 1), (0, 1, 0), (3, 0, 0)):
+        some = OpenPlaceQuota(people, 4, hours)
+        assert store.count_free_places(DIGEST, some) == free
+        assert store.has_free_place(DIGEST, some) is bool(free)
     new = claimed(store, "c", quota=quota)
     assert (new.number, new.former) == (4, None)
     old = store.listener_by_token("b")

@@ -260,6 +260,15 @@ def test_who_did_not_hear_to_the_end_is_screened_out_of_the_store(
     run("study", "export", str(path), "--db", address, "-o", str(out))
     from_file = study_analyse(out, study=path)  # which has no plays
     assert "unheard: not applied: playback was not recorded" in from_file.notes
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    [marked] = [one for one in lines if (one["listener"], one["page"]) == (3, "1.2")]
+    marked["unheard"] = {"unsent": [0]}
+    out.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    from_file = study_analyse(out, study=path)
+    [verdict] = {one.figures for one in from_file.screened}
+    assert verdict.startswith("3 of 12 sounds not played to the end, 3 of them reported as played")
+    assert from_file.left == (3,)
+    assert "unheard: 2 listeners kept whose playback was not recorded" in from_file.notes
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -449,6 +458,19 @@ def test_new_links_work_while_the_study_is_served(folder: Path, address: str) ->
         path.write_text(path.read_text() + "seed: 3\n")  # another study
         assert client.get(f"/l/{missing.token}").status_code == 404
         assert client.get(own).status_code == 200
+
+
+def test_texts_that_change_with_the_number_of_listeners_are_recorded(folder: Path) -> None:
+    path, address = study(folder, "acr", MORE), str(folder / "study.db")
+    serve_version(path, address)
+    with served(path, address) as client:
+        take(client, link(client))
+        text = path.read_text().replace("listeners: 2\n", "listeners: 3\n")
+        path.write_text(text.replace("Listen well.", "Listen carefully."))
+        own = study_links(path, address)[2]["link"]
+        assert client.get(own).status_code == 200
+        found = site_of(client).store.texts(site_of(client).digest)
+        assert [one.texts["instructions"] for one in found] == ["Listen well.", "Listen carefully."]
 
 
 def test_who_runs_the_study_can_check_completion_codes(folder: Path) -> None:

@@ -14,6 +14,7 @@ from earwitness.errors import InputError, UsageError
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.prepare import study_anchors, study_import
+from earwitness.studies.trials.mushra import Mushra
 
 RATE = 44_100
 CONFIG = """\
@@ -120,6 +121,20 @@ def test_a_webmushra_test_becomes_a_study_that_can_be_planned(config: Path) -> N
     assert sorted(made.plans[0].sessions[0][0].systems) == [
         *("C1", "C2", "anchor35", "anchor70", "reference")
     ]
+
+
+def test_a_webmushra_test_without_references_becomes_a_study_without_them(config: Path) -> None:
+    lines = [line for line in CONFIG.splitlines() if "createAnchor" not in line]
+    config.write_text("\n".join(lines).replace("reference: audio", "refrence: audio"))
+    with pytest.raises(InputError, match='did you mean "refrence"'):
+        study_import(config, config.parent / "study")
+    config.write_text("\n".join(line for line in lines if "reference:" not in line))
+    notes = study_import(config, config.parent / "study")
+    assert "no page of type mushra has a reference, so the study has none" in notes
+    found = read_study(config.parent / "study" / "study.yaml")
+    [trial, _] = study_design(found).plans[0].sessions[0]
+    assert (found.reference, sorted(trial.systems)) == ("", ["C1", "C2"])
+    assert not Mushra(**found.blocks[0].parameters).open_reference
 
 
 def test_anchors_are_low_passed_references(config: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -87,6 +88,8 @@ def test_times_are_those_between_arrivals() -> None:
     assert found.trials == (TrialTime(30, 12), TrialTime(12.5, 12))  # 4 s for each of 3 scales
     assert found.minutes == pytest.approx(42.5 / 60)
     assert not any(trial.role in ("gold", "trap") for trial in trials.values())
+    unpadded = task_times(replace(study, lengths="allow"), trials, received)
+    assert unpadded.trials == (TrialTime(30, 0), TrialTime(12.5, 0))  # of unknown lengths
 
 
 def test_own_results_count_answers_without_checks_and_practice() -> None:

@@ -12,6 +12,7 @@ from earwitness.core import Key, Rating
 from earwitness.stats.arrays import Floats
 from earwitness.studies.device import PlaybackCounts
 from earwitness.studies.quality import CheckAnswer, QualityEvidence, TaskTimes, TrialTime
+from earwitness.studies.report.screening import RULE_CONDITIONS
 from earwitness.studies.results import RepeatedVote, Who
 from earwitness.studies.screening import (
     DEVICE_RULE,
@@ -45,6 +46,7 @@ def left(found: Screening) -> set[Who]:
 
 def test_every_declared_rule_can_be_applied() -> None:
     assert {*RULE_FUNCTIONS, UNHEARD_RULE, DEVICE_RULE, *QUALITY_RULES} == {*SCREENS}
+    assert {*RULE_CONDITIONS} == {*SCREENS}  # each is described in words
 
 
 @pytest.mark.parametrize("rule", sorted(SCREENS))

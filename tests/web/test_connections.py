@@ -5,27 +5,30 @@ from __future__ import annotations
 import logging
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import pytest
 
-from earwitness.web.connections import ConnectionTable, LimitedServer, make_server
+from earwitness.web.connections import ConnectionTable, LimitedProtocol, LimitedServer, make_server
 from earwitness.web.messages import REPEATS_PER_MINUTE, MessageLimiter
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+LARGE_REQUEST = REQUEST.replace(b"/ ", b"/large ")
+LARGE = bytes(32_000_000)  # more than the buffers of the system hold
 SLOW = 0.3  # seconds for headers in these tests
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
-    """Read the body of a request, then reply."""
-    del scope
+    """Read the body of a request, then reply, with a large body at /large."""
     while (await receive()).get("more_body"):
         pass
-    headers = [(b"content-length", b"2")]
+    body = LARGE if scope["path"] == "/large" else b"ok"
+    headers = [(b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": b"ok"})
+    await send({"type": "http.response.body", "body": body})
 
 
 @contextmanager
@@ -125,6 +128,42 @@ def test_a_request_that_is_incomplete_is_closed_last() -> None:
         assert b"200 OK" in reply(posting)
 
 
+def test_a_new_connection_is_not_closed_while_others_are_idle() -> None:
+    with limited(3, 60) as port, ExitStack() as stack:
+        idle = [connect(stack, port, REQUEST) for _ in range(2)]
+        assert all(b"200 OK" in reply(one) for one in idle)
+        new = connect(stack, port)
+        assert b"200 OK" in reply(connect(stack, port, REQUEST))
+        assert reply(idle[0]) == b""
+        new.sendall(REQUEST)
+        assert b"200 OK" in reply(new)
+
+
+def test_clients_that_receive_nothing_make_room_for_others() -> None:
+    with limited(3, 60) as port, ExitStack() as stack:
+        for _ in range(3):
+            connect(stack, port, 2 * LARGE_REQUEST).recv(1)
+        assert b"200 OK" in reply(connect(stack, port, REQUEST))
+
+
+def test_a_client_must_receive_what_it_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LimitedProtocol, "stall_seconds", 0.2)
+    with limited(3, 60) as port, ExitStack() as stack:
+        reading, stalled = (connect(stack, port, 2 * LARGE_REQUEST) for _ in range(2))
+        assert count_bytes(reading, 2 * len(LARGE)) >= 2 * len(LARGE)
+        time.sleep(1)
+        assert count_bytes(stalled, 2 * len(LARGE)) < 2 * len(LARGE)
+
+
+def count_bytes(connection: socket.socket, enough: int) -> int:
+    """Receive until there are enough bytes or the connection is closed; return their number."""
+    count = 0
+    with suppress(ConnectionResetError):
+        while count < enough and (part := connection.recv(1 << 20)):
+            count += len(part)
+    return count
+
+
 class Waiting:
     """A connection that waits."""
 
@@ -158,6 +197,11 @@ def test_repeated_messages_are_counted(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().err == expected
     messages.summarize(now=True)
     assert capsys.readouterr().err == ""
+
+
+def test_messages_do_no_harm_in_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    MessageLimiter().write("earwitness: Key (id)=(\x1b[2J)\nalready exists")
+    assert capsys.readouterr().err == "earwitness: Key (id)=(\\u001b[2J)\\nalready exists\n"
 
 
 def test_different_messages_are_limited_together(capsys: pytest.CaptureFixture[str]) -> None:

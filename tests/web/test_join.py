@@ -109,6 +109,21 @@ def test_without_a_consent_text_the_first_page_takes_a_place(
         assert take(client, visitor)["done"]
 
 
+def test_a_first_answer_to_what_was_drawn_is_known_when_it_is_sent_again(folder: Path) -> None:
+    path = study(folder, "acr", NO_REST + "device: {steps: [huggins], require: [huggins]}\n")
+    text = path.read_text()
+    for line in NO_FIRST_PAGES:
+        text = text.replace(*line)
+    head, _, tail = text.partition("forms:\n")
+    path.write_text(head + tail[tail.index("blocks:") :])
+    with served(path, str(folder / "store.db"), open=2) as client:
+        visitor = start(client)
+        page = client.get(f"{visitor}/state").json()["page"]
+        sent = answer(page, {"huggins": page["trials"]["huggins"]})
+        replies = [client.post(f"{visitor}/answers", json=sent).json() for _ in range(2)]
+        assert [one.get("status") for one in replies] == ["stored", "known"]
+
+
 def test_the_cookie_lasts_only_from_consent_on(folder: Path) -> None:
     with served(study(folder, "acr", NO_REST), str(folder / "store.db"), open=2) as client:
         started = client.post("/join", follow_redirects=False)
@@ -151,6 +166,30 @@ def test_two_people_may_share_a_browser(folder: Path) -> None:
         for name, own in links.items():
             got = client.get(f"/join?PROLIFIC_PID={name}", follow_redirects=False)
             assert got.headers["location"] == own
+
+
+@pytest.mark.parametrize("queries", [("?PROLIFIC_PID=a", ""), ("", "?PROLIFIC_PID=a")])
+def test_a_browser_finds_its_place_with_and_without_an_id(
+    folder: Path, queries: tuple[str, str]
+) -> None:
+    first, later = queries
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db"), open=2) as client:
+        own = join(client, first)
+        for again in (client.get, client.post):
+            for query in (later, first):
+                got = again(f"/join{query}", follow_redirects=False)
+                assert got.headers["location"] == own
+        client.post(f"{own}/withdraw", json={"confirm": True})
+        assert client.get(f"/join{later}", follow_redirects=False).headers["location"] == own
+
+
+def test_another_id_in_a_browser_is_another_person(folder: Path) -> None:
+    with served(several(folder, 3), str(folder / "store.db"), open=3) as client:
+        own = join(client, "?PROLIFIC_PID=a")
+        client.post(f"{own}/withdraw", json={"confirm": True})
+        other = join(client, "?PROLIFIC_PID=b")
+        assert other != own
+        assert client.get("/join", follow_redirects=False).headers["location"] == other
 
 
 @pytest.mark.parametrize("token", ["x" * 48, "x" * 32, "x" * 24])
@@ -278,7 +317,8 @@ def test_withdrawal_frees_the_place_but_not_for_the_same_id(folder: Path, addres
             got = again("/join?PROLIFIC_PID=a", follow_redirects=False)
             assert (got.status_code, got.headers["location"]) == (303, own)
         client.cookies.clear()
-        assert client.get("/join?PROLIFIC_PID=a").status_code == 403
+        refused = client.get("/join?PROLIFIC_PID=a")
+        assert (refused.status_code, "has withdrawn from this test" in refused.text) == (403, True)
         other = join(client, "?PROLIFIC_PID=b")
         assert client.get(f"{own}/state").json()["withdrawn"]
         assert states(client) == [(2, "withdrawn", None), (2, "joined", "b")]
@@ -291,8 +331,10 @@ def test_withdrawal_frees_the_place_but_not_for_the_same_id(folder: Path, addres
 def test_the_quota_counts_who_holds_a_place(folder: Path, address: str) -> None:
     path = several(folder, 4)
     with served(path, address, open=3) as client:
-        assert join(client, "?PROLIFIC_PID=a") != join(client)
+        join(client, "?PROLIFIC_PID=a")
         known = dict(client.cookies)
+        client.cookies.clear()
+        join(client)
     for places, free in ((1, 0), (2, 0), (3, 1), (4, 2)):
         with served(path, address, open=places) as client:
             site = site_of(client)
@@ -342,6 +384,14 @@ def test_the_page_of_the_open_link_speaks_the_language_of_the_study(folder: Path
         assert '<html lang="fr">' in shown
         assert ">Commencer</button>" in shown
         assert "<script" not in shown
+
+
+def test_without_open_places_the_operator_is_told_how_to_open_some(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        assert [client.get("/join").status_code for _ in range(2)] == [404, 404]
+    assert capsys.readouterr().err.count("serve with --open N") == 1
 
 
 def test_another_service_may_name_people_otherwise(folder: Path) -> None:

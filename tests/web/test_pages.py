@@ -15,20 +15,29 @@ WEB = Path(earwitness.__file__).parent / "web"
 STATIC = sorted(
     path for path in (WEB / "static").rglob("*") if path.suffix in (".js", ".css", ".svg")
 )
+# loaded only to browse a recording
+RECORDING = [
+    *(WEB / "static" / "navigator").iterdir(),
+    *(WEB / "static" / name for name in ("full_recording.js", "browse.js", "browse.css")),
+]
 SCRIPTS = [path for path in STATIC if path.suffix == ".js"]
 TEMPLATES = {
     path.name: path.read_text(encoding="utf-8") for path in (WEB / "templates").glob("*.html")
 }
 SHELL = TEMPLATES["shell.html"]
 # by their name
+BROWSE_ONLY = (  # texts of the navigator that no study shows
+    "(display|view|pooling|frequency|palette|gain|span|reset|notes|mono|channels|files|speech)(_|$)"
+)
 STATES = {"saved", "not_saved", "sending", "waiting", "play", "playing", "heard", "play_again"}
 
 
 def test_all_that_is_loaded_before_a_sound_is_small() -> None:
     words = str(dict(wording("fr").web))
-    loaded = [path for path in STATIC if path.name != "workbook.js"]
+    loaded = [path for path in STATIC if path not in RECORDING and path.name != "workbook.js"]
     sizes = [len(gzip.compress(path.read_bytes())) for path in loaded]
     assert sum(sizes) + len(gzip.compress((SHELL + words).encode())) < 100_000
+    assert sum(len(gzip.compress(path.read_bytes())) for path in RECORDING) < 50_000
 
 
 def test_no_text_becomes_markup_or_script() -> None:
@@ -40,18 +49,18 @@ def test_no_text_becomes_markup_or_script() -> None:
         assert not re.search(r"<style|\sstyle=|\son\w+=|https?://", page)
     assert re.findall(r"<script(?! type=\"application/json\")([^>]*)>", SHELL) == [
         ' type="module" src="{{ static }}/listen.js"',
-        ' type="module" src="{{ static }}/trials/{{ renderer }}.js"',
+        ' type="module" src="{{ static }}/{{ path }}"',
     ]
 
 
 def test_every_module_that_is_imported_is_there_and_every_one_is_used() -> None:
-    found = {WEB / "static" / name for name in ("listen.js", "workbook.js")}
+    found = {WEB / "static" / name for name in ("listen.js", "workbook.js", "browse.js")}
     renderers = {kind.renderer for kind in KINDS.values() if kind.renderer} | {HEARING_PAGE}
     found |= {WEB / "static" / "trials" / f"{renderer}.js" for renderer in renderers}
     for path in SCRIPTS:
         code = path.read_text(encoding="utf-8")
-        for name in re.findall(r'^import .* from "(\.[^"]+)"', code, re.MULTILINE):
-            found.add((path.parent / name).resolve())
+        for name in re.findall(r'^import .* from "(\.[^"]+)"|import\("(\.[^"]+)"\)', code, re.M):
+            found.add((path.parent / "".join(name)).resolve())
     assert found == set(SCRIPTS)
 
 
@@ -65,8 +74,19 @@ def test_every_word_is_known_and_every_known_word_is_used() -> None:
     shut = ("full", "started", "lapsed")
     spelt |= {*shut, *(f"{one}_told" for one in shut)}
     spelt |= {f"{one}_told" for one in ("unreachable", "not_here", "failed")}
+    spelt |= {f"recording_{one}" for one in (*_navigator_words(), "overlay", "days", "months")}
     assert known - said - spelt == set()
+    browsing = {one for one in _navigator_words() if re.match(BROWSE_ONLY, one)}
+    unknown = {f"recording_{one}" for one in {*_navigator_words()} - browsing} - known
+    assert {one for one in unknown if not re.search(r"_keys$", one)} == set()
     assert known >= STATES
+
+
+def _navigator_words() -> list[str]:
+    """Names of the texts of the navigator, and of its keys."""
+    code = (WEB / "static" / "navigator" / "wording.js").read_text(encoding="utf-8")
+    keys = re.findall(r'"(key_\w+)"', code)
+    return [*re.findall(r"^  (\w+):", code, re.M), *keys, *(f"{one}_keys" for one in keys)]
 
 
 def _steps() -> list[str]:

@@ -89,6 +89,17 @@ def test_a_quota_per_minute_passes_and_one_in_all_stays(monkeypatch: pytest.Monk
     assert refused(quotas, "a", answers=1) == ""
 
 
+def test_who_uses_nothing_that_counts_in_all_is_forgotten() -> None:
+    now = 0.0
+    quotas = ListenerQuotas(lambda: now)
+    for number in range(1000):
+        quotas.use(f"visitor {number}", {"states": 1})
+    quotas.use("a", {"events": 1})
+    now = 60.0
+    quotas.use("b", {"states": 1})
+    assert len(quotas) == 2
+
+
 def test_requests_beyond_a_quota_are_refused_with_a_code(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

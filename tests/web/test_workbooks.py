@@ -73,6 +73,7 @@ def test_a_rater_gets_their_workbook_and_sends_it_back(tmp_path: Path) -> None:
         "mine.xlsx"
     }
     assert next(iter(found.plays().values())).unknown == CLIPS  # nobody knows what was played
+    assert not found.quality().times  # nor how long it took
 
 
 def test_links_go_to_a_folder_unless_an_address_is_served(tmp_path: Path) -> None:

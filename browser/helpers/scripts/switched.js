@@ -61,6 +61,9 @@ export async function timed(count) {
     const end = frames.findIndex((one, n) => one >= frame && !(frames[n + 1] - one <= 2));
     return [frame / context.sampleRate, frames[end] / context.sampleRate];
   });
-  const found = fades.length === count ? fades.map(([start, end], n) => [1000 * (end - asked[n]), 1000 * (end - start)]) : [];
+  const found = asked.flatMap((at) => {
+    const fade = fades.find(([start]) => start >= at);
+    return fade ? [[1000 * (fade[1] - at), 1000 * (fade[1] - fade[0])]] : [];
+  });
   return { found, buffer: 1000 * context.baseLatency };
 }

@@ -53,7 +53,8 @@ COMMAND_SECTIONS = {
         "summarize": Verb("summarize", "Summarize speech by word extraction."),
         "summarizer": Verb("summarize", "Estimate models and weights of the summarizer."),
     },
-    "Condense and synthesize recordings": {
+    "Browse, condense and synthesize recordings": {
+        "browse": Verb("browse", "Browse a day-long recording in the browser."),
         "skim": Verb("skim", "Condense a day-long recording into about a minute."),
         "soundscape": Verb("skim", "Synthesize a day-long recording with known sources."),
     },
@@ -129,6 +130,7 @@ STUDY_SECTIONS = {  # modules by command
         "simulate": "study",
         "anchors": "study",
         "import": "study",
+        "plane": "study_plane",
     },
     "Run": {"take": "study", "links": "study_store", "status": "study_store"},
     "Evaluate": {
@@ -138,6 +140,7 @@ STUDY_SECTIONS = {  # modules by command
         "analyse": "study_analyse",
     },
     "Use workbooks": {"export-xlsx": "study_workbooks", "import-xlsx": "study_workbooks"},
+    "Use paper": {"sheets": "study_sheets", "enter": "study_sheets"},
 }
 STUDY_COMMANDS = {name: module for own in STUDY_SECTIONS.values() for name, module in own.items()}
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
-from ipaddress import ip_address
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
 from earwitness.cli.main import Termination
-from earwitness.errors import InputError, UsageError, printable
+from earwitness.errors import InputError, printable
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
 from earwitness.studies.admin import (
@@ -30,6 +29,8 @@ from earwitness.studies.file.reader import read_study
 from earwitness.studies.study import Design
 from earwitness.version import __version__
 from earwitness.web.app import make_app
+from earwitness.web.connections import is_loopback, make_server, open_socket, socket_address
+from earwitness.web.recordings import close_recordings, open_recordings, report_progress
 from earwitness.web.site import RESUME_POLICIES, Site, SiteSettings, make_site
 
 
@@ -117,13 +118,13 @@ def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any)
     design, warnings = _check_study(study)
     with Store.open(store_address(study, db), version=__version__) as store:
         site = make_site(study, store, settings, design)
-        with _open_socket(host, port) as listening:
+        with open_socket(host, port) as listening:
             record_version(store, design.study, page_sound_names(design), study.parent)
             warnings += changed_audio_notes(store, design.study, study.parent)
             warnings += _encryption_warnings(listening, proxy=how["trust_proxy"])
             _print_addresses(site, study, db, listening)
             for warning in warnings:
-                click.echo(f"warning: {warning}", err=True)
+                click.echo(f"warning: {printable(warning)}", err=True)
             with suppress(KeyboardInterrupt, Termination):  # the server has shut down cleanly
                 _run_server(site, listening, how["trust_proxy"])
     click.echo("Stopped. All received answers are saved.", err=True)
@@ -140,36 +141,17 @@ def _check_study(study: Path) -> tuple[Design, list[str]]:
 
 def _encryption_warnings(listening: socket.socket, *, proxy: str) -> list[str]:
     """Return a warning if answers and links travel unencrypted over a network."""
-    host = str(listening.getsockname()[0])
-    if ip_address(host.partition("%")[0]).is_loopback or proxy:
+    if is_loopback(listening) or proxy:
         return []
+    host = listening.getsockname()[0]
     return [
         f"links and answers travel unencrypted, since {host} is reached over a network without "
         "HTTPS — put an HTTPS proxy in front and set --trust-proxy to its address"
     ]
 
 
-def _open_socket(host: str, port: int) -> socket.socket:
-    """Return a listening socket, with TCP set explicitly to avoid delayed replies."""
-    socket_type = {"type": socket.SOCK_STREAM, "proto": socket.IPPROTO_TCP}
-    try:
-        family, _, _, _, socket_address = socket.getaddrinfo(host, port, **socket_type)[0]
-        with ExitStack() as stack:
-            listening = stack.enter_context(socket.socket(family, **socket_type))
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind(socket_address)
-            listening.listen()
-            stack.pop_all()
-        return listening
-    except OSError as error:
-        reason = error.strerror or error
-        message = f"{host}:{port}: cannot listen on this address: {reason}"
-        raise UsageError(f"{message} — choose another --host or --port") from None
-
-
 def _print_addresses(site: Site, study: Path, db: str | None, listening: socket.socket) -> None:
-    host, port = listening.getsockname()[:2]
-    address = f"http://{f'[{host}]' if ':' in host else host}:{port}{site.settings.root}"
+    address = f"{socket_address(listening)}{site.settings.root}"
     title = printable(site.design.study.title)
     click.echo(f"serving {title} at {address}/ (press Ctrl-C to stop)", err=True)
     db_option = "" if db is None else " --db …" if "://" in db else f" --db {db}"
@@ -211,6 +193,11 @@ def _print_open_link(site: Site, address: str, links: str) -> None:
 
 
 def _run_server(site: Site, listening: socket.socket, trusted: str) -> None:
-    from earwitness.web.connections import make_server
-
-    make_server(make_app(site), site.messages, trusted).run(sockets=[listening])
+    if any(recording.hour_gap for recording in site.design.study.recordings):
+        click.echo("searching for the silences between hours", err=True)
+    recordings = open_recordings(site)
+    report_progress(recordings, lambda text: click.echo(printable(text), err=True))
+    try:
+        make_server(make_app(site, recordings), site.messages, trusted).run(sockets=[listening])
+    finally:
+        close_recordings(recordings)

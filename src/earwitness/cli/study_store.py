@@ -29,6 +29,7 @@ DB_OPTION = click.option(
     metavar="FILE|URL",
     help="Database (SQLite file or postgresql://...).  [default: study.db next to STUDY]",
 )
+POSITION_TEXTS = ("recording", "comment", "comment_on_plane")  # text from outside
 OUTSIDE_COLUMNS = ("outside",)  # text that listeners can choose
 TABLE_FORMATS = ("text", "csv", "json")
 TO_OPTION = click.option(
@@ -138,7 +139,14 @@ def status_command(study: Path, db: str | None, to: str | None, output: Path | N
     is_flag=True,
     help="Export all records of the study, including events and corrections.",
 )
-def export_command(study: Path, db: str | None, output: Path | None, everything: bool) -> None:
+@click.option(
+    "--positions",
+    is_flag=True,
+    help="Export a CSV table of positions on the TC/SD plane: number, system, TC, SD, comment.",
+)
+def export_command(
+    study: Path, db: str | None, output: Path | None, everything: bool, positions: bool
+) -> None:
     """Export the answers to STUDY from the database as JSON Lines.
 
     The format is that of `study take`.
@@ -146,13 +154,17 @@ def export_command(study: Path, db: str | None, output: Path | None, everything:
     \b
     earwitness study export study.yaml -o answers.jsonl
     earwitness study analyse study.yaml answers.jsonl
+    earwitness study export study.yaml --positions -o positions.csv
     """
+    if everything and positions:
+        raise UsageError("--all and --positions cannot be combined — use one of them")
     from earwitness.studies.admin import store_address
 
     address = store_address(study, db)
     target = TextTarget(output, [str(study), address])
     with warnings_as_notes():
-        text = _record_lines(study, address) if everything else _answer_lines(study, address)
+        export = _record_lines if everything else _position_rows if positions else _answer_lines
+        text = export(study, address)
     if not text:
         raise UsageError(f"{address}: no answers to this version of the study; nothing was written")
     target.write(text)
@@ -162,6 +174,15 @@ def _answer_lines(study: Path, address: str) -> str:
     from earwitness.studies.admin import stored_answers
 
     return stored_answers(study, address).lines.decode()
+
+
+def _position_rows(study: Path, address: str) -> str:
+    from earwitness.studies.admin import stored_answers
+    from earwitness.studies.sheets.to_answers import position_records
+
+    records = [*position_records(stored_answers(study, address).answers)]
+    rows = [list(record.values()) for record in records]
+    return csv_table(list(records[0]), rows, POSITION_TEXTS) if records else ""
 
 
 def _record_lines(study: Path, address: str) -> str:

@@ -226,6 +226,10 @@ class Terminal:
             self._explain(part)
         for part in view.get("examples", ()):
             self._example(part)
+        for part in view.get("placed", ()):
+            click.echo()
+            place = ", ".join(f"{name} {self.words.number(part[name])}" for name in view["axes"])
+            self._say(f"{part['label']}: {place}. {part['reason']}", "")
         if view.get("words"):
             click.echo()
             self._say("  ".join(f"{n}\u00a0{word}" for n, word in enumerate(view["words"], 1)), "")

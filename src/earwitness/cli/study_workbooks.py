@@ -228,9 +228,9 @@ def _enter_answers(
     study: Path, books: Sequence[Path], db: str, *, replace: bool, faults: str
 ) -> MatchedAnswers:
     """Save answers in a database."""
-    from earwitness.studies.workbooks.to_answers import study_enter
+    from earwitness.studies.workbooks.to_answers import enter_workbooks
 
-    entered = study_enter(study, books, db, replace=replace, faults=faults)
+    entered = enter_workbooks(study, books, db, replace=replace, faults=faults)
     _print_matched(entered.matched)
     counts = (
         f"{entered.new:,} new, {entered.corrected:,} corrected, {entered.unchanged:,} unchanged"

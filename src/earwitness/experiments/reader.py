@@ -44,6 +44,7 @@ class ExperimentData:
     """Outputs with their references, systems, items and people of an experiment.
 
     ``tasks`` has the cases of every item, those of each system that is also a person apart.
+    ``unreferenced`` are items with outputs that nobody has made a reference of; they are left out.
     ``simulated`` describes the simulator that wrote the references, if one did.
     """
 
@@ -58,6 +59,7 @@ class ExperimentData:
     inputs: tuple[Input, ...]
     notes: tuple[str, ...]
     simulated: str = ""
+    unreferenced: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -145,6 +147,7 @@ def read_data(
             where=where,
             keep_cases=True,
             ceiling=False,
+            is_partial=True,  # practice items have outputs, but no references
         ),
         (kept,),
         CollectorSettings(setup.metrics, 1, 0, 1),
@@ -179,6 +182,7 @@ def read_data(
         people=people,
         tasks=(),
         inputs=run.provenance.inputs,
+        unreferenced=frozenset(run.unreferenced),
         notes=tuple(run.notes()),
         simulated=next((str(m[SIMULATED_FIELD]) for m in found.metas if SIMULATED_FIELD in m), ""),
     )
@@ -278,7 +282,7 @@ def read_judgements(
         return None
     analysis = settings_of(None, by=(NO_GROUPS,))
     material = read_rating_set(files, None, TableOptions(), analysis)
-    left_out = data.references.filtered.items
+    left_out = data.references.filtered.items | data.unreferenced
     used = [rating for rating in material.ratings if rating.key.item not in left_out]
     ratings, _ = resolve_repeats(used, analysis.doubled)
     scales = list(dict.fromkeys(rating.scale for rating in ratings))

@@ -10,10 +10,12 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import shutil
 import struct
 import tempfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -204,3 +206,93 @@ def _map_rows(rows: StoredRows) -> NDArray[Any]:
         message = f"{rows.path}: was removed from the cache while it was in use"
         raise UsageError(f"{message} — run the command again") from error
     return np.asarray(mapped)
+
+
+# --- Size of the cache ---------------------------------------------------------------------------
+# Whoever uses a folder holds a shared lock on it, which ends with the process. A list of the frames
+# that belong to it protects these, too.
+
+
+FRAME_LIST_FILE = "files.sealed"  # in a held folder: names of the frame folders in use
+
+
+@contextmanager
+def hold_folder(folder: Path) -> Iterator[None]:
+    """Create a folder, and keep it in the cache while the context lasts."""
+    import fcntl
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        message = f"{folder}: cannot write to the cache: {error.strerror or error}"
+        raise UsageError(f"{message} — choose another folder with --cache") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def trim_folders(held: Path, frames: Path, max_bytes: float) -> None:
+    """Remove the folders in ``held`` and ``frames`` that were not used for longest.
+
+    As many are removed as needed for all to have at most ``max_bytes``; those in use are kept.
+    """
+    entries = [(folder, _folder_size(folder)) for folder in _list_folders(held, frames)]
+    excess = sum(size for _, size in entries) - max_bytes
+    if excess <= 0:
+        return
+    in_use = set[Path]()
+    for folder in _list_folders(held):
+        listed = open_sealed(folder / FRAME_LIST_FILE)
+        if _is_held(folder):
+            in_use.add(folder)
+            in_use |= {frames / name for name in (listed.facts["frames"] if listed else ())}
+    for folder, size in sorted(entries, key=lambda entry: _modification_time(entry[0])):
+        if excess > 0 and folder not in in_use:
+            shutil.rmtree(folder, ignore_errors=True)
+            excess -= size
+
+
+def mark_used(folder: Path) -> None:
+    """Set the time of last use of a folder to now, if it exists."""
+    with suppress(OSError):
+        os.utime(folder)
+
+
+def _list_folders(*parents: Path) -> list[Path]:
+    return [
+        one for parent in parents if parent.is_dir() for one in parent.iterdir() if one.is_dir()
+    ]
+
+
+def _folder_size(folder: Path) -> int:
+    sizes = 0
+    for path in folder.iterdir():
+        with suppress(OSError):
+            sizes += path.stat().st_size
+    return sizes
+
+
+def _modification_time(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _is_held(folder: Path) -> bool:
+    import fcntl
+
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +34,7 @@ from earwitness.models.cache import (
     Cache,
     StoredRows,
     find_cache,
+    mark_used,
     open_sealed,
     open_stored_rows,
     write_sealed,
@@ -184,20 +185,46 @@ def load_frame_file(
 
     ``on_seconds`` is called with the number of seconds read.
     """
-    folder = _shard_folder(source.path, cache, sparse=sparse)
     shards: list[StoredRows] = []
     breaks: list[Break] = []
+    for shard in iterate_shards(source, cache, sparse=sparse, on_seconds=on_seconds):
+        shards.append(shard.rows)
+        breaks += shard.breaks
+    return FrameFile(tuple(shards), tuple(breaks))
+
+
+class FrameShard(NamedTuple):
+    """The frames of an hour of a file, and the unreadable passages in it."""
+
+    rows: StoredRows
+    breaks: tuple[Break, ...]
+
+
+def iterate_shards(
+    source: FrameSource,
+    cache: Cache,
+    *,
+    sparse: bool = False,
+    on_seconds: SecondsCallback = lambda _: None,
+) -> Iterator[FrameShard]:
+    """Yield the hours of a file in order, from the cache as far as possible."""
+    folder = shard_folder(source.path, cache, sparse=sparse)
+    mark_used(folder)
+    number = 0
+    writing: Iterator[int] = iter(())
     while True:
-        stored = open_stored_rows(_shard_path(folder, len(shards)))
+        stored = open_stored_rows(_shard_path(folder, number))
         if stored is None:
-            _write_shards(source, folder, len(shards), sparse, on_seconds)
+            if next(writing, None) is None:
+                writing = _write_shards(source, folder, number, sparse, on_seconds)
+                next(writing)
             continue
         facts, rows = stored
-        shards.append(rows)
-        breaks += [Break(str(source.path), *fields) for fields in facts["breaks"]]
-        on_seconds(len(shards) * SHARD_FRAMES / FRAMES_PER_SECOND)
+        yield FrameShard(rows, tuple(Break(str(source.path), *one) for one in facts["breaks"]))
+        number += 1
+        on_seconds(number * SHARD_FRAMES / FRAMES_PER_SECOND)
         if facts["last"]:
-            return FrameFile(tuple(shards), tuple(breaks))
+            return
 
 
 def sound_digest(path: Path, cache: Cache) -> str:
@@ -206,7 +233,8 @@ def sound_digest(path: Path, cache: Cache) -> str:
     return f"{decoder_name(path)}-{content}"
 
 
-def _shard_folder(path: Path, cache: Cache, *, sparse: bool) -> Path:
+def shard_folder(path: Path, cache: Cache, *, sparse: bool = False) -> Path:
+    """Return the folder of the frames of a file in the cache."""
     form = f"{LOGMEL_FORMAT.replace('/', '-')}{'-sparse' * sparse}"
     return cache.folder / "frames" / f"{form}-{sound_digest(path, cache)}"
 
@@ -222,29 +250,28 @@ def _write_shards(
     sparse: bool,
     on_seconds: SecondsCallback,
     end_number: int | None = None,
-) -> int:
+) -> Iterator[int]:
     """Write shards from a number up to the next existing one, or to ``end_number``.
 
-    Returns the number of shards before the next one to write.
+    Yields, after each shard, the number of shards before the next one to write.
     """
     begin = number * SHARD_FRAMES / FRAMES_PER_SECOND
     breaks: list[Break] = []
-    stream = _stream_frames(source, number * SHARD_FRAMES, sparse, breaks)
-    for shard, last in _split_into_shards(
-        stream, lambda frames: on_seconds(begin + frames / FRAMES_PER_SECOND)
-    ):
-        number += 1
-        end = number * SHARD_FRAMES / FRAMES_PER_SECOND
-        shard_breaks = [gap for gap in breaks if last or gap.at < end]
-        del breaks[: len(shard_breaks)]  # atomic, since the reader's thread may append
-        facts = {"last": last, "breaks": [gap[1:] for gap in shard_breaks]}
-        write_sealed(_shard_path(folder, number - 1), facts, [shard])
-        if number == end_number:
-            break
-        if not last and open_sealed(_shard_path(folder, number)) is not None:
-            break
-    stream.close()
-    return number
+    with closing(_stream_frames(source, number * SHARD_FRAMES, sparse, breaks)) as stream:
+        for shard, last in _split_into_shards(
+            stream, lambda frames: on_seconds(begin + frames / FRAMES_PER_SECOND)
+        ):
+            number += 1
+            end = number * SHARD_FRAMES / FRAMES_PER_SECOND
+            shard_breaks = [gap for gap in breaks if last or gap.at < end]
+            del breaks[: len(shard_breaks)]  # atomic, since the reader's thread may append
+            facts = {"last": last, "breaks": [gap[1:] for gap in shard_breaks]}
+            write_sealed(_shard_path(folder, number - 1), facts, [shard])
+            yield number
+            if number == end_number:
+                return
+            if not last and open_sealed(_shard_path(folder, number)) is not None:
+                return
 
 
 def _split_into_shards(
@@ -393,24 +420,24 @@ class ShardWriter:
     def is_finished(self, task: ShardTask) -> bool:
         """Whether all shards of a task are in the cache."""
         with suppress(EarwitnessError):
-            folder = _shard_folder(task.source.path, self.cache, sparse=self.sparse)
+            folder = shard_folder(task.source.path, self.cache, sparse=self.sparse)
             shards = range(task.first, task.end)
             return all(_shard_path(folder, number).is_file() for number in shards)
         return False  # whoever loads the frames raises the error
 
     def _write(self, task: ShardTask) -> None:
-        folder = _shard_folder(task.source.path, self.cache, sparse=self.sparse)
+        folder = shard_folder(task.source.path, self.cache, sparse=self.sparse)
         number = task.first
         while number < task.end:
             if open_sealed(_shard_path(folder, number)) is not None:
                 number += 1
                 continue
-            written = _write_shards(
+            for written in _write_shards(
                 task.source, folder, number, self.sparse, lambda _: None, task.end
-            )
-            if written < task.end and open_sealed(_shard_path(folder, written)) is None:
+            ):
+                number = written
+            if number < task.end and open_sealed(_shard_path(folder, number)) is None:
                 return  # the file ends earlier than its header says
-            number = written
 
 
 def prepare_frames(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -86,6 +88,33 @@ def cut(recording: Recording, start: float, seconds: float) -> Samples:
             f"{recording.name}: {start:g} s to {start + seconds:g} s was not recorded completely"
         )
     return np.concatenate([np.zeros((0, recording.channels), np.float32), *pieces])
+
+
+def cut_filled(recording: Recording, first: int, count: int) -> Samples:
+    """Return ``count`` samples from the sample ``first``, one column per channel.
+
+    Where nothing was recorded or the audio cannot be read, the samples are silent.
+    """
+    samples = np.zeros((count, recording.channels), np.float32)
+    for stretch in find_stretches(
+        recording, first / recording.rate, (first + count) / recording.rate
+    ):
+        first_frame, last_frame = _stretch_frames(stretch, recording.rate)
+        low, high = max(first, first_frame), min(first + count, last_frame)
+        if low < high:
+            with suppress(UsageError):
+                samples[low - first : high - first] = _read_exactly(
+                    stretch, recording, low - first_frame, high - low
+                )
+    return samples
+
+
+def find_stretches(recording: Recording, start: float, end: float) -> tuple[Stretch, ...]:
+    """Return the stretches that may have audio between two times, in order."""
+    stretches, margin = recording.stretches, 1 / recording.rate
+    low = bisect_left(stretches, start - margin, key=lambda stretch: stretch.end)
+    high = bisect_right(stretches, end + margin, key=lambda stretch: stretch.start)
+    return stretches[low:high]
 
 
 def _stretch_frames(stretch: Stretch, rate: int) -> tuple[int, int]:

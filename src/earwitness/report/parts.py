@@ -190,7 +190,8 @@ class Scatter:
 class Scatters:
     """One small plot per metric, all with the same rating axis; ``table`` has the numbers.
 
-    ``across`` is the label of the horizontal axes; by default, the name of each plot.
+    ``across`` is the label of the horizontal axes; by default, the name of each plot. With a
+    ``maximum`` of both values, plots are as those of ``Plane`` with it.
     """
 
     title: str
@@ -198,15 +199,20 @@ class Scatters:
     plots: tuple[Scatter, ...]
     table: Table
     across: str = ""
+    maximum: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PlanePoint:
-    """A point with intervals in both directions; ``name`` is its label."""
+    """A point with intervals in both directions; ``name`` is its label.
+
+    ``outline`` has points of its confidence ellipse, which is drawn in place of the intervals.
+    """
 
     name: str
     x: Estimate
     y: Estimate
+    outline: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,13 +225,17 @@ class PlaneSeries:
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """Several series of points in one plane of two values; ``table`` has the numbers."""
+    """Several series of points in one plane of two values; ``table`` has the numbers.
+
+    With a ``maximum`` of both values, axes go from 0 to beyond it, and dashed lines show it.
+    """
 
     title: str
     value: Value
     across: Value
     series: tuple[PlaneSeries, ...]
     table: Table
+    maximum: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

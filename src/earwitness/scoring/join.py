@@ -119,6 +119,7 @@ class References:
     (only for grouping), and ``bad`` the items with invalid references, with the reasons.
     ``reduced`` has the reasons why some references of an item are left out. ``filtered`` are the
     items that a filter leaves out, and ``where`` its conditions on fields that only outputs have.
+    With ``is_partial``, outputs of items without references are left out instead of refused.
     """
 
     reader: TaskReader
@@ -134,6 +135,7 @@ class References:
     remarks: Counter[str]
     where: Filter = field(default_factory=Filter)
     filtered: FilteredItems = field(default_factory=FilteredItems)
+    is_partial: bool = False
 
     @cached_property
     def people(self) -> frozenset[str]:
@@ -376,6 +378,7 @@ def _repeated(names: list[str]) -> list[Fault]:
 # --- Outputs joined by item ----------------------------------------------------------------------
 
 
+UNREFERENCED_REMARK = "without reference: "  # before the item of an output that is left out
 MAX_NAMES_SEARCHED = 1000  # number of names up to which the nearest one is suggested
 
 
@@ -392,6 +395,9 @@ def parse_outputs(block: LineBlock, references: References, on_error: OnError) -
     for line, record in read:
         resolved = reader.failed
         if references.filtered.items and _named_item(record) in references.filtered.items:
+            continue
+        if references.is_partial and _lacks_reference(record, references):
+            remarks[f"{UNREFERENCED_REMARK}{_named_item(record)}"] += 1
             continue
         if _is_known(record, references):
             output = record
@@ -428,6 +434,13 @@ def parse_outputs(block: LineBlock, references: References, on_error: OnError) -
 def _is_known(record: Any, references: References) -> bool:
     """Whether a line is valid and has references."""
     return not isinstance(record, bytes) and str(record.item) in references.rows
+
+
+def _lacks_reference(record: Any, references: References) -> bool:
+    """Whether a line is valid, but its item is not in the references file."""
+    if isinstance(record, bytes):
+        return False
+    return str(record.item) not in references.rows and str(record.item) not in references.bad
 
 
 def _named_item(record: Any) -> Any:

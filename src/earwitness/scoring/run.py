@@ -20,6 +20,7 @@ from earwitness.metric import CaseList
 from earwitness.metric_set import MetricSet
 from earwitness.scoring.join import (
     NO_FILTER,
+    UNREFERENCED_REMARK,
     FilteredItems,
     References,
     check_filter,
@@ -47,7 +48,8 @@ class RunSettings:
     """Metrics, reader and settings of a run.
 
     ``by`` are the slicings by fields of records, ``where`` the filter. ``keep_cases`` and ``align``
-    are set if collectors need the cases themselves, and their word alignments.
+    are set if collectors need the cases themselves, and their word alignments. With ``is_partial``,
+    outputs of items without references are left out instead of refused.
     """
 
     metrics: MetricSet
@@ -62,6 +64,7 @@ class RunSettings:
     baselines: tuple[str, ...] = ()
     ceiling: bool = True
     where: Filter = NO_FILTER
+    is_partial: bool = False
 
 
 class ScoringRun:
@@ -166,6 +169,7 @@ class ScoringRun:
         self.references, findings = read_references(
             source, settings.reader, settings.on_error, by, settings.where
         )
+        self.references.is_partial = settings.is_partial
         self.remarks.update(self.references.remarks)
         check_filter(settings.where, self.references.filtered, Counter())
         self._note_source(source, findings)
@@ -266,6 +270,8 @@ class ScoringRun:
             if skipped:
                 first = self.findings.skipped[0].reason
                 left = f"; all {skipped:,} were skipped (first reason: {first})"
+            if self.unreferenced:
+                left = "; no item has a reference"
             raise InputError([Problem(source, 0, "", f"no samples to score{left}")])
 
     # --- Facts about the input -------------------------------------------------------------------
@@ -273,6 +279,12 @@ class ScoringRun:
     @property
     def _filtered_items(self) -> FilteredItems:
         return FilteredItems() if self.references is None else self.references.filtered
+
+    @property
+    def unreferenced(self) -> list[str]:
+        """Items without references whose outputs were left out."""
+        start = UNREFERENCED_REMARK
+        return [name.removeprefix(start) for name in self.remarks if name.startswith(start)]
 
     @property
     def provenance(self) -> Provenance:
@@ -297,6 +309,8 @@ class ScoringRun:
         yield from filter_notes(self.settings.where, self._filtered_items, self.filtered)
         yield from self.settings.reader.notes(self.remarks, self.settings.metrics.metrics)
         if self.references is not None:
+            if items := self.unreferenced:
+                yield f"nobody has made a reference of {_shown_items(items)}: left out"
             yield from _reference_notes(self.references, self.systems)
             yield from self._subsets.notes(self.references.cases.counts)
         for collector in self.collectors:
@@ -312,16 +326,19 @@ class ScoringRun:
 SHOWN_ITEMS = 5  # items listed in a note
 
 
+def _shown_items(items: Sequence[str]) -> str:
+    return ", ".join(items[:SHOWN_ITEMS]) + ", …" * (len(items) > SHOWN_ITEMS)
+
+
 def _reference_notes(references: References, systems: set[str]) -> Iterator[str]:
     """Yield notes about references that are left out, and systems that are annotators."""
     if references.reduced:
         reasons = [reason for own in references.reduced.values() for reason in own]
         items = list(references.reduced)
-        names = ", ".join(items[:SHOWN_ITEMS]) + ", …" * (len(items) > SHOWN_ITEMS)
         yield (
             f"invalid references were left out of {len(items):,} "
-            f"{'item' if len(items) == 1 else 'items'}, which have other references: {names} "
-            f"(first reason: {reasons[0]})"
+            f"{'item' if len(items) == 1 else 'items'}, which have other references: "
+            f"{_shown_items(items)} (first reason: {reasons[0]})"
         )
     for name in sorted(systems & references.people):
         yield f'"{name}" is also an annotator: the system is scored against the others only'

@@ -1,7 +1,7 @@
 """Tones, noises, strokes and envelopes from which sounds are synthesized.
 
 All functions take a sample rate in Hz and return ``float32``; randomness comes from the given
-generator.
+generator. They compute in ``float64``, so that rounding by different processors does not show.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def coloured(samples: NDArray[Any], rate: int, colour: Colour) -> Sound:
     from scipy.fft import irfft, next_fast_len, rfft
 
     size = next_fast_len(len(samples), real=True)
-    spectrum = rfft(samples.astype(np.float32), size)
-    curve = colour(np.asarray(np.fft.rfftfreq(size, 1 / rate), np.float64)).astype(np.float32)
+    spectrum = rfft(samples.astype(np.float64), size)
+    curve = colour(np.asarray(np.fft.rfftfreq(size, 1 / rate), np.float64))
     return np.asarray(irfft(spectrum * curve, size)[: len(samples)], np.float32)
 
 
@@ -73,7 +73,7 @@ def noise(rng: np.random.Generator, seconds: float, rate: int, colour: Colour) -
     """Return filtered noise with a mean square of 1."""
     count = max(2, round(seconds * rate))
     samples = coloured(rng.standard_normal(count, np.float32), rate, colour)
-    return samples / np.float32(max(1e-9, float(np.sqrt(np.mean(samples**2)))))
+    return samples / np.float32(max(1e-9, float(np.sqrt(np.mean(samples**2, dtype=np.float64)))))
 
 
 def band(low: float, high: float, steep: float = 2.0) -> Colour:
@@ -147,8 +147,9 @@ def outdoors(
     time = instants(4 * lasting, rate)
     fading = rng.standard_normal(len(time)) * np.exp(-time / lasting) * (time > 0.008)
     tail = coloured(fading, rate, band(150, 2500, 1.0))
-    tail *= np.float32(share / max(1e-9, float(np.sqrt(np.sum(tail**2)))))
-    return np.asarray(sound + fftconvolve(sound, tail)[: len(sound)], np.float32)
+    tail *= np.float32(share / max(1e-9, float(np.sqrt(np.sum(tail**2, dtype=np.float64)))))
+    reverberation = fftconvolve(sound.astype(np.float64), tail.astype(np.float64))
+    return np.asarray(sound + reverberation[: len(sound)], np.float32)
 
 
 def rough(rng: np.random.Generator, pitch: Curve, rate: int, depth: float) -> Curve:

@@ -323,11 +323,21 @@ Decide = Callable[[AnswerHistory], Sequence[AnswerChange]]
 
 
 def change_answers(
-    connection: Connection, study: str, title: str, numbers: Iterable[int], decide: Decide
+    connection: Connection,
+    study: str,
+    title: str,
+    numbers: Iterable[int],
+    decide: Decide,
+    token: str = "",
 ) -> tuple[AnswerChange, ...]:
-    """Store the changes that are decided; the study and its listeners are added if needed."""
+    """Store the changes that are decided; the study and its listeners are added if needed.
+
+    If ``token`` is given, the listeners must have it: a number may have passed to another person.
+    """
     add_study(connection, study, title)
     study_listeners = tuple(add_listeners(connection, study, numbers))
+    if token and any(listener.token != token for listener in study_listeners):
+        raise UsageError("this place was given to another person")
     answers_by_listener = {
         listener.number: tuple(iterate_answers(connection, study, listener.number))
         for listener in study_listeners
@@ -388,15 +398,21 @@ def _make_event_row(serial: int, event: PageEvent) -> dict[str, Any]:
     }
 
 
-def read_event_ids(
-    connection: Connection, study: str, listener: ListenerKey, ids: Sequence[str]
-) -> set[str]:
-    """Return those of the ids that are stored."""
-    listener_record = listener_row(connection, study, listener)
-    query = select(events.c.id).where(
-        events.c.listener == listener_record.serial, events.c.id.in_(ids)
+STORED_EVENT_IDS = (  # compiled once, since each answer runs it
+    select(events.c.id)
+    .select_from(events.join(LISTENERS_WITH_STUDIES, events.c.listener == listeners.c.serial))
+    .where(
+        studies.c.digest == bindparam("digest"),
+        listeners.c.token == bindparam("token"),
+        events.c.id.in_(bindparam("ids", expanding=True)),
     )
-    return set(connection.scalars(query))
+)
+
+
+def read_event_ids(connection: Connection, study: str, token: str, ids: Sequence[str]) -> set[str]:
+    """Return those of the ids that are stored for the listener of a link."""
+    parameters = {"digest": study, "token": token, "ids": list(ids)}
+    return set(connection.scalars(STORED_EVENT_IDS, parameters))
 
 
 def read_page_events(

@@ -32,6 +32,8 @@ SQLITE_PRAGMAS = (
     "foreign_keys = ON",
     "secure_delete = ON",  # data of withdrawn listeners is overwritten
 )
+# connections kept open for the threads of the server; opening one costs more than a query
+READER_POOL: dict[str, Any] = {"pool_size": 20, "max_overflow": 20, "pool_use_lifo": True}
 POSTGRES_TIMEOUTS = {"connect_timeout": "10", "tcp_user_timeout": f"{LOCK_TIMEOUT_SECONDS * 1000}"}
 POSTGRES_SETTINGS = (
     f"lock_timeout = '{LOCK_TIMEOUT_SECONDS}s'",
@@ -83,15 +85,15 @@ def _connect_sqlite(url: URL) -> Database:
     _set_write_ahead_log(path)
     writer, reader = (
         _sqlite_engine(url, SQLITE_PRAGMAS),
-        _sqlite_engine(url, (*SQLITE_PRAGMAS, "query_only = ON")),
+        _sqlite_engine(url, (*SQLITE_PRAGMAS, "query_only = ON"), **READER_POOL),
     )
     event.listen(writer, "begin", lambda connection: _execute(connection, "BEGIN IMMEDIATE"))
     event.listen(reader, "begin", lambda connection: _execute(connection, "BEGIN"))
     return Database(writer, reader)
 
 
-def _sqlite_engine(url: URL, pragmas: tuple[str, ...]) -> Engine:
-    engine = create_engine(url)
+def _sqlite_engine(url: URL, pragmas: tuple[str, ...], **pool: Any) -> Engine:
+    engine = create_engine(url, **pool)
 
     def prepare(connection: sqlite3.Connection, _: object) -> None:
         connection.isolation_level = None  # transactions begin explicitly
@@ -150,7 +152,9 @@ def _request_wal_mode(path: Path) -> str:
 def _connect_postgresql(url: URL) -> Database:
     url = url.set(query=POSTGRES_TIMEOUTS | url.query)
     writer = create_engine(url, pool_pre_ping=True)
-    reader = create_engine(url, pool_pre_ping=True, isolation_level="REPEATABLE READ")
+    reader = create_engine(
+        url, pool_pre_ping=True, isolation_level="REPEATABLE READ", **READER_POOL
+    )
     event.listen(writer, "connect", _prepare_postgresql_connection)
     event.listen(
         writer,

@@ -153,7 +153,7 @@ class OpenPlaceQuota:
 
     ``max_people`` is how many may hold a place at the same time, ``last_number`` the highest number
     of a place, and ``idle_hours`` how long an unfinished listener may be idle before another person
-    may take the place (0: any time).
+    may take the place (0: never).
     """
 
     max_people: int
@@ -212,12 +212,8 @@ def claim(
     serial = study_serial(connection, study)
     if outside is not None and count_repeat(connection, study, outside):
         return PlaceRefusal.STARTED
-    if (
-        quota is not None
-        and _count_holders(connection, serial, quota, count_idle=False) >= quota.max_people
-    ):
-        return PlaceRefusal.FULL
-    place = _next_place(connection, serial, quota)
+    is_full = quota is not None and not has_free_place(connection, study, quota)
+    place = None if is_full else _next_place(connection, serial, quota)
     if place is None:
         return PlaceRefusal.FULL
     change = {
@@ -286,12 +282,29 @@ def count_free_places(
     return min(free_places, max(0, quota.max_people - holders))
 
 
+def has_free_place(connection: Connection, study: str, quota: OpenPlaceQuota) -> bool:
+    """Return whether an open place is free; fast, since anyone may ask.
+
+    Idle listeners are looked for only if needed, and only as many as must be idle.
+    """
+    serial, wanted = study_serial(connection, study), 1
+    conditions = _free_place_conditions(serial, quota)
+    too_many = _count_holders(connection, serial, quota, count_idle=True) - quota.max_people
+    if too_many >= 0:
+        wanted += too_many
+        del conditions[:2]
+    queries = (select(listeners.c.serial).where(one, _is_within(quota)) for one in conditions)
+    return any(len(connection.execute(one.limit(wanted)).all()) == wanted for one in queries)
+
+
 def _count_holders(
     connection: Connection, serial: int, quota: OpenPlaceQuota, *, count_idle: bool
 ) -> int:
     """Return how many people hold a place of the open link, with or without idle ones."""
     has_place = (listeners.c.study == serial) & HAS_COME & listeners.c.former.is_(None)
-    is_active = listeners.c.state != ParticipationState.WITHDRAWN.value
+    is_active: ColumnElement[bool] = listeners.c.state.not_in(
+        [state.value for state in GONE_STATES]
+    )
     _, _, *is_idle = _free_place_conditions(serial, quota)
     if is_idle and not count_idle:
         is_active &= ~(is_idle[0] & _is_within(quota))

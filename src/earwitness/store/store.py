@@ -183,6 +183,10 @@ class Store:
         """Return the number of open places that are free."""
         return self._read(listeners.count_free_places, study, quota)
 
+    def has_free_place(self, study: str, quota: OpenPlaceQuota) -> bool:
+        """Return whether an open place is free."""
+        return self._read(listeners.has_free_place, study, quota)
+
     def count_repeat(self, study: str, outside: str) -> bool:
         """Count another claim of an external id; return whether the id was claimed before."""
         return self.write(listeners.count_repeat, study, outside).result()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.core import Answer, Rating, StrPath
-from earwitness.errors import EarwitnessWarning, UsageError
+from earwitness.errors import EarwitnessWarning, InputError, UsageError
 from earwitness.store.records import ListenerStatus, OtherStudy, ParticipationState, SubmittedAnswer
 from earwitness.store.store import Store
 from earwitness.store.versions import AudioVersion, TextVersion
@@ -24,6 +24,7 @@ from earwitness.studies.answers import WORKBOOK_META_KEY, answer_line
 from earwitness.studies.design.report import study_design
 from earwitness.studies.device import PlaybackCounts, count_playback
 from earwitness.studies.file.reader import read_study, study_texts
+from earwitness.studies.file.recordings import recording_texts
 from earwitness.studies.pages import counted_trials, pages
 from earwitness.studies.quality import QualityEvidence, TaskTimes, evidence_of_answers, task_times
 from earwitness.studies.ratings.from_answers import (
@@ -99,8 +100,11 @@ SHOWN_CHANGES = 5  # files and texts named in a note
 
 
 def record_version(store: Store, plan: Study, files: Iterable[str], folder: Path) -> None:
-    """Record the texts of a study, and the digests of those audio files that can be read."""
-    store.record_texts(plan.digest, study_texts(plan))
+    """Record the texts of a study, and the digests of those audio files that can be read.
+
+    Of long recordings, the names and sizes of their files stand with the texts.
+    """
+    store.record_texts(plan.digest, study_texts(plan) | recording_texts(plan, folder))
     store.record_audio(plan.digest, _hash_files(files, folder))
 
 
@@ -219,12 +223,16 @@ class StoredAnswers:
         }
 
     def quality(self) -> QualityEvidence:
-        """Return answers to gold and trapping clips, and times of trials, per listener."""
+        """Return answers to gold and trapping clips, and times of trials, per listener.
+
+        The answers of a workbook arrive all at once, so they have no times.
+        """
         received = defaultdict[int, list[tuple[str, str]]](list)
         for submission in self.submissions:
-            received[submission.answer.listener].append(
-                (submission.answer.page, submission.received)
-            )
+            if WORKBOOK_META_KEY not in (submission.meta or {}):
+                received[submission.answer.listener].append(
+                    (submission.answer.page, submission.received)
+                )
         study = self.design.study
         times: dict[Who, TaskTimes] = {
             plan.listener: task_times(study, counted_trials(plan), received[plan.listener])
@@ -448,7 +456,12 @@ def _hide_password(address: str) -> str:
 
 def load_study(study: StudySource) -> Study:
     """Return a study, reading it from a path if needed; audio files may be missing."""
-    return study if isinstance(study, Study) else read_study(Path(study), heard=False)
+    if isinstance(study, Study):
+        return study
+    try:
+        return read_study(Path(study), heard=False)
+    except InputError as error:
+        raise InputError(error.problems, error.count, done="read") from None
 
 
 # --- Returned workbooks --------------------------------------------------------------------------

@@ -379,11 +379,16 @@ def _read_answers(
     known, seen = ANSWER_KINDS[kind], dict[tuple[str, ...], int]()
     check = derive_check(known.struct, hints=False)
     answers, problems = list[tuple[Place, dict[str, Any]]](), list[Problem]()
+    first_pages: dict[tuple[str, int, str], str] = {}
     for line, value, faults in _parsed_lines(source):
         found = [value]
         if not faults and isinstance(value, dict) and "values" in value:
             faults = list(check_answer(value, ""))
             found = [] if faults else _exported_answers(value, kind)
+            if found:
+                trial = value["study"], value["listener"], value["heard"]["item"]
+                if first_pages.setdefault(trial, value["page"]) != value["page"]:
+                    continue  # a repeated trial
         for answer in [] if faults else found:
             wrong = list(check(answer, ""))
             if not wrong:

@@ -202,15 +202,27 @@ def count_playback(study: Study, trial: Trial, meta: Mapping[str, Any] | None) -
     plays = None if meta is None else meta.get("plays")
     if not isinstance(plays, list):
         return PlaybackCounts(0, 0, 1)
+    heard = count_complete_plays(plays, switching=block_kind(study.blocks[trial.block]).switching)
+    wanted = _wanted_plays(study, trial)
+    false = [part for part in wanted if heard[part] and _is_contradicted(part[1], meta)]
+    unheard = sum(not heard[part] for part in wanted) + len(false)
+    return PlaybackCounts(unheard, len(wanted), 0, len(false))
+
+
+def count_marked(study: Study, trial: Trial, mark: Mapping[str, Any] | None) -> PlaybackCounts:
+    """Count the sounds of a trial that cannot have been heard, by the server's mark alone."""
+    wanted, meta = _wanted_plays(study, trial), {UNHEARD_META_KEY: mark}
+    false = sum(_is_contradicted(sound, meta) for _, sound in wanted)
+    return PlaybackCounts(false, len(wanted), 0, false)
+
+
+def _wanted_plays(study: Study, trial: Trial) -> list[QuestionSound]:
+    """Return the plays to the end that a trial asks for."""
     kind = block_kind(study.blocks[trial.block])
     words = wording(study.language, study.wordings)
     names = [""] if kind.switching else [ask.name for ask in kind.asks(trial)]
     sounds = range(len(kind.presented(trial, words, study.reference)))
-    heard = count_complete_plays(plays, switching=kind.switching)
-    wanted = [(name, number) for name in names for number in sounds]
-    false = [part for part in wanted if heard[part] and _is_contradicted(part[1], meta)]
-    unheard = sum(not heard[part] for part in wanted) + len(false)
-    return PlaybackCounts(unheard, len(wanted), 0, len(false))
+    return [(name, number) for name in names for number in sounds]
 
 
 def _is_contradicted(sound: int, meta: Mapping[str, Any] | None) -> bool:

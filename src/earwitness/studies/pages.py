@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from earwitness.core import Rating
@@ -66,6 +66,7 @@ AGREE_ANSWER, TRAINING_PAGES, ANCHOR_PAGES = "agree", "training", "anchors"
 # kinds of pages that are not trials
 CONSENT_PAGE, FORM_PAGE, TEXT_PAGE, REST_PAGE, END_PAGE = "consent", "form", "text", "rest", "end"
 DEVICE_PAGE, FEEDBACK_PAGE, HEARING_PAGE = "device", "feedback", "hearing"
+CHECK_PAGE = "check"  # a question to answer correctly before the first trial
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Page:
 
     ``counts`` is false for practice, anchors, gold and trapping clips, whose ratings are not
     analysed; ``number`` is the number of the trial in its session. ``about`` is the page whose
-    answers this page reports.
+    answers this page reports. ``item`` is the item whose long recording is shown, if any.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Page:
     counts: bool = False
     number: int = 0
     about: Page | None = None
+    item: str = ""
 
     @property
     def asks(self) -> bool:
@@ -112,6 +114,7 @@ def pages(
     if study.hearing is not None:
         yield show.hearing(plan.listener, study.hearing)
     yield from show.intro_pages()
+    yield from show.check_pages()
     for name, trials in ((TRAINING_PAGES, plan.training), (ANCHOR_PAGES, plan.anchors)):
         if trials:
             title = words.page(name)
@@ -189,8 +192,14 @@ def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int
             raise BadAnswer(wrong)
     if page.view["kind"] == CONSENT_PAGE and dict(values) != {AGREE_ANSWER: True}:
         raise BadAnswer({AGREE_ANSWER: "consent is required to take part"})
-    if page.view["kind"] == FORM_PAGE and (wrong := dict(_form_faults(page.questions, values))):
+    is_form = page.view["kind"] in (FORM_PAGE, CHECK_PAGE)
+    if is_form and (wrong := dict(_form_faults(page.questions, values))):
         raise BadAnswer(wrong)
+    if page.view["kind"] == CHECK_PAGE and not all(
+        question.eligible is None or question.eligible.admits(values[question.name])
+        for question in page.questions
+    ):
+        raise BadAnswer(["the answer to the check question is wrong"])
     return []
 
 
@@ -270,7 +279,26 @@ class _PageBuilder:
                 {**sound, "address": self.address(*asked[int(sound["address"])])}
                 for sound in placeholders
             ]
-            yield Page(name, {**view, "sounds": sounds} if sounds else view)
+            view, item = {**view, "sounds": sounds} if sounds else view, ""
+            if "recording" in view:
+                item = view.pop("recording")
+                view |= self._recording(item)
+            yield Page(name, view, item=item)
+
+    def check_pages(self) -> Iterator[Page]:
+        """Yield the check question of each trial kind, once per kind."""
+        kinds = {block.kind: block_kind(block) for block in self.study.blocks}
+        for name, kind in kinds.items():
+            if (question := kind.check_question(self.words)) is not None:
+                title, shown = self.words.pages[CHECK_PAGE], [_question_view(question)]
+                view = {"kind": CHECK_PAGE, "title": title, "questions": shown}
+                yield Page(f"{name}.{CHECK_PAGE}", view, questions=(question,))
+
+    def _recording(self, item: str) -> View:
+        """Return the part of a view about the long recording of an item, if it has one."""
+        if self.study.recording(item) is None:
+            return {}
+        return {"recording": {"display": asdict(self.study.recording_display)}}
 
     def practice(self, name: str, trials: Sequence[Trial], title: str) -> Iterator[Page]:
         """Yield trials that do not count, those of training with a page of feedback."""
@@ -283,6 +311,7 @@ class _PageBuilder:
                     "kind": FEEDBACK_PAGE,
                     "title": self.words.pages[FEEDBACK_PAGE],
                     "rows": rows,
+                    **trial_kind(self.study, page.trial).feedback_view(page.trial, self.words),
                 }
                 yield Page(f"{FEEDBACK_PAGE}.{page.number}", view, about=page)
 
@@ -299,8 +328,10 @@ class _PageBuilder:
             kind = trial_kind(study, trial)
             view = kind.view(trial, self.words, self.address, study.reference, study.caption)
             view["title"], view["progress"] = title, [number, len(trials)]
+            view |= self._recording(trial.item)
             counts = session > 0 and trial.role not in CHECK_ROLES
-            yield Page(f"{name}.{number}", view, trial, session, (), counts, number)
+            named = f"{name}.{number}"
+            yield Page(named, view, trial, session, (), counts, number, item=trial.item)
 
 
 def _question_view(question: Question) -> View:

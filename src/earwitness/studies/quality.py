@@ -15,7 +15,7 @@ from earwitness.core import Answer
 from earwitness.studies.pages import FORM_PAGE, HEARING_PAGE, Page, View
 from earwitness.studies.population import Person
 from earwitness.studies.results import RepeatedVote, Who
-from earwitness.studies.study import CHECK_SYSTEMS, Study, Trial
+from earwitness.studies.study import CHECK_SYSTEMS, PAD_LENGTHS, Study, Trial
 from earwitness.studies.trials import block_kind
 from earwitness.studies.wording import Wording, wording
 
@@ -127,7 +127,12 @@ def task_times(
 
 
 def _sound_seconds(study: Study, trial: Trial) -> float:
-    """Return the seconds of all sounds of a trial, per question unless listeners can switch."""
+    """Return the seconds of all sounds of a trial, per question unless listeners can switch.
+
+    Without padding, sounds of a clip may be shorter than the clip; the result is then 0.
+    """
+    if study.lengths != PAD_LENGTHS:
+        return 0.0
     kind = block_kind(study.blocks[trial.block])
     words = wording(study.language, study.wordings)
     sounds = len(kind.presented(trial, words, study.reference))

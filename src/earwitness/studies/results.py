@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from earwitness.core import Contrast, Estimate, Input, Key, Rating, Value
 from earwitness.report.parts import Report
 from earwitness.report.result import Result, TableRows
+from earwitness.stats.ellipses import MeanEllipse
 from earwitness.stats.means import ITEM_T
 from earwitness.studies.study import Analysis, Rule
 
@@ -404,6 +405,60 @@ class ScaleResults:
     raters: Mapping[Key, int] = field(default_factory=dict)
 
 
+# --- TC/SD plane ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPosition:
+    """Mean position of a system on the TC/SD plane, with intervals and confidence ellipse."""
+
+    tc: Estimate
+    sd: Estimate
+    ellipse: MeanEllipse
+
+
+@dataclass(frozen=True, slots=True)
+class PlanePosition:
+    """A position on the TC/SD plane."""
+
+    tc: float
+    sd: float
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerPlane:
+    """Mean positions of a listener by system, and the listener's TC–SD correlation."""
+
+    positions: Mapping[str, PlanePosition]
+    correlation: float
+
+
+@dataclass(frozen=True, slots=True)
+class MethodContrasts:
+    """Differences between methods of skims on one scale, over all values of z."""
+
+    scale: str
+    contrasts: tuple[Contrast, ...]
+    modelled: tuple[Contrast, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneResults:
+    """Positions of systems and of listeners on the TC/SD plane.
+
+    ``correlation`` is that of TC and SD within listener and item. ``methods`` is empty if systems
+    are not named after methods and z.
+    """
+
+    systems: Mapping[str, SystemPosition]
+    listeners: Mapping[Who, ListenerPlane]
+    correlation: Estimate
+    methods: tuple[MethodContrasts, ...] = ()
+
+
+# --- All results ---------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class RepeatedVote:
     """Repeated votes of one listener on one stimulus and scale, and the vote used."""
@@ -479,6 +534,8 @@ class Results(Result):
         How the study was run; None for ratings without a study.
     alternatives
         Contrasts with all rows, and without rows that have a fault.
+    plane
+        Positions on the TC/SD plane, if both scales were rated.
     """
 
     title: str
@@ -506,6 +563,7 @@ class Results(Result):
     comments: tuple[StimulusComment, ...] = ()
     procedure: Procedure | None = None
     alternatives: tuple[AlternativeContrast, ...] = ()
+    plane: PlaneResults | None = None
 
     @property
     def over_items(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from earwitness.report.result import Result, TableRows
 
@@ -185,6 +185,49 @@ class HearingTest:
     max_srt: float | None = None
 
 
+SpeechTreatment = Literal["keep", "reverse", "mute"]  # of a long recording
+SPEECH_TREATMENTS: tuple[SpeechTreatment, ...] = get_args(SpeechTreatment)
+
+
+@dataclass(frozen=True, slots=True)
+class LongRecording:
+    """Long recording that listeners can browse in trials of an item: its files and its clock.
+
+    ``files`` are audio files and folders of consecutive files, ``labels`` are files of labels, all
+    relative to the folder of the study. ``start``, ``zone``, ``shown`` and ``hour_gap`` set the
+    clock. ``speech`` is what happens to passages with speech.
+    """
+
+    item: str
+    files: tuple[str, ...]
+    start: str = ""
+    zone: str = ""
+    shown: str = ""
+    hour_gap: float = 0.0
+    speech: SpeechTreatment = "keep"
+    labels: tuple[str, ...] = ()
+
+
+POOLINGS, RECORDING_VIEWS = ("max", "mean"), ("levels", "colour")
+FREQUENCY_AXES, PALETTES = ("mel", "log", "linear"), ("magma", "viridis", "cividis", "grey")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingDisplay:
+    """How long recordings are shown to all listeners.
+
+    ``range_db`` are the levels at the ends of the colour scale; by default they follow from the
+    recording.
+    """
+
+    pooling: str = POOLINGS[0]
+    view: str = RECORDING_VIEWS[0]
+    frequency: str = FREQUENCY_AXES[0]
+    gain_db: float = 0.0
+    range_db: tuple[float, float] | None = None
+    palette: str = PALETTES[0]
+
+
 @dataclass(frozen=True, slots=True)
 class QualityControl:
     """Quality control inside sessions, and what follows from forms and the end of a test.
@@ -208,13 +251,15 @@ class Study:
 
     ``categories`` and ``numbers`` are the covariates on which subsets are balanced; each panel
     hears its own subset. ``reference`` is the folder of references, ``anchors`` are clips that all
-    listeners hear first, ``training`` is the number of practice trials. ``plans`` are existing
+    listeners hear first, ``training`` is the number of practice trials; they use
+    ``training_items``, which sessions do not, or any clips not heard later. ``plans`` are existing
     plans, if any. ``device`` lists the checks of a listener's device; with ``feedback``, listeners
     see the expected answers (``gold``) after practice. ``juries`` divide the listeners into groups,
     in the order of their numbers. ``lengths`` decides whether the server appends silence to sounds
     that are shorter than others of the same clip. ``quality`` is the quality control inside
     sessions, ``hearing`` the hearing test before the first trial, if any. Only listeners who pass
-    the device checks in ``device_required`` within ``device_tries`` tries take part.
+    the device checks in ``device_required`` within ``device_tries`` tries take part. ``recordings``
+    are long recordings of items, which all listeners see as ``recording_display`` says.
     ``former_digest`` is the digest of everything, texts included, by which earlier versions of the
     program identified a study.
     """
@@ -233,6 +278,7 @@ class Study:
     anchors: tuple[Clip, ...] = ()
     anchor_folder: str = ""
     training: int = 0
+    training_items: tuple[str, ...] = ()
     language: str = "en"
     wordings: Mapping[str, Any] = field(default_factory=dict)
     instructions: str = ""
@@ -251,6 +297,8 @@ class Study:
     device_required: tuple[str, ...] = ()
     device_tries: int = 0
     hearing: HearingTest | None = None
+    recordings: tuple[LongRecording, ...] = ()
+    recording_display: RecordingDisplay = RecordingDisplay()
     digest: str = ""
     former_digest: str = ""
 
@@ -287,6 +335,10 @@ class Study:
         """Return the transcript of an item; empty if the study has no transcripts."""
         return self._transcripts.get(item, SpokenText())
 
+    def recording(self, item: str) -> LongRecording | None:
+        """Return the long recording of an item, if it has one."""
+        return self._recordings.get(item)
+
     def file(self, item: str, system: str) -> str:
         """Return the path of an audio file, relative to the folder of the study file."""
         path = self._paths.get((item, system))
@@ -315,6 +367,10 @@ class Study:
     @cached_property
     def _transcripts(self) -> dict[str, SpokenText]:
         return {clip.name: clip.transcript for clip in self.material}
+
+    @cached_property
+    def _recordings(self) -> dict[str, LongRecording]:
+        return {recording.item: recording for recording in self.recordings}
 
     @cached_property
     def _paths(self) -> dict[tuple[str, str], str]:

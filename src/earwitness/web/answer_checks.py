@@ -188,8 +188,8 @@ def claim_playback(
 ) -> PlaybackClaim | None:
     """Return what an answer claims about sounds that were played to the end.
 
-    Sounds that are played in sequence take the sum of their durations, once per question. Sounds
-    that can be switched share one position, so they take at least the longest duration.
+    They take the sum of their durations: once per question, or once per page if listeners can
+    switch between them, since each one is heard alone.
     """
     plays = meta.get("plays")
     if not view.get("sounds") or not isinstance(plays, list):

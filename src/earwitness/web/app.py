@@ -10,7 +10,14 @@ from starlette.types import ASGIApp
 
 from earwitness.web import join, listen, workbooks
 from earwitness.web.media import send_sound
+from earwitness.web.navigator import recording_routes
 from earwitness.web.pages import send_asset
+from earwitness.web.recordings import (
+    RECORDING_PREFIX,
+    StudyRecordings,
+    find_recording,
+    open_recordings,
+)
 from earwitness.web.security import ERROR_HANDLERS, ListenerQuotas, SecurityMiddleware
 from earwitness.web.site import Site
 
@@ -23,6 +30,7 @@ ROUTES = (
     Route("/l/{token}/", listen.show_page),
     Route("/l/{token}/state", listen.send_state),
     Route("/l/{token}/sound/{page}/{number:int}", send_sound),
+    *recording_routes(RECORDING_PREFIX, find_recording),
     Route("/l/{token}/answers", listen.receive_answer, methods=["POST"]),
     Route("/l/{token}/events", listen.receive_events, methods=["POST"]),
     Route("/l/{token}/withdraw", listen.receive_withdrawal, methods=["POST"]),
@@ -33,14 +41,15 @@ ROUTES = (
 )
 
 
-def make_app(site: Site) -> ASGIApp:
-    """Return the ASGI application of a study.
+def make_app(site: Site, recordings: StudyRecordings | None = None) -> ASGIApp:
+    """Return the ASGI application of a study; its long recordings are opened unless given.
 
     Trailing slashes are not redirected, since a redirect would have to trust the Host header.
     """
     app = Starlette(routes=list(ROUTES), exception_handlers=ERROR_HANDLERS)
     app.router.redirect_slashes = False
     app.state.site = site
+    app.state.recordings = open_recordings(site) if recordings is None else recordings
     app.state.quotas = ListenerQuotas()
     app.state.reading = asyncio.Semaphore(1)  # read workbooks one at a time to limit memory
     return SecurityMiddleware(app, site.settings.root)

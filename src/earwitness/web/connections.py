@@ -8,11 +8,13 @@ import ipaddress
 import logging
 import socket
 from collections.abc import Iterable
+from contextlib import ExitStack
 from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from earwitness.errors import UsageError
 from earwitness.web.messages import MessageLimiter
 
 # --- Limits on connections -----------------------------------------------------------------------
@@ -21,6 +23,8 @@ from earwitness.web.messages import MessageLimiter
 MAX_CONNECTIONS, MAX_ADDRESS_CONNECTIONS = 2000, 200
 HEADER_SECONDS = 10.0  # from the connection, or the first byte of a request, to its last header
 KEEP_ALIVE_SECONDS = 65  # between requests; nginx reuses connections for 60 s
+STALL_SECONDS = 60.0  # in which a client must receive a part of what waits to be sent
+GRACE_SECONDS = 1.0  # for the first request of a connection if there are too many of them
 SOCKET_BACKLOG = 1024  # connections that wait to be accepted
 ACCEPTED_AT_ONCE = 20  # then requests are served before more connections are accepted
 RESERVED_FILES = 300  # database, audio, program, and connections that are being closed
@@ -52,10 +56,11 @@ def max_connections(file_limit: int) -> int:
 
 
 class ConnectionTable:
-    """All connections, those of each address, and those without a complete request.
+    """All connections, those of each address, those without a complete request, and idle ones.
 
     If there are too many, one that waits is closed: first the oldest without any complete request,
-    then the oldest that is idle, then the oldest whose request is incomplete.
+    unless it is new, then the longest idle one, then a new one, then the oldest whose request is
+    incomplete, then the oldest whose client does not receive what is sent.
 
     Parameters
     ----------
@@ -82,6 +87,7 @@ class ConnectionTable:
         self._networks = [network for network in networks if network is not None]
         self._connections = dict[LimitedProtocol, str]()  # in order of arrival
         self._silent = dict[LimitedProtocol, None]()  # without a complete request
+        self._idle = dict[LimitedProtocol, None]()  # between requests, the longest idle first
         self._by_address = dict[str, dict[LimitedProtocol, None]]()
 
     def __len__(self) -> int:
@@ -105,19 +111,30 @@ class ConnectionTable:
         self._messages.write(
             f"earwitness: {self._limit:,} connections, the maximum; waiting ones are closed"
         )
-        if self._silent:
-            next(iter(self._silent)).drop()
+        silent, idle = next(iter(self._silent), None), next(iter(self._idle), None)
+        if idle is not None and (silent is None or silent.is_new):
+            idle.drop()
+            return True
+        if silent is not None:
+            silent.drop()
             return True
         return _close_waiting(self._connections)
 
     def mark_request(self, connection: LimitedProtocol) -> None:
         """Record that a connection has sent a complete request header."""
         self._silent.pop(connection, None)
+        self._idle.pop(connection, None)
+
+    def mark_idle(self, connection: LimitedProtocol) -> None:
+        """Record that a connection waits for its next request."""
+        if connection in self._connections:
+            self._idle[connection] = None
 
     def remove(self, connection: LimitedProtocol) -> None:
         """Remove a connection that is closed."""
         address = self._connections.pop(connection, "")
         self._silent.pop(connection, None)
+        self._idle.pop(connection, None)
         same_address = self._by_address.get(address, {})
         same_address.pop(connection, None)
         if not same_address:
@@ -155,12 +172,20 @@ class LimitedProtocol(H11Protocol):
 
     table: ConnectionTable  # set by ``limited_protocol``
     header_seconds = HEADER_SECONDS
+    stall_seconds = STALL_SECONDS
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._header_timer: asyncio.TimerHandle | None = None
+        self._stall_timer: asyncio.TimerHandle | None = None
         self._unsent_bytes = 0
         self._has_request = False
+        self._made = self.loop.time()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the connection was made a moment ago, and its first request may be under way."""
+        return not self._has_request and self.loop.time() < self._made + GRACE_SECONDS
 
     @property
     def is_serving(self) -> bool:
@@ -170,12 +195,16 @@ class LimitedProtocol(H11Protocol):
     @property
     def waits(self) -> bool:
         """Whether the connection waits for its client."""
-        return not self.is_serving or self.cycle.more_body
+        return not self.is_serving or self.cycle.more_body or self.flow.write_paused
 
     @property
     def importance(self) -> int:
         """Rank of the connection if some must be closed: the lowest first."""
-        return 2 if self.is_serving else int(self._has_request)
+        if self.flow.write_paused:
+            return 4
+        if self.is_serving:
+            return 3
+        return 2 if self.is_new else int(self._has_request)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the time limit; close the connection at once if there are too many."""
@@ -189,6 +218,7 @@ class LimitedProtocol(H11Protocol):
         """Remove the connection."""
         self.table.remove(self)
         self._stop_header_timer()
+        self._stop_stall_timer()
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
 
@@ -201,6 +231,22 @@ class LimitedProtocol(H11Protocol):
             self.table.mark_request(self)
         elif self._header_timer is None and self.timeout_keep_alive_task is None:
             self._start_header_timer()
+
+    def on_response_complete(self) -> None:
+        """Record that the connection is idle, unless the next request has already arrived."""
+        super().on_response_complete()
+        self._mark_idle()
+
+    def pause_writing(self) -> None:
+        """Start the time limit in which a part of what waits must be received."""
+        super().pause_writing()
+        self._start_stall_timer()
+
+    def resume_writing(self) -> None:
+        """Stop that time limit."""
+        self._stop_stall_timer()
+        super().resume_writing()
+        self._mark_idle()
 
     def drop(self) -> None:
         """Close the connection without sending what is left; its place is free at once."""
@@ -219,6 +265,25 @@ class LimitedProtocol(H11Protocol):
             self.drop()
         else:
             super().timeout_keep_alive_handler()
+
+    def _mark_idle(self) -> None:
+        if self._has_request and not self.is_serving and not self.flow.write_paused:
+            self.table.mark_idle(self)
+
+    def _start_stall_timer(self) -> None:
+        unsent = self.transport.get_write_buffer_size()
+        self._stall_timer = self.loop.call_later(self.stall_seconds, self._check_stall, unsent)
+
+    def _stop_stall_timer(self) -> None:
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
+
+    def _check_stall(self, before: int) -> None:
+        if self.transport.get_write_buffer_size() < before:
+            self._start_stall_timer()
+        else:
+            self.drop()
 
     def _start_header_timer(self) -> None:
         self._header_timer = self.loop.call_later(self.header_seconds, self.drop)
@@ -313,3 +378,40 @@ def make_server(
     for name in ("uvicorn.error", "asyncio"):
         logging.getLogger(name).addFilter(messages)
     return LimitedServer(config, messages)
+
+
+# --- Listening socket ----------------------------------------------------------------------------
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """Return a listening socket, with TCP set explicitly to avoid delayed replies."""
+    socket_type = {"type": socket.SOCK_STREAM, "proto": socket.IPPROTO_TCP}
+    try:
+        family, _, _, _, socket_address = socket.getaddrinfo(host, port, **socket_type)[0]
+        with ExitStack() as stack:
+            listening = stack.enter_context(socket.socket(family, **socket_type))
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(socket_address)
+            listening.listen()
+            stack.pop_all()
+        return listening
+    except OSError as error:
+        reason = error.strerror or error
+        message = f"{host}:{port}: cannot listen on this address: {reason}"
+        raise UsageError(f"{message} — choose another --host or --port") from None
+
+
+def is_loopback(listening: socket.socket) -> bool:
+    """Whether only this machine can reach a socket."""
+    return ipaddress.ip_address(str(listening.getsockname()[0]).partition("%")[0]).is_loopback
+
+
+def socket_address(listening: socket.socket) -> str:
+    """Return the address of a socket, as a browser shows it.
+
+    >>> with open_socket("127.0.0.1", 0) as listening:
+    ...     socket_address(listening).startswith("http://127.0.0.1:")
+    True
+    """
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"

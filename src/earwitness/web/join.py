@@ -3,8 +3,8 @@
 Neither opening the page nor pressing Start takes a place or stores anything on the server. Start
 leads to a link of the visitor's own, a ticket that only this server can issue. The first answer,
 usually consent, takes a place, and the ticket becomes the personal link. The session is opened by
-this link, or in the same browser by a cookie. The id of a recruitment service opens nothing: it is
-stored as a claim, which only one person can make.
+this link, or in the same browser by a cookie, with or without the id of a recruitment service. The
+id opens nothing: it is stored as a claim, which only one person can make.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from earwitness.errors import UsageError
 from earwitness.store.listeners import count_repeat
+from earwitness.store.records import Listener, ParticipationState
 from earwitness.store.tables import check_name
 from earwitness.web.pages import invitation_page, notice_page
 from earwitness.web.security import Refusal, not_found_refusal
@@ -58,27 +59,48 @@ def _ticket_signature(site: Site, nonce: str) -> str:
 
 def set_place_cookie(response: Response, request: Request, token: str, outside: str | None) -> None:
     """Let the browser of a listener find its place again, also after it was closed."""
-    _set_cookie(response, request, token, outside or "", COOKIE_SECONDS)
+    _set_cookies(response, request, token, outside or "", COOKIE_SECONDS)
 
 
-def _set_cookie(
+def _set_cookies(
     response: Response, request: Request, token: str, outside: str, seconds: int | None
 ) -> None:
-    response.set_cookie(
-        _cookie_name(outside),
-        token,
-        max_age=seconds,
-        path=f"{served_site(request).settings.root}/join",
-        httponly=True,
-        secure=request.url.scheme == "https",
-        samesite="lax",
-    )
+    """Set the cookie of the browser's last place, and that of the external id, if there is one."""
+    for name in dict.fromkeys((PLACE_COOKIE, _cookie_name(outside))):
+        response.set_cookie(
+            name,
+            token,
+            max_age=seconds,
+            path=f"{served_site(request).settings.root}/join",
+            httponly=True,
+            secure=request.url.scheme == "https",
+            samesite="lax",
+        )
 
 
 def _cookie_name(outside: str) -> str:
     """Return the name of the cookie of an external id, since people may share a browser."""
     mark = hashlib.sha256(outside.encode()).hexdigest()[:12] if outside else ""
     return f"{PLACE_COOKIE}_{mark}" if mark else PLACE_COOKIE
+
+
+def _read_cookie(request: Request, outside: str) -> tuple[str, str]:
+    """Return the token of the browser's place, or an empty text, and the id of its cookie.
+
+    Without an id, this is the last place of the browser. With an id, it is the place of this id, or
+    the last place if that was taken without an id: with another id, it belongs to another person.
+    """
+    tokens = {
+        name: token
+        for name, token in request.cookies.items()
+        if name.startswith(PLACE_COOKIE) and COOKIE_PATTERN.fullmatch(token)
+    }
+    last = tokens.pop(PLACE_COOKIE, "")
+    if not outside:
+        return last, ""
+    if token := tokens.get(_cookie_name(outside), ""):
+        return token, outside
+    return "" if last in tokens.values() else last, ""
 
 
 def check_claim(outside: str) -> str:
@@ -107,20 +129,23 @@ async def join(request: Request) -> Response:
     """Show the invitation, or redirect to the browser's place; POST leads to the first page."""
     site = served_site(request)
     if not site.settings.open:
+        site.note_once("a visitor opened /join, which has no places — serve with --open N")
         raise not_found_refusal()
     starts = request.method == "POST"
     if starts and not _is_same_site(request):
         raise Refusal(403, "elsewhere", "this request came from another site")
     outside = check_claim(request.query_params.get(site.settings.outside, ""))
-    cookie = request.cookies.get(_cookie_name(outside), "")
-    cookie = cookie if COOKIE_PATTERN.fullmatch(cookie) else ""
-    if cookie and (own := await run_in_threadpool(_find_own_link, site, cookie)):
+    cookie, cookie_id = _read_cookie(request, outside)
+    own = await run_in_threadpool(_find_own_link, site, cookie) if cookie else ""
+    is_known = own and cookie_id == outside  # otherwise, the id may be that of somebody else
+    if outside and not is_known and (claimant := await _find_claimant(site, outside)):
+        is_gone = claimant.state == ParticipationState.WITHDRAWN
+        return HTMLResponse(notice_page(site, "id_withdrawn" if is_gone else "started"), 403)
+    if own:
         response = RedirectResponse(own, 303)
-        set_place_cookie(response, request, cookie, outside)
+        set_place_cookie(response, request, cookie, cookie_id)
         return response
-    if outside and await _is_claimed(site, outside):
-        return HTMLResponse(notice_page(site, "started"), 403)
-    if not await run_in_threadpool(site.store.count_free_places, site.digest, site.quota):
+    if not await run_in_threadpool(site.store.has_free_place, site.digest, site.quota):
         site.note_once("open link: no free places left; a visitor was turned away")
         return HTMLResponse(notice_page(site, "full"), 403)
     if not starts:
@@ -130,7 +155,7 @@ async def join(request: Request) -> Response:
     ticket = cookie if is_ticket(site, cookie) else new_ticket(site)
     query = f"?{urlencode({CLAIM_PARAMETER: outside})}" if outside else ""
     response = RedirectResponse(f"{site.settings.root}/l/{ticket}{query}", 303)
-    _set_cookie(response, request, ticket, outside, None)
+    _set_cookies(response, request, ticket, outside, None)
     return response
 
 
@@ -139,14 +164,12 @@ def _find_own_link(site: Site, cookie: str) -> str:
     return "" if listener is None else f"{site.settings.root}/l/{listener.token}"
 
 
-async def _is_claimed(site: Site, outside: str) -> bool:
-    """Return whether somebody has a place with this external id, and count the attempt."""
-    claimed = await run_in_threadpool(
-        lambda: site.store.find_claim(site.digest, outside=outside) is not None
-    )
-    if claimed:
+async def _find_claimant(site: Site, outside: str) -> Listener | None:
+    """Return who has claimed this external id, if anyone, and count the attempt."""
+    claimant = await run_in_threadpool(lambda: site.store.find_claim(site.digest, outside=outside))
+    if claimant is not None:
         await asyncio.wrap_future(site.store.write(count_repeat, site.digest, outside))
-    return claimed
+    return claimant
 
 
 def _is_same_site(request: Request) -> bool:

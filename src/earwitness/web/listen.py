@@ -24,7 +24,13 @@ from earwitness.store.records import (
     Visit,
 )
 from earwitness.studies.device import failed_tests, score_choices
-from earwitness.studies.pages import DEVICE_PAGE, presented_trial, read_page
+from earwitness.studies.pages import (
+    DEVICE_PAGE,
+    HEARING_PAGE,
+    Page,
+    presented_trial,
+    read_page,
+)
 from earwitness.studies.quality import is_eligible
 from earwitness.version import __version__
 from earwitness.web.answer_checks import (
@@ -262,6 +268,10 @@ def _check_answer(
     ):
         raise _page_not_open(state)
     shown_page = state.page_sequence.pages[state.page_sequence.places[page]]
+    if is_answered and _is_drawn_for_visitors(state, shown_page):
+        site, token = state.site, state.listener.token
+        stored = site.store.answer_to(site.digest, token, page)
+        return state, {} if stored is None else dict(stored.values)
     snapped = snap_to_scales(shown_page.view, values)
     study = state.site.design.study
     try:
@@ -277,6 +287,15 @@ def _check_answer(
     if is_open and (faults := check_plays(shown_page.view, meta, seconds)):
         raise _wrong_answer(faults, [state.site.words.page("hear_again")])
     return state, snapped
+
+
+def _is_drawn_for_visitors(state: ListenerState, page: Page) -> bool:
+    """Return whether a visitor may have seen a page with what was drawn for another number.
+
+    If the answer is sent again, it cannot be checked by the number of the place that it has taken.
+    """
+    is_first = not state.page_name_before(page.name)
+    return is_first and page.view["kind"] in (DEVICE_PAGE, HEARING_PAGE)
 
 
 async def _is_device_refused(

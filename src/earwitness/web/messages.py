@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable
 from time import monotonic
 
+from earwitness.errors import printable
+
 MESSAGES_PER_MINUTE, REPEATS_PER_MINUTE = 60, 3
 MAX_MESSAGE_CHARACTERS = 4000  # longer than any traceback of interest
 
@@ -32,7 +34,7 @@ class MessageLimiter(logging.Filter):
     def write(self, text: str) -> None:
         """Print a message, unless it or others have been printed too often."""
         if self._admit(text):
-            _print_line(text[:MAX_MESSAGE_CHARACTERS])
+            _print_line(printable(text[:MAX_MESSAGE_CHARACTERS]))
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether to log a record; records with the same pattern are alike."""
@@ -55,7 +57,7 @@ class MessageLimiter(logging.Filter):
         self._start = self._clock()
         self._printed, self._suppressed = Counter(), Counter()
         for message, count in suppressed.items():
-            first_line = message.strip().partition("\n")[0][:200] or "other messages"
+            first_line = printable(message.strip().partition("\n")[0][:200]) or "other messages"
             _print_line(f"earwitness: {count:,} similar messages suppressed: {first_line}")
 
 

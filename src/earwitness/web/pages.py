@@ -74,7 +74,8 @@ TEMPLATE_FOLDER = Path(__file__).parent / "templates"
 
 
 @cache
-def _load_template(name: str) -> Template:
+def load_template(name: str) -> Template:
+    """Return a template, which escapes everything that is inserted."""
     loader = FileSystemLoader(TEMPLATE_FOLDER)
     return Environment(loader=loader, autoescape=True, undefined=StrictUndefined).get_template(name)
 
@@ -87,32 +88,36 @@ def listener_page(site: Site, token: str) -> str:
     names = dict.fromkeys(block_kind(block).renderer for block in site.design.study.blocks)
     hearing = [HEARING_PAGE] if site.design.study.hearing else []
     renderers = [*hearing, *(name for name in names if name)]
-    style_sheets = [f"trials/{name}.css" for name in renderers]
+    paths = [f"trials/{name}" for name in renderers]
+    style_sheets, scripts = ([f"{path}.{end}" for path in paths] for end in ("css", "js"))
+    if site.design.study.recordings:
+        style_sheets.append("navigator/navigator.css")
+        scripts.append("full_recording.js")
     context = {
         "token": token,
         "workbook": not site.no_workbooks,
-        "renderers": renderers,
+        "scripts": scripts,
         "style_sheets": [path for path in style_sheets if path in load_assets().files],
     }
-    return _load_template("shell.html").render(_site_context(site) | context)
+    return load_template("shell.html").render(_site_context(site) | context)
 
 
 def workbook_page(site: Site, token: str, more: Mapping[str, object]) -> str:
     """Return the page where a rater downloads and uploads their workbook."""
     context = {"own": f"{site.settings.root}/l/{token}", **more}
-    return _load_template("workbook.html").render(_site_context(site) | context)
+    return load_template("workbook.html").render(_site_context(site) | context)
 
 
 def notice_page(site: Site, name: str) -> str:
     """Return a page with a single text of the study's language."""
-    return _load_template("notice.html").render(
+    return load_template("notice.html").render(
         _site_context(site) | {"text": site.words.page(name)}
     )
 
 
 def invitation_page(site: Site, action: str) -> str:
     """Return the page of the open link: a button that claims a place, without scripts."""
-    return _load_template("join.html").render(_site_context(site) | {"action": action})
+    return load_template("join.html").render(_site_context(site) | {"action": action})
 
 
 def _site_context(site: Site) -> dict[str, object]:

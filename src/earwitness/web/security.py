@@ -59,7 +59,7 @@ def not_found_refusal() -> Refusal:
 
 async def error_response(request: Request, error: Exception) -> Response:
     """Send a refusal as HTML or JSON, depending on what the client accepts."""
-    refusal = _refusal_from_error(error)
+    refusal = refusal_from_error(error)
     if isinstance(error, StoreError):
         request.app.state.site.messages.write(f"earwitness: {error}")
     if "text/html" in request.headers.get("accept", ""):
@@ -73,7 +73,7 @@ async def error_response(request: Request, error: Exception) -> Response:
     return JSONResponse(refusal.body, refusal.status, headers)
 
 
-def _refusal_from_error(error: Exception) -> Refusal:
+def refusal_from_error(error: Exception) -> Refusal:
     """Return what clients may see of an error; the operator sees the rest."""
     if isinstance(error, Refusal):
         return error
@@ -86,9 +86,8 @@ def _refusal_from_error(error: Exception) -> Refusal:
     return Refusal(500, "failed", "internal server error", RETRY_REMEDY)
 
 
-ERROR_HANDLERS: Mapping[Any, Any] = dict.fromkeys(
-    (Refusal, HTTPException, StoreError, Exception), error_response
-)
+ERROR_CLASSES: tuple[Any, ...] = (Refusal, HTTPException, StoreError, Exception)
+ERROR_HANDLERS: Mapping[Any, Any] = dict.fromkeys(ERROR_CLASSES, error_response)
 
 
 # --- Headers and request limits ------------------------------------------------------------------
@@ -223,11 +222,15 @@ def _refuse_constant(name: str) -> Any:
 QUOTA_SECONDS = 60
 TOO_FAST_CODE, QUOTA_USED_CODE = "too_fast", "quota_used"  # the first one passes, the second stays
 ANSWER_REQUESTS, SOUND_REQUESTS, STATE_REQUESTS = "answers", "sounds", "states"
+WORKBOOK_REQUESTS = "workbooks"
 EVENT_COUNT, EVENT_BYTES = "events", "bytes of events"
+RECORDING_REQUESTS = "recording requests"  # zooming and moving fast needs about 20 per second
 QUOTAS_PER_MINUTE: Mapping[str, int] = {
     ANSWER_REQUESTS: 1200,
     SOUND_REQUESTS: 3000,
     STATE_REQUESTS: 1200,
+    WORKBOOK_REQUESTS: 30,
+    RECORDING_REQUESTS: 6000,
     EVENT_COUNT: 6000,
     EVENT_BYTES: 4_000_000,
 }
@@ -252,12 +255,25 @@ class ListenerQuotas:
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock, self._lock = clock, Lock()
-        self._usage = dict[str, _Usage]()
+        self._usage, self._swept = dict[str, _Usage](), clock()
+
+    def _sweep(self, now: float) -> None:
+        """Forget once a minute who has used nothing that counts any more, such as visitors."""
+        if now >= self._swept + QUOTA_SECONDS:
+            since, self._swept = now - QUOTA_SECONDS, now
+            kept = {
+                token: one for token, one in self._usage.items() if one.total or one.start > since
+            }
+            self._usage = kept
+
+    def __len__(self) -> int:
+        return len(self._usage)
 
     def use(self, token: str, amounts: Mapping[str, int]) -> None:
         """Count amounts by quota; refuse if a quota would be exceeded, and count nothing then."""
         with self._lock:
             now = self._clock()
+            self._sweep(now)
             usage = self._usage.setdefault(token, _Usage(now))
             if now >= usage.start + QUOTA_SECONDS:
                 usage.start, usage.recent = now, Counter()

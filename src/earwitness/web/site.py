@@ -24,7 +24,7 @@ from earwitness.store.listeners import OpenPlaceQuota
 from earwitness.store.store import Store
 from earwitness.studies.design.plan import DEVICE_CHECK_SECONDS, QUESTION_SECONDS, trial_seconds
 from earwitness.studies.design.report import study_design
-from earwitness.studies.file.reader import read_study
+from earwitness.studies.file.reader import read_study, study_texts
 from earwitness.studies.hearing import TRIPLET_SECONDS, digit_files
 from earwitness.studies.pages import HEARING_PAGE, REST_PAGE, Page, TrialGroup, pages, trial_page
 from earwitness.studies.study import PAD_LENGTHS, Design, ListenerPlan, Study, Trial
@@ -519,8 +519,9 @@ def make_site(
 def reload_listeners(site: Site) -> Site:
     """Return the site with the listeners that the study file has now.
 
-    The number of listeners is not part of the digest of a study, so that it can be increased while
-    the study is served. The site stays as it is if anything else in the file has changed.
+    Neither the number of listeners nor the texts are part of the digest of a study, so that they
+    can be changed while the study is served: new texts are recorded, and shown from now on. The
+    site stays as it is if anything else in the file has changed.
     """
     modified = _modified(site.path)
     if modified == site.modified:
@@ -531,7 +532,15 @@ def reload_listeners(site: Site) -> Site:
         return site  # the file is being edited
     if design.study.digest != site.digest:
         return replace(site, modified=modified)
-    return replace(site, design=design, page_sequence=PageSequences(design), modified=modified)
+    plan = design.study
+    site.store.record_texts(plan.digest, study_texts(plan))
+    return replace(
+        site,
+        design=design,
+        words=wording(plan.language, plan.wordings),
+        page_sequence=PageSequences(design),
+        modified=modified,
+    )
 
 
 def _modified(path: Path) -> int:

@@ -109,7 +109,7 @@ def visitor_state(site: Site, ticket: str) -> ListenerState:
     listener = Listener(
         site.digest, max(site.numbers), ticket, None, ParticipationState.OPEN, *nobody
     )
-    is_full = not site.store.count_free_places(site.digest, site.quota)
+    is_full = not site.store.has_free_place(site.digest, site.quota)
     state = listener_state(site, Visit(listener, {}))
     return replace(state, is_visitor=True, shut=PlaceRefusal.FULL.value if is_full else "")
 
@@ -167,6 +167,7 @@ def state_json(state: ListenerState, *, page_is_new: bool = False) -> dict[str, 
         "answered": len(state.visit.pages),
         "done": code is not None,
         "code": code,
+        "service": listener.outside is not None,
         "blocked": listener.state == ParticipationState.BLOCKED,
         "withdrawn": listener.state == ParticipationState.WITHDRAWN,
         "ineligible": _ineligible_view(state) if state.is_ineligible else None,
@@ -249,7 +250,14 @@ def _page_view(state: ListenerState, page: Page) -> View:
     if "sounds" in view:
         places = zip(_sound_addresses(state, page), view["sounds"], strict=True)
         view["sounds"] = [{**sound, "address": address} for address, sound in places]
+    if "recording" in view:
+        address = f"{_own_address(state)}/recording/{page.name}"
+        view["recording"] = {**view["recording"], "address": address}
     return view
+
+
+def _own_address(state: ListenerState) -> str:
+    return f"{state.site.settings.root}/l/{state.listener.token}"
 
 
 def _view_with_answers(state: ListenerState, page: Page) -> View:
@@ -262,7 +270,7 @@ def _view_with_answers(state: ListenerState, page: Page) -> View:
 
 
 def _sound_addresses(state: ListenerState, page: Page) -> list[str]:
-    start = f"{state.site.settings.root}/l/{state.listener.token}/sound/{page.name}"
+    start = f"{_own_address(state)}/sound/{page.name}"
     return [f"{start}/{number}" for number in range(len(state.page_sequence.sounds[page.name]))]
 
 

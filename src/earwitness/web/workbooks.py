@@ -34,6 +34,7 @@ from earwitness.web.pages import workbook_page
 from earwitness.web.security import (
     MAX_UPLOAD_BYTES,
     UPLOAD_TIMEOUT_SECONDS,
+    WORKBOOK_REQUESTS,
     Refusal,
     not_found_refusal,
     read_body,
@@ -83,7 +84,9 @@ async def receive_workbook(request: Request) -> Response:
         async with request.app.state.reading:
             matched_answers = await run_in_threadpool(_match_workbook, state, data, name)
         changes = await asyncio.wrap_future(
-            enter_answers(state.site.store, matched_answers, CONFLICT_REMEDY)
+            enter_answers(
+                state.site.store, matched_answers, CONFLICT_REMEDY, token=state.listener.token
+            )
         )
     except InputError as error:
         raise _faults_refusal(state, error) from None
@@ -94,7 +97,7 @@ async def receive_workbook(request: Request) -> Response:
 
 def _rater_state(request: Request) -> ListenerState:
     """Return the state of a rater; 404 unless the study uses workbooks."""
-    state = find_state(request)
+    state = find_state(request, WORKBOOK_REQUESTS)
     if state.site.no_workbooks:
         raise not_found_refusal()
     return state

@@ -109,6 +109,15 @@ def compare(scores: dict[str, float], value: Value = DELAY) -> Matrix:
             ],
         ),
         (
+            Plane(
+                *("t", RATING, DELAY),
+                (PlaneSeries("m", (PlanePoint("", at(0.5), at(0.5), ((0.4, 0.5), (0.5, 0.6))),)),),
+                TABLE,
+                maximum=1.0,
+            ),
+            ['<polygon points="36.36,54.55 45.45,45.45"', 'class="maximum"'],
+        ),
+        (
             Heat("t", Value("r", "none", -1, 1, ""), ("p", "q"), {("p", "q"): at(-0.5)}, TABLE),
             ["colour: r ", "<span>−1</span>", "<span>1</span>"],
         ),

@@ -84,5 +84,5 @@ def test_inserted_trials_take_time() -> None:
 def test_a_session_too_short_for_inserted_trials_is_refused() -> None:
     quality = QualityControl(CLIPS, gold=3, traps=3)
     study = udase(listeners=4, clips=4, sessions=4, quality=quality)
-    with pytest.raises(UsageError, match="a session of 5 trials is too short for 6 inserted"):
+    with pytest.raises(UsageError, match="a session of 5 trials is too short for 6 trials of"):
         make_design(study)

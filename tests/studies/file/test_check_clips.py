@@ -115,6 +115,27 @@ def test_what_a_study_cannot_do_is_refused(
     assert message in problems(folder, more, kind)
 
 
+@pytest.mark.parametrize(
+    ("more", "cause"),
+    [
+        (
+            'hearing: {digits: "{digit}.wav", triplets: 2}\nscreening: [{rule: hearing}]\n',
+            "hearing.triplets: must be",
+        ),
+        (
+            "quality: {clips: checks.csv, repeats: 2}\n"
+            "screening: [{rule: gold}, {rule: repeats}, {rule: p808_complete}]\n",
+            "quality.repeats: must be",
+        ),
+        ("quality: {clips: chekcs.csv, gold: 1}\nscreening: [{rule: gold}]\n", "chekcs.csv:"),
+    ],
+)
+def test_only_the_cause_of_a_fault_is_told(folder: Path, more: str, cause: str) -> None:
+    told = problems(folder, more, "acr")
+    assert cause in told
+    assert "1 problem;" in told
+
+
 def test_a_preset_stands_for_its_rules_unless_they_are_listed(folder: Path) -> None:
     more = "quality: {clips: checks.csv, gold: 0}\nscreening: [{rule: p808_complete}, "
     study = read(folder, more + "{rule: unheard, limits: {share: 0.1}}]\n")

@@ -57,6 +57,15 @@ def test_a_kind_without_a_page_is_refused(
     assert "p835" in problem.remedy
 
 
+def test_a_digit_of_the_hearing_test_that_cannot_be_read_is_refused(folder: Path) -> None:
+    for digit in range(10):
+        sound(folder / "digits" / f"{digit}.wav")
+    (folder / "digits" / "7.wav").write_bytes(b"RIFF")
+    path = table_study(folder, more='hearing: {digits: "digits/{digit}.wav"}\n')
+    [problem] = pages_of(path).problems
+    assert (Path(problem.source).name, problem.message[:10]) == ("7.wav", "unreadable")
+
+
 def test_missing_and_unreadable_files_and_texts_are_refused_at_once(folder: Path) -> None:
     path = table_study(folder)
     (folder / "C0" / "a.wav").unlink()

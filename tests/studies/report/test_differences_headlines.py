@@ -150,6 +150,8 @@ def test_if_everybody_fails_that_comes_right_after_the_finding() -> None:
     )
     assert short(found)[0].startswith("B has the best mean on QUALITY (4.00, 12 simulated listen")
     assert short(found)[1] == "All 12 listeners failed p808, so all are kept"
+    one = replace(found, screened=screened[:1], failed=(0,))
+    assert short(one)[1] == "The only listener failed p808, and is kept"
     assert not any("excluded" in line for line in short(found))
     sections = {s.title: s for s in found.make_report().sections}
     told = sections["Screening"].text

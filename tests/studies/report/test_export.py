@@ -535,7 +535,7 @@ def test_every_kind_has_a_procedure(kind: str) -> None:
     assert (
         "All listeners heard the same subset of the 220 clips, chosen to match" in procedure.design
     )
-    one_page = kind in ("mushra", "rubric", "reading")
+    one_page = kind in ("mushra", "rubric", "reading", "plane")
     assert ("followed each other one" in procedure.order) == (not one_page)
     within = "within a trial was balanced over clips and listeners" in procedure.order
     assert within == (kind not in ("acr", "dcr", "p835", "words"))

@@ -108,7 +108,7 @@ def test_answers_that_cannot_be_are_refused_all_at_once(kind: TrialKind) -> None
     with pytest.raises(BadAnswer) as error:
         kind.read(trial, {"rubbish": 1}, 1, 1)
     assert len(error.value.wrong) == len(names) + 1
-    wrong: list[Any] = ["5", True, 999, -99, 0.123, float("nan"), [], {}]
+    wrong: list[Any] = ["5", True, 999, -99, 0.12345, float("nan"), [], {}]
     wrong += [] if kind.captioned else [None]  # what may be blank on paper
     for bad in wrong:
         told = "must be from" if kind.rates_systems else "positions must be|is empty|has no answer"

@@ -304,7 +304,7 @@ def test_a_wrong_direction_is_named(study: Path, old: str, new: str, message: st
 def test_a_sound_of_an_example_must_be_there(study: Path) -> None:
     study.write_text(FILE + OWN)
     (study.parent / "example.wav").unlink()
-    assert "example.wav: missing audio file of a rubric example" in told(study)
+    assert "example.wav: missing audio file of an example" in told(study)
 
 
 def test_a_formula_in_which_a_fault_raises_the_total_is_refused(study: Path) -> None:

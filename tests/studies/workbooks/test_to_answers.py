@@ -20,7 +20,7 @@ from earwitness.studies.admin import stored_answers, study_records
 from earwitness.studies.pages import counted_trials
 from earwitness.studies.study import Design
 from earwitness.studies.workbooks.read import JudgedRow
-from earwitness.studies.workbooks.to_answers import study_enter, study_import_answers
+from earwitness.studies.workbooks.to_answers import enter_workbooks, study_import_answers
 from helpers.caption_study import AUTHORS, CLIPS, STUDY, anything, captioned, designed, filled
 from helpers.databases import new_schema, server
 from helpers.databases import usual_address as address
@@ -109,10 +109,10 @@ def test_workbooks_and_browsers_give_the_same_results(
 
 
 def test_the_same_files_twice_change_nothing(path: Path, files: list[Path], address: str) -> None:
-    first = study_enter(path, files, address)
+    first = enter_workbooks(path, files, address)
     assert (first.new, first.corrected, first.unchanged) == (RATERS * CLIPS, 0, 0)
     before = rows(address)
-    again = study_enter(path, [*files, files[0]], address)
+    again = enter_workbooks(path, [*files, files[0]], address)
     assert (again.new, again.corrected, again.unchanged) == (0, 0, RATERS * CLIPS)
     assert rows(address) == before
 
@@ -120,14 +120,14 @@ def test_the_same_files_twice_change_nothing(path: Path, files: list[Path], addr
 def test_a_corrected_file_changes_the_pages_that_it_changes(
     path: Path, made: Design, files: list[Path], address: str
 ) -> None:
-    study_enter(path, files, address)
+    enter_workbooks(path, files, address)
     before = {(one.answer.listener, one.answer.page): one for one in _given(path, address)}
 
     def judge(row: JudgedRow) -> dict[str, Any]:
         return anything(2)(row) | ({"recall": 1.0} if row.record == "c4" else {})
 
     files[1].write_bytes(filled(made, 2, judge))
-    done = study_enter(path, [files[1]], address)
+    done = enter_workbooks(path, [files[1]], address)
     assert (done.new, done.corrected, done.unchanged) == (0, 1, CLIPS - 1)
     after = {(one.answer.listener, one.answer.page): one for one in _given(path, address)}
     [changed] = [place for place in before if before[place] != after[place]]
@@ -144,7 +144,7 @@ def test_going_back_and_forth_is_kept_as_it_happened(
     other = filled(made, 1, anything(9))
     for data, corrected in ((first, 0), (other, CLIPS), (first, CLIPS), (first, 0), (other, CLIPS)):
         files[0].write_bytes(data)
-        assert study_enter(path, files[:1], db).corrected == corrected
+        assert enter_workbooks(path, files[:1], db).corrected == corrected
     with Store.open(db) as store:
         assert len(store.history(made.study.digest, 1)) == 4 * CLIPS
         assert len(store.answers(made.study.digest, 1)) == CLIPS
@@ -153,11 +153,11 @@ def test_going_back_and_forth_is_kept_as_it_happened(
 def test_what_was_set_aside_may_come_again(
     path: Path, made: Design, files: list[Path], address: str
 ) -> None:
-    study_enter(path, files[:1], address)
+    enter_workbooks(path, files[:1], address)
     with Store.open(address) as store:
         assert store.set_aside(made.study.digest, 1, ["1.1", "1.2"]) == 2
     for new in (2, 0):
-        done = study_enter(path, files[:1], address)
+        done = enter_workbooks(path, files[:1], address)
         assert (done.new, done.corrected) == (new, 0)
     assert len(_given(path, address)) == CLIPS
 
@@ -180,7 +180,7 @@ def test_rows_in_another_order_give_the_same_answers(
 
 
 def test_answers_say_of_which_file_they_are(path: Path, files: list[Path], address: str) -> None:
-    study_enter(path, files, address)
+    enter_workbooks(path, files, address)
     records = [one for one in study_records(path, address) if one["record"] == "answer"]
     assert len(records) == RATERS * CLIPS
     for one in records:
@@ -195,13 +195,13 @@ def test_answers_say_of_which_file_they_are(path: Path, files: list[Path], addre
 def test_nothing_of_any_file_is_kept_if_one_is_wrong(
     path: Path, made: Design, files: list[Path], address: str
 ) -> None:
-    study_enter(path, files[:1], address)
+    enter_workbooks(path, files[:1], address)
     before = rows(address)
     files[0].write_bytes(filled(made, 1, anything(7)))
     wrong = {"precision": 6, "recall": 4, "fluency": 0.5, "conciseness": 0, "irrelevance": 0}
     files[2].write_bytes(filled(made, 3, lambda row: wrong if row.record == "c0" else {}))
     with pytest.raises(InputError) as error:
-        study_enter(path, files, address)
+        enter_workbooks(path, files, address)
     assert error.value.count == 4  # two captions, two numbers each
     assert all("P3_local.xlsx" in one for one in told(error.value))
     assert rows(address) == before
@@ -214,12 +214,12 @@ def test_a_refusal_by_the_store_keeps_nothing_of_the_other_files(
         take(client, link(client, 3), Rater(30), stop="2.0")
     before = rows(address)
     with pytest.raises(InputError, match="has a different answer from the browser") as error:
-        study_enter(path, files, address)
+        enter_workbooks(path, files, address)
     assert error.value.count == CLIPS // 2
     assert "leave all rows of this clip empty, or use --replace" in told(error.value)[0]
     assert "P3_local.xlsx:" in told(error.value)[0]
     assert rows(address) == before
-    done = study_enter(path, files, address, replace=True)
+    done = enter_workbooks(path, files, address, replace=True)
     assert (done.new, done.corrected) == (RATERS * CLIPS - CLIPS // 2, CLIPS // 2)
     with Store.open(address) as store:  # what was answered first stays in the raw table
         assert len(store.history(made.study.digest, 3)) > CLIPS
@@ -228,7 +228,7 @@ def test_a_refusal_by_the_store_keeps_nothing_of_the_other_files(
 def test_what_a_browser_told_alike_is_known(path: Path, files: list[Path], address: str) -> None:
     with served(path, address) as client:
         take(client, link(client, 3), Rater(3), stop="2.0")
-    done = study_enter(path, files[2:3], address)
+    done = enter_workbooks(path, files[2:3], address)
     assert (done.new, done.corrected, done.unchanged) == (CLIPS // 2, 0, CLIPS // 2)
 
 
@@ -242,7 +242,7 @@ def test_empty_clips_stay_open_and_blanks_are_blank(
 
     file = tmp_path / "P1.xlsx"
     file.write_bytes(filled(made, 1, judge))
-    done = study_enter(path, [file], address)
+    done = enter_workbooks(path, [file], address)
     assert done.new == CLIPS - 2
     assert "P1: 2 of 6 clips are empty and left unchanged" in done.matched.notes
     kinds = [one.message for one in done.matched.findings]
@@ -250,16 +250,16 @@ def test_empty_clips_stay_open_and_blanks_are_blank(
     assert kinds.count("comment without values is not imported") == 2
     totals = [one for one in stored_answers(path, address).ratings() if one.scale == "total"]
     assert {one.key.item for one in totals} == {"c3", "c4", "c5"}
-    assert study_enter(path, [file], address).unchanged == CLIPS - 2
+    assert enter_workbooks(path, [file], address).unchanged == CLIPS - 2
 
 
 def test_an_empty_workbook_takes_nothing_back(
     path: Path, made: Design, files: list[Path], address: str
 ) -> None:
-    study_enter(path, files[:1], address)
+    enter_workbooks(path, files[:1], address)
     before = rows(address)
     files[0].write_bytes(filled(made, 1, lambda _: {}))
-    assert study_enter(path, files[:1], address).new == 0
+    assert enter_workbooks(path, files[:1], address).new == 0
     assert rows(address) == before
 
 
@@ -297,12 +297,12 @@ def test_workbooks_of_another_study_or_rater_are_refused(
 
 
 def test_nothing_is_kept_of_who_has_withdrawn(path: Path, files: list[Path], address: str) -> None:
-    study_enter(path, files, address)
+    enter_workbooks(path, files, address)
     with Store.open(address) as store:
         store.withdraw(designed(path).study.digest, 2)
     before = rows(address)
     with pytest.raises(InputError, match=r"P2_local.xlsx: listener 2 has withdrawn"):
-        study_enter(path, files, address)
+        enter_workbooks(path, files, address)
     assert rows(address) == before
 
 
@@ -326,7 +326,7 @@ def test_the_original_layout_is_matched_by_clip_and_caption(
 ) -> None:
     file = tmp_path / "P3_google.xlsx"
     file.write_bytes(original(made, 3))
-    done = study_enter(path, [file], address)
+    done = enter_workbooks(path, [file], address)
     assert (done.new, done.matched.sources) == (CLIPS, {3: str(file)})
     for one in _given(path, address):
         assert one.answer.listener == 3

@@ -12,7 +12,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, PathPatch, Rectangle
+from matplotlib.patches import Patch, PathPatch, Polygon, Rectangle
 from matplotlib.path import Path as Outline
 
 from earwitness.report.figures.style import (
@@ -48,7 +48,7 @@ from earwitness.report.figures.style import (
     wrap,
 )
 from earwitness.report.html.network import MAX_DRAWN_WORDS
-from earwitness.report.html.plots import Axis, fit_axis
+from earwitness.report.html.plots import Axis, fit_axis, maximum_axis
 from earwitness.report.numbers import number
 from earwitness.report.parts import Heat, Matrix, NetworkPart, Panels, Plane, Scatter, Scatters
 from earwitness.report.tables import Verdict, find_contrast, verdict
@@ -214,7 +214,7 @@ def draw_scatters(part: Scatters) -> Figure:
 
 def _scatter_figure(part: Scatters, styles: SeriesStyles, names: Iterable[str] = ()) -> Figure:
     ends = finite_numbers(point.y for scatter in part.plots for point in scatter.points)
-    up = fit_axis(ends)
+    up = fit_axis(ends) if part.maximum is None else maximum_axis(part.maximum)
     columns = min(SCATTER_COLUMNS, len(part.plots))
     rows = -(-len(part.plots) // columns)
     figure = new_figure(COLUMN_WIDTH if columns == 1 else PAGE_WIDTH)
@@ -222,7 +222,7 @@ def _scatter_figure(part: Scatters, styles: SeriesStyles, names: Iterable[str] =
     for axes in grid.flat[len(part.plots) :]:
         axes.set_visible(False)
     for index, (axes, scatter) in enumerate(zip(grid.flat, part.plots, strict=False)):
-        _draw_scatter(axes, scatter, up, styles)
+        _draw_scatter(axes, scatter, up, styles, part.maximum)
         head = scatter.caption
         if part.across:
             head = ", ".join(filter(None, [scatter.name, scatter.caption]))
@@ -238,9 +238,12 @@ def _scatter_figure(part: Scatters, styles: SeriesStyles, names: Iterable[str] =
     return fit_height(figure, SCATTER_HEIGHT, rows)
 
 
-def _draw_scatter(axes: Axes, scatter: Scatter, up: Axis, styles: SeriesStyles) -> None:
+def _draw_scatter(
+    axes: Axes, scatter: Scatter, up: Axis, styles: SeriesStyles, maximum: float | None
+) -> None:
     points = [point for point in scatter.points if isfinite(point.x) and isfinite(point.y.value)]
-    across = fit_axis([point.x for point in points])
+    across = fit_axis([point.x for point in points]) if maximum is None else up
+    _draw_maximum(axes, maximum)
     if scatter.curve:
         line = [(x, clip(y, up)) for x, y in scatter.curve if across.low <= x <= across.high]
         axes.plot(*zip(*line, strict=True), color=GREY, linewidth=0.9, linestyle=(0, (4, 2)))
@@ -256,6 +259,13 @@ def _draw_scatter(axes: Axes, scatter: Scatter, up: Axis, styles: SeriesStyles) 
     ticks = spaced_ticks(places, PAGE_WIDTH / SCATTER_COLUMNS - 0.6)
     axes.set_xticks(list(ticks), list(ticks.values()))
     axes.set_xlim(across.low, across.high)
+
+
+def _draw_maximum(axes: Axes, maximum: float | None) -> None:
+    if maximum is not None:
+        look: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (4, 3))}
+        axes.axvline(maximum, **look)
+        axes.axhline(maximum, **look)
 
 
 def _label_points(axes: Axes, scatter: Scatter) -> bool:
@@ -306,12 +316,15 @@ def _find_room(
 
 
 def draw_plane(part: Plane) -> Figure:
-    """Draw all series of points in one plane, with intervals as crosses."""
+    """Draw all series of points in one plane, with intervals as crosses or ellipses."""
     styles = SeriesStyles([one.name for one in part.series])
     across = fit_axis(finite_numbers(point.x for one in part.series for point in one.points))
     up = fit_axis(finite_numbers(point.y for one in part.series for point in one.points))
+    if part.maximum is not None:
+        across = up = maximum_axis(part.maximum)
     figure = new_figure(COLUMN_WIDTH)
     axes = figure.subplots()
+    _draw_maximum(axes, part.maximum)
     for one in part.series:
         style = styles[one.name]
         points = [p for p in one.points if isfinite(p.x.value) and isfinite(p.y.value)]
@@ -320,10 +333,15 @@ def draw_plane(part: Plane) -> Figure:
             axes.plot(*zip(*line, strict=True), color=style.colour, linewidth=0.9)
         for point in points:
             line_style: dict[str, Any] = {"color": style.colour, "linewidth": 0.8}
-            if not isnan(point.y.low):
+            if point.outline:
+                corners = [(clip(x, across), clip(y, up)) for x, y in point.outline]
+                axes.add_patch(
+                    Polygon(corners, facecolor="none", edgecolor=style.colour, linewidth=0.8)
+                )
+            if not point.outline and not isnan(point.y.low):
                 low, high = clip(point.y.low, up), clip(point.y.high, up)
                 axes.vlines(point.x.value, low, high, **line_style)
-            if not isnan(point.x.low):
+            if not point.outline and not isnan(point.x.low):
                 low, high = clip(point.x.low, across), clip(point.x.high, across)
                 axes.hlines(point.y.value, low, high, **line_style)
             axes.plot([point.x.value], [point.y.value], clip_on=False, zorder=3, **style.mark)

@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 from earwitness.core import Estimate
 from earwitness.report.html.elements import Html, breakable, element
-from earwitness.report.html.plots import Axis, Colours, fit_axis, legend, series_classes
+from earwitness.report.html.plots import (
+    Axis,
+    Colours,
+    fit_axis,
+    legend,
+    maximum_axis,
+    series_classes,
+)
 from earwitness.report.numbers import axis_label, cell, label_with_unit, number, short_number
 from earwitness.report.parts import (
     Panel,
@@ -171,17 +178,18 @@ def scatters_plot(part: Scatters, colours: Colours) -> Html:
         for point in scatter.points
         for x in (point.y.value, point.y.low, point.y.high)
     ]
-    up = fit_axis([x for x in ends if isfinite(x)])
+    shared = None if part.maximum is None else maximum_axis(part.maximum)
+    up = shared or fit_axis([x for x in ends if isfinite(x)])
     names = list(dict.fromkeys(p.name for scatter in part.plots for p in scatter.points))
     labels = {name: name for name in names}
     key = None
-    placed = sum(len(place_labels(scatter, up, labels)) for scatter in part.plots)
+    placed = sum(len(place_labels(scatter, up, labels, shared)) for scatter in part.plots)
     if placed < sum(len(_drawn_points(scatter)) for scatter in part.plots):
         labels = {name: f"{index}" for index, name in enumerate(names, 1)}
         items = [element("li", breakable(name)) for name in names]
         key = element("ol", *items, class_="numbers", aria_label="Numbers in the plots")
     plots = [
-        _draw_scatter(scatter, part, up, labels, colours.get(scatter.name, "other"))
+        _draw_scatter(scatter, part, (shared, up), labels, colours.get(scatter.name, "other"))
         for scatter in part.plots
     ]
     return element("div", element("div", *plots, class_="scatters"), key)
@@ -192,11 +200,16 @@ def _drawn_points(scatter: Scatter) -> list[ScatterPoint]:
 
 
 def _draw_scatter(
-    scatter: Scatter, part: Scatters, up: Axis, labels: Mapping[str, str], colour: str
+    scatter: Scatter,
+    part: Scatters,
+    axes: tuple[Axis | None, Axis],
+    labels: Mapping[str, str],
+    colour: str,
 ) -> Html:
     points = _drawn_points(scatter)
-    across = _scatter_axis(scatter)
-    boxes = place_labels(scatter, up, labels)
+    up = axes[1]
+    across = axes[0] or _scatter_axis(scatter)
+    boxes = place_labels(scatter, up, labels, across)
     dots = [_draw_point(point, part, across, up) for point in points]
     tags = [
         element(
@@ -225,7 +238,9 @@ def _draw_scatter(
             class_="label up",
         ),
         element("div", *sides, class_="y", aria_hidden="true"),
-        element("div", _scatter_svg(scatter, across, up), *dots, *tags, class_="area"),
+        element(
+            "div", _scatter_svg(scatter, across, up, part.maximum), *dots, *tags, class_="area"
+        ),
         element("div", *ticks, class_="x", aria_hidden="true"),
         element("div", breakable(part.across or scatter.name), class_="label"),
         class_=f"scatter {colour}",
@@ -241,11 +256,12 @@ def _scatter_axis(scatter: Scatter) -> Axis:
     return fit_axis([point.x for point in _drawn_points(scatter)])
 
 
-def _scatter_svg(scatter: Scatter, across: Axis, up: Axis) -> Html:
+def _scatter_svg(scatter: Scatter, across: Axis, up: Axis, maximum: float | None) -> Html:
     """Return the grid, the curve and the intervals of the ratings."""
     grid = [
         element("line", x1=0, x2=100, y1=_scatter_y(t, up), y2=_scatter_y(t, up)) for t in up.ticks
     ]
+    grid += _maximum_lines(maximum, across, up)
     curve = " ".join(f"{across.place(x):.2f},{_scatter_y(y, up):.2f}" for x, y in scatter.curve)
     ranges = [
         element(
@@ -269,6 +285,17 @@ def _scatter_svg(scatter: Scatter, across: Axis, up: Axis) -> Html:
         preserveAspectRatio="none",
         aria_hidden="true",
     )
+
+
+def _maximum_lines(maximum: float | None, across: Axis, up: Axis) -> list[Html]:
+    """Return the lines at the maximum of both values, if there is one."""
+    if maximum is None:
+        return []
+    x, y = across.place(maximum), _scatter_y(maximum, up)
+    return [
+        element("line", x1=x, x2=x, y1=0, y2=100, class_="maximum"),
+        element("line", x1=0, x2=100, y1=y, y2=y, class_="maximum"),
+    ]
 
 
 def _scatter_y(value: float, up: Axis) -> float:
@@ -340,13 +367,16 @@ def _covers(box: LabelBox, others: Sequence[LabelBox]) -> bool:
 
 
 def plane_plot(part: Plane, marked: tuple[str, str] | None = None) -> Html:
-    """Return all series in one plane, with intervals as crosses; one point may be ``marked``.
+    """Return all series in one plane, with crosses or ellipses; one point may be ``marked``.
 
     ``marked`` is the name of a series and the name of a point in it.
     """
     points = [point for one in part.series for point in _finite_points(one.points)]
-    across = fit_axis([x for point in points for x in _estimate_ends(point.x)])
-    up = fit_axis([y for point in points for y in _estimate_ends(point.y)])
+    if part.maximum is None:
+        across = fit_axis([x for point in points for x in _estimate_ends(point.x)])
+        up = fit_axis([y for point in points for y in _estimate_ends(point.y)])
+    else:
+        across = up = maximum_axis(part.maximum)
     colours = {one.name: series_classes(index) for index, one in enumerate(part.series)}
     drawn = [(one.name, point) for one in part.series for point in _finite_points(one.points)]
     dots = []
@@ -395,14 +425,20 @@ def _estimate_ends(estimate: Estimate) -> list[float]:
 
 
 def _plane_svg(part: Plane, across: Axis, up: Axis, colours: Colours) -> Html:
-    """Return the grid, the intervals in both directions, and the lines of the series."""
+    """Return the grid, the intervals or ellipses of points, and the lines of the series."""
     heights = [_scatter_y(tick, up) for tick in up.ticks]
     lines = [element("line", x1=0, x2=100, y1=y, y2=y) for y in heights]
+    lines += _maximum_lines(part.maximum, across, up)
     for one in part.series:
         points = _finite_points(one.points)
         places = [(across.place(p.x.value), _scatter_y(p.y.value, up)) for p in points]
         crosses = []
         for point, (x, y) in zip(points, places, strict=True):
+            if point.outline:
+                outline = ((across.place(px), _scatter_y(py, up)) for px, py in point.outline)
+                corners = " ".join(f"{px:.2f},{py:.2f}" for px, py in outline)
+                crosses.append(element("polygon", points=corners))
+                continue
             ends = _estimate_ends(point.x), _estimate_ends(point.y)
             sides = across.place(ends[0][0]), across.place(ends[0][-1])
             low, high = _scatter_y(ends[1][0], up), _scatter_y(ends[1][-1], up)

@@ -85,6 +85,15 @@ def fit_axis(numbers: Iterable[float], value: Value | None = None) -> Axis:
     return Axis(ticks[0], ticks[-1], ticks)
 
 
+def maximum_axis(maximum: float) -> Axis:
+    """Return an axis from 0 to beyond a maximum, which has the last tick.
+
+    >>> maximum_axis(1.0)
+    Axis(low=0.0, high=1.1, ticks=(0.0, 0.25, 0.5, 0.75, 1.0))
+    """
+    return Axis(0.0, round(1.1 * maximum, 10), tuple(maximum * n / 4 for n in range(5)))
+
+
 def close_axis(numbers: Iterable[float]) -> Axis:
     """Return an axis that ends close to the smallest and the largest number, between ticks.
 

@@ -28,6 +28,7 @@ from earwitness.studies.analysis.means import (
     rank_test_notes,
     system_means,
 )
+from earwitness.studies.analysis.plane import plane_results
 from earwitness.studies.analysis.prepare import (
     CodedRatings,
     code_ratings,
@@ -297,6 +298,7 @@ def analyse(
                 *(material, settings),
             )
         ),
+        plane=plane_results(kept, scales, settings),
     )
 
 

@@ -89,7 +89,10 @@ def _place_checks(
         ]
     needed = len(checks) + count_repeats(quality, len(session))
     if needed >= len(session):
-        message = f"a session of {len(session)} trials is too short for {needed} inserted trials"
+        trials, inserted = (
+            f"{n} {'trial' if n == 1 else 'trials'}" for n in (len(session), needed)
+        )
+        message = f"a session of {trials} is too short for {inserted} of quality control"
         raise UsageError(f"quality: {message} — use longer sessions, or fewer gold, traps, repeats")
     parts = np.array_split(np.arange(1, len(session)), len(checks)) if checks else []
     slots: Slots = {}

@@ -56,15 +56,16 @@ def _clips_of_plans(study: Study, number: int) -> Subsets:
 
 
 def _choose_subsets(study: Study, number: int, block: StudyBlock) -> Subsets:
+    material = [clip for clip in study.material if clip.name not in study.training_items]
     chosen = equivalent_subsets(
-        [clip.covariates for clip in study.material],
+        [clip.covariates for clip in material],
         number=study.panels,
         size=block.clips,
         categories=study.categories,
         numbers=study.numbers,
         seed=(study.seed, number),
     )
-    return tuple(tuple(study.material[i].name for i in indices) for indices in chosen)
+    return tuple(tuple(material[i].name for i in indices) for indices in chosen)
 
 
 @dataclass(frozen=True)
@@ -125,13 +126,13 @@ class _Panel:
             return ()
         block, rng = study.blocks[0], np.random.default_rng([study.seed, TRAINING_STREAM, listener])
         others = [clip.name for clip in study.material if clip.name not in heard]
+        others = list(study.training_items) or others
         chosen = [others[i] for i in rng.permutation(len(others))[: study.training]]
         pool = PanelHistory((study.seed, TRAINING_STREAM, listener))
         systems = self._systems(block, turn)
-        [trials] = block_kind(block).trials(
-            chosen, systems, 1, rng, study.reference, pool=pool, asked=[scales]
-        )
-        return tuple(trials[: study.training])
+        kind = block_kind(block)
+        [trials] = kind.trials(chosen, systems, 1, rng, study.reference, pool=pool, asked=[scales])
+        return tuple(kind.practice_trials(trials)[: study.training])
 
 
 def scale_orders(study: Study, number: int, listener: int) -> list[tuple[str, ...]]:
@@ -228,9 +229,15 @@ def _opening_steps(study: Study) -> Iterator[TimedStep]:
     if study.training:
         load = block_kind(block).load(block.heard)
         sounds, questions = load.sounds / load.trials, load.questions / load.trials
+        parts = len(block_kind(block).practice_trials([_sample_trial(block)]))
         each = sounds * _mean_seconds(study.material) + questions * block.seconds
-        how = f"{study.training} trials × {each:.1f} s"
+        each = (each + load.browsing / load.trials) / parts
+        how = f"{study.training} {'trial' if study.training == 1 else 'trials'} × {each:.1f} s"
         yield TimedStep("practice", how, study.training * each / 60)
+
+
+def _sample_trial(block: StudyBlock) -> Trial:
+    return Trial("", block.systems[: block.heard], block_kind(block).scale_orders[0])
 
 
 def _plan_step(study: Study) -> TimedStep:
@@ -254,7 +261,7 @@ def trial_seconds(study: Study, trial: Trial, seconds: float) -> float:
     load = kind.load(block.heard)
     asked = len(trial.scales) / len(kind.scales)
     each = load.sounds * seconds + load.questions * block.seconds
-    return each / load.trials * asked
+    return (each * asked + load.browsing) / load.trials
 
 
 def _quality_steps(study: Study) -> Iterator[TimedStep]:
@@ -263,6 +270,7 @@ def _quality_steps(study: Study) -> Iterator[TimedStep]:
     for block in study.blocks:
         load = block_kind(block).load(block.heard)
         each = load.sounds * _mean_seconds(study.material) + load.questions * block.seconds
+        each += load.browsing
         total = block.clips * load.trials
         sizes = [len(part) for part in np.array_split(np.arange(total), block.sessions)]
         count = sum(quality.gold + quality.traps + count_repeats(quality, size) for size in sizes)
@@ -280,3 +288,6 @@ def _block_steps(study: Study, block: StudyBlock, where: str) -> Iterator[TimedS
     yield TimedStep(f"listening{where}", f"{how} × {seconds:.1f} s", sounds * seconds / 60)
     how = f"{questions} × {block.seconds:g} s"
     yield TimedStep(f"rating{where}", how, questions * block.seconds / 60)
+    if load.browsing:
+        how = f"{block.clips} clips × {load.browsing:g} s"
+        yield TimedStep(f"browsing{where}", how, block.clips * load.browsing / 60)

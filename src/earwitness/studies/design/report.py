@@ -35,6 +35,7 @@ from earwitness.studies.file.audio_checks import audio_section, check_audio
 from earwitness.studies.file.listener_rows import playlist_rows
 from earwitness.studies.file.page_checks import check_pages, pages_section
 from earwitness.studies.file.reader import read_study, with_digest
+from earwitness.studies.file.recordings import recordings_section
 from earwitness.studies.results import Procedure
 from earwitness.studies.screening import SCREENS
 from earwitness.studies.study import Clip, Design, Study, StudyBlock
@@ -64,6 +65,8 @@ def design_report(design: Design) -> Report:
         sections += _subset_sections(design, number)
     if design.audio is not None:
         sections.append(audio_section(design.audio))
+    if design.page_checks is not None and design.page_checks.recordings:
+        sections.append(recordings_section(design.page_checks.recordings))
     if design.page_checks is not None and (section := pages_section(design.page_checks)):
         sections.append(section)
     provenance = (f"study: {study.title}", f"seed: {study.seed}", f"digest: {study.digest or '–'}")

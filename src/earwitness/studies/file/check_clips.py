@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -273,10 +273,17 @@ def preset_faults(rule: Mapping[str, Any], path: str, kinds: Sequence[str]) -> I
             yield Fault(f"{path}.rule", message)
 
 
-def missing_clip_faults(value: Mapping[str, Any], quality: QualityControl) -> Iterator[Fault]:
-    """Yield faults of screening rules that need gold, trapping or repeated trials."""
+def missing_clip_faults(
+    value: Mapping[str, Any], quality: QualityControl, unknown: Container[str] = ()
+) -> Iterator[Fault]:
+    """Yield faults of screening rules that need gold, trapping or repeated trials.
+
+    Rules on a key that is ``unknown``, because it has other faults, have none.
+    """
     for index, rule in enumerate(value["screening"]):
         path, name = f"screening[{index}].rule", rule["rule"]
+        if ("hearing" if name == "hearing" else "quality") in unknown:
+            continue
         if name in PRESETS and not (quality.gold or quality.traps):
             message = f"{name} needs gold or trapping clips"
             yield Fault(path, message, "set quality.clips, or use the rule p808")
@@ -293,5 +300,7 @@ def count_faults(quality: QualityControl) -> Iterator[Fault]:
     for role, key in COUNT_KEYS.items():
         count = sum(clip.role == role for clip in quality.clips)
         if getattr(quality, key) > count:
-            message = f"needs {getattr(quality, key)} {role} clips, the table has {count}"
+            wanted = getattr(quality, key)
+            noun = "clip" if wanted == 1 else "clips"
+            message = f"needs {wanted} {role} {noun}, the table has {count}"
             yield Fault(f"quality.{key}", message, "add clips or reduce the number")

@@ -28,10 +28,12 @@ from earwitness.studies.study import (
     NO_GROUPS,
     T_TEST,
     Clip,
+    Trial,
 )
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import LETTERS, TrialKind
 from earwitness.studies.trials.mushra import Mushra
+from earwitness.studies.trials.plane import PlaneKind
 from earwitness.studies.trials.rubric import RubricKind
 from earwitness.studies.trials.single import SingleKind
 from earwitness.studies.trials.words import ORIGINAL_SYSTEM, ReadingKind, TextKind, WordsKind
@@ -116,12 +118,14 @@ def _transcript_only_faults(
 
 
 def missing_sounds(folder: Path, value: StudyMapping) -> list[Problem]:
-    """Return a problem for each missing audio file of a rubric example."""
+    """Return a problem for each missing audio file of an example."""
     rubric = value.get("rubric")
-    examples = rubric.get("examples", ()) if isinstance(rubric, dict) else ()
+    examples = list(rubric.get("examples", ())) if isinstance(rubric, dict) else []
+    kinds = [kind_of(block) for block in value["blocks"]]
+    examples += [one for kind in kinds if isinstance(kind, PlaneKind) for one in kind.examples]
     names = dict.fromkeys(example["sound"] for example in examples if example.get("sound"))
     return [
-        Problem(str(folder / name), 0, "", "missing audio file of a rubric example")
+        Problem(str(folder / name), 0, "", "missing audio file of an example")
         for name in names
         if not (folder / name).is_file()
     ]
@@ -220,7 +224,9 @@ def contradictions(
         if PurePosixPath(str(value.get(key, ""))).name in systems:
             yield Fault(key, "is also listed under systems", "remove it from one of the two")
     for number, block in enumerate(value["blocks"]):
-        yield from _block_faults(value, block, f"blocks[{number}]", systems, len(clips))
+        count = max(0, len(clips) - len(value["training_items"]))
+        yield from _block_faults(value, block, f"blocks[{number}]", systems, count)
+    yield from _training_item_faults(value, clips)
     kinds = [kind_of(block) for block in value["blocks"]]
     valid_kinds = [kind for kind in kinds if not isinstance(kind, UsageError)]
     yield from caption_faults(value, valid_kinds, clips)
@@ -298,6 +304,18 @@ def _block_faults(
             yield from _practice_faults(value, kind, block_systems[:heard], clips, path)
 
 
+def _training_item_faults(value: StudyMapping, clips: Sequence[Clip]) -> Iterator[Fault]:
+    """Yield faults of the clips that are used for practice only."""
+    names = [clip.name for clip in clips]
+    yield from _repeat_faults(value["training_items"], "training_items")
+    for number, name in enumerate(value["training_items"]):
+        if clips and name not in names:
+            message = f'the material has no clip "{name}"'
+            yield Fault(f"training_items[{number}]", message, nearest(name, names))
+    if value["training_items"] and not value["training"] and not value.get("rows"):
+        yield Fault("training_items", "the study has no practice trials", "set training")
+
+
 def _practice_faults(
     value: StudyMapping, kind: TrialKind, systems: Sequence[str], clips: int, path: str
 ) -> Iterator[Fault]:
@@ -305,7 +323,9 @@ def _practice_faults(
     if value["training"] and path == "blocks[0]" and not value.get("rows"):
         share = clips // value["panels"]
         heard = sum(block.get("clips", share) for block in value["blocks"])
-        most = max(0, clips - heard) * len(kind.treatments(systems, ""))
+        free = len(value["training_items"]) or max(0, clips - heard)
+        trials = [Trial("", tuple(systems), ()) for _ in kind.treatments(systems, "")]
+        most = free * len(kind.practice_trials(trials))
         if value["training"] > most:
             message = f"the clips not heard later suffice for {most} practice trials only"
             yield Fault("training", message, "reduce training or the clips per listener")
@@ -407,7 +427,7 @@ def _feedback_faults(value: StudyMapping) -> Iterator[Fault]:
     if "gold" in value and not value["feedback"]:
         yield Fault("gold", "used only with feedback", "write feedback: true")
     kind = kind_of(value["blocks"][0])
-    if "gold" in value and not isinstance(kind, SingleKind | UsageError):
+    if "gold" in value and not isinstance(kind, SingleKind | PlaneKind | UsageError):
         yield Fault(
             "gold", f"not supported by {kind.name}, which does not rate clips one at a time"
         )

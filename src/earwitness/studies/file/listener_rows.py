@@ -136,12 +136,14 @@ class PlaylistVocabulary:
             self.unknown_files[file] = nearest(file, self.files) if is_searched else ""
         return self.unknown_files[file]
 
-    def sounds(self, scale: str) -> int:
-        """Return the number of audio files in a row of a scale."""
+    def sounds(self, scale: str, session: int) -> list[int]:
+        """Return the possible numbers of audio files in a row of a scale; session 0 is practice."""
         block = self.study.blocks[self.blocks[scale]]
         kind = block_kind(block)
         first = kind.treatments(block.systems[: block.heard], self.study.reference)[0]
-        return len(first) + kind.unknown
+        trials = [Trial("", first, ())]
+        practice = kind.practice_trials(trials) if session == 0 else []
+        return [len(trial.systems) + kind.unknown for trial in (*trials, *practice)]
 
     def trial(self, row: Row) -> Trial:
         """Return the trial that a row describes."""
@@ -293,9 +295,9 @@ def _file_faults(row: Row, vocabulary: PlaylistVocabulary) -> Iterator[Fault]:
             yield Fault("file", "anchors must be in session 0")
     systems = tuple(system for _, system in heard)
     if len(heard) == len(files) and row["scale"] in vocabulary.blocks and systems != (anchors,):
-        wanted = vocabulary.sounds(row["scale"])
-        if len(systems) != wanted:
-            message = f"needs {wanted} audio files per row, got {len(systems)}"
+        wanted = vocabulary.sounds(row["scale"], row["session"])
+        if len(systems) not in wanted:
+            message = f"needs {wanted[0]} audio files per row, got {len(systems)}"
             yield Fault("file", f"{row['scale']} {message}")
 
 

@@ -14,6 +14,8 @@ from earwitness.errors import EarwitnessError, MissingExtra, Problem
 from earwitness.report.parts import Lines, Section
 from earwitness.report.sentences import join_names
 from earwitness.studies.file.audio_checks import format_rate
+from earwitness.studies.file.recordings import RecordingCheck, check_recordings
+from earwitness.studies.hearing import digit_files
 from earwitness.studies.study import PAD_LENGTHS, Design, Study, Trial
 from earwitness.studies.trials import KINDS, block_kind
 from earwitness.studies.trials.base import TrialKind
@@ -26,10 +28,11 @@ from earwitness.studies.wording import Wording, wording
 
 @dataclass(frozen=True, slots=True)
 class PageChecks:
-    """What the server refuses about a study, and what it warns of."""
+    """What the server refuses about a study, what it warns of, and the long recordings."""
 
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
+    recordings: tuple[RecordingCheck, ...] = ()
 
 
 class PageSound(NamedTuple):
@@ -62,7 +65,7 @@ def check_pages(design: Design, path: str | PathLike[str], *, audio: bool = True
     problems = [*_kind_problems(study, str(path))]
     warnings = [*_feedback_warnings(study)]
     trials = _distinct_trials(design)
-    broken_blocks = set[int]()
+    broken_blocks, recordings = set[int](), tuple[RecordingCheck, ...]()
     for problem, block in _text_problems(study, trials, words, str(path)):
         broken_blocks.add(block)
         problems.append(problem)
@@ -72,7 +75,9 @@ def check_pages(design: Design, path: str | PathLike[str], *, audio: bool = True
         problems += heard.problems
         problems += heard.rate_problems()
         warnings += heard.length_warnings()
-    return PageChecks(tuple(problems), tuple(warnings))
+        recordings, recording_problems = check_recordings(study, Path(path))
+        problems += recording_problems
+    return PageChecks(tuple(problems), tuple(warnings), recordings)
 
 
 def page_sound_names(design: Design) -> list[str]:
@@ -180,8 +185,9 @@ class _HeardSounds:
 
     def __post_init__(self) -> None:
         self.kinds = [block_kind(block) for block in self.study.blocks]
-        names = dict.fromkeys(sound.name for trial in self.trials for sound in self._sounds(trial))
-        for name in names:
+        names = [sound.name for trial in self.trials for sound in self._sounds(trial)]
+        names += digit_files(self.study.hearing) if self.study.hearing else []
+        for name in dict.fromkeys(names):
             try:
                 self.profiles[name] = read_profile(self.folder / name)
             except FileNotFoundError:

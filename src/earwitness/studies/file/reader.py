@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from earwitness.errors import InputError, Problem, UsageError
@@ -50,6 +50,11 @@ from earwitness.studies.file.material import (
     read_gold,
     with_numbers,
 )
+from earwitness.studies.file.recordings import (
+    build_display,
+    build_recordings,
+    recording_faults,
+)
 from earwitness.studies.file.schema import DeviceKeys, StudyKeys, check_study_file
 from earwitness.studies.file.transcripts import (
     Transcripts,
@@ -81,7 +86,10 @@ from earwitness.studies.trials.words import WordsKind
 # more listeners change no other plan
 KEYS_OUTSIDE_DIGEST = ("digest", "former_digest", "listeners", "juries")
 # added later: omitted when unused, so that older digests do not change
-DIGEST_KEYS_IF_USED = ("device", "feedback", "gold", "device_required", "device_tries", "hearing")
+DIGEST_KEYS_IF_USED = (
+    *("device", "feedback", "gold", "device_required", "device_tries", "hearing", "recordings"),
+    "training_items",
+)
 # the same for keys of the analysis
 DIGEST_ANALYSIS_KEYS_IF_USED = ("by", "margins", "test", "anchors", "adjust")
 # and for parameters of trial kinds
@@ -90,6 +98,7 @@ DIGEST_PARAMETERS_IF_USED = ("open_reference", "hidden_reference", "restart")
 
 TEXT_KEYS = ("title", "language", "wordings", "instructions", "consent")
 FORM_KEYS = ("before", "after")
+DISPLAY_KEY = "recording_display"
 
 
 def with_digest(study: Study) -> Study:
@@ -101,6 +110,11 @@ def with_digest(study: Study) -> Study:
     value = {key: entry for key, entry in value.items() if entry or key not in DIGEST_KEYS_IF_USED}
     if study.lengths == PAD_LENGTHS:
         del value["lengths"]
+    if not study.recordings:
+        del value["recording_display"]
+    for recording in value.get("recordings", ()):  # another folder is the same recording
+        for key in ("files", "labels"):
+            recording[key] = [PurePath(name).name for name in recording[key]]
     for clip in (*value["material"], *value["anchors"]):
         if not clip["captions"]:
             del clip["captions"]
@@ -134,7 +148,10 @@ def _hash_json(value: Any) -> str:
 
 
 def study_texts(study: Study) -> dict[str, str]:
-    """Return the texts of a study that its digest leaves out, by the key of the study file."""
+    """Return the texts of a study that its digest leaves out, by the key of the study file.
+
+    The display of long recordings is added, so that it stands with what listeners saw.
+    """
     texts = {key: getattr(study, key) for key in TEXT_KEYS if key != "wordings"}
     for group, words in study.wordings.items():
         for name, entry in words.items():
@@ -142,6 +159,8 @@ def study_texts(study: Study) -> dict[str, str]:
             texts[f"wordings.{group}.{name}"] = shown
     for when in FORM_KEYS:
         texts |= {f"forms.{when}.{one.name}": one.prompt for one in getattr(study, when)}
+    if study.recordings:
+        texts[DISPLAY_KEY] = json.dumps(asdict(study.recording_display))
     return {name: text for name, text in texts.items() if text}
 
 
@@ -215,10 +234,16 @@ def read_study(
         material = _read_material(
             place.parent, value, without, looked=looked, heard=heard, draft=draft
         )
-        faulty = contradictions(value, material.clips, practice=practice)
+        faulty = [
+            *contradictions(value, material.clips, practice=practice),
+            *recording_faults(value, [] if material.is_draft else material.clips),
+        ]
         more = [fault for fault in faulty if _is_new_fault(fault, wrong)]
         quality = build_quality(value["quality"], material.checks)
-        more += [*count_faults(quality), *missing_clip_faults(value, quality)]
+        if material.check_problems:
+            wrong.add("quality")
+        more += [] if "quality" in wrong else count_faults(quality)
+        more += missing_clip_faults(value, quality, wrong)
         _refuse(file, [*faults, *more], material.problems)
         return _build_study(value, material, place.parent)
     _refuse(file, faults, _table_problems(place.parent, file.value))
@@ -268,6 +293,8 @@ class _NamedMaterial:
     gold: list[Gold] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     checks: list[CheckClip] = field(default_factory=list)
+    check_problems: list[Problem] = field(default_factory=list)
+    is_draft: bool = False  # the names of clips are examples
 
 
 def _read_material(
@@ -282,13 +309,15 @@ def _read_material(
     sounds = _locate_sounds(folder, value, without)
     texts = _read_transcripts(folder, value, draft=draft) if looked else None
     free = draft and not {"files", "rows"} & set(value)  # clips are named nowhere else
-    if looked and free and is_missing(folder, value.get("material")):
+    is_draft = looked and free and is_missing(folder, value.get("material"))
+    if is_draft:
         material = StudyMaterial(draft_clips(value))
     else:
         material = _list_clips(folder, value, sounds, texts) if looked else StudyMaterial()
     named = _NamedMaterial(
         with_numbers(material.clips, list(map(str, value["balance"]["numbers"]))),
         problems=material.problems,
+        is_draft=is_draft,
     )
     if sounds is not None and heard:
         named.problems += sounds.problems(named.clips)
@@ -316,7 +345,8 @@ def _read_material(
     if table := value["quality"].get("clips"):
         scales = check_scales(value["blocks"][0])
         checks = read_check_clips(folder / table, folder, scales, heard=heard)
-        named.checks, named.problems = checks.clips, named.problems + checks.problems
+        named.checks, named.check_problems = checks.clips, checks.problems
+        named.problems += checks.problems
     return named
 
 
@@ -405,7 +435,7 @@ def _list_clips(
 
 def _build_study(value: StudyDict, named: _NamedMaterial, folder: Path) -> Study:
     systems = tuple(map(str, value["systems"]))
-    share = len(named.clips) // value["panels"]
+    share = (len(named.clips) - len(value["training_items"])) // value["panels"]
     quality = build_quality(value["quality"], named.checks)
     study = Study(
         title=value["title"],
@@ -422,6 +452,7 @@ def _build_study(value: StudyDict, named: _NamedMaterial, folder: Path) -> Study
         anchors=tuple(named.anchors),
         anchor_folder=value.get("anchors", ""),
         training=value["training"],
+        training_items=tuple(map(str, value["training_items"])),
         language=value["language"],
         wordings=value["wordings"],
         instructions=value["instructions"],
@@ -439,6 +470,8 @@ def _build_study(value: StudyDict, named: _NamedMaterial, folder: Path) -> Study
         juries=tuple(Jury(str(name), count) for name, count in value["juries"].items()),
         quality=quality,
         hearing=build_hearing(value.get("hearing")),
+        recordings=build_recordings(value["recordings"]),
+        recording_display=build_display(value["recording_display"]),
     )
     return with_digest(
         _add_playlists(study, folder / value["rows"]) if value.get("rows") else study

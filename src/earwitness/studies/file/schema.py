@@ -17,8 +17,13 @@ from earwitness.studies.study import (
     ANALYSIS_INTERVALS,
     ANALYSIS_TESTS,
     DEFAULT_SOUND_PATTERN,
+    FREQUENCY_AXES,
     LENGTH_POLICIES,
     PAD_LENGTHS,
+    PALETTES,
+    POOLINGS,
+    RECORDING_VIEWS,
+    SPEECH_TREATMENTS,
 )
 from earwitness.studies.trials import KINDS
 from earwitness.studies.wording import LANGUAGES
@@ -366,6 +371,76 @@ class DeviceKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     ] = DEFAULT_DEVICE_TRIES
 
 
+# --- Long recordings -----------------------------------------------------------------------------
+
+
+PathList = Annotated[list[str], NonEmpty]
+
+
+class RecordingKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A long recording: its files, its clock and its speech."""
+
+    files: Annotated[
+        str | PathList,
+        Meta(description="audio files and folders of consecutive files, which form one timeline"),
+    ]
+    start: Annotated[
+        str, Meta(description="start time of the first file, ISO 8601 (default: from file names)")
+    ] = ""
+    zone: Annotated[
+        str, Meta(description="time zone of file names and start, such as Europe/Paris")
+    ] = ""
+    shown: Annotated[
+        str, Meta(description="time zone of displayed times (default: the same as zone)")
+    ] = ""
+    hour_gap: Annotated[
+        Amount, Meta(description="length of silences that separate hours, in seconds (0: none)")
+    ] = 0
+    speech: Annotated[
+        str,
+        choice_of("speech", SPEECH_TREATMENTS),
+        Meta(description="passages with speech: keep, play backwards (reverse), or silence (mute)"),
+    ] = SPEECH_TREATMENTS[0]
+    labels: Annotated[
+        str | PathList | UnsetType,
+        Meta(description="files of labels to show: Audacity, Raven, CSV, or picks of a skim"),
+    ] = UNSET
+
+
+class DisplayKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """How long recordings are shown, the same for all listeners."""
+
+    pooling: Annotated[
+        str,
+        choice_of("pooling", POOLINGS),
+        Meta(description="level of a pixel: the largest or the mean level of its time span"),
+    ] = POOLINGS[0]
+    view: Annotated[
+        str,
+        choice_of("view", RECORDING_VIEWS),
+        Meta(description="levels, or false colours of acoustic indices where whole hours are seen"),
+    ] = RECORDING_VIEWS[0]
+    frequency: Annotated[
+        str, choice_of("frequency", FREQUENCY_AXES), Meta(description="frequency axis")
+    ] = FREQUENCY_AXES[0]
+    gain_db: Annotated[
+        float, number_range(-60, 60), Meta(description="added to all displayed levels, in dB")
+    ] = 0
+    range_db: (
+        Annotated[
+            tuple[float, float],
+            Meta(
+                description="levels at the ends of the colour scale, in dB (default: from the "
+                "recording)"
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    palette: Annotated[
+        str, choice_of("palette", PALETTES), Meta(description="colours of levels")
+    ] = PALETTES[0]
+
+
 # --- The study file ------------------------------------------------------------------------------
 
 
@@ -414,6 +489,10 @@ class StudyKeys(Struct, kw_only=True, forbid_unknown_fields=True):
         whole_range(0),
         Meta(description="number of practice trials, with clips not heard later"),
     ] = 0
+    training_items: Annotated[
+        NameList,
+        Meta(description="clips of practice trials only (default: any clips not heard later)"),
+    ] = []
     feedback: Annotated[
         bool, Meta(description="whether listeners see the expected answers after practice trials")
     ] = False
@@ -477,6 +556,16 @@ class StudyKeys(Struct, kw_only=True, forbid_unknown_fields=True):
         HearingKeys | UnsetType,
         Meta(description="digit-triplet hearing test in noise before the first trial"),
     ] = UNSET
+    recordings: Annotated[
+        dict[str, str | PathList | RecordingKeys],
+        Meta(
+            description="long recording of an item, by item, which listeners can browse in its "
+            "trials: a path, a list of paths, or keys"
+        ),
+    ] = {}
+    recording_display: Annotated[
+        DisplayKeys, Meta(description="how long recordings are shown to all listeners")
+    ] = field(default_factory=DisplayKeys)
     balance: Annotated[
         BalanceKeys, Meta(description="covariates on which subsets are balanced")
     ] = field(default_factory=BalanceKeys)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,7 @@ class _Reading:
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     shuffled: bool = False
+    without_reference: bool = False  # whether no page of type mushra has a reference
 
     def add_problem(self, path: str, message: str, remedy: str = "") -> None:
         self.problems.append(self.file.problem(Fault(path, message, remedy)))
@@ -99,6 +101,7 @@ def read_webmushra(
         reading.add_problem("pages", "required: a webMUSHRA configuration has a list of pages")
     else:
         _flatten(reading, value["pages"], "pages")
+    reading.without_reference = _lacks_references(reading)
     for path, page in reading.pages:
         _check_page(reading, path, page)
     studies = [] if reading.problems else list(_build_studies(reading, listeners))
@@ -149,7 +152,7 @@ def _check_page(reading: _Reading, path: str, page: PageConfig) -> None:
         reading.add_problem(f"{path}.stimuli", "must name an audio file for each system")
         return
     named = {f"stimuli.{name}": file for name, file in stimuli.items()}
-    if _needs_reference(page):
+    if _needs_reference(reading, page):
         named[REFERENCE] = page.get(REFERENCE)
     for key, file in named.items():
         if not isinstance(file, str):
@@ -163,10 +166,20 @@ def _check_page(reading: _Reading, path: str, page: PageConfig) -> None:
             )
 
 
-def _needs_reference(page: PageConfig) -> bool:
+def _lacks_references(reading: _Reading) -> bool:
+    """Return whether no page of type mushra has a reference, misspelt or filtered as an anchor."""
+    pages = [page for _, page in reading.pages if page["type"] == "mushra"]
+    return bool(pages) and not any(
+        get_close_matches(REFERENCE, map(str, page)) or _anchor_names(page) for page in pages
+    )
+
+
+def _needs_reference(reading: _Reading, page: PageConfig) -> bool:
     """Return whether trials need the reference; a single stimulus is compared with it."""
+    if page["type"] == "mushra":
+        return not reading.without_reference
     alone = page["type"] == "paired_comparison" and len(page["stimuli"]) == 1
-    return alone or page["type"] in ("mushra", "bs1116")
+    return alone or page["type"] == "bs1116"
 
 
 def _build_studies(reading: _Reading, listeners: int) -> Iterator[ImportedStudy]:
@@ -227,7 +240,7 @@ def _build_study(
         "blocks": [block],
         "instructions": _instructions(reading, kind),
         "forms": {"after": list(_form_questions(reading))},
-        **({REFERENCE: REFERENCE} if _needs_reference(first) else {}),
+        **({REFERENCE: REFERENCE} if _needs_reference(reading, first) else {}),
         **({"wordings": wordings} if wordings else {}),
     }
     return ImportedStudy(
@@ -239,7 +252,11 @@ def _build_block(
     reading: _Reading, kind: str, page: PageConfig, anchors: list[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     if kind == "mushra":
-        return {"kind": "mushra", "parameters": {"anchors": anchors}}, {}
+        parameters: dict[str, Any] = {"anchors": anchors}
+        if reading.without_reference:
+            parameters |= {"open_reference": False, "hidden_reference": False}
+            reading.notes.append("no page of type mushra has a reference, so the study has none")
+        return {"kind": "mushra", "parameters": parameters}, {}
     if kind == "bs1116":
         return {"kind": "bs1116"}, {}
     if kind == "paired_comparison":
@@ -272,7 +289,7 @@ def _likert_labels(reading: _Reading, page: PageConfig) -> list[str]:
 def _clip_row(reading: _Reading, page: PageConfig) -> Row:
     root = reading.root
     files = {f"file.{name}": str(root / path) for name, path in page["stimuli"].items()}
-    if _needs_reference(page):
+    if _needs_reference(reading, page):
         files[f"file.{REFERENCE}"] = str(root / page[REFERENCE])
     return {"name": str(page["id"]), **files}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -18,8 +19,8 @@ from earwitness.studies.analysis.pipeline import RatingSet
 from earwitness.studies.analysis.settings import AnalysisSettings, known_scales, parse_anchors
 from earwitness.studies.answers import SIMULATED_TIMESTAMP
 from earwitness.studies.design.report import study_procedure
-from earwitness.studies.device import device_hits
-from earwitness.studies.pages import DEVICE_PAGE
+from earwitness.studies.device import PlaybackCounts, count_marked, device_hits
+from earwitness.studies.pages import DEVICE_PAGE, counted_trials
 from earwitness.studies.quality import QualityEvidence, evidence_of_answers
 from earwitness.studies.ratings.columns import AUTO_LAYOUT, KnownNames, Limit
 from earwitness.studies.ratings.from_answers import (
@@ -38,7 +39,7 @@ from earwitness.studies.rubric_totals import (
     with_totals,
 )
 from earwitness.studies.screening import DeviceHits
-from earwitness.studies.study import ALL_SCALES, STORE_FILE_NAME, Study
+from earwitness.studies.study import ALL_SCALES, STORE_FILE_NAME, Design, Study
 from earwitness.studies.trials import block_kind
 
 # --- Checks of file kinds ------------------------------------------------------------------------
@@ -351,6 +352,20 @@ def device_results(study: Study, answers: Iterable[Answer]) -> dict[Who, DeviceH
     }
 
 
+def marked_plays(design: Design, answers: Iterable[Answer]) -> dict[Who, PlaybackCounts]:
+    """Return playback counts of listeners with answers that the server has marked.
+
+    A file of answers has these marks, but no other record of playback.
+    """
+    trials = {plan.listener: counted_trials(plan) for plan in design.plans}
+    counts, marked = defaultdict[Who, list[PlaybackCounts]](list), set[Who]()
+    for answer in answers:
+        if (trial := trials.get(answer.listener, {}).get(answer.page)) is not None:
+            counts[answer.listener].append(count_marked(design.study, trial, answer.unheard))
+            marked |= {answer.listener} if answer.unheard else set()
+    return {who: PlaybackCounts(*map(sum, zip(*counts[who], strict=True))) for who in marked}
+
+
 def form_groups(study: Study, answers: Iterable[Answer]) -> dict[str, Grouping]:
     """Return the answers of listeners to form questions, by question."""
     asked = {question.name for question in (*study.before, *study.after)}
@@ -447,20 +462,21 @@ def read_rating_set(
     """
     check_ratings(files, None)
     collection, simulated = RatingCollection(study_groups(plan)), False
-    devices = dict[Who, DeviceHits]()
+    devices, plays = dict[Who, DeviceHits](), dict[Who, PlaybackCounts]()
     for path in files:
         if _has_answers(path):
             name = path.name if isinstance(path, RecordSource) else str(path)
             if plan is None:
                 raise UsageError(f"{name} contains answers — name the study file too")
             content = _read_content(path)
-            _, answers = study_answers(plan, name, content)
+            design, answers = study_answers(plan, name, content)
             rated = ratings_from_answers(plan, answers, name)
             file = Input(name, hashlib.sha256(content).hexdigest(), len(content))
             collection.add_answers(settings.rubric, rated, file, settings.blank)
             collection.join(form_groups(plan, answers.values()), name)
             collection.answers += answers.values()
             devices |= device_results(plan, answers.values())
+            plays |= marked_plays(design, answers.values())
             collection.comments += comments_from_answers((one, None) for one in answers.values())
             simulated |= any(answer.at == SIMULATED_TIMESTAMP for answer in answers.values())
         else:
@@ -472,6 +488,7 @@ def read_rating_set(
     return replace(
         material,
         simulated=simulated,
+        plays=plays,
         devices=devices,
         groups={**collection.study_groups, **collection.groups},
         captions={**material.captions, **collection.captions},

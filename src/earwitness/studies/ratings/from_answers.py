@@ -95,7 +95,7 @@ def study_summaries(study: StudySource, answers: str | PathLike[str]) -> list[di
     -------
     list of dict
         item, words (with times, if known) and references of every item that has a summary; the
-        annotator is the number of the listener. Practice is left out.
+        annotator is the number of the listener. Practice and repeated trials are left out.
 
     Raises
     ------
@@ -117,16 +117,21 @@ def study_summaries(study: StudySource, answers: str | PathLike[str]) -> list[di
     if all(block.kind != WordsKind.name for block in plan.blocks):
         raise UsageError(f"the study has no {WordsKind.name} trials, so it has no summaries")
     ratings_from_answers(plan, lines, str(answers))  # refuses invalid answers
-    made: dict[str, list[dict[str, Any]]] = {}
+    made: dict[str, dict[int, list[int]]] = {}
     for answer in sorted(lines.values(), key=lambda one: one.listener):
-        if answer.heard is not None and answer.page[:1].isdigit():
-            positions = answer.values.get(POSITIONS_FIELD)
-            if positions is not None:
-                person = {"annotator": str(answer.listener), POSITIONS_FIELD: positions}
-                made.setdefault(answer.heard["item"], []).append(person)
+        positions = answer.values.get(POSITIONS_FIELD)
+        if answer.heard is not None and answer.page[:1].isdigit() and positions is not None:
+            made.setdefault(answer.heard["item"], {}).setdefault(answer.listener, positions)
     names = [clip.name for clip in plan.material if clip.name in made]
     return [
-        {"item": name, "words": _word_entries(plan.transcript(name)), "references": made[name]}
+        {
+            "item": name,
+            "words": _word_entries(plan.transcript(name)),
+            "references": [
+                {"annotator": str(listener), POSITIONS_FIELD: positions}
+                for listener, positions in made[name].items()
+            ],
+        }
         for name in names
     ]
 
@@ -267,8 +272,17 @@ class _AnsweredPages:
             return None
         block, place = self._session_blocks[session - 1]
         scales = scale_orders(self.study, block, answer.listener)[place]
+        if part == TRAINING_PAGES:
+            scales = self._practice_scales(scales, answer.page)
         against = self._against[block].get(frozenset(systems), "")
         return Trial(item, systems, scales, block, target, against)
+
+    def _practice_scales(self, scales: tuple[str, ...], page: str) -> tuple[str, ...]:
+        """Return the scales of a practice trial; a practice clip may be divided into trials."""
+        block, number = self.study.blocks[0], page.rpartition(".")[2]
+        sample = Trial("", block.systems[: block.heard], scales)
+        trials = block_kind(block).practice_trials([sample])
+        return trials[(int(number) - 1) % len(trials)].scales if number.isdecimal() else scales
 
     def _is_listener(self, number: int) -> bool:
         return number in self._plans if self._plans else 0 < number <= self.study.listeners
@@ -342,6 +356,11 @@ def comments_from_answers(
         texts += [
             (system, answer.values.get(f"{letter}.{COMMENT_FIELD}"))
             for letter, system in zip(LETTERS, systems, strict=False)
+        ]
+        texts.append((" – ".join(systems), answer.values.get(COMMENT_FIELD)))
+        texts += [
+            (system, answer.values.get(f"{COMMENT_FIELD}_{number}"))
+            for number, system in enumerate(systems, 1)
         ]
         for system, text in texts:
             if isinstance(text, str) and text.strip():

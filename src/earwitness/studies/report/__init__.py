@@ -36,6 +36,7 @@ from earwitness.studies.report.means import (
     rated_clause,
     vote_methods,
 )
+from earwitness.studies.report.plane import plane_headlines, plane_sections
 from earwitness.studies.report.rubric import fault_sections, rubric_headlines, rubric_sections
 from earwitness.studies.report.screening import (
     all_failed,
@@ -84,6 +85,7 @@ def _terminal_hint(sections: Sequence[Section]) -> str:
 def _all_sections(results: Results) -> Iterator[Section]:
     if lines := shorten_topics(list(_headlines(results)), MAX_SUMMARY_LINES):
         yield summary_section(lines)
+    yield from plane_sections(results)
     yield from mean_sections(results)
     yield from difference_sections(results)
     yield from equivalence_sections(results)
@@ -116,6 +118,7 @@ def _headlines(results: Results) -> Iterator[Topic]:
     yield Topic("", changes)
     yield Topic("differences between systems", findings[1:])
     yield Topic("equivalence", list(equivalence_headlines(results)))
+    yield Topic("the TC/SD plane", list(plane_headlines(results)))
     yield Topic("groups", list(group_headlines(results)))
     yield Topic("the rubric", list(rubric_headlines(results)))
     yield Topic("screening", list(screening_headlines(results)))

@@ -20,6 +20,7 @@ from earwitness.studies.report.means import (
     mean_tables,
     vote_methods,
 )
+from earwitness.studies.report.plane import plane_methods, plane_tables
 from earwitness.studies.report.rubric import rubric_methods, rubric_tables
 from earwitness.studies.report.screening import screening_methods, screening_tables
 from earwitness.studies.results import Results
@@ -48,6 +49,7 @@ def _methods_sentences(results: Results) -> Iterator[str]:
     yield from mean_methods(results)
     yield from difference_methods(results)
     yield from equivalence_methods(results)
+    yield from plane_methods(results)
     yield from group_methods(results)
     yield from choice_methods(results)
     yield from agreement_methods(results)
@@ -86,6 +88,7 @@ TABLE_FILES = (
     *("agreement.csv", "subjects.csv", "effects.csv", "doubled.csv", "stimuli.csv"),
     *("modelled.csv", "equivalences.csv", "groups.csv", "group_contrasts.csv"),
     *("interactions.csv", "correlations.csv", "faults.csv", "without_faults.csv"),
+    *("plane.csv", "plane_listeners.csv", "plane_correlation.csv", "plane_methods.csv"),
 )
 
 
@@ -101,6 +104,7 @@ def results_tables(results: Results) -> dict[str, TableRows]:
         **equivalence_tables(results),
         **group_tables(results),
         **rubric_tables(results),
+        **plane_tables(results),
     }
     ordered = sorted(tables.items(), key=lambda table: TABLE_FILES.index(table[0]))
     return {name.removesuffix(".csv"): table for name, table in ordered if table[1]}

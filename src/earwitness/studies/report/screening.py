@@ -58,8 +58,10 @@ def all_failed(results: Results) -> bool:
 def failure_clause(results: Results) -> str:
     """Return the clause that every listener failed screening."""
     names = [*dict.fromkeys(verdict.rule for verdict in results.screened if not verdict.kept)]
-    who = count_text(len(results.failed), "listener", "listeners")
     what = join_names(names, MAX_LISTED_NAMES) if names else "screening"
+    if len(results.failed) == 1:
+        return f"the only listener failed {what}, and is kept"
+    who = count_text(len(results.failed), "listener", "listeners")
     return f"all {who} failed {what}, so all are kept"
 
 
@@ -156,6 +158,10 @@ def _hasty_condition(limits: Limits) -> str:
     )
 
 
+def _device_condition(limits: Limits) -> str:
+    return f"less than {100 * limits['hits']:g} % of the rounds right in a check of the device"
+
+
 RULE_CONDITIONS: dict[str, Callable[[Limits], str]] = {
     "p808": _p808_condition,
     "bs1534": _bs1534_condition,
@@ -166,6 +172,7 @@ RULE_CONDITIONS: dict[str, Callable[[Limits], str]] = {
     "traps": _traps_condition,
     "repeats": _repeats_condition,
     "hasty": _hasty_condition,
+    "device": _device_condition,
     "hearing": lambda limits: f"speech reception threshold above {limits['max_srt']:g} dB",
 }
 

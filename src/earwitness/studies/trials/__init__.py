@@ -1,4 +1,4 @@
-"""Trial kinds by name, from ACR and P.835 to MUSHRA, rubrics and summaries, and plug-ins."""
+"""Trial kinds by name, from ACR and P.835 to MUSHRA, rubrics, summaries and skims, and plug-ins."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from earwitness.studies.study import Study, StudyBlock, Trial
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.trials.mushra import BS1116, Mushra
 from earwitness.studies.trials.pairs import AB, ABX, CCR, Preference
+from earwitness.studies.trials.plane import PlaneKind
 from earwitness.studies.trials.rubric import RubricKind
 from earwitness.studies.trials.single import ACR, DCR, P835
 from earwitness.studies.trials.words import ReadingKind, WordsKind
@@ -26,6 +27,7 @@ BUILT_IN_KINDS: tuple[type[TrialKind], ...] = (
     RubricKind,
     WordsKind,
     ReadingKind,
+    PlaneKind,
 )
 
 

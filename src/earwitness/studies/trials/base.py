@@ -13,7 +13,7 @@ from earwitness.core import Key, Rating
 from earwitness.errors import BadAnswer, UsageError
 from earwitness.studies.design.orders import PanelHistory, listener_order
 from earwitness.studies.population import Person
-from earwitness.studies.study import Scale, SpokenText, Trial
+from earwitness.studies.study import Question, Scale, SpokenText, Trial
 from earwitness.studies.wording import Wording
 
 Sound = Callable[[str, str, int], str]  # blind address of an item and system at a position
@@ -24,6 +24,7 @@ Treatment = tuple[str, ...]
 Way = tuple[tuple[str, ...], int]  # systems as presented, and the index of X
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 PLAYS_HELP = {"help": "number of times each sound may be played (0: unlimited)"}
+RESTART_HELP = {"help": "start from the beginning after switching, not at the same position"}
 
 
 # --- Kinds of trials -----------------------------------------------------------------------------
@@ -247,6 +248,20 @@ class TrialKind(ABC):
         del words, sound
         return {}
 
+    def check_question(self, words: Wording) -> Question | None:
+        """Return a question to answer correctly before the first trial; none by default."""
+        del words
+        return None
+
+    def feedback_view(self, trial: Trial, words: Wording) -> View:
+        """Return what the feedback page of a practice trial has in addition to its rows."""
+        del trial, words
+        return {}
+
+    def practice_trials(self, trials: Sequence[Trial]) -> list[Trial]:
+        """Return the practice trials, given those of practice clips; by default the same."""
+        return list(trials)
+
     def view(
         self,
         trial: Trial,
@@ -328,17 +343,27 @@ class TrialKind(ABC):
         """Return the workload of one clip with this number of systems."""
 
 
+def check_flag(name: str, value: object) -> None:
+    """Raise UsageError if a parameter is neither true nor false."""
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} must be true or false, got {value!r}")
+
+
 # --- Load, ratings and questions of a trial ------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Load:
-    """Workload: numbers of trials, sounds and questions; ``how`` explains the number of sounds."""
+    """Workload: numbers of trials, sounds and questions; ``how`` explains the number of sounds.
+
+    ``browsing`` are the seconds in which a long recording is browsed.
+    """
 
     trials: int
     sounds: int
     questions: int
     how: str
+    browsing: float = 0.0
 
 
 @dataclass(frozen=True)

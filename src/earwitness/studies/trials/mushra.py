@@ -14,6 +14,7 @@ from earwitness.studies.population import Person
 from earwitness.studies.study import Scale, Trial
 from earwitness.studies.trials.base import (
     LETTERS,
+    RESTART_HELP,
     Caption,
     Load,
     RatingFactory,
@@ -24,13 +25,11 @@ from earwitness.studies.trials.base import (
     Values,
     View,
     Way,
+    check_flag,
 )
 from earwitness.studies.wording import Wording
 
 # --- Free switching on a page of sliders ---------------------------------------------------------
-
-
-RESTART_HELP = {"help": "start from the beginning after switching, not at the same position"}
 
 
 @dataclass(frozen=True)
@@ -44,11 +43,7 @@ class SliderPage(TrialKind):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_flag("restart")
-
-    def _check_flag(self, name: str) -> None:
-        if not isinstance(value := getattr(self, name), bool):
-            raise UsageError(f"{name} must be true or false, got {value!r}")
+        check_flag("restart", self.restart)
 
     def view(
         self,
@@ -103,8 +98,8 @@ class Mushra(SliderPage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_flag("open_reference")
-        self._check_flag("hidden_reference")
+        check_flag("open_reference", self.open_reference)
+        check_flag("hidden_reference", self.hidden_reference)
         anchors: object = self.anchors
         if not isinstance(anchors, list | tuple) or not all(
             isinstance(name, str) and name for name in anchors

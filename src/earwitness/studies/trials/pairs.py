@@ -15,6 +15,7 @@ from earwitness.studies.population import Person
 from earwitness.studies.study import Scale, Trial
 from earwitness.studies.trials.base import (
     PLAYS_HELP,
+    RESTART_HELP,
     Caption,
     Load,
     RatingFactory,
@@ -25,6 +26,7 @@ from earwitness.studies.trials.base import (
     Values,
     View,
     Way,
+    check_flag,
 )
 from earwitness.studies.wording import Wording
 
@@ -102,9 +104,6 @@ class PairKind(TrialKind):
 # --- Free switching between two sounds -----------------------------------------------------------
 
 
-RESTART_HELP = {"help": "start from the beginning after switching, not at the same position"}
-
-
 @dataclass(frozen=True)
 class SwitchedPairKind(PairKind):
     """A trial presents two sounds, and perhaps X, with free switching between them."""
@@ -116,8 +115,7 @@ class SwitchedPairKind(PairKind):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.restart, bool):
-            raise UsageError(f"restart must be true or false, got {self.restart!r}")
+        check_flag("restart", self.restart)
 
     def view(
         self,

@@ -27,6 +27,7 @@ from earwitness.studies.trials.base import (
     Values,
     View,
     Way,
+    check_flag,
 )
 from earwitness.studies.wording import Wording
 
@@ -51,7 +52,7 @@ class TextKind(TrialKind):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_flag("audio", self.audio)
+        check_flag("audio", self.audio)
 
     def with_transcript(self, transcript: SpokenText) -> Self:
         kind = copy(self)
@@ -62,11 +63,6 @@ class TextKind(TrialKind):
         """Return the recording of the transcript, if it is played."""
         del words, reference
         return [(min(trial.systems), "")] * self.audio
-
-
-def _check_flag(name: str, value: object) -> None:
-    if not isinstance(value, bool):
-        raise UsageError(f"{name} must be true or false, got {value!r}")
 
 
 # --- Extraction of words -------------------------------------------------------------------------
@@ -122,7 +118,7 @@ class WordsKind(TextKind):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("enforce", "highlight"):
-            _check_flag(name, getattr(self, name))
+            check_flag(name, getattr(self, name))
         for name, least in (("ratio", 0.0), ("tolerance", -1.0)):
             value = getattr(self, name)
             right = isinstance(value, int | float) and not isinstance(value, bool)

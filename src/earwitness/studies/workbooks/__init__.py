@@ -73,6 +73,6 @@ def study_import_xlsx(
         from earwitness.studies.workbooks.to_answers import study_import_answers
 
         return study_import_answers(study, files, faults=faults)
-    from earwitness.studies.workbooks.to_answers import study_enter
+    from earwitness.studies.workbooks.to_answers import enter_workbooks
 
-    return study_enter(study, files, db, replace=replace, faults=faults)
+    return enter_workbooks(study, files, db, replace=replace, faults=faults)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from earwitness.core import Answer, StrPath
 from earwitness.errors import BadAnswer, InputError, Problem, UsageError, nearest, whole_characters
@@ -65,6 +65,37 @@ class JudgedPage:
     answer: Answer
     rows: tuple[JudgedRow, ...]
     meta: Mapping[str, Any]
+
+    def find_conflict(self, remedy: str) -> Problem:
+        """Return the problem that the page has a different answer from the browser."""
+        row = self.rows[0]
+        return row_problem(row, row.place.cell, conflict_text("clip", row.record), remedy)
+
+
+def conflict_text(noun: str, name: str) -> str:
+    """Return the message on a page that was answered differently in a browser."""
+    return f'{noun} "{name}" has a different answer from the browser'
+
+
+class ReturnedPage(Protocol):
+    """Answer to a page from a returned file, with the metadata to store."""
+
+    @property
+    def answer(self) -> Answer: ...
+    @property
+    def meta(self) -> Mapping[str, Any]: ...
+    def find_conflict(self, remedy: str) -> Problem: ...
+
+
+class ReturnedAnswers(Protocol):
+    """Answers of returned files, and the file of each listener by number."""
+
+    @property
+    def study(self) -> Study: ...
+    @property
+    def pages(self) -> Sequence[ReturnedPage]: ...
+    @property
+    def sources(self) -> Mapping[int, str]: ...
 
 
 @dataclass(frozen=True)
@@ -323,7 +354,7 @@ class WorkbookEntryResult:
     unchanged: int
 
 
-def study_enter(
+def enter_workbooks(
     study: StudySource,
     files: Sequence[StrPath],
     db: StrPath,
@@ -343,14 +374,17 @@ def study_enter(
 
 
 def enter_answers(
-    store: Store, matched: MatchedAnswers, remedy: str, *, replace: bool = False
+    store: Store, matched: ReturnedAnswers, remedy: str, *, replace: bool = False, token: str = ""
 ) -> Future[tuple[AnswerChange, ...]]:
-    """Store answers in one transaction; ``remedy`` is shown for conflicting answers."""
+    """Store answers in one transaction; ``remedy`` is shown for conflicting answers.
+
+    If ``token`` is given, they are stored only if it is still that of the listener.
+    """
     from earwitness.store.answers import change_answers
 
     study, numbers = matched.study, sorted(matched.sources)
     decide = _Decide(matched, remedy, replace)
-    return store.write(change_answers, study.digest, study.title, numbers, decide)
+    return store.write(change_answers, study.digest, study.title, numbers, decide, token)
 
 
 def entry_result(matched: MatchedAnswers, changes: Sequence[AnswerChange]) -> WorkbookEntryResult:
@@ -364,7 +398,7 @@ def entry_result(matched: MatchedAnswers, changes: Sequence[AnswerChange]) -> Wo
 class _Decide:
     """Decides which answers to store; raises InputError with all conflicts."""
 
-    matched: MatchedAnswers
+    matched: ReturnedAnswers
     remedy: str
     replace: bool
 
@@ -378,7 +412,7 @@ class _Decide:
             if last is not None and counts and _is_same_answer(last, page.answer.values):
                 continue
             if last is not None and counts and not (self.replace or _is_from_workbook(last)):
-                problems.append(_conflict_problem(page, self.remedy))
+                problems.append(page.find_conflict(self.remedy))
             supersedes = last.id if last is not None and counts else ""
             id = _answer_id(page, "" if last is None else last.id)
             changes.append(AnswerChange(page.answer, id, supersedes, page.meta))
@@ -404,11 +438,13 @@ def _is_from_workbook(submitted: SubmittedAnswer) -> bool:
 
 
 def _is_same_answer(submitted: SubmittedAnswer, values: Mapping[str, Any]) -> bool:
-    """Return whether a stored answer equals a workbook; texts from a browser may be missing."""
+    """Return whether a stored answer equals a file's; texts from a browser may be missing."""
     stored, new = _answered_values(submitted.answer.values), _answered_values(values)
     if not _is_from_workbook(submitted):
         stored = {
-            name: value for name, value in stored.items() if name in new or not _is_text(name)
+            name: value
+            for name, value in stored.items()
+            if name in new or not (_is_text(name) or isinstance(value, str))
         }
     return stored == new
 
@@ -421,13 +457,7 @@ def _is_text(name: str) -> bool:
     return name == SYNTHESIZED_FIELD or name.endswith(f".{COMMENT_FIELD}")
 
 
-def _conflict_problem(page: JudgedPage, remedy: str) -> Problem:
-    row = page.rows[0]
-    message = f'clip "{row.record}" has a different answer from the browser'
-    return row_problem(row, row.place.cell, message, remedy)
-
-
-def _answer_id(page: JudgedPage, last: str) -> str:
+def _answer_id(page: ReturnedPage, last: str) -> str:
     """Return an ID that is the same for repeated imports of the same answer."""
     answer = page.answer
     content = [

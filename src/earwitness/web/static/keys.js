@@ -47,6 +47,7 @@ function pressed(event) {
   const other = event.ctrlKey || event.altKey || event.metaKey || event.getModifierState("AltGraph");
   if ((other && !anywhere) || event.isComposing) return;
   keyboard = true;
+  if (event.defaultPrevented) return; // the page has handled it
   const element = event.target instanceof Element ? event.target : document.body;
   if (document.querySelector("dialog[open], main[inert]")) return;
   const digit = digitOf(event);

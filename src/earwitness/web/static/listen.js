@@ -22,7 +22,7 @@ import { Volume } from "./volume.js";
 /** Pages other than trials. The view of a trial names its own script.
  * @type {Record<string, (view: any, at: PageContext) => unknown>} */
 const PAGES = { consent: pages.consent, text: pages.text, rest: pages.rest, feedback: pages.feedback,
-  end: pages.end, form: showForm, device: showDevice, examples: showExamples };
+  end: pages.end, form: showForm, check: showForm, device: showDevice, examples: showExamples };
 const AGAIN = 4000; // milliseconds between attempts to reach the server
 const SLOW = 20000; // the same if the server does not have this test
 const CALM = 400; // milliseconds before a page is replaced by "Please wait"
@@ -35,7 +35,7 @@ function claimed() {
   return claim ? { claim } : {};
 }
 
-/** The function that shows a page; undefined for a trial without a script. The shell has already
+/** The function that shows a page, which may return a function of the recording below it; undefined for a trial without a script. The shell has already
  * loaded the scripts of the study, so trials do not wait for them.
  * @param {View} view */
 async function rendererOf(view) {
@@ -163,6 +163,7 @@ class Flow {
     if (this.#elsewhere) return;
     const left = this.#left.signal;
     const view = state.page;
+    if (state.answered && location.search) history.replaceState(null, "", link); // the id is stored
     this.events.turn(view?.name ?? "", state.answered ?? 0);
     document.body.dataset.page = view?.kind ?? "none";
     document.body.dataset.name = view?.name ?? "";
@@ -192,10 +193,12 @@ class Flow {
     if (left.aborted) return undefined;
     if (!render) return show(heading(view.title), paragraphs(say("unknown_kind")));
     let sent = false;
+    let stopRecording = () => {};
     /** @type {PageContext["answer"]} */
     const answer = async (values, meta = {}) => {
       if (sent) return;
       sent = true;
+      stopRecording();
       const body = { id: newId(), page: view.name, values, meta, at: new Date().toISOString(),
         ...(state.answered ? {} : claimed()) };
       this.refused = "";
@@ -210,7 +213,18 @@ class Flow {
     const at = { answer, sounds, events, volume, state, left, draft: this.drafts.of(view.name, left),
       refused: this.refused === view.name, again: () => this.go() };
     if (view.sounds && volume.get() === null && typeof state.level === "number") await askLevel(state.level, at);
-    if (!left.aborted) await render(resolved(view, link), at);
+    const found = resolved(view, link);
+    const attach = left.aborted ? undefined : await render(found, at);
+    if (!found.recording || left.aborted) return undefined;
+    try {
+      const { showRecording } = await import("./full_recording.js");
+      if (left.aborted) return undefined;
+      const recording = showRecording(found.recording, at);
+      stopRecording = recording.stop;
+      if (typeof attach === "function") attach(recording);
+    } catch {
+      if (!left.aborted) this.away("unreachable");
+    }
     return undefined;
   }
 

@@ -119,22 +119,24 @@ export function feedback(view, { answer }) {
 /** @param {{ title?: string }} view
  * @param {Pick<PageContext, "state" | "again">} at */
 export function end(view, { state, again }) {
+  const results = ownResults(state.results ?? []);
+  const close = state.done ? make("p", { class: "told" }, say("close_told")) : null;
   const told = state.done
-    ? [make("p", { class: "told saved" }, say("all_saved")), state.code ? completion(state.code) : null,
-      make("p", { class: "told" }, say("close_told"))]
-    : make("p", { class: "told" }, say("not_counted"));
-  show(heading(view.title ?? say("end")), make("section", { class: "card end" }, told), ownResults(state.results ?? []),
-    state.done ? null : button(say("try_now"), again, { main: true }));
+    ? [make("p", { class: "told saved" }, say("all_saved")), state.code ? completion(state.code, Boolean(state.service)) : null]
+    : [make("p", { class: "told" }, say("not_counted"))];
+  show(heading(view.title ?? say("end")), make("section", { class: "card end" }, told, results ? null : close), results,
+    results && close, state.done ? null : button(say("try_now"), again, { main: true }));
 }
 
-/** The completion code, with what to do with it.
- * @param {string} code */
-function completion(code) {
+/** The completion code, with what to do with it: listeners with the id of a service paste it there.
+ * @param {string} code
+ * @param {boolean} service */
+function completion(code, service) {
   const shown = make("output", { class: "code", "aria-label": say("code") }, code);
   const copied = make("p", { class: "said", role: "status" });
   const act = async () => void (copied.textContent = (await copy(shown)) ? say("code_copied") : "");
   return make("div", { class: "completion" }, make("p", { class: "told" }, say("code")), shown,
-    button(say("code_copy"), act, { main: true }), copied, make("p", { class: "told" }, say("code_told")));
+    button(say("code_copy"), act, { main: true }), copied, make("p", { class: "told" }, say(service ? "code_told" : "code_unasked")));
 }
 
 /** Copy the text of an element, which stays selected; returns whether that was possible. Pages without

@@ -4,7 +4,7 @@
 import { announce, make } from "./dom.js";
 import { firstGap, isWhole, joined } from "./heard_spans.js";
 import { say } from "./messages.js";
-import { problemOf } from "./sound.js";
+import { interruptions, problemOf } from "./sound.js";
 
 /** @import { PageContext, Span } from "./types.d.ts" */
 
@@ -73,6 +73,7 @@ export class Player {
     const stop = new AbortController();
     const { left, sounds } = this.at;
     left.addEventListener("abort", () => stop.abort(), { signal: stop.signal });
+    interruptions.addEventListener("interrupt", () => stop.abort(), { signal: stop.signal });
     this.#stop = stop;
     this.#failure = "";
     this.skipped = false;

@@ -4,17 +4,20 @@
 /** @import { State, View } from "./types.d.ts" */
 /** @import { Volume } from "./volume.js" */
 
-/** The address of a sound below this link, whatever its original prefix.
+/** The address of a sound or recording below this link, whatever its original prefix.
  * @param {string} address
- * @param {string} link */
-const below = (address, link) => link + address.slice(address.indexOf("/sound/"));
+ * @param {string} link
+ * @param {"/sound/" | "/recording/"} part */
+const below = (address, link, part = "/sound/") => link + address.slice(address.indexOf(part));
 
-/** The view with sound addresses below this link.
+/** The view with addresses of sounds and of its recording below this link.
  * @param {View} view
  * @param {string} link */
 export function resolved(view, link) {
   const sounds = view.sounds?.map((one) => ({ ...one, address: below(one.address, link) }));
-  return sounds ? { ...view, sounds } : view;
+  const { recording } = view;
+  return { ...view, ...(sounds ? { sounds } : {}),
+    ...(recording ? { recording: { ...recording, address: below(recording.address, link, "/recording/") } } : {}) };
 }
 
 /** Decode the sounds of this trial, then of the next.

@@ -5,7 +5,7 @@ import { announce } from "./dom.js";
 import { covered } from "./heard_spans.js";
 import { say } from "./messages.js";
 import { Player } from "./player.js";
-import { newPlay, readDraft } from "./trial.js";
+import { addPlayed, newPlay, readDraft } from "./trial.js";
 
 /** @import { PlayerListener } from "./player.js" */
 /** @import { Trial } from "./trial.js" */
@@ -22,7 +22,7 @@ export async function readRecordingDraft(view, at, empty) {
   if (at.refused) {
     Object.assign(draft, { plays: [], spans: null }); // the server may have rejected the plays
     await at.draft.write(draft);
-  } else if (!draft.plays.some((play) => play.ended)) draft.plays.unshift(...(view.played ?? [])); // from another device
+  } else addPlayed(view, draft);
   return draft;
 }
 

@@ -42,6 +42,14 @@ export function fade(gain, start, seconds, length = FADE) {
   gain.setValueCurveAtTime(FALL, start + seconds - part, part);
 }
 
+/** Fires `interrupt` when a sound starts that is not a sound of the page, such as a long recording. */
+export const interruptions = new EventTarget();
+
+/** Stop all sounds of the page. */
+export function interrupt() {
+  interruptions.dispatchEvent(new Event("interrupt"));
+}
+
 /** Fetch the bytes of a sound; an error reported by our server is not a network error.
  * @param {string} address */
 async function fetched(address) {
@@ -65,6 +73,8 @@ export class Sounds {
   /** Common sample rate of the audio files of the study in hertz; 0 if they differ. To be set before
    * the first sound is loaded. */
   rate = 0;
+  /** Called before a sound of the page starts. */
+  onwake = () => {};
 
   get context() {
     return this.#open().context;
@@ -143,6 +153,7 @@ export class Sounds {
 
   /** Start the audio context, which browsers allow only after a click or a key. */
   async wake() {
+    this.onwake();
     const context = this.context;
     const isRunning = () => context.state === "running";
     if (isRunning()) return;
@@ -215,6 +226,7 @@ export class Sounds {
       const over = () => {
         clearInterval(timer);
         left.removeEventListener("abort", cut);
+        interruptions.removeEventListener("interrupt", cut);
         watch.look();
         done({ heard: heard(), underruns: watch.underruns });
       };
@@ -225,6 +237,7 @@ export class Sounds {
         if (watch.still > STUCK) cut();
       }, LOOK);
       left.addEventListener("abort", cut);
+      interruptions.addEventListener("interrupt", cut);
       source.onended = over;
     });
   }

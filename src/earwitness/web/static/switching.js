@@ -4,10 +4,12 @@
 // A cross-fade is a signal in the graph itself: a source that rises from 0 to 1 as a raised cosine
 // and stays there. It is added to the gain of the new sound and subtracted from that of the old one,
 // so the gains always add up to 1, fades may overlap, and no time has to be scheduled ahead: a fade
-// starts with the next block of samples that the browser renders.
+// starts with the next block of samples that the browser renders. The fades to all other sounds are
+// connected in advance. A switch only starts one of them: while a graph is being changed, the browser
+// may render a whole output buffer, by which the switch would be late.
 
 import { covered, isWhole, joined } from "./heard_spans.js";
-import { FALL, STUCK, Watch } from "./sound.js";
+import { FALL, STUCK, Watch, interruptions } from "./sound.js";
 
 /** @import { Play, Span } from "./types.d.ts" */
 /** @import { Sounds } from "./sound.js" */
@@ -24,7 +26,9 @@ const LOOK = 50; // milliseconds between updates
  * @typedef {{ when: number, from: number, start: number, length: number, looped: boolean,
  *   gains: Map<number, GainNode>, sources: AudioBufferSourceNode[] }} Run */
 /** One sound of a run while it is heard; `level` is added to its gain.
- * @typedef {{ run: Run, level: GainNode, control: AudioBufferSourceNode | null }} Turn */
+ * @typedef {{ run: Run, index: number, level: GainNode, control: AudioBufferSourceNode | null }} Turn */
+/** A connected cross-fade to a turn, or to silence; `inverse` subtracts it from the turn before.
+ * @typedef {{ turn: Turn | null, control: AudioBufferSourceNode, inverse: GainNode | null }} Cross */
 /** A turn that fades out until `over`, on the clock.
  * @typedef {{ turn: Turn, inverse: GainNode, over: number }} Fading */
 /** @typedef {{ began?(play: Play): void, moved?(play: Play, before: number): void, ended?(play: Play): void,
@@ -79,6 +83,8 @@ export class Switching {
   #turn = null;
   /** @type {Fading[]} */
   #fading = [];
+  /** @type {Map<number, Cross>} */
+  #ready = new Map(); // cross-fades from the current turn to the other sounds
   /** @type {{ start: number, end: number, buffers: Map<number, AudioBuffer> } | null} */
   #region = null;
   /** @type {AudioBuffer | null} */
@@ -118,6 +124,7 @@ export class Switching {
     this.#open = addresses.map((_, n) => (this.spans[n].length
       ? (plays.findLast((play) => play.sound === n && !play.ended) ?? null) : null));
     left.addEventListener("abort", () => this.pause());
+    interruptions.addEventListener("interrupt", () => this.pause(), { signal: left });
   }
 
   // --- State ---
@@ -199,12 +206,13 @@ export class Switching {
    * @param {number} index */
   switchTo(index) {
     if (index === this.current || this.isSpent(index)) return;
+    const ready = this.#ready.get(index);
+    if (ready) this.#start(ready, 0); // before anything that takes time
     this.#count();
     this.current = index;
+    this.#complete[index] = false;
     if (this.restart) this.#position = this.#region?.start ?? 0;
-    const run = this.#run;
-    if (run && this.restart) this.#launch(this.#position);
-    else if (run) this.#cross(this.#newTurn(run), 0);
+    if (this.#run && this.restart) this.#launch(this.#position);
     this.onchange();
   }
 
@@ -249,7 +257,9 @@ export class Switching {
       run = this.#startAll(indices, position, (lead *= 2));
     }
     this.#run = run;
-    this.#cross(this.#newTurn(run), run.when);
+    this.#start(this.#connect(this.#newTurn(run, this.current)), run.when);
+    this.#complete[this.current] = false;
+    this.#since = context.currentTime;
     this.#watch ??= new Watch(context);
     this.#timer ||= setInterval(() => this.#look(), LOOK);
   }
@@ -298,39 +308,57 @@ export class Switching {
   }
 
   /** @param {Run} run
+   * @param {number} index
    * @returns {Turn} */
-  #newTurn(run) {
+  #newTurn(run, index) {
     const level = new GainNode(this.sounds.context);
-    const gain = /** @type {GainNode} */ (run.gains.get(this.current));
+    const gain = /** @type {GainNode} */ (run.gains.get(index));
     level.connect(gain.gain);
-    this.#complete[this.current] = false;
-    this.#since = this.sounds.context.currentTime;
-    return { run, level, control: null };
+    return { run, index, level, control: null };
   }
 
-  /** Cross-fade from the current turn to another one, or to silence.
+  /** Connect a cross-fade from the current turn to another one, or to silence.
    * @param {Turn | null} turn
-   * @param {number} when */
-  #cross(turn, when) {
+   * @returns {Cross} */
+  #connect(turn) {
     const { context } = this.sounds;
     this.#fade ??= fadeBuffer(context);
     const loopStart = fadeSamples(context) / context.sampleRate;
     const control = new AudioBufferSourceNode(context, { buffer: this.#fade, loop: true, loopStart,
       loopEnd: this.#fade.duration });
-    const old = this.#turn;
+    const inverse = this.#turn && new GainNode(context, { gain: -1 });
     if (turn) {
       control.connect(turn.level);
       turn.control = control;
     }
-    if (old) {
-      const inverse = new GainNode(context, { gain: -1 });
-      control.connect(inverse).connect(old.level);
+    if (this.#turn && inverse) control.connect(inverse).connect(this.#turn.level);
+    return { turn, control, inverse };
+  }
+
+  /** Start a cross-fade, and connect those that may follow.
+   * @param {Cross} cross
+   * @param {number} when */
+  #start(cross, when) {
+    cross.control.start(when);
+    const { context } = this.sounds;
+    if (this.#turn && cross.inverse) {
       const slack = FADE + (context.baseLatency ?? 0) + LEAD; // the fade may start some blocks late
-      this.#fading.push({ turn: old, inverse, over: Math.max(when, context.currentTime) + slack });
+      const over = Math.max(when, context.currentTime) + slack;
+      const last = this.#fading.at(-1)?.over ?? 0; // a later fade still needs the control of an earlier one
+      this.#fading.push({ turn: this.#turn, inverse: cross.inverse, over: Math.max(over, last) });
     }
-    control.start(when);
-    this.#turn = turn;
+    this.#turn = cross.turn;
+    for (const one of this.#ready.values()) {
+      if (one === cross) continue;
+      one.control.disconnect();
+      one.turn?.level.disconnect();
+      one.inverse?.disconnect();
+    }
+    this.#ready.clear();
     this.#tidy();
+    if (!cross.turn || this.restart) return;
+    const { run, index } = cross.turn;
+    for (const other of run.gains.keys()) if (other !== index) this.#ready.set(other, this.#connect(this.#newTurn(run, other)));
   }
 
   /** Remove turns that have faded out; both controls cancel out exactly by then. */
@@ -350,7 +378,7 @@ export class Switching {
    * @param {boolean} cut whether the clock has stopped */
   #stop(cut) {
     this.#run = null;
-    if (this.#turn) this.#cross(null, 0);
+    if (this.#turn) this.#start(this.#connect(null), 0);
     const underruns = this.#watch?.underruns ?? 0;
     this.#watch = null;
     this.hears.paused?.(underruns, cut);

@@ -19,6 +19,16 @@ export async function readDraft(at, empty) {
   return { plays: [], underruns: 0, lost: 0, keyboard: false, shown, ...empty, ...(await at.draft.read()) };
 }
 
+/** Add the complete plays on another device, of sounds that were not heard to the end on this one.
+ * @param {TrialView} view
+ * @param {TrialDraft} draft */
+export function addPlayed(view, { plays }) {
+  /** @param {Play} play */
+  const part = ({ question, sound }) => `${sound} ${question}`;
+  const ended = new Set(plays.filter((play) => play.ended).map(part));
+  plays.unshift(...(view.played ?? []).filter((play) => !ended.has(part(play))));
+}
+
 /** A comment field; `changed` is called with each new text.
  * @param {string} id
  * @param {string} text

@@ -20,6 +20,7 @@ export interface State {
   answered?: number;
   done?: boolean;
   code?: string | null;
+  service?: boolean; // whether the listener came with the id of a recruitment service
   blocked?: boolean;
   withdrawn?: boolean;
   ineligible?: { title: string; text: string; code: string | null } | null;
@@ -46,7 +47,14 @@ export interface View {
   text?: string;
   renderer?: string;
   sounds?: SoundView[];
+  recording?: RecordingView;
   progress?: [number: number, count: number];
+}
+
+/** The long recording of a trial, and how it is shown. */
+export interface RecordingView {
+  address: string;
+  display: Partial<Display>;
 }
 
 export interface SoundView {
@@ -195,6 +203,28 @@ export interface ReadingView extends TrialView {
   questions: ReadingQuestion[];
 }
 
+/** Skims of a recording; `axes` are titles by name, one or both of TC and SD. */
+export interface PlaneView extends TrialView {
+  axes: Record<string, string>;
+  explore_minutes: number;
+  /** Number of parts of the recording that have a note. */
+  hours: number;
+  points: number;
+  point_seconds: number;
+  questions: SliderQuestion[];
+}
+
+/** Feedback after a practice trial; rows are in the order of skims, then of axes. */
+export interface PlaneFeedbackView extends FeedbackView {
+  axes: Record<string, string>;
+}
+
+export interface PlaneExamplesView extends View {
+  sounds: SoundView[];
+  axes: Record<string, string>;
+  placed: { label: string; TC: number; SD: number; reason: string }[];
+}
+
 // --- Context and answers of a page ---
 
 export type Values = Record<string, unknown>;
@@ -282,6 +312,18 @@ export interface ReadingDraft extends RecordingDraft {
   values: Values;
 }
 
+export interface PlaneDraft extends TrialDraft {
+  /** Coordinates by question. */
+  values: Record<string, number>;
+  /** Comments and notes by name. */
+  notes: Record<string, string>;
+  /** Parts of each skim that were heard in its unfinished play. */
+  spans: (Span[] | null)[];
+  /** Seconds spent on the first step, and the open step. */
+  explored: number;
+  step: "explore" | "hours" | "place";
+}
+
 /** A part of a sound, in seconds. */
 export type Span = [start: number, end: number];
 
@@ -309,4 +351,114 @@ export interface OutboxListener {
   replied?(entry: Entry, status: number, told: any): unknown;
   changed?(count: number, fault: Fault): void;
   emptied?(): unknown;
+}
+
+// --- Recordings that are browsed ---
+
+/** A recording, as the server describes it; times are seconds on its clock. */
+export interface RecordingInfo {
+  name: string;
+  seconds: number;
+  /** Date and time of the start; null if unknown: times are then elapsed times. */
+  began: string | null;
+  rate: number;
+  channels: number;
+  digest: string;
+  /** UTC offsets in seconds, each from a time on. */
+  offsets: [from: number, offset: number][];
+  /** What was recorded; the rest are gaps. */
+  stretches: [start: number, seconds: number, file: string][];
+  notes: string[];
+  state: "building" | "ready" | "failed";
+  message: string;
+  /** Seconds from the start that are indexed. */
+  done: number;
+  tile_columns: number;
+  frame_seconds: number;
+  levels: number;
+  fine_levels: number;
+  bands: number[];
+  fine_bands: number[];
+  byte: { floor_db: number; step_db: number; absent: number };
+  range_db: [low: number, high: number];
+  colour_levels: number[];
+  overlays: Overlay[];
+  speech: "keep" | "reverse" | "mute";
+  display: Partial<Display> | null;
+}
+
+export interface Overlay {
+  name: string;
+  kind: "picks" | "labels";
+  spans: [start: number, seconds: number, text: string][];
+}
+
+/** A label or pick of an overlay. */
+export interface Label {
+  start: number;
+  seconds: number;
+  text: string;
+  overlay: number;
+}
+
+export interface Display {
+  pooling: "max" | "mean";
+  view: "levels" | "colour";
+  frequency: "mel" | "log" | "linear";
+  gain_db: number;
+  range_db: [low: number, high: number] | null;
+  palette: "viridis" | "magma" | "cividis" | "grey";
+}
+
+export type TileKind = "mean" | "max" | "fine" | "colour";
+
+/** A tile; each byte is one more than the server's, so that 0 is absent. */
+export interface Tile {
+  kind: TileKind;
+  level: number;
+  number: number;
+  rows: number;
+  columns: number;
+  bytes: Uint8Array;
+  complete: boolean;
+}
+
+export interface TileName {
+  kind: TileKind;
+  level: number;
+  number: number;
+}
+
+/** A part of the time axis and the tile that is drawn there. */
+export interface Piece {
+  tile: Tile;
+  start: number;
+  end: number;
+}
+
+/** The visible part of a recording, in seconds. */
+export interface Range {
+  start: number;
+  seconds: number;
+}
+
+export type NavigatorEvent =
+  /** `seconds` were heard from `start` on; `end` is the end of the part, which may have been repeated. */
+  | { name: "played"; start: number; seconds: number; end: number }
+  | { name: "viewed"; start: number; seconds: number }
+  /** Playback was requested. */
+  | { name: "started"; start: number; seconds: number };
+
+export interface NavigatorOptions {
+  /** Address of the recording, without a slash at the end. */
+  address: string;
+  /** Display settings; those of the server have priority. */
+  display?: Partial<Display>;
+  /** Whether display settings can be changed. */
+  controls?: boolean;
+  /** Texts that replace the English ones. */
+  wording?: Record<string, string>;
+  onEvent?: (event: NavigatorEvent) => unknown;
+  /** Audio context and node to play through; otherwise the component opens its own. */
+  audio?: { context: BaseAudioContext; output: AudioNode };
 }

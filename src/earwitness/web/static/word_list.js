@@ -16,7 +16,7 @@ export class WordList {
   #future = [];
   /** @type {Range | null} */
   #extension = null; // words that Shift with arrow keys extends
-  /** @type {(Range & { last: number, x: number, y: number, moved: boolean, begun: boolean }) | null} */
+  /** @type {(Range & { last: number, x: number, y: number, pointer: number, begun: boolean }) | null} */
   #drag = null;
   #current = 0;
   #lit = -1;
@@ -67,17 +67,25 @@ export class WordList {
     this.hears.changed(this.kept, true);
   }
 
+  /** Whether a word is inside the window and the list, which may scroll.
+   * @param {Element} word */
+  #isVisible(word) {
+    const { top, bottom } = word.getBoundingClientRect();
+    const box = this.element.getBoundingClientRect();
+    return top >= Math.max(0, box.top) && bottom <= Math.min(innerHeight, box.bottom);
+  }
+
   /** Mark the word that is heard; -1 for none.
    * @param {number} place */
   light(place) {
     if (place === this.#lit) return;
-    const followed = this.#lit >= 0 && isVisible(this.words[this.#lit]);
+    const followed = this.#lit >= 0 && this.#isVisible(this.words[this.#lit]);
     this.words[this.#lit]?.classList.remove("lit");
     this.#lit = place;
     const word = this.words[place];
     if (!word) return;
     word.classList.add("lit");
-    if (followed && !this.#drag && !isVisible(word)) word.scrollIntoView({ block: "center" });
+    if (followed && !this.#drag && !this.#isVisible(word)) word.scrollIntoView({ block: "center" });
   }
 
   /** Show a state, changing only the words that differ.
@@ -128,7 +136,7 @@ export class WordList {
     event.preventDefault();
     event.stopPropagation(); // Space plays elsewhere
     const word = this.words[this.#current];
-    if (word && !isVisible(word)) word.scrollIntoView({ block: "center" });
+    if (word && !this.#isVisible(word)) word.scrollIntoView({ block: "center" });
   }
 
   /** The word that a key moves to; null for other keys.
@@ -204,14 +212,14 @@ export class WordList {
     this.#go(place);
     const begun = event.pointerType === "mouse"; // a finger may be about to scroll
     this.#drag = { anchor: place, last: place, mode: !this.kept[place], before: this.kept.slice(),
-      x: event.clientX, y: event.clientY, moved: false, begun };
+      x: event.clientX, y: event.clientY, pointer: event.pointerId, begun };
     if (begun) this.#apply(this.#drag, place);
   }
 
   /** @param {PointerEvent} event */
   #move(event) {
     const drag = this.#drag;
-    if (!drag) return;
+    if (!drag || event.pointerId !== drag.pointer) return;
     drag.begun ||= Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > SLACK;
     const place = this.#hit(event);
     if (!drag.begun || place < 0) return;
@@ -222,7 +230,7 @@ export class WordList {
   /** @param {PointerEvent} event */
   #up(event) {
     const drag = this.#drag;
-    if (!drag) return;
+    if (!drag || event.pointerId !== drag.pointer) return;
     this.#move(event);
     this.#drag = null;
     this.#apply(drag, drag.last);
@@ -236,10 +244,4 @@ export class WordList {
     if (this.#drag) this.#set(this.#drag.before);
     this.#drag = null;
   }
-}
-
-/** @param {Element} element */
-function isVisible(element) {
-  const { top, bottom } = element.getBoundingClientRect();
-  return top >= 0 && bottom <= innerHeight;
 }

@@ -8,7 +8,7 @@ import { say } from "../messages.js";
 import { shownTo, stepped } from "../number_input.js";
 import { problemOf } from "../sound.js";
 import { Switching } from "../switching.js";
-import { readDraft, Trial } from "../trial.js";
+import { addPlayed, readDraft, Trial } from "../trial.js";
 
 /** @import { SwitchingListener } from "../switching.js" */
 /** @import { MushraDraft, MushraView, PageContext, Play, SliderQuestion } from "../types.d.ts" */
@@ -18,6 +18,7 @@ import { readDraft, Trial } from "../trial.js";
 const ENTERED = { ArrowRight: "low", ArrowUp: "low", PageUp: "low", Home: "low",
   ArrowLeft: "high", ArrowDown: "high", PageDown: "high", End: "high" };
 const TEN_PERCENT = 0.1; // of the scale, by Page Up and Page Down
+const HANDLE_STEP = 0.1; // seconds
 const BS1116 = "bs1116"; // one of its sounds must have the highest rating
 const COLUMNS = matchMedia("(min-width: 48rem)"); // as in mushra.css
 
@@ -29,7 +30,7 @@ export async function showTrial(view, at) {
   if (at.refused) {
     Object.assign(draft, { plays: [], spans: [] }); // the server may have rejected the plays
     await at.draft.write(draft);
-  } else if (!draft.plays.some((play) => play.ended)) draft.plays.unshift(...(view.played ?? [])); // from another device
+  } else addPlayed(view, draft);
   if (at.left.aborted) return;
   new Mushra(view, at, draft).show();
 }
@@ -158,7 +159,7 @@ class Mushra extends Trial {
   end = this.#handle("loop_end");
   region = make("div", { class: "region", hidden: true }, make("i", { "aria-hidden": "true" }), this.start, this.end);
   time = make("span", { class: "time", "aria-hidden": "true" });
-  repeat = button(say("loop"), () => this.#loop(!this.looping),
+  repeat = button(say("repeat"), () => this.#loop(!this.looping),
     { class: "repeat", "aria-pressed": "false", hidden: this.view.plays > 0 });
   sort = button(say("sort"), () => this.#sort(true), { class: "small" });
   unsort = button(say("unsort"), () => this.#sort(false), { class: "small" });
@@ -245,7 +246,7 @@ class Mushra extends Trial {
    * @param {"loop_start" | "loop_end"} name
    * @returns {HTMLInputElement} */
   #handle(name) {
-    return make("input", { type: "range", class: "handle", min: 0, step: 0.1, "aria-label": say(name),
+    return make("input", { type: "range", class: "handle", min: 0, step: HANDLE_STEP, "aria-label": say(name),
       input: () => this.#showRegion(), change: () => this.#loop(true) });
   }
 
@@ -325,7 +326,8 @@ class Mushra extends Trial {
     this.repeat.setAttribute("aria-pressed", String(now));
     this.region.hidden = !now;
     if (now) {
-      this.engine.loop(Number(this.start.value), Number(this.end.value));
+      const last = Number(this.end.value) + HANDLE_STEP > duration; // the handle cannot be between steps
+      this.engine.loop(Number(this.start.value), last ? duration : Number(this.end.value));
       const [start, end] = this.engine.region ?? [0, duration];
       this.start.value = String(start);
       this.end.value = String(end);

@@ -10,7 +10,7 @@ import { covered } from "../heard_spans.js";
 import { say } from "../messages.js";
 import { problemOf } from "../sound.js";
 import { Switching } from "../switching.js";
-import { commentButton, readDraft, Trial } from "../trial.js";
+import { addPlayed, commentButton, readDraft, Trial } from "../trial.js";
 
 /** @import { ChoiceOption, PageContext, PairDraft, PairView, Play } from "../types.d.ts" */
 
@@ -24,9 +24,7 @@ export async function showTrial(view, at) {
   if (at.refused) {
     Object.assign(draft, { plays: [], spans: [], chosen: null }); // the server may have rejected the plays
     await at.draft.write(draft);
-  }
-  const ended = new Set(draft.plays.filter((play) => play.ended).map((play) => play.sound));
-  draft.plays.push(...(view.played ?? []).filter((play) => !ended.has(play.sound))); // from another device
+  } else addPlayed(view, draft);
   if (!at.left.aborted) new Pair(view, at, draft).show();
 }
 
@@ -103,6 +101,7 @@ class Pair extends Trial {
     const { key, target, ctrlKey, altKey, metaKey, isComposing } = event;
     if (ctrlKey || altKey || metaKey || isComposing || document.querySelector("dialog[open], main[inert]")) return;
     const element = target instanceof Element ? target : document.body;
+    if (element.closest(".recording")) return; // it has its own keys
     const act = this.#actionOf(key, element);
     if (!act) return;
     event.preventDefault();
@@ -128,9 +127,10 @@ class Pair extends Trial {
    * @param {number} n */
   async #switch(n) {
     if (this.engine.isSpent(n)) return;
+    const playing = this.#play(n); // before anything that takes time
     this.noteKeyboard();
     announce(this.view.sounds[n].label);
-    await this.#play(n);
+    await playing;
   }
 
   #toggle() {

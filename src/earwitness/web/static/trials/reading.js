@@ -22,6 +22,8 @@ class Reading extends Trial {
   asked = false; // whether to show what is missing
   marked = 0; // the summary that digits rate
   missing = make("div", { class: "missing" });
+  /** @type {HTMLElement[]} */
+  wrong = []; // a message per summary, shown if its rating is missing
 
   /** @param {ReadingView} view
    * @param {PageContext} at
@@ -53,10 +55,12 @@ class Reading extends Trial {
    * @param {number} place */
   #card(question, { label, text }, place) {
     const id = `summary-${place}`;
+    const wrong = make("p", { class: "said bad", id: `${id}-wrong` });
+    this.wrong.push(wrong);
     return make("section", { class: "card summarized", "aria-labelledby": id, focusin: () => this.#mark(place),
       pointerdown: () => this.#mark(place) },
-    make("h2", { id }, say("summary", { label })), make("blockquote", { class: "caption" }, text),
-    make("div", { class: "choices five", role: "radiogroup", "aria-label": question.prompt },
+    make("h2", { id }, say("summary", { label })), make("blockquote", { class: "caption" }, text), wrong,
+    make("div", { class: "choices five", role: "radiogroup", "aria-label": question.prompt, "aria-describedby": wrong.id },
       question.options.map((option) => this.#choice(question.name, option, place))));
   }
 
@@ -102,8 +106,12 @@ class Reading extends Trial {
     });
   }
 
-  /** List what is missing, once the listener has tried to save. */
+  /** List what is missing, and say so at each summary, once the listener has tried to save. */
   #list() {
+    this.view.questions.forEach((question, place) => {
+      const text = this.asked && !(question.name in this.draft.values) ? say("needed") : "";
+      if (this.wrong[place].textContent !== text) this.wrong[place].textContent = text;
+    });
     const unrated = this.view.questions.filter((question) => !(question.name in this.draft.values));
     const names = [...(this.recording.heard ? [] : [say("recording_unheard")]), ...unrated.map((one) => one.prompt)];
     this.missing.replaceChildren(...(this.asked && names.length
@@ -122,8 +130,10 @@ class Reading extends Trial {
       return;
     }
     const open = this.#open;
-    if (open >= 0 && heard) this.cards[open].querySelector("input")?.focus();
-    else if (!heard) this.recording.focus();
+    if (open >= 0 && heard) {
+      this.cards[open].querySelector("input")?.focus({ preventScroll: true });
+      this.cards[open].scrollIntoView({ block: "start" }); // below the original, which stays in place
+    } else if (!heard) this.recording.focus();
     announce(`${say("missing")} ${names.join("; ")}`);
   }
 }

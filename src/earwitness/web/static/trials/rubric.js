@@ -9,7 +9,7 @@ import { say } from "../messages.js";
 import { Player } from "../player.js";
 import { direction, explainAll, grouped } from "../rubric_help.js";
 import { Slider } from "../rubric_slider.js";
-import { commentField, newPlay, readDraft, Trial } from "../trial.js";
+import { addPlayed, commentField, newPlay, readDraft, Trial } from "../trial.js";
 
 /** @import { PlayerListener } from "../player.js" */
 /** @import { CaptionView, PageContext, RubricDraft, RubricView, SliderQuestion, TextQuestion, Values } from "../types.d.ts" */
@@ -22,7 +22,7 @@ export async function showTrial(view, at) {
   if (at.refused) {
     Object.assign(draft, { plays: [], spans: null }); // the server may have rejected the plays
     await at.draft.write(draft);
-  } else if (!draft.plays.some((play) => play.ended)) draft.plays.unshift(...(view.played ?? [])); // from another device
+  } else addPlayed(view, draft);
   if (at.left.aborted) return;
   new Rubric(view, at, draft).show();
 }

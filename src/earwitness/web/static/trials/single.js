@@ -5,9 +5,9 @@
 import { announce, button, heading, make, show } from "../dom.js";
 import { say } from "../messages.js";
 import { problemOf } from "../sound.js";
-import { commentButton, readDraft, Trial } from "../trial.js";
+import { addPlayed, commentButton, readDraft, Trial } from "../trial.js";
 
-/** @import { ChoiceOption, Play, SingleDraft, SingleView, PageContext } from "../types.d.ts" */
+/** @import { ChoiceOption, SingleDraft, SingleView, PageContext } from "../types.d.ts" */
 
 const GAP = 500; // milliseconds between two sounds
 const FEW = 5; // options that fit a low window in one column with everything else
@@ -21,10 +21,7 @@ export async function showTrial(view, at) {
     Object.assign(draft, { values: {}, plays: [] }); // start again, but keep the comment
     await at.draft.write(draft);
   }
-  /** @param {Play} play */
-  const part = ({ question, sound }) => `${sound} ${question}`;
-  const ended = new Set(draft.plays.filter((play) => play.ended).map(part));
-  draft.plays.push(...(view.played ?? []).filter((play) => !ended.has(part(play)))); // from another device
+  addPlayed(view, draft);
   if (at.left.aborted) return;
   new Single(view, at, draft).ask();
 }
@@ -181,8 +178,9 @@ class Single extends Trial {
     if (this.at.left.aborted) return undefined;
     this.#still();
     this.#update();
-    if (!this.heard) return this.playing.focus();
-    this.choices.focus({ preventScroll: true });
+    const isElsewhere = document.activeElement?.closest(".recording"); // the focus stays in the long recording
+    if (!this.heard) return isElsewhere ? undefined : this.playing.focus();
+    if (!isElsewhere) this.choices.focus({ preventScroll: true });
     return announce(say("now_rate"));
   }
 
@@ -191,6 +189,7 @@ class Single extends Trial {
   async #sequence(numbers) {
     for (const sound of numbers) {
       if (sound !== numbers[0]) await new Promise((done) => setTimeout(done, GAP));
+      if (this.at.left.aborted) return;
       this.sounding = sound;
       this.#update();
       if (this.parts.length) announce(this.#name(sound));

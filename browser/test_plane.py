@@ -1,0 +1,181 @@
+"""Skims on the TC/SD plane: practice, placing by pointer and keys, notes, and resuming."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+from axe_playwright_python.sync_playwright import Axe
+from browser.helpers.expectations import expect
+from browser.helpers.fake_server import tone
+from browser.helpers.page_actions import PHONE, TAP, until, visit
+from browser.helpers.real_server import RealServer, really_served
+from playwright.sync_api import Browser, Page
+
+SYSTEMS, ITEMS = ("Kestrel", "Osprey", "Merlin", "Hobby"), ("bittern", "curlew", "dunlin")
+RATE, SECONDS = 16_000, 240
+STUDY = """\
+title: Days
+language: LANGUAGE
+systems: [Kestrel, Osprey, Merlin, Hobby]
+files: "{system}/{item}.wav"
+listeners: 1
+rest_minutes: 0
+training: 3
+training_items: [dunlin]
+feedback: true
+gold: expected.csv
+blocks:
+  - kind: plane
+    sessions: 2
+    parameters:
+      hours: 4
+      recording: dunlin
+      check: true
+      examples:
+        - {sound: Kestrel/dunlin.wav, TC: 0.3, SD: 0.8, reason: "Many sources."}
+        - {sound: Osprey/dunlin.wav, TC: 0.9, SD: 0.2, reason: "The course of the day."}
+recordings: {bittern: day.flac, curlew: day.flac, dunlin: day.flac}
+"""
+
+
+def write_plane(folder: Path, study: Path, language: str) -> None:
+    """A study of two recordings of four minutes, with four skims each, and practice."""
+    for number, (system, item) in enumerate(product(SYSTEMS, ITEMS)):
+        path = folder / system / f"{item}.wav"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(tone(1.5, 300 + 150 * number))
+    rng = np.random.default_rng(1)
+    day = 0.01 * rng.standard_normal(RATE * SECONDS)
+    time = np.arange(5 * RATE) / RATE
+    for at in range(0, SECONDS, 20):
+        first = (at + 5) * RATE
+        day[first : first + len(time)] += 0.3 * np.sin(2 * np.pi * (300 + 10 * at) * time)
+    soundfile.write(folder / "day.flac", day, RATE)
+    rows = [f"dunlin,{s},{scale},0.5" for s in SYSTEMS for scale in ("TC", "SD")]
+    table = "\n".join(["item,system,scale,value", *rows, ""])
+    (folder / "expected.csv").write_text(table, encoding="utf-8")
+    study.write_text(STUDY.replace("LANGUAGE", language), encoding="utf-8")
+
+
+def open_page(
+    browser: Browser, server: RealServer, name: str, **kind: Any
+) -> tuple[Page, list[str]]:
+    server.answer_up_to(name)
+    context = browser.new_context(**kind)
+    context.add_init_script(TAP)
+    return visit(context, server.links[0])
+
+
+def drag(page: Page, label: str, x: float, y: float) -> None:
+    """Drag a marker to a place on the plane."""
+    page.evaluate("() => scrollTo(0, 0)")
+    marker = page.get_by_role("button", name=f"Marker {label}.").bounding_box()
+    field = page.locator(".plane-field").bounding_box()
+    assert marker is not None
+    assert field is not None
+    page.mouse.move(marker["x"] + marker["width"] / 2, marker["y"] + marker["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(field["x"] + field["width"] * 0.9, field["y"] + 20, steps=4)
+    right, up = x / 1.1 * field["width"], y / 1.1 * field["height"]
+    page.mouse.move(field["x"] + right, field["y"] + field["height"] - up, steps=4)
+    page.mouse.up()
+
+
+def place_of(page: Page, label: str) -> list[float]:
+    fields = [page.get_by_label(f"Skim {label}: {axis}", exact=True) for axis in ("TC", "SD")]
+    return [float(field.input_value()) for field in fields]
+
+
+def test_an_expert_explores_listens_places_resumes_and_sends(
+    browser: Browser, tmp_path: Path
+) -> None:
+    size = {"viewport": {"width": 1280, "height": 800}}
+    with really_served(tmp_path, write=write_plane) as server:
+        page, said = open_page(browser, server, "1.1", **size)
+        expect(page.locator(".navigator")).to_have_attribute("data-state", "drawn")
+        page.get_by_label("Sound sources, one per line").fill("wind\nbell")
+        page.get_by_role("tab", name="2. Hour by hour").click()
+        page.get_by_role("button", name="Play point 2, 00:01:17").click()
+        until(page, "() => passed.frames > 8000")
+        page.get_by_label("Most present sources, 00:01:00–00:02:00").fill("bell")
+        page.get_by_role("tab", name="3. Place").click()
+        expect(page.locator(".plane-notes")).to_contain_text("00:01:00–00:02:00bell")
+
+        drag(page, "1", 0.5, 0.25)
+        assert place_of(page, "1") == pytest.approx([0.5, 0.25], abs=0.01)
+        drag(page, "1", 1.05, -0.3)  # places outside are at the edge
+        assert place_of(page, "1") == [1, 0]
+        page.locator("h1").focus()
+        page.keyboard.press("2")
+        for key in ("ArrowRight", "ArrowRight", "Shift+ArrowUp", "ArrowDown"):
+            page.keyboard.press(key)
+        assert place_of(page, "2") == pytest.approx([0.51, 0.54])  # the first key places it
+        page.get_by_label("Skim 3: TC", exact=True).fill("0.123")
+        page.get_by_label("Skim 3: SD", exact=True).fill("2")
+        page.get_by_role("button", name="Send all places").click()
+        expect(page.locator(".missing li")).to_have_count(6)  # four unheard, two not placed
+        page.get_by_label("Skim 3: SD", exact=True).fill("0.9")
+        page.get_by_role("button", name="Marker 4.").click()
+        page.locator(".plane-field").click(position={"x": 60, "y": 60})
+        page.get_by_label("Comment on skim 4").first.click()
+        page.locator("#of-comment_4").fill("short")
+        for label in "12":
+            page.get_by_role("button", name=f"Skim {label}: Play").click()
+            expect(page.get_by_role("button", name=f"Skim {label}: Play again")).to_be_visible()
+
+        page.reload()
+        expect(page.locator(".plane-notes")).to_contain_text("00:01:00–00:02:00bell")
+        assert place_of(page, "3") == [0.123, 0.9]
+        page.get_by_role("button", name="Send all places").click()
+        expect(page.locator(".missing li")).to_have_count(2)
+        for label in "34":
+            page.get_by_role("button", name=f"Skim {label}: Play").click()
+            expect(page.get_by_role("button", name=f"Skim {label}: Play again")).to_be_visible()
+        page.get_by_role("button", name="Send all places").click()
+        expect(page.locator("[data-name='rest.2'], [data-name='2.0']")).to_be_visible()
+        until(page, "() => document.querySelector('#saving').textContent === 'Saved'")
+        [answer] = [one for one in server.exported() if one["page"] == "1.1"]
+        values = answer["values"]
+        assert (values["TC_1"], values["SD_1"], values["TC_3"], values["SD_3"]) == (
+            1,
+            0,
+            0.123,
+            0.9,
+        )
+        assert values["sources"] == "wind\nbell"
+        assert (values["hour_1"], values["comment_4"]) == ("bell", "short")
+        assert server.told("recording_played", "1.1") >= 1
+        assert server.told("placed", "1.1") >= 6
+        assert [one for one in said if "ScriptProcessorNode" not in one] == []
+
+
+def test_reading_tc_as_linear_time_is_corrected_before_the_first_trial(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with really_served(tmp_path, write=write_plane) as server:
+        page, _ = open_page(browser, server, "plane.check")
+        page.get_by_text("Low, because the night takes up less time").click()
+        page.get_by_role("button", name="Continue").click()
+        expect(page.locator(".notice")).to_contain_text("The parts do not need to take equal time")
+        page.get_by_text("High, because the most present sources").click()
+        page.get_by_role("button", name="Continue").click()
+        expect(page.get_by_role("heading", name="Practice")).to_be_visible()
+        assert server.told("refused", "plane.check") == 1
+
+
+@pytest.mark.parametrize("name", ["plane.examples", "training.1", "1.1"])
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_pages_fit_a_phone_and_axe_finds_nothing(
+    browser: Browser, tmp_path: Path, language: str, name: str
+) -> None:
+    with really_served(tmp_path, language, write=write_plane) as server:
+        page, said = open_page(browser, server, name, **PHONE)
+        expect(page.locator(".navigator")).to_have_attribute("data-state", "drawn")
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+        assert [one["id"] for one in Axe().run(page).response["violations"]] == []
+        assert [one for one in said if "ScriptProcessorNode" not in one] == []

@@ -1,0 +1,174 @@
+"""The command browse: a day-long recording in the browser."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from earwitness.cli.main import Termination
+from earwitness.cli.output import FILE_PATH, QUIET_OPTION, SOUND_UNIT, cache_option, progress_bar
+from earwitness.errors import printable
+from earwitness.models.cache import find_cache
+from earwitness.navigator.index import (
+    DEFAULT_CACHE_GIGABYTES,
+    GIGABYTE,
+    IndexSettings,
+    RecordingIndex,
+)
+from earwitness.navigator.labels import read_overlays
+from earwitness.navigator.sound import SPEECH_CHANGES
+from earwitness.recordings.recording import open_recording
+
+if TYPE_CHECKING:
+    from earwitness.web.navigator import RecordingView
+
+STOPPING_SECONDS = 5.0  # for the computation of the index to end
+
+
+@click.command("browse")
+@click.argument("recordings", nargs=-1, required=True, type=FILE_PATH, metavar="RECORDING…")
+@click.option(
+    "--labels",
+    multiple=True,
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Labels to show: Audacity, Raven or CSV with start, end and label (repeatable).",
+)
+@click.option(
+    "--skim",
+    "skims",
+    multiple=True,
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Picks to show: JSON file written by earwitness skim (repeatable).",
+)
+@click.option(
+    "--start",
+    metavar="TIME",
+    help="Start time of the first file (ISO 8601).  [default: from the file name]",
+)
+@click.option(
+    "--zone",
+    metavar="ZONE",
+    help="Time zone of file names and --start, e.g. Europe/Paris, UTC or +02:00.",
+)
+@click.option(
+    "--shown", metavar="ZONE", help="Time zone of displayed times.  [default: same as --zone]"
+)
+@click.option(
+    "--hour-gap",
+    default=0.0,
+    show_default=True,
+    help="Length of the silences that separate hours, in seconds (0: none).",
+)
+@click.option(
+    "--speech",
+    type=click.Choice(SPEECH_CHANGES),
+    default="keep",
+    show_default=True,
+    help="Passages with speech: keep, play backwards (reverse), or mute.",
+)
+@click.option(
+    "--speech-model",
+    metavar="FILE",
+    help="Speech detector: a Silero ONNX file, or cues. Default: the file of silero-vad if that "
+    "package and onnxruntime are installed, else cues.",
+)
+@cache_option("the index")
+@click.option(
+    "--cache-size",
+    type=click.FloatRange(0),
+    default=DEFAULT_CACHE_GIGABYTES,
+    show_default=True,
+    metavar="GB",
+    help="Largest size of all indexes in the cache, in gigabytes; old ones are removed.",
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="Address to listen on (0.0.0.0: all interfaces).",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="INTEGER",
+    default=8010,
+    show_default=True,
+    help="Port to listen on (0: any free port).",
+)
+@QUIET_OPTION
+def browse_command(
+    recordings: tuple[Path, ...], host: str, port: int, quiet: bool, **options: Any
+) -> None:
+    """Browse a day-long recording in the browser, until Ctrl-C is pressed.
+
+    RECORDING is an audio file, or a folder of consecutive files; all of them are one recording. The
+    page can be used at once, while the picture of the recording is computed.
+
+    \b
+    earwitness browse day.flac
+    earwitness browse card/ --zone Europe/Paris --labels birds.txt --skim skim.json
+    """
+    from earwitness.web.browse import make_browse_app
+    from earwitness.web.connections import make_server, open_socket
+    from earwitness.web.messages import MessageLimiter
+
+    view = _open_view(recordings, options)
+    with open_socket(host, port) as listening:
+        _print_address(view, listening)
+        Thread(target=_build_index, args=(view.index, quiet), daemon=True).start()
+        messages = MessageLimiter()
+        with suppress(KeyboardInterrupt, Termination):  # the server has shut down cleanly
+            make_server(make_browse_app(view, messages), messages).run(sockets=[listening])
+    view.index.close()
+    view.index.wait(STOPPING_SECONDS)
+    click.echo("Stopped.", err=True)
+
+
+def _build_index(index: RecordingIndex, quiet: bool) -> None:
+    """Build the index with a progress bar, and print an error; runs next to the server."""
+    with progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress:
+        index.start(progress).wait()
+    if index.state == "failed":
+        click.echo(f"earwitness: {printable(index.message, keep=chr(10))}", err=True)
+
+
+def _open_view(paths: tuple[Path, ...], options: dict[str, Any]) -> RecordingView:
+    from earwitness.web.navigator import RecordingView
+
+    if options["hour_gap"]:
+        click.echo("searching for the silences between hours", err=True)
+    recording = open_recording(
+        paths,
+        start=options["start"],
+        zone=options["zone"],
+        shown=options["shown"],
+        hour_gap=options["hour_gap"],
+    )
+    overlays = read_overlays(recording, options["labels"], options["skims"])
+    settings = IndexSettings(
+        options["speech"], options["speech_model"], options["cache_size"] * GIGABYTE
+    )
+    index = RecordingIndex(recording, cache=find_cache(options["cache"]), settings=settings)
+    return RecordingView(index, overlays)
+
+
+def _print_address(view: RecordingView, listening: socket.socket) -> None:
+    from earwitness.web.connections import is_loopback, socket_address
+
+    recording = view.index.recording
+    address = socket_address(listening)
+    click.echo(f"browse {printable(recording.name)} at {address}/ (press Ctrl-C to stop)", err=True)
+    for note in recording.notes:
+        click.echo(f"note: {printable(note)}", err=True)
+    if not is_loopback(listening):
+        host = listening.getsockname()[0]
+        message = f"anyone who reaches {host} over the network can hear the recording"
+        click.echo(f"warning: {message} — use --host 127.0.0.1, or an HTTPS proxy", err=True)

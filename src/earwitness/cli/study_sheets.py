@@ -1,0 +1,118 @@
+"""The commands study sheets and study enter: plane studies on paper."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from earwitness.cli.output import FILE_PATH, check_results, warnings_as_notes
+from earwitness.cli.study_store import STUDY_ARGUMENT
+from earwitness.errors import UsageError, printable
+from earwitness.io.atomic import AtomicFile
+
+
+@click.command("sheets")
+@STUDY_ARGUMENT
+@click.option(
+    "-o", "--output", required=True, type=FILE_PATH, metavar="FILE", help="PDF file to write."
+)
+@click.option(
+    "--table",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="CSV file to write, in which the values of the sheets are typed.",
+)
+@click.option(
+    "--sounds",
+    type=FILE_PATH,
+    metavar="FOLDER",
+    help="New folder for copies of the skims, named by their numbers.",
+)
+@click.option("--listener", type=int, metavar="N", help="Number of one listener.  [default: all]")
+def sheets_command(
+    study: Path, output: Path, table: Path | None, sounds: Path | None, listener: int | None
+) -> None:
+    """Write printable sheets of a plane study (PDF).
+
+    The file has instructions, and for each listener and recording a plane with its dashed maxima,
+    numbers to cut out, and room for comments. Numbers are those of the listener in the study. Type
+    the values into the table of --table, or add crosses and numbers to the PDF file, and enter
+    either with `study enter`.
+
+    \b
+    earwitness study sheets study.yaml -o sheets.pdf --table values.csv --sounds skims
+    earwitness study enter study.yaml values.csv
+    """
+    from earwitness.studies.sheets.write import study_sheets
+
+    check_results([str(study)], [output, table])
+    with warnings_as_notes():
+        count = study_sheets(study, output, table=table, sounds=sounds, listener=listener)
+    places = [str(path) for path in (output, table, sounds) if path is not None]
+    click.echo(f"wrote {', '.join(places)}: {count:,} planes", err=True)
+
+
+@click.command("enter")
+@STUDY_ARGUMENT
+@click.argument("files", nargs=-1, required=True, type=FILE_PATH)
+@click.option(
+    "--db",
+    metavar="FILE|URL",
+    help="Database (SQLite file or postgresql://...).  [default: study.db next to STUDY]",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="File for answers (JSON Lines), or - for standard output, instead of a database.",
+)
+@click.option("--replace", is_flag=True, help="Also replace answers given in a browser.")
+def enter_command(
+    study: Path, files: tuple[Path, ...], db: str | None, output: Path | None, replace: bool
+) -> None:
+    """Enter values of the sheets of a plane study.
+
+    FILES are tables of `study sheets`, filled in, or its PDF files with added marks: crosses drawn
+    or typed, with the number of the skim close to each, or numbers alone. If there are errors, all
+    of them are reported at once, and nothing is saved. Entering the same values again changes
+    nothing; corrected values replace earlier ones.
+
+    \b
+    earwitness study enter study.yaml values.csv
+    earwitness study enter study.yaml returned/*.pdf --db study.db
+    """
+    from earwitness.studies.sheets.to_answers import PaperAnswers, study_enter
+
+    if output is not None and (db is not None or replace):
+        raise UsageError("--output cannot be combined with --db or --replace — use one of them")
+    address = None
+    if output is None:
+        from earwitness.studies.admin import store_address
+
+        address = store_address(study, db)
+    with warnings_as_notes():
+        found = study_enter(study, files, db=address, replace=replace)
+    entered = found if isinstance(found, PaperAnswers) else found.entered
+    for note in entered.notes:
+        click.echo(f"note: {printable(note)}", err=True)
+    if isinstance(found, PaperAnswers):
+        _write_answers(found, output)
+    else:
+        counts = f"{found.new:,} new, {found.corrected:,} corrected, {found.unchanged:,} unchanged"
+        click.echo(f"planes: {counts}", err=True)
+
+
+def _write_answers(found: object, output: Path | None) -> None:
+    from earwitness.studies.sheets.to_answers import PaperAnswers
+    from earwitness.studies.workbooks.to_answers import check_new
+
+    assert isinstance(found, PaperAnswers)
+    if output is None or str(output) == "-":
+        sys.stdout.write(found.lines)
+    elif check_new(output, found.lines):
+        with AtomicFile(output) as file:
+            file.write(found.lines)
+        click.echo(f"wrote {output}: {len(found.pages):,} planes", err=True)

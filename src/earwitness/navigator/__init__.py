@@ -1,0 +1,1 @@
+"""Browsing of day-long recordings: picture levels, tiles, exact excerpts, labels."""

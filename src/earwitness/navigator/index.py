@@ -1,0 +1,432 @@
+"""Index of a recording: opened at once, built in a thread, cached by content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from threading import Lock, Thread
+from time import monotonic
+from typing import Any, Literal, NamedTuple
+from weakref import WeakValueDictionary
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.audio.decode import mp3_layout
+from earwitness.audio.files import DecodingError, Samples
+from earwitness.audio.logmel import ABSENT_BYTE, FLOOR_DB, FRAMES_PER_SECOND, STEP_DB, Bytes
+from earwitness.audio.mp3 import walk_file
+from earwitness.audio.read import Break
+from earwitness.core import Progress, no_progress
+from earwitness.errors import EarwitnessError, UsageError
+from earwitness.models.cache import (
+    FRAME_LIST_FILE,
+    Cache,
+    find_cache,
+    hash_text,
+    hold_folder,
+    open_sealed,
+    trim_folders,
+    write_sealed,
+)
+from earwitness.models.frames import (
+    FrameFile,
+    FrameSource,
+    RecordingFrames,
+    iterate_shards,
+    shard_folder,
+    sound_digest,
+)
+from earwitness.navigator.indices import COLUMN_FRAMES
+from earwitness.navigator.pyramid import FIRST_STORED, PYRAMID_FORMAT, Pyramid, PyramidBuilder
+from earwitness.navigator.sound import (
+    SpeechBlock,
+    SpeechChange,
+    SpeechPieces,
+    divide_blocks,
+    find_speech_blocks,
+    read_samples,
+)
+from earwitness.recordings.recording import remove_breaks
+from earwitness.recordings.types import Recording
+from earwitness.speech.vad import SpeechDetector, find_detector
+
+IndexState = Literal["building", "ready", "failed"]
+GIGABYTE = 10**9
+DEFAULT_CACHE_GIGABYTES = 20.0
+PORTION_FRAMES = 120 * COLUMN_FRAMES  # added to the levels at a time, to save memory
+CHECK_SECONDS = 1.0  # files are checked for changes at most this often
+DEFAULT_RANGE_DB = (-90.0, -20.0)  # while nothing is indexed
+INDEX_FOLDER, PYRAMID_FILE = "navigator", "pyramid.sealed"
+
+
+class RecordingChanged(UsageError):
+    """A file of a recording has changed or vanished since the recording was opened."""
+
+
+class CheckedSamples(NamedTuple):
+    """Samples of the served copy, and the sample up to which speech was checked."""
+
+    samples: Samples
+    checked: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """How a recording is served.
+
+    ``speech`` is what happens to passages with speech, which ``speech_model`` detects (see
+    ``earwitness.speech.vad.find_detector``). After a build, frames and levels that were not used
+    for longest are removed from the cache until they take at most ``cache_bytes``.
+    """
+
+    speech: SpeechChange = "keep"
+    speech_model: str | None = None
+    cache_bytes: float = DEFAULT_CACHE_GIGABYTES * GIGABYTE
+
+
+class RecordingIndex:
+    """Picture and sound of a recording, usable while the picture is computed.
+
+    Parameters
+    ----------
+    recording
+        The recording.
+    cache
+        Cache folder; by default that of the user.
+    settings
+        What happens to speech, and the size of the cache.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        *,
+        cache: Cache | None = None,
+        settings: IndexSettings | None = None,
+    ) -> None:
+        self.recording, self.cache = recording, cache or find_cache()
+        self.settings = settings or IndexSettings()
+        is_kept = self.settings.speech == "keep"
+        self._detector = None if is_kept else find_detector(self.settings.speech_model)
+        self.rate, self.seconds = recording.rate, recording.seconds
+        self.sample_count = round(recording.seconds * recording.rate)
+        self._stamps = {stretch.path: _stamp_file(stretch.path) for stretch in recording.stretches}
+        self.digest = _served_digest(recording, self._stamps, self.settings.speech, self._detector)
+        self._files = dict.fromkeys(self._stamps, FrameFile(()))
+        self._frames = RecordingFrames(recording, self._files)
+        self.frame_count = len(self._frames)
+        self.state: IndexState = "building"
+        self.message = ""
+        self.done_frames = 0
+        self._known_stretches = 0  # whose frames are all known
+        self._speech = SpeechPieces()
+        self._held = ExitStack()
+        self._checked_at = -np.inf
+        self._is_closed = False
+        self._thread: Thread | None = None
+        self._empty = Pyramid.absent(self.frame_count)
+        self._pyramid: Pyramid | None = None
+
+    # --- State of the index ---
+
+    @property
+    def pyramid(self) -> Pyramid:
+        """Stored levels; absent as far as they are not built."""
+        return self._pyramid or self._empty
+
+    @property
+    def done(self) -> float:
+        """Seconds from the start whose picture is complete."""
+        is_all = self.done_frames >= self.frame_count
+        return self.seconds if is_all else self.done_frames / FRAMES_PER_SECOND
+
+    @property
+    def checked_samples(self) -> int:
+        """Samples from the start that may be heard."""
+        return self.sample_count if self.settings.speech == "keep" else self._speech.checked
+
+    @property
+    def checked_frames(self) -> int:
+        """Frames from the start that may be seen in detail."""
+        if self.checked_samples >= self.sample_count:
+            return self.frame_count
+        return self.checked_samples * FRAMES_PER_SECOND // self.rate
+
+    def check_unchanged(self) -> None:
+        """Raise ``RecordingChanged`` if a file is not as it was when the recording was opened."""
+        if monotonic() < self._checked_at + CHECK_SECONDS:
+            return
+        for path, stamp in self._stamps.items():
+            if _stamp_file(path) != stamp:
+                name = Path(path).name
+                verb = "has changed" if Path(path).is_file() else "no longer exists"
+                raise RecordingChanged(f"{name} {verb} — open the recording again")
+        self._checked_at = monotonic()
+
+    # --- Picture and sound ---
+
+    def shown_frames(self, first: int, last: int) -> Bytes:
+        """Return frames of the served copy; passages that are not checked are absent."""
+        rows = self._frames.rows(first, last)
+        speech, change = self._speech, self.settings.speech
+        if change == "keep":
+            return rows
+        scale = FRAMES_PER_SECOND / self.rate
+        for piece in speech.within(round(first / scale), round(last / scale) + 1):
+            begin, end = round(piece.first * scale), round(piece.end * scale)
+            low, high = max(first, begin), min(last, end)
+            if low >= high:
+                continue
+            if change == "reverse":
+                mirrored = self._frames.rows(begin + end - high, begin + end - low)[::-1]
+                rows[low - first : high - first] = mirrored
+            else:
+                muted = rows[low - first : high - first]
+                muted[muted != ABSENT_BYTE] = 0
+        rows[max(0, self.checked_frames - first) :] = ABSENT_BYTE
+        return rows
+
+    def read_checked(self, first: int, count: int) -> CheckedSamples:
+        """Return samples of the served copy; those that are not checked are silent."""
+        checked = self.checked_samples
+        samples = np.zeros((count, self.recording.channels), np.float32)
+        heard = min(count, max(0, checked - first))
+        samples[:heard] = read_samples(
+            self.recording, first, heard, self.settings.speech, self._speech
+        )
+        return CheckedSamples(samples, checked)
+
+    def is_recorded(self, samples: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether anything was recorded at these samples."""
+        spans = [(one.start, one.end) for one in self.recording.stretches]
+        starts, ends = np.rint(np.array(spans).T * self.rate)
+        places = np.searchsorted(starts, samples, "right") - 1
+        return np.asarray((places >= 0) & (samples < ends[np.maximum(0, places)]))
+
+    # --- Building ---
+
+    def start(self, progress: Progress = no_progress) -> RecordingIndex:
+        """Build the index in a thread; ``progress`` is in seconds of audio."""
+        if self._thread is None:
+            self._thread = Thread(target=self._build, args=(progress,), daemon=True)
+            self._thread.start()
+        return self
+
+    def wait(self, seconds: float | None = None) -> RecordingIndex:
+        """Wait until the index is built, has failed or was closed, or for some seconds."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+        return self
+
+    def close(self) -> None:
+        """Stop building, and let the cache remove the index."""
+        self._is_closed = True
+        if self._thread is None or not self._thread.is_alive():
+            self._held.close()
+
+    def _build(self, progress: Progress) -> None:
+        self._find_mp3_frames()
+        try:
+            with BUILDING:
+                self._check_open()
+                self._load_frames(progress)
+                self._check_speech(progress)
+                self._trim_cache()
+            self.state = "ready"
+        except _Closed:
+            pass
+        except Exception as error:  # noqa: BLE001 - shown on the page, since nobody waits for it
+            is_explained = isinstance(error, EarwitnessError)
+            self.message = str(error) if is_explained else f"{type(error).__name__}: {error}"
+            self.state = "failed"
+        finally:
+            if self._is_closed:
+                self._held.close()
+
+    def _find_mp3_frames(self) -> None:
+        """Prepare MP3 files for exact cuts, so that the first click does not wait for it."""
+        for path in map(Path, self._stamps):
+            with suppress(DecodingError, OSError):
+                if mp3_layout(path):
+                    walk_file(path)
+
+    def _check_open(self, _: float = 0.0) -> None:
+        if self._is_closed:
+            raise _Closed
+
+    def _load_frames(self, progress: Progress) -> None:
+        recording, cache = self.recording, self.cache
+        folder = cache.folder / INDEX_FOLDER / _content_key(recording, cache)
+        self._held.enter_context(hold_folder(folder))
+        names = [shard_folder(Path(path), cache).name for path in self._stamps]
+        write_sealed(folder / FRAME_LIST_FILE, {"frames": names})  # also marks the folder as used
+        sealed = open_sealed(folder / PYRAMID_FILE)
+        builder = None
+        if sealed is None:
+            builder = PyramidBuilder(self.frame_count, folder)
+            self._pyramid = builder.pyramid
+        else:
+            self._pyramid = Pyramid.from_sealed(sealed)
+        breaks: list[Break] = []
+        finished = set[str]()
+        for path in self._stamps:
+            source = FrameSource(Path(path), recording.rate)
+            for shard in iterate_shards(source, cache, on_seconds=self._check_open):
+                self._files[path] = FrameFile((*self._files[path].shards, shard.rows))
+                breaks += shard.breaks
+                self._advance(builder, finished, progress)
+            finished.add(path)
+            self._advance(builder, finished, progress)
+        if breaks:
+            self.recording = remove_breaks(recording, breaks)
+            self._frames = RecordingFrames(self.recording, self._files)
+        if builder is not None:
+            builder.pyramid.write(folder / PYRAMID_FILE)
+            self._pyramid = Pyramid.from_sealed(_reopen(folder / PYRAMID_FILE))
+
+    def _advance(
+        self, builder: PyramidBuilder | None, finished: Set[str], progress: Progress
+    ) -> None:
+        """Add the frames to the levels that follow without a gap."""
+        end = self._contiguous_frames(finished)
+        if end < self.frame_count:
+            end -= end % COLUMN_FRAMES
+        while builder is not None and builder.done < end:
+            last = min(end, builder.done + PORTION_FRAMES)
+            builder.add(self._frames.rows(builder.done, last))
+            self.done_frames = last
+        self.done_frames = max(self.done_frames, end)
+        self.__dict__.pop("_range", None)
+        progress(round(self.done), round(self.seconds), 0)
+
+    def _contiguous_frames(self, finished: Set[str]) -> int:
+        """Return the number of frames from the start that are known."""
+        stretches = self.recording.stretches
+        while self._known_stretches < len(stretches):
+            stretch = stretches[self._known_stretches]
+            known = len(self._files[stretch.path]) / FRAMES_PER_SECOND - stretch.at
+            if stretch.path not in finished and known < stretch.seconds:
+                return round((stretch.start + max(0.0, known)) * FRAMES_PER_SECOND)
+            self._known_stretches += 1
+        return self.frame_count
+
+    def _check_speech(self, progress: Progress) -> None:
+        if self._detector is None:
+            return
+        blocks: list[SpeechBlock] = []
+        for found in find_speech_blocks(self.recording, self._detector, self.cache):
+            self._check_open()
+            blocks += found
+            self._speech = divide_blocks(blocks, self.rate)
+            progress(self._speech.checked // self.rate, round(self.seconds), 0)
+        self._speech = divide_blocks(blocks, self.rate, end=self.sample_count)
+
+    def _trim_cache(self) -> None:
+        folder = self.cache.folder
+        trim_folders(folder / INDEX_FOLDER, folder / "frames", self.settings.cache_bytes)
+
+    # --- Description ---
+
+    @cached_property
+    def _range(self) -> tuple[float, float]:
+        """Suggested range of displayed levels in dB, from the levels built so far."""
+        low = _find_percentile(self.pyramid.means[FIRST_STORED], 5)
+        high = _find_percentile(self.pyramid.loudest[FIRST_STORED], 99.9)
+        if low is None or high is None:
+            return DEFAULT_RANGE_DB
+        floor, step = FLOOR_DB, STEP_DB
+        return floor + step * low, floor + step * max(high, low + 20)
+
+    @property
+    def range_db(self) -> tuple[float, float]:
+        """Suggested range of displayed levels in dB."""
+        return self._range
+
+
+class _Closed(Exception):
+    """The index was closed while it was built."""
+
+
+BUILDING = Lock()  # indexes of several recordings are built one after the other
+
+
+def _reopen(path: Path) -> Any:
+    sealed = open_sealed(path)
+    if sealed is None:
+        raise UsageError(f"{path}: was removed from the cache while it was in use")
+    return sealed
+
+
+def _stamp_file(path: str) -> tuple[int, int] | None:
+    """Return size and modification time of a file, or None if it does not exist."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+def _served_digest(
+    recording: Recording,
+    stamps: Mapping[str, Any],
+    speech: SpeechChange,
+    detector: SpeechDetector | None,
+) -> str:
+    """Return a hash of what is served, known without reading the files."""
+    spans = [
+        (str(Path(one.path).resolve()), stamps[one.path], one.at, one.start, one.seconds)
+        for one in recording.stretches
+    ]
+    how = [speech, detector.signature if detector else "", PYRAMID_FORMAT]
+    return hash_text(msgspec.json.encode([recording.rate, spans, how]).decode())[:20]
+
+
+def _content_key(recording: Recording, cache: Cache) -> str:
+    """Return a hash of the audio of a recording and its times."""
+    spans = [
+        (sound_digest(Path(one.path), cache), one.at, one.start, one.seconds)
+        for one in recording.stretches
+    ]
+    parts = [PYRAMID_FORMAT, recording.rate, recording.seconds, spans]
+    return hash_text(msgspec.json.encode(parts).decode())
+
+
+def _find_percentile(levels: Bytes, percent: float) -> int | None:
+    """Return a percentile of the bytes of columns that are not absent."""
+    counts = np.zeros(256, np.int64)
+    for first in range(0, len(levels), PORTION_FRAMES):  # bincount needs eight times the memory
+        part = levels[first : first + PORTION_FRAMES].reshape(-1)
+        counts += np.bincount(part, minlength=256)
+    counts = counts[:ABSENT_BYTE]
+    total = int(counts.sum())
+    if not total:
+        return None
+    return int(np.searchsorted(np.cumsum(counts), total * percent / 100))
+
+
+# --- Indexes of several recordings ---------------------------------------------------------------
+
+
+_OPENED: WeakValueDictionary[str, RecordingIndex] = WeakValueDictionary()
+_OPENING = Lock()
+
+
+def open_index(
+    recording: Recording,
+    *,
+    cache: Cache | None = None,
+    settings: IndexSettings | None = None,
+    progress: Progress = no_progress,
+) -> RecordingIndex:
+    """Return the index of a recording, which is built in a thread.
+
+    The same files with the same settings have the same index, however often they are opened.
+    """
+    index = RecordingIndex(recording, cache=cache, settings=settings)
+    with _OPENING:
+        return _OPENED.setdefault(index.digest, index).start(progress)

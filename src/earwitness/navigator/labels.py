@@ -1,0 +1,253 @@
+"""Overlays on a recording: labels of Audacity, Raven tables, CSV files, and picks of skims."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from earwitness.errors import InputError, Problem
+from earwitness.io.schema import show
+from earwitness.recordings.types import Recording
+
+
+class OverlaySpan(NamedTuple):
+    """A label: start on the clock of the recording, duration, and text."""
+
+    start: float
+    seconds: float
+    text: str
+
+
+class Overlay(NamedTuple):
+    """Labels of one file, in order."""
+
+    name: str
+    kind: Literal["labels", "picks"]
+    spans: tuple[OverlaySpan, ...]
+
+
+class _LabelError(Exception):
+    """An invalid line: field, what is wrong, and what to do."""
+
+
+RawSpan = tuple[float, float, str]  # start, end and text
+Line = tuple[int, Mapping[str, str]]  # number and cells by column
+START_COLUMNS = ("start", "begin", "onset")
+END_COLUMNS = ("end", "stop", "offset")
+LENGTH_COLUMNS = ("seconds", "duration")
+TEXT_COLUMNS = ("label", "text", "source", "class", "species", "name")
+RAVEN_START, RAVEN_END = "Begin Time (s)", "End Time (s)"
+RAVEN_FILE, RAVEN_OFFSET = "Begin File", "File Offset (s)"
+RAVEN_TEXTS = ("Annotation", "Species", "Common Name", "Label", "Class", "Comments")
+FORMATS_REMEDY = (
+    "use labels of Audacity, a selection table of Raven, or a CSV file with the columns start, end "
+    "and label"
+)
+PICKS_REMEDY = "use the JSON file that earwitness skim writes"
+
+
+def read_overlays(
+    recording: Recording, labels: Sequence[Path] = (), skims: Sequence[Path] = ()
+) -> tuple[Overlay, ...]:
+    """Read labels and picks of skims.
+
+    Parameters
+    ----------
+    recording
+        The recording that they belong to.
+    labels
+        Label files: Audacity (start, end and text, separated by tabs), Raven selection tables, or
+        CSV with a column ``start``, a column ``end`` or ``seconds``, and an optional column
+        ``label``. Times are seconds from the start of the recording; rows of Raven tables with
+        ``Begin File`` and ``File Offset (s)`` are placed by their file.
+    skims
+        JSON files with picks, as ``earwitness skim`` writes them. If both start times are known,
+        the picks of a part of the recording are moved to its time.
+
+    Returns
+    -------
+    tuple of Overlay
+        One overlay per file.
+
+    Raises
+    ------
+    InputError
+        If files are invalid; all problems are reported at once.
+    """
+    problems: list[Problem] = []
+    overlays = [
+        *(_read_overlay(path, "labels", recording, problems) for path in labels),
+        *(_read_overlay(path, "picks", recording, problems) for path in skims),
+    ]
+    if problems:
+        raise InputError(problems, done="opened")
+    return tuple(overlays)
+
+
+def _read_overlay(
+    path: Path, kind: Literal["labels", "picks"], recording: Recording, problems: list[Problem]
+) -> Overlay:
+    remedy = PICKS_REMEDY if kind == "picks" else FORMATS_REMEDY
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        spans = list((_read_picks if kind == "picks" else _read_labels)(text, recording))
+    except OSError as error:
+        spans = [(0, _LabelError("", f"cannot be read: {error.strerror}"))]
+    except UnicodeDecodeError:
+        spans = [(0, _LabelError("", "is not a text file in UTF-8", remedy))]
+    except _LabelError as error:
+        spans = [(0, error)]
+    else:
+        if not spans:
+            spans = [(0, _LabelError("", "contains no labels", remedy))]
+    found: list[OverlaySpan] = []
+    for line, span in spans:
+        try:
+            if isinstance(span, _LabelError):
+                raise span
+            found.append(_check_span(span, recording))
+        except _LabelError as error:
+            problems.append(Problem(str(path), line, *error.args))
+    return Overlay(path.stem, kind, tuple(sorted(found)))
+
+
+def _check_span(span: RawSpan, recording: Recording) -> OverlaySpan:
+    """Return a label, cut at the ends of the recording."""
+    start, end, text = span
+    if end < start:
+        raise _LabelError("", f"ends at {end:g} s, before its start at {start:g} s")
+    if end < 0 or start > recording.seconds:
+        message = f"{start:g} s to {end:g} s is outside the recording"
+        raise _LabelError("", message, f"the recording has {recording.seconds:g} s")
+    start, end = max(0.0, start), min(end, recording.seconds)
+    return OverlaySpan(start, end - start, " ".join(text.split()))
+
+
+# --- Labels --------------------------------------------------------------------------------------
+
+
+LabelRows = Iterator[tuple[int, RawSpan | _LabelError]]
+
+
+def _read_labels(text: str, recording: Recording) -> LabelRows:
+    """Yield the labels of a file of any format, with their line numbers."""
+    lines = text.splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    if RAVEN_START in first:
+        return _read_rows(_table_rows(lines, "\t"), lambda row: _raven_span(row, recording))
+    header = first.lower()
+    if any(name in header for name in START_COLUMNS):
+        delimiter = max("\t;,", key=header.count)
+        return _read_rows(_table_rows(lines, delimiter, lower=True), _csv_span)
+    return _read_rows(_audacity_rows(lines), _audacity_span)
+
+
+def _read_rows(rows: Iterable[Line], read: Any) -> LabelRows:
+    for number, row in rows:
+        try:
+            yield number, read(row)
+        except _LabelError as error:
+            yield number, error
+
+
+def _table_rows(lines: Sequence[str], delimiter: str, *, lower: bool = False) -> Iterator[Line]:
+    reader = csv.reader(lines, delimiter=delimiter)
+    names: list[str] | None = None
+    for cells in reader:
+        if not any(cell.strip() for cell in cells):
+            continue
+        if names is None:
+            names = [cell.strip().lower() if lower else cell.strip() for cell in cells]
+        else:
+            row = dict(zip(names, map(str.strip, cells), strict=False))
+            # Raven has a row per view of a selection
+            if not row.get("View", "").startswith("Waveform"):
+                yield reader.line_num, row
+
+
+def _audacity_rows(lines: Sequence[str]) -> Iterator[Line]:
+    """Yield labels; lines with a backslash are frequencies of the label before."""
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.startswith("\\"):
+            start, _, rest = line.partition("\t")
+            end, _, label = rest.partition("\t")
+            yield number, {"start": start, "end": end, "label": label}
+
+
+def _audacity_span(row: Mapping[str, str]) -> RawSpan:
+    return _parse_seconds(row, "start"), _parse_seconds(row, "end"), row["label"]
+
+
+def _csv_span(row: Mapping[str, str]) -> RawSpan:
+    start = _parse_seconds(row, _choose_column(row, START_COLUMNS))
+    if any(name in row for name in END_COLUMNS):
+        end = _parse_seconds(row, _choose_column(row, END_COLUMNS))
+    else:
+        end = start + _parse_seconds(row, _choose_column(row, LENGTH_COLUMNS))
+    return start, end, next((row[name] for name in TEXT_COLUMNS if name in row), "")
+
+
+def _raven_span(row: Mapping[str, str], recording: Recording) -> RawSpan:
+    start, end = _parse_seconds(row, RAVEN_START), _parse_seconds(row, RAVEN_END)
+    text = next((row[name] for name in RAVEN_TEXTS if row.get(name)), "")
+    if row.get(RAVEN_FILE) and row.get(RAVEN_OFFSET):
+        at = _parse_seconds(row, RAVEN_OFFSET)
+        for stretch in recording.stretches:
+            is_within = stretch.at <= at < stretch.at + stretch.seconds
+            if Path(stretch.path).name == row[RAVEN_FILE] and is_within:
+                begin = stretch.start + at - stretch.at
+                return begin, begin + end - start, text
+    return start, end, text
+
+
+def _choose_column(row: Mapping[str, str], names: Sequence[str]) -> str:
+    name = next((name for name in names if name in row), None)
+    if name is None:
+        raise _LabelError("", f'no "{names[0]}" column', FORMATS_REMEDY)
+    return name
+
+
+def _parse_seconds(row: Mapping[str, str], name: str) -> float:
+    cell = row.get(name, "")
+    try:
+        number = float("" if "_" in cell else cell.replace(",", "."))
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise _LabelError(name, f"must be a number of seconds, got {show(cell)}", FORMATS_REMEDY)
+    return number
+
+
+# --- Picks of skims ------------------------------------------------------------------------------
+
+
+def _read_picks(text: str, recording: Recording) -> LabelRows:
+    """Yield the picks of a skim; they have no line numbers."""
+    try:
+        content = msgspec.json.decode(text)
+        picks, began = content["picks"], content["recording"]["began"]
+        shift = _find_shift(began, recording)
+        for number, pick in enumerate(picks, 1):
+            start, seconds = float(pick["start"]) + shift, float(pick["seconds"])
+            names = "; ".join(str(one["name"]) for one in pick.get("classes", ()))
+            yield 0, (start, start + seconds, f"{number} {names}")
+    except (msgspec.DecodeError, KeyError, TypeError, ValueError, AttributeError):
+        raise _LabelError("", "is not a list of picks", PICKS_REMEDY) from None
+
+
+def _find_shift(began: str | None, recording: Recording) -> float:
+    """Return how much later the recording of the skim starts than this one, in seconds."""
+    if began is None or recording.began is None:
+        return 0.0
+    moment = datetime.fromisoformat(began)
+    if (moment.tzinfo is None) != (recording.began.tzinfo is None):
+        return 0.0
+    if moment.tzinfo is None:
+        return (moment - recording.began).total_seconds()
+    return moment.timestamp() - recording.began.timestamp()

@@ -1,0 +1,174 @@
+"""Exact excerpts of a recording as WAV, with speech played backwards or muted if wanted.
+
+With speech changed, an excerpt is a cut of one changed copy of the recording, whatever its start
+and length: the recording is checked in blocks of 8 s, and each block with speech is reversed as a
+whole or silent. Excerpts of passages that were not checked yet are refused.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.audio.files import Samples
+from earwitness.audio.read import mix_to_mono, read_blocks
+from earwitness.models.cache import Cache, hash_text, open_sealed, write_sealed
+from earwitness.models.frames import sound_digest
+from earwitness.recordings.cut import cut_filled
+from earwitness.recordings.types import Recording
+from earwitness.speech.vad import SpeechDetector
+
+# --- Passages with speech ------------------------------------------------------------------------
+
+
+SpeechChange = Literal["keep", "reverse", "mute"]
+SPEECH_CHANGES: tuple[SpeechChange, ...] = get_args(SpeechChange)
+SPEECH_BLOCK_SECONDS = 8.0  # audio that a detector checks at once, and length of reversed pieces
+SPEECH_MARGIN_SECONDS = 0.5  # changed before and after blocks with speech
+PORTION_SECONDS = 75 * SPEECH_BLOCK_SECONDS  # checked and cached at a time
+SPEECH_VERSION = 1  # increase it to check all recordings again
+
+
+class SpeechPiece(NamedTuple):
+    """A piece of a recording with speech: first sample and end, on its clock."""
+
+    first: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechPieces:
+    """Pieces with speech in order, and the sample up to which the recording was checked."""
+
+    pieces: tuple[SpeechPiece, ...] = ()
+    checked: int = 0
+
+    def within(self, first: int, end: int) -> tuple[SpeechPiece, ...]:
+        """Return the pieces that overlap a range of samples."""
+        low = bisect_right(self.pieces, first, key=lambda piece: piece.end)
+        high = bisect_left(self.pieces, end, key=lambda piece: piece.first)
+        return self.pieces[low:high]
+
+
+class SpeechBlock(NamedTuple):
+    """About 8 s of a recording on its clock, in samples, and whether there is speech in it."""
+
+    first: int
+    end: int
+    speaks: bool
+
+
+def divide_blocks(blocks: Sequence[SpeechBlock], rate: int, end: int | None = None) -> SpeechPieces:
+    """Return the pieces with speech of consecutive blocks.
+
+    A block with speech is a piece, and so is half a second of a neighbour without. Therefore the
+    last half second of the blocks is not checked, unless they reach the ``end`` of the recording.
+    """
+    margin = round(SPEECH_MARGIN_SECONDS * rate)
+    pieces: list[SpeechPiece] = []
+    silent = SpeechBlock(-1, -1, False)
+    for before, block, after in zip([silent, *blocks], blocks, [*blocks[1:], silent], strict=False):
+        first, last = block.first, block.end
+        if block.speaks:
+            pieces.append(SpeechPiece(first, last))
+            continue
+        head = min(last, first + margin) if before.speaks and before.end == first else first
+        tail = max(head, last - margin) if after.speaks and after.first == last else last
+        pieces += [
+            SpeechPiece(*span) for span in ((first, head), (tail, last)) if span[1] > span[0]
+        ]
+    checked = end
+    if checked is None:
+        checked = max(0, blocks[-1].end - margin) if blocks else 0
+    return SpeechPieces(tuple(pieces), checked)
+
+
+def find_speech_blocks(
+    recording: Recording, detector: SpeechDetector, cache: Cache
+) -> Iterator[list[SpeechBlock]]:
+    """Yield the blocks of a recording in order, some minutes at a time; cached by content."""
+    for stretch in recording.stretches:
+        at, left = stretch.at, stretch.seconds
+        while left > 0:
+            seconds = min(left, PORTION_SECONDS)
+            offset = round(stretch.start * recording.rate) - round(stretch.at * recording.rate)
+            blocks = _portion_blocks(
+                Path(stretch.path), at, seconds, recording.rate, detector, cache
+            )
+            yield [SpeechBlock(low + offset, high + offset, bool(one)) for low, high, one in blocks]
+            at, left = at + seconds, left - seconds
+
+
+def _portion_blocks(
+    path: Path, at: float, seconds: float, rate: int, detector: SpeechDetector, cache: Cache
+) -> list[list[int]]:
+    """Return first sample, end and speech of each block of a part of a file."""
+    key_parts = [SPEECH_VERSION, detector.signature, at, seconds, rate]
+    key = hash_text(sound_digest(path, cache) + msgspec.json.encode(key_parts).decode())
+    place = cache.folder / "speech" / f"{key}.sealed"
+    sealed = open_sealed(place)
+    if sealed is None:
+        blocks = []
+        for chunk in read_blocks(path, at=at, seconds=seconds, size=SPEECH_BLOCK_SECONDS):
+            first = round(chunk.position * rate)
+            speaks = detector.share(chunk.samples, rate) >= detector.min_share
+            blocks.append([first, first + len(chunk.samples), int(speaks)])
+        write_sealed(place, {"blocks": blocks})
+        return blocks
+    return [list(block) for block in sealed.facts["blocks"]]
+
+
+# --- Excerpts ------------------------------------------------------------------------------------
+
+
+MAX_EXCERPT_SECONDS = 30.0
+MAX_CHANNELS = 2  # recordings with more are mixed to one
+
+
+def read_samples(
+    recording: Recording,
+    first: int,
+    count: int,
+    change: SpeechChange = "keep",
+    speech: SpeechPieces | None = None,
+) -> Samples:
+    """Return samples of a recording, or of its copy with changed speech; gaps are silent."""
+    if change == "keep" or speech is None:
+        return cut_filled(recording, first, count)
+    end = first + count
+    samples = np.zeros((count, recording.channels), np.float32)
+    place = first
+    for piece in speech.within(first, end):
+        low, high = max(first, piece.first), min(end, piece.end)
+        samples[place - first : low - first] = cut_filled(recording, place, low - place)
+        if change == "reverse":
+            mirrored = piece.first + piece.end - high
+            samples[low - first : high - first] = cut_filled(recording, mirrored, high - low)[::-1]
+        place = high
+    samples[place - first :] = cut_filled(recording, place, end - place)
+    return samples
+
+
+def wav_bytes(samples: Samples, rate: int) -> bytes:
+    """Return samples as a WAV file with 16 bits per sample and at most two channels."""
+    if samples.shape[1] > MAX_CHANNELS:
+        samples = mix_to_mono(samples)[:, None]
+    data = to_int16(samples).tobytes()
+    channels = samples.shape[1]
+    size = 2 * channels
+    head = struct.pack("<4sI4s4sIHHIIHH", b"RIFF", 36 + len(data), b"WAVE", b"fmt ", 16, 1,
+                       channels, rate, rate * size, size, 16)  # fmt: skip
+    return head + struct.pack("<4sI", b"data", len(data)) + data
+
+
+def to_int16(samples: Samples) -> NDArray[np.int16]:
+    """Return samples as 16-bit integers, as in the file if it has 16 bits."""
+    return np.asarray(np.clip(np.rint(samples * np.float32(32768)), -32768, 32767), "<i2")

@@ -1,0 +1,193 @@
+"""Long recordings of a study: their keys, their files and clock, and their check."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from earwitness.errors import EarwitnessError, InputError, Problem, nearest
+from earwitness.io.schema import Fault, fill_defaults
+from earwitness.navigator.labels import Overlay, read_overlays
+from earwitness.recordings.recording import open_recording, sound_files
+from earwitness.recordings.types import Recording
+from earwitness.report.parts import Lines, Section, Table
+from earwitness.studies.file.schema import RecordingKeys
+from earwitness.studies.study import Clip, LongRecording, RecordingDisplay, Study
+
+# --- Keys of the study file ----------------------------------------------------------------------
+
+
+def recording_faults(value: Mapping[str, Any], clips: Sequence[Clip]) -> Iterator[Fault]:
+    """Yield faults of the keys for long recordings."""
+    names = [clip.name for clip in clips]
+    for item in value["recordings"] if clips else ():
+        if item not in names:
+            yield Fault(f"recordings.{item}", f'no item "{item}"', nearest(item, names))
+    display = value["recording_display"]
+    if not value["recordings"] and build_display(display) != RecordingDisplay():
+        remedy = "name them under recordings, or remove this key"
+        yield Fault("recording_display", "the study has no long recordings", remedy)
+    low, high = display.get("range_db", (0, 1))
+    if low >= high:
+        message = f"the first level must be below the second, got {low:g} and {high:g}"
+        yield Fault("recording_display.range_db", message)
+
+
+def build_recordings(value: Mapping[str, Any]) -> tuple[LongRecording, ...]:
+    """Return the long recordings by the keys of the study file, in the order of their items."""
+    return tuple(_build_recording(item, value[item]) for item in sorted(value))
+
+
+def _build_recording(item: str, value: Any) -> LongRecording:
+    keys = fill_defaults(value if isinstance(value, dict) else {"files": value}, RecordingKeys)
+    return LongRecording(
+        item,
+        _path_list(keys["files"]),
+        keys["start"],
+        keys["zone"],
+        keys["shown"],
+        float(keys["hour_gap"]),
+        keys["speech"],
+        _path_list(keys.get("labels", ())),
+    )
+
+
+def _path_list(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def build_display(value: Mapping[str, Any]) -> RecordingDisplay:
+    """Return the display of long recordings by the keys of the study file."""
+    display = RecordingDisplay(**{**value, "gain_db": float(value["gain_db"])})
+    if display.range_db is None:
+        return display
+    low, high = display.range_db
+    return replace(display, range_db=(float(low), float(high)))
+
+
+# --- Files and clock -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingCheck:
+    """A long recording as it was found: its number of files, length and start, and notes on it.
+
+    ``recorded`` are the seconds without gaps.
+    """
+
+    item: str
+    files: int
+    seconds: float
+    recorded: float
+    start: str
+    notes: tuple[str, ...] = ()
+
+
+def open_long_recording(recording: LongRecording, folder: Path) -> Recording:
+    """Open a long recording of a study in a folder."""
+    paths = [folder / name for name in recording.files]
+    return open_recording(
+        paths,
+        start=recording.start or None,
+        zone=recording.zone or None,
+        shown=recording.shown or None,
+        hour_gap=recording.hour_gap,
+    )
+
+
+def read_labels(
+    long_recording: LongRecording, recording: Recording, folder: Path
+) -> tuple[Overlay, ...]:
+    """Read the labels of a long recording, and its picks of skims, which are JSON files."""
+    paths = [folder / name for name in long_recording.labels]
+    picks = [path for path in paths if path.suffix == ".json"]
+    return read_overlays(recording, [path for path in paths if path not in picks], picks)
+
+
+def check_recordings(
+    study: Study, path: Path
+) -> tuple[tuple[RecordingCheck, ...], tuple[Problem, ...]]:
+    """Open all long recordings of a study, without looking for silences between hours.
+
+    Parameters
+    ----------
+    study
+        The study.
+    path
+        Path of the study file.
+
+    Returns
+    -------
+    tuple of (RecordingCheck, ...) and (Problem, ...)
+        The recordings that can be opened, and the problems of the others.
+    """
+    checks, problems = list[RecordingCheck](), list[Problem]()
+    for one in study.recordings:
+        try:
+            recording = open_long_recording(replace(one, hour_gap=0.0), path.parent)
+            read_labels(one, recording, path.parent)
+        except InputError as error:
+            problems += error.problems
+        except (OSError, EarwitnessError) as error:
+            problems.append(Problem(str(path), 0, f"recordings.{one.item}", str(error)))
+        else:
+            checks.append(_check_recording(one.item, recording))
+    return tuple(checks), tuple(problems)
+
+
+def _check_recording(item: str, recording: Recording) -> RecordingCheck:
+    stretches = recording.stretches
+    files = len({stretch.path for stretch in stretches})
+    recorded = sum(stretch.seconds for stretch in stretches)
+    start = "" if recording.began is None else recording.began.isoformat(" ", "seconds")
+    damages = [f"{one.path}: {one.message}" for one in recording.damages]
+    return RecordingCheck(
+        item, files, recording.seconds, recorded, start, (*recording.notes, *damages)
+    )
+
+
+def recording_texts(study: Study, folder: Path) -> dict[str, str]:
+    """Return what identifies the files of each long recording, by the key of the study file."""
+    texts = dict[str, str]()
+    for one in study.recordings:
+        with suppress(OSError, EarwitnessError):
+            files, _ = sound_files([folder / name for name in one.files])
+            sizes = [path.stat().st_size for path in files]
+            named = [f"{path.name} {size}" for path, size in zip(files, sizes, strict=True)]
+            digest = hashlib.sha256("\n".join(named).encode()).hexdigest()[:12]
+            count = f"{len(files):,} file{'s' * (len(files) != 1)}"
+            about = f"{count}, {sum(sizes):,} bytes, names and sizes {digest}"
+            texts[f"recordings.{one.item}"] = about
+    return texts
+
+
+def recordings_section(checks: Sequence[RecordingCheck]) -> Section:
+    """Return the section of a report on the long recordings of a study."""
+    rows = [
+        (
+            check.item,
+            str(check.files),
+            _format_length(check.seconds),
+            _format_length(check.seconds - check.recorded),
+            check.start or "unknown",
+        )
+        for check in checks
+    ]
+    notes = [f"{check.item}: {note}" for check in checks for note in check.notes]
+    table = Table("recordings", ("item", "files", "length", "gaps", "start"), tuple(rows))
+    shown = (Lines("notes on the recordings", tuple(notes), shown=len(notes)),) if notes else ()
+    return Section("Long recordings", (table, *shown))
+
+
+def _format_length(seconds: float) -> str:
+    """Return a length in hours, minutes and seconds.
+
+    >>> _format_length(86400), _format_length(61.2)
+    ('24:00:00', '0:01:01')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

@@ -1,0 +1,1 @@
+"""Printable sheets of plane studies: writing, and entry of their values."""

@@ -1,0 +1,263 @@
+"""Trials in which skims of a long recording are placed on the TC/SD plane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from earwitness.core import Rating
+from earwitness.errors import UsageError
+from earwitness.studies.population import Person
+from earwitness.studies.study import EligibleAnswers, Question, Scale, Trial
+from earwitness.studies.trials.base import (
+    Caption,
+    Load,
+    RatingFactory,
+    Sound,
+    Treatment,
+    TrialKind,
+    TrialQuestion,
+    Values,
+    View,
+    Way,
+    check_flag,
+)
+from earwitness.studies.wording import Wording
+
+PLANE_SCALES = tuple(Scale(name, 1, 0, 0.001, slider=True) for name in ("TC", "SD"))
+PLANE_COMMENT, SOURCES_NOTE, HOUR_NOTE = "comment", "sources", "hour"
+MAX_HOURS = 24
+MAX_NOTE_CHARACTERS = 2000
+EXAMPLE_KEYS = ("sound", "TC", "SD", "reason")
+EXPLORE_HELP = {"help": "suggested time to browse the recording before placing, in minutes"}
+HOURS_HELP = {"help": f"number of equal parts of the recording with a note each, 0 to {MAX_HOURS}"}
+POINTS_HELP = {"help": "number of points to hear in each part"}
+POINT_SECONDS_HELP = {"help": "length of the excerpt at each point, in seconds"}
+EXAMPLES_HELP = {"help": "placed skims shown before the first trial: sound, TC, SD and reason"}
+RECORDING_HELP = {"help": "item whose recording is shown below the examples"}
+CHECK_HELP = {"help": "whether to ask a question that shows if TC is taken for linear time"}
+
+
+@dataclass(frozen=True)
+class PlaneKind(TrialKind):
+    """All skims of a recording are placed on a plane of temporal consistency and source diversity.
+
+    A page has all skims of one recording, numbered 1, 2 and so on. The assignment of numbers to
+    systems changes from recording to recording, so that each system has each number about equally
+    often. Both coordinates are from 0 to 1 in steps of 0.001; dashed lines mark the maxima. In the
+    browser, numbered markers are dragged, or moved with the arrow keys; the recording itself can be
+    browsed if the study has it under `recordings`. The page suggests some minutes of exploring the
+    recording and listing its sources, then a few short excerpts per hour and a note of the most
+    present sources. Skims are played in any order, as often as wanted. Each one must be heard to
+    its end, in any number of parts, and placed. Comments and notes are optional.
+
+    Practice starts with `examples` and a check question, if they are set. Each practice clip gives
+    three trials: TC only, SD only, and the plane, with a third of its skims each.
+    """
+
+    explore_minutes: float = field(default=5.0, metadata=EXPLORE_HELP)
+    hours: int = field(default=24, metadata=HOURS_HELP)
+    points: int = field(default=5, metadata=POINTS_HELP)
+    point_seconds: float = field(default=2.0, metadata=POINT_SECONDS_HELP)
+    examples: tuple[Mapping[str, Any], ...] = field(default=(), metadata=EXAMPLES_HELP)
+    recording: str = field(default="", metadata=RECORDING_HELP)
+    check: bool = field(default=False, metadata=CHECK_HELP)
+
+    name = "plane"
+    title = "Skims placed on the TC/SD plane"
+    protocol = (
+        "placement on a plane of temporal consistency and source diversity, in which all skims of "
+        "a recording were placed on one page"
+    )
+    fixed = PLANE_SCALES
+    compared: ClassVar[str] = "set of skims"
+    switching = True
+    drawn = True
+    renderer = "plane"
+    references = (
+        "Tailleur, Lagrange, Aumond and Tourre (2025), Audio Summaries: Expert Evaluation",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_flag("check", self.check)
+        for name, value in {"hours": self.hours, "points": self.points}.items():
+            most = MAX_HOURS if name == "hours" else 60
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+                raise UsageError(f"{name} must be a whole number from 0 to {most}, got {value!r}")
+        for name, number in {
+            "explore_minutes": self.explore_minutes,
+            "point_seconds": self.point_seconds,
+        }.items():
+            if not _is_number(number, 0, 60):
+                raise UsageError(f"{name} must be a number from 0 to 60, got {number!r}")
+        recording: object = self.recording
+        if not isinstance(recording, str):
+            raise UsageError(f"recording must be the name of an item, got {recording!r}")
+        object.__setattr__(self, "examples", _check_examples(self.examples))
+
+    def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
+        del reference
+        return [tuple(systems)]
+
+    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+        order = [treatment[i] for i in rng.permutation(len(treatment))]
+        return [(tuple(order[n:] + order[:n]), 0) for n in range(len(order))]
+
+    def practice_trials(self, trials: Sequence[Trial]) -> list[Trial]:
+        """Return three trials per practice clip: TC only, SD only, and the plane."""
+        names = [scale.name for scale in PLANE_SCALES]
+        found = list[Trial]()
+        for trial in trials:
+            parts = np.array_split(np.array(trial.systems, object), 3)
+            for scales, part in zip(([names[0]], [names[1]], names), parts, strict=True):
+                if len(part):
+                    found.append(replace(trial, systems=tuple(part), scales=tuple(scales)))
+        return found
+
+    def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
+        """Return the skims with their numbers."""
+        del words, reference
+        return [(system, str(number)) for number, system in enumerate(trial.systems, 1)]
+
+    def asks(self, trial: Trial) -> list[TrialQuestion]:
+        return [
+            TrialQuestion(f"{scale.name}_{place + 1}", scale, place)
+            for place in range(len(trial.systems))
+            for scale in PLANE_SCALES
+            if scale.name in trial.scales
+        ]
+
+    def intro_views(self, words: Wording, sound: Sound) -> dict[str, View]:
+        """Return the definitions of TC and SD, and the page of examples, if there are any."""
+        text = words.page("plane_told")
+        views = {"plane.about": {"kind": "text", "title": words.page("plane"), "text": text}}
+        if not self.examples:
+            return views
+        examples = [
+            {"label": str(n), "TC": one["TC"], "SD": one["SD"], "reason": one["reason"]}
+            for n, one in enumerate(self.examples, 1)
+        ]
+        sounds = [
+            {"address": sound("", one["sound"], n), "label": str(n + 1)}
+            for n, one in enumerate(self.examples)
+        ]
+        view = {
+            "kind": "plane_examples",
+            "renderer": self.renderer,
+            "title": words.page("plane_examples"),
+            "text": words.page("plane_examples_told"),
+            "axes": self._axes(words),
+            "placed": examples,
+            "sounds": sounds,
+            "switching": True,
+            "plays": 0,
+            "questions": [],
+        }
+        if self.recording:
+            view["recording"] = self.recording
+        return views | {"plane.examples": view}
+
+    def check_question(self, words: Wording) -> Question | None:
+        """Return the question that shows whether TC is taken for linear time."""
+        if not self.check:
+            return None
+        right = words.page("plane_check_right")
+        options = words.page("plane_check_linear"), right, words.page("plane_check_diverse")
+        prompt = words.page("plane_check_prompt")
+        return Question("check", prompt, "choice", options, eligible=EligibleAnswers((right,)))
+
+    def view(
+        self,
+        trial: Trial,
+        words: Wording,
+        sound: Sound,
+        reference: str = "",
+        caption: Caption | None = None,
+    ) -> View:
+        """Return the page as data: the skims, the axes, and how the recording is explored."""
+        return super().view(trial, words, sound, reference, caption) | {
+            "axes": self._trial_axes(trial, words),
+            "explore_minutes": self.explore_minutes,
+            "hours": self.hours,
+            "points": self.points,
+            "point_seconds": self.point_seconds,
+        }
+
+    def feedback_view(self, trial: Trial, words: Wording) -> View:
+        """Return the axes, on which places and expected places are shown."""
+        return {"renderer": self.renderer, "axes": self._trial_axes(trial, words)}
+
+    def _trial_axes(self, trial: Trial, words: Wording) -> dict[str, str]:
+        return {name: text for name, text in self._axes(words).items() if name in trial.scales}
+
+    def _axes(self, words: Wording) -> dict[str, str]:
+        return {scale.name: words.prompt(scale.name) for scale in PLANE_SCALES}
+
+    def questions(self, trial: Trial, words: Wording) -> list[View]:
+        """Return a question per skim and axis, each with the number of its skim."""
+        return [
+            question
+            | {
+                "prompt": words.page(
+                    "of_skim", label=str(question["sound"] + 1), prompt=question["prompt"]
+                )
+            }
+            for question in super().questions(trial, words)
+        ]
+
+    def note_names(self, trial: Trial) -> list[str]:
+        """Return the names of the optional texts: comments and notes."""
+        numbers = range(1, len(trial.systems) + 1)
+        comments = [PLANE_COMMENT, *(f"{PLANE_COMMENT}_{number}" for number in numbers)]
+        return [*comments, SOURCES_NOTE, *(f"{HOUR_NOTE}_{hour}" for hour in range(self.hours))]
+
+    def _misfits(self, trial: Trial, values: Values) -> Iterator[tuple[str, str]]:
+        """Yield invalid places and texts."""
+        notes = set(self.note_names(trial)) & values.keys()
+        for name in sorted(notes):
+            text = values[name]
+            if not isinstance(text, str) or len(text) > MAX_NOTE_CHARACTERS:
+                yield name, f"{name} must be text of at most {MAX_NOTE_CHARACTERS:,} characters"
+        yield from super()._misfits(trial, {n: v for n, v in values.items() if n not in notes})
+
+    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+        for ask in self.asks(trial):
+            yield rate(trial.systems[ask.sound], ask.scale.name, values[ask.name])
+
+    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+        return {
+            ask.name: ask.scale.at(
+                person.hears(trial.item, trial.systems[ask.sound], ask.scale.name, rng)
+            )
+            for ask in self.asks(trial)
+        }
+
+    def load(self, systems: int) -> Load:
+        browsing = 60 * self.explore_minutes + self.hours * self.points * self.point_seconds
+        how = f"{systems} skim{'s' * (systems != 1)}, each played once"
+        return Load(1, systems, systems * len(PLANE_SCALES), how, browsing)
+
+
+def _is_number(value: object, low: float, high: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+
+
+def _check_examples(examples: object) -> tuple[Mapping[str, Any], ...]:
+    """Return valid examples; raise UsageError otherwise."""
+    if not isinstance(examples, list | tuple):
+        raise UsageError(f"examples must be a list, got {examples!r}")
+    for number, one in enumerate(examples, 1):
+        if not isinstance(one, Mapping) or set(one) != set(EXAMPLE_KEYS):
+            raise UsageError(f"example {number} must have the keys {', '.join(EXAMPLE_KEYS)}")
+        for name in ("sound", "reason"):
+            if not isinstance(one[name], str) or not one[name]:
+                raise UsageError(f"example {number}: {name} must be text, got {one[name]!r}")
+        for scale in PLANE_SCALES:
+            if not _is_number(one[scale.name], scale.low, scale.high):
+                message = f"example {number}: {scale.name} must be a number from 0 to 1"
+                raise UsageError(f"{message}, got {one[scale.name]!r}")
+    return tuple(examples)

@@ -1,0 +1,60 @@
+"""The ASGI application of the command browse: one recording, without a study."""
+
+from __future__ import annotations
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from earwitness.web.messages import MessageLimiter
+from earwitness.web.navigator import RecordingView, check_view, recording_routes
+from earwitness.web.pages import load_assets, load_template, send_asset
+from earwitness.web.security import ERROR_CLASSES, SecurityMiddleware, refusal_from_error
+
+RECORDING_PATH = "/recording"
+
+
+def make_browse_app(view: RecordingView, messages: MessageLimiter) -> ASGIApp:
+    """Return the application that shows a recording."""
+
+    async def show_page(request: Request) -> Response:
+        del request
+        check_view(view)
+        return HTMLResponse(_render("browse.html", view, {"address": RECORDING_PATH}))
+
+    async def send_error(request: Request, error: Exception) -> Response:
+        refusal = refusal_from_error(error)
+        if refusal.status == 500:
+            messages.write(f"earwitness: {type(error).__name__}: {error}")
+        if "text/html" in request.headers.get("accept", ""):
+            sentences = [
+                f"{one[0].upper()}{one[1:]}." for one in (refusal.message, refusal.remedy) if one
+            ]
+            content = _render("notice.html", view, {"text": " ".join(sentences)})
+            return HTMLResponse(content, refusal.status)
+        return JSONResponse(refusal.body, refusal.status)
+
+    async def send_no_icon(request: Request) -> Response:
+        del request
+        return Response(status_code=204)
+
+    routes = [
+        Route("/", show_page),
+        Route("/favicon.ico", send_no_icon),
+        *recording_routes(RECORDING_PATH, lambda _: view),
+        Route("/static/{digest}/{name:path}", send_asset),
+    ]
+    app = Starlette(routes=routes, exception_handlers=dict.fromkeys(ERROR_CLASSES, send_error))
+    app.router.redirect_slashes = False
+    return SecurityMiddleware(app, "")
+
+
+def _render(template: str, view: RecordingView, more: dict[str, object]) -> str:
+    context = {
+        "title": view.index.recording.name,
+        "language": "en",
+        "static": f"/static/{load_assets().digest}",
+    }
+    return load_template(template).render(context | more)

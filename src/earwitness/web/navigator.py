@@ -1,0 +1,298 @@
+"""Endpoints of a recording that is browsed: description, tiles and sound, under any prefix."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from earwitness.audio.logmel import ABSENT_BYTE, FLOOR_DB, FRAMES_PER_SECOND, STEP_DB, band_edges
+from earwitness.navigator.index import RecordingChanged, RecordingIndex
+from earwitness.navigator.indices import COLOUR_LEVELS
+from earwitness.navigator.labels import Overlay
+from earwitness.navigator.pyramid import LAST_LEVEL
+from earwitness.navigator.sound import MAX_EXCERPT_SECONDS, wav_bytes
+from earwitness.navigator.tiles import FINE_LEVELS, TILE_COLUMNS, Tile, fine_kernel, make_tile
+from earwitness.web.security import Refusal, not_found_refusal
+
+T = TypeVar("T")
+KEEP_TILE = "private, max-age=31536000, immutable"
+KEEP_SOUND = "private, max-age=3600"
+TILE_CACHE_BYTES = 64 * 1024 * 1024  # of tiles of all recordings
+# few threads, so that many requests need little memory; what is quick does not wait for fine tiles
+_QUICK_THREADS, _FINE_THREADS = ThreadPoolExecutor(4, "quick"), ThreadPoolExecutor(2, "fine")
+
+
+@dataclass(frozen=True)
+class RecordingView:
+    """A recording as one client sees it; ``display`` is fixed, or None if the client chooses.
+
+    With ``is_blind``, no names of files are sent, also not in notes and errors.
+    """
+
+    index: RecordingIndex
+    overlays: Sequence[Overlay] = ()
+    display: Mapping[str, Any] | None = None
+    notes: Sequence[str] = ()
+    is_blind: bool = False
+
+
+ViewFinder = Callable[[Request], RecordingView]
+
+
+def recording_routes(prefix: str, find_view: ViewFinder) -> list[Route]:
+    """Return the routes of a recording.
+
+    Parameters
+    ----------
+    prefix
+        Path of the recording; may have parameters.
+    find_view
+        Returns what the client of a request may see, or raises ``Refusal``; called in a thread.
+    """
+    endpoints = _Endpoints(find_view)
+    return [
+        Route(f"{prefix}/info", endpoints.send_info),
+        Route(f"{prefix}/tile/{{digest}}/{{kind}}/{{level}}/{{number:int}}", endpoints.send_tile),
+        Route(f"{prefix}/sound", endpoints.send_sound),
+    ]
+
+
+@dataclass(frozen=True)
+class _Endpoints:
+    find_view: ViewFinder
+
+    async def send_info(self, request: Request) -> Response:
+        """Send the description of the recording and the progress of its index."""
+        return await _run(_QUICK_THREADS, lambda: JSONResponse(describe_view(self._find(request))))
+
+    async def send_tile(self, request: Request) -> Response:
+        """Send a tile."""
+        threads = _FINE_THREADS if request.path_params["kind"] == "fine" else _QUICK_THREADS
+        return await _run(threads, lambda: _tile_response(self._find(request).index, request))
+
+    async def send_sound(self, request: Request) -> Response:
+        """Send an excerpt as WAV."""
+        return await _run(
+            _QUICK_THREADS, lambda: _sound_response(self._find(request).index, request)
+        )
+
+    def _find(self, request: Request) -> RecordingView:
+        view = self.find_view(request)
+        check_view(view)
+        return view
+
+
+async def _run(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+    return await asyncio.get_running_loop().run_in_executor(threads, work)
+
+
+def check_view(view: RecordingView) -> None:
+    """Refuse a recording whose files have changed or vanished."""
+    try:
+        view.index.check_unchanged()
+    except RecordingChanged as error:
+        message, _, remedy = str(error).partition(" — ")
+        if view.is_blind:
+            message, remedy = "the recording has changed", ""
+        raise Refusal(409, "changed", message, remedy) from None
+
+
+# --- Description ---------------------------------------------------------------------------------
+
+
+def describe_view(view: RecordingView) -> dict[str, Any]:
+    """Return the description of a recording: clock, files, levels, progress and overlays."""
+    index = view.index
+    recording = index.recording
+    began = recording.began
+    blind = {
+        "name": "",
+        "stretches": [[one.start, one.seconds, ""] for one in recording.stretches],
+        "notes": [],
+        "message": "its index could not be built" if index.message else "",
+    }
+    damages = (f"{one.path}: {one.message} (from {one.at:.1f} s)" for one in recording.damages)
+    message, *notes = _hide_folders(index, [index.message, *recording.notes, *damages])
+    return {
+        "name": recording.name,
+        "seconds": index.seconds,
+        "began": began.isoformat() if began else None,
+        "rate": index.rate,
+        "channels": recording.channels,
+        "digest": index.digest,
+        "offsets": _find_offsets(began, index.seconds),
+        "stretches": [[one.start, one.seconds, Path(one.path).name] for one in recording.stretches],
+        "notes": [*view.notes, *notes],
+        "state": index.state,
+        "message": message,
+        "done": index.done,
+        "checked": index.checked_samples / index.rate,
+        "tile_columns": TILE_COLUMNS,
+        "frame_seconds": 1 / FRAMES_PER_SECOND,
+        "levels": LAST_LEVEL + 1,
+        "fine_levels": -FINE_LEVELS[0],
+        "bands": [round(float(one), 1) for one in band_edges(index.rate)[1:-1]],
+        "fine_bands": fine_kernel(index.rate).frequencies(index.rate),
+        "byte": {"floor_db": FLOOR_DB, "step_db": STEP_DB, "absent": ABSENT_BYTE},
+        "range_db": list(index.range_db),
+        "colour_levels": [COLOUR_LEVELS[0], COLOUR_LEVELS[-1]],
+        "overlays": [
+            {"name": one.name, "kind": one.kind, "spans": [list(span) for span in one.spans]}
+            for one in view.overlays
+        ],
+        "speech": index.settings.speech,
+        "display": view.display,
+        **(blind if view.is_blind else {}),
+    }
+
+
+def _hide_folders(index: RecordingIndex, texts: Iterable[str]) -> list[str]:
+    """Return texts with names of files instead of their paths."""
+    recording = index.recording
+    paths = {one.path for one in recording.stretches} | {one.path for one in recording.damages}
+    plain = list(texts)
+    for path in sorted(paths, key=len, reverse=True):
+        plain = [text.replace(path, Path(path).name) for text in plain]
+    return plain
+
+
+def _find_offsets(began: datetime | None, seconds: float) -> list[list[float]]:
+    """Return the offset from UTC at the start and at each change, with its time."""
+    if began is None or began.tzinfo is None:
+        return []
+    moment = began.timestamp()
+
+    def offset(time: float) -> float:
+        offset = datetime.fromtimestamp(moment + time, began.tzinfo).utcoffset()
+        return (offset or timedelta()).total_seconds()
+
+    offsets = [[0.0, offset(0)]]
+    for hour in range(math.ceil(seconds / 3600)):
+        low, high = hour * 3600.0, min(seconds, (hour + 1) * 3600.0)
+        if offset(high) == offset(low):
+            continue
+        while high - low > 0.5:  # clocks change on whole seconds of UTC
+            middle = (low + high) / 2
+            low, high = (middle, high) if offset(middle) == offset(low) else (low, middle)
+        offsets.append([round(high + moment) - moment, offset(high)])
+    return offsets
+
+
+# --- Tiles ---------------------------------------------------------------------------------------
+
+
+class SentTile(NamedTuple):
+    """The body of a reply, its number of columns, and whether it is compressed."""
+
+    content: bytes
+    columns: int
+    is_compressed: bool
+
+
+@dataclass
+class TileCache:
+    """The most recently sent complete tiles, up to a number of bytes."""
+
+    max_bytes: int = TILE_CACHE_BYTES
+    _tiles: OrderedDict[tuple[str, ...], SentTile] = field(default_factory=OrderedDict)
+    _size: int = 0
+    _lock: Lock = field(default_factory=Lock)
+
+    def get(self, key: tuple[str, ...]) -> SentTile | None:
+        """Return a tile, or None."""
+        with self._lock:
+            if key in self._tiles:
+                self._tiles.move_to_end(key)
+            return self._tiles.get(key)
+
+    def add(self, key: tuple[str, ...], tile: SentTile) -> None:
+        """Keep a tile; drop those that were not used for longest."""
+        with self._lock:
+            if key not in self._tiles:
+                self._tiles[key] = tile
+                self._size += len(tile.content)
+            while self._size > self.max_bytes:
+                self._size -= len(self._tiles.popitem(last=False)[1].content)
+
+
+_TILES = TileCache()
+
+
+def _tile_response(index: RecordingIndex, request: Request) -> Response:
+    params = request.path_params
+    kind, level, number = str(params["kind"]), str(params["level"]), int(params["number"])
+    if params["digest"] != index.digest or not level.removeprefix("-").isdecimal():
+        raise not_found_refusal()
+    key = (index.digest, kind, level, str(number))
+    tile, is_complete = _TILES.get(key), True
+    if tile is None:
+        made = make_tile(index, kind, int(level), number)
+        if made is None:
+            raise not_found_refusal()
+        is_complete = made.is_complete
+        tile = _pack_tile(kind, made)
+        if is_complete:
+            _TILES.add(key, tile)
+    headers = {
+        "X-Columns": str(tile.columns),
+        "X-Complete": str(int(is_complete)),
+        "Cache-Control": KEEP_TILE if is_complete else "no-store",
+        "Vary": "Accept-Encoding",
+    }
+    content = tile.content
+    if tile.is_compressed and "gzip" in request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+    elif tile.is_compressed:
+        content = gzip.decompress(content)
+    return Response(content, media_type="application/octet-stream", headers=headers)
+
+
+def _pack_tile(kind: str, tile: Tile) -> SentTile:
+    """Return the body of a tile; fine tiles are too noisy to be worth compressing."""
+    content, is_compressed = tile.rows.tobytes(), kind != "fine"
+    if is_compressed:
+        content = gzip.compress(content, 1, mtime=0)
+    return SentTile(content, tile.rows.shape[1], is_compressed)
+
+
+# --- Sound ---------------------------------------------------------------------------------------
+
+
+def _sound_response(index: RecordingIndex, request: Request) -> Response:
+    start, seconds = (_read_number(request, name) for name in ("start", "seconds"))
+    if not 0 <= start < index.seconds or not 0 < seconds <= MAX_EXCERPT_SECONDS:
+        message = f"start must be within the recording, and seconds at most {MAX_EXCERPT_SECONDS:g}"
+        raise Refusal(400, "bad_time", message)
+    first = round(start * index.rate)
+    count = min(round(seconds * index.rate), index.sample_count - first)
+    if count < 1:
+        raise Refusal(400, "bad_time", "the excerpt has no samples")
+    if first + count > index.checked_samples:
+        message = "this passage has not been checked for speech yet"
+        raise Refusal(503, "not_yet", message, "try again later")
+    samples = index.read_checked(first, count).samples
+    headers = {"Cache-Control": KEEP_SOUND, "Accept-Ranges": "none"}
+    return Response(wav_bytes(samples, index.rate), media_type="audio/wav", headers=headers)
+
+
+def _read_number(request: Request, name: str) -> float:
+    try:
+        number = float(request.query_params[name])
+    except (KeyError, ValueError):
+        raise Refusal(400, "bad_time", f'the parameter "{name}" must be a number') from None
+    if not math.isfinite(number):
+        raise Refusal(400, "bad_time", f'the parameter "{name}" must be a number')
+    return number

@@ -1,0 +1,171 @@
+// Steps of an expert with the full recording of a plane trial: explore it and list its sources, hear a
+// few points of every hour, and read both notes while placing skims.
+
+import { make } from "./dom.js";
+import { say } from "./messages.js";
+import { commentField } from "./trial.js";
+
+/** @import { Navigator } from "./navigator/navigator.js" */
+/** @import { PlaneDraft, PlaneView } from "./types.d.ts" */
+
+const LOOK = 100; // milliseconds
+const KEEP = 5; // seconds after which the time spent is stored
+const STEPS = /** @type {const} */ (["explore", "hours", "place"]);
+
+/** @param {number} seconds */
+const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+
+export class PlaneSteps {
+  #sequence = 0; // number of the running sequence of points
+
+  /** @param {PlaneView} view
+   * @param {PlaneDraft} draft
+   * @param {Navigator} navigator
+   * @param {() => unknown} keep stores the draft
+   * @param {AbortSignal} left */
+  constructor(view, draft, navigator, keep, left) {
+    this.view = view;
+    this.draft = draft;
+    this.navigator = navigator;
+    this.keep = keep;
+    this.timer = make("p", { class: "plane-timer", role: "timer" });
+    this.hours = make("div", { class: "plane-hours" });
+    this.notes = make("div", { class: "plane-notes" });
+    const names = STEPS.filter((name) => (name === "explore" ? "SD" in view.axes : name !== "hours" || ("TC" in view.axes && view.hours)));
+    this.tabs = names.map((name) => make("button", { type: "button", role: "tab", id: `plane-tab-${name}`,
+      "aria-controls": `plane-step-${name}`, click: () => this.open(name), keydown: (event) => this.#key(event, name) },
+    say(`plane_${name}`)));
+    this.panels = names.map((name) => make("div", { role: "tabpanel", class: "plane-step", id: `plane-step-${name}`,
+      "aria-labelledby": `plane-tab-${name}` }, this.#content(name)));
+    this.names = names;
+    this.element = make("div", { class: "plane-steps" },
+      make("div", { role: "tablist", "aria-label": say("plane_steps") }, this.tabs), this.panels);
+    this.open(names.includes(draft.step) ? draft.step : names[0]);
+    navigator.ready.then(() => navigator.info && this.#showHours());
+    const timer = setInterval(() => this.#tick(), 1000);
+    left.addEventListener("abort", () => (clearInterval(timer), (this.#sequence += 1)));
+    this.#tick(0);
+  }
+
+  /** @param {typeof STEPS[number]} name */
+  #content(name) {
+    const { explore_minutes: minutes, points, point_seconds: seconds } = this.view;
+    if (name === "explore") {
+      return [make("div", { class: "plane-row" }, make("p", {}, say("plane_explore_told", { minutes })), this.timer),
+        make("label", { for: "plane-sources" }, say("plane_sources")),
+        commentField("plane-sources", this.draft.notes.sources ?? "", (text) => this.#note("sources", text), { rows: "5" })];
+    }
+    if (name === "hours") return [make("p", {}, say("plane_hours_told", { points, seconds })), this.hours];
+    return [make("p", {}, say("plane_place_told")), this.notes];
+  }
+
+  /** @param {typeof STEPS[number]} name */
+  open(name) {
+    this.draft.step = name;
+    this.tabs.forEach((tab, n) => {
+      const isOpen = this.names[n] === name;
+      tab.setAttribute("aria-selected", String(isOpen));
+      tab.tabIndex = isOpen ? 0 : -1;
+      this.panels[n].hidden = !isOpen;
+    });
+    if (name === "place") this.#showNotes();
+    this.keep();
+  }
+
+  /** @param {KeyboardEvent} event
+   * @param {typeof STEPS[number]} name */
+  #key(event, name) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const to = (this.names.indexOf(name) + step + this.names.length) % this.names.length;
+    this.open(this.names[to]);
+    this.tabs[to].focus();
+  }
+
+  /** @param {string} name
+   * @param {string} text */
+  #note(name, text) {
+    this.draft.notes[name] = text;
+    this.keep();
+  }
+
+  /** Count the time in which the first step is open. */
+  #tick(seconds = 1) {
+    const { draft } = this;
+    if (draft.step === "explore" && !document.hidden) draft.explored += seconds;
+    this.timer.textContent = say("plane_timer", { time: clock(draft.explored) });
+    this.timer.classList.toggle("good", draft.explored >= 60 * this.view.explore_minutes);
+    if (seconds && draft.step === "explore" && draft.explored % KEEP === 0) this.keep();
+  }
+
+  /** Start and length of a part of the recording.
+   * @param {number} hour */
+  #part(hour) {
+    const length = this.navigator.info.seconds / this.view.hours;
+    return { start: hour * length, length };
+  }
+
+  /** @param {number} hour */
+  #partText(hour) {
+    const { start, length } = this.#part(hour);
+    const decimals = length < 120 ? 0 : -1;
+    return [start, start + length].map((time) => this.navigator.clock.text(Math.min(time, this.navigator.info.seconds), decimals)).join("–");
+  }
+
+  #showHours() {
+    this.hours.replaceChildren(...Array.from({ length: this.view.hours }, (_, hour) => this.#hour(hour)));
+    this.#showNotes();
+  }
+
+  /** @param {number} hour */
+  #hour(hour) {
+    const { navigator, view } = this;
+    const { start, length } = this.#part(hour);
+    const time = this.#partText(hour);
+    const times = Array.from({ length: view.points }, (_, n) =>
+      Math.max(0, start + ((n + 0.5) / view.points) * length - view.point_seconds / 2));
+    const show = () => navigator.zoomTo(start, length);
+    const name = `hour_${hour}`;
+    /** @type {HTMLInputElement} */
+    const note = make("input", { type: "text", maxlength: "2000", "aria-label": say("plane_hour_note", { time }), autocomplete: "off",
+      input: () => this.#note(name, note.value) });
+    note.value = this.draft.notes[name] ?? "";
+    return make("div", { class: "plane-hour" },
+      make("button", { type: "button", "aria-label": say("plane_hour_shown", { time }), click: show }, time),
+      make("button", { type: "button", class: "plane-all", "aria-label": `${say("plane_points", { points: view.points })}, ${time}`,
+        click: () => (show(), this.#playAll(times)) }, `▶ ${view.points} × ${view.point_seconds} s`),
+      make("span", { class: "plane-points" }, times.map((at, n) => make("button", { type: "button",
+        "aria-label": say("plane_point", { number: n + 1, time: navigator.clock.text(at) }),
+        click: () => (show(), this.#playAll([at])) }, String(n + 1)))),
+      note);
+  }
+
+  /** Play excerpts one after the other, until something else is played.
+   * @param {number[]} times */
+  async #playAll(times) {
+    this.#sequence += 1;
+    const own = this.#sequence;
+    const { navigator } = this;
+    for (const time of times) {
+      navigator.play(time, this.view.point_seconds);
+      const cursor = navigator.cursor;
+      do await new Promise((done) => setTimeout(done, LOOK));
+      while (own === this.#sequence && navigator.playback.isPlaying);
+      if (own !== this.#sequence || navigator.cursor !== cursor) return;
+    }
+  }
+
+  /** Show the notes of the other steps. */
+  #showNotes() {
+    const { notes } = this.draft;
+    const known = Boolean(this.navigator.info);
+    const hours = Array.from({ length: known ? this.view.hours : 0 }, (_, hour) => ({ hour, text: notes[`hour_${hour}`]?.trim() }))
+      .filter(({ text }) => text);
+    this.notes.replaceChildren(
+      make("div", {}, make("h3", {}, say("plane_your_sources")), make("p", {}, notes.sources?.trim() || "–")),
+      make("div", {}, make("h3", {}, say("plane_your_hours")),
+        hours.length ? make("dl", {}, hours.map(({ hour, text }) =>
+          make("div", {}, make("dt", {}, this.#partText(hour)), make("dd", {}, text)))) : make("p", {}, "–")));
+  }
+}

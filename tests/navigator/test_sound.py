@@ -1,0 +1,163 @@
+"""Excerpts are exact cuts, of the recording or of its one copy with changed speech."""
+
+from __future__ import annotations
+
+import io
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+
+from earwitness.models.cache import Cache
+from earwitness.navigator.sound import (
+    SpeechBlock,
+    SpeechPieces,
+    divide_blocks,
+    find_speech_blocks,
+    read_samples,
+    wav_bytes,
+)
+from earwitness.recordings.types import Recording, Stretch
+from helpers.tones import RATE, recording, sound, written
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Recording:
+    """Two files of 20 s with 3 s between them."""
+    paths = [written(tmp_path / f"{n}.wav", sound(20, seed=n)) for n in range(2)]
+    return recording(*paths, gap=3.0)
+
+
+def whole(opened: Recording) -> Any:
+    """All samples on the clock."""
+    samples = np.zeros(round(opened.seconds * opened.rate), np.float32)
+    for number, stretch in enumerate(opened.stretches):
+        first = round(stretch.start * opened.rate)
+        samples[first : first + 20 * RATE] = sound(20, seed=number)
+    return samples
+
+
+@pytest.mark.parametrize(
+    ("first", "count"),
+    [(0, 1), (3, 5000), (19 * RATE, 6 * RATE), (21 * RATE, RATE), (0, 43 * RATE)],
+)
+def test_an_excerpt_is_exact_and_gaps_are_silent(opened: Recording, first: int, count: int) -> None:
+    samples = read_samples(opened, first, count)
+    assert np.array_equal(samples[:, 0], whole(opened)[first : first + count])
+
+
+def test_what_cannot_be_read_is_silent(opened: Recording) -> None:
+    Path(opened.stretches[0].path).write_bytes(b"RIFF")
+    samples = read_samples(opened, 0, 43 * RATE)[:, 0]
+    assert not samples[: 20 * RATE].any()
+    assert np.array_equal(samples[23 * RATE :], sound(20, seed=1))
+
+
+@pytest.mark.parametrize("channels", [1, 2, 5])
+def test_wav_files_have_16_bits_and_at_most_two_channels(channels: int) -> None:
+    numbers = np.random.default_rng(0).integers(-32768, 32768, (500, channels))
+    samples = (numbers / 32768).astype(np.float32)
+    data, rate = soundfile.read(
+        io.BytesIO(wav_bytes(samples, 44_100)), dtype="int16", always_2d=True
+    )
+    assert rate == 44_100
+    if channels <= 2:
+        assert np.array_equal(data, numbers)  # the samples of the file, unchanged
+    else:
+        assert data.shape == (500, 1)
+
+
+# --- Speech --------------------------------------------------------------------------------------
+
+
+class LoudIsSpeech:
+    """Takes loud blocks for speech, and counts how much it hears."""
+
+    name = signature = "loud"
+    min_share = 0.5
+
+    def __init__(self) -> None:
+        self.heard = 0.0
+
+    def share(self, samples: Any, rate: int) -> float:
+        self.heard += len(samples) / rate
+        return float(np.abs(samples).max() > 0.09)
+
+
+def speech_of(opened: Recording, cache: Cache) -> SpeechPieces:
+    blocks = [b for part in find_speech_blocks(opened, LoudIsSpeech(), cache) for b in part]
+    return divide_blocks(blocks, opened.rate, end=round(opened.seconds * opened.rate))
+
+
+def changed_copy(samples: Any, pieces: SpeechPieces, change: str) -> Any:
+    """The copy, made as a whole."""
+    copy = samples.copy()
+    for first, end in pieces.pieces:
+        copy[first:end] = samples[first:end][::-1] if change == "reverse" else 0
+    return copy
+
+
+@pytest.mark.parametrize("change", ["reverse", "mute"])
+def test_every_excerpt_is_a_cut_of_the_one_changed_copy(
+    opened: Recording, tmp_path: Path, change: Any
+) -> None:
+    pieces = speech_of(opened, Cache(tmp_path / "cache"))
+    # a tone sounds in the first and the third 8 s of each file
+    seconds = [(first / RATE, end / RATE) for first, end in pieces.pieces]
+    file = [(0, 8), (8, 8.5), (15.5, 16), (16, 20)]
+    assert seconds == [*file, *((23 + low, 23 + high) for low, high in file)]
+    copy = changed_copy(whole(opened), pieces, change)
+    random = np.random.default_rng(3)
+    for _ in range(40):
+        first = int(random.integers(0, len(copy) - 1))
+        count = int(random.integers(1, min(9 * RATE, len(copy) - first) + 1))
+        found = read_samples(opened, first, count, change, pieces)[:, 0]
+        assert np.array_equal(found, copy[first : first + count])
+
+
+def test_nothing_of_a_passage_with_speech_is_heard_in_its_order(
+    opened: Recording, tmp_path: Path
+) -> None:
+    pieces = speech_of(opened, Cache(tmp_path / "cache"))
+    original = whole(opened)
+    count = RATE // 10  # about half a syllable
+    for first in range(0, 8 * RATE - count, RATE // 3):
+        excerpt = read_samples(opened, first, count, "reverse", pieces)[:, 0]
+        windows = np.lib.stride_tricks.sliding_window_view(original[: 8 * RATE], count)
+        assert not (windows == excerpt).all(axis=1).any()
+        assert (windows == excerpt[::-1]).all(axis=1).any()
+
+
+def test_pieces_stay_the_same_while_more_blocks_are_checked() -> None:
+    random = np.random.default_rng(1)
+    edges = np.cumsum(random.integers(100, 9 * RATE, 60)).tolist()
+    blocks = [SpeechBlock(low, high, bool(random.random() < 0.4)) for low, high in pairwise(edges)]
+    every = divide_blocks(blocks, RATE, end=edges[-1])
+    assert [one.first for one in every.pieces] == sorted(one.first for one in every.pieces)
+    for count in range(1, len(blocks)):
+        part = divide_blocks(blocks[:count], RATE)
+        assert part.checked <= blocks[count - 1].end
+        assert part.within(0, part.checked) == every.within(0, part.checked)
+
+
+def test_a_part_is_checked_once(opened: Recording, tmp_path: Path) -> None:
+    cache, detector = Cache(tmp_path / "cache"), LoudIsSpeech()
+    found = list(find_speech_blocks(opened, detector, cache))
+    assert detector.heard == 40
+    again = LoudIsSpeech()
+    assert list(find_speech_blocks(opened, again, cache)) == found
+    assert again.heard == 0
+
+
+def test_short_rests_of_a_stretch_are_checked(tmp_path: Path) -> None:
+    path = written(tmp_path / "x.wav", sound(8.3))
+    stretches = (Stretch(str(path), 0.0, 0.0, 8.3),)
+    blocks = list(
+        find_speech_blocks(Recording("x", stretches, 8.3, RATE, 1), LoudIsSpeech(), Cache(tmp_path))
+    )
+    assert [[(one.first, one.end) for one in part] for part in blocks] == [
+        [(0, 64_000), (64_000, 66_400)]
+    ]
