@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 import soundfile
 
+from earwitness.audio.read import Break, read_blocks
 from earwitness.models.cache import Cache
+from earwitness.navigator import sound as sound_module
 from earwitness.navigator.sound import (
     SpeechBlock,
     SpeechPieces,
@@ -150,6 +152,27 @@ def test_a_part_is_checked_once(opened: Recording, tmp_path: Path) -> None:
     again = LoudIsSpeech()
     assert list(find_speech_blocks(opened, again, cache)) == found
     assert again.heard == 0
+
+
+def test_what_cannot_be_read_counts_as_speech_and_is_checked_again(
+    opened: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_first_block(path: Path, *, broken: Any, **how: Any) -> Any:
+        chunks = list(read_blocks(path, broken=broken, **how))
+        broken(Break(str(path), 8.0, 4.0, "cannot be read"))
+        return chunks[:1]
+
+    cache = Cache(tmp_path / "cache")
+    with monkeypatch.context() as broken:
+        broken.setattr(sound_module, "read_blocks", read_first_block)
+        [first, unread], *_ = find_speech_blocks(opened, LoudIsSpeech(), cache)
+    stretch = opened.stretches[0]
+    assert unread == (first.end, round(stretch.end * opened.rate), True)
+    complete = [
+        block for part in find_speech_blocks(opened, LoudIsSpeech(), cache) for block in part
+    ]
+    assert len(complete) > 2
+    assert not all(block.speaks for block in complete)
 
 
 def test_short_rests_of_a_stretch_are_checked(tmp_path: Path) -> None:

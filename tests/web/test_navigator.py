@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from earwitness.audio.logmel import ABSENT_BYTE
+from earwitness.cli.browse import LOOPBACK_HOSTS
 from earwitness.models.cache import Cache
 from earwitness.navigator import index as index_module
 from earwitness.navigator.index import IndexSettings, RecordingIndex
@@ -136,6 +137,7 @@ def test_nothing_else_is_reachable(client: TestClient, view: RecordingView, addr
 def test_sound_is_cut_exactly(client: TestClient, start: float, seconds: float) -> None:
     reply = client.get(f"/recording/sound?start={start}&seconds={seconds}")
     assert reply.headers["content-type"] == "audio/wav"
+    assert reply.headers["cache-control"] == "no-store"  # the next recording has the same address
     samples, rate = soundfile.read(io.BytesIO(reply.content), dtype="int16")
     first = round(start * RATE)
     expected = to_int16(sound(30)[first : first + round(seconds * RATE)])
@@ -164,6 +166,18 @@ def test_sound_is_refused_until_it_is_checked_for_speech(tmp_path: Path) -> None
         assert (fine.headers["X-Complete"], {*fine.content}) == ("0", {ABSENT_BYTE})
         index.start().wait()
         assert client.get("/recording/sound?start=1&seconds=1").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("127.0.0.1:8010", 200), ("localhost", 200), ("[::1]:8010", 200), ("evil.example:8010", 421)],
+)
+def test_a_local_server_refuses_other_host_names(
+    view: RecordingView, host: str, status: int
+) -> None:
+    app = make_browse_app(view, MessageLimiter(), LOOPBACK_HOSTS)
+    with TestClient(app) as client:
+        assert client.get("/recording/info", headers={"Host": host}).status_code == status
 
 
 def test_a_changed_file_is_said_on_a_page_and_in_replies(

@@ -27,6 +27,7 @@ from earwitness.recordings.recording import open_recording
 if TYPE_CHECKING:
     from earwitness.web.navigator import RecordingView
 
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 STOPPING_SECONDS = 5.0  # for the computation of the index to end
 
 
@@ -117,7 +118,7 @@ def browse_command(
     earwitness browse card/ --zone Europe/Paris --labels birds.txt --skim skim.json
     """
     from earwitness.web.browse import make_browse_app
-    from earwitness.web.connections import make_server, open_socket
+    from earwitness.web.connections import is_loopback, make_server, open_socket
     from earwitness.web.messages import MessageLimiter
 
     view = _open_view(recordings, options)
@@ -126,7 +127,9 @@ def browse_command(
         Thread(target=_build_index, args=(view.index, quiet), daemon=True).start()
         messages = MessageLimiter()
         with suppress(KeyboardInterrupt, Termination):  # the server has shut down cleanly
-            make_server(make_browse_app(view, messages), messages).run(sockets=[listening])
+            hosts = (*LOOPBACK_HOSTS, host) if is_loopback(listening) else ()
+            app = make_browse_app(view, messages, hosts)
+            make_server(app, messages).run(sockets=[listening])
     view.index.close()
     view.index.wait(STOPPING_SECONDS)
     click.echo("Stopped.", err=True)

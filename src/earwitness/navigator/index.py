@@ -173,7 +173,7 @@ class RecordingIndex:
     def shown_frames(self, first: int, last: int) -> Bytes:
         """Return frames of the served copy; passages that are not checked are absent."""
         rows = self._frames.rows(first, last)
-        speech, change = self._speech, self.settings.speech
+        speech, change = self._speech, self.settings.speech  # the thread may replace it
         if change == "keep":
             return rows
         scale = FRAMES_PER_SECOND / self.rate
@@ -188,7 +188,10 @@ class RecordingIndex:
             else:
                 muted = rows[low - first : high - first]
                 muted[muted != ABSENT_BYTE] = 0
-        rows[max(0, self.checked_frames - first) :] = ABSENT_BYTE
+        checked = self.frame_count
+        if speech.checked < self.sample_count:
+            checked = speech.checked * FRAMES_PER_SECOND // self.rate
+        rows[max(0, checked - first) :] = ABSENT_BYTE
         return rows
 
     def read_checked(self, first: int, count: int) -> CheckedSamples:
@@ -230,8 +233,8 @@ class RecordingIndex:
             self._held.close()
 
     def _build(self, progress: Progress) -> None:
-        self._find_mp3_frames()
         try:
+            self._find_mp3_frames()
             with BUILDING:
                 self._check_open()
                 self._load_frames(progress)
@@ -328,7 +331,8 @@ class RecordingIndex:
 
     def _trim_cache(self) -> None:
         folder = self.cache.folder
-        trim_folders(folder / INDEX_FOLDER, folder / "frames", self.settings.cache_bytes)
+        with suppress(OSError):  # another process may remove folders at the same time
+            trim_folders(folder / INDEX_FOLDER, folder / "frames", self.settings.cache_bytes)
 
     # --- Description ---
 
@@ -382,7 +386,8 @@ def _served_digest(
         (str(Path(one.path).resolve()), stamps[one.path], one.at, one.start, one.seconds)
         for one in recording.stretches
     ]
-    how = [speech, detector.signature if detector else "", PYRAMID_FORMAT]
+    clock = None if recording.began is None else repr(recording.began)
+    how = [speech, detector.signature if detector else "", PYRAMID_FORMAT, clock]
     return hash_text(msgspec.json.encode([recording.rate, spans, how]).decode())[:20]
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.files import Samples
-from earwitness.audio.read import mix_to_mono, read_blocks
+from earwitness.audio.read import Break, mix_to_mono, read_blocks
 from earwitness.models.cache import Cache, hash_text, open_sealed, write_sealed
 from earwitness.models.frames import sound_digest
 from earwitness.recordings.cut import cut_filled
@@ -116,14 +116,29 @@ def _portion_blocks(
     place = cache.folder / "speech" / f"{key}.sealed"
     sealed = open_sealed(place)
     if sealed is None:
-        blocks = []
-        for chunk in read_blocks(path, at=at, seconds=seconds, size=SPEECH_BLOCK_SECONDS):
+        blocks, breaks = list[list[int]](), list[Break]()
+        for chunk in read_blocks(
+            path, at=at, seconds=seconds, size=SPEECH_BLOCK_SECONDS, broken=breaks.append
+        ):
             first = round(chunk.position * rate)
             speaks = detector.share(chunk.samples, rate) >= detector.min_share
             blocks.append([first, first + len(chunk.samples), int(speaks)])
-        write_sealed(place, {"blocks": blocks})
-        return blocks
-    return [list(block) for block in sealed.facts["blocks"]]
+        if not breaks:
+            write_sealed(place, {"blocks": blocks})
+    else:
+        blocks = [list(block) for block in sealed.facts["blocks"]]
+    return _fill_unread(blocks, round(at * rate), round((at + seconds) * rate))
+
+
+def _fill_unread(blocks: list[list[int]], first: int, end: int) -> list[list[int]]:
+    """Return blocks with what could not be read as speech, since it may be readable later."""
+    filled = list[list[int]]()
+    for block in [*blocks, [end, end, 0]]:
+        if block[0] > first + 1:  # one sample may be lost by rounding
+            filled.append([first, block[0], 1])
+        filled.append(block)
+        first = block[1]
+    return filled[:-1]
 
 
 # --- Excerpts ------------------------------------------------------------------------------------

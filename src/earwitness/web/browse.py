@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from earwitness.web.messages import MessageLimiter
 from earwitness.web.navigator import RecordingView, check_view, recording_routes
@@ -16,8 +19,14 @@ from earwitness.web.security import ERROR_CLASSES, SecurityMiddleware, refusal_f
 RECORDING_PATH = "/recording"
 
 
-def make_browse_app(view: RecordingView, messages: MessageLimiter) -> ASGIApp:
-    """Return the application that shows a recording."""
+def make_browse_app(
+    view: RecordingView, messages: MessageLimiter, hosts: Sequence[str] = ()
+) -> ASGIApp:
+    """Return the application that shows a recording.
+
+    If ``hosts`` are given, requests to other host names are refused. A server on a loopback address
+    needs them: otherwise, a web page could let its own name point to this address and listen.
+    """
 
     async def show_page(request: Request) -> Response:
         del request
@@ -48,7 +57,22 @@ def make_browse_app(view: RecordingView, messages: MessageLimiter) -> ASGIApp:
     ]
     app = Starlette(routes=routes, exception_handlers=dict.fromkeys(ERROR_CLASSES, send_error))
     app.router.redirect_slashes = False
-    return SecurityMiddleware(app, "")
+    return SecurityMiddleware(_check_host(app, hosts) if hosts else app, "")
+
+
+def _check_host(app: ASGIApp, hosts: Sequence[str]) -> ASGIApp:
+    """Return an application that refuses requests to other hosts than those given."""
+
+    async def checked(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            host = Headers(scope=scope).get("host", "")
+            if host.removesuffix(f":{host.rpartition(':')[2]}") not in hosts and host not in hosts:
+                reply = PlainTextResponse("This address is not served here.", 421)
+                await reply(scope, receive, send)
+                return
+        await app(scope, receive, send)
+
+    return checked
 
 
 def _render(template: str, view: RecordingView, more: dict[str, object]) -> str:

@@ -29,7 +29,7 @@ from earwitness.web.security import Refusal, not_found_refusal
 
 T = TypeVar("T")
 KEEP_TILE = "private, max-age=31536000, immutable"
-KEEP_SOUND = "private, max-age=3600"
+KEEP_NOTHING = "no-store"  # the address of a sound does not name the recording
 TILE_CACHE_BYTES = 64 * 1024 * 1024  # of tiles of all recordings
 # few threads, so that many requests need little memory; what is quick does not wait for fine tiles
 _QUICK_THREADS, _FINE_THREADS = ThreadPoolExecutor(4, "quick"), ThreadPoolExecutor(2, "fine")
@@ -244,12 +244,12 @@ def _tile_response(index: RecordingIndex, request: Request) -> Response:
             raise not_found_refusal()
         is_complete = made.is_complete
         tile = _pack_tile(kind, made)
-        if is_complete:
+        if is_complete and index.state == "ready":  # damage is known only then
             _TILES.add(key, tile)
     headers = {
         "X-Columns": str(tile.columns),
         "X-Complete": str(int(is_complete)),
-        "Cache-Control": KEEP_TILE if is_complete else "no-store",
+        "Cache-Control": KEEP_TILE if is_complete and index.state == "ready" else KEEP_NOTHING,
         "Vary": "Accept-Encoding",
     }
     content = tile.content
@@ -284,7 +284,7 @@ def _sound_response(index: RecordingIndex, request: Request) -> Response:
         message = "this passage has not been checked for speech yet"
         raise Refusal(503, "not_yet", message, "try again later")
     samples = index.read_checked(first, count).samples
-    headers = {"Cache-Control": KEEP_SOUND, "Accept-Ranges": "none"}
+    headers = {"Cache-Control": KEEP_NOTHING, "Accept-Ranges": "none"}
     return Response(wav_bytes(samples, index.rate), media_type="audio/wav", headers=headers)
 
 

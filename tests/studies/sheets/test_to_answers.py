@@ -325,3 +325,12 @@ def test_sheets_of_another_study_and_other_files_are_refused(study: Path, sheets
     path.write_bytes(b"%PDF-1.4 broken")
     with pytest.raises(InputError, match="cannot be read"):
         enter(study, path)
+
+
+def test_numbers_above_crosses_near_each_other_are_not_exchanged(study: Path, sheets: Path) -> None:
+    places = {1: (0.5, 0.5), 2: (0.5, 0.56), 3: (1.0, 0.1)}
+    path = study.parent / "near.pdf"
+    marked(sheets, ink_by_strokes, places).write(path)
+    (page,) = enter(study, path).pages
+    found = [page.answer.values[f"SD_{number}"] for number in places]
+    assert found == pytest.approx([sd for _, sd in places.values()], abs=0.005)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 from earwitness.errors import BadAnswer, UsageError
@@ -96,3 +98,11 @@ def test_browsing_the_recording_takes_time_too() -> None:
     load = PlaneKind().load(8)
     assert (load.sounds, load.questions) == (8, 16)
     assert load.browsing == 5 * 60 + 24 * 5 * 2
+
+
+def test_each_skim_follows_each_other_one_equally_often() -> None:
+    systems = tuple("abcdefgh")
+    ways = PlaneKind().ways(systems, np.random.default_rng(1))
+    orders = [order for order, _ in ways]
+    assert all({order[place] for order in orders} == {*systems} for place in range(8))
+    assert len({pair for order in orders for pair in pairwise(order)}) == 8 * 7

@@ -9,6 +9,8 @@ from math import dist
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from earwitness.errors import MissingExtra, Problem, nearest
 from earwitness.io.tables import read_row_table, unescape_formula
 from earwitness.studies.sheets.layout import (
@@ -88,6 +90,7 @@ TEXT_ANNOTATIONS = {"/FreeText", "/Text"}
 PLANE_MARGIN = 8.0  # points around the plane in which marks count
 CROSS_RADIUS = 12.0  # points: strokes that are as near belong to one cross
 NUMBER_RADIUS = 40.0  # points: largest distance from a cross to its number
+UNJOINED = 1e6  # cost of a number that is not joined with a cross near it
 CROSSES = "xX×✕✖✗✘+╳"
 NUMBERED = re.compile(
     rf"(?P<before>[{CROSSES}\s]*)(?:[A-Za-z]{{1,3}}-)?(?P<number>\d{{1,2}})(?P<after>[{CROSSES}\s]*)"
@@ -281,20 +284,21 @@ def _join_strokes(strokes: Sequence[Place]) -> list[Place]:
 def _join_numbers(numbers: Sequence[NumberMark], crosses: list[Place]) -> dict[str, list[Place]]:
     """Return places by number; numbers without a cross count where they are.
 
-    The nearest pairs are joined first. Crosses that are used are removed from the list.
+    Numbers and crosses are joined so that the sum of their distances is as small as possible.
+    Crosses that are used are removed from the list.
     """
+    from scipy.optimize import linear_sum_assignment
+
     places: dict[str, list[Place]] = {}
     loose = [mark for mark in numbers if not mark.is_exact]
-    pairs = sorted(
-        (dist(mark.place, cross), index, cross)
-        for index, mark in enumerate(loose)
-        for cross in crosses
-    )
+    distances = np.array([[dist(mark.place, cross) for cross in crosses] for mark in loose])
+    is_near = distances <= NUMBER_RADIUS
     joined: dict[int, Place] = {}
-    for distance, index, cross in pairs:
-        if distance <= NUMBER_RADIUS and index not in joined and cross in crosses:
-            joined[index] = cross
-            crosses.remove(cross)
+    if is_near.any():
+        pairs = zip(*linear_sum_assignment(np.where(is_near, distances, UNJOINED)), strict=True)
+        joined = {mark: crosses[cross] for mark, cross in pairs if is_near[mark, cross]}
+    for cross in joined.values():
+        crosses.remove(cross)
     for mark in numbers:
         if mark.is_exact:
             places.setdefault(mark.number, []).append(mark.place)

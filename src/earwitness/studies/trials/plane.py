@@ -104,8 +104,12 @@ class PlaneKind(TrialKind):
         return [tuple(systems)]
 
     def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
-        order = [treatment[i] for i in rng.permutation(len(treatment))]
-        return [(tuple(order[n:] + order[:n]), 0) for n in range(len(order))]
+        order, count = [treatment[i] for i in rng.permutation(len(treatment))], len(treatment)
+        # 0, 1, -1, 2, -2 …: with an even count, each system follows each other one equally often
+        steps = [(n + 1) // 2 if n % 2 else -(n // 2) for n in range(count)]
+        return [
+            (tuple(order[(first + step) % count] for step in steps), 0) for first in range(count)
+        ]
 
     def practice_trials(self, trials: Sequence[Trial]) -> list[Trial]:
         """Return three trials per practice clip: TC only, SD only, and the plane."""

@@ -373,6 +373,7 @@ export interface RecordingInfo {
   message: string;
   /** Seconds from the start that are indexed. */
   done: number;
+  checked?: number;
   tile_columns: number;
   frame_seconds: number;
   levels: number;

@@ -187,13 +187,13 @@ export class Navigator {
   }
 
   async #poll() {
-    const { range_db: before, done } = this.info;
+    const { range_db: before, done, checked } = this.info;
     const info = await this.#described();
     if (this.closed.signal.aborted) return;
     if (info) {
       const isNear = info.range_db.every((level, n) => Math.abs(level - before[n]) < MIN_CHANGE);
       Object.assign(this.info, info, info.state === "building" && isNear ? { range_db: before } : {});
-      if (info.done !== done || info.state !== "building") this.tiles.refresh();
+      if (info.done !== done || info.checked !== checked || info.state !== "building") this.tiles.refresh();
       this.stage.change("overview", "picture");
       this.#controls?.showDisplay();
     }

@@ -192,7 +192,8 @@ export class Tiles {
    * @returns {TileName[]} */
   names(kind, level, start, end) {
     const seconds = this.seconds(level);
-    const last = Math.ceil(this.info.seconds / seconds) - 1;
+    const frames = Math.max(1, Math.round(this.info.seconds / this.info.frame_seconds)); // as the server counts
+    const last = Math.ceil(frames * this.info.frame_seconds / seconds - 1e-9) - 1;
     const from = Math.max(0, Math.floor(start / seconds));
     const to = Math.min(last, Math.ceil(end / seconds) - 1);
     return Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => ({ kind, level, number: from + n }));
