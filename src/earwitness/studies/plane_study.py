@@ -119,8 +119,12 @@ def study_plane(
 
     Examples
     --------
-    >>> study_plane(["a.flac", "b.flac"], "study", zs=(0, 0.5, 1))  # doctest: +SKIP
-    []
+    All recordings must exist before anything is made:
+
+    >>> study_plane(["a.flac", "b.flac"], "study", zs=(0, 0.5, 1))
+    Traceback (most recent call last):
+    ...
+    earwitness.errors.UsageError: a.flac: file or folder does not exist
     """
     several = [recordings] if isinstance(recordings, str | PathLike) else recordings
     paths, place = [Path(one) for one in several], Path(folder)
