@@ -6,7 +6,7 @@ time, which asks for two tiles of a random level and for two seconds of sound, o
 their own. Index time is compared with the time that decoding alone takes. At last one person
 browses in Chromium: times are measured in the page, from its request or the press of a key or mouse
 button, until all stored tiles are drawn or the sound starts on the audio clock. All of it runs on
-one machine. `--quick` uses one hour.
+one machine. `--quick` uses one hour, `--format` one of the two files.
 """
 
 from __future__ import annotations
@@ -166,12 +166,13 @@ async def measure(server: Served, decoding: float) -> None:
     client = await Client.open(server.port)
     info = json.loads(await client.request("/recording/info"))
     person = Person(client, info, 0)
-    while info["state"] == "building":
+    progress = info
+    while progress["state"] == "building":
         await person.listen()
         await asyncio.sleep(0.1)
-        info = json.loads(await client.request("/recording/info"))
+        progress = json.loads(await client.request("/recording/progress"))
     seconds = time.perf_counter() - start
-    assert info["state"] == "ready", info["message"]
+    assert progress["state"] == "ready", progress["message"]
     print(
         f"  index: {seconds:.1f} s, {seconds / decoding:.2f} × decoding alone"
         f" ({decoding:.1f} s); meanwhile {show(person.waited)};"
@@ -244,15 +245,18 @@ def _walk(page: Page, time_: float, times: dict[str, list[float]]) -> None:
 
 
 def main() -> None:
-    """Print the results of both formats."""
+    """Print the results of each format."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, help="folder in which recordings are kept")
     parser.add_argument("--hours", type=int, default=24)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--format", choices=("flac", "mp3"))
     chosen = parser.parse_args()
     with TemporaryDirectory() as place:
         mp3 = long_day(chosen.folder or Path(place), 1 if chosen.quick else chosen.hours)
-        for number, path in enumerate((to_flac(mp3), mp3)):
+        paths = {"flac": to_flac, "mp3": Path}
+        for name in [chosen.format] if chosen.format else paths:
+            path = paths[name](mp3)
             start, cpu = time.perf_counter(), time.process_time()
             for _ in read_blocks(path):
                 pass
@@ -260,7 +264,7 @@ def main() -> None:
             cpu = time.process_time() - cpu
             size = f"{path.stat().st_size / 1e6:,.0f} MB"
             print(f"{path.suffix[1:].upper()}, {size}; decoding: CPU {cpu:.0f} s", flush=True)
-            with browsing(path, f"{place}/cache{number}") as server:
+            with browsing(path, f"{place}/cache-{name}") as server:
                 asyncio.run(measure(server, decoding))
                 browse_page(server, 3600.0 * (1 if chosen.quick else chosen.hours))
 

@@ -153,6 +153,8 @@ def test_the_overview_moves_the_view(browser: Browser, address: str) -> None:
         assert box is not None
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 10)
         assert range_of(page)[0] == pytest.approx(SECONDS / 2 - 300, abs=5)
+        page.keyboard.press("+")
+        assert range_of(page)[1] == 300
 
 
 def test_hours_and_times_are_reached_by_keys_and_in_writing(browser: Browser, address: str) -> None:
@@ -168,6 +170,10 @@ def test_hours_and_times_are_reached_by_keys_and_in_writing(browser: Browser, ad
         field.fill("17:00")
         page.get_by_role("button", name="Go", exact=True).click()
         expect(page.get_by_role("alert")).to_contain_text("17:00 is not a time of this recording")
+        page.get_by_role("button", name="Play", exact=True).click()
+        field.fill("06:00:30")
+        field.press("Enter")
+        expect(page.get_by_role("status")).to_contain_text("Playing from 06:00:30")
 
 
 def test_labels_are_reached_by_keys_and_by_a_list(browser: Browser, address: str) -> None:
@@ -182,11 +188,37 @@ def test_labels_are_reached_by_keys_and_by_a_list(browser: Browser, address: str
         page.keyboard.press("p")
         expect(said).to_contain_text("quiet")
         page.keyboard.press("Escape")
+        page.keyboard.press("n")
+        page.keyboard.press("Tab")
+        expect(said).to_contain_text("click")
+        page.keyboard.press("Escape")
         page.keyboard.press("Tab")
         expect(view).not_to_be_focused()
         page.get_by_role("button", name="Labels (4)").click()
         page.get_by_role("button", name="05:55:00 owl").click()
         expect(page.locator("[aria-current]")).to_contain_text("owl")
+
+
+@pytest.mark.parametrize(
+    ("overlays", "lanes"),
+    [
+        ([[[0, 2], [1, 2], [2, 2], [3, 2]]], [0, 1, 0, 1]),
+        ([[[0, 9], [1, 9]], [[0, 1]], [[5, 0]]], [0, 1, 2, 3]),
+        ([[[n, 99] for n in range(8)]], [0, 1, 2, 3, 4, 5, 0, 1]),  # too many to be apart
+        ([[[n, 99] for n in range(6)], [[0, 1], [0.5, 1]]], [0, 1, 2, 3, 0, 1, 4, 5]),
+    ],
+)
+def test_overlapping_labels_have_rows_of_their_own(
+    browser: Browser, address: str, overlays: Any, lanes: list[int]
+) -> None:
+    script = """async (overlays) => {
+      const { layLabels } = await import("/modules/navigator/stage.js");
+      const { labels } = layLabels(overlays.map((spans) => ({ spans })));
+      labels.sort((a, b) => a.overlay - b.overlay || a.start - b.start);
+      return labels.map(({ lane }) => lane);
+    }"""
+    with shown(browser, address) as page:
+        assert page.evaluate(script, overlays) == lanes
 
 
 def test_gaps_and_parts_that_are_not_indexed_are_marked_until_they_are(
@@ -207,7 +239,7 @@ def test_gaps_and_parts_that_are_not_indexed_are_marked_until_they_are(
         return route.fulfill(body=body, headers=headers)
 
     context = browser.new_context(**DESKTOP)
-    context.route("**/recording/info", describe)
+    context.route(re.compile("/recording/(info|progress)"), describe)
     context.route("**/recording/tile/**", incomplete)
     page, said = visit(context, address)
     expect(page.get_by_text("Indexed 33 min of 1 h 10 min")).to_be_visible()
@@ -218,6 +250,18 @@ def test_gaps_and_parts_that_are_not_indexed_are_marked_until_they_are(
     until(page, f"({BRIGHTNESS})([{CLICK / SECONDS}])[0] > 200")
     context.close()
     assert said == []
+
+
+def test_the_check_for_speech_has_its_own_progress(browser: Browser, address: str) -> None:
+    checking = {"state": "building", "done": SECONDS, "checked": 2000.0}
+    context = browser.new_context(**DESKTOP)
+    context.route(
+        re.compile("/recording/(info|progress)"),
+        lambda route: route.fulfill(json=route.fetch().json() | checking),
+    )
+    page, _ = visit(context, address)
+    expect(page.get_by_text("Checked for speech: 33 min of 1 h 10 min")).to_be_visible()
+    context.close()
 
 
 # --- Sound ---------------------------------------------------------------------------------------
@@ -373,6 +417,17 @@ def test_a_study_fixes_the_display_and_learns_what_was_heard(
         expect(page.locator(".nav-view")).to_have_count(0)
 
 
+def test_many_labels_are_found_by_their_text(browser: Browser, address: str) -> None:
+    spans = "Array.from({ length: 20 }, (_, n) => [60 * n, 5, n % 4 ? 'owl' : 'Wren'])"
+    with shown(browser, address, **DESKTOP) as page:
+        page.evaluate(STUDY)
+        page.evaluate(f"made.setOverlays([{{ name: 'birds', kind: 'labels', spans: {spans} }}])")
+        page.get_by_role("button", name="Labels (20)").click()
+        expect(page.locator(".nav-labels li")).to_have_count(20)
+        page.get_by_label("Find a label").fill("wr")
+        expect(page.locator(".nav-labels li")).to_have_count(5)
+
+
 def test_the_server_fixes_the_display_for_a_study(browser: Browser, folder: Path) -> None:
     display = {"palette": "grey", "frequency": "linear"}
     path = folder / recordings.NAME
@@ -446,7 +501,8 @@ def test_ticks_are_round_times_of_the_clock(
 
 def test_times_are_read_as_people_write_them(browser: Browser, address: str) -> None:
     typed = ["01:30", "2:30", "3:15:00.5", "2026-03-29 04:00", "90 s", "07:00", "soon", "1:75"]
+    typed.append("29.3.2026 04:00")
     given = SPRING | {"seconds": 14400, "typed": typed}
     with shown(browser, address) as page:
         found = page.evaluate(CLOCK, given)
-    assert found == [1800, None, 4500.5, 7200, 90, None, None, None]  # 02:30 does not exist
+    assert found == [1800, None, 4500.5, 7200, 90, None, None, None, 7200]  # no 02:30 that day

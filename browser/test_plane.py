@@ -103,7 +103,12 @@ def test_an_expert_explores_listens_places_resumes_and_sends(
         page.get_by_role("button", name="Play point 2, 00:01:17").click()
         until(page, "() => passed.frames > 8000")
         page.get_by_label("Most present sources, 00:01:00–00:02:00").fill("bell")
+        order = (
+            "() => [...document.querySelectorAll('main > *')].findIndex((one) => one.matches('%s'))"
+        )
+        assert page.evaluate(order % ".recording") < page.evaluate(order % ".plane-page")
         page.get_by_role("tab", name="3. Place").click()
+        assert page.evaluate(order % ".recording") > page.evaluate(order % ".plane-page")
         expect(page.locator(".plane-notes")).to_contain_text("00:01:00–00:02:00bell")
 
         drag(page, "1", 0.5, 0.25)
@@ -117,6 +122,8 @@ def test_an_expert_explores_listens_places_resumes_and_sends(
         assert place_of(page, "2") == pytest.approx([0.51, 0.54])  # the first key places it
         page.get_by_label("Skim 3: TC", exact=True).fill("0.123")
         page.get_by_label("Skim 3: SD", exact=True).fill("2")
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("alert").filter(has_text="Enter 0 to 1.")).to_be_visible()
         page.get_by_role("button", name="Send all places").click()
         expect(page.locator(".missing li")).to_have_count(6)  # four unheard, two not placed
         page.get_by_label("Skim 3: SD", exact=True).fill("0.9")
@@ -154,6 +161,29 @@ def test_an_expert_explores_listens_places_resumes_and_sends(
         assert [one for one in said if "ScriptProcessorNode" not in one] == []
 
 
+def test_a_sitting_is_continued_on_another_device(browser: Browser, tmp_path: Path) -> None:
+    with really_served(tmp_path, write=write_plane) as server:
+        page, _ = open_page(browser, server, "1.1")
+        page.get_by_role("button", name="Skim 1: Play").click()
+        expect(page.get_by_role("button", name="Skim 1: Play again")).to_be_visible()
+        with page.expect_response(lambda one: one.url.endswith("/draft") and one.ok):
+            page.get_by_label("Skim 3: TC", exact=True).fill("0.123")
+            page.get_by_label("Skim 3: SD", exact=True).fill("0.9")
+            page.get_by_label("Sound sources, one per line").fill("wind")
+        stored = "async () => (await (await fetch(location.pathname + '/state')).json())"
+        stored += ".page.draft?.draft.notes.sources === '%s'"
+        until(page, stored % "wind")
+        other, _ = visit(browser.new_context(**PHONE), server.links[0])
+        assert place_of(other, "3") == [0.123, 0.9]
+        expect(other.get_by_label("Sound sources, one per line")).to_have_value("wind")
+        expect(other.get_by_role("button", name="Skim 1: Play again")).to_be_visible()
+        other.get_by_label("Sound sources, one per line").fill("wind\nbell")
+        until(other, stored % r"wind\nbell")
+        page.get_by_label("Comment on the whole plane (optional)").fill("late")
+        expect(page.locator(".notice")).to_contain_text("changed on another device")
+        expect(page.get_by_label("Sound sources, one per line")).to_have_value("wind\nbell")
+
+
 def test_reading_tc_as_linear_time_is_corrected_before_the_first_trial(
     browser: Browser, tmp_path: Path
 ) -> None:
@@ -162,6 +192,7 @@ def test_reading_tc_as_linear_time_is_corrected_before_the_first_trial(
         page.get_by_text("Low, because the night takes up less time").click()
         page.get_by_role("button", name="Continue").click()
         expect(page.locator(".notice")).to_contain_text("The parts do not need to take equal time")
+        expect(page.locator(".notice")).not_to_contain_text("not accepted")
         page.get_by_text("High, because the most present sources").click()
         page.get_by_role("button", name="Continue").click()
         expect(page.get_by_role("heading", name="Practice")).to_be_visible()

@@ -39,7 +39,7 @@ def main() -> None:
         title="Skims of short days",
         listeners=4,
         period=HOUR,
-        parameters={"explore_minutes": 1, "point_seconds": 1},
+        parameters={"explore_minutes": 1, "point_seconds": 1, "hours": 6},
     )
 
 

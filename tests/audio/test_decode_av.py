@@ -8,6 +8,8 @@ from typing import Any
 import av
 import numpy as np
 import pytest
+import soundfile
+from numpy.testing import assert_allclose
 
 from earwitness.audio import packets
 from earwitness.audio.decode import decoder_of
@@ -111,3 +113,17 @@ def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(packets, "find_spec", lambda _: None)
     with pytest.raises(MissingExtra, match=r"reading audio needs av.*\[audio\]"):
         open_recording([path])
+
+
+def test_sound_with_short_and_long_vorbis_blocks_has_no_holes(tmp_path: Path) -> None:
+    rng, rate = np.random.default_rng(3), 32_000
+    clicks = np.repeat(rng.random(2000) < 0.1, rate * 60 // 2000)
+    sound = rng.normal(0, 0.02, rate * 60) * np.where(clicks, 20, 1)
+    path = tmp_path / "clicks.ogg"
+    soundfile.write(path, np.clip(sound, -1, 1), rate, format="OGG", subtype="VORBIS")
+    expected, _ = soundfile.read(path, dtype="float32", always_2d=True)
+    decoder = packets.PyAvDecoder(path)
+    assert_allclose(decoder.read(len(expected)), expected, atol=1e-6)
+    for start in rng.integers(0, len(expected) - rate, 20):
+        decoder.seek(int(start))
+        assert_allclose(decoder.read(rate), expected[start : start + rate], atol=1e-6)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from earwitness.audio import read as read_module
 from earwitness.audio.read import Break, read_blocks, read_mono, stream_mono
 from earwitness.audio.signal import resample
 from earwitness.errors import UsageError
@@ -155,6 +156,19 @@ def test_pages_that_are_gone_from_ogg_are_missing_and_the_rest_is_where_it_was(
         sure = len(found) - 2000  # the last packet before what is gone may be half of one
         plain = samples[frame + begin : frame + sure]
         np.testing.assert_allclose(found[begin : begin + len(plain)], plain, atol=1e-3)
+
+
+@pytest.mark.parametrize("ending", ["wav", "flac", "opus"])
+def test_small_portions_give_the_same_chunks_and_breaks(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = damaged(recorded(tmp_path / f"a.{ending}", 20, 48_000, channels=2), 0.5, 0.53)
+    chunks, breaks = pieces_of(path)
+    monkeypatch.setattr(read_module, "MAX_READ_VALUES", 20_001)
+    found, found_breaks = pieces_of(path)
+    assert [one[:3] for one in found_breaks] == [one[:3] for one in breaks]
+    whole, same = (np.concatenate([one for _, one in some]) for some in (chunks, found))
+    np.testing.assert_array_equal(whole, same)
 
 
 def test_a_cut_of_what_is_broken_is_refused(tmp_path: Path) -> None:

@@ -7,18 +7,24 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event, Thread
 
 import numpy as np
 import pytest
 
 from earwitness.errors import UsageError
+from earwitness.models import cache as cache_module
 from earwitness.models.cache import (
     MAX_MAPPED_FILES,
+    SMALL_FOLDERS,
+    TRIMMED_FOLDERS,
     Cache,
+    CacheHold,
     StoredRows,
     find_cache,
     open_sealed,
     open_stored_rows,
+    trim_cache,
     write_sealed,
 )
 from helpers.samples import many
@@ -157,3 +163,84 @@ def test_the_folder_is_the_named_one_then_that_of_the_environment_then_the_usual
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert find_cache().folder == tmp_path / ".cache" / "earwitness"
+
+
+# --- Size of the cache ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Cache:
+    """A cache with an entry of 100 bytes per kind, the oldest first."""
+    for number, name in enumerate(TRIMMED_FOLDERS):
+        entry = tmp_path / name / "x"
+        is_folder = name in ("navigator", "frames")
+        file = entry / "0.sealed" if is_folder else entry
+        file.parent.mkdir(parents=True)
+        file.write_bytes(bytes(100))
+        os.utime(entry, (1000 + number, 1000 + number))
+    return Cache(tmp_path)
+
+
+def kept(cache: Cache) -> list[str]:
+    return [name for name in TRIMMED_FOLDERS if (cache.folder / name / "x").exists()]
+
+
+@pytest.mark.parametrize(("size", "count"), [(400, 4), (399, 3), (250, 2), (0, 0), (-5, 0)])
+def test_entries_that_were_not_used_for_longest_are_removed(
+    filled: Cache, size: float, count: int
+) -> None:
+    trim_cache(filled, size)
+    assert kept(filled) == list(TRIMMED_FOLDERS[4 - count :])
+
+
+def test_entries_in_use_are_kept_until_their_user_ends(filled: Cache) -> None:
+    code = f"""
+import sys
+from pathlib import Path
+from earwitness.models.cache import Cache, CacheHold
+hold = CacheHold(Cache(Path({str(filled.folder)!r})))
+hold.add(Path({str(filled.folder / "frames" / "x")!r}))
+print("held", flush=True)
+sys.stdin.read()
+"""
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        hold = CacheHold(filled)
+        hold.add(filled.folder / "navigator" / "x")
+        trim_cache(filled, 0)
+        # hashes and checks for speech are small, and their removal would not be enough
+        assert kept(filled) == list(TRIMMED_FOLDERS)
+        other.kill()
+    trim_cache(filled, 0)
+    assert kept(filled) == ["navigator", *SMALL_FOLDERS]
+    del hold
+    trim_cache(filled, 0)
+    assert kept(filled) == []
+    assert [path.name for path in (filled.folder / "holds").iterdir()] == ["lock"]
+
+
+def test_nothing_is_added_to_a_list_while_entries_are_removed(
+    filled: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    removed, added = Event(), Event()
+    plain = cache_module._remove_entry
+
+    def remove(entry: Path) -> None:
+        removed.set()
+        assert not added.wait(0.2)  # waits until all are removed
+        plain(entry)
+
+    def add() -> None:
+        assert removed.wait(10)
+        hold.add(filled.folder / "navigator" / "x")
+        added.set()
+
+    hold = CacheHold(filled)
+    monkeypatch.setattr(cache_module, "_remove_entry", remove)
+    thread = Thread(target=add)
+    thread.start()
+    trim_cache(filled, 300)
+    thread.join()
+    assert added.is_set()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -14,13 +13,11 @@ import soundfile
 
 from earwitness.audio.logmel import ABSENT_BYTE, log_mel
 from earwitness.models import frames
-from earwitness.models.cache import Cache
+from earwitness.models.cache import Cache, trim_cache
 from earwitness.navigator import index as module
 from earwitness.navigator.index import IndexSettings, RecordingChanged, RecordingIndex, open_index
 from earwitness.recordings.recording import open_recording
 from helpers.tones import RATE, recording, sound, written
-
-SHARD_SECONDS = 10.24
 
 
 @pytest.fixture(autouse=True)
@@ -54,29 +51,30 @@ def test_a_finished_index_has_the_frames_of_the_sound(path: Path, cache: Cache) 
     assert np.array_equal(index.shown_frames(0, index.frame_count), log_mel(sound(35), RATE))
     low, high = index.range_db
     assert -110 <= low < high <= 0
+    assert built(path, cache).range_db == (low, high)  # also from the cache
 
 
+@pytest.mark.parametrize("shard_frames", [512, 180_000])
 def test_an_index_can_be_used_while_it_is_built(
-    path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch
+    path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch, shard_frames: int
 ) -> None:
+    monkeypatch.setattr(frames, "SHARD_FRAMES", shard_frames)  # of a file below or above an hour
     shown, resume = Event(), Event()
-    plain = frames.iterate_shards
 
-    def slow(*arguments: Any, **options: Any) -> Iterator[Any]:
-        for number, shard in enumerate(plain(*arguments, **options)):
-            if number == 2:
-                shown.set()
-                assert resume.wait(60)
-            yield shard
+    def wait(done: int, total: int | None, cases: int) -> None:
+        del total, cases
+        if done >= 15:
+            shown.set()
+            assert resume.wait(60)
 
-    monkeypatch.setattr(module, "iterate_shards", slow)
     index = RecordingIndex(open_recording([path]), cache=cache)
     assert (index.pyramid.means[5] == ABSENT_BYTE).all()  # before anything is known
-    index.start()
+    index.start(wait)
     assert shown.wait(60)
-    assert (index.state, index.done) == ("building", 2 * SHARD_SECONDS)
-    assert (index.pyramid.means[5][:32] != ABSENT_BYTE).all()
-    assert (index.pyramid.means[5][32:] == ABSENT_BYTE).all()
+    assert (index.state, index.done) == ("building", 15.36)
+    assert (index.pyramid.means[5][:24] != ABSENT_BYTE).all()
+    assert (index.pyramid.means[5][24:] == ABSENT_BYTE).all()
+    assert np.array_equal(index.shown_frames(0, 768), log_mel(sound(35), RATE)[:768])
     heard = index.read_checked(30 * RATE, RATE)  # sound does not wait
     assert np.array_equal(heard.samples[:, 0], sound(35)[30 * RATE : 31 * RATE])
     resume.set()
@@ -176,6 +174,22 @@ def test_a_changed_or_vanished_file_is_noticed(path: Path, cache: Cache, change:
         index.check_unchanged()
 
 
+def test_a_file_that_may_no_longer_be_read_is_noticed(
+    path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = built(path, cache)
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise PermissionError(13, "Permission denied")
+
+    for name in ("stat", "open"):
+        monkeypatch.setattr(Path, name, refuse)
+    with pytest.raises(RecordingChanged, match=r"day\.wav can no longer be read"):
+        index.check_unchanged()
+    with pytest.raises(RecordingChanged, match=r"day\.wav can no longer be read"):
+        index.read_checked(0, 100)
+
+
 # --- Speech --------------------------------------------------------------------------------------
 
 
@@ -209,6 +223,23 @@ def test_detailed_levels_show_the_changed_copy(
     assert np.array_equal(index.shown_frames(333, 1111), expected[333:1111])
 
 
+def test_a_closed_index_stops_checking_at_once(
+    path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[int] = []
+
+    class Closing(LoudIsSpeech):
+        def share(self, samples: Any, rate: int) -> float:
+            checked.append(len(samples))
+            index.close()
+            return super().share(samples, rate)
+
+    monkeypatch.setattr(module, "find_detector", lambda _: Closing())
+    index = RecordingIndex(open_recording([path]), cache=cache, settings=IndexSettings("mute"))
+    assert index.start().wait(60).state == "building"
+    assert len(checked) == 1  # of five blocks
+
+
 # --- Size of the cache ---------------------------------------------------------------------------
 
 
@@ -227,5 +258,42 @@ def test_old_indexes_are_removed_but_not_those_in_use(tmp_path: Path, cache: Cac
     assert np.array_equal(used.shown_frames(0, 600), log_mel(sound(12, seed=1), RATE))
     used.close()
     newest.close()
-    built(paths[3], cache, cache_bytes=1e9)
-    assert kept("frames") == 3
+    built(paths[3], cache, cache_bytes=1.0)
+    assert (kept("frames"), kept("navigator")) == (1, 1)
+
+
+def test_room_is_made_before_an_index_is_built_and_also_if_that_fails(
+    tmp_path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [written(tmp_path / f"{n}.wav", sound(12, seed=n)) for n in range(2)]
+    built(paths[0], cache).close()
+    trims: list[float] = []
+    monkeypatch.setattr(module, "trim_cache", lambda _, size: trims.append(size))
+    monkeypatch.setattr(module, "iterate_shards", None)
+    settings = IndexSettings(cache_bytes=50_000.0)
+    index = RecordingIndex(open_recording([paths[1]]), cache=cache, settings=settings)
+    assert index.start().wait().state == "failed"
+    assert trims == [50_000 - 600 * 46, 50_000]
+
+
+def test_an_index_that_waits_for_others_is_kept(path: Path, cache: Cache) -> None:
+    built(path, cache).close()
+    waiting = RecordingIndex(open_recording([path]), cache=cache)
+    with module.BUILDING:
+        waiting.start()
+        held = cache.folder / "holds"
+        while not any(len(one.read_text().splitlines()) == 2 for one in held.glob("*.held")):
+            Event().wait(0.01)
+        trim_cache(cache, 0)
+    assert waiting.wait().state == "ready"
+    assert len(list((cache.folder / "frames").iterdir())) == 1
+
+
+def test_frames_of_skims_are_kept_while_they_are_used(path: Path, cache: Cache) -> None:
+    files = frames.load_frame_files(open_recording([path]), cache=cache)
+    trim_cache(cache, 0)
+    assert len(files[str(path)].rows(0, 512)) == 512
+    assert len(list((cache.folder / "frames").iterdir())) == 1
+    del files
+    trim_cache(cache, 0)
+    assert not list((cache.folder / "frames").iterdir())

@@ -96,7 +96,8 @@ def test_reasons_are_true_of_the_day() -> None:
     column = truth.names.index(steady)
     dominated = int((hours.argmax(1) == column).sum())
     quieter = int((hours[:, -1] > hours[:, column]).sum())
-    assert f"in {dominated} of 24 hours, the most present source is {steady}" in found[2].reason
+    where = f"only {dominated} of 24 hours" if dominated else "no hour"
+    assert f"{steady} is the most present source of {where}." in found[2].reason
     assert f"more present than {steady} in {quieter} of 24 hours" in found[3].reason
     count = len(truth.sources)
     for one in (found[0], found[1], found[5]):

@@ -125,6 +125,9 @@ def test_the_longest_idle_listener_is_replaced_and_tokens_lead_to_the_same_perso
         store.add_answer(answer(listener=number), person)
         ask(address, f"UPDATE answers SET received = '{year}' WHERE id = '{person}'")
     ask(address, "UPDATE listeners SET joined = '2020' WHERE joined IS NOT NULL")
+    store.add_draft(DIGEST, "b", "1.2", {"note": "a draft"})
+    assert store.count_free_places(DIGEST, quota) == 1  # who writes a draft is not idle
+    ask(address, "UPDATE drafts SET received = '2020'")
     for people, hours, free in ((2, 0, 0), (2, 1, 2), (1, 1, 1), (0, 1, 0), (3, 0, 0)):
         some = OpenPlaceQuota(people, 4, hours)
         assert store.count_free_places(DIGEST, some) == free
@@ -135,6 +138,7 @@ def test_the_longest_idle_listener_is_replaced_and_tokens_lead_to_the_same_perso
     assert old is not None
     assert (old.state, old.former, old.plan_number) == (ParticipationState.LAPSED, 4, 4)
     assert old.number < 0
+    assert store.draft(DIGEST, "b", "1.2") is None
     late = store.write(add_answer, answer("1.2", listener=4), "late", None, "", "b").result()
     assert late == AnswerOutcome.WITHDRAWN
     assert store.add_events(DIGEST, "b", [PageEvent("late", "1.2", "blur")]) == 0
@@ -578,3 +582,22 @@ def test_what_goes_with_an_answer_is_kept_beside_it(store: Store) -> None:
     assert record["meta"] == meta
     with pytest.raises(BadAnswer, match="meta cannot be written"):
         store.add_answer(answer("1.2"), "id 2", {"latency": float("nan")})
+
+
+def test_the_last_draft_of_the_open_page_is_kept_until_it_is_answered(store: Store) -> None:
+    assert store.draft(DIGEST, 1, "1.1") is None
+    assert [store.add_draft(DIGEST, 1, "1.1", {"note": text}) for text in ("a", "b\0")] == [1, 2]
+    assert store.draft(DIGEST, 1, "1.1") == ({"note": "b\0"}, 2)
+    assert store.draft(DIGEST, 2, "1.1") is None
+    other = {"author": "b", "note": "c"}
+    assert store.add_draft(DIGEST, 1, "1.1", other, 1) == -1  # was changed since
+    assert store.add_draft(DIGEST, 1, "1.1", other, 2) == 3
+    assert store.add_draft(DIGEST, 1, "1.1", {"note": "d"}, 2) == -1
+    assert store.add_draft(DIGEST, 1, "1.1", other, 2) == 4  # the same author, without the reply
+    store.add_answer(answer(), "first")
+    assert store.add_draft(DIGEST, 1, "1.1", {}) == 0  # sent before, but late
+    assert store.add_draft(DIGEST, 1, "1.2", {}) == 5
+    assert store.draft(DIGEST, 1, "1.1") is None
+    store.withdraw(DIGEST, 1)
+    assert store.draft(DIGEST, 1, "1.2") is None
+    assert store.add_draft(DIGEST, 1, "1.2", {}) == 0

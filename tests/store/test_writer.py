@@ -141,13 +141,15 @@ def test_a_lost_connection_is_made_again(new_schema: Any) -> None:
 
     with Store.open(address) as store:
         store.add_study(DIGEST, "A study")
-        store.add_listeners(DIGEST, [1])
+        [listener] = store.add_listeners(DIGEST, [1])
         with held(store):
             good, bad, more = given(store, 3), store.write(lost), given(store, 3, first=3)
         assert isinstance(bad.exception(), StoreError)
+        assert store.visit(listener.token) is not None
         assert [one.result() for one in good + more] == [AnswerOutcome.STORED] * 6
         assert len(store.history(DIGEST)) == 6
         ask(address, ends)  # while nobody uses them
+        assert store.visit(listener.token) is not None
         assert given(store, 1, first=6)[0].result() == AnswerOutcome.STORED
         assert len(store.history(DIGEST)) == 7
 

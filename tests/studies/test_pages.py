@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from earwitness.studies.design.report import study_design
-from earwitness.studies.pages import View, pages
+from earwitness.studies.pages import View, add_given_answers, feedback_rows, pages
+from earwitness.studies.trials import block_kind
 from earwitness.studies.wording import wording
 from helpers.study_listener import sounds, study
 
@@ -76,3 +77,12 @@ def test_a_studys_own_words_are_said_of_one_minute_too() -> None:
     assert own.page_with_count("rest", 1, "minutes") == "Pause: 1 min"
     both = wording("en", {"pages": {"rest": "{minutes} mins", "rest_one": "{minutes} min"}})
     assert [both.page_with_count("rest", n, "minutes") for n in (1, 2)] == ["1 min", "2 mins"]
+
+
+def test_answers_to_the_same_question_are_told_apart_by_the_sound(tmp_path: Path) -> None:
+    made = study_design(study(sounds(tmp_path), "bs1116", "language: fr\n"))
+    trial, words = made.plans[0].sessions[0][0], wording("fr")
+    asked = block_kind(made.study.blocks[0]).questions(trial, words)
+    rows = feedback_rows(made.study, trial, asked, words)
+    given = add_given_answers(rows, asked, {"B": 5.0, "C": 2.8}, words)
+    assert [(row["prompt"], row["given"]) for row in given] == [("B", "5,0"), ("C", "2,8")]

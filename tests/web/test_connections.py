@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from earwitness.web import connections
 from earwitness.web.connections import ConnectionTable, LimitedProtocol, LimitedServer, make_server
 from earwitness.web.messages import REPEATS_PER_MINUTE, MessageLimiter
 
@@ -72,6 +73,59 @@ def reply(connection: socket.socket) -> bytes:
     except ConnectionResetError:
         return b""
     return received
+
+
+def is_cut_off(connection: socket.socket, filler: bytes) -> bool:
+    """Return whether the server closes a connection before it has received a gigabyte."""
+    with suppress(ConnectionError):
+        for _ in range(10_000):
+            connection.sendall(filler * (100_000 // len(filler)))
+        return False
+    return True
+
+
+@pytest.mark.parametrize("start", [b"GET /", b"GET / HTTP/1.1\r\nX-A: ", b"\r\n"])
+def test_a_connection_with_endless_headers_is_closed(start: bytes) -> None:
+    with limited(seconds=60) as port, ExitStack() as stack:
+        assert is_cut_off(connect(stack, port, start), start if start == b"\r\n" else b"a")
+
+
+def test_a_request_with_too_many_headers_is_refused() -> None:
+    headers = b"".join(b"X-%d: a\r\n" % number for number in range(connections.MAX_HEADERS + 1))
+    with limited(seconds=60) as port, ExitStack() as stack:
+        assert reply(connect(stack, port, REQUEST[:-2] + headers + b"\r\n")).startswith(
+            b"HTTP/1.1 400"
+        )
+
+
+def test_headers_after_the_body_are_ignored() -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
+    trailers = b"".join(b"X-%d: a\r\n" % number for number in range(5000))
+    with limited(seconds=60) as port, ExitStack() as stack:
+        connection = connect(stack, port, head + trailers + b"\r\n" + REQUEST)
+        assert reply(connection).endswith(b"ok")
+
+
+def test_requests_sent_at_once_are_answered_in_turn_up_to_a_limit() -> None:
+    with limited(seconds=60) as port, ExitStack() as stack:
+        connection = connect(stack, port, REQUEST * 5)
+        received = b""
+        while received.count(b"HTTP/1.1 200") < 5:
+            received += connection.recv(1000)
+        many = connect(stack, port, REQUEST * 50)
+        received = b""
+        with suppress(ConnectionResetError):
+            while part := many.recv(10_000):
+                received += part
+        assert received.count(b"HTTP/1.1 200") < 50
+        assert reply(connect(stack, port, REQUEST)).endswith(b"ok")
+
+
+def test_a_request_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "MAX_RECEIVED_BYTES", 200_000)
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-A: "
+    with limited(seconds=60) as port, ExitStack() as stack:
+        assert is_cut_off(connect(stack, port, head), b"a")
 
 
 @pytest.mark.parametrize("data", [b"", b"GET / HT", REQUEST[:-2] + b"X-A: b\r\n"])

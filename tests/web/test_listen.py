@@ -348,6 +348,36 @@ def test_withdrawing_deletes_everything_and_the_link_says_so(folder: Path, addre
         assert (site.store.history(site.digest), site.store.events(site.digest, 1)) == ([], [])
 
 
+def test_there_are_no_drafts_if_sessions_are_restarted(folder: Path, address: str) -> None:
+    with served(study(folder, "plane", NO_REST), address, resume="session") as client:
+        own = link(client)
+        assert not take(client, own, stop="1.1")["page"]["keeps_draft"]
+        sent = client.post(f"{own}/draft", json={"page": "1.1", "data": {"author": "here"}})
+        assert sent.status_code == 409
+
+
+def test_a_draft_of_a_long_page_is_on_the_server_until_it_is_answered(
+    folder: Path, address: str
+) -> None:
+    with served(study(folder, "plane", NO_REST), address) as client:
+        own = link(client)
+        page = take(client, own, stop="1.1")["page"]
+        assert page["keeps_draft"]
+        draft = {"author": "here", "draft": {"notes": {"sources": "wind"}}}
+        sent = client.post(f"{own}/draft", json={"page": "1.1", "data": draft})
+        assert sent.json() == {"status": "stored", "revision": 1}
+        page = client.get(f"{own}/state").json()["page"]
+        assert page["draft"] == {**draft, "revision": 1}
+        for wrong in ({"page": "1.2", "data": {}}, {"page": "1.0", "data": {}}):
+            assert client.post(f"{own}/draft", json=wrong).status_code == 409
+        assert client.post(f"{own}/draft", json={"page": "1.1", "data": []}).status_code == 422
+        large = {"page": "1.1", "data": {"notes": "x" * 300_000}}
+        assert client.post(f"{own}/draft", json=large).status_code == 413
+        client.post(f"{own}/answers", json=answer(page, Anyone()(page)))
+        site = site_of(client)
+        assert site.store.draft(site.digest, 1, "1.1") is None
+
+
 @pytest.mark.parametrize("text", ODD)
 def test_odd_texts_survive(folder: Path, address: str, text: str) -> None:
     with served(study(folder, "acr", NO_REST), address) as client:

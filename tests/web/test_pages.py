@@ -93,9 +93,9 @@ def test_every_word_is_known_and_every_known_word_is_used() -> None:
 
 
 def _navigator_words() -> list[str]:
-    """Names of the texts of the navigator, and of its keys."""
+    """Names of the texts of the navigator, and of its keys and gestures."""
     code = (WEB / "static" / "navigator" / "wording.js").read_text(encoding="utf-8")
-    keys = re.findall(r'"(key_\w+)"', code)
+    keys = re.findall(r'"((?:key|touch)_\w+)"', code)
     return [*re.findall(r"^  (\w+):", code, re.M), *keys, *(f"{one}_keys" for one in keys)]
 
 

@@ -164,6 +164,16 @@ def test_requests_are_bounded_and_do_not_count_as_sounds(
     assert client.get(view["sounds"][0]["address"]).status_code == 200
 
 
+def test_sound_is_bounded_by_its_length(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = {**security.QUOTAS_PER_MINUTE, "seconds of recordings": 10}
+    monkeypatch.setattr(security, "QUOTAS_PER_MINUTE", limits)
+    address = reach(client, link(client), "bittern")["recording"]["address"]
+    asked = [f"{address}/sound?start=1&seconds={seconds}" for seconds in (8, 2.5, 2)]
+    assert [client.get(one).status_code for one in asked] == [200, 429, 200]
+
+
 def test_what_listeners_saw_is_exported(client: TestClient, folder: Path) -> None:
     site = site_of(client)
     record_version(site.store, site.design.study, [], folder)

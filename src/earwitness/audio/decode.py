@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,7 @@ def open_decoder(path: Path, *, careful: bool = False) -> Decoder:
     try:
         return decoder_of(path, careful=careful)
     except (DecodingError, OSError) as error:
-        is_empty = path.is_file() and not path.stat().st_size
-        reason = "is empty" if is_empty else f"cannot be read: {error}"
+        reason = f"cannot be read: {error}"
+        with suppress(OSError):  # it may have vanished
+            reason = "is empty" if path.is_file() and not path.stat().st_size else reason
         raise UsageError(f"{path}: {reason}") from error

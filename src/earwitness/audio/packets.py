@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +103,9 @@ def samples_of(frame: Any, channels: int) -> Samples:
 # first packet is placed at the nearest point of a grid if times are coarse, since all packets but
 # the first have the same length there.
 #
+# In Ogg Vorbis, FFmpeg takes packets at page borders for shorter or longer than they are: times are
+# wrong by up to a quarter of the longest block. So most of several packets decide after a seek.
+#
 # Streams of bare frames (AAC, AC-3, AMR) have no times and no length: packets are counted, and
 # decoded from the first.
 
@@ -110,6 +115,8 @@ LOSSLESS_CODECS = {"alac", "ape", "flac", "wavpack"}
 SETTLING_SECONDS = 0.25  # until other codecs have recovered from a loss
 SEEK_PREROLLS_SECONDS = (1.0, 30.0)  # before the target; the second if needed
 COARSE_TIME_SECONDS = 0.004  # error of times in milliseconds
+VORBIS_TIME_ERROR = 2048  # samples; the longest block has 8,192
+VORBIS_START_PACKETS = 15  # that decide where a seek has led
 # Ogg streams that start between these times have lost their first pages
 FIRST_TIME_SECONDS, LOST_START_SECONDS = 0.1, 60.0
 
@@ -128,6 +135,7 @@ class PyAvDecoder(PacketDecoder):
         self._is_ogg = self._container.format.name == "ogg"
         lossless = codec.name in LOSSLESS_CODECS or codec.name.startswith("pcm_")
         self.settling = 0 if lossless else round(SETTLING_SECONDS * self._rate)
+        self._is_vorbis = self._is_ogg and codec.name == "vorbis"
         self._samples_per_tick = float(self._stream.time_base * self._rate)
         self._find_grid()
         super().__init__(Facts(self._rate, self._channels, self._count_frames()))
@@ -161,7 +169,7 @@ class PyAvDecoder(PacketDecoder):
         """Return the length given by stream or container, or else count packets."""
         if not self._raw and self._stream.duration is not None:
             ticks = self._stream.duration
-            if self._is_ogg and self._stream.codec_context.name == "vorbis":
+            if self._is_vorbis:
                 ticks += (self._stream.start_time or 0) - self._first_tick  # Opus counts from 0
             return round(float(ticks * self._samples_per_tick))
         if not self._raw and self._container.duration is not None:
@@ -183,7 +191,9 @@ class PyAvDecoder(PacketDecoder):
                 continue
             frames = self._iterate_frames()
             next(frames, None)  # its start may be cut
-            pieces = self._place_frames(frames, None)
+            first_frames = list(islice(frames, VORBIS_START_PACKETS if self._is_vorbis else 0))
+            start_place = self._agreed_place(first_frames) if first_frames else None
+            pieces = self._place_frames(chain(first_frames, frames), start_place)
             first = next(pieces, None)
             if first is not None and first[0] <= frame:
                 yield first
@@ -204,7 +214,7 @@ class PyAvDecoder(PacketDecoder):
             return False
         return True
 
-    def _place_frames(self, frames: Iterator[Any], end: int | None) -> Iterator[Piece]:
+    def _place_frames(self, frames: Iterable[Any], end: int | None) -> Iterator[Piece]:
         """Yield frames with their positions; a frame followed by an earlier time had a wrong time.
 
         ``end`` is the expected position of the first frame, if known.
@@ -219,6 +229,14 @@ class PyAvDecoder(PacketDecoder):
         if held is not None:
             yield held
 
+    def _agreed_place(self, frames: Sequence[Any]) -> int:
+        """Return the position of the first of several frames by most of their times."""
+        before = accumulate((int(frame.samples) for frame in frames), initial=0)
+        places = (
+            self._place(frame, None) - count for frame, count in zip(frames, before, strict=False)
+        )
+        return Counter(places).most_common(1)[0][0]
+
     def _place(self, frame: Any, end: int | None) -> int:
         """Return the first sample of a frame: the end of the previous one, or by its time."""
         if frame.pts is None and end is not None:
@@ -226,6 +244,7 @@ class PyAvDecoder(PacketDecoder):
         ticks = (frame.pts or 0) - self._first_tick
         exact, place = self._samples_per_tick <= 1, round(float(ticks * self._samples_per_tick))
         slack = 0.0 if exact else COARSE_TIME_SECONDS * self._rate
+        slack = VORBIS_TIME_ERROR if self._is_vorbis else slack
         if end is not None and abs(place - end) <= max(slack, frame.samples / 2):
             return end
         if exact or frame.pts < self._grid_tick:

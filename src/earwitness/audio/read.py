@@ -89,6 +89,7 @@ def iterate_ahead(make: Callable[[], Iterator[T]], depth: int = QUEUE_DEPTH) -> 
 
 
 CHUNK_SECONDS = 10.0  # length of a chunk
+MAX_READ_VALUES = 1 << 20  # of all channels: decoded at a time, to save memory
 END_TOLERANCE_SECONDS = 0.1  # files may end this much early without being reported
 MIN_SOUND_SECONDS = 0.5  # shorter audio between two holes is dropped
 
@@ -161,6 +162,8 @@ class Walk:
         self.broken = broken
         self.rate = decoder.facts.rate
         self.careful = not isinstance(decoder, LibsndfileDecoder)
+        self._portion = max(1, MAX_READ_VALUES // decoder.facts.channels)
+        self._fault: DecodingError | None = None  # of the portion after those that were read
 
     def chunks(self, frame: int) -> Iterator[Chunk]:
         """Yield chunks from a frame to the last."""
@@ -189,20 +192,29 @@ class Walk:
         if lost:
             self._report_break(*lost, self.last)
 
-    def _read(self, frame: int) -> tuple[Samples, DecodingError]:
-        """Return the next samples, or none and the reason."""
-        size = max(self.size, round(MIN_SOUND_SECONDS * self.rate))
-        try:
-            return self.decoder.read(min(size, self.last - frame)), DecodingError(
-                "unexpected end of file"
-            )
-        except DecodingError as error:
-            return np.zeros((0, 1), np.float32), error
+    def _read(self, frame: int) -> tuple[NDArray[np.float32], DecodingError]:
+        """Return the next samples in one channel, or none and the reason."""
+        parts = [np.zeros(0, np.float32)]
+        fault, self._fault = self._fault, None
+        left = min(max(self.size, round(MIN_SOUND_SECONDS * self.rate)), self.last - frame)
+        while fault is None and left > 0:
+            try:
+                samples = self.decoder.read(min(left, self._portion))
+            except DecodingError as error:
+                fault = error
+            else:
+                parts.append(mix_to_mono(samples))
+                left -= len(samples)
+                if not len(samples):
+                    fault = DecodingError("unexpected end of file")
+        found = np.concatenate(parts)
+        if len(found):
+            self._fault = fault
+        return found, fault or DecodingError("unexpected end of file")
 
-    def _split_chunks(self, frame: int, samples: Samples) -> Iterator[Chunk]:
+    def _split_chunks(self, frame: int, samples: NDArray[np.float32]) -> Iterator[Chunk]:
         for start in range(0, len(samples), self.size):
-            part = samples[start : start + self.size]
-            yield Chunk((frame + start) / self.rate, mix_to_mono(part))
+            yield Chunk((frame + start) / self.rate, samples[start : start + self.size])
 
     def _take_care(self, frame: int) -> None:
         """Switch to a decoder that may read where the first one could not."""

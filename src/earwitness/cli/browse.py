@@ -87,7 +87,8 @@ STOPPING_SECONDS = 5.0  # for the computation of the index to end
     default=DEFAULT_CACHE_GIGABYTES,
     show_default=True,
     metavar="GB",
-    help="Largest size of all indexes in the cache, in gigabytes; old ones are removed.",
+    help="Largest size of all indexes in the cache, in gigabytes; those that were not used for "
+    "longest are removed.",
 )
 @click.option(
     "--host",

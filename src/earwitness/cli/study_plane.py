@@ -21,7 +21,12 @@ from earwitness.engines.local import count_cores, in_process, processes
 from earwitness.errors import UsageError
 from earwitness.models.embedders import DEFAULT_EMBEDDER
 from earwitness.skims.options import MANUAL_METHOD, METHODS
-from earwitness.studies.plane_study import PLANE_METHODS, PLANE_ZS, study_plane
+from earwitness.studies.plane_study import (
+    PLANE_METHODS,
+    PLANE_ZS,
+    SPEECH_OF_SKIMS,
+    study_plane,
+)
 from earwitness.studies.wording import LANGUAGES
 
 
@@ -33,7 +38,7 @@ from earwitness.studies.wording import LANGUAGES
     required=True,
     type=FILE_PATH,
     metavar="FOLDER",
-    help="Folder of the study; skims that it already has are kept.",
+    help="Folder of the study.",
 )
 @click.option(
     "--method",
@@ -54,9 +59,22 @@ from earwitness.studies.wording import LANGUAGES
     "--practice",
     type=FILE_PATH,
     metavar="FOLDER",
-    help="Practice folder of earwitness soundscape.  [default: a new one in the study's folder]",
+    help="Practice folder: of earwitness soundscape, or with a recording and skims.  "
+    "[default: a new one in the study's folder]",
 )
 @click.option("--no-practice", is_flag=True, help="Make a study without examples and practice.")
+@click.option(
+    "--table",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Table of skims in folders: folder, file or number, system (or method and z); for "
+    "practice also tc, sd and reason.",
+)
+@click.option(
+    "--retest",
+    is_flag=True,
+    help="Let each expert evaluate one of the recordings again, in a last session.",
+)
 @click.option(
     "--listeners",
     type=click.IntRange(1),
@@ -69,6 +87,7 @@ from earwitness.studies.wording import LANGUAGES
     "--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language."
 )
 @click.option("--length", type=float, help="Length of each skim in seconds.  [default: 63]")
+@click.option("--block", default=8.0, show_default=True, help="Length of a block in seconds.")
 @click.option(
     "--period",
     default=3600.0,
@@ -89,6 +108,13 @@ from earwitness.studies.wording import LANGUAGES
     default=0.0,
     show_default=True,
     help="Length of the silences that separate hours, in seconds (0: none).",
+)
+@click.option(
+    "--speech",
+    type=click.Choice(list(SPEECH_OF_SKIMS)),
+    default="keep",
+    show_default=True,
+    help="Speech: keep it; play it backwards; or mute it in recordings and avoid it in skims.",
 )
 @cache_option("cached features")
 @click.option(
@@ -112,7 +138,7 @@ def plane_command(
 
     RECORDING is an audio file, or a folder of consecutive files; eight skims are made of each. If
     you have skims, RECORDING is a folder with a file named full-length and the skims, as files or
-    as one file in which silences of at least 30 s separate them.
+    as one file in which silences of at least 30 s separate them; or a folder of earwitness skim.
 
     \b
     earwitness study plane a.flac b.flac c.flac d.flac -o planes/

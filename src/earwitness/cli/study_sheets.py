@@ -76,9 +76,10 @@ def enter_command(
     """Enter values of the sheets of a plane study.
 
     FILES are tables of `study sheets`, filled in, or its PDF files with added marks: crosses drawn
-    or typed, with the number of the skim close to each, or numbers alone. If there are errors, all
-    of them are reported at once, and nothing is saved. Entering the same values again changes
-    nothing; corrected values replace earlier ones.
+    or typed, with the number of the skim close to each, or numbers alone. Annotations are read, and
+    also marks that a program made part of the page. If there are errors, all of them are reported
+    at once, and nothing is saved. Entering the same values again changes nothing; corrected values
+    replace earlier ones.
 
     \b
     earwitness study enter study.yaml values.csv

@@ -13,8 +13,9 @@ import os
 import shutil
 import struct
 import tempfile
+import weakref
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,6 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.errors import UsageError
+
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None  # type: ignore[assignment]
 
 CACHE_FOLDER_VARIABLE = "EARWITNESS_CACHE"  # environment variable with the folder
 SEAL_HEADER = struct.Struct("<8sII")  # magic, checksum of the rest, header size
@@ -57,6 +63,7 @@ class Cache:
         stamp = [file_status.st_size, file_status.st_mtime_ns]
         stored = open_sealed(digest_path)
         if stored is not None and stored.facts.get("stamp") == stamp:
+            mark_used(digest_path)
             return str(stored.facts["sha256"])
         try:
             with resolved.open("rb") as file:
@@ -100,7 +107,7 @@ def write_sealed(path: Path, facts: Mapping[str, Any], arrays: Sequence[NDArray[
 def _write_atomically(path: Path, parts: Sequence[Any]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=".making-", dir=path.parent)
+        descriptor, name = tempfile.mkstemp(prefix=UNFINISHED_PREFIX, dir=path.parent)
         try:
             with open(descriptor, "wb") as file:  # noqa: PTH123 — a descriptor, not a path
                 file.writelines(parts)
@@ -109,10 +116,12 @@ def _write_atomically(path: Path, parts: Sequence[Any]) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        message = f"{path.parent}: cannot write to the cache: {error.strerror or error}"
-        raise UsageError(
-            f"{message} — choose another folder with --cache or {CACHE_FOLDER_VARIABLE}"
-        ) from error
+        raise _writing_error(path.parent, error) from error
+
+
+def _writing_error(folder: Path, error: OSError) -> UsageError:
+    message = f"{folder}: cannot write to the cache: {error.strerror or error}"
+    return UsageError(f"{message} — choose another folder with --cache or {CACHE_FOLDER_VARIABLE}")
 
 
 class _IntactFile(NamedTuple):
@@ -209,90 +218,164 @@ def _map_rows(rows: StoredRows) -> NDArray[Any]:
 
 
 # --- Size of the cache ---------------------------------------------------------------------------
-# Whoever uses a folder holds a shared lock on it, which ends with the process. A list of the frames
-# that belong to it protects these, too.
+# What is in use is listed in a file that its user keeps locked: the lock ends with the process. One
+# more lock makes sure that nothing is listed while others are removed.
 
 
-FRAME_LIST_FILE = "files.sealed"  # in a held folder: names of the frame folders in use
+TRIMMED_FOLDERS = ("navigator", "frames", "speech-blocks", "digests")
+SMALL_FOLDERS = ("speech-blocks", "digests")  # removed last, and only if that helps
+UNFINISHED_PREFIX = ".making-"  # of files that are being written
+HOLD_FOLDER, HOLD_LOCK = "holds", "lock"
 
 
-@contextmanager
-def hold_folder(folder: Path) -> Iterator[None]:
-    """Create a folder, and keep it in the cache while the context lasts."""
-    import fcntl
+class CacheHold:
+    """Entries of a cache that are in use, and therefore kept, until this is closed or collected.
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError as error:
-        message = f"{folder}: cannot write to the cache: {error.strerror or error}"
-        raise UsageError(f"{message} — choose another folder with --cache") from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-        yield
-    finally:
-        os.close(descriptor)
+    If the cache cannot be written or the system has no locks, nothing is held.
+
+    Parameters
+    ----------
+    cache
+        The cache.
+    """
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache, self._file = cache, -1
+        self._close: Callable[[], object] = _do_nothing
+
+    def add(self, entry: Path) -> None:
+        """Keep an entry, which need not exist yet."""
+        with suppress(OSError), _lock_holds(self._cache) as holds:
+            if holds is None:
+                return
+            if self._file < 0:
+                _list_held(self._cache)  # removes files of those who have ended
+                self._file, _ = tempfile.mkstemp(".held", dir=holds)
+                self._close = weakref.finalize(self, os.close, self._file)
+                _try_lock(self._file)
+            os.write(self._file, f"{entry.relative_to(self._cache.folder)}\n".encode())
+
+    def close(self) -> None:
+        """Let the cache remove the entries."""
+        self._close()
+        self._file = -1
+
+    def __enter__(self) -> CacheHold:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
-def trim_folders(held: Path, frames: Path, max_bytes: float) -> None:
-    """Remove the folders in ``held`` and ``frames`` that were not used for longest.
+def trim_cache(cache: Cache, max_bytes: float) -> None:
+    """Remove the indexes, frames, checks for speech and hashes that were not used for longest.
 
     As many are removed as needed for all to have at most ``max_bytes``; those in use are kept.
     """
-    entries = [(folder, _folder_size(folder)) for folder in _list_folders(held, frames)]
-    excess = sum(size for _, size in entries) - max_bytes
-    if excess <= 0:
-        return
-    in_use = set[Path]()
-    for folder in _list_folders(held):
-        listed = open_sealed(folder / FRAME_LIST_FILE)
-        if _is_held(folder):
-            in_use.add(folder)
-            in_use |= {frames / name for name in (listed.facts["frames"] if listed else ())}
-    for folder, size in sorted(entries, key=lambda entry: _modification_time(entry[0])):
-        if excess > 0 and folder not in in_use:
-            shutil.rmtree(folder, ignore_errors=True)
-            excess -= size
+    with suppress(OSError), _lock_holds(cache) as holds:
+        if holds is None:
+            return
+        entries = [
+            _CacheEntry(_modification_time(path), path, _entry_size(path))
+            for name in TRIMMED_FOLDERS
+            for path in _list_entries(cache.folder / name)
+            if not path.name.startswith(UNFINISHED_PREFIX)
+        ]
+        excess = sum(entry.size for entry in entries) - max_bytes
+        held = _list_held(cache) if excess > 0 else set()
+        held_size = sum(entry.size for entry in entries if entry.path in held)
+        for entry in sorted(entries, key=lambda one: (_is_small(one.path), one)):
+            is_useless = _is_small(entry.path) and held_size > max(0, max_bytes)
+            if excess > 0 and entry.path not in held and not is_useless:
+                _remove_entry(entry.path)
+                excess -= entry.size
 
 
-def mark_used(folder: Path) -> None:
-    """Set the time of last use of a folder to now, if it exists."""
+def make_folder(folder: Path) -> None:
+    """Create a folder of the cache, and set the time of its last use to now."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _writing_error(folder, error) from error
+    mark_used(folder)
+
+
+def mark_used(entry: Path) -> None:
+    """Set the time of last use of an entry to now, if it exists."""
     with suppress(OSError):
-        os.utime(folder)
+        os.utime(entry)
 
 
-def _list_folders(*parents: Path) -> list[Path]:
-    return [
-        one for parent in parents if parent.is_dir() for one in parent.iterdir() if one.is_dir()
-    ]
+class _CacheEntry(NamedTuple):
+    used: float
+    path: Path
+    size: int
 
 
-def _folder_size(folder: Path) -> int:
+def _is_small(entry: Path) -> bool:
+    return entry.parent.name in SMALL_FOLDERS
+
+
+def _do_nothing() -> None:
+    pass
+
+
+@contextmanager
+def _lock_holds(cache: Cache) -> Iterator[Path | None]:
+    """Wait for the lock of the lists; yields their folder, or None on a system without locks."""
+    if fcntl is None:
+        yield None
+        return
+    holds = cache.folder / HOLD_FOLDER
+    holds.mkdir(parents=True, exist_ok=True)
+    with (holds / HOLD_LOCK).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield holds
+
+
+def _try_lock(descriptor: int) -> bool:
+    """Lock a file; return whether nobody else has locked it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _list_held(cache: Cache) -> set[Path]:
+    """Return the entries in use, and remove lists whose users have ended."""
+    held = set[Path]()
+    for path in (cache.folder / HOLD_FOLDER).glob("*.held"):
+        with suppress(OSError), path.open("r+b") as file:
+            if _try_lock(file.fileno()):
+                path.unlink()
+            else:
+                held |= {cache.folder / line for line in file.read().decode().splitlines()}
+    return held
+
+
+def _list_entries(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else []
+
+
+def _entry_size(entry: Path) -> int:
     sizes = 0
-    for path in folder.iterdir():
+    for path in _list_entries(entry) or [entry]:
         with suppress(OSError):
             sizes += path.stat().st_size
     return sizes
 
 
-def _modification_time(folder: Path) -> float:
+def _remove_entry(entry: Path) -> None:
+    if entry.is_dir():
+        shutil.rmtree(entry, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            entry.unlink()
+
+
+def _modification_time(entry: Path) -> float:
     try:
-        return folder.stat().st_mtime
+        return entry.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _is_held(folder: Path) -> bool:
-    import fcntl
-
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False

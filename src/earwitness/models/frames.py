@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -32,6 +32,7 @@ from earwitness.core import Map, Progress, no_progress
 from earwitness.errors import EarwitnessError
 from earwitness.models.cache import (
     Cache,
+    CacheHold,
     StoredRows,
     find_cache,
     mark_used,
@@ -107,6 +108,11 @@ SHARD_FRAMES = 3600 * FRAMES_PER_SECOND
 # sparse frames are those in the middle of each period
 SPARSE_PERIOD_SECONDS, SPARSE_KEPT_SECONDS = 8.0, 2.0
 SecondsCallback = Callable[[float], None]
+RowsCallback = Callable[[Bytes], None]
+
+
+def ignore_rows(_: Bytes) -> None:
+    """Do nothing."""
 
 
 class StreamReader(Protocol):
@@ -147,10 +153,14 @@ class FrameSource(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FrameFile:
-    """All frames of a file, in shards of an hour, and its unreadable passages."""
+    """All frames of a file, in shards of an hour, and its unreadable passages.
+
+    While it exists, ``hold`` keeps the shards in the cache.
+    """
 
     shards: tuple[Bytes | StoredRows, ...]
     breaks: tuple[Break, ...] = ()
+    hold: CacheHold | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         return sum(len(shard) for shard in self.shards)
@@ -180,17 +190,21 @@ def load_frame_file(
     *,
     sparse: bool = False,
     on_seconds: SecondsCallback = lambda _: None,
+    hold: CacheHold | None = None,
 ) -> FrameFile:
     """Return the frames of a file, from the cache as far as possible.
 
-    ``on_seconds`` is called with the number of seconds read.
+    ``on_seconds`` is called with the number of seconds read. Frames of several files may share a
+    ``hold``.
     """
     shards: list[StoredRows] = []
     breaks: list[Break] = []
+    hold = hold or CacheHold(cache)
+    hold.add(shard_folder(source.path, cache, sparse=sparse))
     for shard in iterate_shards(source, cache, sparse=sparse, on_seconds=on_seconds):
         shards.append(shard.rows)
         breaks += shard.breaks
-    return FrameFile(tuple(shards), tuple(breaks))
+    return FrameFile(tuple(shards), tuple(breaks), hold)
 
 
 class FrameShard(NamedTuple):
@@ -206,8 +220,12 @@ def iterate_shards(
     *,
     sparse: bool = False,
     on_seconds: SecondsCallback = lambda _: None,
+    on_rows: RowsCallback = ignore_rows,
 ) -> Iterator[FrameShard]:
-    """Yield the hours of a file in order, from the cache as far as possible."""
+    """Yield the hours of a file in order, from the cache as far as possible.
+
+    ``on_rows`` is called with the frames so far of an hour that is being read, which do not change.
+    """
     folder = shard_folder(source.path, cache, sparse=sparse)
     mark_used(folder)
     number = 0
@@ -216,7 +234,7 @@ def iterate_shards(
         stored = open_stored_rows(_shard_path(folder, number))
         if stored is None:
             if next(writing, None) is None:
-                writing = _write_shards(source, folder, number, sparse, on_seconds)
+                writing = _write_shards(source, folder, number, sparse, on_seconds, on_rows=on_rows)
                 next(writing)
             continue
         facts, rows = stored
@@ -250,6 +268,7 @@ def _write_shards(
     sparse: bool,
     on_seconds: SecondsCallback,
     end_number: int | None = None,
+    on_rows: RowsCallback = ignore_rows,
 ) -> Iterator[int]:
     """Write shards from a number up to the next existing one, or to ``end_number``.
 
@@ -259,7 +278,7 @@ def _write_shards(
     breaks: list[Break] = []
     with closing(_stream_frames(source, number * SHARD_FRAMES, sparse, breaks)) as stream:
         for shard, last in _split_into_shards(
-            stream, lambda frames: on_seconds(begin + frames / FRAMES_PER_SECOND)
+            stream, lambda frames: on_seconds(begin + frames / FRAMES_PER_SECOND), on_rows
         ):
             number += 1
             end = number * SHARD_FRAMES / FRAMES_PER_SECOND
@@ -275,21 +294,23 @@ def _write_shards(
 
 
 def _split_into_shards(
-    stream: Iterator[Bytes], on_frames: SecondsCallback
+    stream: Iterator[Bytes], on_frames: SecondsCallback, on_rows: RowsCallback
 ) -> Iterator[tuple[Bytes, bool]]:
     """Yield the frames of each hour, and whether it is the last."""
-    pending: list[Bytes] = []
+    shard = np.empty((SHARD_FRAMES, MEL_BANDS), np.uint8)
     count = done = 0
     for frames in stream:
         while count + len(frames) > SHARD_FRAMES:
             room = SHARD_FRAMES - count
-            yield np.concatenate([*pending, frames[:room]]), False
-            pending, count, frames = [], 0, frames[room:]
-        pending.append(frames)
+            shard[count:] = frames[:room]
+            yield shard, False
+            shard, count, frames = np.empty_like(shard), 0, frames[room:]
+        shard[count : count + len(frames)] = frames
         count += len(frames)
         done += len(frames)
         on_frames(done)
-    yield np.concatenate([np.zeros((0, MEL_BANDS), np.uint8), *pending]), True
+        on_rows(shard[:count])
+    yield shard[:count], True
 
 
 def _stream_frames(
@@ -333,11 +354,14 @@ def load_frame_files(
         ends[stretch.path] = max(ends.get(stretch.path, 0.0), stretch.at + stretch.seconds)
     sizes = {path: Path(path).stat().st_size for path in ends}
     files: dict[str, FrameFile] = {}
+    hold = CacheHold(cache)
     bytes_before, total = 0, sum(sizes.values())
     for path, end in ends.items():
         on_seconds = _seconds_callback(progress, bytes_before, sizes[path], total, len(files), end)
         source = FrameSource(Path(path), recording.rate, read)
-        files[path] = load_frame_file(source, cache, sparse=sparse, on_seconds=on_seconds)
+        files[path] = load_frame_file(
+            source, cache, sparse=sparse, on_seconds=on_seconds, hold=hold
+        )
         bytes_before += sizes[path]
     return files
 
@@ -460,16 +484,20 @@ def prepare_frames(
             ends[stretch.path] = max(ends.get(stretch.path, 0.0), stretch.at + stretch.seconds)
             rates[stretch.path] = recording.rate
     writer = ShardWriter(cache, sparse)
-    tasks = (
-        task
-        for path, end in ends.items()
-        for task in _split_file(FrameSource(Path(path), rates[path]), end)
-        if not writer.is_finished(task)
-    )
     done = 0.0
-    for seconds in map_(writer, tasks):
-        done += seconds
-        progress(done)
+    with CacheHold(cache) as hold:
+
+        def list_tasks() -> Iterator[ShardTask]:
+            for path, end in ends.items():
+                with suppress(EarwitnessError):  # whoever loads the frames raises the error
+                    hold.add(shard_folder(Path(path), cache, sparse=sparse))
+                for task in _split_file(FrameSource(Path(path), rates[path]), end):
+                    if not writer.is_finished(task):
+                        yield task
+
+        for seconds in map_(writer, list_tasks()):
+            done += seconds
+            progress(done)
 
 
 def _split_file(source: FrameSource, end: float) -> Iterator[ShardTask]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
-from contextlib import ExitStack, suppress
+import os
+from collections.abc import Iterable, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic
@@ -24,14 +24,14 @@ from earwitness.audio.read import Break
 from earwitness.core import Progress, no_progress
 from earwitness.errors import EarwitnessError, UsageError
 from earwitness.models.cache import (
-    FRAME_LIST_FILE,
     Cache,
+    CacheHold,
+    StoredRows,
     find_cache,
     hash_text,
-    hold_folder,
+    make_folder,
     open_sealed,
-    trim_folders,
-    write_sealed,
+    trim_cache,
 )
 from earwitness.models.frames import (
     FrameFile,
@@ -41,8 +41,8 @@ from earwitness.models.frames import (
     shard_folder,
     sound_digest,
 )
-from earwitness.navigator.indices import COLUMN_FRAMES
-from earwitness.navigator.pyramid import FIRST_STORED, PYRAMID_FORMAT, Pyramid, PyramidBuilder
+from earwitness.navigator.indices import COLOUR_LEVELS, COLUMN_FRAMES
+from earwitness.navigator.pyramid import PYRAMID_FORMAT, Pyramid, PyramidBuilder
 from earwitness.navigator.sound import (
     SpeechBlock,
     SpeechChange,
@@ -51,6 +51,7 @@ from earwitness.navigator.sound import (
     find_speech_blocks,
     read_samples,
 )
+from earwitness.recordings.cut import find_stretches
 from earwitness.recordings.recording import remove_breaks
 from earwitness.recordings.types import Recording
 from earwitness.speech.vad import SpeechDetector, find_detector
@@ -58,7 +59,10 @@ from earwitness.speech.vad import SpeechDetector, find_detector
 IndexState = Literal["building", "ready", "failed"]
 GIGABYTE = 10**9
 DEFAULT_CACHE_GIGABYTES = 20.0
+INDEX_BYTES_PER_FRAME = 46  # in the cache: 40 of the frame itself, and levels
 PORTION_FRAMES = 120 * COLUMN_FRAMES  # added to the levels at a time, to save memory
+MAX_STEPS = 100  # in which the picture of a recording of less than a day advances
+RANGE_LEVEL = COLOUR_LEVELS[0]  # of the range of levels
 CHECK_SECONDS = 1.0  # files are checked for changes at most this often
 DEFAULT_RANGE_DB = (-90.0, -20.0)  # while nothing is indexed
 INDEX_FOLDER, PYRAMID_FILE = "navigator", "pyramid.sealed"
@@ -80,8 +84,8 @@ class IndexSettings:
     """How a recording is served.
 
     ``speech`` is what happens to passages with speech, which ``speech_model`` detects (see
-    ``earwitness.speech.vad.find_detector``). After a build, frames and levels that were not used
-    for longest are removed from the cache until they take at most ``cache_bytes``.
+    ``earwitness.speech.vad.find_detector``). Before and after a build, frames and levels that were
+    not used for longest are removed from the cache until all take at most ``cache_bytes``.
     """
 
     speech: SpeechChange = "keep"
@@ -123,9 +127,12 @@ class RecordingIndex:
         self.state: IndexState = "building"
         self.message = ""
         self.done_frames = 0
+        self.range_db = DEFAULT_RANGE_DB  # levels to colour, of what is indexed
+        self._ranged_share = 0  # in hundredths
+        self._step_frames = max(COLUMN_FRAMES, min(PORTION_FRAMES, self.frame_count // MAX_STEPS))
         self._known_stretches = 0  # whose frames are all known
         self._speech = SpeechPieces()
-        self._held = ExitStack()
+        self._hold = CacheHold(self.cache)
         self._checked_at = -np.inf
         self._is_closed = False
         self._thread: Thread | None = None
@@ -161,12 +168,14 @@ class RecordingIndex:
         """Raise ``RecordingChanged`` if a file is not as it was when the recording was opened."""
         if monotonic() < self._checked_at + CHECK_SECONDS:
             return
-        for path, stamp in self._stamps.items():
-            if _stamp_file(path) != stamp:
-                name = Path(path).name
-                verb = "has changed" if Path(path).is_file() else "no longer exists"
-                raise RecordingChanged(f"{name} {verb} — open the recording again")
+        self._check_files(self._stamps)
         self._checked_at = monotonic()
+
+    def _check_files(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            if _stamp_file(path) != self._stamps[path]:
+                verb = _describe_change(Path(path))
+                raise RecordingChanged(f"{Path(path).name} {verb} — open the recording again")
 
     # --- Picture and sound ---
 
@@ -194,14 +203,21 @@ class RecordingIndex:
         rows[max(0, checked - first) :] = ABSENT_BYTE
         return rows
 
-    def read_checked(self, first: int, count: int) -> CheckedSamples:
-        """Return samples of the served copy; those that are not checked are silent."""
+    def read_checked(self, first: int, count: int, channels: int = 0) -> CheckedSamples:
+        """Return samples of the served copy; those that are not checked are silent.
+
+        Raises ``RecordingChanged`` if their files are not as when the recording was opened.
+        ``channels`` is 1 for the mean of all channels, or by default those of excerpts.
+        """
         checked = self.checked_samples
-        samples = np.zeros((count, self.recording.channels), np.float32)
         heard = min(count, max(0, checked - first))
-        samples[:heard] = read_samples(
-            self.recording, first, heard, self.settings.speech, self._speech
+        samples = read_samples(
+            self.recording, first, heard, self.settings.speech, self._speech, channels
         )
+        span = (first / self.rate, (first + count) / self.rate)
+        self._check_files({one.path for one in find_stretches(self.recording, *span)})
+        if heard < count:
+            samples = np.pad(samples, ((0, count - heard), (0, 0)))
         return CheckedSamples(samples, checked)
 
     def is_recorded(self, samples: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -230,16 +246,19 @@ class RecordingIndex:
         """Stop building, and let the cache remove the index."""
         self._is_closed = True
         if self._thread is None or not self._thread.is_alive():
-            self._held.close()
+            self._hold.close()
 
     def _build(self, progress: Progress) -> None:
         try:
             self._find_mp3_frames()
+            folder = self._hold_files()
             with BUILDING:
                 self._check_open()
-                self._load_frames(progress)
-                self._check_speech(progress)
-                self._trim_cache()
+                try:
+                    self._load_frames(folder, progress)
+                    self._check_speech(progress)
+                finally:
+                    trim_cache(self.cache, self.settings.cache_bytes)
             self.state = "ready"
         except _Closed:
             pass
@@ -249,7 +268,7 @@ class RecordingIndex:
             self.state = "failed"
         finally:
             if self._is_closed:
-                self._held.close()
+                self._hold.close()
 
     def _find_mp3_frames(self) -> None:
         """Prepare MP3 files for exact cuts, so that the first click does not wait for it."""
@@ -262,26 +281,40 @@ class RecordingIndex:
         if self._is_closed:
             raise _Closed
 
-    def _load_frames(self, progress: Progress) -> None:
+    def _hold_files(self) -> Path:
+        """Keep the frames and levels in the cache; return the folder of the levels."""
+        folder = self.cache.folder / INDEX_FOLDER / _content_key(self.recording, self.cache)
+        for entry in (folder, *(shard_folder(Path(one), self.cache) for one in self._stamps)):
+            self._check_open()
+            self._hold.add(entry)
+        return folder
+
+    def _load_frames(self, folder: Path, progress: Progress) -> None:
         recording, cache = self.recording, self.cache
-        folder = cache.folder / INDEX_FOLDER / _content_key(recording, cache)
-        self._held.enter_context(hold_folder(folder))
-        names = [shard_folder(Path(path), cache).name for path in self._stamps]
-        write_sealed(folder / FRAME_LIST_FILE, {"frames": names})  # also marks the folder as used
+        make_folder(folder)
         sealed = open_sealed(folder / PYRAMID_FILE)
         builder = None
         if sealed is None:
+            needed = self.frame_count * INDEX_BYTES_PER_FRAME
+            trim_cache(cache, self.settings.cache_bytes - needed)
             builder = PyramidBuilder(self.frame_count, folder)
             self._pyramid = builder.pyramid
         else:
             self._pyramid = Pyramid.from_sealed(sealed)
+            self.range_db = _find_range(self._pyramid)
         breaks: list[Break] = []
         finished = set[str]()
         for path in self._stamps:
-            source = FrameSource(Path(path), recording.rate)
-            for shard in iterate_shards(source, cache, on_seconds=self._check_open):
-                self._files[path] = FrameFile((*self._files[path].shards, shard.rows))
+            source, hours = FrameSource(Path(path), recording.rate), list[StoredRows]()
+
+            def show(rows: Bytes, path: str = path, hours: list[StoredRows] = hours) -> None:
+                self._files[path] = FrameFile((*hours, rows))
+                self._advance(builder, finished, progress)
+
+            for shard in iterate_shards(source, cache, on_seconds=self._check_open, on_rows=show):
+                hours.append(shard.rows)
                 breaks += shard.breaks
+                self._files[path] = FrameFile(tuple(hours))
                 self._advance(builder, finished, progress)
             finished.add(path)
             self._advance(builder, finished, progress)
@@ -295,16 +328,22 @@ class RecordingIndex:
     def _advance(
         self, builder: PyramidBuilder | None, finished: Set[str], progress: Progress
     ) -> None:
-        """Add the frames to the levels that follow without a gap."""
+        """Add the frames to the levels that follow without a gap, if they are enough for a step."""
         end = self._contiguous_frames(finished)
         if end < self.frame_count:
             end -= end % COLUMN_FRAMES
-        while builder is not None and builder.done < end:
-            last = min(end, builder.done + PORTION_FRAMES)
-            builder.add(self._frames.rows(builder.done, last))
-            self.done_frames = last
-        self.done_frames = max(self.done_frames, end)
-        self.__dict__.pop("_range", None)
+        if end < min(self.frame_count, self.done_frames + self._step_frames):
+            return
+        if builder is not None:
+            while builder.done < end:
+                last = min(end, builder.done + PORTION_FRAMES)
+                builder.add(self._frames.rows(builder.done, last))
+                self.done_frames = last
+            share = end * MAX_STEPS // self.frame_count
+            if share > self._ranged_share:
+                self._ranged_share = share
+                self.range_db = _find_range(builder.pyramid)
+        self.done_frames = end
         progress(round(self.done), round(self.seconds), 0)
 
     def _contiguous_frames(self, finished: Set[str]) -> int:
@@ -322,34 +361,14 @@ class RecordingIndex:
         if self._detector is None:
             return
         blocks: list[SpeechBlock] = []
-        for found in find_speech_blocks(self.recording, self._detector, self.cache):
+        for found in find_speech_blocks(
+            self.recording, self._detector, self.cache, self._check_open
+        ):
             self._check_open()
             blocks += found
             self._speech = divide_blocks(blocks, self.rate)
             progress(self._speech.checked // self.rate, round(self.seconds), 0)
         self._speech = divide_blocks(blocks, self.rate, end=self.sample_count)
-
-    def _trim_cache(self) -> None:
-        folder = self.cache.folder
-        with suppress(OSError):  # another process may remove folders at the same time
-            trim_folders(folder / INDEX_FOLDER, folder / "frames", self.settings.cache_bytes)
-
-    # --- Description ---
-
-    @cached_property
-    def _range(self) -> tuple[float, float]:
-        """Suggested range of displayed levels in dB, from the levels built so far."""
-        low = _find_percentile(self.pyramid.means[FIRST_STORED], 5)
-        high = _find_percentile(self.pyramid.loudest[FIRST_STORED], 99.9)
-        if low is None or high is None:
-            return DEFAULT_RANGE_DB
-        floor, step = FLOOR_DB, STEP_DB
-        return floor + step * low, floor + step * max(high, low + 20)
-
-    @property
-    def range_db(self) -> tuple[float, float]:
-        """Suggested range of displayed levels in dB."""
-        return self._range
 
 
 class _Closed(Exception):
@@ -367,12 +386,22 @@ def _reopen(path: Path) -> Any:
 
 
 def _stamp_file(path: str) -> tuple[int, int] | None:
-    """Return size and modification time of a file, or None if it does not exist."""
+    """Return size and modification time of a file, or None if it cannot be read."""
     try:
         status = Path(path).stat()
     except OSError:
         return None
-    return status.st_size, status.st_mtime_ns
+    return (status.st_size, status.st_mtime_ns) if os.access(path, os.R_OK) else None
+
+
+def _describe_change(path: Path) -> str:
+    try:
+        with path.open("rb"):
+            return "has changed"
+    except (FileNotFoundError, NotADirectoryError):
+        return "no longer exists"
+    except OSError:
+        return "can no longer be read"
 
 
 def _served_digest(
@@ -399,6 +428,15 @@ def _content_key(recording: Recording, cache: Cache) -> str:
     ]
     parts = [PYRAMID_FORMAT, recording.rate, recording.seconds, spans]
     return hash_text(msgspec.json.encode(parts).decode())
+
+
+def _find_range(pyramid: Pyramid) -> tuple[float, float]:
+    """Return the range of levels to colour in dB: from quiet means to the loudest seconds."""
+    low = _find_percentile(pyramid.means[RANGE_LEVEL], 5)
+    high = _find_percentile(pyramid.loudest[RANGE_LEVEL], 99.9)
+    if low is None or high is None:
+        return DEFAULT_RANGE_DB
+    return FLOOR_DB + STEP_DB * low, FLOOR_DB + STEP_DB * max(high, low + 20)
 
 
 def _find_percentile(levels: Bytes, percent: float) -> int | None:

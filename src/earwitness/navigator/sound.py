@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.files import Samples
-from earwitness.audio.read import Break, mix_to_mono, read_blocks
-from earwitness.models.cache import Cache, hash_text, open_sealed, write_sealed
+from earwitness.audio.read import Break, read_blocks
+from earwitness.models.cache import Cache, hash_text, mark_used, open_sealed, write_sealed
 from earwitness.models.frames import sound_digest
 from earwitness.recordings.cut import cut_filled
 from earwitness.recordings.types import Recording
@@ -69,19 +69,25 @@ class SpeechBlock(NamedTuple):
 def divide_blocks(blocks: Sequence[SpeechBlock], rate: int, end: int | None = None) -> SpeechPieces:
     """Return the pieces with speech of consecutive blocks.
 
-    A block with speech is a piece, and so is half a second of a neighbour without. Therefore the
-    last half second of the blocks is not checked, unless they reach the ``end`` of the recording.
+    A block with speech is a piece, and so is what is less than half a second away from it in blocks
+    without. Therefore the last half second of the blocks is not checked, unless they reach the
+    ``end`` of the recording.
     """
     margin = round(SPEECH_MARGIN_SECONDS * rate)
     pieces: list[SpeechPiece] = []
-    silent = SpeechBlock(-1, -1, False)
-    for before, block, after in zip([silent, *blocks], blocks, [*blocks[1:], silent], strict=False):
+    spoken = [block for block in blocks if block.speaks]
+    spoken_before = 0
+    for block in blocks:
         first, last = block.first, block.end
         if block.speaks:
             pieces.append(SpeechPiece(first, last))
+            spoken_before += 1
             continue
-        head = min(last, first + margin) if before.speaks and before.end == first else first
-        tail = max(head, last - margin) if after.speaks and after.first == last else last
+        head, tail = first, last
+        if spoken_before:
+            head = min(last, max(first, spoken[spoken_before - 1].end + margin))
+        if spoken_before < len(spoken):
+            tail = max(head, min(last, spoken[spoken_before].first - margin))
         pieces += [
             SpeechPiece(*span) for span in ((first, head), (tail, last)) if span[1] > span[0]
         ]
@@ -92,40 +98,54 @@ def divide_blocks(blocks: Sequence[SpeechBlock], rate: int, end: int | None = No
 
 
 def find_speech_blocks(
-    recording: Recording, detector: SpeechDetector, cache: Cache
+    recording: Recording,
+    detector: SpeechDetector,
+    cache: Cache,
+    on_block: Callable[[], None] = lambda: None,
 ) -> Iterator[list[SpeechBlock]]:
-    """Yield the blocks of a recording in order, some minutes at a time; cached by content."""
+    """Yield the blocks of a recording in order, some minutes at a time; cached by content.
+
+    ``on_block`` is called before each block is checked, and may raise an exception to stop.
+    """
     for stretch in recording.stretches:
         at, left = stretch.at, stretch.seconds
         while left > 0:
             seconds = min(left, PORTION_SECONDS)
             offset = round(stretch.start * recording.rate) - round(stretch.at * recording.rate)
             blocks = _portion_blocks(
-                Path(stretch.path), at, seconds, recording.rate, detector, cache
+                Path(stretch.path), at, seconds, recording.rate, detector, cache, on_block
             )
             yield [SpeechBlock(low + offset, high + offset, bool(one)) for low, high, one in blocks]
             at, left = at + seconds, left - seconds
 
 
 def _portion_blocks(
-    path: Path, at: float, seconds: float, rate: int, detector: SpeechDetector, cache: Cache
+    path: Path,
+    at: float,
+    seconds: float,
+    rate: int,
+    detector: SpeechDetector,
+    cache: Cache,
+    on_block: Callable[[], None],
 ) -> list[list[int]]:
     """Return first sample, end and speech of each block of a part of a file."""
     key_parts = [SPEECH_VERSION, detector.signature, at, seconds, rate]
     key = hash_text(sound_digest(path, cache) + msgspec.json.encode(key_parts).decode())
-    place = cache.folder / "speech" / f"{key}.sealed"
+    place = cache.folder / "speech-blocks" / f"{key}.sealed"
     sealed = open_sealed(place)
     if sealed is None:
         blocks, breaks = list[list[int]](), list[Break]()
         for chunk in read_blocks(
             path, at=at, seconds=seconds, size=SPEECH_BLOCK_SECONDS, broken=breaks.append
         ):
+            on_block()
             first = round(chunk.position * rate)
             speaks = detector.share(chunk.samples, rate) >= detector.min_share
             blocks.append([first, first + len(chunk.samples), int(speaks)])
         if not breaks:
             write_sealed(place, {"blocks": blocks})
     else:
+        mark_used(place)
         blocks = [list(block) for block in sealed.facts["blocks"]]
     return _fill_unread(blocks, round(at * rate), round((at + seconds) * rate))
 
@@ -144,8 +164,13 @@ def _fill_unread(blocks: list[list[int]], first: int, end: int) -> list[list[int
 # --- Excerpts ------------------------------------------------------------------------------------
 
 
-MAX_EXCERPT_SECONDS = 30.0
+MAX_EXCERPT_SECONDS = 10.0
 MAX_CHANNELS = 2  # recordings with more are mixed to one
+
+
+def count_heard_channels(recording: Recording) -> int:
+    """Return the number of channels of excerpts."""
+    return recording.channels if recording.channels <= MAX_CHANNELS else 1
 
 
 def read_samples(
@@ -154,28 +179,34 @@ def read_samples(
     count: int,
     change: SpeechChange = "keep",
     speech: SpeechPieces | None = None,
+    channels: int = 0,
 ) -> Samples:
-    """Return samples of a recording, or of its copy with changed speech; gaps are silent."""
+    """Return samples of a recording, or of its copy with changed speech; gaps are silent.
+
+    ``channels`` is 1 for the mean of all channels, or by default those of excerpts.
+    """
+    channels = channels or count_heard_channels(recording)
     if change == "keep" or speech is None:
-        return cut_filled(recording, first, count)
+        return cut_filled(recording, first, count, channels)
     end = first + count
-    samples = np.zeros((count, recording.channels), np.float32)
+    samples = np.zeros((count, channels), np.float32)
     place = first
     for piece in speech.within(first, end):
-        low, high = max(first, piece.first), min(end, piece.end)
-        samples[place - first : low - first] = cut_filled(recording, place, low - place)
+        low, high = max(place, piece.first), min(end, piece.end)
+        if low >= high:  # pieces may overlap by a sample where files meet
+            continue
+        samples[place - first : low - first] = cut_filled(recording, place, low - place, channels)
         if change == "reverse":
             mirrored = piece.first + piece.end - high
-            samples[low - first : high - first] = cut_filled(recording, mirrored, high - low)[::-1]
+            forward = cut_filled(recording, mirrored, high - low, channels)
+            samples[low - first : high - first] = forward[::-1]
         place = high
-    samples[place - first :] = cut_filled(recording, place, end - place)
+    samples[place - first :] = cut_filled(recording, place, end - place, channels)
     return samples
 
 
 def wav_bytes(samples: Samples, rate: int) -> bytes:
-    """Return samples as a WAV file with 16 bits per sample and at most two channels."""
-    if samples.shape[1] > MAX_CHANNELS:
-        samples = mix_to_mono(samples)[:, None]
+    """Return samples as a WAV file with 16 bits per sample."""
     data = to_int16(samples).tobytes()
     channels = samples.shape[1]
     size = 2 * channels
@@ -186,4 +217,6 @@ def wav_bytes(samples: Samples, rate: int) -> bytes:
 
 def to_int16(samples: Samples) -> NDArray[np.int16]:
     """Return samples as 16-bit integers, as in the file if it has 16 bits."""
-    return np.asarray(np.clip(np.rint(samples * np.float32(32768)), -32768, 32767), "<i2")
+    scaled = samples * np.float32(32768)
+    np.clip(np.rint(scaled, out=scaled), -32768, 32767, out=scaled)
+    return scaled.astype("<i2")

@@ -20,7 +20,6 @@ from earwitness.audio.logmel import (
     Floats,
     encode_powers,
 )
-from earwitness.audio.read import mix_to_mono
 from earwitness.navigator.index import RecordingIndex
 from earwitness.navigator.indices import COLOUR_LEVELS
 from earwitness.navigator.pyramid import (
@@ -116,8 +115,8 @@ def _make_fine_tile(index: RecordingIndex, level: int, first: int, last: int) ->
     places = (np.arange(first * per_column, last * per_column) + 0.5) * column_samples / per_column
     starts = np.rint(places).astype(np.int64) - size // 2
     begin, end = int(starts[0]), int(starts[-1]) + size
-    heard = index.read_checked(begin, end - begin)
-    powers = _fine_powers(mix_to_mono(heard.samples), starts - begin, kernel)
+    heard = index.read_checked(begin, end - begin, channels=1)
+    powers = _fine_powers(heard.samples[:, 0], starts - begin, kernel)
     powers = powers.reshape(last - first, per_column, kernel.bands).mean(axis=1)
     rows = encode_powers(powers)
     centres = np.rint((np.arange(first, last) + 0.5) * column_samples).astype(np.int64)

@@ -14,6 +14,7 @@ from earwitness.audio.decode import decoder_of, open_decoder
 from earwitness.audio.files import Decoder, DecodingError, Samples
 from earwitness.audio.read import (
     CHUNK_SECONDS,
+    MAX_READ_VALUES,
     Break,
     Chunk,
     ignore_break,
@@ -82,7 +83,7 @@ def cut(recording: Recording, start: float, seconds: float) -> Samples:
             break
         skipped = max(0, next_frame - first_frame)
         count = min(last_frame - first_frame - skipped, first + frame_count - next_frame)
-        pieces.append(_read_exactly(stretch, recording, skipped, count))
+        pieces.append(_read_exactly(stretch, recording, skipped, count, recording.channels))
     if sum(map(len, pieces)) < frame_count:
         raise UsageError(
             f"{recording.name}: {start:g} s to {start + seconds:g} s was not recorded completely"
@@ -90,12 +91,14 @@ def cut(recording: Recording, start: float, seconds: float) -> Samples:
     return np.concatenate([np.zeros((0, recording.channels), np.float32), *pieces])
 
 
-def cut_filled(recording: Recording, first: int, count: int) -> Samples:
+def cut_filled(recording: Recording, first: int, count: int, channels: int = 0) -> Samples:
     """Return ``count`` samples from the sample ``first``, one column per channel.
 
-    Where nothing was recorded or the audio cannot be read, the samples are silent.
+    ``channels`` is 1 for the mean of all channels; by default, all are returned. Where nothing was
+    recorded or the audio cannot be read, the samples are silent.
     """
-    samples = np.zeros((count, recording.channels), np.float32)
+    channels = channels or recording.channels
+    samples = np.zeros((count, channels), np.float32)
     for stretch in find_stretches(
         recording, first / recording.rate, (first + count) / recording.rate
     ):
@@ -104,7 +107,7 @@ def cut_filled(recording: Recording, first: int, count: int) -> Samples:
         if low < high:
             with suppress(UsageError):
                 samples[low - first : high - first] = _read_exactly(
-                    stretch, recording, low - first_frame, high - low
+                    stretch, recording, low - first_frame, high - low, channels
                 )
     return samples
 
@@ -122,33 +125,34 @@ def _stretch_frames(stretch: Stretch, rate: int) -> tuple[int, int]:
     return low, low + round(stretch.seconds * rate)
 
 
-def _read_exactly(stretch: Stretch, recording: Recording, skipped: int, count: int) -> Samples:
+def _read_exactly(
+    stretch: Stretch, recording: Recording, skipped: int, count: int, channels: int
+) -> Samples:
     path, frame = Path(stretch.path), round(stretch.at * recording.rate) + skipped
     is_damaged = any(damage.path == stretch.path for damage in recording.damages)
     decoder = open_decoder(path, careful=is_damaged)
     try:
         decoder.seek(frame)
-        samples = np.concatenate(list(_read_frames(decoder, count)))
-    except DecodingError as error:
+        samples = np.concatenate(list(_read_frames(decoder, count, channels)))
+    except (DecodingError, OSError) as error:
         position = frame / recording.rate
         raise UsageError(
             f"{path}: cannot be read from {position:.1f} s onwards: {error}"
         ) from error
     finally:
         decoder.close()
-    if recording.channels == 1 and samples.shape[1] > 1:
-        return mix_to_mono(samples)[:, None]
     return samples
 
 
-def _read_frames(decoder: Decoder, count: int) -> Iterator[Samples]:
-    """Yield ``count`` frames in portions of any size."""
+def _read_frames(decoder: Decoder, count: int, channels: int) -> Iterator[Samples]:
+    """Yield ``count`` frames in portions of any size, mixed if one channel is wanted."""
+    portion = max(1, MAX_READ_VALUES // decoder.facts.channels)
     while count > 0:
-        samples = decoder.read(count)
+        samples = decoder.read(min(count, portion))
         if not len(samples):
             raise DecodingError("unexpected end of file")
         count -= len(samples)
-        yield samples
+        yield mix_to_mono(samples)[:, None] if channels == 1 else samples
 
 
 # --- Pieces of one file --------------------------------------------------------------------------

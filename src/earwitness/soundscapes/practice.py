@@ -414,9 +414,10 @@ class ReasonText:
     def steady(self, name: str) -> str:
         """Return the explanation of a skim of one source."""
         hours = int((self._most_present == self._blocks.names.index(name)).sum())
+        where = f"only {hours} of {self._hours} hours" if hours else "no hour"
         return (
-            f"Nothing but {name} is heard, so SD is low. TC is low, too: in {hours} of "
-            f"{self._hours} hours, the most present source is {name}."
+            f"Nothing but {name} is heard, so SD is low. TC is low, too: {name} is the most "
+            f"present source of {where}."
         )
 
     def quiet(self, name: str) -> str:

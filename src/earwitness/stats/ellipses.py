@@ -57,7 +57,7 @@ class MeanEllipse:
             return False
         return (along / self.major) ** 2 + (across / self.minor) ** 2 <= 1
 
-    def outline(self, points: int = 72) -> tuple[tuple[float, float], ...]:
+    def outline(self, points: int = 180) -> tuple[tuple[float, float], ...]:
         """Return points of the outline; empty if the ellipse is not defined."""
         if math.isnan(self.major):
             return ()

@@ -5,13 +5,15 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, insert, select, union_all
+from sqlalchemy import Connection, Select, bindparam, delete, insert, select, union_all
 from sqlalchemy.dialects import postgresql, sqlite
 
 from earwitness.core import UNHEARD_META_KEY, Answer
 from earwitness.errors import UsageError
+from earwitness.store.database import DirectStatement
 from earwitness.store.listeners import (
     LISTENERS_WITH_STUDIES,
     ListenerKey,
@@ -38,6 +40,7 @@ from earwitness.store.tables import (
     answers,
     check_name,
     check_text,
+    drafts,
     events,
     listeners,
     studies,
@@ -84,14 +87,16 @@ RELATED_COLUMNS = (
     answers.c.aside,
 )
 LISTENER_ANSWERS = select(*RELATED_COLUMNS).where(answers.c.listener == bindparam("listener"))
-RELATED_ANSWERS = (
+RELATED_ANSWERS = DirectStatement(
     union_all(  # rows with the same id, or of these pages: each found by its own index
         LISTENER_ANSWERS.where(answers.c.id == bindparam("id")),
         LISTENER_ANSWERS.where(answers.c.page == bindparam("page")),
         LISTENER_ANSWERS.where(answers.c.page == bindparam("after")),
     )
 )
-INSERT_ANSWER = insert(answers)
+INSERT_ANSWER = DirectStatement(
+    insert(answers).inline(), (column.name for column in answers.c if column.name != "serial")
+)
 ANSWERED_PAGES = (  # compiled once, since each visit runs it
     select(answers.c.page, answers.c.received)
     .where(answers.c.listener == bindparam("listener"), IS_COUNTED)
@@ -155,7 +160,7 @@ def _insert_answer(
     row = {"listener": listener.serial, "id": id, **_make_answer_row(answer, meta)}
     if listener.state in ENDED_STATES:
         return AnswerOutcome.WITHDRAWN
-    related = {old.id: old for old in connection.execute(RELATED_ANSWERS, row | {"after": after})}
+    related = {old.id: old for old in RELATED_ANSWERS.rows(connection, row | {"after": after})}
     page_rows = [old for old in related.values() if old.page == answer.page]
     setting_aside = [old.id for old in page_rows if old.aside]  # rows that set an answer aside
     if id in related:
@@ -170,7 +175,8 @@ def _insert_answer(
         return AnswerOutcome.EARLY
     if supersedes and supersedes not in {old.id for old in page_rows}:
         raise UsageError(f"page {answer.page} has no answer {supersedes!r} to correct")
-    connection.execute(INSERT_ANSWER, row | {"supersedes": supersedes, "received": server_time()})
+    received = {"supersedes": supersedes, "received": server_time()}
+    INSERT_ANSWER.insert(connection, [row | received])
     if listener.state in UNJOINED_STATES:
         mark_joined(connection, listener.serial)
     return AnswerOutcome.STORED
@@ -209,7 +215,7 @@ def _make_answer_row(answer: Answer, meta: Meta) -> dict[str, Any]:
 
 def _check_same_answer(stored: Any, row: dict[str, Any], supersedes: set[str]) -> None:
     """Raise UsageError if an id is reused for another answer, so that neither is lost."""
-    is_other = any(stored._mapping[name] != row[name] for name in ("page", "values"))
+    is_other = any(getattr(stored, name) != row[name] for name in ("page", "values"))
     if is_other or stored.aside or stored.supersedes not in supersedes:
         raise UsageError(f"id {row['id']!r} is already used by another answer — use a new id")
 
@@ -225,13 +231,12 @@ def set_aside(
     copied_columns = ("listener", "page", "values", "heard", "at", "version")
     rows = [
         {name: row._mapping[name] for name in copied_columns}
-        | {"id": secrets.token_hex(16), "supersedes": row.id, "received": server_time(), "aside": 1}
+        | {"id": secrets.token_hex(16), "supersedes": row.id, "received": server_time()}
+        | {"meta": None, "aside": 1}
         for row in connection.execute(query.order_by(answers.c.serial))
         if row.page in wanted
     ]
-    if rows:
-        connection.execute(INSERT_ANSWER, rows)
-    return len(rows)
+    return INSERT_ANSWER.insert(connection, rows)
 
 
 def read_counted_answers(
@@ -346,6 +351,9 @@ def change_answers(
     for change in changes:
         if _apply_change(connection, change) != AnswerOutcome.STORED:
             raise UsageError(f"page {change.answer.page}: the answer could not be stored")
+        serial = listener_row(connection, study, change.answer.listener).serial
+        is_answered = (drafts.c.listener == serial) & (drafts.c.page == change.answer.page)
+        connection.execute(delete(drafts).where(is_answered))
     return changes
 
 
@@ -359,9 +367,10 @@ def _apply_change(connection: Connection, change: AnswerChange) -> AnswerOutcome
 
 
 MAX_EVENTS_PER_CALL = 1000
-INSERT_NEW_EVENTS = {  # by database; compiled once
-    dialect: statement.on_conflict_do_nothing(index_elements=["listener", "id"]).execution_options(
-        preserve_rowcount=True
+INSERT_NEW_EVENTS = {
+    dialect: DirectStatement(
+        statement.on_conflict_do_nothing(index_elements=["listener", "id"]).inline(),
+        (column.name for column in events.c if column.name != "serial"),
     )
     for dialect, statement in (
         ("sqlite", sqlite.insert(events)),
@@ -382,8 +391,7 @@ def add_events(
     rows = {event.id: _make_event_row(listener_record.serial, event) for event in page_events}
     if listener_record.state in ENDED_STATES or not rows:
         return 0
-    insertion = INSERT_NEW_EVENTS[connection.dialect.name]
-    return connection.execute(insertion, list(rows.values())).rowcount
+    return INSERT_NEW_EVENTS[connection.dialect.name].insert(connection, rows.values())
 
 
 def _make_event_row(serial: int, event: PageEvent) -> dict[str, Any]:
@@ -398,21 +406,24 @@ def _make_event_row(serial: int, event: PageEvent) -> dict[str, Any]:
     }
 
 
-STORED_EVENT_IDS = (  # compiled once, since each answer runs it
-    select(events.c.id)
-    .select_from(events.join(LISTENERS_WITH_STUDIES, events.c.listener == listeners.c.serial))
-    .where(
-        studies.c.digest == bindparam("digest"),
-        listeners.c.token == bindparam("token"),
-        events.c.id.in_(bindparam("ids", expanding=True)),
+@cache
+def _stored_event_ids(count: int) -> DirectStatement:
+    """Return the query for this many ids."""
+    return DirectStatement(
+        select(events.c.id)
+        .select_from(events.join(LISTENERS_WITH_STUDIES, events.c.listener == listeners.c.serial))
+        .where(
+            studies.c.digest == bindparam("digest"),
+            listeners.c.token == bindparam("token"),
+            events.c.id.in_([bindparam(f"id{number}") for number in range(count)]),
+        )
     )
-)
 
 
 def read_event_ids(connection: Connection, study: str, token: str, ids: Sequence[str]) -> set[str]:
     """Return those of the ids that are stored for the listener of a link."""
-    parameters = {"digest": study, "token": token, "ids": list(ids)}
-    return set(connection.scalars(STORED_EVENT_IDS, parameters))
+    values = {"digest": study, "token": token} | {f"id{n}": id for n, id in enumerate(ids)}
+    return {row.id for row in _stored_event_ids(len(ids)).rows(connection, values)}
 
 
 def read_page_events(

@@ -6,13 +6,16 @@ import os
 import sqlite3
 import threading
 import time
+from collections import namedtuple
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, Insert, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.sql.selectable import SelectBase
 
 from earwitness.errors import MissingExtra, StoreError, UsageError
 
@@ -87,8 +90,10 @@ def _connect_sqlite(url: URL) -> Database:
         _sqlite_engine(url, SQLITE_PRAGMAS),
         _sqlite_engine(url, (*SQLITE_PRAGMAS, "query_only = ON"), **READER_POOL),
     )
-    event.listen(writer, "begin", lambda connection: _execute(connection, "BEGIN IMMEDIATE"))
-    event.listen(reader, "begin", lambda connection: _execute(connection, "BEGIN"))
+    event.listen(
+        writer, "begin", lambda connection: execute_directly(connection, "BEGIN IMMEDIATE")
+    )
+    event.listen(reader, "begin", lambda connection: execute_directly(connection, "BEGIN"))
     return Database(writer, reader)
 
 
@@ -156,14 +161,8 @@ def _connect_postgresql(url: URL) -> Database:
         url, pool_pre_ping=True, isolation_level="REPEATABLE READ", **READER_POOL
     )
     event.listen(writer, "connect", _prepare_postgresql_connection)
-    event.listen(
-        writer,
-        "begin",
-        lambda connection: _execute(connection, f"SELECT pg_advisory_xact_lock({WRITER_LOCK_ID})"),
-    )
-    event.listen(
-        reader, "begin", lambda connection: _execute(connection, "SET TRANSACTION READ ONLY")
-    )
+    _begin_with(writer, f"SELECT pg_advisory_xact_lock({WRITER_LOCK_ID})")
+    _begin_with(reader, "SET TRANSACTION READ ONLY")
     try:
         with reader.connect() as connection:
             encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
@@ -172,6 +171,11 @@ def _connect_postgresql(url: URL) -> Database:
     if encoding != "UTF8":
         raise UsageError(f"the database encoding must be UTF8, got {encoding}")
     return Database(writer, reader)
+
+
+def _begin_with(engine: Engine, statement: str) -> None:
+    """Execute a statement at the beginning of each transaction."""
+    event.listen(engine, "begin", lambda connection: execute_directly(connection, statement))
 
 
 def _prepare_postgresql_connection(connection: Any, _: object) -> None:
@@ -184,8 +188,71 @@ def _prepare_postgresql_connection(connection: Any, _: object) -> None:
     connection.commit()
 
 
-def _execute(connection: Connection, statement: str) -> None:
-    connection.exec_driver_sql(statement)
+# --- Statements sent to the driver directly ------------------------------------------------------
+# SQLAlchemy takes several times as long as the database for a small statement, which matters if
+# every answer needs it.
+
+
+class DirectStatement:
+    """A statement that is compiled once and sent to the driver directly.
+
+    Columns must be texts or integers, which the drivers convert as SQLAlchemy would.
+
+    Parameters
+    ----------
+    statement
+        What to select, or what to insert.
+    columns
+        Columns of the rows to insert.
+    """
+
+    def __init__(self, statement: SelectBase | Insert, columns: Iterable[str] = ()) -> None:
+        self._statement, self._columns = statement, list(columns)
+        names = (
+            [] if isinstance(statement, Insert) else [c.name for c in statement.selected_columns]
+        )
+        self._row_class: Any = namedtuple("Row", names)  # type: ignore[misc]
+        self._compiled = dict[str, tuple[str, Sequence[str] | None]]()  # by name of the database
+
+    def rows(self, connection: Connection, values: Mapping[str, Any]) -> list[Any]:
+        """Return all rows, with columns as attributes."""
+        sql, names = self._prepare(connection)
+        found = execute_directly(connection, sql, values_in_order(values, names), fetch=True)
+        return [self._row_class._make(row) for row in found]
+
+    def insert(self, connection: Connection, rows: Iterable[Mapping[str, Any]]) -> int:
+        """Insert rows; return how many were inserted."""
+        sql, names = self._prepare(connection)
+        values = (values_in_order(row, names) for row in rows)
+        return sum(execute_directly(connection, sql, one).rowcount for one in values)
+
+    def _prepare(self, connection: Connection) -> tuple[str, Sequence[str] | None]:
+        """Begin a transaction if needed; return the SQL, and its parameters in order, if any."""
+        if not connection.in_transaction():
+            connection.begin()
+        dialect = connection.dialect
+        compiled = self._compiled.get(dialect.name)
+        if compiled is None:
+            full = self._statement.compile(dialect=dialect, column_keys=self._columns or None)
+            compiled = self._compiled[dialect.name] = str(full), getattr(full, "positiontup", None)
+        return compiled
+
+
+def execute_directly(
+    connection: Connection, sql: str, values: Any = (), *, fetch: bool = False
+) -> Any:
+    """Execute a statement of the driver's own form; return its cursor, or all rows."""
+    driver: Any = connection.connection.driver_connection
+    try:
+        cursor = driver.execute(sql, values)
+        return cursor.fetchall() if fetch else cursor
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise DBAPIError(sql, None, error) from None
+
+
+def values_in_order(values: Mapping[str, Any], names: Sequence[str] | None) -> Any:
+    """Return values as the driver needs them: in order of these names, if given."""
+    return values if names is None else [values[name] for name in names]
 
 
 # --- Scrubbing of the SQLite log -----------------------------------------------------------------

@@ -24,8 +24,17 @@ from sqlalchemy import (
 )
 
 from earwitness.errors import UsageError
+from earwitness.store.database import DirectStatement
 from earwitness.store.records import Listener, ParticipationState, PlaceRefusal, server_time
-from earwitness.store.tables import answers, check_name, check_text, events, listeners, studies
+from earwitness.store.tables import (
+    answers,
+    check_name,
+    check_text,
+    drafts,
+    events,
+    listeners,
+    studies,
+)
 
 # --- Hashed identifiers of withdrawn listeners ---------------------------------------------------
 # The external id of a person is deleted on withdrawal. A hash of it is kept, keyed with a secret
@@ -76,16 +85,15 @@ LISTENER_COLUMNS = (
 )
 ListenerKey = int | str  # number, or token of the personal link
 LISTENERS_WITH_STUDIES = listeners.join(studies, listeners.c.study == studies.c.serial)
-LISTENER_BY_NUMBER = (  # compiled once, since each answer runs it
+LISTENER_KEY = (
     select(listeners.c.serial, listeners.c.state, listeners.c.code)
     .select_from(LISTENERS_WITH_STUDIES)
-    .where(studies.c.digest == bindparam("digest"), listeners.c.number == bindparam("number"))
+    .where(studies.c.digest == bindparam("digest"))
 )
-LISTENER_KEY_BY_TOKEN = (
-    select(listeners.c.serial, listeners.c.state, listeners.c.code)
-    .select_from(LISTENERS_WITH_STUDIES)
-    .where(studies.c.digest == bindparam("digest"), listeners.c.token == bindparam("token"))
+LISTENER_KEY_BY_NUMBER = DirectStatement(
+    LISTENER_KEY.where(listeners.c.number == bindparam("number"))
 )
+LISTENER_KEY_BY_TOKEN = DirectStatement(LISTENER_KEY.where(listeners.c.token == bindparam("token")))
 LISTENER_BY_TOKEN = (
     select(*LISTENER_COLUMNS)
     .select_from(LISTENERS_WITH_STUDIES)
@@ -180,7 +188,7 @@ def _free_place_conditions(serial: int, quota: OpenPlaceQuota | None) -> list[Co
         since = server_time(quota.idle_hours)
         states = [state.value for state in UNFINISHED_STATES]
         is_idle = is_place & HAS_COME & listeners.c.state.in_(states) & (listeners.c.joined < since)
-        for table in (answers, events):
+        for table in (answers, events, drafts):
             active = (table.c.listener == listeners.c.serial) & (table.c.received >= since)
             is_idle &= ~select(table.c.serial).where(active).exists()
         conditions.append(is_idle)
@@ -233,12 +241,13 @@ def claim(
 
 
 def _replace_listener(connection: Connection, place: Any, change: dict[str, Any]) -> None:
-    """Give the place of a listener to another person; all rows of the former stay as they are."""
+    """Give the place of a listener to another person; the answers of the former are kept."""
     state = place.state
     if state not in GONE_STATES:
         state = ParticipationState.LAPSED.value
     former = {"number": -place.serial, "former": place.number, "state": state}
     connection.execute(update(listeners).where(listeners.c.serial == place.serial), former)
+    connection.execute(delete(drafts).where(drafts.c.listener == place.serial))
     row = {"study": place.study, "number": place.number, "repeats": 0, **change}
     connection.execute(insert(listeners).values(row))
 
@@ -384,18 +393,16 @@ def listener_row(connection: Connection, study: str, listener: ListenerKey) -> A
 
     A number may pass to another person between two calls; a token always belongs to the same one.
     """
-    parameters = {"digest": check_text("study", study)}
+    parameters: dict[str, Any] = {"digest": check_text("study", study)}
     if isinstance(listener, str):
         by_token = parameters | {"token": check_text("token", listener)}
-        row = connection.execute(LISTENER_KEY_BY_TOKEN, by_token).one_or_none()
+        rows = LISTENER_KEY_BY_TOKEN.rows(connection, by_token)
     else:
-        row = connection.execute(
-            LISTENER_BY_NUMBER, parameters | {"number": listener}
-        ).one_or_none()
-    if row is None:
+        rows = LISTENER_KEY_BY_NUMBER.rows(connection, parameters | {"number": listener})
+    if not rows:
         who = "with this link" if isinstance(listener, str) else listener
         raise UsageError(f"listener {who} of study {study[:12]}… is not in the database")
-    return row
+    return rows[0]
 
 
 def mark_joined(connection: Connection, serial: int) -> None:

@@ -147,6 +147,22 @@ CREATE TABLE study_audio (
 )""",
         ),
     ),
+    Migration(
+        7,
+        "drafts of open pages",
+        (
+            """
+CREATE TABLE drafts (
+    serial {serial},
+    listener BIGINT NOT NULL REFERENCES listeners (serial),
+    page TEXT NOT NULL,
+    data TEXT NOT NULL,
+    revision BIGINT NOT NULL,
+    received TEXT NOT NULL,
+    UNIQUE (listener)
+)""",
+        ),
+    ),
 )
 
 

@@ -38,7 +38,7 @@ from earwitness.store.records import (
     ParticipationState,
     server_time,
 )
-from earwitness.store.tables import answers, events, listeners, migrations, studies
+from earwitness.store.tables import answers, drafts, events, listeners, migrations, studies
 
 # --- Status and export ---------------------------------------------------------------------------
 
@@ -185,7 +185,7 @@ def withdraw(connection: Connection, study: str, listener: ListenerKey) -> None:
     place of the open link is free again; other numbers stay used.
     """
     listener_record = listener_row(connection, study, listener)
-    for table in (answers, events):
+    for table in (answers, events, drafts):
         connection.execute(delete(table).where(table.c.listener == listener_record.serial))
     if listener_record.state == ParticipationState.WITHDRAWN:
         return
@@ -217,7 +217,7 @@ def screen_out(connection: Connection, study: str, listener: ListenerKey, page: 
     answered = page in read_answered_pages(connection, study, listener)
     if answered or listener_record.state in ENDED_STATES:
         return False
-    for table in (answers, events):
+    for table in (answers, events, drafts):
         connection.execute(delete(table).where(table.c.listener == listener_record.serial))
     change = {"state": ParticipationState.INELIGIBLE.value}
     connection.execute(

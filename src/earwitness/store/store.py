@@ -13,9 +13,10 @@ from sqlalchemy.exc import DBAPIError
 
 from earwitness.core import Answer
 from earwitness.errors import StoreError
-from earwitness.store import answers, listeners, status, versions
+from earwitness.store import answers, drafts, listeners, status, versions
 from earwitness.store.answers import Meta
 from earwitness.store.database import Database, Scrubber, connect
+from earwitness.store.drafts import StoredDraft
 from earwitness.store.listeners import ListenerKey, OpenPlaceQuota
 from earwitness.store.migrations import migrate
 from earwitness.store.records import (
@@ -85,6 +86,7 @@ class Store:
         """Finish pending jobs and close the database."""
         self._writer.close()
         self._scrubber.close()
+        self._visits.close()
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -199,6 +201,11 @@ class Store:
         """Return the listener of a link, if any."""
         return self._read(listeners.listener_by_token, token)
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the database is a file, which is read faster than another thread would start."""
+        return self._database.reader.dialect.name == "sqlite"
+
     def visit(self, token: str) -> Visit | None:
         """Return the listener of a link and their answered pages, in one snapshot."""
         with _store_errors(self._database.reader):
@@ -267,6 +274,21 @@ class Store:
         """Return all page events of a listener."""
         with self._reading() as connection:
             return [event for *_, event in answers.iterate_events(connection, study, listener)]
+
+    def add_draft(
+        self,
+        study: str,
+        listener: ListenerKey,
+        page: str,
+        data: Mapping[str, Any],
+        revision: int = 0,
+    ) -> int:
+        """Store a draft of the open page in place of the earlier one; return its revision."""
+        return self.write(drafts.add_draft, study, listener, page, data, revision).result()
+
+    def draft(self, study: str, listener: ListenerKey, page: str) -> StoredDraft | None:
+        """Return the draft of a page, if any."""
+        return self._read(drafts.read_draft, study, listener, page)
 
     def finish(self, study: str, listener: ListenerKey, pages: Iterable[str]) -> FinishReceipt:
         """Return the unanswered pages, or the completion code, always the same."""

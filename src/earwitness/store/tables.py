@@ -124,6 +124,19 @@ events = Table(
 )
 
 
+drafts = Table(
+    "drafts",
+    TABLES,
+    _serial_column(),
+    _reference_column("listener", "listeners"),
+    _text_column("page"),
+    _text_column("data"),
+    Column("revision", BigInteger, nullable=False),
+    _text_column("received"),
+    UniqueConstraint("listener"),
+)
+
+
 study_texts = Table(
     "study_texts",
     TABLES,

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Engine, bindparam, select
+from sqlalchemy import Engine, PoolProxiedConnection, bindparam, select
 
+from earwitness.store.database import values_in_order
 from earwitness.store.listeners import (
     LISTENER_COLUMNS,
     LISTENERS_WITH_STUDIES,
@@ -26,6 +27,7 @@ from earwitness.store.listeners import (
 from earwitness.store.records import Visit
 from earwitness.store.tables import answers, check_text, listeners
 
+MAX_UNUSED_CONNECTIONS = 8  # kept for the next visits; the pool has the others
 MAX_CACHED_PAGES = 600_000  # of all listeners, about 70 MB
 ANSWER_COLUMNS = (
     answers.c.serial,
@@ -61,7 +63,10 @@ class VisitReader:
     """Reads listeners with their answered pages; may be used from any thread."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine, self._compiled = engine, VISIT_QUERY.compile(engine)
+        compiled = VISIT_QUERY.compile(engine)
+        self._engine, self._sql = engine, str(compiled)
+        self._names: Sequence[str] | None = getattr(compiled, "positiontup", None)
+        self._unused = list[PoolProxiedConnection]()  # open connections
         self._cache = OrderedDict[str, AnsweredPages]()  # least recently used first
         self._page_count, self._lock = 0, Lock()
 
@@ -93,17 +98,51 @@ class VisitReader:
     def _read_rows(self, token: str, known: AnsweredPages | None) -> Sequence[Sequence[Any]]:
         """Return rows from the last known answer on, in one statement and so of one state."""
         first = 0 if known is None else known.last_serial
-        values = self._compiled.construct_params({"token": token, "first": first})
-        names = getattr(self._compiled, "positiontup", None)
+        values = values_in_order({"token": token, "first": first}, self._names)
+        try:
+            connection = self._unused.pop()
+        except IndexError:
+            return self._read_with(self._connect(), values)
+        try:
+            return self._read_with(connection, values)
+        except self._engine.dialect.loaded_dbapi.OperationalError:
+            if self._engine.dialect.name == "sqlite":
+                raise
+            # the server may have been restarted
+            return self._read_with(self._connect(), values)
+
+    def _connect(self) -> PoolProxiedConnection:
         connection = self._engine.raw_connection()
+        if self._engine.dialect.name == "postgresql" and connection.dbapi_connection is not None:
+            # a statement is a transaction of its own
+            self._engine.dialect.set_isolation_level(connection.dbapi_connection, "AUTOCOMMIT")
+        return connection
+
+    def _read_with(self, connection: PoolProxiedConnection, values: Any) -> Sequence[Sequence[Any]]:
+        """Return rows, and keep the connection for the next visit unless it has failed."""
         try:
             cursor = connection.cursor()
-            cursor.execute(
-                str(self._compiled), values if names is None else [values[name] for name in names]
-            )
-            return list(cursor.fetchall())
-        finally:
-            connection.close()  # returns it to the pool
+            cursor.execute(self._sql, values)
+            rows = list(cursor.fetchall())
+        except BaseException:
+            connection.invalidate()
+            raise
+        if len(self._unused) < MAX_UNUSED_CONNECTIONS:
+            self._unused.append(connection)
+        else:
+            self._return(connection)
+        return rows
+
+    def _return(self, connection: PoolProxiedConnection) -> None:
+        """Return a connection to the pool as it was."""
+        if self._engine.dialect.name == "postgresql" and connection.dbapi_connection is not None:
+            self._engine.dialect.reset_isolation_level(connection.dbapi_connection)
+        connection.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        while self._unused:
+            self._return(self._unused.pop())
 
     def _keep(self, token: str, answered: AnsweredPages | None) -> None:
         """Keep answered pages, or forget those of a listener who has none any more."""

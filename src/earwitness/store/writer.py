@@ -12,9 +12,9 @@ the same id is always safe.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -25,6 +25,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from earwitness.errors import StoreError
+from earwitness.store.database import execute_directly
 
 T = TypeVar("T")
 Job = Callable[[Connection], Any]
@@ -57,6 +58,7 @@ class StoreWriter:
         self._engine = engine
         self._waiting: SimpleQueue[PendingJob | None] = SimpleQueue()
         self._lock, self._closed = Lock(), False
+        self._connection: Connection | None = None
         self._thread = Thread(target=self._serve, name="earwitness-store", daemon=True)
         self._thread.start()
 
@@ -80,6 +82,8 @@ class StoreWriter:
                 self._closed = True
                 self._waiting.put(None)
         self._thread.join()
+        if self._connection is not None:
+            self._connection.close()
 
     def _serve(self) -> None:
         more = True
@@ -137,12 +141,29 @@ class StoreWriter:
         if not tasks:
             return []
         try:
-            with self._engine.begin() as connection:
+            with self._begin() as connection:
                 return _run_jobs(connection, tasks, run)
         except _Spoilt:
             raise
         except Exception as error:
             raise _store_error(error) from error
+
+    @contextmanager
+    def _begin(self) -> Iterator[Connection]:
+        """Begin a transaction; a file stays open in between, but a server may close connections."""
+        if self._engine.dialect.name != "sqlite":
+            with self._engine.begin() as connection:
+                yield connection
+            return
+        if self._connection is None:
+            self._connection = self._engine.connect()
+        try:
+            with self._connection.begin():
+                yield self._connection
+        except BaseException:  # a transaction that could not be committed may still be open
+            self._connection.close()
+            self._connection = None
+            raise
 
 
 class _Spoilt(Exception):
@@ -157,9 +178,9 @@ def _run_jobs(
 ) -> list[JobResult]:
     """Run jobs and check that the transaction is still the one begun before them."""
     try:
-        connection.exec_driver_sql("SAVEPOINT jobs")
+        execute_directly(connection, "SAVEPOINT jobs")
         results = [run(connection, task.job) for task in tasks]
-        connection.exec_driver_sql("RELEASE SAVEPOINT jobs")
+        execute_directly(connection, "RELEASE SAVEPOINT jobs")
     except DBAPIError as error:
         raise _Spoilt(error) from None
     return results

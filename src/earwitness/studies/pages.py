@@ -24,16 +24,19 @@ Row = dict[str, Any]
 def feedback_rows(study: Study, trial: Trial, questions: list[Row], words: Wording) -> list[Row]:
     """Return a feedback row per question of a trial, without the listener's answers."""
     kind = block_kind(study.blocks[trial.block])
-    shown = [system for system, _ in kind.presented(trial, words, study.reference)]
+    shown = kind.presented(trial, words, study.reference)
     gold = {
         (gold_value.item, gold_value.system, gold_value.scale): gold_value.value
         for gold_value in study.gold
     }
+    is_same = len({question["prompt"] for question in questions}) < len(questions)
     rows = []
     for ask, question in zip(kind.asks(trial), questions, strict=True):
-        expected = gold.get((trial.item, shown[ask.sound], ask.scale.name))
+        system, label = shown[ask.sound]
+        expected = gold.get((trial.item, system, ask.scale.name))
         expected_label = None if expected is None else answer_label(question, expected, words)
-        rows.append({"prompt": question["prompt"], "given": None, "expected": expected_label})
+        prompt = label if is_same else question["prompt"]  # the same question about each sound
+        rows.append({"prompt": prompt, "given": None, "expected": expected_label})
     return rows
 
 
@@ -52,7 +55,7 @@ def answer_label(question: Row, value: float, words: Wording) -> str:
     for option in question.get("options", ()):
         if option["value"] == value:
             return str(option["label"])
-    return words.number(value)
+    return words.number(value, question.get("step", 1))
 
 
 # --- Pages of a listener -------------------------------------------------------------------------

@@ -5,39 +5,58 @@ from __future__ import annotations
 import csv
 import json
 import os
-import re
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import product
+from math import ceil
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
-from numpy.typing import NDArray
 
-from earwitness.audio.files import Sound, read_sound, write_new_wav
+from earwitness.audio.files import Sound, write_new_wav
 from earwitness.audio.wav import wav_seconds
 from earwitness.core import Map, Progress, no_progress
 from earwitness.engines.local import in_process
-from earwitness.errors import UsageError
+from earwitness.errors import UsageError, nearest
 from earwitness.io.atomic import AtomicFile
-from earwitness.recordings.recording import natural_sort_key, sound_files
-from earwitness.skims.options import EXTRAS, SkimOptions
+from earwitness.recordings.recording import open_recording
+from earwitness.skims.files import OUTPUTS_FILE, RECORDINGS_FILE
+from earwitness.skims.options import EXTRAS, METHODS_WITH_Z, SkimOptions
 from earwitness.skims.run import skim
 from earwitness.skims.types import Pick
 from earwitness.soundscapes.scene import SoundEvent
 from earwitness.soundscapes.truth import Truth
 from earwitness.soundscapes.write import FULL_LENGTH_NAME, practice_write, soundscape
 from earwitness.studies.file.reader import read_study
+from earwitness.studies.skim_folders import (
+    CLOCK_KEYS,
+    SkimFile,
+    SkimFolder,
+    find_full_length,
+    is_skim_folder,
+    read_skim_folders,
+)
+from earwitness.studies.trials.plane import MAX_HOURS
 from earwitness.studies.wording import wording
 
 StrPath = str | PathLike[str]
 PLANE_METHODS, PLANE_ZS = ("pareto", "published"), (0.0, 0.3, 0.7, 1.0)  # eight skims
 PRACTICE_TRIALS = 3  # TC, SD, and the plane, with skims of their own
 PLANE_ANSWER_SECONDS = 10.0  # per coordinate of a skim
-SKIM_FOLDER, PRACTICE_FOLDER, GOLD_FILE, CLIPS_FILE = "skims", "practice", "gold.csv", "clips.csv"
+HOUR_SECONDS = 3600.0
+MAX_REPEATS = 0.5  # largest share of repeated trials of a study
+# handling of speech in recordings, and in the skims made of them
+SPEECH_OF_SKIMS = {"keep": "keep", "reverse": "reverse", "mute": "avoid"}
+SKIM_FOLDER, PRACTICE_FOLDER, EXAMPLE_FOLDER = "skims", "practice", "skims/examples"
+STUDY_FILES = STUDY_FILE, GOLD_FILE, CLIPS_FILE = "study.yaml", "gold.csv", "clips.csv"
+PRACTICE_FILES = ("practice.json", "truth.json", "labels.csv")  # of a synthetic day
 SKIM_FILES = f"{SKIM_FOLDER}/{{item}}_{{system}}.wav"
+IMPORT_NOTE = "skims are imported; --method, --z and --length apply only to skims made for practice"
 STUDY_HEADER = (
     "# Skims on the TC/SD plane. `earwitness study check` prints the plan and the time.\n"
 )
@@ -45,10 +64,14 @@ STUDY_HEADER = (
 
 @dataclass
 class PlaneMaterial:
-    """What a study needs: the recording of each item, and the places of practice skims."""
+    """What a study needs: the recording of each item, and the places of practice skims.
+
+    ``recordings`` has the keys of each recording in the study file, and ``seconds`` its length.
+    """
 
     folder: Path
-    recordings: dict[str, Path] = field(default_factory=dict)
+    recordings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
     systems: list[str] = field(default_factory=list)
     gold: list[tuple[str, str, str, float]] = field(default_factory=list)
     practice_item: str = ""
@@ -59,9 +82,31 @@ class PlaneMaterial:
         """Folder of all skims."""
         return self.folder / SKIM_FOLDER
 
+    @property
+    def items(self) -> list[str]:
+        """Items that are evaluated."""
+        return [item for item in self.recordings if item != self.practice_item]
+
     def skim_path(self, item: str, system: str) -> Path:
         """Return the path of a skim."""
         return self.folder / SKIM_FILES.format(item=item, system=system)
+
+    def refuse_same_names(self) -> None:
+        """Refuse items and systems that give two skims the same file, on any file system."""
+        names = set[str]()
+        for item, system in product(self.recordings, self.systems):
+            name = self.skim_path(item, system).name
+            if name.casefold() in names:
+                message = f"two skims would have the same file {name}"
+                raise UsageError(f"{message} — rename a recording or a system")
+            names.add(name.casefold())
+
+    def add_recording(self, item: str, paths: Sequence[Path], keys: Mapping[str, Any]) -> None:
+        """Add a recording with its clock and speech; its length is read."""
+        clock = {name: keys[name] for name in ("start", "zone", "shown") if keys.get(name)}
+        self.seconds[item] = open_recording(paths, **clock).seconds
+        files = [_relative_path(path, self.folder) for path in paths]
+        self.recordings[item] = {"files": files[0] if len(files) == 1 else files, **keys}
 
 
 def study_plane(
@@ -71,6 +116,9 @@ def study_plane(
     methods: Sequence[str] = PLANE_METHODS,
     zs: Sequence[float] = PLANE_ZS,
     practice: StrPath | bool = True,
+    table: StrPath | None = None,
+    retest: bool = False,
+    speech: str = "keep",
     title: str = "Skims on the TC/SD plane",
     listeners: int = 8,
     language: str = "en",
@@ -86,14 +134,23 @@ def study_plane(
     recordings
         Recordings, each a file or a folder of consecutive files, of which skims are made; or
         folders that have a file named full-length and skims, as files or as one file in which
-        silences of at least 30 s separate them.
+        silences of at least 30 s separate them; or folders that ``earwitness skim`` has written.
     folder
-        Folder of the study. Skims that it already has are kept.
+        Folder of the study.
     methods, zs
-        Methods and values of z of the skims.
+        Methods and values of z of the skims that are made.
     practice
-        Practice folder, as ``earwitness soundscape --practice`` writes it; true: a new one, false:
-        no practice. Skims for practice are made of its day by the same methods.
+        Practice folder, as ``earwitness soundscape --practice`` writes it, or with a recording and
+        skims; true: a new one, false: no practice. Missing skims for practice are made.
+    table
+        Table of skims in folders, with the columns folder, file or number, and system or method
+        and z. Skims for practice may have tc and sd, which are shown as feedback, and those with
+        a reason are the examples.
+    retest
+        Whether each expert evaluates one of the recordings a second time at the end.
+    speech
+        Passages with speech: keep; reverse, in recordings and skims; or mute, in recordings, and
+        avoid in skims. Imported skims require keep.
     title, listeners, language, seed
         Title, number of experts, language of the pages and random seed of the study.
     map
@@ -102,8 +159,8 @@ def study_plane(
         Callback for progress reports.
     **settings
         Other settings of ``earwitness.skims.run.skim``: ``length``, ``embedder``, ``start``,
-        ``zone``, ``shown``, ``hour_gap``, ``speech``, ``cache`` and so on; for the study also
-        ``parameters``, a mapping of parameters of the trial kind.
+        ``zone``, ``shown``, ``hour_gap``, ``cache`` and so on; for the study also ``parameters``, a
+        mapping of parameters of the trial kind.
 
     Returns
     -------
@@ -113,9 +170,9 @@ def study_plane(
     Raises
     ------
     UsageError
-        If the folder has a study, or the skims of recordings differ.
+        If the folder has a study, or the skims of recordings differ. Nothing is written then.
     InputError
-        If a recording cannot be read.
+        If a recording or the table cannot be read.
 
     Examples
     --------
@@ -127,67 +184,164 @@ def study_plane(
     earwitness.errors.UsageError: a.flac: file or folder does not exist
     """
     several = [recordings] if isinstance(recordings, str | PathLike) else recordings
-    paths, place = [Path(one) for one in several], Path(folder)
-    if (place / "study.yaml").exists():
-        raise UsageError(f"{place / 'study.yaml'} already exists — choose another folder")
-    if not paths:
-        raise UsageError("no recordings were given")
+    paths, material = [Path(one) for one in several], PlaneMaterial(Path(folder))
+    if speech not in SPEECH_OF_SKIMS:
+        raise UsageError(f"unknown speech {speech!r} — {nearest(speech, SPEECH_OF_SKIMS)}")
     wording(language)  # raises if the language is unknown
     parameters = settings.pop("parameters", {})
-    filled = _find_filled(paths)
-    material = PlaneMaterial(place)
-    material.skim_folder.mkdir(parents=True, exist_ok=True)
-    day = _find_practice(place, practice, progress)
-    if day is not None:
-        material.examples = _copy_examples(day, place)
-    notes = list[str]()
-    skim_settings = {"methods": tuple(methods), "zs": tuple(zs), "seed": seed, **settings}
-    if filled:
-        _import_folders(material, filled)
-    else:
-        notes += _make_skims(material, paths, skim_settings, map, progress)
-    if day is not None:
-        notes += _make_practice_skims(material, day, skim_settings, map, progress)
-    clock = {name: settings[name] for name in ("start", "zone", "shown", "hour_gap")
-             if settings.get(name)}  # fmt: skip
-    _write_study(material, clock, parameters, title=title, listeners=listeners,
-                 language=language, seed=seed)  # fmt: skip
-    read_study(place / "study.yaml")
+    is_import = _refuse_paths(paths, material)
+    own = _find_own_practice(material.folder, practice)
+    if table is not None and not is_import and own is None:
+        raise UsageError("a table of skims needs folders with skims")
+    _refuse_speech(speech, paths[0] if is_import else None, own)
+    folders, own_day, notes = read_skim_folders(
+        paths if is_import else [], own, None if table is None else Path(table)
+    )
+    keys = {
+        name: settings[name]
+        for name in ("start", "zone", "shown", "hour_gap")
+        if settings.get(name)
+    } | ({} if speech == "keep" else {"speech": speech})
+    settings |= {"methods": tuple(methods), "zs": tuple(zs), "seed": seed}
+    is_default = settings["methods"] == PLANE_METHODS and settings["zs"] == PLANE_ZS
+    if is_import and not (is_default and settings.get("length") is None):
+        notes.append(IMPORT_NOTE)
+    settings["speech"] = SPEECH_OF_SKIMS[speech]
+    with _remove_on_error(material.folder, is_import=is_import):
+        material.skim_folder.mkdir(parents=True, exist_ok=True)
+        if is_import:
+            _import_folders(material, folders, keys)
+        else:
+            notes += _make_skims(material, paths, keys, settings, map, progress)
+        if practice is not False:
+            day = _find_practice(material.folder, practice, own_day, progress)
+            notes += _add_practice(material, day, keys, settings, map, progress)
+        _write_study(material, parameters, retest=retest, title=title, listeners=listeners,
+                     language=language, seed=seed)  # fmt: skip
+        read_study(material.folder / STUDY_FILE)
     return notes
+
+
+def _refuse_paths(paths: Sequence[Path], material: PlaneMaterial) -> bool:
+    """Refuse missing recordings and folders in use; return whether all paths have skims."""
+    place = material.folder
+    for name in STUDY_FILES:
+        if (place / name).exists():
+            raise UsageError(f"{place / name} already exists — choose another folder")
+    if not paths:
+        raise UsageError("no recordings were given")
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"{path}: file or folder does not exist")
+    filled = [path for path in paths if is_skim_folder(path)]
+    if filled and len(filled) < len(paths):
+        other = next(path for path in paths if path not in filled)
+        raise UsageError(f"{other}: has no file named full-length, but {filled[0]} has one")
+    if filled and material.skim_folder.exists():
+        raise UsageError(f"{material.skim_folder} already exists — choose another folder")
+    return bool(filled)
+
+
+def _refuse_speech(speech: str, imported: Path | None, practice: Path | None) -> None:
+    """Refuse to change speech if there are skims to copy.
+
+    Speech in them may be reversed already, and would be intelligible if it was reversed again.
+    """
+    folder = imported or practice
+    if speech == "keep" or folder is None:
+        return
+    remedy = (
+        "import skims without intelligible speech, leave out --speech, and add "
+        f'"speech: {speech}" to recordings in study.yaml'
+        if imported
+        else "use a practice folder of earwitness soundscape"
+    )
+    message = f"{folder}: speech cannot be changed in skims that are imported"
+    raise UsageError(f"{message} — {remedy}")
+
+
+@contextmanager
+def _remove_on_error(place: Path, *, is_import: bool) -> Iterator[None]:
+    """Remove the files of the study if it cannot be completed.
+
+    Skims that were made of recordings are kept, and so is the practice day made after them.
+    """
+    is_new, has_practice = not place.exists(), (place / PRACTICE_FOLDER).exists()
+    try:
+        yield
+    except BaseException:
+        for name in STUDY_FILES:  # none existed before
+            (place / name).unlink(missing_ok=True)
+        if is_import:
+            shutil.rmtree(place / SKIM_FOLDER, ignore_errors=True)
+        if is_import and not has_practice:
+            shutil.rmtree(place / PRACTICE_FOLDER, ignore_errors=True)
+        for folder in (place / SKIM_FOLDER, *([place] if is_new else [])):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+        raise
 
 
 # --- Practice ------------------------------------------------------------------------------------
 
 
-def _find_practice(place: Path, practice: StrPath | bool, progress: Progress) -> Path | None:
-    """Return the practice folder; a new one is made if needed."""
-    if practice is False:
+@dataclass(frozen=True)
+class PracticeDay:
+    """Recording for practice, placed examples, and skims to place.
+
+    ``truth`` and ``hour`` are known of a synthetic day: its sources, and the seconds of an hour.
+    """
+
+    item: str
+    recording: Path
+    examples: Sequence[SkimFile]
+    skims: Sequence[SkimFile] = ()
+    truth: Truth | None = None
+    hour: float = HOUR_SECONDS
+
+
+def _find_own_practice(place: Path, practice: StrPath | bool) -> Path | None:
+    """Return the practice folder if it has a recording and skims, but was not synthesized."""
+    folder = place / PRACTICE_FOLDER if isinstance(practice, bool) else Path(practice)
+    if practice is False or (practice is True and not folder.exists()):
         return None
-    folder = place / PRACTICE_FOLDER if practice is True else Path(practice)
-    if practice is True and not folder.exists():
-        practice_write(soundscape("village"), folder, progress=progress)
-    if not (folder / "practice.json").is_file():
-        message = "is not a practice folder: practice.json is missing"
+    missing = [name for name in PRACTICE_FILES if not (folder / name).is_file()]
+    if missing and (practice is True or PRACTICE_FILES[0] not in missing):
+        message = f"{folder}: is not a complete practice folder: {missing[0]} is missing"
+        raise UsageError(f"{message} — rename or remove it, or choose another one with --practice")
+    if not missing:
+        return None
+    if find_full_length(folder) is None:
+        message = "is not a practice folder: it has no file named full-length, or no skims"
         raise UsageError(f"{folder} {message} — earwitness soundscape --practice writes one")
     return folder
 
 
-def _full_length_of(folder: Path) -> str:
-    found = find_full_length(folder)
-    if found is None:
+def _find_practice(
+    place: Path, practice: StrPath | bool, own: SkimFolder | None, progress: Progress
+) -> PracticeDay:
+    """Return the recording and skims for practice; a new day is made if needed."""
+    if own is not None:
+        examples = [skim for skim in own.skims if skim.reason]
+        skims = [skim for skim in own.skims if not skim.reason]
+        return PracticeDay(own.item, own.recording[0], examples, skims)
+    folder = place / PRACTICE_FOLDER if isinstance(practice, bool) else Path(practice)
+    if not folder.exists():
+        practice_write(soundscape("village"), folder, progress=progress)
+    recording = find_full_length(folder)
+    if recording is None:
         raise UsageError(f"{folder}: the file {FULL_LENGTH_NAME} is missing")
-    return found.name
-
-
-def _copy_examples(day: Path, place: Path) -> list[dict[str, Any]]:
-    """Copy the audio of the examples as WAV files, and return them as parameters."""
-    examples = list[dict[str, Any]]()
-    for one in json.loads((day / "practice.json").read_text(encoding="utf-8"))["skims"]:
-        name = f"{SKIM_FOLDER}/example_{one['skim']}.wav"
-        _copy_wav(read_sound(day / one["audio"]), place / name)
-        places = {"TC": round(one["tc"], 3), "SD": round(one["sd"], 3)}
-        examples.append({"sound": name, **places, "reason": one["reason"]})
-    return examples
+    examples = [
+        SkimFile(
+            folder / one["audio"],
+            str(one["skim"]),
+            places={"TC": round(one["tc"], 3), "SD": round(one["sd"], 3)},
+            reason=one["reason"],
+        )
+        for one in json.loads((folder / "practice.json").read_text(encoding="utf-8"))["skims"]
+    ]
+    truth, hour = read_practice_truth(folder)
+    return PracticeDay(recording.stem, recording, examples, truth=truth, hour=hour)
 
 
 def read_practice_truth(folder: StrPath) -> tuple[Truth, float]:
@@ -200,12 +354,74 @@ def read_practice_truth(folder: StrPath) -> tuple[Truth, float]:
     return Truth(events, about["seconds"]), about["hour"]
 
 
+def _add_practice(
+    material: PlaneMaterial,
+    day: PracticeDay,
+    keys: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    map: Map,
+    progress: Progress,
+) -> Sequence[str]:
+    """Add examples, and as many skims to place as other recordings have.
+
+    They have the systems of the other recordings, whatever their own methods. Missing ones are
+    made; those of a synthetic day have true places.
+    """
+    if day.item in material.recordings:
+        raise UsageError(f"{day.recording} and a recording have the same name — rename one of them")
+    material.practice_item = day.item
+    material.add_recording(day.item, [day.recording], {} if day.truth else keys)
+    material.refuse_same_names()
+    for number, one in enumerate(day.examples, 1):
+        name = f"{EXAMPLE_FOLDER}/{number}.wav"
+        _copy_wav(one.read(), material.folder / name)
+        material.examples.append({"sound": name, **one.places, "reason": one.reason})
+    for system, own in zip(material.systems, day.skims, strict=False):
+        _copy_wav(own.read(), material.skim_path(day.item, system))
+        material.gold += [(day.item, system, scale, place) for scale, place in own.places.items()]
+    missing = material.systems[len(day.skims) :]
+    if not missing:
+        unused = len(day.skims) - len(material.systems)
+        return [f"{day.item}: {unused} skims are not used for practice"] if unused else []
+    settings = dict(settings)
+    if day.truth is not None:
+        settings |= {"period": day.hour, "speech": "keep", "start": None, "hour_gap": 0.0}
+    if len(_skim_options(settings).method_and_z_pairs) != len(missing):
+        settings |= _spread_z(len(missing), settings["methods"])
+    folder = material.skim_folder / PRACTICE_FOLDER  # apart from the outputs to score
+    run = skim([day.recording], folder, _skim_options(settings), map=map, progress=progress)
+    for system, made in zip(missing, run.skims, strict=False):
+        path = folder / f"{made.recording.name}_{made.system}.wav"
+        path.replace(material.skim_path(day.item, system))
+        if day.truth is not None:
+            places = _true_places(made.skim.picks, day.truth, day.hour)
+            material.gold += [(day.item, system, scale, place) for scale, place in places.items()]
+    shutil.rmtree(folder)
+    return run.notes
+
+
+def _spread_z(count: int, methods: Sequence[str]) -> dict[str, Any]:
+    """Return methods and evenly spaced values of z for at least so many skims.
+
+    >>> _spread_z(5, ["pareto", "random"])["zs"]
+    (0.0, 0.25, 0.5, 0.75, 1.0)
+    """
+    usable = tuple(name for name in methods if name in METHODS_WITH_Z) or PLANE_METHODS
+    zs = np.linspace(0, 1, ceil(count / len(usable))).round(3).tolist()
+    return {"methods": usable, "zs": tuple(zs)}
+
+
+def _true_places(picks: Sequence[Pick], truth: Truth, hour: float) -> dict[str, float]:
+    return {"TC": round(truth.tc(picks, hour), 3), "SD": round(truth.sd(picks), 3)}
+
+
 # --- Skims of recordings -------------------------------------------------------------------------
 
 
 def _make_skims(
     material: PlaneMaterial,
     paths: Sequence[Path],
+    keys: Mapping[str, Any],
     settings: Mapping[str, Any],
     map: Map,
     progress: Progress,
@@ -213,163 +429,52 @@ def _make_skims(
     """Make the skims of all recordings; return notes."""
     run = skim(paths, material.skim_folder, _skim_options(settings), map=map, progress=progress)
     names = dict.fromkeys(one.recording.name for one in run.skims)
-    material.recordings |= dict(zip(names, paths, strict=True))
+    notes = list(run.notes)
+    for name, path in zip(names, paths, strict=True):
+        material.add_recording(name, [path], keys)
+        if path.is_dir():
+            minutes = material.seconds[name] / 60
+            message = f"{path}: all audio files are one recording of {minutes:.1f} min"
+            notes.append(f"{message}; skims to import need a recording named full-length")
     material.systems = list(dict.fromkeys(one.system for one in run.skims))
-    return run.notes
-
-
-def _make_practice_skims(
-    material: PlaneMaterial,
-    day: Path,
-    settings: Mapping[str, Any],
-    map: Map,
-    progress: Progress,
-) -> Sequence[str]:
-    """Make as many skims of the practice day as other recordings have, with their true places.
-
-    In a study of imported skims, they have the numbers of these.
-    """
-    source = day / _full_length_of(day)
-    plain = {name: one for name, one in settings.items() if name not in ("start", "hour_gap")}
-    folder = material.skim_folder / PRACTICE_FOLDER  # apart from the outputs to score
-    folder.mkdir(exist_ok=True)
-    run = skim([source], folder, _skim_options(plain), map=map, progress=progress)
-    item = material.practice_item = run.skims[0].recording.name
-    if item in material.recordings:
-        raise UsageError(f"{source} and a recording have the same name — rename the recording")
-    material.recordings[item] = source
-    if len(run.skims) < len(material.systems):
-        return [*run.notes, "practice has examples only: recordings have more skims than it"]
-    truth, hour = read_practice_truth(day)
-    for system, one in zip(material.systems, run.skims, strict=False):
-        (folder / f"{item}_{one.system}.wav").replace(material.skim_path(item, system))
-        material.gold += _true_places(item, system, one.skim.picks, truth, hour)
-    return run.notes
+    return notes
 
 
 def _skim_options(settings: Mapping[str, Any]) -> SkimOptions:
     return SkimOptions.of(ending=".wav", without=EXTRAS, **settings)
 
 
-def _true_places(
-    item: str, system: str, picks: Sequence[Pick], truth: Truth, hour: float
-) -> list[tuple[str, str, str, float]]:
-    places = {"TC": truth.tc(picks, hour), "SD": truth.sd(picks)}
-    return [(item, system, scale, round(value, 3)) for scale, value in places.items()]
-
-
-# --- Folders of recordings and skims -------------------------------------------------------------
-
-
-FULL_LENGTH_PATTERN = re.compile(r"full[-_ .]?length", re.IGNORECASE)
-MIN_SILENCE_SECONDS = 30.0  # between skims in one file
-SILENCE_LEVEL = 10 ** (-70 / 20)  # of full scale
-FRAME_SECONDS = 0.05
-
-
-def find_full_length(path: Path) -> Path | None:
-    """Return the full-length recording of a folder of a recording and its skims, if it is one."""
-    if not path.is_dir():
-        return None
-    files, _ = sound_files([path]) if any(path.iterdir()) else ((), ())
-    found = [file for file in files if FULL_LENGTH_PATTERN.search(file.stem)]
-    if len(found) > 1:
-        raise UsageError(f"{path}: has several files named full-length: {found[0]}, {found[1]}")
-    return found[0] if found and len(files) > 1 else None
-
-
-def _find_filled(paths: Sequence[Path]) -> list[Path]:
-    """Return all paths if they are folders with skims, or none if they are recordings."""
-    for path in paths:
-        if not path.exists():
-            raise UsageError(f"{path}: file or folder does not exist")
-    filled = [path for path in paths if find_full_length(path) is not None]
-    if filled and len(filled) < len(paths):
-        other = next(path for path in paths if path not in filled)
-        raise UsageError(f"{other}: has no file named full-length, but {filled[0]} has one")
-    return filled
-
-
-def _import_folders(material: PlaneMaterial, folders: Sequence[Path]) -> None:
-    """Copy the skims of all folders, numbered in the order of their names, as WAV files."""
-    counts = dict[Path, int]()
+def _import_folders(
+    material: PlaneMaterial, folders: Sequence[SkimFolder], keys: Mapping[str, Any]
+) -> None:
+    """Copy the skims of all folders as WAV files, and write the lines for scoring them."""
     for folder in folders:
-        full = find_full_length(folder)
-        assert full is not None
-        item = folder.resolve().name
-        if item in material.recordings:
-            raise UsageError(f"{folder}: another folder has the same name")
-        material.recordings[item] = full
-        sounds = list(_read_skims(folder, full))
-        counts[folder] = len(sounds)
-        for number, sound in enumerate(sounds, 1):
-            _copy_wav(sound, material.skim_path(item, str(number)))
-    if len(set(counts.values())) > 1:
-        told = ", ".join(f"{folder}: {count}" for folder, count in counts.items())
-        raise UsageError(f"all folders must have the same number of skims ({told})")
-    material.systems = [str(number + 1) for number in range(counts[folders[0]])]
-
-
-def _read_skims(folder: Path, full: Path) -> Iterable[Sound]:
-    files, _ = sound_files([folder])
-    others = sorted((file for file in files if file != full), key=natural_sort_key)
-    if len(others) > 1:
-        yield from map(read_sound, others)
-        return
-    whole = read_sound(others[0])
-    spans = split_at_silences(whole.samples, whole.rate)
-    if len(spans) < 2:
-        message = f"no silence of {MIN_SILENCE_SECONDS:g} s separates skims"
-        raise UsageError(f"{others[0]}: {message} — write one file per skim")
-    for first, last in spans:
-        yield whole._replace(samples=whole.samples[first:last])
-
-
-def split_at_silences(
-    samples: NDArray[Any], rate: int, seconds: float = MIN_SILENCE_SECONDS
-) -> list[tuple[int, int]]:
-    """Return the first and last sample of the parts that long silences separate.
-
-    Parameters
-    ----------
-    samples
-        Samples, one column per channel.
-    rate
-        Sample rate in Hz.
-    seconds
-        Shortest silence that separates parts.
-
-    Returns
-    -------
-    list of (int, int)
-        Start and end of each part, in samples.
-
-    Examples
-    --------
-    >>> sound = np.concatenate([np.ones(100), np.zeros(400), np.ones(50)])
-    >>> split_at_silences(sound[:, None], rate=10)
-    [(0, 100), (500, 550)]
-    """
-    if not len(samples):
-        return []
-    size = max(1, round(FRAME_SECONDS * rate))
-    levels = np.abs(samples).reshape(len(samples), -1).max(1)
-    edges = np.arange(0, len(levels), size)
-    loud = np.flatnonzero(np.maximum.reduceat(levels, edges) > SILENCE_LEVEL)
-    parts = list[tuple[int, int]]()
-    for frame in loud:
-        first, last = int(edges[frame]), int(min(edges[frame] + size, len(levels)))
-        if parts and first - parts[-1][1] < seconds * rate:
-            parts[-1] = parts[-1][0], last
-        else:
-            parts.append((first, last))
-    return parts
+        material.add_recording(folder.item, folder.recording, {**folder.clock, **keys})
+    material.systems = [skim.system for skim in folders[0].skims]
+    material.refuse_same_names()
+    outputs = list[dict[str, Any]]()
+    for folder in folders:
+        for one in folder.skims:
+            path = material.skim_path(folder.item, one.system)
+            _copy_wav(one.read(), path)
+            output = {"audio": path.name} if one.output is None else one.output
+            outputs.append({"item": folder.item, "system": one.system, "output": output})
+    recordings = [
+        {
+            "item": folder.item,
+            "recording": [_relative_path(path, material.skim_folder) for path in folder.recording],
+            **{name: one for name, one in {**folder.clock, **keys}.items() if name in CLOCK_KEYS},
+        }
+        for folder in folders
+    ]
+    for name, lines in ((OUTPUTS_FILE, outputs), (RECORDINGS_FILE, recordings)):
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        (material.skim_folder / name).write_text(text, encoding="utf-8")
 
 
 def _copy_wav(sound: Sound, path: Path) -> None:
-    """Write a sound as a WAV file, unless it exists."""
-    if path.exists():
-        return
+    """Write a sound as a WAV file, in place of an earlier one."""
+    path.unlink(missing_ok=True)
     subtype = sound.subtype if sound.subtype.startswith(("PCM_16", "PCM_24")) else "PCM_16"
     write_new_wav(path, sound._replace(samples=np.clip(sound.samples, -1, 1), subtype=subtype))
 
@@ -379,20 +484,19 @@ def _copy_wav(sound: Sound, path: Path) -> None:
 
 def _write_study(
     material: PlaneMaterial,
-    clock: Mapping[str, Any],
     parameters: Mapping[str, Any],
     *,
+    retest: bool,
     title: str,
     listeners: int,
     language: str,
     seed: int,
 ) -> None:
-    place, practice = material.folder, material.practice_item
-    items = [item for item in material.recordings if item != practice]
-    with_skims = [*items, *([practice] if material.gold else [])]
+    place, practice, items = material.folder, material.practice_item, material.items
+    with_skims = [*items, *([practice] if practice else [])]
     rows = [(item, f"{_mean_seconds(material, item):.3f}") for item in with_skims]
     _write_table(place / CLIPS_FILE, ("name", "seconds"), rows)
-    kind = {**parameters, "check": True}
+    kind: dict[str, Any] = {"check": True, **_count_hours(material), **parameters}
     if material.examples:
         kind |= {"examples": material.examples, "recording": practice}
     study: dict[str, Any] = {
@@ -404,7 +508,10 @@ def _write_study(
         "material": CLIPS_FILE,
         "listeners": listeners,
         "rest_minutes": 5,
-        "instructions": wording(language).page("plane_instructions"),
+        "instructions": "\n\n".join(
+            wording(language).page(name)
+            for name in ("plane_instructions", *(["plane_practice"] if practice else []))
+        ),
         "blocks": [
             {
                 "kind": "plane",
@@ -414,26 +521,32 @@ def _write_study(
                 "parameters": kind,
             }
         ],
-        "recordings": {
-            item: _recording_keys(path, place, {} if item == practice else clock)
-            for item, path in material.recordings.items()
-        },
+        "recordings": material.recordings,
     }
+    if retest:
+        study["quality"] = {"repeats": round(min(MAX_REPEATS, 1 / len(items)), 3)}
+    if practice:
+        trials = min(PRACTICE_TRIALS, len(material.systems))
+        study |= {"training": trials, "training_items": [practice]}
     if material.gold:
         _write_table(place / GOLD_FILE, ("item", "system", "scale", "value"), material.gold)
-        study |= {
-            "training": min(PRACTICE_TRIALS, len(material.systems)),
-            "training_items": [practice],
-            "feedback": True,
-            "gold": GOLD_FILE,
-        }
+        study |= {"feedback": True, "gold": GOLD_FILE}
     text = yaml.safe_dump(study, sort_keys=False, allow_unicode=True, width=100)
-    with AtomicFile(place / "study.yaml") as file:
+    with AtomicFile(place / STUDY_FILE) as file:
         file.write(STUDY_HEADER + text)
 
 
-def _recording_keys(path: Path, place: Path, clock: Mapping[str, Any]) -> dict[str, Any]:
-    return {"files": Path(os.path.relpath(path.resolve(), place.resolve())).as_posix(), **clock}
+def _count_hours(material: PlaneMaterial) -> dict[str, int]:
+    """Return the number of hours of the recordings as a parameter, if it is the same for all."""
+    counts = {
+        min(MAX_HOURS, max(1, round(material.seconds[item] / HOUR_SECONDS)))
+        for item in material.items
+    }
+    return {"hours": counts.pop()} if len(counts) == 1 else {}
+
+
+def _relative_path(path: Path, folder: Path) -> str:
+    return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
 
 
 def _mean_seconds(material: PlaneMaterial, item: str) -> float:

@@ -55,13 +55,15 @@ class Wording:
         suffix = SINGULAR_SUFFIX if SINGULAR_RULES[self.language](value) else ""
         return self.page(f"{name}{suffix}", **{place: self.number(value)})
 
-    def number(self, value: float) -> str:
-        """Return a number as it is written in this language.
+    def number(self, value: float, step: float = 1) -> str:
+        """Return a number as it is written in this language, with the decimals of a step.
 
-        >>> wording("fr").number(0.1), wording("fr").number(100)
-        ('0,1', '100')
+        >>> wording("fr").number(0.1), wording("fr").number(100), wording("fr").number(5, 0.1)
+        ('0,1', '100', '5,0')
         """
-        return f"{value:g}".replace(".", self.pages["decimal"])
+        _, _, decimals = f"{step:g}".partition(".")
+        text = f"{value:.{len(decimals)}f}" if decimals else f"{value:g}"
+        return text.replace(".", self.pages["decimal"])
 
     def prompt(self, scale: str) -> str:
         """Return the question of a scale."""

@@ -11,5 +11,5 @@ from importlib.util import find_spec
 
 from earwitness.errors import MissingExtra
 
-if find_spec("starlette") is None or find_spec("uvicorn") is None or find_spec("jinja2") is None:
-    raise MissingExtra("starlette, uvicorn or jinja2", "serve", "serving a study")
+if any(find_spec(name) is None for name in ("starlette", "uvicorn", "httptools", "jinja2")):
+    raise MissingExtra("starlette, uvicorn, httptools or jinja2", "serve", "serving a study")

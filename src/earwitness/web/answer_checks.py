@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from earwitness.core import UNHEARD_META_KEY, Answer
 from earwitness.errors import BadAnswer, whole_characters
 from earwitness.store.answers import add_answer, read_event_ids
+from earwitness.store.drafts import delete_draft
 from earwitness.store.listeners import change_state
 from earwitness.store.records import AnswerOutcome, ParticipationState
 from earwitness.studies.device import QuestionSound, count_complete_plays
@@ -214,10 +215,12 @@ def add_checked_answer(
     token: str,
     claim: PlaybackClaim | None,
     is_last: bool = False,
+    has_draft: bool = False,
 ) -> AnswerOutcome:
     """Store an answer, marked if it claims that sounds were heard which cannot have been.
 
-    If ``is_last``, the listener may not take part any further.
+    If ``is_last``, the listener may not take part any further. If the page ``has_draft``, it is
+    deleted.
     """
     checked = {name: value for name, value in meta.items() if name != UNHEARD_META_KEY}
     if claim is not None:
@@ -228,6 +231,8 @@ def add_checked_answer(
     if is_last and outcome == AnswerOutcome.STORED:
         states = ParticipationState.JOINED, ParticipationState.INELIGIBLE
         change_state(connection, answer.study, token, *states)
+    if has_draft and outcome == AnswerOutcome.STORED:
+        delete_draft(connection, answer.study, token)
     return outcome
 
 

@@ -21,7 +21,10 @@ from earwitness.web.recordings import (
 from earwitness.web.security import ERROR_HANDLERS, ListenerQuotas, SecurityMiddleware
 from earwitness.web.site import Site
 
-ROUTES = (
+ROUTES = (  # the most frequent requests first
+    Route("/l/{token}/answers", listen.receive_answer, methods=["POST"]),
+    Route("/l/{token}/events", listen.receive_events, methods=["POST"]),
+    Route("/l/{token}/sound/{page}/{number:int}", send_sound),
     Route("/", join.show_front),
     Route("/favicon.ico", join.send_no_icon),
     Route("/join", join.join, methods=["GET", "POST"]),
@@ -29,10 +32,8 @@ ROUTES = (
     Route("/l/{token}", listen.show_page),
     Route("/l/{token}/", listen.show_page),
     Route("/l/{token}/state", listen.send_state),
-    Route("/l/{token}/sound/{page}/{number:int}", send_sound),
     *recording_routes(RECORDING_PREFIX, find_recording),
-    Route("/l/{token}/answers", listen.receive_answer, methods=["POST"]),
-    Route("/l/{token}/events", listen.receive_events, methods=["POST"]),
+    Route("/l/{token}/draft", listen.receive_draft, methods=["POST"]),
     Route("/l/{token}/withdraw", listen.receive_withdrawal, methods=["POST"]),
     Route("/l/{token}/workbook", workbooks.show_workbook_page, methods=["GET"]),
     Route("/l/{token}/workbook", workbooks.receive_workbook, methods=["POST"]),

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from earwitness.web.messages import MessageLimiter
-from earwitness.web.navigator import RecordingView, check_view, recording_routes
+from earwitness.web.navigator import RecordingView, recording_routes, refusing_changes
 from earwitness.web.pages import load_assets, load_template, send_asset
 from earwitness.web.security import ERROR_CLASSES, SecurityMiddleware, refusal_from_error
 
@@ -30,8 +30,8 @@ def make_browse_app(
 
     async def show_page(request: Request) -> Response:
         del request
-        check_view(view)
-        return HTMLResponse(_render("browse.html", view, {"address": RECORDING_PATH}))
+        with refusing_changes(view):
+            return HTMLResponse(_render("browse.html", view, {"address": RECORDING_PATH}))
 
     async def send_error(request: Request, error: Exception) -> Response:
         refusal = refusal_from_error(error)

@@ -12,10 +12,11 @@ from contextlib import ExitStack
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from earwitness.errors import UsageError
 from earwitness.web.messages import MessageLimiter
+from earwitness.web.security import MAX_UPLOAD_BYTES
 
 # --- Limits on connections -----------------------------------------------------------------------
 
@@ -24,11 +25,16 @@ MAX_CONNECTIONS, MAX_ADDRESS_CONNECTIONS = 2000, 200
 HEADER_SECONDS = 10.0  # from the connection, or the first byte of a request, to its last header
 KEEP_ALIVE_SECONDS = 65  # between requests; nginx reuses connections for 60 s
 STALL_SECONDS = 60.0  # in which a client must receive a part of what waits to be sent
+MAX_HEADER_BYTES = 64 * 1024  # of the address and headers of a request
+MAX_HEADERS = 100
+MAX_WAITING_REQUESTS = 8  # that a client sends without waiting for the reply to the first
+MAX_RECEIVED_BYTES = MAX_HEADER_BYTES + MAX_UPLOAD_BYTES + 1024 * 1024  # of a request
 GRACE_SECONDS = 1.0  # for the first request of a connection if there are too many of them
 SOCKET_BACKLOG = 1024  # connections that wait to be accepted
 ACCEPTED_AT_ONCE = 20  # then requests are served before more connections are accepted
 RESERVED_FILES = 300  # database, audio, program, and connections that are being closed
 ALL_ADDRESSES = "*"
+GARBAGE_THRESHOLDS = 2_000, 10, 10  # fewer searches: requests leave few cycles
 
 
 def raise_file_limit() -> int:
@@ -167,8 +173,8 @@ def _close_waiting(connections: Iterable[LimitedProtocol]) -> bool:
     return True
 
 
-class LimitedProtocol(H11Protocol):
-    """HTTP connection with a time limit for request headers, in a table of all connections."""
+class LimitedProtocol(HttpToolsProtocol):
+    """HTTP connection with limits on the time and size of requests, in a table of all of them."""
 
     table: ConnectionTable  # set by ``limited_protocol``
     header_seconds = HEADER_SECONDS
@@ -178,8 +184,8 @@ class LimitedProtocol(H11Protocol):
         super().__init__(*args, **options)
         self._header_timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
-        self._unsent_bytes = 0
-        self._has_request = False
+        self._unsent_bytes, self._request_bytes, self._header_bytes = 0, 0, 0
+        self._has_request, self._in_header = False, True
         self._made = self.loop.time()
 
     @property
@@ -224,17 +230,50 @@ class LimitedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Handle received data; the time limit for headers starts with their first byte."""
+        self._request_bytes += len(data)
         super().data_received(data)
-        if self.is_serving:
+        if self._request_bytes > (MAX_HEADER_BYTES if self._in_header else MAX_RECEIVED_BYTES):
+            self.drop()
+        elif self.is_serving:
             self._stop_header_timer()
             self._has_request = True
             self.table.mark_request(self)
         elif self._header_timer is None and self.timeout_keep_alive_task is None:
             self._start_header_timer()
 
+    def on_message_begin(self) -> None:
+        """Count the bytes of each request separately."""
+        super().on_message_begin()
+        self._request_bytes, self._header_bytes, self._in_header = 0, 0, True
+
+    def on_url(self, url: bytes) -> None:
+        """Refuse too long addresses."""
+        self._count_header(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Refuse too many headers; those that follow the body are ignored."""
+        if self._in_header:
+            self._count_header(len(name) + len(value))
+            super().on_header(name, value)
+
+    def _count_header(self, size: int) -> None:
+        self._header_bytes += size
+        if self._header_bytes > MAX_HEADER_BYTES or len(self.headers) >= MAX_HEADERS:
+            raise ValueError("request header too large")  # the parser replies with status 400
+
+    def on_headers_complete(self) -> None:
+        """Start to serve the request."""
+        if len(self.pipeline) >= MAX_WAITING_REQUESTS:
+            raise ValueError("too many requests at once")
+        super().on_headers_complete()
+        self._in_header = False
+
     def on_response_complete(self) -> None:
         """Record that the connection is idle, unless the next request has already arrived."""
         super().on_response_complete()
+        if self.pipeline:
+            self.flow.pause_reading()
         self._mark_idle()
 
     def pause_writing(self) -> None:
@@ -322,6 +361,7 @@ class LimitedServer(uvicorn.Server):
             listening.listen(SOCKET_BACKLOG)
         gc.collect()
         gc.freeze()  # the study stays in memory, and need not be searched for garbage
+        gc.set_threshold(*GARBAGE_THRESHOLDS)
 
     async def on_tick(self, counter: int) -> bool:
         """Print summaries of suppressed messages; return whether to stop."""

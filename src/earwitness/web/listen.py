@@ -1,4 +1,4 @@
-"""Endpoints of a listener's page: state, answers, events and withdrawal."""
+"""Endpoints of a listener's page: state, answers, events, drafts and withdrawal."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from earwitness.core import Answer
 from earwitness.errors import BadAnswer, UsageError
 from earwitness.store.answers import add_events, add_first_answer
+from earwitness.store.drafts import add_draft
 from earwitness.store.records import (
     AnswerOutcome,
     PageEvent,
@@ -25,6 +26,7 @@ from earwitness.store.records import (
 )
 from earwitness.studies.device import failed_tests, score_choices
 from earwitness.studies.pages import (
+    CHECK_PAGE,
     DEVICE_PAGE,
     HEARING_PAGE,
     Page,
@@ -46,6 +48,7 @@ from earwitness.web.join import check_claim, is_ticket, set_place_cookie
 from earwitness.web.pages import listener_page
 from earwitness.web.security import (
     ANSWER_REQUESTS,
+    DRAFT_REQUESTS,
     EVENT_BYTES,
     EVENT_COUNT,
     STATE_REQUESTS,
@@ -60,6 +63,7 @@ from earwitness.web.state import (
     ListenerState,
     device_failures,
     device_trials,
+    keeps_draft,
     listener_state,
     register_arrival,
     server_clock,
@@ -69,6 +73,7 @@ from earwitness.web.state import (
 
 CLIENT_ID_PATTERN = re.compile(r"[0-9A-Za-z-]{8,64}")  # ids created by browsers
 TRY_AGAIN_CODE = "again"  # of a refusal after which the page is shown again
+DRAFT_CHANGED_CODE = "draft_changed"  # of a refusal after which the new draft is shown
 CLIENT_TIME_PATTERN = re.compile(r"[0-9T:.+Z-]{1,40}")
 INELIGIBLE_STATUS = "ineligible"  # in place of the outcome of storing an answer
 REJECTED_OUTCOMES = (AnswerOutcome.WITHDRAWN, AnswerOutcome.EARLY, AnswerOutcome.ASIDE)
@@ -88,6 +93,19 @@ def find_state(request: Request, quota: str = "") -> ListenerState:
     if visit is None:
         return visitor_state(site, request.path_params["token"])
     return listener_state(site, visit)
+
+
+async def current_state(request: Request, quota: str = "") -> ListenerState:
+    """Return the state of the listener of a link, without a thread if that is faster."""
+    site, token = served_site(request), str(request.path_params["token"])
+    if site.store.is_local and CLIENT_ID_PATTERN.fullmatch(token.replace("_", "-")):
+        visit = site.store.visit(token)
+        is_known = visit is not None and visit.listener.plan_number in site.numbers
+        if visit is not None and is_known and visit.listener.study == site.digest:
+            if quota:
+                use_quota(request, {quota: 1})
+            return listener_state(site, visit)
+    return await run_in_threadpool(find_state, request, quota)
 
 
 def use_quota(request: Request, amounts: Mapping[str, int]) -> None:
@@ -141,9 +159,11 @@ async def receive_answer(request: Request) -> Response:
     """Save an answer and send the state of the listener after it."""
     body = await read_json_body(request)
     id, page, values, meta, at = _parse_answer(body)
-    state, checked_values = await run_in_threadpool(
-        lambda: _check_answer(find_state(request, ANSWER_REQUESTS), page, values, meta)
-    )
+    state = await current_state(request, ANSWER_REQUESTS)
+    if state.site.store.is_local:
+        checked_values = _check_answer(state, page, values, meta)
+    else:
+        checked_values = await run_in_threadpool(_check_answer, state, page, values, meta)
     if state.is_ineligible or _ends_participation(state, page, checked_values):
         return await _end_participation(request, state, page)
     claim = _claim_playback(state, page, meta)
@@ -154,7 +174,15 @@ async def receive_answer(request: Request) -> Response:
     token, before = state.listener.token, state.page_name_before(page)
     try:
         writing = state.site.store.write(
-            add_checked_answer, answer, id, meta, before, token, claim, is_last
+            add_checked_answer,
+            answer,
+            id,
+            meta,
+            before,
+            token,
+            claim,
+            is_last,
+            keeps_draft(state.site, state.page_sequence.pages[state.page_sequence.places[page]]),
         )
         outcome = await asyncio.wrap_future(writing)
     except BadAnswer as error:
@@ -255,10 +283,10 @@ def _parse_answer(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], di
 
 def _check_answer(
     state: ListenerState, page: str, values: Mapping[str, Any], meta: Mapping[str, Any]
-) -> tuple[ListenerState, dict[str, Any]]:
-    """Return the state and the values snapped to their scales; refuse invalid answers."""
+) -> dict[str, Any]:
+    """Return the values snapped to their scales; refuse invalid answers."""
     if state.is_ineligible:
-        return state, {}
+        return {}
     is_answered = page in state.visit.pages and page in state.page_sequence.places
     is_open = page == state.page.name and state.place < len(state.page_sequence.outline.names) - 1
     if (
@@ -271,7 +299,7 @@ def _check_answer(
     if is_answered and _is_drawn_for_visitors(state, shown_page):
         site, token = state.site, state.listener.token
         stored = site.store.answer_to(site.digest, token, page)
-        return state, {} if stored is None else dict(stored.values)
+        return {} if stored is None else dict(stored.values)
     snapped = snap_to_scales(shown_page.view, values)
     study = state.site.design.study
     try:
@@ -280,13 +308,14 @@ def _check_answer(
             snapped = score_choices(trials, snapped, study.device_required)
         read_page(study, shown_page, snapped, state.listener.number)
     except BadAnswer as error:
-        raise _wrong_answer(
-            error.wrong, explain_misfits(error, shown_page.view, state.site.words)
-        ) from None
+        messages = explain_misfits(error, shown_page.view, state.site.words)
+        if shown_page.view["kind"] == CHECK_PAGE:
+            raise Refusal(422, TRY_AGAIN_CODE, "wrong answer", wrong=messages) from None
+        raise _wrong_answer(error.wrong, messages) from None
     seconds = state.site.served_sounds.seconds(state.page_sequence.sounds[page])
     if is_open and (faults := check_plays(shown_page.view, meta, seconds)):
         raise _wrong_answer(faults, [state.site.words.page("hear_again")])
-    return state, snapped
+    return snapped
 
 
 def _is_drawn_for_visitors(state: ListenerState, page: Page) -> bool:
@@ -354,13 +383,13 @@ def _make_answer(state: ListenerState, page: str, values: Mapping[str, Any], at:
     return Answer(digest, number, page, dict(values), presented, at, __version__)
 
 
-# --- Events and withdrawal -----------------------------------------------------------------------
+# --- Events, drafts and withdrawal ---------------------------------------------------------------
 
 
 async def receive_events(request: Request) -> Response:
     """Save page events."""
     body = await read_json_body(request)
-    state = await run_in_threadpool(find_state, request)
+    state = await current_state(request)
     page_events = _parse_events(body)
     if not state.visit.pages:  # before the first answer, nothing is recorded
         raise _page_not_open(state)
@@ -395,6 +424,29 @@ def _parse_event(id: str, event: Any) -> PageEvent:
     return PageEvent(
         id, event["page"], event["kind"], spell_half_characters(details), str(event.get("at", ""))
     )
+
+
+async def receive_draft(request: Request) -> Response:
+    """Save the draft of the open page, so that it can be continued on another device."""
+    body = await read_json_body(request)
+    page, data, revision = body.get("page"), body.get("data"), body.get("revision", 0)
+    state = await run_in_threadpool(find_state, request, DRAFT_REQUESTS)
+    if not (isinstance(page, str) and isinstance(data, dict) and isinstance(revision, int)):
+        raise _wrong_answer(["a draft must have a page, data and a revision"])
+    is_open = page == state.page.name and keeps_draft(state.site, state.page)
+    if state.is_shut_out or not state.visit.pages or not is_open:
+        raise _page_not_open(state)
+    store, who = state.site.store, (state.site.digest, state.listener.token)
+    try:
+        writing = store.write_soon(add_draft, *who, page, spell_half_characters(data), revision)
+        revision = await asyncio.wrap_future(writing)
+    except (BadAnswer, UsageError) as error:
+        raise _wrong_answer([str(error)]) from None
+    if revision < 0:
+        raise Refusal(409, DRAFT_CHANGED_CODE, "another device has changed the draft")
+    if not revision:
+        raise await run_in_threadpool(lambda: _page_not_open(find_state(request)))
+    return JSONResponse({"status": "stored", "revision": revision})
 
 
 async def receive_withdrawal(request: Request) -> Response:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import gzip
 import math
+import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -27,7 +29,8 @@ from earwitness.navigator.sound import MAX_EXCERPT_SECONDS, wav_bytes
 from earwitness.navigator.tiles import FINE_LEVELS, TILE_COLUMNS, Tile, fine_kernel, make_tile
 from earwitness.web.security import Refusal, not_found_refusal
 
-T = TypeVar("T")
+SOUND_PATH = "/sound"
+TILE_NUMBER = re.compile("0|-?[1-9][0-9]{0,8}")
 KEEP_TILE = "private, max-age=31536000, immutable"
 KEEP_NOTHING = "no-store"  # the address of a sound does not name the recording
 TILE_CACHE_BYTES = 64 * 1024 * 1024  # of tiles of all recordings
@@ -65,8 +68,9 @@ def recording_routes(prefix: str, find_view: ViewFinder) -> list[Route]:
     endpoints = _Endpoints(find_view)
     return [
         Route(f"{prefix}/info", endpoints.send_info),
-        Route(f"{prefix}/tile/{{digest}}/{{kind}}/{{level}}/{{number:int}}", endpoints.send_tile),
-        Route(f"{prefix}/sound", endpoints.send_sound),
+        Route(f"{prefix}/progress", endpoints.send_progress),
+        Route(f"{prefix}/tile/{{digest}}/{{kind}}/{{level}}/{{number}}", endpoints.send_tile),
+        Route(prefix + SOUND_PATH, endpoints.send_sound),
     ]
 
 
@@ -76,33 +80,49 @@ class _Endpoints:
 
     async def send_info(self, request: Request) -> Response:
         """Send the description of the recording and the progress of its index."""
-        return await _run(_QUICK_THREADS, lambda: JSONResponse(describe_view(self._find(request))))
+        return await self._answer(
+            request, _QUICK_THREADS, lambda view: JSONResponse(describe_view(view))
+        )
+
+    async def send_progress(self, request: Request) -> Response:
+        """Send the progress of the index alone."""
+        return await self._answer(
+            request, _QUICK_THREADS, lambda view: JSONResponse(describe_progress(view))
+        )
 
     async def send_tile(self, request: Request) -> Response:
         """Send a tile."""
         threads = _FINE_THREADS if request.path_params["kind"] == "fine" else _QUICK_THREADS
-        return await _run(threads, lambda: _tile_response(self._find(request).index, request))
+        return await self._answer(
+            request, threads, lambda view: _tile_response(view.index, request)
+        )
 
     async def send_sound(self, request: Request) -> Response:
         """Send an excerpt as WAV."""
-        return await _run(
-            _QUICK_THREADS, lambda: _sound_response(self._find(request).index, request)
+        return await self._answer(
+            request, _QUICK_THREADS, lambda view: _sound_response(view.index, request)
         )
 
-    def _find(self, request: Request) -> RecordingView:
-        view = self.find_view(request)
-        check_view(view)
-        return view
+    async def _answer(
+        self,
+        request: Request,
+        threads: ThreadPoolExecutor,
+        answer: Callable[[RecordingView], Response],
+    ) -> Response:
+        def work() -> Response:
+            view = self.find_view(request)
+            with refusing_changes(view):
+                return answer(view)
+
+        return await asyncio.get_running_loop().run_in_executor(threads, work)
 
 
-async def _run(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-    return await asyncio.get_running_loop().run_in_executor(threads, work)
-
-
-def check_view(view: RecordingView) -> None:
-    """Refuse a recording whose files have changed or vanished."""
+@contextmanager
+def refusing_changes(view: RecordingView) -> Iterator[None]:
+    """Refuse a recording whose files have changed or vanished, before or meanwhile."""
     try:
         view.index.check_unchanged()
+        yield
     except RecordingChanged as error:
         message, _, remedy = str(error).partition(" — ")
         if view.is_blind:
@@ -111,6 +131,19 @@ def check_view(view: RecordingView) -> None:
 
 
 # --- Description ---------------------------------------------------------------------------------
+
+
+def describe_progress(view: RecordingView) -> dict[str, Any]:
+    """Return what changes while the index of a recording is built."""
+    index = view.index
+    message = _hide_folders(index, [index.message])[0]
+    return {
+        "state": index.state,
+        "message": "its index could not be built" if view.is_blind and message else message,
+        "done": index.done,
+        "checked": index.checked_samples / index.rate,
+        "range_db": list(index.range_db),
+    }
 
 
 def describe_view(view: RecordingView) -> dict[str, Any]:
@@ -122,11 +155,11 @@ def describe_view(view: RecordingView) -> dict[str, Any]:
         "name": "",
         "stretches": [[one.start, one.seconds, ""] for one in recording.stretches],
         "notes": [],
-        "message": "its index could not be built" if index.message else "",
     }
     damages = (f"{one.path}: {one.message} (from {one.at:.1f} s)" for one in recording.damages)
-    message, *notes = _hide_folders(index, [index.message, *recording.notes, *damages])
+    notes = _hide_folders(index, [*recording.notes, *damages])
     return {
+        **describe_progress(view),
         "name": recording.name,
         "seconds": index.seconds,
         "began": began.isoformat() if began else None,
@@ -136,10 +169,6 @@ def describe_view(view: RecordingView) -> dict[str, Any]:
         "offsets": _find_offsets(began, index.seconds),
         "stretches": [[one.start, one.seconds, Path(one.path).name] for one in recording.stretches],
         "notes": [*view.notes, *notes],
-        "state": index.state,
-        "message": message,
-        "done": index.done,
-        "checked": index.checked_samples / index.rate,
         "tile_columns": TILE_COLUMNS,
         "frame_seconds": 1 / FRAMES_PER_SECOND,
         "levels": LAST_LEVEL + 1,
@@ -147,7 +176,6 @@ def describe_view(view: RecordingView) -> dict[str, Any]:
         "bands": [round(float(one), 1) for one in band_edges(index.rate)[1:-1]],
         "fine_bands": fine_kernel(index.rate).frequencies(index.rate),
         "byte": {"floor_db": FLOOR_DB, "step_db": STEP_DB, "absent": ABSENT_BYTE},
-        "range_db": list(index.range_db),
         "colour_levels": [COLOUR_LEVELS[0], COLOUR_LEVELS[-1]],
         "overlays": [
             {"name": one.name, "kind": one.kind, "spans": [list(span) for span in one.spans]}
@@ -159,6 +187,12 @@ def describe_view(view: RecordingView) -> dict[str, Any]:
     }
 
 
+# a path in quotes, before a colon at the start of a line, or without spaces
+ABSOLUTE_PATH = re.compile(
+    r"""(?<=['"])/[^'"\n]+(?=['"])|^/.*?(?=: )|(?<![\w/:])/[^\s:'",;]+""", re.M
+)
+
+
 def _hide_folders(index: RecordingIndex, texts: Iterable[str]) -> list[str]:
     """Return texts with names of files instead of their paths."""
     recording = index.recording
@@ -166,7 +200,7 @@ def _hide_folders(index: RecordingIndex, texts: Iterable[str]) -> list[str]:
     plain = list(texts)
     for path in sorted(paths, key=len, reverse=True):
         plain = [text.replace(path, Path(path).name) for text in plain]
-    return plain
+    return [ABSOLUTE_PATH.sub(lambda path: Path(path[0]).name, text) for text in plain]
 
 
 def _find_offsets(began: datetime | None, seconds: float) -> list[list[float]]:
@@ -233,13 +267,14 @@ _TILES = TileCache()
 
 def _tile_response(index: RecordingIndex, request: Request) -> Response:
     params = request.path_params
-    kind, level, number = str(params["kind"]), str(params["level"]), int(params["number"])
-    if params["digest"] != index.digest or not level.removeprefix("-").isdecimal():
+    kind, level, number = (str(params[name]) for name in ("kind", "level", "number"))
+    is_number = TILE_NUMBER.fullmatch(level) and TILE_NUMBER.fullmatch(number)
+    if params["digest"] != index.digest or not is_number:
         raise not_found_refusal()
-    key = (index.digest, kind, level, str(number))
+    key = (index.digest, kind, level, number)
     tile, is_complete = _TILES.get(key), True
     if tile is None:
-        made = make_tile(index, kind, int(level), number)
+        made = make_tile(index, kind, int(level), int(number))
         if made is None:
             raise not_found_refusal()
         is_complete = made.is_complete
@@ -272,10 +307,9 @@ def _pack_tile(kind: str, tile: Tile) -> SentTile:
 
 
 def _sound_response(index: RecordingIndex, request: Request) -> Response:
-    start, seconds = (_read_number(request, name) for name in ("start", "seconds"))
-    if not 0 <= start < index.seconds or not 0 < seconds <= MAX_EXCERPT_SECONDS:
-        message = f"start must be within the recording, and seconds at most {MAX_EXCERPT_SECONDS:g}"
-        raise Refusal(400, "bad_time", message)
+    start, seconds = _read_number(request, "start"), read_seconds(request)
+    if not 0 <= start < index.seconds:
+        raise Refusal(400, "bad_time", "start must be within the recording")
     first = round(start * index.rate)
     count = min(round(seconds * index.rate), index.sample_count - first)
     if count < 1:
@@ -286,6 +320,15 @@ def _sound_response(index: RecordingIndex, request: Request) -> Response:
     samples = index.read_checked(first, count).samples
     headers = {"Cache-Control": KEEP_NOTHING, "Accept-Ranges": "none"}
     return Response(wav_bytes(samples, index.rate), media_type="audio/wav", headers=headers)
+
+
+def read_seconds(request: Request) -> float:
+    """Return the length of the excerpt that a request asks for; refuse impossible ones."""
+    seconds = _read_number(request, "seconds")
+    if not 0 < seconds <= MAX_EXCERPT_SECONDS:
+        message = f"seconds must be above 0 and at most {MAX_EXCERPT_SECONDS:g}"
+        raise Refusal(400, "bad_time", message)
+    return seconds
 
 
 def _read_number(request: Request, name: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from threading import Thread
@@ -11,9 +12,9 @@ from starlette.requests import Request
 
 from earwitness.navigator.index import IndexSettings, open_index
 from earwitness.studies.file.recordings import open_long_recording, read_labels
-from earwitness.web.listen import find_state
-from earwitness.web.navigator import RecordingView
-from earwitness.web.security import RECORDING_REQUESTS, Refusal
+from earwitness.web.listen import find_state, use_quota
+from earwitness.web.navigator import SOUND_PATH, RecordingView, read_seconds
+from earwitness.web.security import RECORDING_REQUESTS, RECORDING_SECONDS, Refusal
 from earwitness.web.site import Site
 
 RECORDING_PREFIX = "/l/{token}/recording/{page}"
@@ -43,6 +44,8 @@ def open_recordings(site: Site) -> StudyRecordings:
 def find_recording(request: Request) -> RecordingView:
     """Return the recording of the open page of a listener; refuse all others."""
     state, page = find_state(request, RECORDING_REQUESTS), str(request.path_params["page"])
+    if request.scope["path"].endswith(SOUND_PATH):
+        use_quota(request, {RECORDING_SECONDS: math.ceil(read_seconds(request))})
     recordings: StudyRecordings = request.app.state.recordings
     item = "" if state.is_shut_out or page != state.page.name else state.page.item
     view = recordings.get(item)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -222,15 +221,18 @@ def _refuse_constant(name: str) -> Any:
 QUOTA_SECONDS = 60
 TOO_FAST_CODE, QUOTA_USED_CODE = "too_fast", "quota_used"  # the first one passes, the second stays
 ANSWER_REQUESTS, SOUND_REQUESTS, STATE_REQUESTS = "answers", "sounds", "states"
-WORKBOOK_REQUESTS = "workbooks"
+WORKBOOK_REQUESTS, DRAFT_REQUESTS = "workbooks", "drafts"
 EVENT_COUNT, EVENT_BYTES = "events", "bytes of events"
 RECORDING_REQUESTS = "recording requests"  # zooming and moving fast needs about 20 per second
+RECORDING_SECONDS = "seconds of recordings"  # five clicks per second need about 50
 QUOTAS_PER_MINUTE: Mapping[str, int] = {
     ANSWER_REQUESTS: 1200,
     SOUND_REQUESTS: 3000,
     STATE_REQUESTS: 1200,
     WORKBOOK_REQUESTS: 30,
+    DRAFT_REQUESTS: 120,
     RECORDING_REQUESTS: 6000,
+    RECORDING_SECONDS: 6000,
     EVENT_COUNT: 6000,
     EVENT_BYTES: 4_000_000,
 }
@@ -240,8 +242,8 @@ QUOTAS_IN_ALL: Mapping[str, int] = {EVENT_COUNT: 100_000, EVENT_BYTES: 32_000_00
 @dataclass
 class _Usage:
     start: float
-    recent: Counter[str] = field(default_factory=Counter)
-    total: Counter[str] = field(default_factory=Counter)
+    recent: dict[str, int] = field(default_factory=dict)
+    total: dict[str, int] = field(default_factory=dict)
 
 
 class ListenerQuotas:
@@ -276,14 +278,16 @@ class ListenerQuotas:
             self._sweep(now)
             usage = self._usage.setdefault(token, _Usage(now))
             if now >= usage.start + QUOTA_SECONDS:
-                usage.start, usage.recent = now, Counter()
+                usage.start, usage.recent = now, {}
             for name, amount in amounts.items():
                 in_all = QUOTAS_IN_ALL.get(name)
-                if in_all is not None and usage.total[name] + amount > in_all:
+                if in_all is not None and usage.total.get(name, 0) + amount > in_all:
                     message = f"more than {in_all:,} {name} of one listener"
                     raise Refusal(429, QUOTA_USED_CODE, message)
-                if usage.recent[name] + amount > QUOTAS_PER_MINUTE[name]:
+                if usage.recent.get(name, 0) + amount > QUOTAS_PER_MINUTE[name]:
                     message = f"more than {QUOTAS_PER_MINUTE[name]:,} {name} per minute"
                     raise Refusal(429, TOO_FAST_CODE, message, RETRY_REMEDY)
-            usage.recent.update(amounts)
-            usage.total.update({name: amounts[name] for name in amounts if name in QUOTAS_IN_ALL})
+            for name, amount in amounts.items():
+                usage.recent[name] = usage.recent.get(name, 0) + amount
+                if name in QUOTAS_IN_ALL:
+                    usage.total[name] = usage.total.get(name, 0) + amount

@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, filterfalse
 from pathlib import Path
 from typing import overload
 
@@ -97,8 +97,8 @@ class PageSequence:
     def first_open(self, answered: Container[str]) -> int:
         """Return the index of the first page without an answer."""
         names = self.outline.names
-        open_places = (n for n, name in enumerate(names[:-1]) if name not in answered)
-        return next(open_places, len(names) - 1)
+        open_names = filterfalse(answered.__contains__, names[:-1])
+        return self.places[next(open_names, names[-1])]
 
     def next_trial(self, place: int) -> Page | None:
         """Return the next trial after a page, if any."""

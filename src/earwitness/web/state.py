@@ -151,8 +151,8 @@ def state_json(state: ListenerState, *, page_is_new: bool = False) -> dict[str, 
     view: dict[str, Any] | None = None
     pause: dict[str, Any] | None = None
     if not state.is_shut_out:
-        played = {} if page_is_new else _played_sounds(state)
-        view = {**_page_view(state, state.page), **played}
+        earlier = {} if page_is_new else _played_sounds(state) | _draft(state)
+        view = {**_page_view(state, state.page), **earlier}
         if (rest_end := state.rest_end()) is not None:
             until = rest_end.isoformat(timespec="milliseconds")
             pause = {"until": until, "seconds": ceil(state.rest_seconds_left())}
@@ -227,6 +227,23 @@ def _played_sounds(state: ListenerState) -> dict[str, Any]:
     return {"played": played} if played else {}
 
 
+def keeps_draft(site: Site, page: Page) -> bool:
+    """Return whether drafts of a page are stored, since it takes long to answer.
+
+    If sessions are restarted, there are none.
+    """
+    return bool(page.view.get("keeps_draft")) and site.settings.resume == POLICY_RESUME
+
+
+def _draft(state: ListenerState) -> dict[str, Any]:
+    """Return the draft of the open page, as any device has sent it."""
+    site = state.site
+    if not keeps_draft(site, state.page) or state.is_visitor:
+        return {}
+    draft = site.store.draft(site.digest, state.listener.token, state.page.name)
+    return {} if draft is None else {"draft": {**draft.data, "revision": draft.revision}}
+
+
 def _device_level(state: ListenerState) -> float | None:
     """Return the volume set on the first device; other devices start from it."""
     if state.is_shut_out or DEVICE_PAGE not in state.visit.pages or "sounds" not in state.page.view:
@@ -253,6 +270,8 @@ def _page_view(state: ListenerState, page: Page) -> View:
     if "recording" in view:
         address = f"{_own_address(state)}/recording/{page.name}"
         view["recording"] = {**view["recording"], "address": address}
+    if "keeps_draft" in view:
+        view["keeps_draft"] = keeps_draft(state.site, page)
     return view
 
 

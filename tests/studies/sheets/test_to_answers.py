@@ -13,10 +13,17 @@ import pytest
 from fpdf import FPDF
 from pypdf import PdfReader, PdfWriter
 from pypdf.annotations import FreeText, Line, Rectangle
-from pypdf.generic import ArrayObject, DictionaryObject, FloatObject, NameObject, TextStringObject
+from pypdf.generic import (
+    ArrayObject,
+    DictionaryObject,
+    FloatObject,
+    NameObject,
+    NumberObject,
+    TextStringObject,
+)
 
 import earwitness
-from earwitness.errors import InputError, UsageError
+from earwitness.errors import EarwitnessWarning, InputError, UsageError
 from earwitness.studies.sheets.layout import PAGE_HEIGHT, place_of
 from earwitness.studies.sheets.to_answers import (
     PaperAnswers,
@@ -92,7 +99,7 @@ def test_sheets_have_instructions_and_a_page_per_recording_without_systems(sheet
     texts = [page.extract_text() for page in PdfReader(sheets).pages]
     assert len(texts) == 5
     assert "Cohérence temporelle (TC)" in texts[0]
-    assert "Auditeur 1 - enregistrement" in texts[1]
+    assert "Auditeur 1 – enregistrement" in texts[1]
     assert "Diversité des sources (SD)" in texts[1]
     assert not any(system in text for text in texts for system in SYSTEMS)
 
@@ -113,6 +120,32 @@ def test_skims_are_copied_under_the_numbers_of_each_listener(study: Path) -> Non
     number = next(t.systems.index("random") + 1 for t in trials if t.item == "A")
     copied = folder / "listener-2" / "A" / f"{number}.wav"
     assert copied.read_bytes() == (study.parent / "random" / "A.wav").read_bytes()
+
+
+def test_sheets_of_a_repeated_recording_name_session_and_folder(study: Path) -> None:
+    text = json.loads(study.read_text()) | {"quality": {"repeats": 0.5}}
+    study.write_text(json.dumps(text))
+    folder = study.parent / "skims"
+    earwitness.study_sheets(study, study.parent / "s.pdf", sounds=folder)
+    design = earwitness.study_design(study)
+    items = [trial.item for session in design.plans[0].sessions for trial in session]
+    assert items[0] == items[2] != items[1]
+    names = [f"{items[0]}-session-1", items[1], f"{items[0]}-session-3"]
+    assert {one.name for one in (folder / "listener-1").iterdir()} == {*names}
+    heads = [page.extract_text() for page in PdfReader(study.parent / "s.pdf").pages[1:4]]
+    assert ["session" in head for head in heads] == [True, False, True]
+    assert f"– session 3 (résumés\xa0: {names[2]})" in heads[2]
+
+
+def test_long_instructions_continue_on_a_second_page(study: Path) -> None:
+    text = json.loads(study.read_text()) | {"title": "Дни", "instructions": "Read this.\n" * 60}
+    study.write_text(json.dumps(text))
+    with pytest.warns(EarwitnessWarning, match='"Дни" has characters that cannot be printed'):
+        earwitness.study_sheets(study, study.parent / "s.pdf")
+    texts = [page.extract_text() for page in PdfReader(study.parent / "s.pdf").pages]
+    assert [text.count("Read this.") for text in texts[:3]] == [47, 13, 0]
+    assert "plane" not in texts[0]
+    assert "Auditeur 1" in texts[2]
 
 
 def test_other_studies_and_listeners_are_refused(study: Path) -> None:
@@ -186,6 +219,56 @@ def test_all_problems_of_a_table_are_reported_at_once(study: Path, sheets: Path)
         assert message.replace(" A:", f" {rows[0]['recording']}:") in told
 
 
+def test_a_table_of_another_study_is_refused(study: Path, sheets: Path) -> None:
+    path = filled(sheets.parent / "values.csv")
+    study.write_text(study.read_text().replace('"seed": 1', '"seed": 2'))
+    with pytest.raises(
+        InputError, match=r"filled.csv:2: study: belongs to another study"
+    ) as caught:
+        enter(study, path)
+    assert len(caught.value.problems) == 1
+    path.write_text(path.read_text().replace("study,", "studie,", 1))
+    with pytest.raises(InputError, match="csv:1: missing columns: study — use the file that was"):
+        enter(study, path)
+
+
+def test_files_without_values_are_refused(study: Path, sheets: Path) -> None:
+    table = sheets.parent / "values.csv"
+    db = study.parent / "study.db"
+    with pytest.raises(InputError) as caught:
+        earwitness.study_enter(study, [table, sheets], db=db)
+    assert [str(one).removeprefix(f"{study.parent}/") for one in caught.value.problems] == [
+        "sheets.pdf: has no values — add marks, and save the file instead of printing it",
+        "values.csv: has no values — fill in the columns tc and sd",
+    ]
+    assert not db.exists()
+    table.write_bytes(filled(table, comment="Été").read_text().encode("cp1252"))
+    with pytest.raises(InputError, match="is not a table in UTF-8 — save it as “CSV UTF-8”"):
+        enter(study, table)
+
+
+def test_two_comments_on_a_skim_are_refused(study: Path, sheets: Path) -> None:
+    path = filled(sheets.parent / "values.csv", comment="wind")
+    other = path.rename(path.with_name("other.csv"))
+    path = filled(sheets.parent / "values.csv", comment="rain")
+    with pytest.raises(InputError, match=r"filled.csv:4: comment: skim 3 of . has two comments"):
+        enter(study, other, path)
+
+
+def test_values_of_a_plane_from_two_files_are_noted(study: Path, sheets: Path) -> None:
+    path = filled(sheets.parent / "values.csv")
+    head, *rows = path.read_text().splitlines(keepends=True)
+    parts = [path.with_name(f"{name}.csv") for name in ("first", "second")]
+    parts[0].write_text(head + "".join(rows[:2]))
+    parts[1].write_text(head + "".join(rows[2:]))
+    entered = enter(study, *parts)
+    item = entered.pages[0].recording
+    note = f"listener 1, {item}: values come from {parts[0]} and {parts[1]}"
+    assert [one for one in entered.notes if "come from" in one] == [note]
+    files = [[one["name"] for one in page.meta["workbook"]] for page in entered.pages]
+    assert files == [["first.csv", "second.csv"], ["second.csv"]]
+
+
 # --- Marks in PDF files --------------------------------------------------------------------------
 
 
@@ -251,7 +334,9 @@ def stamp(writer: PdfWriter, page: int, text: str, x: float, y: float) -> None:
 
 def square(writer: PdfWriter, page: int, text: str, x: float, y: float) -> None:
     writer.add_annotation(page, Rectangle(rect=rectangle(x, y)))
-    text_box(writer, page, f"A-{text}", x, y + 12)
+    head = writer.pages[page].extract_text()
+    recording = head.partition("enregistrement ")[2][0].lower()
+    text_box(writer, page, f"{recording}-{text}", x, y + 12)
 
 
 def flattened(writer: PdfWriter, page: int, text: str, x: float, y: float) -> None:
@@ -262,8 +347,30 @@ def flattened(writer: PdfWriter, page: int, text: str, x: float, y: float) -> No
     writer.pages[page].merge_page(PdfReader(io.BytesIO(bytes(overlay.output()))).pages[0])
 
 
+def box_without_picture(writer: PdfWriter, page: int, text: str, x: float, y: float) -> None:
+    """A box that is much larger than its text, as rich text only."""
+    corners = ArrayObject([FloatObject(v) for v in (x - 6, y - 80, x + 150, y + 8.6)])
+    rich = f'<body xmlns="http://www.w3.org/1999/xhtml"><p dir="ltr">{text}</p></body>'
+    more = {"DA": TextStringObject("0 g /Helv 12 Tf"), "RC": TextStringObject(rich)}
+    annotate(writer, page, "/FreeText", x, y, Rect=corners, **more)
+
+
+def callout(writer: PdfWriter, page: int, text: str, x: float, y: float) -> None:
+    line = ArrayObject([FloatObject(v) for v in (x, y, x + 20, y + 30)])
+    more = {"IT": NameObject("/FreeTextCallout"), "CL": line, "Contents": TextStringObject(text)}
+    annotate(writer, page, "/FreeText", x + 20, y + 30, **more)
+
+
+def circled_number(writer: PdfWriter, page: int, text: str, x: float, y: float) -> None:
+    annotate(writer, page, "/Circle", x, y)
+    text_box(writer, page, "①②③"[int(text) - 1], x, y + 14)
+    hidden = {"F": NumberObject(2), "Contents": TextStringObject("8")}
+    annotate(writer, page, "/FreeText", x, y, **hidden)
+
+
 MARKS: list[Mark] = [number_alone, typed_cross, number_and_cross, two_lines]
-MARKS += [ink, ink_by_strokes, stamp, square, flattened]
+MARKS += [ink, ink_by_strokes, stamp, square, flattened, box_without_picture, callout]
+MARKS += [circled_number]
 
 
 def marked(sheets: Path, mark: Mark, places: dict[int, tuple[float, float]] = PLACES) -> PdfWriter:
@@ -278,7 +385,7 @@ def marked(sheets: Path, mark: Mark, places: dict[int, tuple[float, float]] = PL
 @pytest.mark.parametrize("mark", MARKS, ids=lambda mark: mark.__name__)
 def test_marks_are_read_as_programs_write_them(study: Path, sheets: Path, mark: Mark) -> None:
     writer = marked(sheets, mark)
-    text_box(writer, 1, "2: too long\nAll are short.", 200, 150)
+    text_box(writer, 1, "2: too\nlong\n\nAll are short.", 200, 150)
     path = study.parent / "returned.pdf"
     writer.write(path)
     (page,) = enter(study, path).pages
@@ -288,6 +395,41 @@ def test_marks_are_read_as_programs_write_them(study: Path, sheets: Path, mark: 
     for number, place in PLACES.items():
         found = [values[f"TC_{number}"], values[f"SD_{number}"]]
         assert found == pytest.approx(place, abs=0.005)
+
+
+@pytest.mark.parametrize("order", ["x1x2x3", "xxx123"])
+def test_signs_on_one_line_of_a_flattened_file_stay_apart(
+    study: Path, sheets: Path, order: str
+) -> None:
+    """Cross 2 is beside number 1, and cross 3 beside cross 2."""
+    x, top = place_of(0.5, 0.5)
+    middles = {"1": (x, top), "2": (x + 16, top - 14), "3": (x + 30, top - 14)}
+    crosses = iter(middles.values())
+    writer = PdfWriter(clone_from=sheets)
+    for sign in order:
+        across, down = next(crosses) if sign == "x" else middles[sign]
+        flattened(writer, 1, sign, across, PAGE_HEIGHT - down + (0 if sign == "x" else 14))
+    path = study.parent / "returned.pdf"
+    writer.write(path)
+    (page,) = enter(study, path).pages
+    for number, middle in middles.items():
+        tc, sd = page.answer.values[f"TC_{number}"], page.answer.values[f"SD_{number}"]
+        assert place_of(tc, sd) == pytest.approx(middle, abs=1)
+
+
+def test_a_box_around_a_flattened_comment_is_no_cross(study: Path, sheets: Path) -> None:
+    writer = marked(sheets, flattened)
+    overlay = FPDF(unit="pt", format="A4")
+    overlay.add_page()
+    overlay.set_font("Helvetica", "", 12)
+    x, y = place_of(0.5, 0.8)
+    overlay.rect(x, y, 60, 18)
+    overlay.text(x + 4, y + 13, "too long")
+    writer.pages[1].merge_page(PdfReader(io.BytesIO(bytes(overlay.output()))).pages[0])
+    path = study.parent / "returned.pdf"
+    writer.write(path)
+    (page,) = enter(study, path).pages
+    assert page.answer.values["comment"] == "too long"
 
 
 def test_all_problems_of_marks_are_reported_at_once(study: Path, sheets: Path) -> None:
@@ -303,12 +445,25 @@ def test_all_problems_of_marks_are_reported_at_once(study: Path, sheets: Path) -
     told = str(caught.value)
     for message in (
         "has two places",
-        "sd: must be from 0 to 1, got 1.08",
+        "returned.pdf: page 2: sd of skim 3: must be from 0 to 1, got 1.08",
         'skim: must be a number from 1 to 3, got "7"',
         "page 2: the cross at TC 0.40, SD 0.50 has no number",
         "no TC of skim 2, SD of skim 2",
     ):
         assert message in told
+
+
+def test_numbers_of_another_recording_are_refused(study: Path, sheets: Path) -> None:
+    def of_c(writer: PdfWriter, page: int, text: str, x: float, y: float) -> None:
+        text_box(writer, page, f"C-{text} x", x, y)
+
+    path = study.parent / "returned.pdf"
+    marked(sheets, of_c).write(path)
+    with pytest.raises(
+        InputError, match=r'page 2: has numbers of recording "C" on the sheet of "[AB]" — move'
+    ) as caught:
+        enter(study, path)
+    assert len(caught.value.problems) == 1
 
 
 def test_sheets_of_another_study_and_other_files_are_refused(study: Path, sheets: Path) -> None:
@@ -328,7 +483,7 @@ def test_sheets_of_another_study_and_other_files_are_refused(study: Path, sheets
 
 
 def test_numbers_above_crosses_near_each_other_are_not_exchanged(study: Path, sheets: Path) -> None:
-    places = {1: (0.5, 0.5), 2: (0.5, 0.56), 3: (1.0, 0.1)}
+    places = {1: (0.5, 0.5), 2: (0.5, 0.515), 3: (1.0, 0.1)}
     path = study.parent / "near.pdf"
     marked(sheets, ink_by_strokes, places).write(path)
     (page,) = enter(study, path).pages

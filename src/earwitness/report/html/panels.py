@@ -410,7 +410,7 @@ def plane_plot(part: Plane, marked: tuple[str, str] | None = None) -> Html:
         element("div", *ticks, class_="x", aria_hidden="true"),
         element("div", breakable(axis_label(part.across)), class_="label"),
         legend([one.name for one in part.series], colours),
-        class_="scatter plane",
+        class_="scatter plane" if part.maximum is None else "scatter plane square",
         role="img",
         aria_label=f"{part.title}; see the table for the numbers",
     )
@@ -455,7 +455,7 @@ def _plane_svg(part: Plane, across: Axis, up: Axis, colours: Colours) -> Html:
 def _plane_dot(
     series: str, point: PlanePoint, part: Plane, across: Axis, up: Axis, colour: str
 ) -> Html:
-    name = f"{series}, {point.name}" if point.name else series
+    name = series if point.name in ("", series) else f"{series}, {point.name}"
     values = (
         f"{value.name} {cell(estimate, value)}"
         for value, estimate in ((part.across, point.x), (part.value, point.y))

@@ -13,7 +13,11 @@ from math import gcd
 import numpy as np
 
 from earwitness.stats.arrays import Bools, Ints
-from earwitness.studies.design.orders import MAX_TRIALS_FOR_ALL_ORDERS, can_avoid_repeats
+from earwitness.studies.design.orders import (
+    MAX_TRIALS_FOR_ALL_ORDERS,
+    can_avoid_repeats,
+    williams_row,
+)
 from earwitness.studies.design.subset_balance import (
     CLAIM_IMPOSSIBLE,
     Claim,
@@ -169,7 +173,7 @@ def _make_pattern(
     Adding a number to all conditions gives the pattern of another listener. Of several patterns,
     the one is returned in which talkers are most even in each round.
     """
-    row = [((n + 1) // 2 if n % 2 else -(n // 2)) % size for n in range(size)]
+    row = williams_row(size)
     row = row[::-1] if backwards else row
     best, least = tuple[tuple[int, int], ...](), float("inf")
     codes = AnchorSet(tuple(np.repeat(range(size), rounds).tolist()), tuple(range(rounds)) * size)

@@ -6,7 +6,7 @@ The other trials keep their order, so the balance of a design is counted without
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -31,9 +31,13 @@ from earwitness.studies.study import (
 # divided into as many parts as it has clips with known answers; each part gets one of them, and the
 # roles rotate over parts from session to session. Repeats are trials of the first half, presented
 # again in the second half. No two inserted trials are neighbours.
+#
+# If each session has one trial, a trial can only be repeated in a further session at the end. Then
+# the first trials are repeated, whose clips are balanced over listeners.
 
 
 INSERTION_STREAM = 13  # random stream, distinct from those of designs
+RepeatTrial = Callable[[Trial, np.random.Generator], Trial]  # a trial as presented again
 Slots = dict[int, Trial]  # trials to insert, by the number of the trial that they precede
 
 
@@ -46,18 +50,37 @@ def count_repeats(quality: QualityControl, trials: int) -> int:
     return max(1, round(quality.repeats * trials)) if quality.repeats else 0
 
 
+def count_retest_sessions(quality: QualityControl, sizes: Sequence[int]) -> int:
+    """Return how many sessions repeat trials, if each session of these sizes has one trial.
+
+    >>> count_retest_sessions(QualityControl(repeats=0.25), [1, 1, 1, 1])
+    1
+    """
+    if quality.gold or quality.traps or any(size > 1 for size in sizes):
+        return 0
+    return count_repeats(quality, len(sizes))
+
+
 def insert_trials(
-    quality: QualityControl, sessions: Sequence[Session], listener: int, seed: int
+    quality: QualityControl,
+    sessions: Sequence[Session],
+    listener: int,
+    seed: int,
+    repeat: RepeatTrial,
 ) -> tuple[Session, ...]:
     """Return the sessions of a listener with gold, trapping and repeated trials."""
     if not (quality.gold or quality.traps or quality.repeats):
         return tuple(sessions)
+    if count := count_retest_sessions(quality, [len(session) for session in sessions]):
+        rng = np.random.default_rng([seed, INSERTION_STREAM, listener, len(sessions)])
+        return (*sessions, *((repeat(session[0], rng),) for session in sessions[:count]))
     made = []
     for place, session in enumerate(sessions):
         turn = (listener - 1) * len(sessions) + place
         rng = np.random.default_rng([seed, INSERTION_STREAM, listener, place])
         slots = _place_checks(quality, session, turn, rng)
-        slots |= _place_repeats(session, count_repeats(quality, len(session)), slots, turn, rng)
+        count = count_repeats(quality, len(session))
+        slots |= _place_repeats(session, count, slots, turn, rng, repeat)
         made.append(_merge_slots(session, slots))
     return tuple(made)
 
@@ -104,7 +127,12 @@ def _place_checks(
 
 
 def _place_repeats(
-    session: Session, count: int, taken: Slots, turn: int, rng: np.random.Generator
+    session: Session,
+    count: int,
+    taken: Slots,
+    turn: int,
+    rng: np.random.Generator,
+    repeat: RepeatTrial,
 ) -> Slots:
     """Return repeated trials by slot; treatments take turns."""
     half, gap = len(session) // 2, max(2, len(session) // 4)
@@ -139,7 +167,7 @@ def _place_repeats(
             )
         ]
         *_, n, slot = min(ranked)
-        slots[slot] = replace(session[n], role=REPEAT_ROLE)
+        slots[slot] = repeat(session[n], rng)
     return slots
 
 
@@ -151,12 +179,19 @@ def without_inserted(design: Design) -> Design:
         replace(
             plan,
             sessions=tuple(
-                tuple(trial for trial in session if not trial.role) for session in plan.sessions
+                tuple(trial for trial in session if not trial.role)
+                for session in plan.sessions
+                if not _is_inserted(session)
             ),
         )
         for plan in design.plans
     )
     return replace(design, plans=plans)
+
+
+def _is_inserted(session: Session) -> bool:
+    """Return whether a session has inserted trials only."""
+    return all(trial.role for trial in session)
 
 
 def has_insertions(design: Design) -> bool:
@@ -176,7 +211,12 @@ def insertion_claims(design: Design) -> Iterator[Claim]:
     """Yield claims on inserted trials: numbers, positions and uses."""
     if not has_insertions(design):
         return
-    sessions = [session for plan in design.plans for session in plan.sessions]
+    sessions = [
+        session for plan in design.plans for session in plan.sessions if not _is_inserted(session)
+    ]
+    if any(map(_is_inserted, design.plans[0].sessions)):
+        yield from _retest_claims(design)
+        return
     roles = {trial.role for session in sessions for trial in session} - {""}
     for role, name in ROLE_WORDING.items():
         if role in roles:
@@ -193,6 +233,25 @@ def insertion_claims(design: Design) -> Iterator[Claim]:
     )
     if REPEAT_ROLE in roles:
         yield from _repeat_claims(sessions)
+
+
+def _retest_claims(design: Design) -> Iterator[Claim]:
+    """Yield claims on further sessions: numbers per listener, and which clips are repeated."""
+    quality, counts, right = design.study.quality, list[int](), list[bool]()
+    used = Counter({item: 0 for block in design.subsets for items in block for item in items})
+    for plan in design.plans:
+        again = [trial for session in plan.sessions if _is_inserted(session) for trial in session]
+        counts.append(len(again))
+        right.append(counts[-1] == count_repeats(quality, len(plan.sessions) - len(again)))
+        used.update(trial.item for trial in again)
+    yield Claim(
+        "repeated trials per listener, at the end", _range(counts), "–", verdict(all(right))
+    )
+    uses = list(used.values())
+    yield Claim(
+        "times each clip is repeated, over all listeners",
+        *(_range(uses), "–", verdict(max(uses) - min(uses) <= 1)),
+    )
 
 
 def _role_claims(
@@ -240,7 +299,8 @@ def _repeat_claims(sessions: Sequence[Session]) -> Iterator[Claim]:
 
 
 def _first_place(session: Session, repeat: Trial) -> int:
-    return session.index(replace(repeat, role=""))
+    same = (repeat.item, repeat.treatment)
+    return next(n for n, trial in enumerate(session) if (trial.item, trial.treatment) == same)
 
 
 def _range(counts: Sequence[int]) -> str:

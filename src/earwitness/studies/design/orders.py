@@ -455,6 +455,45 @@ def _jitter(clips: Ints, by: float, rng: np.random.Generator) -> Ints:
     return clips[np.argsort(np.arange(len(clips)) + rng.uniform(0, by, len(clips)))]
 
 
+# --- Clips in rotation ---------------------------------------------------------------------------
+# If each clip is one trial, the rows of a Williams square give the orders of listeners: after as
+# many listeners as clips (twice as many if this is odd), each clip was equally often in each
+# position, and each followed each other equally often. Then clips change places at random.
+
+
+ITEMS_STREAM = 3  # random stream
+
+
+def williams_row(size: int) -> list[int]:
+    """Return the first row of a Williams square; adding a number modulo the size gives the others.
+
+    >>> williams_row(4)
+    [0, 1, 3, 2]
+    """
+    return [((n + 1) // 2 if n % 2 else -(n // 2)) % size for n in range(size)]
+
+
+def rotated_order(
+    items: Sequence[str], treatment: T, sessions: int, pool: PanelHistory
+) -> list[list[tuple[str, T]]]:
+    """Return all items with one treatment by session; ``pool``, which counts listeners, is updated.
+
+    >>> pool = PanelHistory()
+    >>> orders = [rotated_order("ab", "x", 2, pool) for _ in range(2)]
+    >>> [[item for [(item, _)] in order] for order in orders]
+    [['a', 'b'], ['b', 'a']]
+    """
+    size, row = len(items), williams_row(len(items))
+    cycle, turn = divmod(pool.turns[ITEMS_STREAM], size)
+    pool.turns[ITEMS_STREAM] += 1
+    if size % 2 and cycle % 2:
+        row = row[::-1]
+    names = cycle // 2 if size % 2 else cycle
+    shuffled = np.random.default_rng([*pool.seed, ITEMS_STREAM, names]).permutation(size)
+    order = [(items[shuffled[(place + turn) % size]], treatment) for place in row]
+    return [[order[n] for n in part] for part in np.array_split(np.arange(size), sessions)]
+
+
 # --- Clips grouped by a covariate ----------------------------------------------------------------
 
 

@@ -11,7 +11,11 @@ import numpy as np
 
 from earwitness.studies.design.anchors import AnchorSet, order_anchors
 from earwitness.studies.design.incomplete import first_scale_order, systems_heard
-from earwitness.studies.design.insertions import count_repeats, insert_trials
+from earwitness.studies.design.insertions import (
+    count_repeats,
+    count_retest_sessions,
+    insert_trials,
+)
 from earwitness.studies.design.orders import PanelHistory, group_clips
 from earwitness.studies.design.subsets import equivalent_subsets
 from earwitness.studies.hearing import TRIPLET_SECONDS
@@ -94,10 +98,13 @@ class _Panel:
             for session in self._sessions(number, listener, turn)
         ]
         first = sessions[0][0].scales
-        sessions = [*insert_trials(study.quality, sessions, listener, study.seed)]
+        sessions = [*insert_trials(study.quality, sessions, listener, study.seed, self._repeat)]
         training = self._training(listener, turn, first)
         anchors = _order_anchors(study, listener, first)
         return ListenerPlan(listener, self.place + 1, tuple(sessions), training, anchors)
+
+    def _repeat(self, trial: Trial, rng: np.random.Generator) -> Trial:
+        return block_kind(self.study.blocks[trial.block]).repeat_trial(trial, rng)
 
     def _sessions(self, number: int, listener: int, turn: int) -> Iterator[Session]:
         """Return the sessions of a block, the two halves with different orders of scales."""
@@ -185,6 +192,7 @@ def count_minutes(study: Study) -> list[TimedStep]:
             steps += _block_steps(study, block, f" (block {number})" * (len(study.blocks) > 1))
     steps = [*_form_steps(study), *steps, *_quality_steps(study)]
     rests = sum(block.sessions for block in study.blocks) - 1
+    rests += count_further_sessions(study)
     how = f"{rests} × {study.rest_minutes:g} min"
     steps.append(TimedStep("breaks", how, rests * study.rest_minutes))
     return [*steps, TimedStep("total", "", sum(step.minutes for step in steps))]
@@ -227,11 +235,12 @@ def _opening_steps(study: Study) -> Iterator[TimedStep]:
         how += f" × ({seconds:.1f} s + {block.seconds:g} s)"
         yield TimedStep("anchors", how, count * (seconds + block.seconds) / 60)
     if study.training:
-        load = block_kind(block).load(block.heard)
-        sounds, questions = load.sounds / load.trials, load.questions / load.trials
-        parts = len(block_kind(block).practice_trials([_sample_trial(block)]))
-        each = sounds * _mean_seconds(study.material) + questions * block.seconds
-        each = (each + load.browsing / load.trials) / parts
+        kind, load = block_kind(block), block_kind(block).load(block.heard)
+        seconds, parts = _mean_seconds(study.material), kind.practice_trials([_sample_trial(block)])
+        each = load.sounds * seconds + load.questions * block.seconds + load.browsing
+        each /= load.trials
+        if len(parts) > 1:
+            each = float(np.mean([trial_seconds(study, part, seconds) for part in parts]))
         how = f"{study.training} {'trial' if study.training == 1 else 'trials'} × {each:.1f} s"
         yield TimedStep("practice", how, study.training * each / 60)
 
@@ -260,20 +269,44 @@ def trial_seconds(study: Study, trial: Trial, seconds: float) -> float:
     kind = block_kind(block)
     load = kind.load(block.heard)
     asked = len(trial.scales) / len(kind.scales)
+    if kind.rotated:  # practice trials have some of the systems
+        each = load.sounds * seconds + asked * load.questions * block.seconds + load.browsing
+        return each * len(trial.systems) / block.heard
     each = load.sounds * seconds + load.questions * block.seconds
     return (each * asked + load.browsing) / load.trials
+
+
+def count_further_sessions(study: Study) -> int:
+    """Return the number of sessions after those of the blocks, which repeat the first ones."""
+    return count_retest_sessions(study.quality, _session_sizes(*study.blocks))
+
+
+def _session_sizes(*blocks: StudyBlock) -> list[int]:
+    """Return the number of trials in each session of some blocks, without inserted ones."""
+    return [
+        len(part)
+        for block in blocks
+        for part in np.array_split(
+            np.arange(block.clips * block_kind(block).load(block.heard).trials), block.sessions
+        )
+    ]
 
 
 def _quality_steps(study: Study) -> Iterator[TimedStep]:
     """Yield the step of gold, trapping and repeated trials."""
     quality, trials, seconds = study.quality, 0, 0.0
+    is_further = count_further_sessions(study) > 0
     for block in study.blocks:
         load = block_kind(block).load(block.heard)
         each = load.sounds * _mean_seconds(study.material) + load.questions * block.seconds
         each += load.browsing
-        total = block.clips * load.trials
-        sizes = [len(part) for part in np.array_split(np.arange(total), block.sessions)]
-        count = sum(quality.gold + quality.traps + count_repeats(quality, size) for size in sizes)
+        sizes = _session_sizes(block)
+        if is_further:
+            count = count_repeats(quality, len(sizes))
+        else:
+            count = sum(
+                quality.gold + quality.traps + count_repeats(quality, size) for size in sizes
+            )
         trials, seconds = trials + count, seconds + count * each / load.trials
     if trials and not study.plans:
         how = f"{trials} gold, trapping and repeated trials × {seconds / trials:.1f} s"

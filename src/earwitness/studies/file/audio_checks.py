@@ -31,6 +31,7 @@ from earwitness.report.sentences import join_names
 from earwitness.studies.study import Study, check_system
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.mushra import Mushra
+from earwitness.studies.trials.plane import PlaneKind
 
 # --- Measurement of a file -----------------------------------------------------------------------
 
@@ -274,13 +275,20 @@ def _find_notes(study: Study, sounds: SoundSequence, unlevelled: frozenset[str])
     for sound in sounds:
         is_anchor = (sound.item, sound.system) in anchor_keys
         (anchors if is_anchor else clips.setdefault(sound.item, [])).append(sound)
+    kinds = [block_kind(block) for block in study.blocks]
+    are_skims = all(isinstance(kind, PlaneKind) for kind in kinds)  # differ in level and length
     yield from _format_notes(sounds)
+    if are_skims:
+        yield from _clipping_notes(sounds)
+        yield from _duplicate_notes(
+            sounds, "both picked the same blocks; consider other values of z"
+        )
+        return
     yield from _length_notes(clips)
     levelled = {
         item: [s for s in same if s.system not in unlevelled and not isnan(s.audio.loudness)]
         for item, same in clips.items()
     }
-    kinds = [block_kind(block) for block in study.blocks]
     captioned = any(kind.captioned or kind.transcribed for kind in kinds)
     yield from _loudness_notes({item: same for item, same in levelled.items() if same}, captioned)
     yield from _anchor_notes(anchors, [sound for same in levelled.values() for sound in same])
@@ -405,7 +413,9 @@ def _clipping_notes(sounds: SoundSequence) -> Iterator[str]:
         )
 
 
-def _duplicate_notes(sounds: SoundSequence) -> Iterator[str]:
+def _duplicate_notes(
+    sounds: SoundSequence, remedy: str = "was a file copied to the wrong folder?"
+) -> Iterator[str]:
     """Yield notes on identical audio: a note per group of systems, and one on all clips."""
     same_audio: dict[str, list[StudySound]] = {}
     for sound in sounds:
@@ -425,7 +435,7 @@ def _duplicate_notes(sounds: SoundSequence) -> Iterator[str]:
         count = sum(sound.system == group[0] for sound in sounds)
         yield (
             f"identical audio: {join_names(group)} in {len(items):,} of {_count(count, 'clip')} "
-            f"({_list_examples(items)}) — was a file copied to the wrong folder?"
+            f"({_list_examples(items)}) — {remedy}"
         )
     if systems_of:
         groups = [

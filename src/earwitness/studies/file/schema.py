@@ -187,7 +187,10 @@ class QualityKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     repeats: Annotated[
         float,
         number_range(0, 0.5),
-        Meta(description="share of the trials of a session that are presented again later in it"),
+        Meta(
+            description="share of the trials of a session that are presented again later in it; if "
+            "each session has one trial, in further sessions at the end"
+        ),
     ] = 0
     ineligible_code: Annotated[
         str, Meta(description="code shown to people who may not take part")

@@ -17,7 +17,7 @@ from typing import Any
 from earwitness.core import Answer, Key, Rating
 from earwitness.errors import BadAnswer, EarwitnessWarning, InputError, Problem, UsageError
 from earwitness.studies.answers import AnswerLines, AnswersFile
-from earwitness.studies.design.plan import scale_orders
+from earwitness.studies.design.plan import count_further_sessions, scale_orders
 from earwitness.studies.design.report import study_design
 from earwitness.studies.pages import (
     ANCHOR_PAGES,
@@ -305,7 +305,8 @@ class _AnsweredPages:
     def _session_blocks(self) -> list[tuple[int, int]]:
         """Block of each session, and position of the session in the block."""
         blocks = enumerate(self.study.blocks)
-        return [(number, place) for number, block in blocks for place in range(block.sessions)]
+        own = [(number, place) for number, block in blocks for place in range(block.sessions)]
+        return own + own[: count_further_sessions(self.study)]
 
     @cached_property
     def _against(self) -> list[dict[frozenset[str], str]]:

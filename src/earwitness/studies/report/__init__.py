@@ -78,7 +78,11 @@ def results_report(results: Results) -> Report:
 
 def _terminal_hint(sections: Sequence[Section]) -> str:
     """Return the titles of the sections that the terminal does not show."""
-    titles = [s.title[0].lower() + s.title[1:] for s in sections if s.place != "everywhere"]
+    titles = [
+        s.title if s.title[1].isupper() else s.title[0].lower() + s.title[1:]  # TC/SD stays
+        for s in sections
+        if s.place != "everywhere"
+    ]
     return f"also in -o report.html and --folder: {', '.join(titles)}" if titles else ""
 
 

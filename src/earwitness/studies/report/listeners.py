@@ -9,7 +9,12 @@ from earwitness.core import Value
 from earwitness.report.numbers import number, value_title
 from earwitness.report.parts import Panel, Panels, Section, Table
 from earwitness.report.sentences import join_names
-from earwitness.studies.report.wording import TableContent, count_text, yes_or_no
+from earwitness.studies.report.wording import (
+    TableContent,
+    count_text,
+    deviation_label,
+    yes_or_no,
+)
 from earwitness.studies.results import ListenerFigures, Results, ScaleResults, Who
 
 # --- Panels and figures of listeners -------------------------------------------------------------
@@ -20,7 +25,6 @@ LISTENER_COLUMNS = (
     *("usual", "run", "alike"),
 )
 LISTENER_LABELS = {
-    "sd": "SD",
     "rmse": "RMSE",
     "usual": "most frequent value",
     "run": "longest run",
@@ -139,8 +143,9 @@ def _figure_table(results: Results, scale: ScaleResults) -> Table:
         )
         for listener in scale.listeners
     )
-    labels = (LISTENER_LABELS.get(name, name) for name in LISTENER_COLUMNS)
-    header = ("listener", "status", *labels)
+    labels = LISTENER_LABELS | {"sd": deviation_label(scale.value)}
+    columns = (labels.get(name, name) for name in LISTENER_COLUMNS)
+    header = ("listener", "status", *columns)
     return Table(f"{value_title(value)}: listeners", header, rows, names=2)
 
 

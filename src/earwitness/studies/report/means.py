@@ -24,6 +24,7 @@ from earwitness.studies.report.wording import (
     TableContent,
     any_defined,
     count_text,
+    deviation_label,
     estimate_cells,
     has_named_shares,
     interval_method,
@@ -116,7 +117,8 @@ def _mean_table(scale: ScaleResults) -> Table:
     words = share_words(scale.value)
     has_other_order = differs_in_order(scale)
     counts = ("votes", "listeners", "items") if any(r.listeners for r in all_means) else ("items",)
-    header = ("system", "mean", *(["mean of votes"] if has_other_order else []), "SD")
+    header = ("system", "mean", *(["mean of votes"] if has_other_order else []))
+    header += (deviation_label(scale.value),)
     header += (*counts, *(words[n] for n in shares))
     rows = tuple(
         (

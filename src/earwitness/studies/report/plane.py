@@ -105,7 +105,8 @@ def _plane_note(results: Results, plane: PlaneResults) -> str:
     )
     return (
         f"Ellipses are joint {level_percent(results)} confidence regions (Hotelling's T²), which "
-        f"generalize to {scope}; they are undefined with fewer than three listeners. Dashed: "
+        f"generalize to {scope}; they are undefined with fewer than three listeners, and "
+        "very wide with three or four. Dashed: "
         f"maxima of the scales. {CORRELATION_NOTE}{methods}"
     )
 
@@ -122,7 +123,7 @@ def _mean_plane(results: Results, plane: PlaneResults) -> Plane:
     )
     header = ("system", "TC", "SD", "half axes, angle", "listeners")
     series = tuple(
-        PlaneSeries(name, (PlanePoint("", place.tc, place.sd, place.ellipse.outline()),))
+        PlaneSeries(name, (PlanePoint(name, place.tc, place.sd, place.ellipse.outline()),))
         for name, place in plane.systems.items()
     )
     return Plane(title, up, across, series, Table(title, header, rows), _plane_maximum(results))

@@ -208,3 +208,12 @@ def yes_or_no(value: bool) -> str:
 def fill_rows(rows: list[Row], width: int) -> list[Row]:
     """Pad rows with empty cells to the same width."""
     return [row + [""] * (width - len(row)) for row in rows]
+
+
+def deviation_label(value: Value) -> str:
+    """Return the heading of standard deviations; SD is also a scale of skims.
+
+    >>> deviation_label(Value("TC", "high", 0, 1, ""))
+    'standard deviation'
+    """
+    return "standard deviation" if value.name in ("TC", "SD") else "SD"

@@ -13,7 +13,14 @@ from earwitness.errors import BadAnswer, InputError, Problem, UsageError, neares
 from earwitness.studies.answers import WORKBOOK_META_KEY, answer_line
 from earwitness.studies.pages import presented_trial
 from earwitness.studies.ratings.from_answers import StudySource
-from earwitness.studies.sheets.layout import PlaneSheet, plane_design, plane_sheets, study_code
+from earwitness.studies.sheets.layout import (
+    PAGE_PREFIX,
+    STUDY_PREFIX,
+    PlaneSheet,
+    plane_design,
+    plane_sheets,
+    study_code,
+)
 from earwitness.studies.sheets.read import SheetRow, read_sheet_rows
 from earwitness.studies.study import Design, Study
 from earwitness.studies.trials import trial_kind
@@ -103,9 +110,9 @@ def study_enter(
     """
     if replace and db is None:
         raise UsageError("replace requires a database — set db")
-    design, problems = plane_design(study), list[Problem]()
-    rows = [row for file in files for row in read_sheet_rows(Path(file), problems)]
-    entered = _Matching(design, problems).match(rows)
+    design, problems, notes = plane_design(study), list[Problem](), list[str]()
+    rows = [row for file in files for row in read_sheet_rows(Path(file), problems, notes)]
+    entered = _Matching(design, problems, notes).match(rows)
     if problems:
         raise InputError(problems, done=IMPORT_DONE_WORD)
     if db is None:
@@ -124,11 +131,13 @@ def study_enter(
 
 @dataclass
 class _Matching:
-    """Matches rows to pages; collects problems."""
+    """Matches rows to pages; collects problems and notes."""
 
     design: Design
     problems: list[Problem]
+    notes: list[str]
     sheets: dict[tuple[int, str], PlaneSheet] = field(default_factory=dict)
+    refused: set[tuple[str, str]] = field(default_factory=set)
 
     def match(self, rows: Sequence[SheetRow]) -> PaperAnswers:
         """Return the answers of all rows."""
@@ -136,35 +145,59 @@ class _Matching:
         self.sheets = {(one.listener, one.page): one for one in plane_sheets(self.design)}
         values: dict[PlaneSheet, dict[str, Any]] = {}
         first: dict[PlaneSheet, SheetRow] = {}
+        files: dict[PlaneSheet, dict[str, None]] = {}
         for row in rows:
-            if not (row.tc or row.sd or row.comment):
+            if not row.has_values:
                 continue
             sheet = self._find_sheet(row)
             if sheet is not None:
                 first.setdefault(sheet, row)
+                files.setdefault(sheet, {})[row.source] = None
                 self._add_values(row, sheet, values.setdefault(sheet, {}))
         pages = []
         for sheet in self.sheets.values():
             if sheet in values and self._is_valid(sheet, values[sheet], first[sheet]):
-                pages.append(self._paper_page(sheet, values[sheet], first[sheet]))
+                pages.append(self._paper_page(sheet, values[sheet], first[sheet], [*files[sheet]]))
+        self.notes += [
+            f"listener {sheet.listener}, {sheet.trial.item}: values come from {' and '.join(own)}"
+            for sheet, own in files.items()
+            if len(own) > 1
+        ]
         listeners = sorted({sheet.listener for sheet in values})
-        notes = [
+        self.notes += [
             f"listener {listener}: {left:,} of {total:,} planes are empty and left unchanged"
             for listener in listeners
             for total in [sum(one.listener == listener for one in self.sheets.values())]
             if (left := total - sum(one.listener == listener for one in values))
         ]
         sources = {sheet.listener: row.source for sheet, row in first.items()}
-        return PaperAnswers(study, tuple(pages), sources, tuple(notes))
+        return PaperAnswers(study, tuple(pages), sources, tuple(self.notes))
 
     def _tell(self, row: SheetRow, name: str, message: str, remedy: str = "") -> None:
-        self.problems.append(Problem(row.source, row.line, name, message, remedy))
+        self.problems.append(Problem(*row.place, name, message, remedy))
+
+    def _tell_study(self, row: SheetRow) -> None:
+        """Report a wrong study, once per file and study."""
+        if (row.source, row.study) in self.refused:
+            return
+        self.refused.add((row.source, row.study))
+        if row.study:
+            message = "belongs to another study, or to another version of it"
+            self._tell(row, "study", message, "use the sheets that were written for this study")
+        else:
+            self._tell(row, "study", "is empty", "copy it from other rows of the table")
+
+    def _tell_recording(self, row: SheetRow, item: str) -> None:
+        """Report numbers of another recording, once per page of a PDF file."""
+        if (row.place[0], row.recording) not in self.refused:
+            self.refused.add((row.place[0], row.recording))
+            message = f'has numbers of recording "{row.recording}" on the sheet of "{item}"'
+            self._tell(row, "", message, "move them to the right sheet, or type numbers only")
 
     def _find_sheet(self, row: SheetRow) -> PlaneSheet | None:
         """Return the sheet of a row; None, and a problem, if it is not one of this study."""
-        if row.code and row.code != study_code(self.design.study):
-            message = "belongs to another study, or to another version of it"
-            self._tell(row, "", message, "use the sheets that were printed for this study")
+        if row.study.removeprefix(STUDY_PREFIX) != study_code(self.design.study):
+            self._tell_study(row)
             return None
         listeners = {listener for listener, _ in self.sheets}
         if not row.listener.isdecimal() or int(row.listener) not in listeners:
@@ -173,12 +206,14 @@ class _Matching:
             return None
         own = [one for one in self.sheets.values() if one.listener == int(row.listener)]
         if row.page:
-            own = [one for one in own if one.page == row.page]
+            own = [one for one in own if one.page == row.page.removeprefix(PAGE_PREFIX)]
             if not own:
                 self._tell(row, "page", f'unknown page "{row.page}"')
                 return None
-        fitting = [one for one in own if row.recording in ("", one.trial.item)]
-        if not fitting:
+        fitting = [one for one in own if _is_recording(row, one.trial.item)]
+        if not fitting and row.is_drawn:
+            self._tell_recording(row, own[0].trial.item)
+        elif not fitting:
             remedy = nearest(row.recording, {one.trial.item for one in own})
             self._tell(row, "recording", f'unknown recording "{row.recording}"', remedy)
         elif len(fitting) > 1:
@@ -189,7 +224,7 @@ class _Matching:
     def _add_values(self, row: SheetRow, sheet: PlaneSheet, values: dict[str, Any]) -> None:
         count = len(sheet.trial.systems)
         if not row.skim and not (row.tc or row.sd):
-            values[PLANE_COMMENT] = row.comment
+            self._add_comment(row, sheet, values, PLANE_COMMENT)
             return
         if not row.skim.isdecimal() or not 1 <= int(row.skim) <= count:
             self._tell(row, "skim", f'must be a number from 1 to {count}, got "{row.skim}"')
@@ -204,7 +239,15 @@ class _Matching:
                 message = f"skim {row.skim} of {sheet.trial.item} has two places"
                 self._tell(row, scale.name.lower(), message, "keep one of them")
         if row.comment:
-            values[f"{PLANE_COMMENT}_{int(row.skim)}"] = row.comment
+            self._add_comment(row, sheet, values, f"{PLANE_COMMENT}_{int(row.skim)}")
+
+    def _add_comment(
+        self, row: SheetRow, sheet: PlaneSheet, values: dict[str, Any], name: str
+    ) -> None:
+        if values.setdefault(name, row.comment) != row.comment:
+            skim = f"skim {row.skim} of " if row.skim else ""
+            message = f"{skim}{sheet.trial.item} has two comments"
+            self._tell(row, "comment", message, "write them into one row")
 
     def _number(self, row: SheetRow, name: str, text: str) -> float | None:
         try:
@@ -212,9 +255,10 @@ class _Matching:
         except ValueError:
             self._tell(row, name.lower(), f'must be a number from 0 to 1, got "{text}"')
             return None
-        tolerance = EDGE_TOLERANCE if row.code else 0.0  # drawn marks are not exact
+        tolerance = EDGE_TOLERANCE if row.is_drawn else 0.0  # drawn marks are not exact
         if not -tolerance <= value <= 1 + tolerance:
-            self._tell(row, name.lower(), f"must be from 0 to 1, got {value:g}")
+            which = f"{name.lower()} of skim {row.skim}" if row.is_drawn else name.lower()
+            self._tell(row, which, f"must be from 0 to 1, got {value:g}")
             return None
         return round(min(1.0, max(0.0, value)), 3)
 
@@ -236,15 +280,24 @@ class _Matching:
             return False
         return True
 
-    def _paper_page(self, sheet: PlaneSheet, values: dict[str, Any], row: SheetRow) -> PaperPage:
+    def _paper_page(
+        self, sheet: PlaneSheet, values: dict[str, Any], row: SheetRow, files: Sequence[str]
+    ) -> PaperPage:
         answer = Answer(
             *(self.design.study.digest, sheet.listener, sheet.page, dict(sorted(values.items()))),
             *(presented_trial(sheet.trial), "", __version__),
         )
-        path = Path(row.source)
-        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-        meta = {WORKBOOK_META_KEY: [{"name": path.name, "sha256": sha256}]}
-        return PaperPage(answer, sheet.trial.item, row.source, row.line, meta)
+        sources = [
+            {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+            for path in map(Path, files)
+        ]
+        meta = {WORKBOOK_META_KEY: sources}
+        return PaperPage(answer, sheet.trial.item, *row.place, meta)
+
+
+def _is_recording(row: SheetRow, item: str) -> bool:
+    """Return whether a row may belong to a recording; marks name recordings in capitals."""
+    return row.recording in ("", item, item.upper() if row.is_drawn else item)
 
 
 def position_records(answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import textwrap
+import warnings
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from io import TextIOWrapper
@@ -10,21 +13,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from earwitness.core import StrPath
-from earwitness.errors import MissingExtra, UsageError
+from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError
 from earwitness.io.atomic import AtomicFile, AtomicFolder
 from earwitness.report.result import csv_table
 from earwitness.studies.ratings.from_answers import StudySource
 from earwitness.studies.sheets.layout import (
     AXIS_END,
+    CODE_FONT,
+    CODE_SIZE,
+    COMMENTS_TOP,
+    MARGIN,
+    NUMBERS_TOP,
+    PAGE_PREFIX,
     PAGE_WIDTH,
-    PLANE_SIDE,
-    PLANE_TOP,
     SHEET_COLUMNS,
+    STUDY_PREFIX,
     PlaneSheet,
-    footer_text,
+    code_line,
+    code_starts,
     place_of,
     plane_design,
     plane_sheets,
+    study_code,
 )
 from earwitness.studies.study import Study
 from earwitness.studies.wording import Wording, wording
@@ -32,12 +42,12 @@ from earwitness.studies.wording import Wording, wording
 if TYPE_CHECKING:
     from fpdf import FPDF
 
-MARGIN = 50.0
 TICKS = (0, 0.25, 0.5, 0.75, 1)
 NUMBER_SIDE = 28.0  # of the squares to cut out
-COMMENT_LINES, LINE_GAP = 8, 22.0
-# characters of texts that the fonts of all PDF readers lack
-PLAIN_CHARACTERS = str.maketrans({"–": "-", "—": "-", "’": "'", "“": '"', "”": '"', "…": "..."})
+COMMENT_LINES, LINE_GAP = 8, 23.0
+PARAGRAPH_GAP = 9.0
+FONT_ENCODING = "windows-1252"  # of the fonts that all PDF readers have
+SIMILAR_CHARACTERS = str.maketrans({"\u202f": "\xa0", "\u2011": "-", "\u2212": "\u2013"})
 
 
 def study_sheets(
@@ -59,7 +69,8 @@ def study_sheets(
     table
         Path of a CSV file in which the values of the sheets can be typed.
     sounds
-        Path of a new folder for copies of the skims, by listener, recording and number.
+        Path of a new folder for copies of the skims, by listener, recording and number. If a
+        listener evaluates a recording again, its folders are named by session, too.
     listener
         Number of one listener; by default all.
 
@@ -84,6 +95,7 @@ def study_sheets(
             f"{max(numbers)}"
         )
     content = _sheets_pdf(design.study, sheets)
+    _warn_of_unprinted(design.study, sheets)
     if sounds is not None:
         folder = Path() if isinstance(study, Study) else Path(study).parent
         _copy_sounds(design.study, sheets, folder, Path(sounds))
@@ -91,24 +103,40 @@ def study_sheets(
         cast(TextIOWrapper, file).buffer.write(content)
     if table is not None:
         with AtomicFile(Path(table)) as file:
-            file.write(_entry_table(sheets))
+            file.write(_entry_table(design.study, sheets))
     return len(sheets)
 
 
 def _copy_sounds(study: Study, sheets: Sequence[PlaneSheet], folder: Path, target: Path) -> None:
     with AtomicFolder(target) as place:
-        for sheet in sheets:
-            own = place / f"listener-{sheet.listener}" / sheet.trial.item
-            own.mkdir(parents=True, exist_ok=True)
+        for sheet, name in _sound_folders(sheets).items():
+            own = place / f"listener-{sheet.listener}" / name
+            own.mkdir(parents=True)
             for number, system in enumerate(sheet.trial.systems, 1):
                 path = folder / study.file(sheet.trial.item, system)
                 shutil.copyfile(path, own / f"{number}{path.suffix}")
 
 
-def _entry_table(sheets: Sequence[PlaneSheet]) -> str:
+def _sound_folders(sheets: Sequence[PlaneSheet]) -> dict[PlaneSheet, str]:
+    """Return the folders for skims: recordings, with the session if there are several sheets."""
+    recordings = Counter((one.listener, one.trial.item) for one in sheets)
+    sessions = Counter((one.listener, one.trial.item, one.session) for one in sheets)
+    folders = {}
+    for sheet in sheets:
+        name = sheet.trial.item
+        if sessions[sheet.listener, name, sheet.session] > 1:
+            name += f"-page-{sheet.page}"
+        elif recordings[sheet.listener, name] > 1:
+            name += f"-session-{sheet.session}"
+        folders[sheet] = name
+    return folders
+
+
+def _entry_table(study: Study, sheets: Sequence[PlaneSheet]) -> str:
     """Return a CSV table with a row per skim, and one for a comment on the whole plane."""
+    code = STUDY_PREFIX + study_code(study)
     rows = [
-        [sheet.listener, sheet.page, sheet.trial.item, number, "", "", ""]
+        [code, sheet.listener, PAGE_PREFIX + sheet.page, sheet.trial.item, number, "", "", ""]
         for sheet in sheets
         for number in (*range(1, len(sheet.trial.systems) + 1), "")
     ]
@@ -124,55 +152,82 @@ def _sheets_pdf(study: Study, sheets: Sequence[PlaneSheet]) -> bytes:
     except ModuleNotFoundError:
         raise MissingExtra("fpdf2", "pdf", "printing sheets") from None
     pdf = FPDF(unit="pt", format="A4")
+    pdf.core_fonts_encoding = FONT_ENCODING
     pdf.set_creation_date(datetime(2000, 1, 1, tzinfo=UTC))  # the same study gives the same file
-    pdf.set_auto_page_break(False)
     pdf.set_margin(MARGIN)
     pdf.set_title(_plain_text(study.title))
     words = wording(study.language, study.wordings)
-    _instruction_page(pdf, study, words)
-    for sheet in sheets:
-        _plane_page(pdf, study, sheet, words)
+    pdf.set_auto_page_break(True, MARGIN)
+    _instruction_pages(pdf, study, words)
+    pdf.set_auto_page_break(False)
+    for sheet, folder in _sound_folders(sheets).items():
+        _plane_page(pdf, study, sheet, folder, words)
     return bytes(pdf.output())
 
 
 def _plain_text(text: str) -> str:
-    """Return a text in the characters that the fonts of all PDF readers have (Latin-1)."""
-    return text.translate(PLAIN_CHARACTERS).encode("latin-1", "replace").decode("latin-1")
+    """Return a text in the characters that can be printed; others are question marks."""
+    return text.translate(SIMILAR_CHARACTERS).encode(FONT_ENCODING, "replace").decode(FONT_ENCODING)
 
 
-def _instruction_page(pdf: FPDF, study: Study, words: Wording) -> None:
+def _warn_of_unprinted(study: Study, sheets: Sequence[PlaneSheet]) -> None:
+    for text in dict.fromkeys(
+        [study.title, study.instructions, *(one.trial.item for one in sheets)]
+    ):
+        if _plain_text(text).count("?") > text.count("?"):
+            shown = textwrap.shorten(text, 40)
+            message = f'"{shown}" has characters that cannot be printed; the sheets show ? instead'
+            warnings.warn(EarwitnessWarning(message), stacklevel=3)
+
+
+def _instruction_pages(pdf: FPDF, study: Study, words: Wording) -> None:
     pdf.add_page()
     pdf.set_font("Helvetica", "B", 18)
     _write_text(pdf, study.title, 24)
     pdf.set_font("Helvetica", "", 11)
     for text in (study.instructions, words.page("plane_told"), words.page("sheet_told")):
-        if text:
-            pdf.ln(10)
-            _write_text(pdf, text, 15)
+        for paragraph in filter(None, map(str.strip, text.split("\n\n"))):
+            pdf.ln(PARAGRAPH_GAP)
+            _write_text(pdf, paragraph, 15)
 
 
 def _write_text(pdf: FPDF, text: str, height: float) -> None:
     pdf.multi_cell(0, height, _plain_text(text), align="L", new_x="LMARGIN", new_y="NEXT")
 
 
-def _plane_page(pdf: FPDF, study: Study, sheet: PlaneSheet, words: Wording) -> None:
+def _plane_page(pdf: FPDF, study: Study, sheet: PlaneSheet, folder: str, words: Wording) -> None:
     pdf.add_page()
     pdf.set_font("Helvetica", "B", 14)
-    head = words.page("sheet_head", listener=sheet.listener, recording=sheet.trial.item)
-    pdf.text(MARGIN, 60, _plain_text(head))
+    names = {"listener": sheet.listener, "recording": sheet.trial.item}
+    head = words.page("sheet_head", **names)
+    if folder != sheet.trial.item:
+        more = {"session": sheet.session, "folder": folder}
+        head = words.page("sheet_head_repeated", **names, **more)
+    _print_fitting(pdf, 62, head)
     pdf.set_font("Helvetica", "", 10)
     _draw_axes(pdf, words)
-    top = PLANE_TOP + PLANE_SIDE + 60
-    pdf.text(MARGIN, top, _plain_text(words.page("sheet_numbers")))
-    _draw_numbers(pdf, len(sheet.trial.systems), top + 8)
-    top += NUMBER_SIDE + 40
-    pdf.text(MARGIN, top, _plain_text(words.page("sheet_comments")))
+    _print_fitting(pdf, NUMBERS_TOP, words.page("sheet_numbers"))
+    _draw_numbers(pdf, len(sheet.trial.systems), NUMBERS_TOP + 8)
+    pdf.set_font("Helvetica", "", 10)
+    _print_fitting(pdf, COMMENTS_TOP, words.page("sheet_comments"))
     pdf.set_draw_color(170)
     for line in range(1, COMMENT_LINES + 1):
-        pdf.line(MARGIN, top + line * LINE_GAP, PAGE_WIDTH - MARGIN, top + line * LINE_GAP)
+        y = COMMENTS_TOP + line * LINE_GAP
+        pdf.line(MARGIN, y, PAGE_WIDTH - MARGIN, y)
     pdf.set_draw_color(0)
-    pdf.set_font("Courier", "", 8)
-    pdf.text(MARGIN, 825, footer_text(study, sheet))
+    pdf.set_font(CODE_FONT, "", CODE_SIZE)
+    code = code_line(study, sheet)
+    for x, y in code_starts(code):
+        pdf.text(x, y, code)
+
+
+def _print_fitting(pdf: FPDF, y: float, text: str) -> None:
+    """Print a line between the margins, in smaller letters if it is too long."""
+    shown, size = _plain_text(text), pdf.font_size_pt
+    width = pdf.get_string_width(shown)
+    pdf.set_font_size(size * min(1.0, (PAGE_WIDTH - 2 * MARGIN) / max(width, 1.0)))
+    pdf.text(MARGIN, y, shown)
+    pdf.set_font_size(size)
 
 
 def _draw_axes(pdf: FPDF, words: Wording) -> None:
@@ -199,14 +254,18 @@ def _draw_axes(pdf: FPDF, words: Wording) -> None:
 
 
 def _draw_numbers(pdf: FPDF, count: int, top: float) -> None:
-    """Draw the numbers in squares with dashed edges."""
+    """Draw the numbers in squares; dashed lines show where to cut."""
     side = min(NUMBER_SIDE, (PAGE_WIDTH - 2 * MARGIN) / count)
-    pdf.set_font("Helvetica", "B", 12)
+    right = MARGIN + count * side
+    pdf.set_font("Helvetica", "B", 12 * side / NUMBER_SIDE)
     pdf.set_dash_pattern(dash=2, gap=2)
+    for y in (top, top + side):
+        pdf.line(MARGIN, y, right, y)
+    for index in range(count + 1):
+        x = MARGIN + index * side
+        pdf.line(x, top, x, top + side)
+    pdf.set_dash_pattern()
     for index in range(count):
-        pdf.rect(MARGIN + index * side, top, side, side)
         label = str(index + 1)
         x = MARGIN + (index + 0.5) * side - pdf.get_string_width(label) / 2
-        pdf.text(x, top + side / 2 + 4, label)
-    pdf.set_dash_pattern()
-    pdf.set_font("Helvetica", "", 10)
+        pdf.text(x, top + side / 2 + 4 * side / NUMBER_SIDE, label)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from earwitness.core import Key, Rating
 from earwitness.errors import BadAnswer, UsageError
-from earwitness.studies.design.orders import PanelHistory, listener_order
+from earwitness.studies.design.orders import PanelHistory, listener_order, rotated_order
 from earwitness.studies.population import Person
-from earwitness.studies.study import Question, Scale, SpokenText, Trial
+from earwitness.studies.study import REPEAT_ROLE, Question, Scale, SpokenText, Trial
 from earwitness.studies.wording import Wording
 
 Sound = Callable[[str, str, int], str]  # blind address of an item and system at a position
@@ -67,6 +67,7 @@ class TrialKind(ABC):
     letters: ClassVar[str] = LETTERS  # labels of several sounds
     unknown: ClassVar[bool] = False  # one of the sounds is repeated as X
     drawn: ClassVar[bool] = False  # whether presentation orders are drawn at random
+    rotated: ClassVar[bool] = False  # one trial per item, whose positions rotate over listeners
     derived: ClassVar[tuple[str, ...]] = ()  # scales computed from others
     captioned: ClassVar[bool] = False  # systems are captions of one sound
     transcribed: ClassVar[bool] = False  # items have transcripts, and at most one sound
@@ -190,7 +191,10 @@ class TrialKind(ABC):
             Index of the block.
         """
         treatments, pool = self.treatments(systems, reference), pool or PanelHistory()
-        order = listener_order(items, treatments, sessions, rng, pool)
+        if self.rotated:
+            order = rotated_order(items, treatments[0], sessions, pool)
+        else:
+            order = listener_order(items, treatments, sessions, rng, pool)
         asked = asked or (self.scale_orders[0],) * sessions
         ways = {treatment: self._deal_ways(treatment, items, pool) for treatment in treatments}
         return [
@@ -257,6 +261,11 @@ class TrialKind(ABC):
         """Return what the feedback page of a practice trial has in addition to its rows."""
         del trial, words
         return {}
+
+    def repeat_trial(self, trial: Trial, rng: np.random.Generator) -> Trial:
+        """Return a trial as it is presented again; by default the same."""
+        del rng
+        return replace(trial, role=REPEAT_ROLE)
 
     def practice_trials(self, trials: Sequence[Trial]) -> list[Trial]:
         """Return the practice trials, given those of practice clips; by default the same."""

@@ -173,6 +173,8 @@ class BS1116(SliderPage):
 
     The sound taken for the reference is rated 5.0. The results are both ratings and the subjective
     difference grade (SDG): the rating of the system minus the rating of the hidden reference.
+    The hidden reference is rated in every trial, so each of its votes in the analysis of both
+    ratings is the mean of one listener's ratings of one clip.
 
     The page is that of [mushra](mushra.md), with the sounds A (the reference), B and C. It can only
     be saved if B or C is rated 5.0.

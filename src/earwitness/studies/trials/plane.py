@@ -10,6 +10,7 @@ import numpy as np
 
 from earwitness.core import Rating
 from earwitness.errors import UsageError
+from earwitness.studies.design.orders import williams_row
 from earwitness.studies.population import Person
 from earwitness.studies.study import EligibleAnswers, Question, Scale, Trial
 from earwitness.studies.trials.base import (
@@ -29,11 +30,16 @@ from earwitness.studies.wording import Wording
 
 PLANE_SCALES = tuple(Scale(name, 1, 0, 0.001, slider=True) for name in ("TC", "SD"))
 PLANE_COMMENT, SOURCES_NOTE, HOUR_NOTE = "comment", "sources", "hour"
+# texts of pages with one scale
+PAGE_TEXTS: Mapping[tuple[str, ...], str] = {("TC",): "plane_tc", ("SD",): "plane_sd"}
 MAX_HOURS = 24
 MAX_NOTE_CHARACTERS = 2000
 EXAMPLE_KEYS = ("sound", "TC", "SD", "reason")
 EXPLORE_HELP = {"help": "suggested time to browse the recording before placing, in minutes"}
-HOURS_HELP = {"help": f"number of equal parts of the recording with a note each, 0 to {MAX_HOURS}"}
+HOURS_HELP = {
+    "help": f"number of equal parts of each recording with a note each, 0 to {MAX_HOURS} "
+    "(null: one per hour)"
+}
 POINTS_HELP = {"help": "number of points to hear in each part"}
 POINT_SECONDS_HELP = {"help": "length of the excerpt at each point, in seconds"}
 EXAMPLES_HELP = {"help": "placed skims shown before the first trial: sound, TC, SD and reason"}
@@ -59,7 +65,7 @@ class PlaneKind(TrialKind):
     """
 
     explore_minutes: float = field(default=5.0, metadata=EXPLORE_HELP)
-    hours: int = field(default=24, metadata=HOURS_HELP)
+    hours: int | None = field(default=None, metadata=HOURS_HELP)
     points: int = field(default=5, metadata=POINTS_HELP)
     point_seconds: float = field(default=2.0, metadata=POINT_SECONDS_HELP)
     examples: tuple[Mapping[str, Any], ...] = field(default=(), metadata=EXAMPLES_HELP)
@@ -76,6 +82,7 @@ class PlaneKind(TrialKind):
     compared: ClassVar[str] = "set of skims"
     switching = True
     drawn = True
+    rotated = True
     renderer = "plane"
     references = (
         "Tailleur, Lagrange, Aumond and Tourre (2025), Audio Summaries: Expert Evaluation",
@@ -84,8 +91,10 @@ class PlaneKind(TrialKind):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_flag("check", self.check)
-        for name, value in {"hours": self.hours, "points": self.points}.items():
-            most = MAX_HOURS if name == "hours" else 60
+        counts = {"points": (self.points, 60)}
+        if self.hours is not None:
+            counts["hours"] = self.hours, MAX_HOURS
+        for name, (value, most) in counts.items():
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
                 raise UsageError(f"{name} must be a whole number from 0 to {most}, got {value!r}")
         for name, number in {
@@ -105,11 +114,21 @@ class PlaneKind(TrialKind):
 
     def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
         order, count = [treatment[i] for i in rng.permutation(len(treatment))], len(treatment)
-        # 0, 1, -1, 2, -2 …: with an even count, each system follows each other one equally often
-        steps = [(n + 1) // 2 if n % 2 else -(n // 2) for n in range(count)]
+        row = williams_row(count)
         return [
-            (tuple(order[(first + step) % count] for step in steps), 0) for first in range(count)
+            (tuple(order[(first + place) % count] for place in row), 0) for first in range(count)
         ]
+
+    def repeat_trial(self, trial: Trial, rng: np.random.Generator) -> Trial:
+        """Return the same skims with other numbers."""
+        again = super().repeat_trial(trial, rng)
+        count = len(trial.systems)
+        order, shift = rng.permutation(count), rng.integers(1, max(2, count))
+        systems = np.array(trial.systems, object)
+        # each system gets the number of another one
+        numbers = np.empty(count, np.int64)
+        numbers[order] = np.roll(order, shift)
+        return replace(again, systems=tuple(systems[numbers]))
 
     def practice_trials(self, trials: Sequence[Trial]) -> list[Trial]:
         """Return three trials per practice clip: TC only, SD only, and the plane."""
@@ -184,6 +203,8 @@ class PlaneKind(TrialKind):
     ) -> View:
         """Return the page as data: the skims, the axes, and how the recording is explored."""
         return super().view(trial, words, sound, reference, caption) | {
+            "text": words.page(PAGE_TEXTS.get(trial.scales, "plane_both")),
+            "keeps_draft": True,
             "axes": self._trial_axes(trial, words),
             "explore_minutes": self.explore_minutes,
             "hours": self.hours,
@@ -213,11 +234,19 @@ class PlaneKind(TrialKind):
             for question in super().questions(trial, words)
         ]
 
+    @property
+    def _max_hours(self) -> int:
+        return MAX_HOURS if self.hours is None else self.hours
+
     def note_names(self, trial: Trial) -> list[str]:
         """Return the names of the optional texts: comments and notes."""
         numbers = range(1, len(trial.systems) + 1)
         comments = [PLANE_COMMENT, *(f"{PLANE_COMMENT}_{number}" for number in numbers)]
-        return [*comments, SOURCES_NOTE, *(f"{HOUR_NOTE}_{hour}" for hour in range(self.hours))]
+        return [
+            *comments,
+            SOURCES_NOTE,
+            *(f"{HOUR_NOTE}_{hour}" for hour in range(self._max_hours)),
+        ]
 
     def _misfits(self, trial: Trial, values: Values) -> Iterator[tuple[str, str]]:
         """Yield invalid places and texts."""
@@ -241,7 +270,8 @@ class PlaneKind(TrialKind):
         }
 
     def load(self, systems: int) -> Load:
-        browsing = 60 * self.explore_minutes + self.hours * self.points * self.point_seconds
+        listening = self._max_hours * self.points * self.point_seconds
+        browsing = 60 * self.explore_minutes + listening
         how = f"{systems} skim{'s' * (systems != 1)}, each played once"
         return Load(1, systems, systems * len(PLANE_SCALES), how, browsing)
 

@@ -48,14 +48,21 @@ function field(question, n, values, keep) {
     if (now === "") delete values[question.name];
     else values[question.name] = now;
     wrong.textContent = "";
+    mark();
     keep();
   };
   const value = values[question.name];
   const { element, focus, problem } = question.answer === "choice" ? choice(question, id, value, set, wrong)
     : typed(question, id, value, set, wrong);
+  const mark = () => {
+    const control = element.querySelector(`#${id}`);
+    if (wrong.textContent) control?.setAttribute("aria-invalid", "true");
+    else control?.removeAttribute("aria-invalid");
+  };
   const check = () => {
     const missing = question.needed && !(question.name in values);
     wrong.textContent = problem() || (missing ? say("needed") : "");
+    mark();
     return wrong.textContent;
   };
   return { element, focus, check };

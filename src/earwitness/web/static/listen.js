@@ -210,7 +210,11 @@ class Flow {
     };
     const { sounds, events, volume } = this;
     /** @type {PageContext} */
-    const at = { answer, sounds, events, volume, state, left, draft: this.drafts.of(view.name, left),
+    const at = { answer, sounds, events, volume, state, left,
+      draft: this.drafts.of(view.name, left, view.keeps_draft ? view.draft ?? {} : undefined, () => {
+        this.notice = say("draft_changed");
+        this.go();
+      }),
       refused: this.refused === view.name, again: () => this.go() };
     if (view.sounds && volume.get() === null && typeof state.level === "number") await askLevel(state.level, at);
     const found = resolved(view, link);

@@ -182,7 +182,8 @@ export function askToWithdraw(act) {
     really.disabled = true;
     try {
       await act();
-      box.close();
+      box.close(); // which returns the focus to a button that is gone
+      /** @type {HTMLElement | null} */ (document.querySelector("main h1"))?.focus();
     } catch {
       said.textContent = say("withdraw_failed");
       really.disabled = false;

@@ -10,6 +10,7 @@ import { commentField } from "./trial.js";
 
 const LOOK = 100; // milliseconds
 const KEEP = 5; // seconds after which the time spent is stored
+const MAX_HOURS = 24; // as in the trial kind
 const STEPS = /** @type {const} */ (["explore", "hours", "place"]);
 
 /** @param {number} seconds */
@@ -21,26 +22,28 @@ export class PlaneSteps {
   /** @param {PlaneView} view
    * @param {PlaneDraft} draft
    * @param {Navigator} navigator
-   * @param {() => unknown} keep stores the draft
+   * @param {(own?: boolean) => unknown} keep stores the draft; `own` is false if the expert has changed nothing
+   * @param {(step: string) => unknown} opened called when a step is opened
    * @param {AbortSignal} left */
-  constructor(view, draft, navigator, keep, left) {
+  constructor(view, draft, navigator, keep, opened, left) {
     this.view = view;
     this.draft = draft;
     this.navigator = navigator;
     this.keep = keep;
+    this.opened = opened;
     this.timer = make("p", { class: "plane-timer", role: "timer" });
     this.hours = make("div", { class: "plane-hours" });
     this.notes = make("div", { class: "plane-notes" });
-    const names = STEPS.filter((name) => (name === "explore" ? "SD" in view.axes : name !== "hours" || ("TC" in view.axes && view.hours)));
-    this.tabs = names.map((name) => make("button", { type: "button", role: "tab", id: `plane-tab-${name}`,
+    const names = STEPS.filter((name) => (name === "explore" ? "SD" in view.axes : name !== "hours" || ("TC" in view.axes && view.hours !== 0)));
+    this.tabs = names.map((name, n) => make("button", { type: "button", role: "tab", id: `plane-tab-${name}`,
       "aria-controls": `plane-step-${name}`, click: () => this.open(name), keydown: (event) => this.#key(event, name) },
-    say(`plane_${name}`)));
+    `${n + 1}. ${say(`plane_${name}`)}`));
     this.panels = names.map((name) => make("div", { role: "tabpanel", class: "plane-step", id: `plane-step-${name}`,
       "aria-labelledby": `plane-tab-${name}` }, this.#content(name)));
     this.names = names;
-    this.element = make("div", { class: "plane-steps" },
-      make("div", { role: "tablist", "aria-label": say("plane_steps") }, this.tabs), this.panels);
-    this.open(names.includes(draft.step) ? draft.step : names[0]);
+    this.bar = make("div", { class: "plane-bar", role: "tablist", "aria-label": say("plane_steps") }, this.tabs);
+    this.element = make("div", { class: "plane-steps" }, this.panels);
+    this.open(names.includes(draft.step) ? draft.step : names[0], false);
     navigator.ready.then(() => navigator.info && this.#showHours());
     const timer = setInterval(() => this.#tick(), 1000);
     left.addEventListener("abort", () => (clearInterval(timer), (this.#sequence += 1)));
@@ -60,7 +63,7 @@ export class PlaneSteps {
   }
 
   /** @param {typeof STEPS[number]} name */
-  open(name) {
+  open(name, own = true) {
     this.draft.step = name;
     this.tabs.forEach((tab, n) => {
       const isOpen = this.names[n] === name;
@@ -69,7 +72,8 @@ export class PlaneSteps {
       this.panels[n].hidden = !isOpen;
     });
     if (name === "place") this.#showNotes();
-    this.keep();
+    this.opened(name);
+    this.keep(own);
   }
 
   /** @param {KeyboardEvent} event
@@ -96,13 +100,18 @@ export class PlaneSteps {
     if (draft.step === "explore" && !document.hidden) draft.explored += seconds;
     this.timer.textContent = say("plane_timer", { time: clock(draft.explored) });
     this.timer.classList.toggle("good", draft.explored >= 60 * this.view.explore_minutes);
-    if (seconds && draft.step === "explore" && draft.explored % KEEP === 0) this.keep();
+    if (seconds && draft.step === "explore" && draft.explored % KEEP === 0) this.keep(false);
+  }
+
+  /** Number of parts of the recording: as the study has it, or one per hour. */
+  get #count() {
+    return this.view.hours ?? Math.min(MAX_HOURS, Math.max(1, Math.round(this.navigator.info.seconds / 3600)));
   }
 
   /** Start and length of a part of the recording.
    * @param {number} hour */
   #part(hour) {
-    const length = this.navigator.info.seconds / this.view.hours;
+    const length = this.navigator.info.seconds / this.#count;
     return { start: hour * length, length };
   }
 
@@ -114,7 +123,7 @@ export class PlaneSteps {
   }
 
   #showHours() {
-    this.hours.replaceChildren(...Array.from({ length: this.view.hours }, (_, hour) => this.#hour(hour)));
+    this.hours.replaceChildren(...Array.from({ length: this.#count }, (_, hour) => this.#hour(hour)));
     this.#showNotes();
   }
 
@@ -160,7 +169,7 @@ export class PlaneSteps {
   #showNotes() {
     const { notes } = this.draft;
     const known = Boolean(this.navigator.info);
-    const hours = Array.from({ length: known ? this.view.hours : 0 }, (_, hour) => ({ hour, text: notes[`hour_${hour}`]?.trim() }))
+    const hours = Array.from({ length: known ? this.#count : 0 }, (_, hour) => ({ hour, text: notes[`hour_${hour}`]?.trim() }))
       .filter(({ text }) => text);
     this.notes.replaceChildren(
       make("div", {}, make("h3", {}, say("plane_your_sources")), make("p", {}, notes.sources?.trim() || "–")),

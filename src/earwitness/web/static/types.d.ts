@@ -49,6 +49,16 @@ export interface View {
   sounds?: SoundView[];
   recording?: RecordingView;
   progress?: [number: number, count: number];
+  /** Whether drafts are sent to the server, and the last one that it has. */
+  keeps_draft?: boolean;
+  draft?: ServerDraft;
+}
+
+/** A draft as a browser has sent it, and how often drafts were saved. */
+export interface ServerDraft {
+  author?: string;
+  draft?: object;
+  revision?: number;
 }
 
 /** The long recording of a trial, and how it is shown. */
@@ -208,7 +218,7 @@ export interface PlaneView extends TrialView {
   axes: Record<string, string>;
   explore_minutes: number;
   /** Number of parts of the recording that have a note. */
-  hours: number;
+  hours: number | null; // null: one per hour
   points: number;
   point_seconds: number;
   questions: SliderQuestion[];
@@ -249,6 +259,8 @@ export interface PageDraft {
   write(data: object): Promise<void>;
   /** The same without waiting for the disk. */
   type(data: object): Promise<void>;
+  /** The same for what the listener has not changed: it is not sent. */
+  mark(data: object): Promise<void>;
 }
 
 export interface Play {
@@ -373,7 +385,7 @@ export interface RecordingInfo {
   message: string;
   /** Seconds from the start that are indexed. */
   done: number;
-  checked?: number;
+  checked: number;
   tile_columns: number;
   frame_seconds: number;
   levels: number;
@@ -400,6 +412,7 @@ export interface Label {
   seconds: number;
   text: string;
   overlay: number;
+  lane: number;
 }
 
 export interface Display {

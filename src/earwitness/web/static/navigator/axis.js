@@ -125,12 +125,14 @@ export class Clock {
   }
 
   /** The time that a person means by "6:12", "06:12:30.5" or seconds with a unit ("90 s"), also after a
-   * date ("2025-07-23 06:12"). Of several days, the one nearest to `near` counts. Null if it is no time of
+   * date ("2025-07-23 06:12", "23.7.2025 06:12"). Of several days, the one nearest to `near` counts. Null if it is no time of
    * the recording.
-   * @param {string} text
+   * @param {string} typed
    * @param {number} near
    * @returns {number | null} */
-  parse(text, near = 0) {
+  parse(typed, near = 0) {
+    const text = typed.replace(/^\s*(\d\d?)\.(\d\d?)\.(\d{4})\s/, (_, day, month, year) =>
+      `${year}-${padded(month)}-${padded(day)} `);
     const elapsed = /^\s*(\d+(?:[.,]\d+)?)\s*s\s*$/.exec(text);
     if (elapsed) return this.#within(Number(elapsed[1].replace(",", ".")));
     const found = /^\s*(?:(\d{4}-\d\d-\d\d)[ T]+)?(\d{1,3})[:h.](\d{1,2})(?:[:m.](\d{1,2}(?:[.,]\d+)?))?\s*$/.exec(text);

@@ -4,12 +4,13 @@ import { make } from "../dom.js";
 import { lengthText } from "./axis.js";
 import { PALETTE_NAMES, colourAt } from "./draw.js";
 import { OVERLAY_COLOURS } from "./stage.js";
-import { KEYS } from "./wording.js";
+import { GESTURES, KEYS } from "./wording.js";
 
 /** @import { Display, Label } from "../types.d.ts" */
 /** @import { Navigator } from "./navigator.js" */
 
-const MAX_LISTED = 400; // labels
+const MAX_LISTED = 1000; // labels
+const MIN_SEARCHED = 13; // labels for which there is a field to find one
 const QUIETEST = -40; // decibels, at the lower end of the volume
 const SPAN = { min: 20, max: 100 }; // decibels between the first and the last colour
 const GAIN = 40; // decibels up or down
@@ -66,12 +67,16 @@ export class Controls {
       make("div", { class: "nav-group nav-extra" }, this.#goTo(), this.#volume()));
     this.list = make("ol", { class: "nav-labels" });
     this.listNote = make("p", { class: "nav-note" });
+    /** @type {HTMLInputElement} */
+    this.wanted = make("input", { type: "search", class: "nav-field nav-find", "aria-label": text("labels_find"),
+      placeholder: text("labels_find"), input: () => this.showLabels() });
     const { notes } = navigator.info;
-    const keys = KEYS.map(([, name]) => make("div", {}, make("dt", {}, text(`${name}_keys`)), make("dd", {}, text(name))));
+    const isTouched = matchMedia("(pointer: coarse)").matches;
+    const keys = [...(isTouched ? GESTURES : []), ...KEYS].map(([, name]) => make("div", {}, make("dt", {}, text(`${name}_keys`)), make("dd", {}, text(name))));
     this.tabs = make("div", { class: "nav-tabs" });
     this.panels = make("div", { class: "nav-panels" });
     if (shown) this.#panel(text("display"), this.#settings());
-    this.labelsTab = this.#panel(text("labels", { count: 0 }), make("div", {}, this.listNote, this.list));
+    this.labelsTab = this.#panel(text("labels", { count: 0 }), make("div", {}, this.wanted, this.listNote, this.list));
     const listed = notes.map((note) => make("li", {}, note));
     if (notes.length) this.#panel(text("notes"), make("ul", { class: "nav-notes" }, listed));
     this.#panel(text("keys"), make("dl", { class: "nav-keys" }, keys));
@@ -133,11 +138,12 @@ export class Controls {
     const slider = make("input", { type: "range", min: QUIETEST, max: 0, step: 1, "aria-label": text("volume"),
       title: text("volume") });
     slider.value = String(this.navigator.volume);
-    const set = () => {
+    const say = () => slider.setAttribute("aria-valuetext", text("decibels", { count: slider.value }));
+    slider.addEventListener("input", () => {
       this.navigator.volume = Number(slider.value);
-      slider.setAttribute("aria-valuetext", text("decibels", { count: slider.value }));
-    };
-    slider.addEventListener("input", set);
+      say();
+    });
+    say();
     return make("label", { class: "nav-volume" }, icon("volume"), slider);
   }
 
@@ -149,7 +155,12 @@ export class Controls {
     /** @type {(() => void)[]} */
     this.refreshers = [];
     const legend = make("canvas", { class: "nav-legend", width: 128, height: 1, "aria-hidden": "true" });
-    this.refreshers.push(() => this.#paintLegend(legend));
+    const levels = make("b");
+    this.refreshers.push(() => {
+      this.#paintLegend(legend);
+      const [low, high] = this.#range.map((level) => String(Math.round(level - getGain())).replace("-", "−"));
+      levels.textContent = `${low} … ${text("decibels", { count: high })}`;
+    });
     const getGain = () => navigator.display.gain_db;
     return make("div", { class: "nav-settings" },
       this.#choice("view", ["levels", "colour"]),
@@ -158,15 +169,19 @@ export class Controls {
       this.#choice("palette", PALETTE_NAMES),
       this.#slider("gain", -GAIN, GAIN, getGain, (gain_db) => navigator.setDisplay({ gain_db })),
       this.#slider("span", SPAN.min, SPAN.max, () => this.#span, (span) => {
-        const high = (navigator.display.range_db ?? navigator.info.range_db)[1];
+        const [, high] = this.#range;
         navigator.setDisplay({ range_db: [high - span, high] });
       }),
-      legend,
+      make("div", { class: "nav-setting" }, levels, legend),
       make("button", { type: "button", class: "nav-button", click: () => navigator.setDisplay(null) }, text("reset")));
   }
 
+  get #range() {
+    return this.navigator.display.range_db ?? this.navigator.info.range_db;
+  }
+
   get #span() {
-    const [low, high] = this.navigator.display.range_db ?? this.navigator.info.range_db;
+    const [low, high] = this.#range;
     return Math.round(high - low);
   }
 
@@ -230,7 +245,7 @@ export class Controls {
     this.selection.disabled = !selection;
     this.position.textContent = clock.stamp(playhead ?? cursor, view.seconds);
     const { pointed, rangeText, selectionText } = this.navigator;
-    this.detail.textContent = selectionText || pointed || rangeText;
+    this.detail.textContent = pointed || selectionText || rangeText;
   }
 
   /** List the labels; if there are too many, those in view. */
@@ -240,9 +255,12 @@ export class Controls {
     this.legend.replaceChildren(...overlays.map(({ name }, n) => make("span", {}, this.#dot(n), name)));
     this.labelsTab.textContent = text("labels", { count: labels.length });
     if (this.labelsTab.getAttribute("aria-expanded") === "false") return;
-    const isLong = labels.length > MAX_LISTED;
-    const inView = labels.filter((one) => one.start < view.start + view.seconds && one.start + one.seconds > view.start);
-    const listed = (isLong ? inView : labels).slice(0, MAX_LISTED);
+    this.wanted.hidden = labels.length < MIN_SEARCHED;
+    const wanted = this.wanted.value.trim().toLowerCase();
+    const found = labels.filter(({ text: name }) => name.toLowerCase().includes(wanted));
+    const isLong = found.length > MAX_LISTED;
+    const inView = found.filter((one) => one.start < view.start + view.seconds && one.start + one.seconds > view.start);
+    const listed = (isLong ? inView : found).slice(0, MAX_LISTED);
     this.listNote.textContent = isLong ? text("labels_in_view", { count: MAX_LISTED }) : "";
     this.listNote.hidden = !isLong;
     if (listed.length !== this.#listed.length || listed.some((one, n) => one !== this.#listed[n])) {

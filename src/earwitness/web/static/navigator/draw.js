@@ -49,24 +49,6 @@ export function pixelTable({ byte }, { palette, gain_db: gain }, [low, high]) {
   });
 }
 
-/** Levels in decibels below which 5 % and 99.9 % of the bytes of tiles are, without absent ones; null if there
- * are none.
- * @param {RecordingInfo} info
- * @param {Piece["tile"][]} tiles
- * @returns {[number, number] | null} */
-export function rangeOf({ byte }, tiles) {
-  const counts = new Uint32Array(256);
-  for (const { bytes } of tiles) for (const one of bytes) counts[one] += 1;
-  const all = counts.reduce((sum, count) => sum + count, 0) - counts[0];
-  /** @param {number} part */
-  const quantile = (part) => {
-    let rest = part * all;
-    const found = counts.findIndex((count, n) => n > 0 && (rest -= count) <= 0);
-    return byte.floor_db + (found - 1) * byte.step_db;
-  };
-  return all ? [quantile(0.05), quantile(0.999)] : null;
-}
-
 /** A canvas in which a range of a recording is drawn. */
 export class Picture {
   /** @type {ImageData | null} */
@@ -102,8 +84,7 @@ export class Picture {
   /** Draw pieces of a range.
    * @param {Range} range
    * @param {Piece[]} pieces
-   * @param {{ info: RecordingInfo, display: Display, frequencies: Frequencies,
-   *   table(level: number): Uint32Array }} how the colours of each level */
+   * @param {{ info: RecordingInfo, display: Display, frequencies: Frequencies, table: Uint32Array }} how */
   draw(range, pieces, { info, display, table, frequencies }) {
     const image = this.#image;
     if (!image) return;
@@ -123,7 +104,7 @@ export class Picture {
       const bands = tile.kind === "fine" ? info.fine_bands : info.bands;
       const rows = this.#rowsOf(tile.kind === "fine" ? "fine" : "bands", bands, frequencies);
       if (tile.kind === "colour") this.#mixColours(rows, bands.length, from, to - from);
-      else this.#colour(rows, table(tile.level), from, to - from);
+      else this.#colour(rows, table, from, to - from);
     }
     this.context.putImageData(image, 0, 0);
   }

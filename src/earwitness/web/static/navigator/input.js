@@ -56,8 +56,7 @@ export function listenToPointers(navigator) {
   /** @param {PointerEvent} event */
   const move = (event) => {
     const pointer = pointers.get(event.pointerId);
-    const isOnAxis = stage.partAt(event.clientY) === "axis";
-    if (!pointer) return navigator.hover(isOnAxis ? null : stage.timeAt(event.clientX), event);
+    if (!pointer) return navigator.hover(stage.partAt(event.clientY) === "axis" ? null : event);
     Object.assign(pointer, { x: event.clientX, y: event.clientY });
     const moved = event.clientX - startX;
     if (mode === "press" && Math.abs(moved) > DRAG * (event.pointerType === "touch" ? 2 : 1)) {
@@ -129,6 +128,8 @@ export function listenToOverview(navigator) {
     const { start, seconds } = navigator.view;
     const time = timeOf(event);
     isDown = true;
+    event.preventDefault();
+    navigator.stage.view.focus({ preventScroll: true }); // keys go on working
     overview.setPointerCapture(event.pointerId);
     grabbed = time >= start && time <= start + seconds ? time - start : seconds / 2;
     navigator.zoomTo(time - grabbed, seconds);
@@ -181,6 +182,7 @@ export function listenToKeys(navigator) {
     const target = event.target instanceof Element ? event.target : element;
     if (event.altKey || event.isComposing || target.matches(TEXT)) return false;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (key === "n" || key === "p") tabLeaves = false;
     if (event.ctrlKey || event.metaKey) return run(WITH_CONTROL[key] ?? WITH_CONTROL[digitOf(event)]);
     if (ANYWHERE[key]) return run(ANYWHERE[key]);
     if (target.matches(PRESSED)) return false;

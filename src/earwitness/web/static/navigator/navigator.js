@@ -7,7 +7,7 @@ import { Clock, lengthText, roundStep } from "./axis.js";
 import { Controls } from "./controls.js";
 import { listenToKeys, listenToOverview, listenToPointers } from "./input.js";
 import { Playback } from "./playback.js";
-import { Stage } from "./stage.js";
+import { Stage, layLabels } from "./stage.js";
 import { RequestError, Tiles, request } from "./tiles.js";
 import { texts } from "./wording.js";
 
@@ -39,9 +39,10 @@ export class Navigator {
   overlays = [];
   /** @type {number | null} */
   playhead = null;
-  /** @type {number | null} */
-  pointer = null; // time under the mouse
-  pointed = ""; // text about the place under the mouse
+  lanes = 0; // rows of labels
+  pointed = ""; // text about the place under the mouse, or a hint
+  /** @type {{ clientX: number, clientY: number } | null} */
+  #mouse = null;
   /** @type {Display} */
   display = DISPLAY;
   /** @type {RecordingInfo} */
@@ -123,10 +124,11 @@ export class Navigator {
     return given === name ? undefined : given.split(",");
   }
 
-  /** @returns {Promise<RecordingInfo | null>} */
-  async #described() {
+  /** @param {"info" | "progress"} what
+   * @returns {Promise<RecordingInfo | null>} the progress has only what may change while the index is built */
+  async #described(what = "info") {
     try {
-      const info = await (await request(`${this.address}/info`)).json();
+      const info = await (await request(`${this.address}/${what}`)).json();
       this.#recover();
       return info;
     } catch (error) {
@@ -178,9 +180,11 @@ export class Navigator {
     const { info } = this;
     const isBuilding = info.state === "building";
     this.building.hidden = !isBuilding;
-    this.progress.value = info.done / info.seconds;
-    const done = lengthText(info.done < 60 ? info.done : Math.round(info.done / 60) * 60);
-    this.progressText.textContent = this.text("indexed", { done, all: lengthText(info.seconds) });
+    const isChecking = info.done >= info.seconds && info.checked < info.seconds;
+    const seconds = isChecking ? info.checked : info.done;
+    this.progress.value = seconds / info.seconds;
+    const done = lengthText(seconds < 60 ? seconds : Math.round(seconds / 60) * 60);
+    this.progressText.textContent = this.text(isChecking ? "checked" : "indexed", { done, all: lengthText(info.seconds) });
     if (info.state === "failed") this.#tell("failed", { message: info.message });
     clearTimeout(this.#pollTimer);
     if (isBuilding && !this.closed.signal.aborted) this.#pollTimer = setTimeout(() => this.#poll(), POLL);
@@ -188,11 +192,13 @@ export class Navigator {
 
   async #poll() {
     const { range_db: before, done, checked } = this.info;
-    const info = await this.#described();
+    let info = await this.#described("progress");
+    if (info && info.state !== "building") info = await this.#described(); // damaged passages are known now
     if (this.closed.signal.aborted) return;
     if (info) {
       const isNear = info.range_db.every((level, n) => Math.abs(level - before[n]) < MIN_CHANGE);
       Object.assign(this.info, info, info.state === "building" && isNear ? { range_db: before } : {});
+      if (this.#told === "sound_not_yet" && info.checked !== checked) this.#tell("");
       if (info.done !== done || info.checked !== checked || info.state !== "building") this.tiles.refresh();
       this.stage.change("overview", "picture");
       this.#controls?.showDisplay();
@@ -269,6 +275,7 @@ export class Navigator {
     const from = Math.min(this.info.seconds - length, Math.max(0, start));
     if (from === this.view.start && length === this.view.seconds) return undefined;
     this.view = { start: from, seconds: length };
+    this.#point();
     this.element.dataset.state = "drawing";
     this.stage.change("picture");
     this.#update();
@@ -345,9 +352,7 @@ export class Navigator {
    * @param {Overlay[]} overlays */
   setOverlays(overlays) {
     this.overlays = overlays;
-    this.labels = overlays.flatMap(({ spans }, overlay) =>
-      spans.map(([start, seconds, text]) => ({ start, seconds, text, overlay })));
-    this.labels.sort((a, b) => a.start - b.start);
+    Object.assign(this, layLabels(overlays));
     this.current = null;
     this.stage?.change("picture");
     this.#controls?.showLabels();
@@ -375,8 +380,8 @@ export class Navigator {
 
   #update() {
     this.stage.change("marks");
-    if (this.display.view === "colour" && !this.selection && this.pointer === null) {
-      this.pointed = this.stage.isColour ? "" : this.text("colour_far");
+    if (this.display.view === "colour" && this.pointer === null) {
+      this.pointed = this.stage.isColour || this.selection ? "" : this.text("colour_far");
     }
     this.#controls?.update();
   }
@@ -456,13 +461,15 @@ export class Navigator {
   /** Go to a time that a person typed; whether it is one.
    * @param {string} typed */
   goTo(typed) {
+    if (!typed.trim()) return false;
     const time = this.clock.parse(typed, this.#cursor);
     if (time === null) {
-      this.#tell("no_time", { text: typed.trim() || "–", example: this.clock.text(this.info.seconds / 2) });
+      this.#tell("no_time", { text: typed.trim(), example: this.clock.text(this.info.seconds / 2) });
       return false;
     }
     this.#tell("");
-    this.moveTo(time);
+    if (this.playback.isPlaying) this.playFrom(time);
+    else this.moveTo(time);
     this.zoomTo(time - this.view.seconds / 2, this.view.seconds);
     return true;
   }
@@ -503,18 +510,26 @@ export class Navigator {
     if (plays || isPlaying) this.#play(start, seconds ? start + seconds : this.info.seconds);
   }
 
-  /** Show the time and frequency under the mouse.
-   * @param {number | null} time
-   * @param {PointerEvent} [event] */
-  hover(time, event) {
-    const { stage, view } = this;
-    const isInside = time !== null && time >= view.start && time <= view.start + view.seconds;
-    this.pointer = isInside ? time : null;
-    const label = event && stage.partAt(event.clientY) === "labels" ? stage.labelAt(event.clientX, event.clientY) : null;
-    stage.view.classList.toggle("nav-points", Boolean(label));
-    const name = label && `${label.text} · ${this.overlays[label.overlay].name} · ${lengthText(label.seconds)}`;
-    this.pointed = isInside ? (name ?? this.clock.stamp(time, view.seconds)) : "";
+  /** Time under the mouse, also after the view has moved under it. */
+  get pointer() {
+    const time = this.#mouse && this.stage.timeAt(this.#mouse.clientX);
+    return time !== null && time >= this.view.start && time <= this.view.start + this.view.seconds ? time : null;
+  }
+
+  /** Show what is under the mouse.
+   * @param {PointerEvent | null} event null if it has left */
+  hover(event) {
+    this.#mouse = event;
+    this.#point();
     this.#update();
+  }
+
+  #point() {
+    const { stage } = this;
+    const { clientX = 0, clientY = 0 } = this.#mouse ?? {};
+    const label = this.#mouse && stage.partAt(clientY) === "labels" ? stage.labelAt(clientX, clientY) : null;
+    stage.view.classList.toggle("nav-points", Boolean(label));
+    this.pointed = label ? `${label.text} · ${this.overlays[label.overlay].name} · ${lengthText(label.seconds)}` : "";
   }
 
   // --- Sound ---

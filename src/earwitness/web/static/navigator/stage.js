@@ -3,27 +3,26 @@
 
 import { make } from "../dom.js";
 import { Frequencies } from "./axis.js";
-import { Picture, pixelTable, rangeOf } from "./draw.js";
+import { Picture, pixelTable } from "./draw.js";
 
 /** @import { Display, Label, Piece, Range, RecordingInfo, TileKind, TileName } from "../types.d.ts" */
 /** @import { Clock } from "./axis.js" */
 /** @import { Tiles } from "./tiles.js" */
 
 const AXIS = 26; // pixels below the view
-const LANE = 22; // pixels per overlay, above the view
-const MAX_LANES = 4;
+const LANE = 19; // pixels per row of labels, above the view
+const [MAX_LANES, MAX_NARROW_LANES] = [6, 4];
 const NARROW = 480; // pixels
 const PLAYHEAD = "#ffd23f";
 const HALO = "rgb(0 0 0 / 55%)";
-const MAX_TABLES = 32;
-const RANGE_LEVEL = 5; // of the server's suggested range
 const BLUR = 2; // levels by which false colour is stretched before levels are shown instead
+const TAG = 18; // pixels of the height of the time under the mouse
 export const OVERLAY_COLOURS = ["#e69f00", "#56b4e9", "#cc79a7", "#009e73"];
 
 /** What is drawn.
  * @typedef {{ info: RecordingInfo, clock: Clock, tiles: Tiles, view: Range, display: Display,
  *   selection: [number, number] | null, cursor: number, playhead: number | null, pointer: number | null,
- *   labels: Label[], current: Label | null, overlays: { name: string }[],
+ *   labels: Label[], lanes: number, current: Label | null, overlays: { name: string }[],
  *   text(name: string, values?: Record<string, string | number>): string }} Scene */
 
 /** Colours of the page, as style sheets define them.
@@ -36,14 +35,45 @@ function pageColours(element) {
     accent: of("--accent"), edge: of("--edge"), font: style.fontFamily };
 }
 
+/** The rows of labels in order of time: overlapping ones have different rows, if there are enough.
+ * @param {[number, number, string][]} spans
+ * @param {number} most rows */
+function rowsOf(spans, most) {
+  const ends = new Array(most).fill(-Infinity);
+  return spans.map(([start, seconds]) => {
+    const free = ends.findIndex((end) => end <= start);
+    const row = free < 0 ? ends.indexOf(Math.min(...ends)) : free;
+    ends[row] = Math.max(ends[row], start + seconds);
+    return row;
+  });
+}
+
+/** All labels in order of time, each with its row above the spectrogram, and the number of rows.
+ * @param {{ spans: [number, number, string][] }[]} overlays
+ * @param {number} most rows
+ * @returns {{ labels: Label[], lanes: number }} */
+export function layLabels(overlays, most = innerWidth < NARROW ? MAX_NARROW_LANES : MAX_LANES) {
+  const sorted = overlays.map(({ spans }) => spans.toSorted((a, b) => a[0] - b[0]));
+  const counts = sorted.map((spans) => rowsOf(spans, most).reduce((count, row) => Math.max(count, row + 1), 1));
+  const sum = () => counts.reduce((all, count) => all + count, 0);
+  while (sum() > Math.max(most, counts.length)) counts[counts.indexOf(Math.max(...counts))] -= 1;
+  let first = 0;
+  const labels = sorted.flatMap((spans, overlay) => {
+    const rows = rowsOf(spans, counts[overlay]);
+    const above = first;
+    first += counts[overlay];
+    return spans.map(([start, seconds, text], n) =>
+      ({ start, seconds, text, overlay, lane: Math.min(most - 1, above + rows[n]) }));
+  });
+  return { labels: labels.sort((a, b) => a.start - b.start), lanes: Math.min(most, first) };
+}
+
 export class Stage {
   /** @type {Set<"overview" | "picture" | "marks">} */
   #changed = new Set();
   #frame = 0;
-  /** @type {Map<string, Uint32Array>} */
-  #tables = new Map(); // colours by range, gain and palette
-  /** @type {{ pooling: string, complete: number, range: [number, number] } | null} */
-  #top = null; // range of the coarsest level that is used
+  /** @type {{ key: string, table: Uint32Array }} */
+  #colours = { key: "", table: new Uint32Array(256) }; // of each byte, for a range, gain and palette
   /** @type {Frequencies | null} */
   #frequencies = null;
   #isLight = matchMedia("(prefers-color-scheme: light)");
@@ -83,7 +113,7 @@ export class Stage {
   get area() {
     const { clientWidth: width, clientHeight: height } = this.view;
     const left = width < NARROW ? 34 : 46;
-    const top = Math.min(MAX_LANES, this.scene.overlays.length) * LANE;
+    const top = this.scene.lanes * LANE;
     return { left, top, width: Math.max(1, width - left), height: Math.max(1, height - top - AXIS) };
   }
 
@@ -113,7 +143,7 @@ export class Stage {
     const lane = Math.floor((y - this.view.getBoundingClientRect().top) / LANE);
     const slack = (3 * view.seconds) / this.area.width; // 3 pixels
     const time = this.timeAt(x);
-    const found = labels.filter((one) => (!lanes || Math.min(one.overlay, MAX_LANES - 1) === lane)
+    const found = labels.filter((one) => (!lanes || one.lane === lane)
       && one.start - slack <= time && time <= one.start + one.seconds + slack);
     return found.sort((a, b) => a.seconds - b.seconds)[0] ?? null;
   }
@@ -167,51 +197,19 @@ export class Stage {
     return this.layer(this.scene.view, this.area.width).kind === "colour";
   }
 
-  /** Tiles that show the whole recording in 512 to 2048 columns, whatever the size of the page. */
-  #topNames() {
-    const { info, tiles, display } = this.scene;
-    const level = Math.floor(Math.log2(info.seconds / info.frame_seconds / info.tile_columns));
-    return level > RANGE_LEVEL ? tiles.names(display.pooling, Math.min(info.levels - 1, level), 0, info.seconds) : [];
-  }
-
-  /** The range of levels that has all colours. Maxima over a minute are higher than those over a second: the
-   * suggested range changes gradually to that of the coarsest level, so that each zoom has contrast.
-   * @param {number} level
-   * @returns {[number, number]} */
-  #range(level) {
-    const { info, tiles, display } = this.scene;
-    const names = this.#topNames();
-    if (display.range_db || !names.length || level <= RANGE_LEVEL) return display.range_db ?? info.range_db;
-    const found = names.map((name) => tiles.get(name));
-    const complete = found.filter((tile) => tile?.complete).length;
-    if (this.#top?.pooling !== display.pooling || this.#top.complete !== complete) {
-      const range = rangeOf(info, found.filter((tile) => tile !== null));
-      this.#top = range && { pooling: display.pooling, complete, range };
-    }
-    const { range: top } = this.#top ?? { range: info.range_db };
-    const part = Math.min(1, (level - RANGE_LEVEL) / (names[0].level - RANGE_LEVEL));
-    const [low, high] = info.range_db;
-    return [Math.round(low + part * (top[0] - low)), Math.round(high + part * (top[1] - high))];
-  }
-
-  /** The pixels of each byte at a level.
-   * @param {number} level */
-  #table(level) {
+  /** The pixels of each byte: one range of levels for the whole recording. */
+  get #table() {
     const { info, display } = this.scene;
-    const range = this.#range(level);
+    const range = display.range_db ?? info.range_db;
     const key = JSON.stringify([range, display.gain_db, display.palette]);
-    const table = this.#tables.get(key) ?? pixelTable(info, display, range);
-    if (this.#tables.size > MAX_TABLES) this.#tables.clear();
-    this.#tables.set(key, table);
-    return table;
+    if (this.#colours.key !== key) this.#colours = { key, table: pixelTable(info, display, range) };
+    return this.#colours.table;
   }
 
   #how() {
     const { info, display } = this.scene;
     this.#frequencies ??= new Frequencies(info, display.frequency);
-    /** @param {number} level */
-    const table = (level) => this.#table(level);
-    return { info, display, table, frequencies: this.#frequencies };
+    return { info, display, table: this.#table, frequencies: this.#frequencies };
   }
 
   /** @param {TileName[]} names
@@ -247,7 +245,7 @@ export class Stage {
     const visible = tiles.names(kind, level, view.start, end);
     this.picture.draw(view, this.#pieces(visible), this.#how());
     const stored = kind === "fine" ? tiles.names(display.pooling, 0, view.start, end) : []; // they come sooner
-    tiles.want([...stored, ...visible, ...this.#topNames(), ...this.#overviewNames()], this.#near(kind, level));
+    tiles.want([...stored, ...visible, ...this.#overviewNames()], this.#near(kind, level));
     if (visible.every((name) => tiles.get(name))) return "drawn";
     return stored.length && stored.every((name) => tiles.get(name)) ? "near" : "drawing";
   }
@@ -427,7 +425,8 @@ export class Stage {
       context.fillRect(left - 4, Math.round(Math.min(top + height - 1, y)), 4, 1);
     }
     context.font = `11px ${this.colours.font}`;
-    context.fillText("kHz", left - 8, top + 6);
+    const unit = left < 40 ? "kHz" : `${Math.round(frequencies.top / 100) / 10} kHz`;
+    context.fillText(unit, left - 8, top + 6);
     context.font = `12px ${this.colours.font}`;
   }
 
@@ -438,6 +437,7 @@ export class Stage {
     const { left, top, width, height } = this.area;
     const room = view.seconds / width < 0.02 ? 96 : 72;
     const right = left + width;
+    let free = 0; // right end of the text before
     context.textAlign = "center";
     const ticks = clock.ticks(view.start, view.start + view.seconds, (room / width) * view.seconds);
     for (const { time, text, isDay } of ticks) {
@@ -446,7 +446,10 @@ export class Stage {
       context.font = `${isDay ? "600 " : ""}12px ${this.colours.font}`;
       const half = context.measureText(text).width / 2;
       context.fillRect(Math.round(place), top + height, 1, 5);
-      context.fillText(text, Math.min(right - half, Math.max(half, place)), top + height + 15);
+      const middle = Math.min(right - half, Math.max(half, place));
+      if (middle - half < free) continue;
+      context.fillText(text, middle, top + height + 15);
+      free = middle + half + 6;
     }
   }
 
@@ -460,28 +463,29 @@ export class Stage {
     context.beginPath();
     context.rect(left, 0, width, this.area.top);
     context.clip();
+    context.fillStyle = this.colours.line;
+    context.globalAlpha = 0.3;
+    for (let lane = 0; lane < this.scene.lanes; lane += 1) context.fillRect(left, lane * LANE + 1.5, width, LANE - 4);
+    context.globalAlpha = 1;
     context.textAlign = "left";
     context.font = `11.5px ${this.colours.font}`;
     for (const one of labels) {
       if (one.start > end || one.start + one.seconds < view.start) continue;
       const from = Math.max(left - 4, x(one.start));
       const to = Math.min(left + width + 4, x(one.start + one.seconds));
-      const y = Math.min(one.overlay, MAX_LANES - 1) * LANE + 2;
-      const colour = OVERLAY_COLOURS[one.overlay % OVERLAY_COLOURS.length];
-      context.fillStyle = one === current ? colour : `${colour}b0`;
+      const y = one.lane * LANE + 1.5;
+      context.fillStyle = OVERLAY_COLOURS[one.overlay % OVERLAY_COLOURS.length];
+      context.strokeStyle = one === current ? this.colours.ink : this.colours.paper; // also shows where they meet
+      context.lineWidth = one === current ? 2 : 1;
       context.beginPath();
-      context.roundRect(from, y, Math.max(3, to - from), LANE - 5, Math.min(4, Math.max(3, to - from) / 2));
+      context.roundRect(from, y, Math.max(3, to - from), LANE - 4, Math.min(4, Math.max(3, to - from) / 2));
       context.fill();
-      if (one === current) {
-        context.strokeStyle = this.colours.ink;
-        context.lineWidth = 1.5;
-        context.stroke();
-      }
+      context.stroke();
       if (to - from > 36) {
         context.save();
         context.clip();
         context.fillStyle = "#14171a";
-        context.fillText(one.text, from + 6, y + (LANE - 5) / 2 + 0.5);
+        context.fillText(one.text, from + 6, y + (LANE - 4) / 2 + 0.5);
         context.restore();
       }
     }
@@ -508,7 +512,7 @@ export class Stage {
     };
     if (pointer !== null) {
       context.fillStyle = `rgb(${this.#lineColour} / 40%)`;
-      if (x(pointer) >= left) context.fillRect(Math.round(x(pointer)), top, 1, height);
+      context.fillRect(Math.round(x(pointer)), top, 1, height);
     }
     if (!(selection && (cursor === selection[0] || cursor === selection[1])) && line(cursor, 1.5, "#ffffff")) {
       const place = x(cursor);
@@ -520,6 +524,25 @@ export class Stage {
       context.fill();
     }
     if (playhead !== null) line(playhead, 2, PLAYHEAD);
+    if (pointer !== null) this.#drawTag(context, x(pointer), this.scene.clock.stamp(pointer, this.scene.view.seconds));
+  }
+
+  /** The time under the mouse, on the time axis.
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} place
+   * @param {string} text */
+  #drawTag(context, place, text) {
+    const { left, top, width, height } = this.area;
+    context.font = `12px ${this.colours.font}`;
+    context.textAlign = "center";
+    const half = context.measureText(text).width / 2 + 6;
+    const middle = Math.min(left + width - half, Math.max(half, place));
+    context.fillStyle = this.colours.ink;
+    context.beginPath();
+    context.roundRect(middle - half, top + height + 5, 2 * half, TAG, 4);
+    context.fill();
+    context.fillStyle = this.colours.card;
+    context.fillText(text, middle, top + height + 5 + TAG / 2);
   }
 
   // --- Marks of the overview ---
@@ -533,7 +556,7 @@ export class Stage {
     this.#drawMissing(context, x, 0, height, { start: 0, seconds: info.seconds });
     for (const { start, seconds, overlay } of labels) {
       context.fillStyle = OVERLAY_COLOURS[overlay % OVERLAY_COLOURS.length];
-      context.fillRect(x(start), Math.min(overlay, MAX_LANES - 1) * 5 + 2, Math.max(2, x(seconds)), 3);
+      context.fillRect(x(start), Math.min(overlay, OVERLAY_COLOURS.length - 1) * 5 + 2, Math.max(2, x(seconds)), 3);
     }
     context.font = `10.5px ${this.colours.font}`;
     context.textAlign = "left";

@@ -30,6 +30,7 @@ export const WORDING = {
   label: "{text}, {time}, {length}, {number} of {count} in {overlay}",
   labels: "Labels ({count})",
   labels_in_view: "Too many labels to list: the list shows those in view, at most {count}.",
+  labels_find: "Find a label",
   no_label: "No label here",
   display: "Display",
   view: "View",
@@ -57,6 +58,7 @@ export const WORDING = {
   not_recorded: "not recorded",
   not_indexed: "not indexed yet",
   indexed: "Indexed {done} of {all}",
+  checked: "Checked for speech: {done} of {all}",
   mono: "mono",
   channels: "{count} channels",
   files: "{count} files",
@@ -88,11 +90,19 @@ export const KEYS = [
   ["Esc", "key_escape", "Clear the selection; Tab then leaves the spectrogram"],
 ];
 
+/** Gestures on touch screens. */
+export const GESTURES = [
+  ["Tap", "touch_play", "Play from there"],
+  ["Drag", "touch_move", "Move"],
+  ["Pinch", "touch_zoom", "Zoom"],
+  ["Hold, then drag", "touch_select", "Select a part"],
+];
+
 /** A function that returns texts by name, with values in braces filled in.
  * @param {Record<string, string>} own
  * @returns {(name: string, values?: Record<string, string | number>) => string} */
 export function texts(own) {
   const known = /** @type {Record<string, string>} */ ({ ...WORDING,
-    ...Object.fromEntries(KEYS.flatMap(([keys, name, text]) => [[name, text], [`${name}_keys`, keys]])), ...own });
+    ...Object.fromEntries([...GESTURES, ...KEYS].flatMap(([keys, name, text]) => [[name, text], [`${name}_keys`, keys]])), ...own });
   return (name, values = {}) => (known[name] ?? name).replace(/\{(\w+)\}/g, (whole, key) => String(values[key] ?? whole));
 }

@@ -450,7 +450,10 @@ class Mushra extends Trial {
   #save() {
     this.asked = true;
     const names = this.#list();
-    if (names.length) return announce(`${say("missing")} ${names.join("; ")}`);
+    if (names.length) {
+      this.missing.scrollIntoView({ block: "nearest" });
+      return announce(`${say("missing")} ${names.join("; ")}`);
+    }
     this.engine.pause();
     return this.finish({ ...this.draft.values }, { sorted: this.draft.sorted });
   }

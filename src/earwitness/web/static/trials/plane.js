@@ -26,9 +26,8 @@ const ROWS = 56;
  * @param {PageContext} at sounds, events, the draft and the answer callback of the page
  * @returns {Promise<((recording: { navigator: Navigator, section: HTMLElement }) => void) | undefined>} */
 export async function showTrial(view, at) {
-  if ("placed" in view) showExamples(view, at);
-  if ("rows" in view) showFeedback(view, at);
-  if ("placed" in view || "rows" in view) return undefined;
+  if ("placed" in view) return showExamples(view, at);
+  if ("rows" in view) return void showFeedback(view, at);
   const draft = await readDraft(at, { values: {}, notes: {}, spans: [], explored: 0, step: "explore" });
   if (at.refused) {
     Object.assign(draft, { plays: [], spans: [] }); // the server may have rejected the plays
@@ -64,10 +63,11 @@ function showExamples(view, at) {
   const cards = view.placed.map(({ label, TC, SD, reason }, n) => make("section", { class: "plane-example" },
     make("h2", {}, say("plane_skim", { label }), make("small", {}, ` ${placeText({ TC, SD })}`)),
     spectrogram(at, view.sounds[n].address, label), players[n].element, paragraphs(reason)));
-  show(heading(view.title), paragraphs(view.text), make("div", { class: "plane-page" },
+  const page = make("div", { class: "plane-page" },
     make("section", { class: "card plane-left", "aria-label": say("plane") }, board.element),
-    make("div", { class: "card plane-list" }, cards)),
-  button(say("go_on"), () => (hush(), at.answer({})), { class: "main", "data-press": "Enter" }));
+    make("div", { class: "card plane-list" }, cards));
+  show(heading(view.title), paragraphs(view.text), page, button(say("go_on"), () => (hush(), at.answer({})), { class: "main", "data-press": "Enter" }));
+  return (/** @type {{ section: HTMLElement }} */ { section }) => page.after(section);
 }
 
 /** Places and expected places on one plane, above the numbers.
@@ -107,6 +107,8 @@ function named(player, label) {
 class PlaneTrial extends Trial {
   asked = false; // whether to show what is missing
   missing = make("div", { class: "missing" });
+  bar = make("div"); // steps
+  page = make("div"); // plane and skims
 
   /** @param {PlaneView} view
    * @param {PageContext} at
@@ -121,6 +123,7 @@ class PlaneTrial extends Trial {
       chosen: (n) => this.#chosen(n),
       pressed: (n) => this.players[n].toggle(),
     }, at.left);
+    this.told = view.sounds.map(() => make("span", { class: "bad", role: "alert" }));
     this.fields = view.sounds.map((_, n) => this.axes.map((axis) => this.#field(n, axis)));
     this.rows = view.sounds.map((_, n) => this.#row(n));
   }
@@ -133,7 +136,8 @@ class PlaneTrial extends Trial {
       make("label", { for: "comment" }, `${say("plane_comment_all")} (${say("optional")})`),
       commentField("comment", this.draft.notes.comment ?? "", (text) => this.#note("comment", text), { rows: "2" }));
     const list = make("section", { class: "card plane-list", "aria-label": say("plane_skims") }, this.rows);
-    show(heading(view.title), make("div", { class: "plane-page" }, left, list), this.missing,
+    this.page = make("div", { class: "plane-page" }, left, list);
+    show(heading(view.title), paragraphs(view.text ?? ""), this.bar, this.page, this.missing,
       button(say("plane_send"), () => this.#save(), { class: "main save" }));
     this.players.forEach((_, n) => this.#limit(n));
     announce(say("plane_count_told", { count: view.sounds.length }));
@@ -142,7 +146,11 @@ class PlaneTrial extends Trial {
   /** Add the steps with the recording below it.
    * @param {{ navigator: Navigator, section: HTMLElement }} recording */
   addSteps({ navigator, section }) {
-    const steps = new PlaneSteps(this.view, this.draft, navigator, () => this.type(), this.at.left);
+    // the recording comes first until skims are placed
+    const arrange = (/** @type {string} */ step) => (step === "place" ? this.page.after(section) : this.page.before(section));
+    const steps = new PlaneSteps(this.view, this.draft, navigator, (own = true) =>
+      (own ? this.type() : this.at.draft.mark(this.draft)), arrange, this.at.left);
+    this.bar.replaceWith(steps.bar);
     section.append(steps.element);
   }
 
@@ -268,6 +276,7 @@ class PlaneTrial extends Trial {
         const value = Math.round(read(input.value) * 1000) / 1000;
         const isGood = Number.isFinite(value) && within(value, question);
         if (isGood) this.draft.values[name] = value;
+        this.told[sound].textContent = isGood || !input.value.trim() ? "" : say("out_of_range", { low: "0", high: "1" });
         input.value = name in this.draft.values ? shown(this.draft.values[name]) : "";
         const place = this.#placeOf(sound);
         if (isGood && place) {
@@ -291,7 +300,7 @@ class PlaneTrial extends Trial {
     return make("div", { class: "plane-skim", role: "group", "aria-label": say("plane_skim", { label }) },
       make("b", { class: "plane-number", "aria-hidden": "true" }, label), spectrogram(this.at, address, label),
       this.players[sound].element,
-      make("div", { class: "plane-values" }, this.axes.map((axis, n) => make("label", {}, `${axis} `, this.fields[sound][n])), more));
+      make("div", { class: "plane-values" }, this.axes.map((axis, n) => make("label", {}, `${axis} `, this.fields[sound][n])), this.told[sound], more));
   }
 
   /** @param {string} name
