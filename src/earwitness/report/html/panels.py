@@ -455,7 +455,7 @@ def _plane_svg(part: Plane, across: Axis, up: Axis, colours: Colours) -> Html:
 def _plane_dot(
     series: str, point: PlanePoint, part: Plane, across: Axis, up: Axis, colour: str
 ) -> Html:
-    name = series if point.name in ("", series) else f"{series}, {point.name}"
+    name = f"{series}, {point.name}" if point.name else series
     values = (
         f"{value.name} {cell(estimate, value)}"
         for value, estimate in ((part.across, point.x), (part.value, point.y))

@@ -123,7 +123,7 @@ def _mean_plane(results: Results, plane: PlaneResults) -> Plane:
     )
     header = ("system", "TC", "SD", "half axes, angle", "listeners")
     series = tuple(
-        PlaneSeries(name, (PlanePoint(name, place.tc, place.sd, place.ellipse.outline()),))
+        PlaneSeries(name, (PlanePoint("", place.tc, place.sd, place.ellipse.outline()),))
         for name, place in plane.systems.items()
     )
     return Plane(title, up, across, series, Table(title, header, rows), _plane_maximum(results))
