@@ -253,7 +253,7 @@ def benchmark(path: Path, address: str, seconds: float) -> bool:
 
 
 def main() -> None:
-    """Print the results of both databases."""
+    """Print the results of both databases; the exit status is 1 if SQLite misses a bar."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--listeners", type=int, nargs="*", default=COUNTS)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of each measurement")
@@ -262,13 +262,15 @@ def main() -> None:
     chosen = parser.parse_args()
     with TemporaryDirectory() as place:
         speed = f"an addition in Python takes {addition_nanoseconds():.0f} ns"
+        all_met = True
         print(f"{disk(Path(place))}; {speed}; {ANSWERS_PER_SECOND} answers per second", flush=True)
         for count in QUICK_COUNTS if chosen.quick else chosen.listeners:
             path = write_study(Path(place), count)
-            benchmark(path, f"sqlite:///{place}/store{count}.db", chosen.seconds)
+            all_met &= benchmark(path, f"sqlite:///{place}/store{count}.db", chosen.seconds)
             if not chosen.sqlite:
                 with postgresql() as address:
                     benchmark(path, address, chosen.seconds)
+    sys.exit(not all_met)
 
 
 if __name__ == "__main__":

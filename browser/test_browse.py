@@ -74,6 +74,14 @@ def range_of(page: Page) -> tuple[float, float]:
     return (float(found[1]), float(found[2])) if found else (0.0, SECONDS)
 
 
+def drag(page: Page, start: tuple[float, float], across: float) -> None:
+    """Drag from a place by so many pixels to the right."""
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(start[0] + across, start[1], steps=4)
+    page.mouse.up()
+
+
 def place_of(page: Page, part: float) -> tuple[float, float]:
     """A place in the spectrogram, as a part of its width."""
     box = page.locator(".nav-view canvas").first.bounding_box()
@@ -118,8 +126,45 @@ def test_wheel_and_keys_zoom_from_the_whole_to_one_second(browser: Browser, addr
         drawn(page)
         page.keyboard.press("Control+3")
         assert range_of(page)[1] == 2
+        page.keyboard.press("Control+1")
+        assert range_of(page)[1] == 1
         page.keyboard.press("0")
         assert range_of(page) == (0, SECONDS)
+
+
+@pytest.mark.parametrize("part", ["axis", "picture"])
+def test_the_mouse_moves_the_view_by_its_axis_or_with_alt(
+    browser: Browser, address: str, part: str
+) -> None:
+    with shown(browser, address, **DESKTOP) as page:
+        zoomed(page, 1000, 100)
+        (x, y), (right, _) = place_of(page, 0.5), place_of(page, 0.7)
+        if part == "axis":
+            box = page.locator(".nav-view").bounding_box()
+            assert box is not None
+            y = box["y"] + box["height"] - 6
+        else:
+            page.keyboard.down("Alt")
+        drag(page, (x, y), right - x)
+        page.keyboard.up("Alt")
+        start, seconds = range_of(page)
+        assert start == pytest.approx(980, abs=2)
+        assert seconds == 100
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("Colours", "viridis"), ("Gain", "10"), ("Frequency", "linear"), ("View", "colour")],
+)
+def test_each_setting_of_the_display_changes_the_picture(
+    browser: Browser, address: str, name: str, value: str
+) -> None:
+    with shown(browser, address, **DESKTOP) as page:
+        pixels = "document.querySelector('.nav-view canvas').toDataURL()"
+        page.evaluate(f"globalThis.before = {pixels}, 0")
+        setting = page.get_by_label(name, exact=True)
+        setting.fill(value) if name == "Gain" else setting.select_option(value)
+        until(page, f"{pixels} !== before")
 
 
 def test_a_part_is_selected_by_mouse_or_keys_and_shown(browser: Browser, address: str) -> None:
@@ -128,7 +173,7 @@ def test_a_part_is_selected_by_mouse_or_keys_and_shown(browser: Browser, address
         page.mouse.down()
         page.mouse.move(*place_of(page, 0.6), steps=3)
         page.mouse.up()
-        page.keyboard.press("e")
+        page.keyboard.press("Control+e")
         start, seconds = range_of(page)
         assert start == pytest.approx(SECONDS * 0.495, abs=10)
         assert seconds == pytest.approx(SECONDS * 0.11, abs=10)
@@ -153,6 +198,11 @@ def test_the_overview_moves_the_view(browser: Browser, address: str) -> None:
         assert box is not None
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 10)
         assert range_of(page)[0] == pytest.approx(SECONDS / 2 - 300, abs=5)
+        held = (box["x"] + box["width"] * 0.52, box["y"] + 10)  # not the middle of the frame
+        drag(page, held, box["width"] / 10)
+        start, seconds = range_of(page)
+        assert start == pytest.approx(SECONDS * 0.6 - 300, abs=10)
+        assert seconds == 600
         page.keyboard.press("+")
         assert range_of(page)[1] == 300
 
@@ -161,6 +211,9 @@ def test_hours_and_times_are_reached_by_keys_and_in_writing(browser: Browser, ad
     with shown(browser, address, **DESKTOP) as page:
         page.keyboard.press("PageDown")
         assert position(page) == TONE
+        page.keyboard.press("PageUp")
+        assert position(page) == 0  # there is no full hour before
+        page.keyboard.press("PageDown")
         page.get_by_role("button", name="Next hour").click()
         assert position(page) == SECONDS  # there is no other full hour
         field = page.get_by_label("Go to")
@@ -290,6 +343,19 @@ def test_a_click_plays_from_there_and_space_pauses(browser: Browser, address: st
     page.keyboard.press("Space")
     shown_seconds = "Number(document.querySelector('.nav-position').textContent.slice(6))"
     until(page, f"{shown_seconds} > {paused % 60 + 0.3}")
+    context.close()
+
+
+def test_the_volume_applies_to_the_sound(browser: Browser, address: str) -> None:
+    context = browser.new_context(**DESKTOP)
+    context.add_init_script(TAP)
+    page, _ = visit(context, address)
+    drawn(page)
+    zoomed(page, TONE, 100)
+    page.get_by_label("Volume").fill("-20")
+    page.mouse.click(*place_of(page, 0.5))
+    until(page, "passed.frames > 8000")
+    assert page.evaluate("passed.peak") == pytest.approx(600 / 32768, rel=0.05)
     context.close()
 
 

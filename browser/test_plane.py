@@ -12,7 +12,7 @@ import soundfile
 from axe_playwright_python.sync_playwright import Axe
 from browser.helpers.expectations import expect
 from browser.helpers.fake_server import tone
-from browser.helpers.page_actions import PHONE, TAP, until, visit
+from browser.helpers.page_actions import DESKTOP, PHONE, TAP, until, visit
 from browser.helpers.real_server import RealServer, really_served
 from playwright.sync_api import Browser, Page
 
@@ -41,6 +41,13 @@ blocks:
         - {sound: Osprey/dunlin.wav, TC: 0.9, SD: 0.2, reason: "The course of the day."}
 recordings: {bittern: day.flac, curlew: day.flac, dunlin: day.flac}
 """
+
+
+# whether the spectrogram of each skim has more than one colour
+COLOURS = """() => [...document.querySelectorAll(".plane-spectrogram")].every((canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return new Set(new Uint32Array(data.buffer)).size > 1;
+})"""
 
 
 def write_plane(folder: Path, study: Path, language: str) -> None:
@@ -86,6 +93,14 @@ def drag(page: Page, label: str, x: float, y: float) -> None:
     page.mouse.up()
 
 
+def played(server: RealServer) -> list[dict[str, Any]]:
+    """Parts of the recording that were played on the page 1.1, in seconds."""
+    with server._store() as (store, digest):
+        return [
+            dict(one.details) for one in store.page_events(digest, 1, "1.1", "recording_played")
+        ]
+
+
 def place_of(page: Page, label: str) -> list[float]:
     fields = [page.get_by_label(f"Skim {label}: {axis}", exact=True) for axis in ("TC", "SD")]
     return [float(field.input_value()) for field in fields]
@@ -98,6 +113,12 @@ def test_an_expert_explores_listens_places_resumes_and_sends(
     with really_served(tmp_path, write=write_plane) as server:
         page, said = open_page(browser, server, "1.1", **size)
         expect(page.locator(".navigator")).to_have_attribute("data-state", "drawn")
+        timer = page.get_by_role("timer")
+        shown = timer.inner_text()
+        expect(timer).not_to_have_text(shown)
+        until(page, COLOURS)
+        maxima = "(all) => all.map((one) => getComputedStyle(one).strokeDasharray)"
+        assert page.locator(".plane-maximum").evaluate_all(maxima) == ["6px, 5px"] * 2
         page.get_by_label("Sound sources, one per line").fill("wind\nbell")
         page.get_by_role("tab", name="2. Hour by hour").click()
         page.get_by_role("button", name="Play point 2, 00:01:17").click()
@@ -155,10 +176,40 @@ def test_an_expert_explores_listens_places_resumes_and_sends(
             0.9,
         )
         assert values["sources"] == "wind\nbell"
+        [meta] = [one.meta for one in server.history() if one.answer.page == "1.1"]
+        assert meta is not None
+        assert meta["explored"] >= 1
         assert (values["hour_1"], values["comment_4"]) == ("bell", "short")
         assert server.told("recording_played", "1.1") >= 1
         assert server.told("placed", "1.1") >= 6
         assert [one for one in said if "ScriptProcessorNode" not in one] == []
+
+
+def test_excerpts_of_an_hour_are_played_whatever_was_selected(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with really_served(tmp_path, write=write_plane) as server:
+        page, _ = open_page(browser, server, "1.1", **DESKTOP)
+        expect(page.locator(".navigator")).to_have_attribute("data-state", "drawn")
+        page.get_by_role("tab", name="2. Hour by hour").click()
+        expect(page.locator("#plane-step-hours")).to_contain_text("spectrogram to play 2 s")
+        view, loop = page.get_by_role("application"), page.get_by_role("button", name="Loop")
+        view.focus()
+        for key in ("Shift+ArrowRight", "Shift+ArrowRight", "l"):
+            page.keyboard.press(key)
+        expect(loop).to_have_attribute("aria-pressed", "true")
+        page.get_by_role("button", name="Play 5 points, 00:00:00–00:01:00").click()
+        expect(page.locator(".navigator > [role=status]")).to_contain_text("00:00:17")  # point 2
+        expect(loop).to_have_attribute("aria-pressed", "false")
+
+        view.click()  # ends the points, and plays an excerpt there
+        points = {5, 17, 29, 41, 53}
+        own = list[dict[str, Any]]()
+        for _ in range(100):
+            if own := [one for one in played(server) if one["start"] not in {0, *points}]:
+                break
+            page.wait_for_timeout(200)
+        assert [one["seconds"] for one in own] == [pytest.approx(2, abs=0.01)]
 
 
 def test_a_sitting_is_continued_on_another_device(browser: Browser, tmp_path: Path) -> None:
@@ -199,6 +250,27 @@ def test_reading_tc_as_linear_time_is_corrected_before_the_first_trial(
         assert server.told("refused", "plane.check") == 1
 
 
+def test_examples_have_places_reasons_and_players(browser: Browser, tmp_path: Path) -> None:
+    with really_served(tmp_path, write=write_plane) as server:
+        page, _ = open_page(browser, server, "plane.examples")
+        cards = page.locator(".plane-example")
+        expect(cards.locator("h2")).to_have_text(["Skim 1 TC 0.3, SD 0.8", "Skim 2 TC 0.9, SD 0.2"])
+        expect(cards.locator(".told")).to_have_text(["Many sources.", "The course of the day."])
+        expect(cards.get_by_role("button", name="Play")).to_have_count(2)
+
+
+def test_feedback_shows_the_own_and_the_expected_place(browser: Browser, tmp_path: Path) -> None:
+    with really_served(tmp_path, write=write_plane) as server:
+        given = server.answer_up_to("feedback.3")["training.3"]
+        page, _ = open_page(browser, server, "feedback.3")
+        markers = page.locator(".plane-field").get_by_role("img")
+        expect(markers).to_have_count(2)
+        own, expected = f"TC {given['TC_1']:g}, SD {given['SD_1']:g}", "TC 0.5, SD 0.5"
+        labels = [one.get_attribute("aria-label") for one in markers.all()]
+        assert labels == [f"Marker 1, Expected place. {expected}", f"Marker 1, Your place. {own}"]
+        expect(page.locator(".plane-definitions")).to_have_count(1)
+
+
 @pytest.mark.parametrize("name", ["plane.examples", "training.1", "1.1"])
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_pages_fit_a_phone_and_axe_finds_nothing(
@@ -207,6 +279,11 @@ def test_pages_fit_a_phone_and_axe_finds_nothing(
     with really_served(tmp_path, language, write=write_plane) as server:
         page, said = open_page(browser, server, name, **PHONE)
         expect(page.locator(".navigator")).to_have_attribute("data-state", "drawn")
+        definitions = page.locator(".plane-definitions")
+        expect(definitions.locator("p").first).to_be_hidden()
+        definitions.locator("summary").focus()
+        page.keyboard.press("Enter")
+        expect(definitions.locator("p").first).to_be_visible()
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
         assert [one["id"] for one in Axe().run(page).response["violations"]] == []
         assert [one for one in said if "ScriptProcessorNode" not in one] == []

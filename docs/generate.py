@@ -24,7 +24,7 @@ from earwitness.registry import METRICS, TASKS
 from earwitness.studies.file.schema import study_schema
 from earwitness.studies.population import Person
 from earwitness.studies.rubric import Dimension, thumbs
-from earwitness.studies.screening import SCREENS, Screen
+from earwitness.studies.screening import PRESETS, SCREENS, Screen
 from earwitness.studies.study import Scale, SpokenText
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import TrialKind
@@ -241,6 +241,10 @@ def study_page() -> str:
         parts += [f"## {title}", _keys(keys[name])]
     rules = [
         f"| `{screen.name}` | {screen.doc} | {_limits(screen)} |" for screen in SCREENS.values()
+    ]
+    rules += [
+        f"| `{name}` | the rules {', '.join(f'`{one}`' for one in ruled)} together | |"
+        for name, ruled in PRESETS.items()
     ]
     head = ["| rule | excludes | limits |", "| :-- | :-- | :-- |"]
     return "\n\n".join([*parts, "## Screening rules", "\n".join([*head, *rules])]) + "\n"

@@ -6,13 +6,15 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from helpers.command_line import run
-from helpers.tones import sound, written
+from helpers.tones import RATE, sound, written
 
 
 @pytest.fixture
@@ -20,22 +22,41 @@ def recording(tmp_path: Path) -> Path:
     return written(tmp_path / "day.wav", sound(12))
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_a_recording_is_served_until_the_command_is_stopped(recording: Path, host: str) -> None:
-    command = [sys.executable, "-m", "earwitness", "browse", str(recording), "--port", "0"]
-    command += ["--host", host, "--cache", str(recording.parent / "cache")]
+@contextmanager
+def browsed(path: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], httpx2.Client]]:
+    """The command browse as a process, and a client of its page."""
+    command = [sys.executable, "-m", "earwitness", "browse", str(path), "--port", "0", *options]
+    command += ["--cache", str(path.parent / "cache")]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        line = process.stderr.readline()
-        found = re.fullmatch(r"browse day at http://[\d.]+:(\d+)/ \(press Ctrl-C to stop\)\n", line)
-        assert found, line
-        with httpx2.Client(base_url=f"http://127.0.0.1:{found[1]}", timeout=60) as client:
-            assert client.get("/recording/info").json()["name"] == "day"
+        address = r"browse day at http://[\d.]+:(\d+)/ \(press Ctrl-C to stop\)\n"
+        found = next(filter(None, (re.fullmatch(address, line) for line in process.stderr)))
+        try:
+            with httpx2.Client(base_url=f"http://127.0.0.1:{found[1]}", timeout=60) as client:
+                yield process, client
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_a_recording_is_served_until_the_command_is_stopped(recording: Path, host: str) -> None:
+    with browsed(recording, "--host", host) as (process, client):
+        assert client.get("/recording/info").json()["name"] == "day"
         process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
         rest = process.stderr.read()
         assert process.wait(60) == 0
     assert rest.endswith("Stopped.\n")
     assert ("warning: anyone who reaches 0.0.0.0" in rest) == (host == "0.0.0.0")
+
+
+def test_silences_between_hours_are_no_part_of_the_recording(tmp_path: Path) -> None:
+    samples = sound(66)  # hours of 20 s
+    for start in (20, 42):
+        samples[start * RATE : (start + 2) * RATE] = 0
+    path = written(tmp_path / "day.wav", samples)
+    with browsed(path, "--hour-gap", "2") as (_, client):
+        assert client.get("/recording/info").json()["seconds"] == pytest.approx(62, abs=0.01)
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 from examples.captions import make as captions
+from examples.listen import make as listen
 
 import refresh
 from earwitness.cli.main import COMMANDS
+from earwitness.studies.design.report import study_design
+from earwitness.studies.file.page_checks import check_pages
 from earwitness.studies.file.reader import read_study
 from generate import PAGES
 from helpers.command_line import run
@@ -149,3 +152,13 @@ def test_the_study_of_the_demonstration_is_right_and_has_all_its_sounds(tmp_path
     study = read_study(tmp_path / "listen" / "study.yaml")
     assert len(study.material) == 6
     assert all(clip.seconds == 2.5 for clip in study.material)
+
+
+@pytest.mark.parametrize("kind", ["p835", *listen.TASKS])
+def test_example_studies_of_all_kinds_can_be_served(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listen, "SECONDS", 0.5)
+    listen.main(tmp_path, kind)
+    path = tmp_path / "study.yaml"
+    assert check_pages(study_design(read_study(path)), path).problems == ()

@@ -578,3 +578,12 @@ def test_a_database_and_answers_under_the_former_digest_are_found(folder: Path) 
     (folder / "now.jsonl").write_bytes(lines)
     assert former != lines
     assert study_ratings(path, folder / "former.jsonl") == study_ratings(path, folder / "now.jsonl")
+
+
+def test_digits_of_the_hearing_test_are_among_the_audio_files(folder: Path) -> None:
+    (folder / "digits").mkdir()
+    for digit in range(10):
+        (folder / "digits" / f"{digit}.wav").write_bytes((folder / "C0" / "a.wav").read_bytes())
+    path = study(folder, "acr", 'hearing: {digits: "digits/{digit}.wav"}\n')
+    names = page_sound_names(study_design(read_study(path)))
+    assert {"C0/a.wav", "digits/0.wav", "digits/9.wav"} <= set(names)

@@ -20,10 +20,17 @@ from earwitness.studies.design.plan import count_minutes, make_design
 from earwitness.studies.design.subset_balance import CLAIM_MISSED
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import pages, read_page
-from earwitness.studies.plane_study import study_plane
+from earwitness.studies.plane_study import (
+    PLANE_ANSWER_SECONDS,
+    PLANE_METHODS,
+    PLANE_ZS,
+    REASONS_NOTE,
+    study_plane,
+)
 from earwitness.studies.simulate import study_simulate
 from earwitness.studies.skim_folders import find_full_length, split_at_silences
 from earwitness.studies.study import Study
+from earwitness.studies.trials.plane import PlaneKind
 
 RATE = 8000
 
@@ -90,6 +97,13 @@ def test_folders_must_have_the_same_number_of_skims(folders: list[Path], tmp_pat
         study_plane(folders, tmp_path / "other", practice=False)
 
 
+def test_a_sitting_with_a_day_and_eight_skims_takes_about_twenty_minutes() -> None:
+    assert len(PLANE_METHODS) * len(PLANE_ZS) == 8
+    load = PlaneKind(hours=24).load(8)
+    seconds = load.sounds * 63 + load.questions * PLANE_ANSWER_SECONDS + load.browsing
+    assert 18 <= seconds / 60 <= 22
+
+
 def write_practice(folder: Path) -> None:
     """A practice folder of a day of 80 s: wind, then wind and a car, and one example."""
     write(folder / "full-length.wav", noise(40), noise(40, 1) * 0.2)
@@ -111,10 +125,11 @@ def test_recordings_become_skims_a_practice_and_sittings(tmp_path: Path) -> None
         "length": 18.0,
     }
     place = tmp_path / "study"
-    study_plane(
+    notes = study_plane(
         days, place, zs=(0, 0.5, 1), methods=("pareto",), practice=tmp_path / "X",
-        speech="reverse", **settings,
+        speech="reverse", language="fr", **settings,
     )  # fmt: skip
+    assert REASONS_NOTE in notes
     study = read_study(place / "study.yaml")
     recordings = [study.recording(item) for item in ("one", "two", "full-length")]
     assert [one.speech for one in recordings if one] == ["reverse", "reverse", "keep"]

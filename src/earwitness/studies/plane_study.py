@@ -57,6 +57,7 @@ STUDY_FILES = STUDY_FILE, GOLD_FILE, CLIPS_FILE = "study.yaml", "gold.csv", "cli
 PRACTICE_FILES = ("practice.json", "truth.json", "labels.csv")  # of a synthetic day
 SKIM_FILES = f"{SKIM_FOLDER}/{{item}}_{{system}}.wav"
 IMPORT_NOTE = "skims are imported; --method, --z and --length apply only to skims made for practice"
+REASONS_NOTE = "reasons of examples are in English; translate them in study.yaml"
 STUDY_HEADER = (
     "# Skims on the TC/SD plane. `earwitness study check` prints the plan and the time.\n"
 )
@@ -216,6 +217,8 @@ def study_plane(
         if practice is not False:
             day = _find_practice(material.folder, practice, own_day, progress)
             notes += _add_practice(material, day, keys, settings, map, progress)
+            if language != "en" and day.truth is not None:
+                notes.append(REASONS_NOTE)
         _write_study(material, parameters, retest=retest, title=title, listeners=listeners,
                      language=language, seed=seed)  # fmt: skip
         read_study(material.folder / STUDY_FILE)

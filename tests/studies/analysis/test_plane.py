@@ -80,6 +80,15 @@ def test_results_have_positions_listeners_correlation_and_methods() -> None:
     assert tc.contrasts[0].difference.value == pytest.approx(pooled - other)
 
 
+def test_agreement_is_measured_on_both_axes() -> None:
+    scales = {one.value.name: one for one in analyse(votes()).scales}
+    for name in ("TC", "SD"):
+        [panel] = scales[name].agreement
+        assert {"ICC(2,1)", "ICC(2,k)"} <= {*panel.figures}
+        assert [one for one in panel.figures if "alpha" in one]
+        assert all(-1 <= one.value <= 1 for one in panel.figures.values())
+
+
 def test_the_report_and_its_tables_show_the_plane() -> None:
     results = analyse(votes(repeats=1), doubled="first")
     titles = [section.title for section in results.make_report().sections]

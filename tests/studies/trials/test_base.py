@@ -144,6 +144,7 @@ def test_scales_are_worded_as_the_recommendations_do() -> None:
     assert words.labels("OVRL") == ["Excellent", "Good", "Fair", "Poor", "Bad"]
     assert words.labels("DEGRADATION")[1] == "Audible but not annoying"
     assert words.labels("COMPARISON")[3] == "About the same"
+    assert words.labels("BASIC") == ["Excellent", "Good", "Fair", "Poor", "Bad"]
     assert words.labels("IMPAIRMENT")[4] == "Very annoying"
     assert KINDS["p835"]().scales[2].values == [5, 4, 3, 2, 1]
     assert KINDS["ccr"]().scales[0].values == [3, 2, 1, 0, -1, -2, -3]

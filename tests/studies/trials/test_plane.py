@@ -66,6 +66,16 @@ def test_examples_have_their_places_reasons_and_sounds() -> None:
     assert list(PlaneKind().intro_views(wording(), lambda *_: "")) == ["plane.about"]
 
 
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_each_page_has_the_definitions(language: str) -> None:
+    words = wording(language)
+    kind = PlaneKind(examples=(EXAMPLE,))
+    intro = kind.intro_views(words, lambda *_: "")
+    views = [intro["plane.examples"], kind.view(TRIAL, words, lambda *_: "")]
+    views.append(kind.feedback_view(TRIAL, words))
+    assert {view["definitions"] for view in views} == {intro["plane.about"]["text"]}
+
+
 @pytest.mark.parametrize(
     ("parameters", "told"),
     [

@@ -81,7 +81,7 @@ def check_pages(design: Design, path: str | PathLike[str], *, audio: bool = True
 
 
 def page_sound_names(design: Design) -> list[str]:
-    """Return the paths of all audio files of trials, relative to the folder of the study."""
+    """Return the paths of the audio files of trials and of the hearing test."""
     study = design.study
     words = wording(study.language, study.wordings)
     kinds = [block_kind(block) for block in study.blocks]
@@ -90,7 +90,8 @@ def page_sound_names(design: Design) -> list[str]:
         for trial in _distinct_trials(design)
         for system, _ in kinds[trial.block].presented(trial, words, study.reference)
     }
-    return sorted(names)
+    digits = () if study.hearing is None else digit_files(study.hearing)
+    return sorted({*names, *digits})
 
 
 def _distinct_trials(design: Design) -> list[Trial]:

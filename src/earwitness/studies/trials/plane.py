@@ -173,6 +173,7 @@ class PlaneKind(TrialKind):
             "renderer": self.renderer,
             "title": words.page("plane_examples"),
             "text": words.page("plane_examples_told"),
+            "definitions": words.page("plane_told"),
             "axes": self._axes(words),
             "placed": examples,
             "sounds": sounds,
@@ -204,6 +205,7 @@ class PlaneKind(TrialKind):
         """Return the page as data: the skims, the axes, and how the recording is explored."""
         return super().view(trial, words, sound, reference, caption) | {
             "text": words.page(PAGE_TEXTS.get(trial.scales, "plane_both")),
+            "definitions": words.page("plane_told"),
             "keeps_draft": True,
             "axes": self._trial_axes(trial, words),
             "explore_minutes": self.explore_minutes,
@@ -213,8 +215,12 @@ class PlaneKind(TrialKind):
         }
 
     def feedback_view(self, trial: Trial, words: Wording) -> View:
-        """Return the axes, on which places and expected places are shown."""
-        return {"renderer": self.renderer, "axes": self._trial_axes(trial, words)}
+        """Return the axes, on which places and expected places are shown, and the definitions."""
+        return {
+            "renderer": self.renderer,
+            "definitions": words.page("plane_told"),
+            "axes": self._trial_axes(trial, words),
+        }
 
     def _trial_axes(self, trial: Trial, words: Wording) -> dict[str, str]:
         return {name: text for name, text in self._axes(words).items() if name in trial.scales}

@@ -45,6 +45,9 @@ export class PlaneSteps {
     this.element = make("div", { class: "plane-steps" }, this.panels);
     this.open(names.includes(draft.step) ? draft.step : names[0], false);
     navigator.ready.then(() => navigator.info && this.#showHours());
+    const playFrom = navigator.playFrom.bind(navigator);
+    // a click in the spectrogram plays an excerpt in the second step
+    navigator.playFrom = (time) => (draft.step === "hours" ? void this.#playAll([time]) : playFrom(time));
     const timer = setInterval(() => this.#tick(), 1000);
     left.addEventListener("abort", () => (clearInterval(timer), (this.#sequence += 1)));
     this.#tick(0);

@@ -215,6 +215,7 @@ export interface ReadingView extends TrialView {
 
 /** Skims of a recording; `axes` are titles by name, one or both of TC and SD. */
 export interface PlaneView extends TrialView {
+  definitions: string;
   axes: Record<string, string>;
   explore_minutes: number;
   /** Number of parts of the recording that have a note. */
@@ -226,10 +227,12 @@ export interface PlaneView extends TrialView {
 
 /** Feedback after a practice trial; rows are in the order of skims, then of axes. */
 export interface PlaneFeedbackView extends FeedbackView {
+  definitions: string;
   axes: Record<string, string>;
 }
 
 export interface PlaneExamplesView extends View {
+  definitions: string;
   sounds: SoundView[];
   axes: Record<string, string>;
   placed: { label: string; TC: number; SD: number; reason: string }[];

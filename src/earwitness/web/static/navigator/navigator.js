@@ -563,13 +563,16 @@ export class Navigator {
     this.#play(this.#cursor, this.info.seconds);
   }
 
-  /** Play from a time on, for a number of seconds or to the end.
+  /** Play from a time on, for a number of seconds or to the end. Another selection is cleared, so that it
+   * does not repeat this part.
    * @param {number} start
    * @param {number} [seconds] */
   play(start, seconds) {
     if (!this.info) return void this.ready.then(() => this.info && this.play(start, seconds));
+    const end = seconds === undefined ? this.info.seconds : start + seconds;
+    if (this.selection?.[0] !== start || this.selection[1] !== end) this.selection = null;
     this.cursor = start;
-    return this.#play(start, seconds === undefined ? this.info.seconds : start + seconds);
+    return this.#play(start, end);
   }
 
   stop() {

@@ -425,7 +425,8 @@ export class Stage {
       context.fillRect(left - 4, Math.round(Math.min(top + height - 1, y)), 4, 1);
     }
     context.font = `11px ${this.colours.font}`;
-    const unit = left < 40 ? "kHz" : `${Math.round(frequencies.top / 100) / 10} kHz`;
+    const kilohertz = frequencies.top / 1000;
+    const unit = left < 40 ? "kHz" : `${kilohertz < 10 ? Math.round(10 * kilohertz) / 10 : Math.round(kilohertz)} kHz`;
     context.fillText(unit, left - 8, top + 6);
     context.font = `12px ${this.colours.font}`;
   }

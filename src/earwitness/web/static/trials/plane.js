@@ -51,6 +51,12 @@ function spectrogram(at, address, label) {
   return canvas;
 }
 
+/** What TC and SD mean, to be read again.
+ * @param {{ definitions: string }} view */
+function definitions(view) {
+  return make("details", { class: "plane-definitions" }, make("summary", {}, say("plane_definitions")), paragraphs(view.definitions));
+}
+
 /** @param {PlaneExamplesView} view
  * @param {PageContext} at */
 function showExamples(view, at) {
@@ -66,7 +72,7 @@ function showExamples(view, at) {
   const page = make("div", { class: "plane-page" },
     make("section", { class: "card plane-left", "aria-label": say("plane") }, board.element),
     make("div", { class: "card plane-list" }, cards));
-  show(heading(view.title), paragraphs(view.text), page, button(say("go_on"), () => (hush(), at.answer({})), { class: "main", "data-press": "Enter" }));
+  show(heading(view.title), paragraphs(view.text), definitions(view), page, button(say("go_on"), () => (hush(), at.answer({})), { class: "main", "data-press": "Enter" }));
   return (/** @type {{ section: HTMLElement }} */ { section }) => page.after(section);
 }
 
@@ -90,7 +96,7 @@ function showFeedback(view, at) {
     .filter((one) => one.place), null);
   const legend = make("p", { class: "plane-legend" }, make("span", { class: "plane-marker", "aria-hidden": "true" }, "n"),
     say("plane_given"), make("span", { class: "plane-marker expected", "aria-hidden": "true" }, "n"), say("plane_expected"));
-  find("main").querySelector(".card")?.before(make("section", { class: "card", "aria-label": say("plane") }, board.element, legend));
+  find("main").querySelector(".card")?.before(definitions(view), make("section", { class: "card", "aria-label": say("plane") }, board.element, legend));
 }
 
 /** Name the controls of a player by its skim.
@@ -137,7 +143,7 @@ class PlaneTrial extends Trial {
       commentField("comment", this.draft.notes.comment ?? "", (text) => this.#note("comment", text), { rows: "2" }));
     const list = make("section", { class: "card plane-list", "aria-label": say("plane_skims") }, this.rows);
     this.page = make("div", { class: "plane-page" }, left, list);
-    show(heading(view.title), paragraphs(view.text ?? ""), this.bar, this.page, this.missing,
+    show(heading(view.title), paragraphs(view.text ?? ""), definitions(view), this.bar, this.page, this.missing,
       button(say("plane_send"), () => this.#save(), { class: "main save" }));
     this.players.forEach((_, n) => this.#limit(n));
     announce(say("plane_count_told", { count: view.sounds.length }));
