@@ -16,8 +16,8 @@ ORDER = ("BAK", "SIG", "OVRL")
 def trial(name: str, number: int, of: int, language: str = "en", kind: str = "p835") -> View:
     """A trial of a kind with one sound, or with several, as the kind shows it."""
     made = KINDS[kind]() if kind in ("p835", "dcr", "ccr") else KINDS[kind](plays=0)
-    systems = ("x", "y", "z") if kind == "mushra" else ("x", "y")
-    systems = systems if made.compared == "pair" or kind in ("mushra", "bs1116") else ("x",)
+    count = 3 if kind == "mushra" else 2 if made.compared == "pair" or kind == "bs1116" else 1
+    systems = ("x", "y", "z")[:count]
     shown = Trial("item", systems, ORDER if kind == "p835" else made.scale_orders[0])
     title = {"en": "Session 1 of 2", "fr": "Session 1 sur 2"}[language]
 
