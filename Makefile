@@ -17,7 +17,7 @@ QUICK := tests/snapshot tests/golden tests/contracts tests/test_project.py tests
 
 .PHONY: quick snapshot demo test system prove prove-168h browser lint types layers tests docs refresh pictures lock release-check clean
 
-demo: $(RUN)/.installed  ## score the example corpus, summarize speech, serve a study (ONCE=1: do not serve)
+demo: $(RUN)/.installed  ## score the example corpus, summarize speech, skim days, serve a study (ONCE=1: do not serve)
 	@mkdir -p out
 	@$(RUN)/bin/earwitness score $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/references.jsonl --worst 3 \
 	  --samples out/samples.csv
@@ -32,6 +32,8 @@ demo: $(RUN)/.installed  ## score the example corpus, summarize speech, serve a 
 	@$(RUN)/bin/python examples/listen/make.py out/listen
 	@$(RUN)/bin/earwitness study links out/listen/study.yaml --db out/listen/study.db \
 	  --base http://127.0.0.1:8000
+	@test -e out/plane/study.yaml || { rm -rf out/plane; $(RUN)/bin/python examples/plane/make.py out/plane; }
+	@echo "skims to place on the TC/SD plane: $(RUN)/bin/earwitness serve out/plane/study.yaml"
 	@test -n "$(ONCE)" || $(RUN)/bin/earwitness serve out/listen/study.yaml
 
 test: lint types layers tests browser  ## everything, with small counts
@@ -70,11 +72,12 @@ prove: $(DEV)/.installed  ## full counts and benchmarks of this commit, into doc
 prove-168h: $(DEV)/.installed  ## the benchmark of a week of sound, which joins the page of its commit
 	@$(STAGE) prove-168h python benchmarks/prove.py --week
 
-# Sound in a browser needs time that a busy machine may not give: what fails is run again, alone.
+# Sound in a browser takes its time, in which another worker works. A busy machine may not give the
+# time that it needs: what fails is run again, alone.
 browser: $(DEV)/.installed  ## reports and the pages of listeners in Chromium, workbooks in LibreOffice
 	@.ci/chromium
 	@.ci/libreoffice
-	@OPENBLAS_NUM_THREADS=1 $(STAGE) browser pytest -q -n 2 --dist worksteal browser || \
+	@OPENBLAS_NUM_THREADS=1 $(STAGE) browser pytest -q -n 3 --dist worksteal browser || \
 	  OPENBLAS_NUM_THREADS=1 $(STAGE) browser-again pytest -q --last-failed \
 	  --last-failed-no-failures none browser
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import soundfile
 from axe_playwright_python.sync_playwright import Axe
 from browser.helpers import recordings
 from browser.helpers.expectations import expect
@@ -70,7 +71,7 @@ def address(folder: Path) -> Iterator[str]:
 def range_of(page: Page) -> tuple[float, float]:
     """The visible part: start and seconds, as the address of the page has them."""
     page.wait_for_timeout(700)
-    found = re.search(r"#([\d.]+)\+([\d.]+)$", page.url)
+    found = re.search(r"#([\d.]+)\+([\d.]+)", page.url)
     return (float(found[1]), float(found[2])) if found else (0.0, SECONDS)
 
 
@@ -132,6 +133,23 @@ def test_wheel_and_keys_zoom_from_the_whole_to_one_second(browser: Browser, addr
         assert range_of(page) == (0, SECONDS)
 
 
+def test_tiles_of_the_next_zoom_steps_are_loaded_in_advance(browser: Browser, address: str) -> None:
+    with shown(browser, address, **DESKTOP) as page:
+        field = page.get_by_label("Go to")
+        field.fill("06:33:00")  # near the end: the cursor keeps its place in the view
+        field.press("Enter")
+        page.locator(".nav-view").focus()
+        needed = ["max/6/1", "max/6/2", "max/6/3", "max/5/4", "max/5/5"]  # of 2,100 s and 1,050 s
+        loaded = "performance.getEntriesByType('resource').map(({ name }) => name)"
+        until(page, f"{needed}.every((tile) => {loaded}.some((name) => name.endsWith(tile)))")
+        page.route("**/recording/tile/**", lambda _: None)  # no further tile arrives
+        for keys in ("+", "+", "--"):
+            for key in keys:
+                page.keyboard.press(key)
+            drawn(page)
+        assert range_of(page) == (0, SECONDS)
+
+
 @pytest.mark.parametrize("part", ["axis", "picture"])
 def test_the_mouse_moves_the_view_by_its_axis_or_with_alt(
     browser: Browser, address: str, part: str
@@ -163,8 +181,33 @@ def test_each_setting_of_the_display_changes_the_picture(
         pixels = "document.querySelector('.nav-view canvas').toDataURL()"
         page.evaluate(f"globalThis.before = {pixels}, 0")
         setting = page.get_by_label(name, exact=True)
+        legend = page.get_by_text("red: acoustic complexity")
+        expect(legend).to_be_hidden()
         setting.fill(value) if name == "Gain" else setting.select_option(value)
         until(page, f"{pixels} !== before")
+        expect(legend).to_be_visible(visible=value == "colour")
+        assert page.get_by_label("Gain", exact=True).is_enabled() == (value != "colour")
+
+
+def test_the_address_has_the_display_and_ignores_unknown_settings(
+    browser: Browser, address: str
+) -> None:
+    with shown(browser, address, **DESKTOP) as page:
+        page.get_by_label("Colours").select_option("grey")
+        page.get_by_label("Gain", exact=True).fill("-7")
+        page.get_by_label("Range").fill("50")
+        until(page, "location.hash.includes('range_db')")
+        levels = page.locator(".nav-setting b").last.inner_text()
+        page.reload()
+        drawn(page)
+        expect(page.get_by_label("Colours")).to_have_value("grey")
+        expect(page.get_by_label("Gain", exact=True)).to_have_value("-7")
+        expect(page.locator(".nav-setting b").last).to_have_text(levels)
+        page.get_by_role("button", name="Reset").click()
+        until(page, "!location.hash")
+        zoomed(page, 100, "50&palette=pink&frequency=log&gain_db=999&range_db=1&x=2")
+        expect(page.get_by_label("Frequency")).to_have_value("log")
+        assert range_of(page) == (100, 50)
 
 
 def test_a_part_is_selected_by_mouse_or_keys_and_shown(browser: Browser, address: str) -> None:
@@ -274,15 +317,44 @@ def test_overlapping_labels_have_rows_of_their_own(
         assert page.evaluate(script, overlays) == lanes
 
 
+def test_labels_have_fewer_rows_when_the_window_becomes_narrow(
+    browser: Browser, address: str
+) -> None:
+    spans = "Array.from({ length: 6 }, (_, n) => [n, 99, 'owl'])"
+    with shown(browser, address, **DESKTOP) as page:
+        page.evaluate(STUDY)
+        page.evaluate(f"made.setOverlays([{{ name: 'birds', kind: 'labels', spans: {spans} }}])")
+        page.evaluate("made.choose(made.labels[5], false)")
+        assert page.evaluate("made.lanes") == 6
+        page.set_viewport_size(PHONE["viewport"])
+        until(page, "made.lanes === 4 && made.current === made.labels[5]")
+
+
+def test_gaps_are_named_by_their_reason(browser: Browser, address: str) -> None:
+    script = """async (info) => (await import("/modules/navigator/stage.js")).findGaps(info)"""
+    info = {"stretches": [[5, 5, "a"], [12, 3, "b"], [16, 1, "c"]], "damages": [10.02, 17]}
+    with shown(browser, address) as page:
+        found = page.evaluate(script, info | {"seconds": 20})
+    names = [(gap["start"], gap["end"], gap["name"]) for gap in found]
+    assert names == [
+        (0, 5, "not_recorded"),
+        (10, 12, "unreadable"),
+        (15, 16, "not_recorded"),
+        (17, 20, "unreadable"),
+    ]
+
+
 def test_gaps_and_parts_that_are_not_indexed_are_marked_until_they_are(
     browser: Browser, address: str
 ) -> None:
     building = {"state": "building", "done": 2000.0}
+    levels = set[str]()
 
     def describe(route: Route) -> None:
         route.fulfill(json=route.fetch().json() | building)
 
     def incomplete(route: Route) -> None:
+        levels.add(route.request.url.split("/")[-2])
         reply = route.fetch()
         if not building:
             return route.fulfill(response=reply)
@@ -298,6 +370,8 @@ def test_gaps_and_parts_that_are_not_indexed_are_marked_until_they_are(
     expect(page.get_by_text("Indexed 33 min of 1 h 10 min")).to_be_visible()
     drawn(page)
     assert page.evaluate(BRIGHTNESS, [CLICK / SECONDS])[0] == 0
+    page.wait_for_timeout(300)
+    assert levels == {"7"}  # none in advance
     building.clear()
     expect(page.locator(".nav-building")).to_be_hidden()
     until(page, f"({BRIGHTNESS})([{CLICK / SECONDS}])[0] > 200")
@@ -315,6 +389,15 @@ def test_the_check_for_speech_has_its_own_progress(browser: Browser, address: st
     page, _ = visit(context, address)
     expect(page.get_by_text("Checked for speech: 33 min of 1 h 10 min")).to_be_visible()
     context.close()
+
+
+def test_the_page_says_up_to_which_frequency_the_picture_goes(
+    browser: Browser, folder: Path
+) -> None:
+    path = folder / "bats.wav"
+    soundfile.write(path, np.zeros(96_000), 96_000)
+    with browsed(path, folder / "cache") as address, shown(browser, address) as page:
+        expect(page.locator("#facts")).to_contain_text("96 kHz · picture up to 16 kHz")
 
 
 # --- Sound ---------------------------------------------------------------------------------------
@@ -492,6 +575,10 @@ def test_many_labels_are_found_by_their_text(browser: Browser, address: str) -> 
         expect(page.locator(".nav-labels li")).to_have_count(20)
         page.get_by_label("Find a label").fill("wr")
         expect(page.locator(".nav-labels li")).to_have_count(5)
+        spans = "[[0, 5, 'owl'], [9, 5, 'Wren']]"
+        page.evaluate(f"made.setOverlays([{{ name: 'birds', kind: 'labels', spans: {spans} }}])")
+        expect(page.locator(".nav-labels li")).to_have_count(1)
+        expect(page.get_by_label("Find a label")).to_be_visible()  # it still applies
 
 
 def test_the_server_fixes_the_display_for_a_study(browser: Browser, folder: Path) -> None:
@@ -516,6 +603,20 @@ def test_a_changed_file_is_reported_in_place(browser: Browser, folder: Path) -> 
         for _ in range(3):
             page.get_by_role("button", name="Zoom in").click()
         expect(page.get_by_role("alert")).to_contain_text("changed or removed")
+
+
+def test_a_failed_index_is_reported_also_after_tiles_were_drawn(
+    browser: Browser, address: str
+) -> None:
+    failed = {"state": "failed", "message": "the disk is full"}
+    context = browser.new_context(**DESKTOP)
+    context.route(
+        "**/recording/info", lambda route: route.fulfill(json=route.fetch().json() | failed)
+    )
+    page, _ = visit(context, address)
+    drawn(page)
+    expect(page.get_by_role("alert")).to_contain_text("cannot be shown: the disk is full")
+    context.close()
 
 
 def test_a_lost_server_is_reported_until_it_answers(browser: Browser, address: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,13 @@ COLOURS = """() => [...document.querySelectorAll(".plane-spectrogram")].every((c
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   return new Set(new Uint32Array(data.buffer)).size > 1;
 })"""
+
+
+# whether the server has a draft of which something is true
+STORED = """async () => {
+  const { page } = await (await fetch(location.pathname + "/state")).json();
+  return Boolean(page.draft?.draft.%s);
+}"""
 
 
 def write_plane(folder: Path, study: Path, language: str) -> None:
@@ -210,6 +218,38 @@ def test_excerpts_of_an_hour_are_played_whatever_was_selected(
                 break
             page.wait_for_timeout(200)
         assert [one["seconds"] for one in own] == [pytest.approx(2, abs=0.01)]
+        counts, legend = page.locator(".plane-heard"), page.locator(".navigator")
+        expect(counts.first).to_have_text(re.compile("^[23] of 5 heard$"))  # the second was cut
+        expect(counts.nth(1)).to_have_text("0 of 5 heard")
+        expect(legend).to_contain_text("Points heard")
+        heard = counts.first.inner_text()
+        until(page, STORED % f"points.length === {heard[0]}")
+        page.reload()
+        expect(counts.first).to_have_text(heard)
+        expect(legend).to_contain_text("Points heard")
+
+
+def test_a_finger_drags_a_marker(browser: Browser, tmp_path: Path) -> None:
+    with really_served(tmp_path, write=write_plane) as server:
+        page, _ = open_page(browser, server, "1.1", **PHONE)
+        page.get_by_role("tab", name="3. Place").click()
+        marker = page.get_by_role("button", name="Marker 1.")
+        marker.scroll_into_view_if_needed()
+        field, start = page.locator(".plane-field").bounding_box(), marker.bounding_box()
+        assert field is not None
+        assert start is not None
+        x, y = start["x"] + start["width"] / 2, start["y"] + start["height"] / 2
+        right, up = 0.3 / 1.1 * field["width"], 0.8 / 1.1 * field["height"]
+        end_x, end_y = field["x"] + right, field["y"] + field["height"] - up
+        finger: Any = page.context.new_cdp_session(page)
+        for part in range(11):
+            kind = "touchMove" if part else "touchStart"
+            point = {"x": x + (end_x - x) * part / 10, "y": y + (end_y - y) * part / 10}
+            finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        expect(page.get_by_label("Skim 1: SD", exact=True)).not_to_have_value("")
+        assert place_of(page, "1") == pytest.approx([0.3, 0.8], abs=0.01)
+        until(page, STORED % "values.SD_1 > 0.7")
 
 
 def test_a_sitting_is_continued_on_another_device(browser: Browser, tmp_path: Path) -> None:
@@ -221,15 +261,13 @@ def test_a_sitting_is_continued_on_another_device(browser: Browser, tmp_path: Pa
             page.get_by_label("Skim 3: TC", exact=True).fill("0.123")
             page.get_by_label("Skim 3: SD", exact=True).fill("0.9")
             page.get_by_label("Sound sources, one per line").fill("wind")
-        stored = "async () => (await (await fetch(location.pathname + '/state')).json())"
-        stored += ".page.draft?.draft.notes.sources === '%s'"
-        until(page, stored % "wind")
+        until(page, STORED % "notes.sources === 'wind'")
         other, _ = visit(browser.new_context(**PHONE), server.links[0])
         assert place_of(other, "3") == [0.123, 0.9]
         expect(other.get_by_label("Sound sources, one per line")).to_have_value("wind")
         expect(other.get_by_role("button", name="Skim 1: Play again")).to_be_visible()
         other.get_by_label("Sound sources, one per line").fill("wind\nbell")
-        until(other, stored % r"wind\nbell")
+        until(other, STORED % r"notes.sources === 'wind\nbell'")
         page.get_by_label("Comment on the whole plane (optional)").fill("late")
         expect(page.locator(".notice")).to_contain_text("changed on another device")
         expect(page.get_by_label("Sound sources, one per line")).to_have_value("wind\nbell")
@@ -244,6 +282,7 @@ def test_reading_tc_as_linear_time_is_corrected_before_the_first_trial(
         page.get_by_role("button", name="Continue").click()
         expect(page.locator(".notice")).to_contain_text("The parts do not need to take equal time")
         expect(page.locator(".notice")).not_to_contain_text("not accepted")
+        expect(page.locator("#saving")).to_have_text("Saved")
         page.get_by_text("High, because the most present sources").click()
         page.get_by_role("button", name="Continue").click()
         expect(page.get_by_role("heading", name="Practice")).to_be_visible()
@@ -257,6 +296,12 @@ def test_examples_have_places_reasons_and_players(browser: Browser, tmp_path: Pa
         expect(cards.locator("h2")).to_have_text(["Skim 1 TC 0.3, SD 0.8", "Skim 2 TC 0.9, SD 0.2"])
         expect(cards.locator(".told")).to_have_text(["Many sources.", "The course of the day."])
         expect(cards.get_by_role("button", name="Play")).to_have_count(2)
+        page.get_by_role("button", name="Skim 2: Play").click()
+        page.get_by_role("button", name="Skim 2: Play again").wait_for()
+        page.get_by_role("button", name="Continue").click()
+        expect(page.get_by_role("heading", name="Examples")).to_be_hidden()
+        told = [server.told(f"play_{one}", "plane.examples") for one in ("started", "ended")]
+        assert told == [1, 1]
 
 
 def test_feedback_shows_the_own_and_the_expected_place(browser: Browser, tmp_path: Path) -> None:
@@ -265,6 +310,7 @@ def test_feedback_shows_the_own_and_the_expected_place(browser: Browser, tmp_pat
         page, _ = open_page(browser, server, "feedback.3")
         markers = page.locator(".plane-field").get_by_role("img")
         expect(markers).to_have_count(2)
+        expect(page.locator("line.plane-offset")).to_have_count(1)  # from one to the other
         own, expected = f"TC {given['TC_1']:g}, SD {given['SD_1']:g}", "TC 0.5, SD 0.5"
         labels = [one.get_attribute("aria-label") for one in markers.all()]
         assert labels == [f"Marker 1, Expected place. {expected}", f"Marker 1, Your place. {own}"]

@@ -13,7 +13,6 @@ from earwitness.summaries.methods.page import summary_page
 from earwitness.summaries.methods.passages import SpokenSummary
 from helpers.summarized_speech import ENGLISH, JAPANESE, speak_tones, summarize_marked
 
-WIDTHS = {"phone": 390, "desktop": 1_280}
 NOW = "document.querySelector('audio').currentTime"
 PAUSED = "document.querySelector('audio').paused"
 FOCUSED = "document.activeElement.textContent"
@@ -53,8 +52,7 @@ def opened(browser: Browser, place: Path, width: int = 1_280, scheme: str = "lig
     return page
 
 
-@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1_280, "dark")])
 @pytest.mark.parametrize("name", ["place", "japanese"])
 def test_it_fits_and_everybody_can_use_it(
     browser: Browser, request: pytest.FixtureRequest, name: str, width: int, scheme: str
@@ -209,7 +207,7 @@ def test_a_page_without_sound_is_a_document(browser: Browser, tmp_path: Path) ->
 
 
 def test_a_long_speech_is_followed(browser: Browser, tmp_path: Path) -> None:
-    texts = [f"*so* this is *utterance* *{n}* of a long " + "and dull " * 9 for n in range(400)]
+    texts = [f"*so* this is *utterance* *{n}* of a long " + "and dull " * 9 for n in range(80)]
     speech = summarize_marked(texts, word=0.1)
     path = tmp_path / "long.html"
     sound = speak_tones(speech, tmp_path / "long.wav")
@@ -217,7 +215,7 @@ def test_a_long_speech_is_followed(browser: Browser, tmp_path: Path) -> None:
     page = opened(browser, path, 390)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     slider = page.locator(".way input")
-    slider.evaluate("(s) => { s.value = 100; s.dispatchEvent(new Event('input')); }")
+    slider.evaluate("(s) => { s.value = 20; s.dispatchEvent(new Event('input')); }")
     page.keyboard.press("ArrowRight")
     row = page.locator("li.now")
     expect(row).to_be_in_viewport()

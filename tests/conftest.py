@@ -21,6 +21,7 @@ __all__ = [
     "example",
     "folder",
     "new_schema",
+    "one_core",
     "own_cache",
     "root",
     "server",
@@ -57,6 +58,15 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No test leaves anything in the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EARWITNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_core() -> Iterator[None]:
+    """Commands without ``--jobs`` work in the process of their test; other cores have tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        for verb in ("audio", "skim"):
+            patch.setattr(f"earwitness.cli.{verb}.count_cores", lambda: 1)
         yield
 
 

@@ -80,10 +80,13 @@ def test_no_test_is_skipped_and_no_check_is_switched_off(root: Path) -> None:
             assert "pytest.skip" not in text, path
 
 
-def _see(script: str, root: Path, place: Path, user: int, **more: str) -> tuple[int, str, str]:
+def _see(
+    script: str, root: Path, place: Path, user: int, lacking: str = "nothing", **more: str
+) -> tuple[int, str, str]:
     """What a script of `.ci` does for a user where nothing is installed, and what it installs."""
     place.mkdir()
-    for name, says in {"id": f"echo {user}", "apt-get": f'echo "$@" >> {place}/installed'}.items():
+    get = f'echo "$@" >> {place}/installed; case "$*" in *" {lacking}") exit 1;; esac'
+    for name, says in {"id": f"echo {user}", "apt-get": get}.items():
         (place / name).write_text(f"#!/bin/sh\n{says}\n")
         (place / name).chmod(0o755)
     shell = shutil.which("sh")
@@ -104,7 +107,11 @@ def test_under_ci_root_gets_chromium_and_anybody_else_the_command(
 ) -> None:
     code, _, installed = _see("chromium", root, tmp_path / "root", 0, CI="true")
     assert code == 0
-    assert installed.splitlines()[-1].endswith("chromium")
+    assert installed.splitlines()[-1].endswith(" chromium-headless-shell")
+    other = tmp_path / "other"
+    code, _, installed = _see("chromium", root, other, 0, "chromium-headless-shell", CI="true")
+    assert code == 0
+    assert installed.splitlines()[-1].endswith(" chromium")
     for user, more in ((0, {}), (1000, {"CI": "true"}), (1000, {})):
         code, said, installed = _see(
             "chromium", root, tmp_path / f"{user}{len(more)}", user, **more

@@ -1,4 +1,4 @@
-"""Playwright's ``expect``, looking every 20 ms.
+"""Playwright's ``expect``, looking every 50 ms.
 
 Playwright itself looks again after 0.1, 0.35, 0.85, 1.85 s …: it sees the end of a sound of 0.4 s
 half a second late, and a study has many sounds.
@@ -15,7 +15,7 @@ from playwright.sync_api import expect as playwright_expect
 from playwright.sync_api._generated import LocatorAssertions, PageAssertions
 
 TIMEOUT = 60_000  # ms; a busy machine is no fault of a page
-PAUSE = 20
+PAUSE = 50
 
 
 class _Assertions:

@@ -7,21 +7,23 @@ it can be looked for whether any of them reaches a browser.
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import re
 import signal
 import struct
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import product
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import httpx2
-from browser.helpers.fake_server import WEB, tone
+from browser.helpers.fake_server import tone
 
+from earwitness.cli.main import main
 from earwitness.store.records import ParticipationState, SubmittedAnswer
 from earwitness.store.store import Store
 from earwitness.studies.admin import study_links
@@ -65,6 +67,8 @@ PAGES = (
 )
 TRIALS = ("training.1", "anchors.1", "1.1", "1.2", "2.1", "2.2")
 Write = Callable[[Path, Path, str], None]
+FORKS = multiprocessing.get_context("forkserver")  # of a process that has imported the server
+FORKS.set_forkserver_preload(["earwitness.cli.serve"])
 
 
 class RealServer:
@@ -81,24 +85,26 @@ class RealServer:
     def start(self) -> None:
         """Serve, on the same port as before if there was one."""
         command = ["serve", str(self.study), "--db", str(self.db), "--port", str(self.port)]
-        whole = _program([*command, *self.more])
-        self.process = subprocess.Popen(whole, env=_place(), stderr=subprocess.PIPE)
-        assert self.process.stderr is not None
-        told = self.process.stderr.readline().decode()
+        self.stderr, written = FORKS.Pipe(duplex=False)
+        self.process = FORKS.Process(target=_run, args=([*command, *self.more], written))
+        self.process.start()
+        written.close()
+        with open(self.stderr.fileno(), closefd=False, encoding="utf-8") as lines:
+            told = lines.readline()
         found = re.search(r"at (http://\S+):(\d+)/ ", told)
         assert found, told
         self.base, self.port = f"{found[1]}:{found[2]}", int(found[2])
 
     def signal(self, sign: signal.Signals) -> None:
         """Stop it (SIGSTOP), or let it go on (SIGCONT)."""
+        assert self.process.pid is not None
         os.kill(self.process.pid, sign)
 
     def kill(self) -> None:
         """End it without a word to it, if it runs."""
         self.process.kill()
-        self.process.wait()
-        if self.process.stderr is not None:
-            self.process.stderr.close()
+        self.process.join()
+        self.stderr.close()
 
     def run(self, *command: str) -> str:
         """What the program prints, given this study and its store."""
@@ -157,12 +163,10 @@ class RealServer:
             yield store, read_study(self.study).digest
 
 
-def _program(command: list[str]) -> list[str]:
-    return [sys.executable, "-m", "earwitness", *command]
-
-
-def _place() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(WEB.parents[1])}
+def _run(command: list[str], stderr: Connection) -> None:
+    """Run a command in this process, and write standard error to a pipe."""
+    sys.stderr = open(stderr.fileno(), "w", buffering=1, closefd=False, encoding="utf-8")  # noqa: SIM115
+    main(command)
 
 
 def write_study(folder: Path, study: Path, language: str) -> None:

@@ -91,8 +91,8 @@ def drawn(page: Page) -> None:
     expect(page.locator(".navigator[data-state=drawn]")).to_be_visible()
 
 
-def zoomed(page: Page, start: float, seconds: float) -> None:
-    """Show a part of the recording."""
+def zoomed(page: Page, start: float, seconds: float | str) -> None:
+    """Show a part of the recording; display settings may follow its length."""
     page.evaluate("(hash) => { location.hash = hash; }", f"#{start}+{seconds}")
     expect(page.locator(".nav-detail")).not_to_have_text("")
     page.wait_for_timeout(50)

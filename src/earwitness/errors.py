@@ -205,6 +205,8 @@ def whole_characters(text: str) -> str:
     >>> whole_characters("caf\\udce9")
     'caf\\\\udce9'
     """
+    if text.isascii():
+        return text
     return text.encode("utf-8", "backslashreplace").decode()
 
 

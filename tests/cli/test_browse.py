@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+import soundfile
 
 from helpers.command_line import run
 from helpers.tones import RATE, sound, written
@@ -25,8 +26,8 @@ def recording(tmp_path: Path) -> Path:
 @contextmanager
 def browsed(path: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], httpx2.Client]]:
     """The command browse as a process, and a client of its page."""
-    command = [sys.executable, "-m", "earwitness", "browse", str(path), "--port", "0", *options]
-    command += ["--cache", str(path.parent / "cache")]
+    command = [sys.executable, "-m", "earwitness", "browse", str(path), "--port", "0"]
+    command += ["--cache", str(path.parent / "cache"), *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         address = r"browse day at http://[\d.]+:(\d+)/ \(press Ctrl-C to stop\)\n"
@@ -48,6 +49,29 @@ def test_a_recording_is_served_until_the_command_is_stopped(recording: Path, hos
         assert process.wait(60) == 0
     assert rest.endswith("Stopped.\n")
     assert ("warning: anyone who reaches 0.0.0.0" in rest) == (host == "0.0.0.0")
+
+
+def test_damaged_passages_are_printed(tmp_path: Path) -> None:
+    path = tmp_path / "day.flac"
+    soundfile.write(path, sound(12), RATE)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 3])
+    with browsed(path) as (process, client):
+        assert process.stderr is not None
+        lines = filter(lambda line: "warning" in line, process.stderr)
+        assert next(lines).startswith(f"warning: {path}: ")
+        (damage,) = client.get("/recording/info").json()["damages"]
+    assert 0 < damage < 12
+
+
+def test_folders_of_the_cache_are_not_sent(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(recording.parent)
+    (recording.parent / "private").touch()  # no folder
+    with browsed(recording, "--cache", "private/cache") as (process, client):
+        assert process.stderr is not None
+        assert "cannot write to the cache" in next(process.stderr)
+        assert "private" not in client.get("/recording/info").json()["message"]
 
 
 def test_silences_between_hours_are_no_part_of_the_recording(tmp_path: Path) -> None:

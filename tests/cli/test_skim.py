@@ -62,7 +62,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 
 
 def test_one_skim_is_told_with_all_its_files(day: Path, tmp_path: Path) -> None:
-    done = run(day, "-o", tmp_path / "skim.flac")
+    done = run(day, "-o", tmp_path / "skim.flac", "--jobs", "2")
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("été 1\n  system")
     assert "pareto-z0.5" in done.stdout

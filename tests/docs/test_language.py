@@ -164,9 +164,10 @@ def test_there_are_enough_retired_phrases_and_none_twice() -> None:
     assert all(" " in phrase for phrase in RETIRED)
 
 
-@pytest.mark.parametrize("phrase", RETIRED)
-def test_no_text_has_a_retired_phrase(phrase: str) -> None:
-    assert occurrences(re.compile(rf"(?<!\w){re.escape(phrase)}(?!\w)", re.IGNORECASE)) == []
+def test_no_text_has_a_retired_phrase() -> None:
+    every = "\n".join(text.lower() for parts in texts().values() for text in parts)
+    phrases = "|".join(phrase for phrase in RETIRED if phrase in every)
+    assert not phrases or occurrences(re.compile(rf"(?i)(?<!\w)(?:{phrases})(?!\w)")) == []
 
 
 def test_spelling_is_british_with_ize() -> None:

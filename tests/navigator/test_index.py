@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -274,6 +275,27 @@ def test_room_is_made_before_an_index_is_built_and_also_if_that_fails(
     index = RecordingIndex(open_recording([paths[1]]), cache=cache, settings=settings)
     assert index.start().wait().state == "failed"
     assert trims == [50_000 - 600 * 46, 50_000]
+
+
+def test_room_is_made_only_for_what_is_not_stored(
+    path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built(path, cache).close()
+    shutil.rmtree(cache.folder / "navigator")
+    trims: list[float] = []
+    monkeypatch.setattr(module, "trim_cache", lambda _, size: trims.append(size))
+    built(path, cache, cache_bytes=1e6).close()
+    assert 1e6 - 1750 * 6 <= trims[0] < 1e6
+
+
+def test_an_index_that_is_closed_while_its_build_ends_is_not_kept(
+    path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = built(path, cache)
+    monkeypatch.setattr(index._thread, "is_alive", lambda: True)
+    index.close()
+    trim_cache(cache, 0)
+    assert not list((cache.folder / "frames").iterdir())
 
 
 def test_an_index_that_waits_for_others_is_kept(path: Path, cache: Cache) -> None:

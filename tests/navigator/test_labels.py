@@ -35,7 +35,7 @@ def test_labels_of_every_format(tmp_path: Path) -> None:
     audacity, raven, table, soundscape = read_overlays(
         RECORDING, [tmp_path / name for name in texts]
     )
-    assert audacity == ("a", "labels", ((1.5, 1.5, "blackbird"), (10, 0, "")))
+    assert audacity == ("a", "labels", ((1.5, 1.5, "blackbird"), (10, 0, "")), ())
     # the second file starts after a gap, so its selection is moved; each selection counts once
     assert raven.spans == ((5, 1, "wren"), (62, 2, "robin"))
     assert table.spans == ((1.5, 1.5, "blackbird"),)
@@ -48,7 +48,19 @@ def test_picks_of_a_later_day_are_moved(tmp_path: Path) -> None:
     path = tmp_path / "skim.json"
     path.write_text(json.dumps({"recording": {"began": began}, "picks": [pick]}))
     (overlay,) = read_overlays(RECORDING, skims=[path])
-    assert overlay == ("skim", "picks", ((24, 8, "1 Bird"),))
+    assert overlay == ("skim", "picks", ((24, 8, "1 Bird"),), ())
+
+
+def test_selections_of_other_files_are_left_out_and_counted(tmp_path: Path) -> None:
+    other = "3\tSpectrogram 1\t70\t71\tother.wav\t5\towl\n"
+    (tmp_path / "r.txt").write_text(RAVEN.replace("two.wav", "TWO.flac") + other)
+    (overlay,) = read_overlays(RECORDING, [tmp_path / "r.txt"])
+    assert overlay.spans == ((5, 1, "wren"), (62, 2, "robin"))
+    (note,) = overlay.notes
+    assert note == "r.txt: 1 of 3 selections left out: their files are not part of the recording"
+    (tmp_path / "r.txt").write_text(RAVEN.splitlines(True)[0] + other)
+    with pytest.raises(InputError, match="no Begin File is part of the recording"):
+        read_overlays(RECORDING, [tmp_path / "r.txt"])
 
 
 def test_labels_are_cut_at_the_ends(tmp_path: Path) -> None:

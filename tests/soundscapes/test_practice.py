@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations, pairwise, product
 
 import numpy as np
@@ -11,18 +12,21 @@ from earwitness.errors import UsageError
 from earwitness.soundscapes.practice import (
     BLOCK_SECONDS,
     PICKS_PER_SKIM,
+    REASONS,
+    SOURCE_NAMES,
     HourCourse,
     PracticeSkim,
     make_practice_skims,
 )
 from earwitness.soundscapes.scene import Scene, make_random_day, make_scene
+from earwitness.soundscapes.sources import SOURCES
 from earwitness.soundscapes.timetable import (
     TIMETABLE_PRESETS,
     Timetable,
     TimetableRow,
     spread_over_hours,
 )
-from earwitness.soundscapes.truth import Truth, hour_spans, total_variation
+from earwitness.soundscapes.truth import BACKGROUND_SOURCE, Truth, hour_spans, total_variation
 from earwitness.soundscapes.write import soundscape
 from helpers.samples import many
 
@@ -42,7 +46,7 @@ def test_the_seven_of_a_preset_are_where_they_should_be(preset: str, seed: int) 
     _expect_places(scene, found)
 
 
-@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize("number", range(many(4, 20)))
 def test_the_seven_of_a_random_day_are_where_they_should_be(number: int) -> None:
     scene = make_random_day(number, 11, hour=300)
     _expect_places(scene, make_practice_skims(scene))
@@ -107,6 +111,18 @@ def test_reasons_are_true_of_the_day() -> None:
     for pick in found[0].skim.picks:  # "Heard in every block: A, B or C."
         kinds = found[0].reason.removeprefix("Heard in every block: ").partition(". ")[0]
         assert set(truth.heard([pick])) & set(kinds.replace(" or ", ", ").split(", "))
+    assert found[0].reason.endswith(" An hour of this short day lasts 300 s.")
+    for one, other in zip(found, make_practice_skims(scene, "fr"), strict=True):
+        assert one.skim == other.skim
+        numbers = [sorted(re.findall(r"\d+", text.reason)) for text in (one, other)]
+        assert numbers[0] == numbers[1]
+
+
+def test_reasons_and_names_of_sources_exist_in_all_languages() -> None:
+    for language, texts in REASONS.items():
+        assert texts.keys() == REASONS["en"].keys()
+        names = SOURCE_NAMES.get(language, {})
+        assert language == "en" or names.keys() == {*SOURCES, BACKGROUND_SOURCE}
 
 
 def test_the_course_is_that_of_trying_all_parts_and_blocks() -> None:

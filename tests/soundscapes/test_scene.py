@@ -67,8 +67,9 @@ def test_clips_of_a_source_are_the_same_for_a_seed_and_differ_otherwise(source: 
 
 def test_clips_of_a_source_have_the_lengths_that_it_says() -> None:
     for source in ("car", "dog"):
-        found = [len(clip) for clip in ClipBank(SOURCES, 8000, 1).clips(source)]
-        assert found == [round(8000 * seconds) for seconds in SOURCES[source].lengths]
+        bank, lengths = ClipBank(SOURCES, 8000, 1), SOURCES[source].lengths
+        found = [len(bank.clip(source, number)) for number in range(len(lengths))]
+        assert found == [round(8000 * seconds) for seconds in lengths]
 
 
 def test_a_levelled_clip_has_full_scale_at_its_loudest_moment() -> None:
@@ -148,7 +149,7 @@ def plain_mix(scene: Scene) -> Samples:
     for event in (whole, *scene.events):
         source = sources[event.source]
         for at, number, gain in event.clips:
-            first, clip = round((event.start + at) * scene.rate), bank.clips(event.source)[number]
+            first, clip = round((event.start + at) * scene.rate), bank.clip(event.source, number)
             kept = clip[: max(0, round(event.end * scene.rate) - first)].astype(np.float64)
             cut, far = len(kept) < len(clip), np.arange(len(kept)) + 0.5
             for fade, frames in ((source.fade, far), (0.5 if cut else source.fade, far[::-1])):

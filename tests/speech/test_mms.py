@@ -281,7 +281,7 @@ class TinyBundle:
         convolution = tiny_model()
         convolution.load_state_dict(state)
 
-        class Model(torch.nn.Module):
+        class Model(torch.nn.Module):  # type: ignore[misc]
             def forward(self, waves: Any) -> tuple[Any, None]:
                 return convolution(waves[:, None]).transpose(1, 2).log_softmax(-1), None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ import pytest
 from sqlalchemy import Connection, event
 
 from earwitness.errors import BadAnswer, StoreError, UsageError
+from earwitness.store import writer as writer_module
 from earwitness.store.answers import add_answer
 from earwitness.store.records import AnswerOutcome
 from earwitness.store.store import Store
@@ -78,6 +80,35 @@ def test_jobs_that_wait_are_committed_together(store: Store) -> None:
         futures = given(store, 400)
     assert [one.result() for one in futures] == [AnswerOutcome.STORED] * 400
     assert len(commits) == 2  # of the job that held the others up, and of all others
+
+
+def test_jobs_that_are_not_urgent_wait_for_an_urgent_one(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "PATIENT_SECONDS", 60)
+    commits, order = list[Connection](), list[int]()
+    event.listen(store._database.writer, "commit", commits.append)
+
+    def note(connection: Connection, number: int) -> None:
+        del connection
+        order.append(number)
+
+    store.write(note, 0).result()  # the thread is awake
+    patient = [store.write_soon(note, number) for number in (1, 2, 3)]
+    assert order == [0]
+    store.write(note, 4).result(30)
+    assert all(one.done() for one in patient)
+    assert order == [0, 1, 2, 3, 4]
+    assert len(commits) == 2
+
+
+def test_jobs_that_are_not_urgent_do_not_wait_for_ever(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "PATIENT_SECONDS", 0.01)
+    for pause in (0.0, 0.2):  # the thread is awake, or sleeps
+        time.sleep(pause)
+        assert store.write_soon(lambda _: "written").result(30) == "written"
 
 
 def test_a_job_that_refuses_fails_alone(store: Store) -> None:

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 import soundfile
 import yaml
+from examples.plane import make
 
 from earwitness.errors import BadAnswer, InputError, UsageError
 from earwitness.skims.run import skim
 from earwitness.studies.analyse import study_analyse
 from earwitness.studies.design.balance import check_balance
 from earwitness.studies.design.plan import count_minutes, make_design
+from earwitness.studies.design.report import study_check, study_procedure
 from earwitness.studies.design.subset_balance import CLAIM_MISSED
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import pages, read_page
@@ -145,6 +147,7 @@ def test_recordings_become_skims_a_practice_and_sittings(tmp_path: Path) -> None
     plan = make_design(study).plans[0]
     assert [trial.scales for trial in plan.training] == [("TC",), ("SD",), ("TC", "SD")]
     assert {trial.item for trial in plan.training} == {"full-length"}
+    assert "subset" not in str(study_procedure(study))  # practice is no part of the material
     assert [step.what for step in count_minutes(study)][-2:] == ["breaks", "total"]
 
 
@@ -563,3 +566,19 @@ def test_a_recording_placed_twice_gives_test_retest_reliability(four_days: Study
     assert len(table) == 4 * 5 * 3 * 2
     results = study_analyse(table)
     assert {one.scale: one.pairs for one in results.retests} == {"TC": 12, "SD": 12}
+
+
+def test_the_example_has_eight_skims_per_day_and_seven_examples(tmp_path: Path) -> None:
+    make.main(tmp_path)
+    checked = study_check(tmp_path / "study.yaml", jobs=1)  # missing and silent skims are errors
+    assert checked.audio is not None
+    assert checked.audio.notes == ()
+    assert len(checked.study.systems) == 8
+    assert len(checked.study.material) == 3
+    [block] = checked.study.blocks
+    examples = block.parameters["examples"]
+    assert len({(one["TC"], one["SD"]) for one in examples}) == 7
+    assert all((tmp_path / one["sound"]).is_file() for one in examples)
+    for scale in ("TC", "SD"):  # experts practise with skims that differ clearly
+        places = [one.value for one in checked.study.gold if one.scale == scale]
+        assert np.ptp(places) > 0.35

@@ -30,7 +30,7 @@ recordings:
 recording_display: {palette: grey}
 """
 ITEMS = ("bittern", "curlew", "dunlin")
-HIDDEN = ("Kestrel", "Osprey", *ITEMS, "days", "garden", "marks", ".wav")
+HIDDEN = ("Kestrel", "Osprey", *ITEMS, "days/", "garden", "marks", ".wav")
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_a_visitor_without_a_place_reaches_nothing(client: TestClient) -> None:
     assert client.get(f"{own}/recording/consent/info").status_code == 403
 
 
-@pytest.mark.parametrize("kind", ["acr", "dcr", "ccr", "preference", "mushra"])
+@pytest.mark.parametrize("kind", ["acr", "dcr", "ccr", "preference", "mushra", "plane"])
 def test_nothing_that_is_sent_gives_names_away(folder: Path, kind: str) -> None:
     seen: list[str] = []
 
@@ -134,7 +134,11 @@ def test_nothing_that_is_sent_gives_names_away(folder: Path, kind: str) -> None:
     with served(write_study(folder, kind), str(folder / "store.db")) as client:
         own = link(client)
         client.event_hooks = {"response": [record]}
-        address = reach(client, own, "curlew")["recording"]["address"]
+        client.get(own)
+        view = reach(client, own, "curlew")
+        for one in view["sounds"]:
+            assert client.get(one["address"]).status_code == 200
+        address = view["recording"]["address"]
         info = client.get(f"{address}/info").json()
         client.get(f"{address}/tile/{info['digest']}/mean/3/0")
         client.get(f"{address}/sound?start=0&seconds=1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -13,7 +14,7 @@ import click
 from earwitness.cli.main import Termination
 from earwitness.cli.output import FILE_PATH, QUIET_OPTION, SOUND_UNIT, cache_option, progress_bar
 from earwitness.errors import printable
-from earwitness.models.cache import find_cache
+from earwitness.models.cache import Cache, find_cache
 from earwitness.navigator.index import (
     DEFAULT_CACHE_GIGABYTES,
     GIGABYTE,
@@ -23,12 +24,14 @@ from earwitness.navigator.index import (
 from earwitness.navigator.labels import read_overlays
 from earwitness.navigator.sound import SPEECH_CHANGES
 from earwitness.recordings.recording import open_recording
+from earwitness.recordings.types import Damage
 
 if TYPE_CHECKING:
     from earwitness.web.navigator import RecordingView
 
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 STOPPING_SECONDS = 5.0  # for the computation of the index to end
+MAX_DAMAGES = 10  # that are printed
 
 
 @click.command("browse")
@@ -137,11 +140,23 @@ def browse_command(
 
 
 def _build_index(index: RecordingIndex, quiet: bool) -> None:
-    """Build the index with a progress bar, and print an error; runs next to the server."""
+    """Build the index with a progress bar, and print what is wrong; runs next to the server."""
+    known = index.recording.damages
     with progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress:
         index.start(progress).wait()
+    _print_damages([one for one in index.recording.damages if one not in known])
     if index.state == "failed":
         click.echo(f"earwitness: {printable(index.message, keep=chr(10))}", err=True)
+
+
+def _print_damages(damages: Sequence[Damage]) -> None:
+    from earwitness.web.navigator import describe_damage
+
+    for damage in damages[:MAX_DAMAGES]:
+        click.echo(f"warning: {printable(describe_damage(damage))}", err=True)
+    if len(damages) > MAX_DAMAGES:
+        count = len(damages) - MAX_DAMAGES
+        click.echo(f"warning: {count:,} more damaged passages; the page lists them", err=True)
 
 
 def _open_view(paths: tuple[Path, ...], options: dict[str, Any]) -> RecordingView:
@@ -160,8 +175,9 @@ def _open_view(paths: tuple[Path, ...], options: dict[str, Any]) -> RecordingVie
     settings = IndexSettings(
         options["speech"], options["speech_model"], options["cache_size"] * GIGABYTE
     )
-    index = RecordingIndex(recording, cache=find_cache(options["cache"]), settings=settings)
-    return RecordingView(index, overlays)
+    cache = Cache(find_cache(options["cache"]).folder.absolute())  # pages hide absolute paths
+    index = RecordingIndex(recording, cache=cache, settings=settings)
+    return RecordingView(index, overlays, notes=[note for one in overlays for note in one.notes])
 
 
 def _print_address(view: RecordingView, listening: socket.socket) -> None:
@@ -170,8 +186,9 @@ def _print_address(view: RecordingView, listening: socket.socket) -> None:
     recording = view.index.recording
     address = socket_address(listening)
     click.echo(f"browse {printable(recording.name)} at {address}/ (press Ctrl-C to stop)", err=True)
-    for note in recording.notes:
+    for note in (*recording.notes, *view.notes):
         click.echo(f"note: {printable(note)}", err=True)
+    _print_damages(recording.damages)
     if not is_loopback(listening):
         host = listening.getsockname()[0]
         message = f"anyone who reaches {host} over the network can hear the recording"

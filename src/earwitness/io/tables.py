@@ -528,16 +528,20 @@ def delimiter_remedy(columns: Sequence[str]) -> str:
     return "separate columns with commas" if is_undivided else ""
 
 
-def read_row_table(path: Path, remedy: str = "", *, delimiter: str = ",") -> RowTable:
+def read_row_table(path: Path, remedy: str = "", *, delimiter: str | None = ",") -> RowTable:
     """Read all rows of a CSV file, or of a JSON Lines file (.jsonl).
 
-    Rows are as in ``open_csv``. If the file cannot be read, the problem has ``remedy``.
+    Rows are as in ``open_csv``. Without a delimiter, the most frequent one of the first line is
+    used. If the file cannot be read, the problem has ``remedy``.
     """
     table = RowTable()
     try:
         if path.suffix == ".jsonl":
             table.rows = list(_read_objects(path, table.problems))
         else:
+            if delimiter is None:
+                head = path.read_bytes().partition(b"\n")[0]
+                delimiter = max(DELIMITERS, key=lambda mark: head.count(mark.encode()))
             with open_csv(path, delimiter) as (columns, rows):
                 table.columns, table.rows = columns, list(rows)
             _drop_index(table)

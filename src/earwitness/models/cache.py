@@ -276,7 +276,7 @@ def trim_cache(cache: Cache, max_bytes: float) -> None:
         if holds is None:
             return
         entries = [
-            _CacheEntry(_modification_time(path), path, _entry_size(path))
+            _CacheEntry(_modification_time(path), path, entry_size(path))
             for name in TRIMMED_FOLDERS
             for path in _list_entries(cache.folder / name)
             if not path.name.startswith(UNFINISHED_PREFIX)
@@ -358,7 +358,8 @@ def _list_entries(folder: Path) -> list[Path]:
     return list(folder.iterdir()) if folder.is_dir() else []
 
 
-def _entry_size(entry: Path) -> int:
+def entry_size(entry: Path) -> int:
+    """Return the bytes of an entry of a cache; 0 if it does not exist."""
     sizes = 0
     for path in _list_entries(entry) or [entry]:
         with suppress(OSError):

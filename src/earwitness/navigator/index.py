@@ -27,6 +27,7 @@ from earwitness.models.cache import (
     Cache,
     CacheHold,
     StoredRows,
+    entry_size,
     find_cache,
     hash_text,
     make_folder,
@@ -134,7 +135,7 @@ class RecordingIndex:
         self._speech = SpeechPieces()
         self._hold = CacheHold(self.cache)
         self._checked_at = -np.inf
-        self._is_closed = False
+        self._is_closed = self._is_over = False
         self._thread: Thread | None = None
         self._empty = Pyramid.absent(self.frame_count)
         self._pyramid: Pyramid | None = None
@@ -245,7 +246,7 @@ class RecordingIndex:
     def close(self) -> None:
         """Stop building, and let the cache remove the index."""
         self._is_closed = True
-        if self._thread is None or not self._thread.is_alive():
+        if self._thread is None or self._is_over:
             self._hold.close()
 
     def _build(self, progress: Progress) -> None:
@@ -267,6 +268,7 @@ class RecordingIndex:
             self.message = str(error) if is_explained else f"{type(error).__name__}: {error}"
             self.state = "failed"
         finally:
+            self._is_over = True  # before it is looked whether anybody has closed the index
             if self._is_closed:
                 self._hold.close()
 
@@ -296,7 +298,8 @@ class RecordingIndex:
         builder = None
         if sealed is None:
             needed = self.frame_count * INDEX_BYTES_PER_FRAME
-            trim_cache(cache, self.settings.cache_bytes - needed)
+            stored = sum(entry_size(shard_folder(Path(path), cache)) for path in self._stamps)
+            trim_cache(cache, self.settings.cache_bytes - max(0, needed - stored))
             builder = PyramidBuilder(self.frame_count, folder)
             self._pyramid = builder.pyramid
         else:

@@ -25,15 +25,20 @@ class OverlaySpan(NamedTuple):
 
 
 class Overlay(NamedTuple):
-    """Labels of one file, in order."""
+    """Labels of one file, in order, and notes on those that are left out."""
 
     name: str
     kind: Literal["labels", "picks"]
     spans: tuple[OverlaySpan, ...]
+    notes: tuple[str, ...] = ()
 
 
 class _LabelError(Exception):
     """An invalid line: field, what is wrong, and what to do."""
+
+
+class _OtherFile(Exception):
+    """A label of a file that is not part of the recording."""
 
 
 RawSpan = tuple[float, float, str]  # start, end and text
@@ -65,7 +70,8 @@ def read_overlays(
         Label files: Audacity (start, end and text, separated by tabs), Raven selection tables, or
         CSV with a column ``start``, a column ``end`` or ``seconds``, and an optional column
         ``label``. Times are seconds from the start of the recording; rows of Raven tables with
-        ``Begin File`` and ``File Offset (s)`` are placed by their file.
+        ``Begin File`` and ``File Offset (s)`` are placed by their file, and left out if the file is
+        not part of the recording.
     skims
         JSON files with picks, as ``earwitness skim`` writes them. If both start times are known,
         the picks of a part of the recording are moved to its time.
@@ -107,14 +113,23 @@ def _read_overlay(
         if not spans:
             spans = [(0, _LabelError("", "contains no labels", remedy))]
     found: list[OverlaySpan] = []
+    left_out = 0
     for line, span in spans:
         try:
-            if isinstance(span, _LabelError):
+            if isinstance(span, Exception):
                 raise span
             found.append(_check_span(span, recording))
         except _LabelError as error:
             problems.append(Problem(str(path), line, *error.args))
-    return Overlay(path.stem, kind, tuple(sorted(found)))
+        except _OtherFile:
+            left_out += 1
+    if left_out == len(spans):
+        message = f"no {RAVEN_FILE} is part of the recording"
+        remedy = f"remove this column to place selections by {RAVEN_START}"
+        problems.append(Problem(str(path), 0, "", message, remedy))
+    count = f"{path.name}: {left_out:,} of {len(spans):,} selections left out"
+    notes = (f"{count}: their files are not part of the recording",) if left_out else ()
+    return Overlay(path.stem, kind, tuple(sorted(found)), notes)
 
 
 def _check_span(span: RawSpan, recording: Recording) -> OverlaySpan:
@@ -132,7 +147,7 @@ def _check_span(span: RawSpan, recording: Recording) -> OverlaySpan:
 # --- Labels --------------------------------------------------------------------------------------
 
 
-LabelRows = Iterator[tuple[int, RawSpan | _LabelError]]
+LabelRows = Iterator[tuple[int, RawSpan | _LabelError | _OtherFile]]
 
 
 def _read_labels(text: str, recording: Recording) -> LabelRows:
@@ -152,7 +167,7 @@ def _read_rows(rows: Iterable[Line], read: Any) -> LabelRows:
     for number, row in rows:
         try:
             yield number, read(row)
-        except _LabelError as error:
+        except (_LabelError, _OtherFile) as error:
             yield number, error
 
 
@@ -196,14 +211,18 @@ def _csv_span(row: Mapping[str, str]) -> RawSpan:
 def _raven_span(row: Mapping[str, str], recording: Recording) -> RawSpan:
     start, end = _parse_seconds(row, RAVEN_START), _parse_seconds(row, RAVEN_END)
     text = next((row[name] for name in RAVEN_TEXTS if row.get(name)), "")
-    if row.get(RAVEN_FILE) and row.get(RAVEN_OFFSET):
-        at = _parse_seconds(row, RAVEN_OFFSET)
-        for stretch in recording.stretches:
-            is_within = stretch.at <= at < stretch.at + stretch.seconds
-            if Path(stretch.path).name == row[RAVEN_FILE] and is_within:
-                begin = stretch.start + at - stretch.at
-                return begin, begin + end - start, text
-    return start, end, text
+    if not row.get(RAVEN_FILE):
+        return start, end, text
+    name = Path(row[RAVEN_FILE]).stem.casefold()  # the format may have been converted
+    pieces = [one for one in recording.stretches if Path(one.path).stem.casefold() == name]
+    if not pieces:
+        raise _OtherFile
+    if not row.get(RAVEN_OFFSET):
+        return start, end, text
+    at = _parse_seconds(row, RAVEN_OFFSET)
+    piece = next((one for one in reversed(pieces) if one.at <= at), pieces[0])
+    begin = piece.start + at - piece.at
+    return begin, begin + end - start, text
 
 
 def _choose_column(row: Mapping[str, str], names: Sequence[str]) -> str:

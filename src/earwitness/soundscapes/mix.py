@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -25,14 +25,13 @@ class ClipBank:
     def __init__(self, sources: Mapping[str, SoundSource], rate: int, seed: int = 0) -> None:
         self.rate = rate
         self._sources, self._seed = sources, seed
-        self._clips: dict[str, list[Sound]] = {}
+        self._clips: dict[tuple[str, int], Sound] = {}
 
-    def clips(self, name: str) -> Sequence[Sound]:
-        """Return all clips of a source; the loudest moment of each has a mean square of 1."""
-        if name not in self._clips:
-            count = len(self._sources[name].lengths)
-            self._clips[name] = [self._clip(name, number) for number in range(count)]
-        return self._clips[name]
+    def clip(self, name: str, number: int) -> Sound:
+        """Return a clip of a source; its loudest moment has a mean square of 1."""
+        if (name, number) not in self._clips:
+            self._clips[name, number] = self._clip(name, number)
+        return self._clips[name, number]
 
     def _clip(self, name: str, number: int) -> Sound:
         source, rng = self._sources[name], named_generator(self._seed, name, number)
@@ -118,10 +117,10 @@ def iterate_sound(
 
 def _make_pastes(event: SoundEvent, source: SoundSource, bank: ClipBank) -> Iterator[Paste]:
     """Yield the clips of an event; none extends beyond its end."""
-    clips, rate = bank.clips(event.source), bank.rate
+    rate = bank.rate
     fade, end = round(source.fade * rate), round(event.end * rate)
     for placement in event.clips:
-        clip = clips[placement.number]
+        clip = bank.clip(event.source, placement.number)
         first = round((event.start + placement.at) * rate)
         last = min(end, first + len(clip))
         fall = fade if last - first == len(clip) else round(CUT_FADE_SECONDS * rate)

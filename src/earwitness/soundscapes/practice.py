@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -203,8 +203,10 @@ class PracticeSkim:
     reason: str
 
 
-def make_practice_skims(scene: Scene) -> tuple[PracticeSkim, ...]:
+def make_practice_skims(scene: Scene, language: str = "en") -> tuple[PracticeSkim, ...]:
     """Return the seven practice skims, in the order of presentation.
+
+    Reasons are in one of the languages of ``REASONS``.
 
     Raises
     ------
@@ -217,7 +219,7 @@ def make_practice_skims(scene: Scene) -> tuple[PracticeSkim, ...]:
     steady_source, steady, quiet = _find_steady_and_quiet(blocks, course)
     main_sources, forms, chosen_diverse = _find_forms(blocks, diverse, steady, course, balanced)
     reordered = _find_worst_order(blocks, balanced)
-    text = ReasonText(blocks)
+    text = ReasonText(blocks, language)
     plans = [
         (text.forms_title(forms, main_sources), forms, text.forms(forms, main_sources)),
         ("many sources", chosen_diverse, text.diverse(chosen_diverse)),
@@ -376,104 +378,179 @@ def _refusal(message: str) -> UsageError:
 # Explanations state what is counted in the day and in the skim, so they are true of every day.
 
 
-class ReasonText:
-    """Explanations of the places of the seven skims of a day."""
+HOUR_SECONDS = 3600.0
+REASONS: Mapping[str, Mapping[str, str]] = {
+    "en": {
+        "forms": "Heard in every block: {kinds}. This gives some SD ({heard} of {sources} "
+        "sources), but the day has other sources, too. TC is not very high",
+        "forms_where": ": in {count} of {hours} hours, another source is the most present one",
+        "hour": "An hour of this short day lasts {seconds:g} s.",
+        "diverse": "SD is the highest of all: {heard} of {sources} sources. TC is slightly lower "
+        "than that of skim 1",
+        "diverse_where": ": in {count} of {blocks} blocks, the most present source is not that of "
+        "the hour",
+        "steady": "Nothing but {name} is heard, so SD is low. TC is low, too: {name} is the most "
+        "present source of {where}.",
+        "steady_hours": "only {count} of {hours} hours",
+        "steady_never": "no hour",
+        "quiet": "The background, where nothing else sounds, is a source of its own: with {name}, "
+        "two are heard, so SD is slightly higher than that of skim 3. TC is higher, too: the "
+        "background is more present than {name} in {count} of {hours} hours.",
+        "course": "TC is the highest of all: each block is close to what is most present in its "
+        "part of the day, in the order of the day.",
+        "course_parts": "Where the day changes, there are more blocks: a block represents {least} "
+        "to {most} hours.",
+        "balanced": "A compromise with moderate TC and SD: the skim follows the day and, in some "
+        "parts of it, has a block with a source that has not been heard yet ({heard} of {sources} "
+        "sources). Relative to the highest TC and SD of all skims, it leans slightly more towards "
+        "TC than towards SD.",
+        "reordered": "SD is exactly that of skim 6, since the blocks are the same. TC is lower, "
+        "because they are not in the order of the day: the first block comes from hour {first}, "
+        "the last one from hour {last}.",
+        "or": " or ",
+    },
+    "fr": {
+        "forms": "Dans chaque bloc, on entend\xa0: {kinds}. Cela donne une certaine SD ({heard} "
+        "sources sur {sources}), mais la journée a aussi d’autres sources. La TC n’est pas très "
+        "élevée",
+        "forms_where": "\xa0: pendant {count} heures sur {hours}, une autre source est la plus "
+        "présente",
+        "hour": "Une heure de cette courte journée dure {seconds:g} s.",
+        "diverse": "La SD est la plus élevée de toutes\xa0: {heard} sources sur {sources}. La TC "
+        "est un peu plus faible que celle du résumé 1",
+        "diverse_where": "\xa0: dans {count} blocs sur {blocks}, la source la plus présente n’est "
+        "pas celle de l’heure",
+        "steady": "On n’entend qu’une source ({name}), donc la SD est faible. La TC est faible, "
+        "elle aussi\xa0: cette source est la plus présente pendant {where}.",
+        "steady_hours": "seulement {count} heures sur {hours}",
+        "steady_never": "aucune heure",
+        "quiet": "Le fond sonore, là où rien d’autre ne sonne, est une source à part entière\xa0: "
+        "avec l’autre ({name}), on en entend deux, donc la SD est un peu plus élevée que celle du "
+        "résumé 3. La TC est plus élevée, elle aussi\xa0: le fond sonore est plus présent que "
+        "l’autre source pendant {count} heures sur {hours}.",
+        "course": "La TC est la plus élevée de toutes\xa0: chaque bloc est proche de ce qui est le "
+        "plus présent dans sa partie de la journée, dans l’ordre chronologique.",
+        "course_parts": "Là où la journée change, il y a plus de blocs\xa0: un bloc représente de "
+        "{least} à {most} heures.",
+        "balanced": "Un compromis avec une TC et une SD moyennes\xa0: le résumé suit la journée et "
+        "contient, dans certaines parties, un bloc avec une source qui n’a pas encore été entendue "
+        "({heard} sources sur {sources}). Par rapport aux valeurs les plus élevées de tous les "
+        "résumés, il est un peu plus proche de celle de la TC que de celle de la SD.",
+        "reordered": "La SD est exactement celle du résumé 6, puisque les blocs sont les mêmes. La "
+        "TC est plus faible, car ils ne sont pas dans l’ordre chronologique\xa0: le premier bloc "
+        "vient de l’heure {first}, le dernier de l’heure {last}.",
+        "or": " ou ",
+    },
+}
+# names in the presets; other languages and sources keep their English names
+SOURCE_NAMES: Mapping[str, Mapping[str, str]] = {
+    "fr": {
+        "aeroplane": "avion",
+        "babble": "brouhaha",
+        "background": "fond sonore",
+        "bees": "abeilles",
+        "bells": "cloches",
+        "bicycle": "vélo",
+        "birds": "oiseaux",
+        "brook": "ruisseau",
+        "car": "voiture",
+        "chorus": "chœur de l’aube",
+        "crickets": "grillons",
+        "crow": "corneille",
+        "cuckoo": "coucou",
+        "dog": "chien",
+        "footsteps": "pas",
+        "frogs": "grenouilles",
+        "hammer": "marteau",
+        "machine": "machine",
+        "motorbike": "moto",
+        "owl": "chouette",
+        "rain": "pluie",
+        "rooster": "coq",
+        "saw": "scie",
+        "siren": "sirène",
+        "thunder": "tonnerre",
+        "train": "train",
+        "voice": "voix",
+        "wind": "vent",
+    }
+}
 
-    def __init__(self, blocks: DayBlocks) -> None:
+
+class ReasonText:
+    """Explanations of the places of the seven skims of a day, in a language of ``REASONS``."""
+
+    def __init__(self, blocks: DayBlocks, language: str = "en") -> None:
         self._blocks = blocks
+        self._texts = REASONS[language]
+        self._names = SOURCE_NAMES.get(language, {})
         self._most_present = blocks.hours.argmax(1)
         self._hours = len(blocks.hours)
 
     def forms_title(self, skim: Candidate, names: Sequence[str]) -> str:
-        """Return the title of a skim with one kind of source in every block."""
+        """Return the English title of a skim with one kind of source in every block."""
         heard = self._heard(skim, names)
         return "birds of several kinds" if len(heard) > 1 else f"{heard[0]} in every block"
 
     def forms(self, skim: Candidate, names: Sequence[str]) -> str:
         """Return the explanation of a skim with one kind of source in every block."""
-        blocks = self._blocks
-        others = int((~np.isin(self._most_present, blocks.columns(names))).sum())
-        heard = self._heard(skim, names)
-        kinds = heard[0] if len(heard) == 1 else f"{', '.join(heard[:-1])} or {heard[-1]}"
-        return (
-            f"Heard in every block: {kinds}. This gives some SD ({self._count(skim)}), but the day "
-            "has other sources, too. TC is not very high"
-            f"{_where(others, f'{self._hours} hours', 'another source is the most present one')}"
-        )
+        others = int((~np.isin(self._most_present, self._blocks.columns(names))).sum())
+        *first, last = (self._name(name) for name in self._heard(skim, names))
+        kinds = self._texts["or"].join([*([", ".join(first)] if first else []), last])
+        text = self._say("forms", skim, kinds=kinds) + self._where("forms_where", others)
+        seconds = self._blocks.scene.hour
+        return text if seconds == HOUR_SECONDS else f"{text} {self._say('hour', seconds=seconds)}"
 
     def diverse(self, skim: Candidate) -> str:
         """Return the explanation of a skim with many sources."""
         blocks = self._blocks
         own = blocks.presence[skim.rows].argmax(1)
         others = int((own != self._most_present[blocks.hour_of[skim.rows]]).sum())
-        return (
-            f"SD is the highest of all: {self._count(skim)}. TC is slightly lower than that of "
-            f"skim 1{_where(others, f'{PICKS_PER_SKIM} blocks', OTHER_THAN_HOUR)}"
-        )
+        return self._say("diverse", skim) + self._where("diverse_where", others)
 
     def steady(self, name: str) -> str:
         """Return the explanation of a skim of one source."""
         hours = int((self._most_present == self._blocks.names.index(name)).sum())
-        where = f"only {hours} of {self._hours} hours" if hours else "no hour"
-        return (
-            f"Nothing but {name} is heard, so SD is low. TC is low, too: {name} is the most "
-            f"present source of {where}."
-        )
+        where = self._say("steady_hours" if hours else "steady_never", count=hours)
+        return self._say("steady", name=self._name(name), where=where)
 
     def quiet(self, name: str) -> str:
         """Return the explanation of a skim of one source and the background."""
         share = self._blocks.hours
         quieter = int((share[:, -1] > share[:, self._blocks.names.index(name)]).sum())
-        return (
-            f"The background, where nothing else sounds, is a source of its own: with {name}, "
-            "two are heard, so SD is slightly higher than that of skim 3. TC is higher, too: the "
-            f"background is more present than {name} in {quieter} of {self._hours} hours."
-        )
+        return self._say("quiet", name=self._name(name), count=quieter)
 
     def course(self, parts: Sequence[DayPart]) -> str:
         """Return the explanation of a skim that follows the day."""
         lengths = [last - first for first, last in parts]
-        text = (
-            "TC is the highest of all: each block is close to what is most present in its part of "
-            "the day, in the order of the day."
-        )
-        if min(lengths) == max(lengths):
+        least, most, text = min(lengths), max(lengths), self._say("course")
+        if least == most:
             return text
-        return (
-            f"{text} Where the day changes, there are more blocks: a block represents "
-            f"{min(lengths)} to {max(lengths)} hours."
-        )
+        return f"{text} {self._say('course_parts', least=least, most=most)}"
 
     def balanced(self, skim: Candidate) -> str:
         """Return the explanation of a compromise."""
-        return (
-            "A compromise with moderate TC and SD: the skim follows the day and, in some parts of "
-            "it, has a block with a source that has not been heard yet "
-            f"({self._count(skim)}). Relative to the highest TC and SD of all skims, it leans "
-            "slightly more towards TC than towards SD."
-        )
+        return self._say("balanced", skim)
 
     def reordered(self, skim: Candidate) -> str:
         """Return the explanation of the compromise in another order."""
         first, last = (self._blocks.hour_of[skim.rows[n]] + 1 for n in (0, -1))
-        return (
-            "SD is exactly that of skim 6, since the blocks are the same. TC is lower, because "
-            "they are not in the order of the day: the first block comes from hour "
-            f"{first}, the last one from hour {last}."
-        )
+        return self._say("reordered", first=first, last=last)
 
     def _heard(self, skim: Candidate, names: Sequence[str]) -> list[str]:
         heard = self._blocks.truth.heard(self._blocks.picks(skim.rows))
         return [name for name in heard if name in names]
 
-    def _count(self, skim: Candidate) -> str:
-        count = len(self._blocks.truth.sources)
-        return f"{round(skim.sd * count)} of {count} sources"
+    def _name(self, source: str) -> str:
+        return self._names.get(source, source)
 
+    def _say(self, text: str, skim: Candidate | None = None, **values: object) -> str:
+        """Return a text with its values, and with the number of sources of a skim."""
+        sources = len(self._blocks.truth.sources)
+        heard = 0 if skim is None else round(skim.sd * sources)
+        counts = {"sources": sources, "heard": heard, "hours": self._hours}
+        return self._texts[text].format(blocks=PICKS_PER_SKIM, **counts, **values)
 
-OTHER_THAN_HOUR = "the most present source is not that of the hour"
-
-
-def _where(count: int, total: str, fact: str) -> str:
-    """Return the end of a sentence: where a fact holds, if it does anywhere."""
-    return f": in {count} of {total}, {fact}." if count else "."
+    def _where(self, text: str, count: int) -> str:
+        """Return the end of a sentence: where a fact holds, if it does anywhere."""
+        return f"{self._say(text, count=count) if count else ''}."

@@ -104,9 +104,10 @@ def truth_json(scene: Scene, hour_gap: float = 0.0) -> str:
     )
 
 
-def practice_json(examples: Sequence[PracticeSkim], form: str) -> str:
+def practice_json(examples: Sequence[PracticeSkim], form: str, language: str) -> str:
     """Return all practice skims with their times, true TC and SD, and explanations."""
-    return _to_json({"skims": [_skim_record(n, one, form) for n, one in enumerate(examples, 1)]})
+    skims = [_skim_record(n, one, form) for n, one in enumerate(examples, 1)]
+    return _to_json({"language": language, "skims": skims})
 
 
 def _skim_record(number: int, example: PracticeSkim, form: str) -> dict[str, Any]:
@@ -286,7 +287,12 @@ def write_day(
 
 
 def practice_write(
-    scene: Scene, folder: StrPath, *, form: str = ".flac", progress: Progress = no_progress
+    scene: Scene,
+    folder: StrPath,
+    *,
+    form: str = ".flac",
+    language: str = "en",
+    progress: Progress = no_progress,
 ) -> tuple[PracticeSkim, ...]:
     """Write a new practice folder: the day, and seven skims with times, audio and explanations.
 
@@ -298,6 +304,8 @@ def practice_write(
         Folder to create.
     form
         Extension of the audio files.
+    language
+        Language of the explanations, en or fr.
     progress
         Callback for progress reports.
 
@@ -308,11 +316,11 @@ def practice_write(
     """
     if scene.seconds < PICKS_PER_SKIM * scene.hour:
         raise UsageError(f"a practice day must have at least {PICKS_PER_SKIM} hours")
-    skims, mixer = make_practice_skims(scene), Mixer(scene)
+    skims, mixer = make_practice_skims(scene, language), Mixer(scene)
     texts = {
         "labels.csv": labels_csv(scene),
         "truth.json": truth_json(scene),
-        "practice.json": practice_json(skims, form),
+        "practice.json": practice_json(skims, form, language),
         "reasons.md": reasons_text(scene, skims),
         **{f"{number}.csv": picks_csv(skim) for number, skim in enumerate(skims, 1)},
     }

@@ -211,6 +211,10 @@ class Store:
         with _store_errors(self._database.reader):
             return self._visits.read(token)
 
+    def recent_visit(self, token: str) -> Visit | None:
+        """Return what was last read of a listener with answers, if it is in memory."""
+        return self._visits.recent(token)
+
     def change_state(
         self,
         study: str,

@@ -24,7 +24,7 @@ from earwitness.store.listeners import (
     LISTENERS_WITH_STUDIES,
     listener_from_row,
 )
-from earwitness.store.records import Visit
+from earwitness.store.records import Listener, Visit
 from earwitness.store.tables import answers, check_text, listeners
 
 MAX_UNUSED_CONNECTIONS = 8  # kept for the next visits; the pool has the others
@@ -54,9 +54,19 @@ VISIT_QUERY = (  # one row per answer from ``first`` on, or one row without an a
 class AnsweredPages:
     """Answered pages of a listener with the server's times, and the last answer of any kind."""
 
-    last_serial: int
-    last_id: str
+    listener: Listener
+    last_row: Sequence[Any]  # as the query returns it
     pages: Mapping[str, str]
+
+    @property
+    def last_serial(self) -> int:
+        """Serial number of the last answer."""
+        return int(self.last_row[len(LISTENER_COLUMNS)])
+
+    @property
+    def last_id(self) -> str:
+        """Id of the last answer."""
+        return str(self.last_row[len(LISTENER_COLUMNS) + 1])
 
 
 class VisitReader:
@@ -74,6 +84,8 @@ class VisitReader:
         """Return the listener of a link and their answered pages, if there is such a link."""
         known = self._cache.get(check_text("token", token))
         rows = self._read_rows(token, known)
+        if known is not None and len(rows) == 1 and rows[0] == known.last_row:  # nothing is new
+            return Visit(known.listener, known.pages)
         if known is not None and not _continues(rows, known):
             known = None
             rows = self._read_rows(token, None)
@@ -86,14 +98,18 @@ class VisitReader:
             self._keep(token, None)
             return Visit(listener, {})
         if known is None:
-            answered = _make_answered(answer_rows[-1], _counted_pages(answer_rows))
+            pages: Mapping[str, str] = _counted_pages(answer_rows)
         elif len(answer_rows) > 1:
             pages = {**known.pages, **_counted_pages(answer_rows[1:])}
-            answered = _make_answered(answer_rows[-1], pages)
         else:
-            answered = known
-        self._keep(token, answered)
-        return Visit(listener, answered.pages)
+            pages = known.pages
+        self._keep(token, AnsweredPages(listener, rows[-1], pages))
+        return Visit(listener, pages)
+
+    def recent(self, token: str) -> Visit | None:
+        """Return what was last read of a listener with answers, if it is in memory."""
+        answered = self._cache.get(token)
+        return None if answered is None else Visit(answered.listener, answered.pages)
 
     def _read_rows(self, token: str, known: AnsweredPages | None) -> Sequence[Sequence[Any]]:
         """Return rows from the last known answer on, in one statement and so of one state."""
@@ -121,9 +137,8 @@ class VisitReader:
     def _read_with(self, connection: PoolProxiedConnection, values: Any) -> Sequence[Sequence[Any]]:
         """Return rows, and keep the connection for the next visit unless it has failed."""
         try:
-            cursor = connection.cursor()
-            cursor.execute(self._sql, values)
-            rows = list(cursor.fetchall())
+            driver: Any = connection.driver_connection
+            rows: Sequence[Sequence[Any]] = driver.execute(self._sql, values).fetchall()
         except BaseException:
             connection.invalidate()
             raise
@@ -165,11 +180,6 @@ def _continues(rows: Sequence[Sequence[Any]], known: AnsweredPages) -> bool:
     (serial, id, *_), *new_rows = [row[len(LISTENER_COLUMNS) :] for row in rows]
     is_plain = all(not supersedes and not aside for *_, supersedes, aside in new_rows)
     return (serial, id) == (known.last_serial, known.last_id) and is_plain
-
-
-def _make_answered(last_row: Sequence[Any], pages: Mapping[str, str]) -> AnsweredPages:
-    serial, id, *_ = last_row
-    return AnsweredPages(serial, id, pages)
 
 
 def _counted_pages(answer_rows: Sequence[Sequence[Any]]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """A single writer thread that commits waiting jobs in groups.
 
 A commit costs more than a job. So jobs that are not urgent wait a little for others, and share
-their commit.
+their commit. They do not even wake the thread while it has work: it looks for them at intervals.
 
 Usually no job fails, and a group of jobs needs one transaction only. If a job fails, all jobs are
 rolled back and run again with a savepoint per job, so that it fails alone. If the database itself
@@ -12,13 +12,13 @@ the same id is always safe.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from time import monotonic
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
@@ -36,10 +36,9 @@ PATIENT_SECONDS = 0.1  # longest wait of jobs that are not urgent
 
 @dataclass(frozen=True)
 class PendingJob:
-    """A job, whether it is committed at once, and the future of its result."""
+    """A job, and the future of its result."""
 
     job: Job
-    is_urgent: bool = True
     future: Future[Any] = field(default_factory=Future)
 
 
@@ -56,8 +55,10 @@ class StoreWriter:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._waiting: SimpleQueue[PendingJob | None] = SimpleQueue()
+        self._waiting = deque[PendingJob]()  # in order of arrival
+        self._signals = SimpleQueue[None]()  # at most one, which wakes the thread
         self._lock, self._closed = Lock(), False
+        self._is_signalled, self._is_urgent, self._sleeps = False, False, False
         self._connection: Connection | None = None
         self._thread = Thread(target=self._serve, name="earwitness-store", daemon=True)
         self._thread.start()
@@ -67,12 +68,15 @@ class StoreWriter:
 
         The future cannot be cancelled: data is stored even if the sender does not wait for it.
         """
-        task = PendingJob(job, is_urgent)
+        task = PendingJob(job)
         task.future.set_running_or_notify_cancel()
         with self._lock:
             if self._closed:
                 raise StoreError("the database is closed")
-            self._waiting.put(task)
+            self._waiting.append(task)
+            self._is_urgent |= is_urgent
+            if is_urgent or self._sleeps:
+                self._wake()
         return task.future
 
     def close(self) -> None:
@@ -80,39 +84,53 @@ class StoreWriter:
         with self._lock:
             if not self._closed:
                 self._closed = True
-                self._waiting.put(None)
+                self._wake()
         self._thread.join()
         if self._connection is not None:
             self._connection.close()
 
+    def _wake(self) -> None:
+        self._sleeps = False
+        if not self._is_signalled:
+            self._is_signalled = True
+            self._signals.put(None)
+
     def _serve(self) -> None:
-        more = True
-        while more:
-            tasks, more = self._take_waiting_jobs()
+        while tasks := self._take_waiting_jobs():
             for task, result in zip(tasks, self._run_tasks(tasks), strict=True):
                 if result.error is None:
                     task.future.set_result(result.result)
                 else:
                     task.future.set_exception(result.error)
 
-    def _take_waiting_jobs(self) -> tuple[list[PendingJob], bool]:
-        """Return all waiting jobs, at least one, and whether more may follow.
+    def _take_waiting_jobs(self) -> list[PendingJob]:
+        """Return waiting jobs, in order of arrival; none if the writer is closed.
 
-        If none is urgent, wait for others until the first one has waited long enough.
+        If none is urgent, they have waited for others. The thread sleeps if none has come.
         """
-        tasks, task = list[PendingJob](), self._waiting.get()
-        deadline = monotonic() + PATIENT_SECONDS
-        while task is not None:
-            tasks.append(task)
-            if len(tasks) == MAX_JOBS_PER_TRANSACTION:
-                return tasks, True
-            if task.is_urgent:
-                deadline = 0.0
-            try:
-                task = self._waiting.get(timeout=max(0.0, deadline - monotonic()))
-            except Empty:
-                return tasks, True
-        return tasks, False
+        while True:
+            is_signalled = self._wait()
+            with self._lock:
+                if is_signalled:
+                    self._is_signalled = False
+                    if not (self._is_urgent or self._closed):
+                        continue
+                count = min(len(self._waiting), MAX_JOBS_PER_TRANSACTION)
+                tasks = [self._waiting.popleft() for _ in range(count)]
+                self._is_urgent = bool(self._waiting)
+                self._sleeps = not tasks and not is_signalled
+                if self._is_urgent or self._closed:
+                    self._wake()
+                if tasks or self._closed:
+                    return tasks
+
+    def _wait(self) -> bool:
+        """Wait for a signal; return whether there was one in time."""
+        try:
+            self._signals.get(timeout=None if self._sleeps else PATIENT_SECONDS)
+        except Empty:
+            return False
+        return True
 
     def _run_tasks(self, tasks: Sequence[PendingJob]) -> list[JobResult]:
         """Run and commit jobs; return the result of each."""

@@ -148,7 +148,7 @@ def trial_page(
 ) -> Page:
     """Return one page of a group of trials, the same as ``pages`` yields."""
     show = _PageBuilder(study, words, address)
-    return next(show.trials(group.name, group.trials, group.session, group.title, number))
+    return show.trial(group.name, group.trials, group.session, group.title, number)
 
 
 def planned_trials(plan: ListenerPlan) -> dict[str, Trial]:
@@ -319,22 +319,27 @@ class _PageBuilder:
                 yield Page(f"{FEEDBACK_PAGE}.{page.number}", view, about=page)
 
     def trials(
-        self, name: str, trials: Sequence[Trial], session: int, title: str, only: int = 0
+        self, name: str, trials: Sequence[Trial], session: int, title: str
     ) -> Iterator[Page]:
+        """Yield the pages of trials."""
         for number, trial in enumerate(trials, 1):
             if self.outline and session:
                 yield Page(f"{name}.{number}", {"title": title}, trial, session)
-                continue
-            if only and number != only:
-                continue
-            study = self.study
-            kind = trial_kind(study, trial)
-            view = kind.view(trial, self.words, self.address, study.reference, study.caption)
-            view["title"], view["progress"] = title, [number, len(trials)]
-            view |= self._recording(trial.item)
-            counts = session > 0 and trial.role not in CHECK_ROLES
-            named = f"{name}.{number}"
-            yield Page(named, view, trial, session, (), counts, number, item=trial.item)
+            else:
+                yield self.trial(name, trials, session, title, number)
+
+    def trial(
+        self, name: str, trials: Sequence[Trial], session: int, title: str, number: int
+    ) -> Page:
+        """Return the page of the trial with a number, from 1."""
+        study, trial = self.study, trials[number - 1]
+        kind = trial_kind(study, trial)
+        view = kind.view(trial, self.words, self.address, study.reference, study.caption)
+        view["title"], view["progress"] = title, [number, len(trials)]
+        view |= self._recording(trial.item)
+        counts = session > 0 and trial.role not in CHECK_ROLES
+        named = f"{name}.{number}"
+        return Page(named, view, trial, session, (), counts, number, item=trial.item)
 
 
 def _question_view(question: Question) -> View:

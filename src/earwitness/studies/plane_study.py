@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import ceil
 from os import PathLike
@@ -25,10 +25,11 @@ from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.io.atomic import AtomicFile
 from earwitness.recordings.recording import open_recording
-from earwitness.skims.files import OUTPUTS_FILE, RECORDINGS_FILE
+from earwitness.skims.files import OUTPUTS_FILE, RECORDINGS_FILE, render_skim
 from earwitness.skims.options import EXTRAS, METHODS_WITH_Z, SkimOptions
 from earwitness.skims.run import skim
 from earwitness.skims.types import Pick
+from earwitness.soundscapes.practice import REASONS
 from earwitness.soundscapes.scene import SoundEvent
 from earwitness.soundscapes.truth import Truth
 from earwitness.soundscapes.write import FULL_LENGTH_NAME, practice_write, soundscape
@@ -49,6 +50,7 @@ PLANE_METHODS, PLANE_ZS = ("pareto", "published"), (0.0, 0.3, 0.7, 1.0)  # eight
 PRACTICE_TRIALS = 3  # TC, SD, and the plane, with skims of their own
 PLANE_ANSWER_SECONDS = 10.0  # per coordinate of a skim
 HOUR_SECONDS = 3600.0
+REPEATED_PICKS = 2  # of practice skims with low TC and SD
 MAX_REPEATS = 0.5  # largest share of repeated trials of a study
 # handling of speech in recordings, and in the skims made of them
 SPEECH_OF_SKIMS = {"keep": "keep", "reverse": "reverse", "mute": "avoid"}
@@ -57,7 +59,7 @@ STUDY_FILES = STUDY_FILE, GOLD_FILE, CLIPS_FILE = "study.yaml", "gold.csv", "cli
 PRACTICE_FILES = ("practice.json", "truth.json", "labels.csv")  # of a synthetic day
 SKIM_FILES = f"{SKIM_FOLDER}/{{item}}_{{system}}.wav"
 IMPORT_NOTE = "skims are imported; --method, --z and --length apply only to skims made for practice"
-REASONS_NOTE = "reasons of examples are in English; translate them in study.yaml"
+REASONS_NOTE = "reasons of examples are in another language; translate them in study.yaml"
 STUDY_HEADER = (
     "# Skims on the TC/SD plane. `earwitness study check` prints the plan and the time.\n"
 )
@@ -215,9 +217,9 @@ def study_plane(
         else:
             notes += _make_skims(material, paths, keys, settings, map, progress)
         if practice is not False:
-            day = _find_practice(material.folder, practice, own_day, progress)
+            day = _find_practice(material.folder, practice, own_day, language, progress)
             notes += _add_practice(material, day, keys, settings, map, progress)
-            if language != "en" and day.truth is not None:
+            if day.language not in ("", language):
                 notes.append(REASONS_NOTE)
         _write_study(material, parameters, retest=retest, title=title, listeners=listeners,
                      language=language, seed=seed)  # fmt: skip
@@ -292,7 +294,8 @@ def _remove_on_error(place: Path, *, is_import: bool) -> Iterator[None]:
 class PracticeDay:
     """Recording for practice, placed examples, and skims to place.
 
-    ``truth`` and ``hour`` are known of a synthetic day: its sources, and the seconds of an hour.
+    ``truth``, ``hour`` and ``language`` are known of a synthetic day: its sources, the seconds of
+    an hour, and the language of the reasons.
     """
 
     item: str
@@ -301,6 +304,7 @@ class PracticeDay:
     skims: Sequence[SkimFile] = ()
     truth: Truth | None = None
     hour: float = HOUR_SECONDS
+    language: str = ""
 
 
 def _find_own_practice(place: Path, practice: StrPath | bool) -> Path | None:
@@ -321,7 +325,11 @@ def _find_own_practice(place: Path, practice: StrPath | bool) -> Path | None:
 
 
 def _find_practice(
-    place: Path, practice: StrPath | bool, own: SkimFolder | None, progress: Progress
+    place: Path,
+    practice: StrPath | bool,
+    own: SkimFolder | None,
+    language: str,
+    progress: Progress,
 ) -> PracticeDay:
     """Return the recording and skims for practice; a new day is made if needed."""
     if own is not None:
@@ -330,10 +338,12 @@ def _find_practice(
         return PracticeDay(own.item, own.recording[0], examples, skims)
     folder = place / PRACTICE_FOLDER if isinstance(practice, bool) else Path(practice)
     if not folder.exists():
-        practice_write(soundscape("village"), folder, progress=progress)
+        known = language if language in REASONS else "en"
+        practice_write(soundscape("village"), folder, language=known, progress=progress)
     recording = find_full_length(folder)
     if recording is None:
         raise UsageError(f"{folder}: the file {FULL_LENGTH_NAME} is missing")
+    about = json.loads((folder / "practice.json").read_text(encoding="utf-8"))
     examples = [
         SkimFile(
             folder / one["audio"],
@@ -341,10 +351,12 @@ def _find_practice(
             places={"TC": round(one["tc"], 3), "SD": round(one["sd"], 3)},
             reason=one["reason"],
         )
-        for one in json.loads((folder / "practice.json").read_text(encoding="utf-8"))["skims"]
+        for one in about["skims"]
     ]
     truth, hour = read_practice_truth(folder)
-    return PracticeDay(recording.stem, recording, examples, truth=truth, hour=hour)
+    return PracticeDay(
+        recording.stem, recording, examples, (), truth, hour, about.get("language", "en")
+    )
 
 
 def read_practice_truth(folder: StrPath) -> tuple[Truth, float]:
@@ -368,7 +380,7 @@ def _add_practice(
     """Add examples, and as many skims to place as other recordings have.
 
     They have the systems of the other recordings, whatever their own methods. Missing ones are
-    made; those of a synthetic day have true places.
+    made; those of a synthetic day have true places, and some are out of order or repeat blocks.
     """
     if day.item in material.recordings:
         raise UsageError(f"{day.recording} and a recording have the same name — rename one of them")
@@ -393,11 +405,16 @@ def _add_practice(
         settings |= _spread_z(len(missing), settings["methods"])
     folder = material.skim_folder / PRACTICE_FOLDER  # apart from the outputs to score
     run = skim([day.recording], folder, _skim_options(settings), map=map, progress=progress)
-    for system, made in zip(missing, run.skims, strict=False):
+    for number, (system, made) in enumerate(zip(missing, run.skims, strict=False)):
         path = folder / f"{made.recording.name}_{made.system}.wav"
         path.replace(material.skim_path(day.item, system))
         if day.truth is not None:
-            places = _true_places(made.skim.picks, day.truth, day.hour)
+            picks = _vary_picks(made.skim.picks, number)
+            if picks != made.skim.picks:
+                samples = render_skim(made.recording, replace(made.skim, picks=picks))
+                sound = Sound(samples, made.recording.rate, "PCM_16")
+                _copy_wav(sound, material.skim_path(day.item, system))
+            places = _true_places(picks, day.truth, day.hour)
             material.gold += [(day.item, system, scale, place) for scale, place in places.items()]
     shutil.rmtree(folder)
     return run.notes
@@ -412,6 +429,21 @@ def _spread_z(count: int, methods: Sequence[str]) -> dict[str, Any]:
     usable = tuple(name for name in methods if name in METHODS_WITH_Z) or PLANE_METHODS
     zs = np.linspace(0, 1, ceil(count / len(usable))).round(3).tolist()
     return {"methods": usable, "zs": tuple(zs)}
+
+
+def _vary_picks(picks: tuple[Pick, ...], number: int) -> tuple[Pick, ...]:
+    """Return the picks of a practice skim, so that practice skims differ clearly in TC and SD.
+
+    Every fourth skim has the reverse order, and every fourth one repeats its first picks.
+
+    >>> [_vary_picks((1, 2, 3, 4), number) for number in range(4)]
+    [(1, 2, 3, 4), (4, 3, 2, 1), (1, 2, 3, 4), (1, 2, 1, 2)]
+    """
+    if number % 4 == 1:
+        return picks[::-1]
+    if number % 4 == 3:
+        return tuple(picks[n % REPEATED_PICKS] for n in range(len(picks)))
+    return picks
 
 
 def _true_places(picks: Sequence[Pick], truth: Truth, hour: float) -> dict[str, float]:

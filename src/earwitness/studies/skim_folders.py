@@ -249,9 +249,7 @@ PLACE_COLUMNS = {"tc": "TC", "sd": "SD"}
 
 def _add_table(folders: Sequence[SkimFolder], table: Path) -> list[SkimFolder]:
     """Return the folders with what a table says about their skims; report all problems at once."""
-    head = table.read_bytes().split(b"\n", 1)[0] if table.is_file() else b""
-    delimiter = max(",;\t", key=lambda mark: head.count(mark.encode()))
-    rows = read_row_table(table, delimiter=delimiter)
+    rows = read_row_table(table, delimiter=None)
     problems, source = rows.problems, str(table)
     columns = rows.columns or (rows.rows[0][1].keys() if rows.rows else ())
     for name in columns:

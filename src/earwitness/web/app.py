@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from starlette.applications import Starlette
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from earwitness.web import join, listen, workbooks
 from earwitness.web.media import send_sound
@@ -18,7 +16,7 @@ from earwitness.web.recordings import (
     find_recording,
     open_recordings,
 )
-from earwitness.web.security import ERROR_HANDLERS, ListenerQuotas, SecurityMiddleware
+from earwitness.web.security import GuardedApp, ListenerQuotas, error_response
 from earwitness.web.site import Site
 
 ROUTES = (  # the most frequent requests first
@@ -42,15 +40,11 @@ ROUTES = (  # the most frequent requests first
 )
 
 
-def make_app(site: Site, recordings: StudyRecordings | None = None) -> ASGIApp:
-    """Return the ASGI application of a study; its long recordings are opened unless given.
-
-    Trailing slashes are not redirected, since a redirect would have to trust the Host header.
-    """
-    app = Starlette(routes=list(ROUTES), exception_handlers=ERROR_HANDLERS)
-    app.router.redirect_slashes = False
+def make_app(site: Site, recordings: StudyRecordings | None = None) -> GuardedApp:
+    """Return the application of a study; its long recordings are opened unless given."""
+    app = GuardedApp(ROUTES, error_response, site.settings.root)
     app.state.site = site
     app.state.recordings = open_recordings(site) if recordings is None else recordings
     app.state.quotas = ListenerQuotas()
     app.state.reading = asyncio.Semaphore(1)  # read workbooks one at a time to limit memory
-    return SecurityMiddleware(app, site.settings.root)
+    return app

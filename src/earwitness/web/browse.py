@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from starlette.applications import Starlette
-from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from earwitness.web.messages import MessageLimiter
 from earwitness.web.navigator import RecordingView, recording_routes, refusing_changes
 from earwitness.web.pages import load_assets, load_template, send_asset
-from earwitness.web.security import ERROR_CLASSES, SecurityMiddleware, refusal_from_error
+from earwitness.web.security import GuardedApp, refusal_from_error
 
 RECORDING_PATH = "/recording"
 
 
 def make_browse_app(
     view: RecordingView, messages: MessageLimiter, hosts: Sequence[str] = ()
-) -> ASGIApp:
+) -> GuardedApp:
     """Return the application that shows a recording.
 
     If ``hosts`` are given, requests to other host names are refused. A server on a loopback address
@@ -55,24 +52,7 @@ def make_browse_app(
         *recording_routes(RECORDING_PATH, lambda _: view),
         Route("/static/{digest}/{name:path}", send_asset),
     ]
-    app = Starlette(routes=routes, exception_handlers=dict.fromkeys(ERROR_CLASSES, send_error))
-    app.router.redirect_slashes = False
-    return SecurityMiddleware(_check_host(app, hosts) if hosts else app, "")
-
-
-def _check_host(app: ASGIApp, hosts: Sequence[str]) -> ASGIApp:
-    """Return an application that refuses requests to other hosts than those given."""
-
-    async def checked(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            host = Headers(scope=scope).get("host", "")
-            if host.removesuffix(f":{host.rpartition(':')[2]}") not in hosts and host not in hosts:
-                reply = PlainTextResponse("This address is not served here.", 421)
-                await reply(scope, receive, send)
-                return
-        await app(scope, receive, send)
-
-    return checked
+    return GuardedApp(routes, send_error, hosts=hosts)
 
 
 def _render(template: str, view: RecordingView, more: dict[str, object]) -> str:

@@ -19,6 +19,7 @@ from earwitness.store.answers import add_events, add_first_answer
 from earwitness.store.drafts import add_draft
 from earwitness.store.records import (
     AnswerOutcome,
+    Listener,
     PageEvent,
     ParticipationState,
     PlaceRefusal,
@@ -57,7 +58,7 @@ from earwitness.web.security import (
     not_found_refusal,
     read_json_body,
 )
-from earwitness.web.site import reload_listeners, served_site
+from earwitness.web.site import PageContent, Site, reload_listeners, served_site
 from earwitness.web.state import (
     DEVICE_FAILURE_EVENT,
     ListenerState,
@@ -97,15 +98,13 @@ def find_state(request: Request, quota: str = "") -> ListenerState:
 
 async def current_state(request: Request, quota: str = "") -> ListenerState:
     """Return the state of the listener of a link, without a thread if that is faster."""
-    site, token = served_site(request), str(request.path_params["token"])
-    if site.store.is_local and CLIENT_ID_PATTERN.fullmatch(token.replace("_", "-")):
-        visit = site.store.visit(token)
-        is_known = visit is not None and visit.listener.plan_number in site.numbers
-        if visit is not None and is_known and visit.listener.study == site.digest:
-            if quota:
-                use_quota(request, {quota: 1})
-            return listener_state(site, visit)
-    return await run_in_threadpool(find_state, request, quota)
+    site = served_site(request)
+    visit = site.store.visit(_parse_token(request)) if site.store.is_local else None
+    if visit is None or not _takes_part(site, visit.listener):
+        return await run_in_threadpool(find_state, request, quota)
+    if quota:
+        use_quota(request, {quota: 1})
+    return listener_state(site, visit)
 
 
 def use_quota(request: Request, amounts: Mapping[str, int]) -> None:
@@ -116,19 +115,29 @@ def use_quota(request: Request, amounts: Mapping[str, int]) -> None:
 
 def _find_visit(request: Request) -> Visit | None:
     """Return the visit of a link; None for a visitor who has no place yet."""
-    site, token = served_site(request), str(request.path_params["token"])
-    if not CLIENT_ID_PATTERN.fullmatch(token.replace("_", "-")):
-        raise not_found_refusal()
+    site, token = served_site(request), _parse_token(request)
     visit = site.store.visit(token)
     if visit is None and is_ticket(site, token):
         return None
     if visit is None or visit.listener.study != site.digest:
         raise not_found_refusal()
-    if visit.listener.plan_number not in site.numbers:  # added since, or removed
+    if not _takes_part(site, visit.listener):  # added since, or removed
         request.app.state.site = reload_listeners(site)
-        if visit.listener.plan_number not in served_site(request).numbers:
+        if not _takes_part(served_site(request), visit.listener):
             raise not_found_refusal()
     return visit
+
+
+def _parse_token(request: Request) -> str:
+    token = str(request.path_params["token"])
+    if not CLIENT_ID_PATTERN.fullmatch(token.replace("_", "-")):
+        raise not_found_refusal()
+    return token
+
+
+def _takes_part(site: Site, listener: Listener) -> bool:
+    """Return whether a listener belongs to the study as it was last read."""
+    return listener.study == site.digest and listener.plan_number in site.numbers
 
 
 async def show_page(request: Request) -> Response:
@@ -160,20 +169,25 @@ async def receive_answer(request: Request) -> Response:
     body = await read_json_body(request)
     id, page, values, meta, at = _parse_answer(body)
     state = await current_state(request, ANSWER_REQUESTS)
-    if state.site.store.is_local:
+    site = state.site
+    if site.store.is_local:
         checked_values = _check_answer(state, page, values, meta)
     else:
         checked_values = await run_in_threadpool(_check_answer, state, page, values, meta)
     if state.is_ineligible or _ends_participation(state, page, checked_values):
         return await _end_participation(request, state, page)
-    claim = _claim_playback(state, page, meta)
+    content = state.page_sequence.content(state.page_sequence.places[page])
+    claim = _claim_playback(state, content, meta)
     is_last = await _is_device_refused(state, page, id, checked_values)
-    answer = _make_answer(state, page, checked_values, at)
+    trial = content.page.trial
+    presented = None if trial is None else presented_trial(trial)
+    number = state.listener.number
+    answer = Answer(site.digest, number, page, checked_values, presented, at, __version__)
     if state.is_visitor:
         return await _take_place(request, state, answer, id, meta, _parse_claim(body))
     token, before = state.listener.token, state.page_name_before(page)
     try:
-        writing = state.site.store.write(
+        writing = site.store.write(
             add_checked_answer,
             answer,
             id,
@@ -182,7 +196,7 @@ async def receive_answer(request: Request) -> Response:
             token,
             claim,
             is_last,
-            keeps_draft(state.site, state.page_sequence.pages[state.page_sequence.places[page]]),
+            keeps_draft(site, content.page),
         )
         outcome = await asyncio.wrap_future(writing)
     except BadAnswer as error:
@@ -295,7 +309,8 @@ def _check_answer(
         or (is_open and state.rest_seconds_left() > 0)
     ):
         raise _page_not_open(state)
-    shown_page = state.page_sequence.pages[state.page_sequence.places[page]]
+    content = state.page_sequence.content(state.page_sequence.places[page])
+    shown_page = content.page
     if is_answered and _is_drawn_for_visitors(state, shown_page):
         site, token = state.site, state.listener.token
         stored = site.store.answer_to(site.digest, token, page)
@@ -312,7 +327,7 @@ def _check_answer(
         if shown_page.view["kind"] == CHECK_PAGE:
             raise Refusal(422, TRY_AGAIN_CODE, "wrong answer", wrong=messages) from None
         raise _wrong_answer(error.wrong, messages) from None
-    seconds = state.site.served_sounds.seconds(state.page_sequence.sounds[page])
+    seconds = state.site.served_sounds.seconds(content.files)
     if is_open and (faults := check_plays(shown_page.view, meta, seconds)):
         raise _wrong_answer(faults, [state.site.words.page("hear_again")])
     return snapped
@@ -356,16 +371,15 @@ async def _is_device_refused(
 
 
 def _claim_playback(
-    state: ListenerState, page: str, meta: Mapping[str, Any]
+    state: ListenerState, content: PageContent, meta: Mapping[str, Any]
 ) -> PlaybackClaim | None:
     """Return what an answer claims was heard since the previous page was answered."""
-    shown_page = state.page_sequence.pages[state.page_sequence.places[page]]
-    seconds = state.site.served_sounds.seconds(state.page_sequence.sounds[page])
-    answered_at = state.visit.pages.get(state.page_name_before(page))
+    page, seconds = content.page, state.site.served_sounds.seconds(content.files)
+    answered_at = state.visit.pages.get(state.page_name_before(page.name))
     elapsed = None
     if answered_at is not None:
         elapsed = (server_clock() - datetime.fromisoformat(answered_at)).total_seconds()
-    return claim_playback(page, shown_page.view, meta, seconds, elapsed)
+    return claim_playback(page.name, page.view, meta, seconds, elapsed)
 
 
 def _wrong_answer(details: Sequence[str], listener_messages: Sequence[str] = ()) -> Refusal:
@@ -376,32 +390,35 @@ def _page_not_open(state: ListenerState) -> Refusal:
     return Refusal(409, "not_open", "this page is not open", more={"state": state_json(state)})
 
 
-def _make_answer(state: ListenerState, page: str, values: Mapping[str, Any], at: str) -> Answer:
-    trial = state.page_sequence.pages[state.page_sequence.places[page]].trial
-    presented = None if trial is None else presented_trial(trial)
-    number, digest = state.listener.number, state.site.digest
-    return Answer(digest, number, page, dict(values), presented, at, __version__)
-
-
 # --- Events, drafts and withdrawal ---------------------------------------------------------------
 
 
 async def receive_events(request: Request) -> Response:
     """Save page events."""
     body = await read_json_body(request)
-    state = await current_state(request)
+    site, token = served_site(request), str(request.path_params["token"])
+    recent = site.store.recent_visit(token)
+    if recent is None or not _takes_part(site, recent.listener):
+        await _check_started(request)
     page_events = _parse_events(body)
-    if not state.visit.pages:  # before the first answer, nothing is recorded
-        raise _page_not_open(state)
     size = sum(len(str(event.details)) + len(event.id) + len(event.page) for event in page_events)
     use_quota(request, {EVENT_COUNT: len(page_events), EVENT_BYTES: size})
-    store, digest = state.site.store, state.site.digest
     try:
-        writing = store.write_soon(add_events, digest, state.listener.token, page_events)
+        writing = site.store.write_soon(add_events, site.digest, token, page_events)
         new_count = await asyncio.wrap_future(writing)
     except (BadAnswer, UsageError) as error:
+        await _check_started(request)
         raise _wrong_answer([str(error)]) from None
+    if not new_count:
+        await _check_started(request)
     return JSONResponse({"status": "stored" if new_count else "known"})
+
+
+async def _check_started(request: Request) -> None:
+    """Refuse a request if the listener has no answers: before the first one, nothing is stored."""
+    state = await current_state(request)
+    if not state.visit.pages:
+        raise _page_not_open(state)
 
 
 def _parse_events(body: Mapping[str, Any]) -> tuple[PageEvent, ...]:

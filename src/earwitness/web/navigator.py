@@ -27,6 +27,7 @@ from earwitness.navigator.labels import Overlay
 from earwitness.navigator.pyramid import LAST_LEVEL
 from earwitness.navigator.sound import MAX_EXCERPT_SECONDS, wav_bytes
 from earwitness.navigator.tiles import FINE_LEVELS, TILE_COLUMNS, Tile, fine_kernel, make_tile
+from earwitness.recordings.types import Damage
 from earwitness.web.security import Refusal, not_found_refusal
 
 SOUND_PATH = "/sound"
@@ -156,8 +157,7 @@ def describe_view(view: RecordingView) -> dict[str, Any]:
         "stretches": [[one.start, one.seconds, ""] for one in recording.stretches],
         "notes": [],
     }
-    damages = (f"{one.path}: {one.message} (from {one.at:.1f} s)" for one in recording.damages)
-    notes = _hide_folders(index, [*recording.notes, *damages])
+    notes = _hide_folders(index, [*recording.notes, *map(describe_damage, recording.damages)])
     return {
         **describe_progress(view),
         "name": recording.name,
@@ -168,6 +168,7 @@ def describe_view(view: RecordingView) -> dict[str, Any]:
         "digest": index.digest,
         "offsets": _find_offsets(began, index.seconds),
         "stretches": [[one.start, one.seconds, Path(one.path).name] for one in recording.stretches],
+        "damages": [one.start for one in recording.damages],
         "notes": [*view.notes, *notes],
         "tile_columns": TILE_COLUMNS,
         "frame_seconds": 1 / FRAMES_PER_SECOND,
@@ -185,6 +186,11 @@ def describe_view(view: RecordingView) -> dict[str, Any]:
         "display": view.display,
         **(blind if view.is_blind else {}),
     }
+
+
+def describe_damage(damage: Damage) -> str:
+    """Return in words what is wrong with a passage of a file."""
+    return f"{damage.path}: {damage.message} (from {damage.at:.1f} s)"
 
 
 # a path in quotes, before a colon at the start of a line, or without spaces

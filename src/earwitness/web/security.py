@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from threading import Lock
 from time import monotonic
 from typing import Any
 
+from starlette.datastructures import State
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route, Router
+from starlette.types import Message, Receive, Scope, Send
 
 from earwitness.errors import StoreError
 from earwitness.web.pages import notice_page
@@ -85,18 +87,12 @@ def refusal_from_error(error: Exception) -> Refusal:
     return Refusal(500, "failed", "internal server error", RETRY_REMEDY)
 
 
-ERROR_CLASSES: tuple[Any, ...] = (Refusal, HTTPException, StoreError, Exception)
-ERROR_HANDLERS: Mapping[Any, Any] = dict.fromkeys(ERROR_CLASSES, error_response)
+EXPECTED_ERRORS = (Refusal, HTTPException, StoreError)  # others are errors of the program
 
 
-# --- Headers and request limits ------------------------------------------------------------------
+# --- Application with security headers -----------------------------------------------------------
 
 
-MAX_REQUEST_BYTES = 256 * 1024
-REQUEST_TIMEOUT_SECONDS = 30.0  # for the whole request
-MAX_UPLOAD_BYTES, UPLOAD_TIMEOUT_SECONDS = 20 * 1024 * 1024, 120.0  # limits for uploaded files
-MAX_JSON_DEPTH = 20  # nesting of lists and objects
-MAX_NUMBER_DIGITS = 300  # of an integer; no database stores more
 CONTENT_POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -133,44 +129,115 @@ SECURITY_HEADERS = {
 RAW_SECURITY_HEADERS = [
     (name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()
 ]
-CACHE_NEVER = "private, no-store"
+RAW_CACHE_NEVER = (b"cache-control", b"private, no-store")
 
 
-class SecurityMiddleware:
-    """Middleware that adds security headers to every response and removes the root path."""
+class GuardedApp:
+    """ASGI application whose replies all have security headers, and errors one shape.
 
-    def __init__(self, app: ASGIApp, root: str) -> None:
-        self._app, self._root = app, root
+    It does what an application of Starlette does for such routes, in fewer steps. Trailing slashes
+    are not redirected, since a redirect would have to trust the Host header.
+
+    Parameters
+    ----------
+    routes
+        Routes to functions of a request; the most frequent ones first.
+    send_error
+        Returns the reply to a request that has failed.
+    root
+        Path below which the application is served; a proxy may or may not have removed it.
+    hosts
+        Host names to which requests are answered; by default all.
+    """
+
+    def __init__(
+        self,
+        routes: Sequence[Route],
+        send_error: Callable[[Request, Exception], Awaitable[Response]],
+        root: str = "",
+        hosts: Sequence[str] = (),
+    ) -> None:
+        self.state = State()
+        self._router = Router(routes)
+        self._routes, self._send_error = tuple(routes), send_error
+        self._root, self._hosts = root, frozenset(hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request; a proxy may or may not have removed the root path."""
+        """Serve a request."""
         if scope["type"] != "http":
-            return await self._app(scope, receive, send)
-        path = scope["path"]
-        if self._root and (path + "/").startswith(self._root + "/"):
-            scope = {**scope, "path": path[len(self._root) :] or "/"}
+            return await self._router(scope, receive, send)
+        has_started = False
 
         async def guarded(message: Message) -> None:
+            nonlocal has_started
             if message["type"] == "http.response.start":
+                has_started = True
                 headers = message.setdefault("headers", [])
                 headers += RAW_SECURITY_HEADERS
                 if not any(name == b"cache-control" for name, _ in headers):
-                    headers.append((b"cache-control", CACHE_NEVER.encode()))
+                    headers.append(RAW_CACHE_NEVER)
             await send(message)
 
-        return await self._app(scope, receive, guarded)
+        scope["app"] = self
+        request = Request(scope, receive, guarded)
+        try:
+            if self._hosts and not self._is_own_host(request.headers.get("host", "")):
+                response: Response = PlainTextResponse("This address is not served here.", 421)
+            else:
+                response = await self._find_endpoint(scope)(request)
+            await response(scope, receive, guarded)
+        except Exception as error:
+            is_expected = isinstance(error, EXPECTED_ERRORS) and not has_started
+            if not has_started:
+                response = await self._send_error(request, error)
+                await response(scope, receive, guarded)
+            if not is_expected:
+                raise  # the server prints it
+
+    def _is_own_host(self, host: str) -> bool:
+        return host in self._hosts or host.rpartition(":")[0] in self._hosts
+
+    def _find_endpoint(self, scope: Scope) -> Callable[[Request], Awaitable[Response]]:
+        """Return the function for a request, and record the parameters in its path."""
+        path: str = scope["path"]
+        if self._root and (path + "/").startswith(self._root + "/"):
+            path = scope["path"] = path[len(self._root) :] or "/"
+        is_found = False
+        for route in self._routes:
+            match = route.path_regex.match(path)
+            if match is None:
+                continue
+            if scope["method"] in (route.methods or ()):
+                converters = route.param_convertors
+                scope["path_params"] = {
+                    name: converters[name].convert(text) for name, text in match.groupdict().items()
+                }
+                return route.endpoint
+            is_found = True
+        raise HTTPException(405 if is_found else 404)
+
+
+# --- Limits on request bodies --------------------------------------------------------------------
+
+
+MAX_REQUEST_BYTES = 256 * 1024
+REQUEST_TIMEOUT_SECONDS = 30.0  # for the whole request
+MAX_UPLOAD_BYTES, UPLOAD_TIMEOUT_SECONDS = 20 * 1024 * 1024, 120.0  # limits for uploaded files
+MAX_JSON_DEPTH = 20  # nesting of lists and objects
+MAX_NUMBER_DIGITS = 300  # of an integer; no database stores more
 
 
 async def read_json_body(request: Request) -> Mapping[str, Any]:
     """Return the body of a request, which must be a JSON object within the limits."""
     data = await read_body(request)
     try:
-        value = json.loads(data, parse_constant=_refuse_constant, parse_int=_parse_integer)
+        value = JSON_DECODER.decode(data.decode())
     except (ValueError, RecursionError):
         raise Refusal(400, "no_json", "the request body is not valid JSON") from None
     if not isinstance(value, dict):
         raise Refusal(400, "no_object", "the request body must be a JSON object")
-    if _nesting_depth(value) > MAX_JSON_DEPTH:
+    may_be_deep = data.count(b"[") + data.count(b"{") > MAX_JSON_DEPTH
+    if may_be_deep and _nesting_depth(value) > MAX_JSON_DEPTH:
         raise Refusal(400, "too_deep", f"JSON is nested more than {MAX_JSON_DEPTH} levels deep")
     return value
 
@@ -211,6 +278,9 @@ def _parse_integer(text: str) -> int:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not valid in JSON")
+
+
+JSON_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_parse_integer)
 
 
 # --- Quotas of listeners -------------------------------------------------------------------------

@@ -43,6 +43,7 @@ class ListenerState:
     visit: Visit
     page_sequence: PageSequence
     place: int
+    page: Page  # the open one
     is_visitor: bool = False  # has opened the first page at the open link, but has no place yet
     shut: str = ""  # why a visitor gets no place
 
@@ -50,11 +51,6 @@ class ListenerState:
     def listener(self) -> Listener:
         """The listener."""
         return self.visit.listener
-
-    @property
-    def page(self) -> Page:
-        """The open page."""
-        return self.page_sequence.pages[self.place]
 
     @property
     def is_shut_out(self) -> bool:
@@ -100,7 +96,8 @@ class ListenerState:
 def listener_state(site: Site, visit: Visit) -> ListenerState:
     """Return the state of a listener."""
     page_sequence = site.page_sequence(visit.listener.plan_number)
-    return ListenerState(site, visit, page_sequence, page_sequence.first_open(visit.pages))
+    place = page_sequence.first_open(visit.pages)
+    return ListenerState(site, visit, page_sequence, place, page_sequence.content(place).page)
 
 
 def visitor_state(site: Site, ticket: str) -> ListenerState:

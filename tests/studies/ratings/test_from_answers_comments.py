@@ -33,6 +33,12 @@ def test_comments_are_about_the_caption_or_the_sound() -> None:
     ]
 
 
+def test_comments_on_several_systems_do_not_have_the_order_of_a_listener() -> None:
+    orders = (["b", "c", "a"], ["c", "a", "b"])
+    answers = [(answer(n, "1.1", order, comment="few"), None) for n, order in enumerate(orders, 1)]
+    assert {one.key.system for _, one in comments_from_answers(answers)} == {"a – b – c"}
+
+
 def test_comments_of_excluded_listeners_are_counted_and_not_shown() -> None:
     ratings = [
         Rating(Key(f"{item}", system), "MOS", listener, 1, 1 + (item + place) % 5)

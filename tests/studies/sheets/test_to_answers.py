@@ -30,6 +30,7 @@ from earwitness.studies.sheets.to_answers import (
     PaperEntryResult,
     position_records,
 )
+from earwitness.studies.wording import wording
 from helpers.command_line import run
 from helpers.study_files import sound
 
@@ -146,6 +147,18 @@ def test_long_instructions_continue_on_a_second_page(study: Path) -> None:
     assert [text.count("Read this.") for text in texts[:3]] == [47, 13, 0]
     assert "plane" not in texts[0]
     assert "Auditeur 1" in texts[2]
+
+
+def test_instructions_that_apply_to_the_browser_only_are_not_printed(study: Path) -> None:
+    words = wording("fr")
+    instructions = [words.page(name) for name in ("plane_instructions", "plane_practice")]
+    text = json.loads(study.read_text()) | {"instructions": "\n\n".join(instructions)}
+    study.write_text(json.dumps(text))
+    earwitness.study_sheets(study, study.parent / "s.pdf")
+    first = PdfReader(study.parent / "s.pdf").pages[0].extract_text()
+    assert "casque" in first
+    assert "même lien" not in first
+    assert "entraînement" not in first
 
 
 def test_other_studies_and_listeners_are_refused(study: Path) -> None:

@@ -316,14 +316,15 @@ def _heard_clause(study: Study, block: StudyBlock) -> str:
 
 
 def _panel_sentences(study: Study) -> Iterator[str]:
-    names, clips = [*study.categories, *study.numbers], f"the {len(study.material)} clips"
+    count = len({clip.name for clip in study.material} - set(study.training_items))
+    names, clips = [*study.categories, *study.numbers], f"the {count} clips"
     if study.panels > 1:
         how = f"matched in {join_names(names)}" if names else "drawn at random"
         yield (
             f"Listeners were assigned in turn to {study.panels} panels, each with its own subset "
             f"of {clips}, {how}."
         )
-    elif any(block.clips < len(study.material) for block in study.blocks):
+    elif any(block.clips < count for block in study.blocks):
         how = f"chosen to match all clips in {join_names(names)}" if names else "drawn at random"
         yield f"All listeners heard the same subset of {clips}, {how}."
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -129,25 +129,27 @@ def check_recordings(
     for one in study.recordings:
         try:
             recording = open_long_recording(replace(one, hour_gap=0.0), path.parent)
-            read_labels(one, recording, path.parent)
+            overlays = read_labels(one, recording, path.parent)
         except InputError as error:
             problems += error.problems
         except (OSError, EarwitnessError) as error:
             problems.append(Problem(str(path), 0, f"recordings.{one.item}", str(error)))
         else:
-            checks.append(_check_recording(one.item, recording))
+            checks.append(_check_recording(one.item, recording, overlays))
     return tuple(checks), tuple(problems)
 
 
-def _check_recording(item: str, recording: Recording) -> RecordingCheck:
+def _check_recording(
+    item: str, recording: Recording, overlays: Iterable[Overlay]
+) -> RecordingCheck:
     stretches = recording.stretches
     files = len({stretch.path for stretch in stretches})
     recorded = sum(stretch.seconds for stretch in stretches)
     start = "" if recording.began is None else recording.began.isoformat(" ", "seconds")
     damages = [f"{one.path}: {one.message}" for one in recording.damages]
-    return RecordingCheck(
-        item, files, recording.seconds, recorded, start, (*recording.notes, *damages)
-    )
+    left_out = [note for overlay in overlays for note in overlay.notes]
+    notes = (*recording.notes, *damages, *left_out)
+    return RecordingCheck(item, files, recording.seconds, recorded, start, notes)
 
 
 def recording_texts(study: Study, folder: Path) -> dict[str, str]:

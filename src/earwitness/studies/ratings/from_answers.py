@@ -353,12 +353,14 @@ def comments_from_answers(
         systems = answer.heard["systems"]
         if systems[0] in CHECK_SYSTEMS:
             continue
-        texts = [(" – ".join(systems), (meta or {}).get(COMMENT_FIELD, answer.comment))]
+        # the order of more than two systems is that of one listener, who is not to be identified
+        together = " – ".join(systems if len(systems) <= 2 else sorted(systems))
+        texts = [(together, (meta or {}).get(COMMENT_FIELD, answer.comment))]
         texts += [
             (system, answer.values.get(f"{letter}.{COMMENT_FIELD}"))
             for letter, system in zip(LETTERS, systems, strict=False)
         ]
-        texts.append((" – ".join(systems), answer.values.get(COMMENT_FIELD)))
+        texts.append((together, answer.values.get(COMMENT_FIELD)))
         texts += [
             (system, answer.values.get(f"{COMMENT_FIELD}_{number}"))
             for number, system in enumerate(systems, 1)

@@ -76,17 +76,14 @@ def read_sheet_rows(path: Path, problems: list[Problem], notes: list[str]) -> li
 
 def _table_rows(path: Path, problems: list[Problem]) -> Iterator[SheetRow]:
     try:
-        data = path.read_bytes()
-        data.decode()
+        path.read_bytes().decode()
     except UnicodeDecodeError:
         remedy = "save it as “CSV UTF-8” in the spreadsheet program"
         problems.append(Problem(str(path), 0, "", "is not a table in UTF-8", remedy))
         return
     except OSError:
-        data = b""  # reported below
-    head = data.split(b"\n", 1)[0]
-    delimiter = max(",;\t", key=lambda mark: head.count(mark.encode()))
-    table = read_row_table(path, "write it with: earwitness study sheets", delimiter=delimiter)
+        pass  # reported below
+    table = read_row_table(path, "write it with: earwitness study sheets", delimiter=None)
     problems += table.problems
     if table.problems:
         return

@@ -185,10 +185,14 @@ def _instruction_pages(pdf: FPDF, study: Study, words: Wording) -> None:
     pdf.set_font("Helvetica", "B", 18)
     _write_text(pdf, study.title, 24)
     pdf.set_font("Helvetica", "", 11)
+    # default instructions that apply to the browser only
+    _, *online = words.page("plane_instructions").split("\n\n")
+    left_out = {"", *online, words.page("plane_practice")}
     for text in (study.instructions, words.page("plane_told"), words.page("sheet_told")):
-        for paragraph in filter(None, map(str.strip, text.split("\n\n"))):
-            pdf.ln(PARAGRAPH_GAP)
-            _write_text(pdf, paragraph, 15)
+        for paragraph in map(str.strip, text.split("\n\n")):
+            if paragraph not in left_out:
+                pdf.ln(PARAGRAPH_GAP)
+                _write_text(pdf, paragraph, 15)
 
 
 def _write_text(pdf: FPDF, text: str, height: float) -> None:

@@ -148,7 +148,7 @@ class Flow {
   async replied(entry, status, told) {
     const { page, values } = entry.body;
     const refused = status >= 300;
-    this.refused = refused ? page : "";
+    this.refused = refused && told.error?.code !== "again" ? page : ""; // a wrong answer to a check is no fault
     this.notice = refused ? pages.refusal(status, told) : told.status === "taken" ? say("taken") : "";
     if (!refused) await this.drafts.delete(page);
     else this.events.tell("refused", { page, status, values: status === pages.TOO_LARGE ? null : values });

@@ -46,7 +46,7 @@ export class PlaneBoard {
     this.left = left;
     this.isLine = this.names.length === 1;
     this.markers = marked.map((one, index) => this.#marker(one, index));
-    this.field = make("div", { class: "plane-field", click: (event) => this.#clicked(event) }, /** @type {any} */ (this.#grid()),
+    this.field = make("div", { class: "plane-field", click: (event) => this.#clicked(event) }, /** @type {any} */ (this.#grid(marked)),
       this.markers.map((one) => one.element));
     const [across, up] = Object.values(axes);
     this.element = make("div", { class: `plane-board${this.isLine ? " plane-line" : ""}` },
@@ -56,7 +56,9 @@ export class PlaneBoard {
     this.markers.forEach((_, index) => this.#show(index));
   }
 
-  #grid() {
+  /** Axes, ticks and maxima, and lines from places to expected ones.
+   * @param {Marked[]} marked */
+  #grid(marked) {
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("aria-hidden", "true");
     /** @param {string} tag
@@ -77,6 +79,13 @@ export class PlaneBoard {
       draw("text", { x, y: "100%", dy: "1.1em", "text-anchor": "middle" }, shown(tick));
       if (!this.isLine && tick) draw("text", { x: 0, y, dx: "-0.4em", dy: "0.35em", "text-anchor": "end" }, shown(tick));
     }
+    for (const { label, place } of marked.filter((one) => one.kind === "expected")) {
+      const given = marked.find((one) => one.kind === "given" && one.label === label)?.place;
+      if (!given || !place) continue;
+      const [x1, x2] = [given, place].map((one) => percent(one[this.names[0]]));
+      const [y1, y2] = [given, place].map((one) => `${100 * (1 - this.#height(label, one))}%`);
+      draw("line", { x1, x2, y1, y2, class: "plane-offset" });
+    }
     return svg;
   }
 
@@ -93,12 +102,19 @@ export class PlaneBoard {
     return { label: kind ? `${label}, ${say(`plane_${kind}`)}` : label, place: place && { ...place }, element };
   }
 
+  /** Height of a marker as a share of the field.
+   * @param {string} label
+   * @param {Place | null} place */
+  #height(label, place) {
+    return this.isLine ? lineHeight(label) : (place?.[this.names[1]] ?? 0) / HIGHEST;
+  }
+
   /** @param {number} index */
   #show(index) {
     const { element, label, place } = this.markers[index];
     element.classList.toggle("unplaced", !place);
     element.style.setProperty("--x", String(place ? place[this.names[0]] / HIGHEST : 0));
-    element.style.setProperty("--y", String(this.isLine ? lineHeight(label) : place ? place[this.names[1]] / HIGHEST : 0));
+    element.style.setProperty("--y", String(this.#height(label, place)));
     element.style.setProperty("--waits", String(this.markers.slice(0, index).filter((one) => !one.place).length));
     const text = place ? placeText(place) : say("plane_unplaced");
     element.setAttribute("aria-label", `${say("plane_marker", { label })}. ${text}`);

@@ -11,6 +11,7 @@ import { commentField } from "./trial.js";
 const LOOK = 100; // milliseconds
 const KEEP = 5; // seconds after which the time spent is stored
 const MAX_HOURS = 24; // as in the trial kind
+const MIN_HEARD = 0.5; // smallest part of an excerpt that counts as heard
 const STEPS = /** @type {const} */ (["explore", "hours", "place"]);
 
 /** @param {number} seconds */
@@ -18,6 +19,8 @@ const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seco
 
 export class PlaneSteps {
   #sequence = 0; // number of the running sequence of points
+  /** @type {(() => void)[]} */
+  #counts = []; // show what was heard of each part
 
   /** @param {PlaneView} view
    * @param {PlaneDraft} draft
@@ -31,6 +34,7 @@ export class PlaneSteps {
     this.navigator = navigator;
     this.keep = keep;
     this.opened = opened;
+    this.left = left;
     this.timer = make("p", { class: "plane-timer", role: "timer" });
     this.hours = make("div", { class: "plane-hours" });
     this.notes = make("div", { class: "plane-notes" });
@@ -41,13 +45,12 @@ export class PlaneSteps {
     this.panels = names.map((name) => make("div", { role: "tabpanel", class: "plane-step", id: `plane-step-${name}`,
       "aria-labelledby": `plane-tab-${name}` }, this.#content(name)));
     this.names = names;
-    this.bar = make("div", { class: "plane-bar", role: "tablist", "aria-label": say("plane_steps") }, this.tabs);
+    // the recording is far below in the last step, but its instruction is read before
+    this.told = make("p", {}, say("plane_place_told"));
+    this.head = make("div", {}, make("div", { class: "plane-bar", role: "tablist", "aria-label": say("plane_steps") }, this.tabs), this.told);
     this.element = make("div", { class: "plane-steps" }, this.panels);
     this.open(names.includes(draft.step) ? draft.step : names[0], false);
     navigator.ready.then(() => navigator.info && this.#showHours());
-    const playFrom = navigator.playFrom.bind(navigator);
-    // a click in the spectrogram plays an excerpt in the second step
-    navigator.playFrom = (time) => (draft.step === "hours" ? void this.#playAll([time]) : playFrom(time));
     const timer = setInterval(() => this.#tick(), 1000);
     left.addEventListener("abort", () => (clearInterval(timer), (this.#sequence += 1)));
     this.#tick(0);
@@ -62,7 +65,7 @@ export class PlaneSteps {
         commentField("plane-sources", this.draft.notes.sources ?? "", (text) => this.#note("sources", text), { rows: "5" })];
     }
     if (name === "hours") return [make("p", {}, say("plane_hours_told", { points, seconds })), this.hours];
-    return [make("p", {}, say("plane_place_told")), this.notes];
+    return [this.notes];
   }
 
   /** @param {typeof STEPS[number]} name */
@@ -74,6 +77,7 @@ export class PlaneSteps {
       tab.tabIndex = isOpen ? 0 : -1;
       this.panels[n].hidden = !isOpen;
     });
+    this.told.hidden = name !== "place";
     if (name === "place") this.#showNotes();
     this.opened(name);
     this.keep(own);
@@ -126,8 +130,43 @@ export class PlaneSteps {
   }
 
   #showHours() {
+    this.#counts = [];
     this.hours.replaceChildren(...Array.from({ length: this.#count }, (_, hour) => this.#hour(hour)));
+    this.#showPoints();
     this.#showNotes();
+  }
+
+  // --- Points ---
+
+  /** A click in the spectrogram plays an excerpt in the second step. */
+  get clickSeconds() {
+    return this.draft.step === "hours" ? this.view.point_seconds : undefined;
+  }
+
+  /** Count an excerpt that was heard in the second step, wherever it was started.
+   * @param {number} start
+   * @param {number} seconds */
+  played(start, seconds) {
+    const { draft, view } = this;
+    if (this.left.aborted || draft.step !== "hours" || seconds < MIN_HEARD * view.point_seconds || this.#isHeard(start)) return;
+    draft.points.push(start);
+    this.#showPoints();
+    this.keep();
+  }
+
+  /** Whether a point was heard.
+   * @param {number} start */
+  #isHeard(start) {
+    return this.draft.points.some((one) => Math.abs(one - start) < this.view.point_seconds / 2);
+  }
+
+  /** Mark all points that were heard in the recording, and count them by hour. */
+  #showPoints() {
+    const { draft, navigator, view } = this;
+    const spans = draft.points.map((start) => /** @type {[number, number, string]} */ ([start, view.point_seconds, ""]));
+    const points = { name: say("plane_points_title"), kind: /** @type {const} */ ("picks"), spans };
+    navigator.setOverlays([...navigator.info.overlays, ...(spans.length ? [points] : [])]);
+    for (const show of this.#counts) show();
   }
 
   /** @param {number} hour */
@@ -143,27 +182,37 @@ export class PlaneSteps {
     const note = make("input", { type: "text", maxlength: "2000", "aria-label": say("plane_hour_note", { time }), autocomplete: "off",
       input: () => this.#note(name, note.value) });
     note.value = this.draft.notes[name] ?? "";
+    /** @type {HTMLElement[]} */
+    const buttons = times.map((at, n) => make("button", { type: "button",
+      "aria-label": say("plane_point", { number: n + 1, time: navigator.clock.text(at) }),
+      click: () => (show(), this.#playAll([at], [buttons[n]])) }, String(n + 1)));
+    const heard = make("span", { class: "plane-heard" });
+    this.#counts.push(() => {
+      const count = this.draft.points.filter((at) => at >= start && at < start + length).length;
+      heard.textContent = say("plane_points_heard", { count, points: Math.max(view.points, count) });
+      buttons.forEach((one, n) => one.classList.toggle("heard", this.#isHeard(times[n])));
+    });
     return make("div", { class: "plane-hour" },
       make("button", { type: "button", "aria-label": say("plane_hour_shown", { time }), click: show }, time),
       make("button", { type: "button", class: "plane-all", "aria-label": `${say("plane_points", { points: view.points })}, ${time}`,
-        click: () => (show(), this.#playAll(times)) }, `▶ ${view.points} × ${view.point_seconds} s`),
-      make("span", { class: "plane-points" }, times.map((at, n) => make("button", { type: "button",
-        "aria-label": say("plane_point", { number: n + 1, time: navigator.clock.text(at) }),
-        click: () => (show(), this.#playAll([at])) }, String(n + 1)))),
-      note);
+        click: () => (show(), this.#playAll(times, buttons)) }, `▶ ${view.points} × ${view.point_seconds} s`),
+      make("span", { class: "plane-points" }, buttons), heard, note);
   }
 
-  /** Play excerpts one after the other, until something else is played.
-   * @param {number[]} times */
-  async #playAll(times) {
+  /** Play excerpts one after the other, until something else is played, and mark their buttons meanwhile.
+   * @param {number[]} times
+   * @param {HTMLElement[]} buttons */
+  async #playAll(times, buttons) {
     this.#sequence += 1;
     const own = this.#sequence;
     const { navigator } = this;
-    for (const time of times) {
+    for (const [n, time] of times.entries()) {
       navigator.play(time, this.view.point_seconds);
       const cursor = navigator.cursor;
+      buttons[n].classList.add("playing");
       do await new Promise((done) => setTimeout(done, LOOK));
-      while (own === this.#sequence && navigator.playback.isPlaying);
+      while (own === this.#sequence && navigator.playback.isPlaying && navigator.cursor === cursor);
+      buttons[n].classList.remove("playing");
       if (own !== this.#sequence || navigator.cursor !== cursor) return;
     }
   }

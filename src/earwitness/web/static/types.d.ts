@@ -334,6 +334,8 @@ export interface PlaneDraft extends TrialDraft {
   notes: Record<string, string>;
   /** Parts of each skim that were heard in its unfinished play. */
   spans: (Span[] | null)[];
+  /** Starts of the excerpts of the recording that were heard in the second step, in seconds. */
+  points: number[];
   /** Seconds spent on the first step, and the open step. */
   explored: number;
   step: "explore" | "hours" | "place";
@@ -383,6 +385,8 @@ export interface RecordingInfo {
   offsets: [from: number, offset: number][];
   /** What was recorded; the rest are gaps. */
   stretches: [start: number, seconds: number, file: string][];
+  /** Starts of passages that cannot be read. */
+  damages: number[];
   notes: string[];
   state: "building" | "ready" | "failed";
   message: string;
@@ -463,8 +467,18 @@ export type NavigatorEvent =
   /** `seconds` were heard from `start` on; `end` is the end of the part, which may have been repeated. */
   | { name: "played"; start: number; seconds: number; end: number }
   | { name: "viewed"; start: number; seconds: number }
+  /** Display settings were changed. */
+  | { name: "displayed"; start: number; seconds: number }
   /** Playback was requested. */
   | { name: "started"; start: number; seconds: number };
+
+/** What a trial adds to its long recording. */
+export interface RecordingHooks {
+  /** Seconds that a click plays; undefined: to the end. */
+  clickSeconds?(): number | undefined;
+  /** Called when sound of the recording has ended. */
+  played?(start: number, seconds: number): void;
+}
 
 export interface NavigatorOptions {
   /** Address of the recording, without a slash at the end. */
@@ -476,6 +490,8 @@ export interface NavigatorOptions {
   /** Texts that replace the English ones. */
   wording?: Record<string, string>;
   onEvent?: (event: NavigatorEvent) => unknown;
+  /** Seconds that a click plays; undefined: to the end. */
+  clickSeconds?: () => number | undefined;
   /** Audio context and node to play through; otherwise the component opens its own. */
   audio?: { context: BaseAudioContext; output: AudioNode };
 }

@@ -13,7 +13,8 @@ const MAX_LISTED = 1000; // labels
 const MIN_SEARCHED = 13; // labels for which there is a field to find one
 const QUIETEST = -40; // decibels, at the lower end of the volume
 const SPAN = { min: 20, max: 100 }; // decibels between the first and the last colour
-const GAIN = 40; // decibels up or down
+export const GAIN = 40; // decibels up or down
+const INDEX_COLOURS = { red: "#e00000", green: "#00a000", blue: "#2020ff" }; // of false colour
 /** Icons in a square of 24. */
 const ICONS = {
   play: "M7 4.5v15l12.5-7.5z",
@@ -35,6 +36,9 @@ function icon(name) {
   drawn.style.setProperty("clip-path", `path("${ICONS[name]}")`);
   return drawn;
 }
+
+/** @param {number} overlay */
+const overlayColour = (overlay) => OVERLAY_COLOURS[overlay % OVERLAY_COLOURS.length];
 
 export class Controls {
   /** @type {Label[]} */
@@ -81,8 +85,10 @@ export class Controls {
     if (notes.length) this.#panel(text("notes"), make("ul", { class: "nav-notes" }, listed));
     this.#panel(text("keys"), make("dl", { class: "nav-keys" }, keys));
     this.legend = make("div", { class: "nav-names" });
+    this.indices = make("div", { class: "nav-names nav-indices", hidden: true },
+      Object.entries(INDEX_COLOURS).map(([name, colour]) => make("span", {}, this.#dot(colour), text(`colour_${name}`))));
     this.element = make("div", { class: "nav-controls" }, this.bar,
-      make("div", { class: "nav-row" }, this.tabs, this.legend), this.panels);
+      make("div", { class: "nav-row" }, this.tabs, this.indices, this.legend), this.panels);
     if (shown && matchMedia("(min-width: 56rem)").matches) /** @type {HTMLElement} */ (this.tabs.firstChild).click();
   }
 
@@ -162,17 +168,20 @@ export class Controls {
       levels.textContent = `${low} … ${text("decibels", { count: high })}`;
     });
     const getGain = () => navigator.display.gain_db;
-    return make("div", { class: "nav-settings" },
-      this.#choice("view", ["levels", "colour"]),
+    /** @type {HTMLFieldSetElement} */
+    this.levels = make("fieldset", { class: "nav-levels" }, // without effect on false colour
       this.#choice("pooling", ["max", "mean"]),
-      this.#choice("frequency", ["mel", "log", "linear"]),
       this.#choice("palette", PALETTE_NAMES),
       this.#slider("gain", -GAIN, GAIN, getGain, (gain_db) => navigator.setDisplay({ gain_db })),
       this.#slider("span", SPAN.min, SPAN.max, () => this.#span, (span) => {
         const [, high] = this.#range;
         navigator.setDisplay({ range_db: [high - span, high] });
       }),
-      make("div", { class: "nav-setting" }, levels, legend),
+      make("div", { class: "nav-setting" }, levels, legend));
+    return make("div", { class: "nav-settings" },
+      this.#choice("view", ["levels", "colour"]),
+      this.#choice("frequency", ["mel", "log", "linear"]),
+      this.levels,
       make("button", { type: "button", class: "nav-button", click: () => navigator.setDisplay(null) }, text("reset")));
   }
 
@@ -243,6 +252,9 @@ export class Controls {
     }
     this.loop.setAttribute("aria-pressed", String(isLooping));
     this.selection.disabled = !selection;
+    const { isColour } = this.navigator.stage;
+    this.indices.hidden = !isColour;
+    if (this.levels) this.levels.disabled = isColour;
     this.position.textContent = clock.stamp(playhead ?? cursor, view.seconds);
     const { pointed, rangeText, selectionText } = this.navigator;
     this.detail.textContent = pointed || selectionText || rangeText;
@@ -252,10 +264,10 @@ export class Controls {
   showLabels() {
     const { labels, view, text, overlays, current } = this.navigator;
     this.labelsTab.hidden = !labels.length;
-    this.legend.replaceChildren(...overlays.map(({ name }, n) => make("span", {}, this.#dot(n), name)));
+    this.legend.replaceChildren(...overlays.map(({ name }, n) => make("span", {}, this.#dot(overlayColour(n)), name)));
     this.labelsTab.textContent = text("labels", { count: labels.length });
     if (this.labelsTab.getAttribute("aria-expanded") === "false") return;
-    this.wanted.hidden = labels.length < MIN_SEARCHED;
+    this.wanted.hidden = labels.length < MIN_SEARCHED && !this.wanted.value;
     const wanted = this.wanted.value.trim().toLowerCase();
     const found = labels.filter(({ text: name }) => name.toLowerCase().includes(wanted));
     const isLong = found.length > MAX_LISTED;
@@ -272,10 +284,10 @@ export class Controls {
     if (current) this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }
 
-  /** @param {number} overlay */
-  #dot(overlay) {
+  /** @param {string} colour */
+  #dot(colour) {
     const dot = make("i", { class: "nav-dot", "aria-hidden": "true" });
-    dot.style.setProperty("background", OVERLAY_COLOURS[overlay % OVERLAY_COLOURS.length]);
+    dot.style.setProperty("background", colour);
     return dot;
   }
 
@@ -284,7 +296,7 @@ export class Controls {
   #listItem(label, overlay) {
     const time = this.navigator.clock.stamp(label.start, 3600);
     const choose = () => this.navigator.choose(label, true);
-    return make("li", {}, make("button", { type: "button", title: overlay, click: choose }, this.#dot(label.overlay),
+    return make("li", {}, make("button", { type: "button", title: overlay, click: choose }, this.#dot(overlayColour(label.overlay)),
       make("b", {}, time), make("span", {}, label.text || overlay), make("small", {}, lengthText(label.seconds))));
   }
 }

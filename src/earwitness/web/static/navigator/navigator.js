@@ -24,7 +24,7 @@ const SETTLED = 500; // milliseconds after the last change of the view until it 
 const FOLLOW = 0.94; // part of the view after which it follows the playhead
 const MIN_CHANGE = 3; // decibels by which the suggested range changes the colours
 /** @type {Display} */
-const DISPLAY = { pooling: "max", view: "levels", frequency: "mel", gain_db: 0, range_db: null, palette: "magma" };
+export const DISPLAY = { pooling: "max", view: "levels", frequency: "mel", gain_db: 0, range_db: null, palette: "magma" };
 
 export class Navigator {
   /** @type {Range} */
@@ -40,6 +40,7 @@ export class Navigator {
   /** @type {number | null} */
   playhead = null;
   lanes = 0; // rows of labels
+  zoomsAtPointer = false; // whether the last zoom was one
   pointed = ""; // text about the place under the mouse, or a hint
   /** @type {{ clientX: number, clientY: number } | null} */
   #mouse = null;
@@ -63,6 +64,7 @@ export class Navigator {
   #isExcerpt = false;
   #pollTimer = 0;
   #viewTimer = 0;
+  #displayTimer = 0;
   #openTimer = 0;
   #sayTimer = 0;
   #playFrame = 0;
@@ -72,11 +74,12 @@ export class Navigator {
 
   /** @param {HTMLElement} element
    * @param {NavigatorOptions} options */
-  constructor(element, { address, display = {}, controls = true, wording = {}, onEvent = () => {}, audio }) {
+  constructor(element, { address, display = {}, controls = true, wording = {}, onEvent = () => {}, clickSeconds = () => undefined, audio }) {
     this.element = element;
     this.address = address;
     this.options = { display, controls, audio };
     this.onEvent = onEvent;
+    this.clickSeconds = clickSeconds;
     this.text = texts(wording);
     this.live = make("div", { class: "nav-hidden", role: "status", "aria-live": "polite" });
     this.message = make("div", { class: "nav-message", role: "alert", hidden: true });
@@ -99,7 +102,7 @@ export class Navigator {
     this.display = { ...DISPLAY, ...this.options.display, ...info.display };
     this.view = { start: 0, seconds: info.seconds };
     this.tiles = new Tiles(this.address, info, {
-      loaded: () => this.#loaded(),
+      loaded: (isShown) => this.#loaded(isShown),
       failed: (error) => this.#failed(error),
     });
     this.playback = new Playback(this.address, info, {
@@ -159,7 +162,7 @@ export class Navigator {
   /** Stop, and remove all that the component made. */
   destroy() {
     this.closed.abort();
-    for (const timer of [this.#pollTimer, this.#viewTimer, this.#openTimer, this.#sayTimer]) clearTimeout(timer);
+    for (const timer of [this.#pollTimer, this.#viewTimer, this.#displayTimer, this.#openTimer, this.#sayTimer]) clearTimeout(timer);
     cancelAnimationFrame(this.#playFrame);
     this.playback?.close();
     this.tiles?.close();
@@ -170,9 +173,10 @@ export class Navigator {
 
   // --- Index and errors ---
 
-  #loaded() {
+  /** @param {boolean} isShown whether a tile of the view or the overview was loaded, and none in advance */
+  #loaded(isShown) {
     this.#recover();
-    this.stage.change("overview", "picture");
+    if (isShown) this.stage.add();
   }
 
   /** Show how far the index is, and look again while it is built. */
@@ -206,9 +210,10 @@ export class Navigator {
     this.#progressed();
   }
 
-  /** Remove a message about a failure that is over. */
+  /** Remove a message about a failure that is over; that of the index stays. */
   #recover() {
-    if (this.#told === "unreachable" || this.#told === "failed") this.#tell("");
+    const isOver = this.#told === "failed" && this.info?.state !== "failed";
+    if (this.#told === "unreachable" || isOver) this.#tell("");
   }
 
   /** @param {RequestError} error */
@@ -266,15 +271,23 @@ export class Navigator {
     return Math.min(this.info.seconds, Math.max(Math.min(SHORTEST_VIEW, this.info.seconds), seconds));
   }
 
+  /** The view that is nearest to a range.
+   * @param {number} start
+   * @param {number} seconds
+   * @returns {Range} */
+  #within(start, seconds) {
+    const length = this.limited(seconds);
+    return { start: Math.min(this.info.seconds - length, Math.max(0, start)), seconds: length };
+  }
+
   /** Show a part of the recording.
    * @param {number} start
    * @param {number} seconds */
   zoomTo(start, seconds) {
     if (!this.info) return void this.ready.then(() => this.info && this.zoomTo(start, seconds));
-    const length = this.limited(seconds);
-    const from = Math.min(this.info.seconds - length, Math.max(0, start));
-    if (from === this.view.start && length === this.view.seconds) return undefined;
-    this.view = { start: from, seconds: length };
+    const view = this.#within(start, seconds);
+    if (view.start === this.view.start && view.seconds === this.view.seconds) return undefined;
+    this.view = view;
     this.#point();
     this.element.dataset.state = "drawing";
     this.stage.change("picture");
@@ -311,10 +324,19 @@ export class Navigator {
    * @param {number} factor below 1 to zoom in
    * @param {number} [around] */
   zoom(factor, around) {
+    const { start, seconds } = this.zoomed(factor, around);
+    this.zoomsAtPointer = around !== undefined;
+    this.zoomTo(start, seconds);
+  }
+
+  /** The view after a zoom.
+   * @param {number} factor
+   * @param {number} [around] */
+  zoomed(factor, around) {
     const { start, seconds } = this.view;
     const at = around ?? (this.#isCursorVisible ? this.#cursor : start + seconds / 2);
     const length = this.limited(seconds * factor);
-    this.zoomTo(at - ((at - start) / seconds) * length, length);
+    return this.#within(at - ((at - start) / seconds) * length, length);
   }
 
   zoomWhole() {
@@ -346,15 +368,24 @@ export class Navigator {
     this.stage.restyle();
     this.#controls?.showDisplay();
     this.#update();
+    clearTimeout(this.#displayTimer);
+    this.#displayTimer = setTimeout(() => this.onEvent({ name: "displayed", ...this.view }), SETTLED);
   }
 
   /** Show other labels and picks.
    * @param {Overlay[]} overlays */
   setOverlays(overlays) {
     this.overlays = overlays;
-    Object.assign(this, layLabels(overlays));
     this.current = null;
+    this.lay();
     this.stage?.change("picture");
+  }
+
+  /** Arrange the labels in as many rows as the window has room for. */
+  lay() {
+    const place = this.current ? this.labels.indexOf(this.current) : -1;
+    Object.assign(this, layLabels(this.overlays));
+    this.current = this.labels[place] ?? null;
     this.#controls?.showLabels();
   }
 
@@ -529,7 +560,7 @@ export class Navigator {
     const { clientX = 0, clientY = 0 } = this.#mouse ?? {};
     const label = this.#mouse && stage.partAt(clientY) === "labels" ? stage.labelAt(clientX, clientY) : null;
     stage.view.classList.toggle("nav-points", Boolean(label));
-    this.pointed = label ? `${label.text} · ${this.overlays[label.overlay].name} · ${lengthText(label.seconds)}` : "";
+    this.pointed = label ? [label.text, this.overlays[label.overlay].name, lengthText(label.seconds)].filter(Boolean).join(" · ") : "";
   }
 
   // --- Sound ---
@@ -554,13 +585,13 @@ export class Navigator {
     this.playback.prepare(Math.min(this.info.seconds, Math.max(0, time)));
   }
 
-  /** Set the cursor and play from it.
+  /** Set the cursor and play from it, to the end or for the length that a click plays.
    * @param {number} time */
   playFrom(time) {
     this.selection = null;
     this.current = null;
     this.cursor = time;
-    this.#play(this.#cursor, this.info.seconds);
+    this.#play(this.#cursor, this.#cursor + (this.clickSeconds() ?? this.info.seconds));
   }
 
   /** Play from a time on, for a number of seconds or to the end. Another selection is cleared, so that it

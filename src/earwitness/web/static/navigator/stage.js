@@ -16,6 +16,7 @@ const NARROW = 480; // pixels
 const PLAYHEAD = "#ffd23f";
 const HALO = "rgb(0 0 0 / 55%)";
 const BLUR = 2; // levels by which false colour is stretched before levels are shown instead
+const CLOSE = 0.1; // seconds between the end of a part and the damage that ended it
 const TAG = 18; // pixels of the height of the time under the mouse
 export const OVERLAY_COLOURS = ["#e69f00", "#56b4e9", "#cc79a7", "#009e73"];
 
@@ -23,6 +24,7 @@ export const OVERLAY_COLOURS = ["#e69f00", "#56b4e9", "#cc79a7", "#009e73"];
  * @typedef {{ info: RecordingInfo, clock: Clock, tiles: Tiles, view: Range, display: Display,
  *   selection: [number, number] | null, cursor: number, playhead: number | null, pointer: number | null,
  *   labels: Label[], lanes: number, current: Label | null, overlays: { name: string }[],
+ *   zoomed(factor: number, around?: number): Range, lay(): void, zoomsAtPointer: boolean,
  *   text(name: string, values?: Record<string, string | number>): string }} Scene */
 
 /** Colours of the page, as style sheets define them.
@@ -48,11 +50,13 @@ function rowsOf(spans, most) {
   });
 }
 
+const maxLanes = () => (innerWidth < NARROW ? MAX_NARROW_LANES : MAX_LANES);
+
 /** All labels in order of time, each with its row above the spectrogram, and the number of rows.
  * @param {{ spans: [number, number, string][] }[]} overlays
  * @param {number} most rows
  * @returns {{ labels: Label[], lanes: number }} */
-export function layLabels(overlays, most = innerWidth < NARROW ? MAX_NARROW_LANES : MAX_LANES) {
+export function layLabels(overlays, most = maxLanes()) {
   const sorted = overlays.map(({ spans }) => spans.toSorted((a, b) => a[0] - b[0]));
   const counts = sorted.map((spans) => rowsOf(spans, most).reduce((count, row) => Math.max(count, row + 1), 1));
   const sum = () => counts.reduce((all, count) => all + count, 0);
@@ -68,6 +72,19 @@ export function layLabels(overlays, most = innerWidth < NARROW ? MAX_NARROW_LANE
   return { labels: labels.sort((a, b) => a.start - b.start), lanes: Math.min(most, first) };
 }
 
+/** Parts of a recording without sound, each with the name of the reason.
+ * @param {Pick<RecordingInfo, "stretches" | "damages" | "seconds">} info */
+export function findGaps({ stretches, damages, seconds: all }) {
+  const gaps = [];
+  let end = 0;
+  for (const [start, seconds] of [...stretches, [all, 0]].map((one) => one.slice(0, 2).map(Number))) {
+    const isDamaged = damages.some((time) => time > end - CLOSE && time < start);
+    if (start > end) gaps.push({ start: end, end: start, name: isDamaged ? "unreadable" : "not_recorded" });
+    end = Math.max(end, start + seconds);
+  }
+  return gaps;
+}
+
 export class Stage {
   /** @type {Set<"overview" | "picture" | "marks">} */
   #changed = new Set();
@@ -76,6 +93,9 @@ export class Stage {
   #colours = { key: "", table: new Uint32Array(256) }; // of each byte, for a range, gain and palette
   /** @type {Frequencies | null} */
   #frequencies = null;
+  #focus = NaN; // the cursor when tiles were requested
+  #maxLanes = maxLanes();
+  #isOverviewDrawn = false; // with all of its tiles
   #isLight = matchMedia("(prefers-color-scheme: light)");
 
   /** `drawn` is called after the view was drawn: "drawn" if all of its tiles were there, "near" if only those
@@ -93,7 +113,11 @@ export class Stage {
     this.overview = make("div", { class: "nav-overview" }, this.overviewPicture.canvas, this.overviewMarks);
     this.view = make("div", { class: "nav-view" }, this.picture.canvas, this.marks);
     this.colours = pageColours(this.view);
-    this.observer = new ResizeObserver(() => this.change("overview", "picture"));
+    this.observer = new ResizeObserver(() => {
+      if (this.#maxLanes !== maxLanes()) scene.lay();
+      this.#maxLanes = maxLanes();
+      this.change("overview", "picture");
+    });
     this.observer.observe(this.view);
     this.observer.observe(this.overview);
     this.#isLight.addEventListener("change", this.#recolour);
@@ -157,6 +181,11 @@ export class Stage {
     if (!this.#frame) this.#frame = requestAnimationFrame(() => this.#draw());
   }
 
+  /** Draw a tile that was loaded. */
+  add() {
+    this.change("picture", ...(this.#isOverviewDrawn ? [] : /** @type {const} */ (["overview"])));
+  }
+
   /** Forget the colours of levels and the frequency axis after a change of the display. */
   restyle() {
     this.#frequencies = null;
@@ -174,6 +203,15 @@ export class Stage {
     this.#drawMarks();
     this.#drawOverviewMarks();
     if (state) this.drawn(state);
+    if (state || this.#focus !== this.scene.cursor) this.#request();
+  }
+
+  /** Request the tiles that are missing, and then those that may be shown next. */
+  #request() {
+    const { tiles, view, cursor } = this.scene;
+    const { stored, visible } = this.#named(view);
+    this.#focus = cursor;
+    tiles.want([...stored, ...visible, ...this.#overviewNames()], this.#near());
   }
 
   /** Kind and level of tiles for a range: one to two columns per pixel, or about one if the server has to
@@ -229,45 +267,59 @@ export class Stage {
     const { clientWidth: width, clientHeight: height } = this.overview;
     this.overviewPicture.resize(width, height);
     const whole = { start: 0, seconds: this.scene.info.seconds };
-    this.overviewPicture.draw(whole, this.#pieces(this.#overviewNames()), this.#how());
+    const names = this.#overviewNames();
+    this.overviewPicture.draw(whole, this.#pieces(names), this.#how());
+    this.#isOverviewDrawn = names.every((name) => this.scene.tiles.has(name));
   }
 
-  /** Draw the spectrogram and request the tiles that are missing.
+  /** Draw the spectrogram with the tiles that are there.
    * @returns {"drawn" | "near" | "drawing"} */
   #drawPicture() {
-    const { tiles, view, display } = this.scene;
+    const { tiles, view } = this.scene;
     const { left, top, width, height } = this.area;
     const { style } = this.picture.canvas;
     for (const [name, value] of Object.entries({ left, top, width, height })) style.setProperty(name, `${value}px`);
     this.picture.resize(width, height);
-    const { kind, level } = this.layer(view, width);
-    const end = view.start + view.seconds;
-    const visible = tiles.names(kind, level, view.start, end);
+    const { stored, visible } = this.#named(view);
     this.picture.draw(view, this.#pieces(visible), this.#how());
-    const stored = kind === "fine" ? tiles.names(display.pooling, 0, view.start, end) : []; // they come sooner
-    tiles.want([...stored, ...visible, ...this.#overviewNames()], this.#near(kind, level));
     if (visible.every((name) => tiles.get(name))) return "drawn";
     return stored.length && stored.every((name) => tiles.get(name)) ? "near" : "drawing";
   }
 
-  /** Tiles that a zoom step or a move would show next.
-   * @param {TileKind} kind
-   * @param {number} level
+  /** The tiles of a range, and before those that the server computes from the sound the stored ones, which come
+   * sooner.
+   * @param {Range} range
+   * @returns {{ stored: TileName[], visible: TileName[] }} */
+  #named(range) {
+    const { tiles, display } = this.scene;
+    const { kind, level } = this.layer(range, this.area.width);
+    const [start, end] = [range.start, range.start + range.seconds];
+    const stored = kind === "fine" ? tiles.names(display.pooling, 0, start, end) : [];
+    return { stored, visible: tiles.names(kind, level, start, end) };
+  }
+
+  /** Tiles that the next zoom steps or a move would show, the most probable first: zooms at the pointer or the
+   * cursor, as the last one was.
    * @returns {TileName[]} */
-  #near(kind, level) {
-    const { tiles, view, info, cursor } = this.scene;
-    const { width } = this.area;
-    const end = view.start + view.seconds;
-    const focus = cursor >= view.start && cursor <= end ? cursor : view.start + view.seconds / 2;
-    const out = { start: Math.max(0, focus - view.seconds), seconds: Math.min(info.seconds, 2 * view.seconds) };
-    const into = { start: focus - view.seconds / 4, seconds: view.seconds / 2 };
-    const [outer, inner] = [this.layer(out, width), this.layer(into, width)];
-    const seconds = tiles.seconds(level);
+  #near() {
+    const { tiles, view, info, pointer, zoomsAtPointer } = this.scene;
+    if (info.state === "building") return [];
+    const [place, other] = zoomsAtPointer ? [pointer, null] : [null, pointer];
+    /** @param {number} factor
+     * @param {number | null} around */
+    const zoomed = (factor, around = place) => this.#named(this.scene.zoomed(factor, around ?? undefined));
+    const steps = [zoomed(0.5), zoomed(2), zoomed(0.5, other)];
+    const { stored, visible } = zoomed(0.25);
+    const { kind, level } = this.layer(view, this.area.width);
+    const [end, half] = [view.start + view.seconds, tiles.seconds(level) / 2];
+    const [into, out, elsewhere] = steps.map((one) => [...one.stored, ...one.visible]);
     return [
-      ...tiles.names(outer.kind, outer.level, out.start, out.start + out.seconds),
-      ...tiles.names(inner.kind, inner.level, into.start, into.start + into.seconds),
-      ...tiles.names(kind, level, end, end + seconds * 0.5),
-      ...tiles.names(kind, level, view.start - seconds * 0.5, view.start),
+      ...into,
+      ...out,
+      ...(stored.length ? stored : visible), // not those that the server computes from the sound
+      ...elsewhere,
+      ...tiles.names(kind, level, end, end + half),
+      ...tiles.names(kind, level, view.start - half, view.start),
     ];
   }
 
@@ -317,12 +369,9 @@ export class Stage {
   #drawMissing(context, x, top, height, range) {
     const { info, text } = this.scene;
     const [from, to] = [range.start, range.start + range.seconds];
-    let end = 0;
-    for (const [start, seconds] of [...info.stretches, [info.seconds, 0]]) {
-      if (start > end && start > from && end < to) {
-        this.#drawGap(context, x(Math.max(from, end)), x(Math.min(to, start)), top, height, text("not_recorded"), false);
-      }
-      end = Math.max(end, Number(start) + Number(seconds));
+    for (const { start, end, name } of findGaps(info)) {
+      if (end <= from || start >= to) continue;
+      this.#drawGap(context, x(Math.max(from, start)), x(Math.min(to, end)), top, height, text(name), false);
     }
     if (info.state === "building" && info.done < to) {
       this.#drawGap(context, x(Math.max(from, info.done)), x(to), top, height, text("not_indexed"), true);
@@ -427,7 +476,7 @@ export class Stage {
     context.font = `11px ${this.colours.font}`;
     const kilohertz = frequencies.top / 1000;
     const unit = left < 40 ? "kHz" : `${kilohertz < 10 ? Math.round(10 * kilohertz) / 10 : Math.round(kilohertz)} kHz`;
-    context.fillText(unit, left - 8, top + 6);
+    context.fillText(unit, left - 6, top + 6, left - 8); // narrower if it would not fit
     context.font = `12px ${this.colours.font}`;
   }
 

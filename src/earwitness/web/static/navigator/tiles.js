@@ -4,7 +4,7 @@
 
 const MAX_BYTES = 64 * 2 ** 20;
 const MAX_REQUESTS = 5;
-const MAX_IN_ADVANCE = 2; // requests for tiles that may be shown next
+const MAX_IN_ADVANCE = 3; // requests for tiles that may be shown next
 const MAX_DEPTH = 3; // levels below a missing tile that are looked for
 const RETRY = 2000; // milliseconds after a failure
 
@@ -56,7 +56,7 @@ export class Tiles {
 
   /** @param {string} address
    * @param {RecordingInfo} info
-   * @param {{ loaded(tile: Tile): void, failed(error: RequestError): void }} hears */
+   * @param {{ loaded(isShown: boolean): void, failed(error: RequestError): void }} hears */
   constructor(address, info, hears) {
     this.address = address;
     this.info = info;
@@ -114,7 +114,8 @@ export class Tiles {
   #start() {
     clearTimeout(this.#timer);
     this.#startSome(this.#wanted, MAX_REQUESTS);
-    if (this.#wanted.every((name) => this.has(name))) this.#startSome(this.#later, MAX_IN_ADVANCE);
+    const isIdle = !document.hidden && this.#wanted.every((name) => this.has(name));
+    if (isIdle) this.#startSome(this.#later, MAX_IN_ADVANCE);
   }
 
   /** @param {TileName[]} names
@@ -138,7 +139,7 @@ export class Tiles {
       const tile = await this.#requested(name, key, running.signal);
       this.#failed.delete(key);
       this.#keep(key, tile);
-      this.hears.loaded(tile);
+      this.hears.loaded(this.#wanted.some((one) => keyOf(one) === key));
     } catch (error) {
       if (!running.signal.aborted) {
         this.#failed.set(key, performance.now());

@@ -15,7 +15,7 @@ import { addPlayed, commentField, newPlay, readDraft, Trial } from "../trial.js"
 
 /** @import { Navigator } from "../navigator/navigator.js" */
 /** @import { Marked, Place } from "../plane_board.js" */
-/** @import { PageContext, PlaneDraft, PlaneExamplesView, PlaneFeedbackView, PlaneView, SliderQuestion, Values } from "../types.d.ts" */
+/** @import { PageContext, PlaneDraft, PlaneExamplesView, PlaneFeedbackView, PlaneView, RecordingHooks, SliderQuestion, Values } from "../types.d.ts" */
 
 const COLUMNS = 480; // of a spectrogram
 const ROWS = 56;
@@ -24,11 +24,11 @@ const ROWS = 56;
  * the recording is there.
  * @param {PlaneView | PlaneExamplesView | PlaneFeedbackView} view
  * @param {PageContext} at sounds, events, the draft and the answer callback of the page
- * @returns {Promise<((recording: { navigator: Navigator, section: HTMLElement }) => void) | undefined>} */
+ * @returns {Promise<((recording: { navigator: Navigator, section: HTMLElement, hooks: RecordingHooks }) => void) | undefined>} */
 export async function showTrial(view, at) {
   if ("placed" in view) return showExamples(view, at);
   if ("rows" in view) return void showFeedback(view, at);
-  const draft = await readDraft(at, { values: {}, notes: {}, spans: [], explored: 0, step: "explore" });
+  const draft = await readDraft(at, { values: {}, notes: {}, spans: [], points: [], explored: 0, step: "explore" });
   if (at.refused) {
     Object.assign(draft, { plays: [], spans: [] }); // the server may have rejected the plays
     await at.draft.write(draft);
@@ -62,8 +62,17 @@ function definitions(view) {
 function showExamples(view, at) {
   /** @param {Player} [but] */
   const hush = (but) => players.forEach((one) => one !== but && one.pause());
-  const players = view.sounds.map(({ address, label }, n) => named(new Player(at, address,
-    { hears: { started: () => hush(players[n]) } }), label));
+  /** @param {"play_started" | "play_paused" | "play_ended"} kind
+   * @param {number} sound */
+  const record = (kind, sound) => at.events.tell(kind, { sound, seconds: covered(players[sound].spans), ended: kind === "play_ended" });
+  /** @type {Player[]} */
+  const players = view.sounds.map(({ address, label }, n) => named(new Player(at, address, { hears: {
+    began: () => record("play_started", n), started: () => hush(players[n]),
+    paused: () => players[n].open && record("play_paused", n),
+    whole: () => {
+      players[n].again = true;
+      record("play_ended", n);
+    } } }), label));
   const marked = view.placed.map(({ label, TC, SD }) => ({ label, place: { TC, SD } }));
   const board = new PlaneBoard(view.axes, marked, null);
   const cards = view.placed.map(({ label, TC, SD, reason }, n) => make("section", { class: "plane-example" },
@@ -150,13 +159,14 @@ class PlaneTrial extends Trial {
   }
 
   /** Add the steps with the recording below it.
-   * @param {{ navigator: Navigator, section: HTMLElement }} recording */
-  addSteps({ navigator, section }) {
+   * @param {{ navigator: Navigator, section: HTMLElement, hooks: RecordingHooks }} recording */
+  addSteps({ navigator, section, hooks }) {
     // the recording comes first until skims are placed
     const arrange = (/** @type {string} */ step) => (step === "place" ? this.page.after(section) : this.page.before(section));
     const steps = new PlaneSteps(this.view, this.draft, navigator, (own = true) =>
       (own ? this.type() : this.at.draft.mark(this.draft)), arrange, this.at.left);
-    this.bar.replaceWith(steps.bar);
+    Object.assign(hooks, { clickSeconds: () => steps.clickSeconds, played: steps.played.bind(steps) });
+    this.bar.replaceWith(steps.head);
     section.append(steps.element);
   }
 
@@ -180,7 +190,7 @@ class PlaneTrial extends Trial {
       spans: this.#last(sound) ? this.draft.spans[sound] : null,
       leaps: !this.view.plays,
       told: () => (this.#heard(sound) ? { text: say("plane_heard") }
-        : this.asked ? { text: say("unheard"), bad: true } : { text: say("not_heard") }),
+        : this.asked ? { text: say("plane_unheard", { label }), bad: true } : { text: say("not_heard") }),
       hears: {
         began: () => this.beginPlay(newPlay({ sound, question: "" })),
         started: () => this.players.forEach((one) => one !== player && one.pause()),
@@ -304,7 +314,7 @@ class PlaneTrial extends Trial {
     const more = make("details", { open: Boolean(this.draft.notes[name]) },
       make("summary", { "aria-label": say("plane_comment", { label }) }, say("comment")), area);
     return make("div", { class: "plane-skim", role: "group", "aria-label": say("plane_skim", { label }) },
-      make("b", { class: "plane-number", "aria-hidden": "true" }, label), spectrogram(this.at, address, label),
+      make("b", { class: "plane-number", "aria-hidden": "true", click: () => this.board.choose(sound) }, label), spectrogram(this.at, address, label),
       this.players[sound].element,
       make("div", { class: "plane-values" }, this.axes.map((axis, n) => make("label", {}, `${axis} `, this.fields[sound][n])), this.told[sound], more));
   }
@@ -346,6 +356,6 @@ class PlaneTrial extends Trial {
     const notes = Object.entries(this.draft.notes).filter(([, text]) => text.trim());
     /** @type {Values} */
     const values = { ...this.draft.values, ...Object.fromEntries(notes) };
-    this.finish(values, { explored: this.draft.explored });
+    this.finish(values, { explored: this.draft.explored, points: this.draft.points });
   }
 }
