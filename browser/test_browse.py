@@ -205,7 +205,8 @@ def test_the_address_has_the_display_and_ignores_unknown_settings(
         expect(page.locator(".nav-setting b").last).to_have_text(levels)
         page.get_by_role("button", name="Reset").click()
         until(page, "!location.hash")
-        zoomed(page, 100, "50&palette=pink&frequency=log&gain_db=999&range_db=1&x=2")
+        unknown = "palette=pink&gain_db=999&range_db=-1e999,5&constructor=x"
+        zoomed(page, 100, f"50&{unknown}&frequency=log")
         expect(page.get_by_label("Frequency")).to_have_value("log")
         assert range_of(page) == (100, 50)
 

@@ -92,6 +92,8 @@ class RealServer:
         with open(self.stderr.fileno(), closefd=False, encoding="utf-8") as lines:
             told = lines.readline()
         found = re.search(r"at (http://\S+):(\d+)/ ", told)
+        if not found:
+            self.kill()
         assert found, told
         self.base, self.port = f"{found[1]}:{found[2]}", int(found[2])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -61,6 +62,14 @@ def test_selections_of_other_files_are_left_out_and_counted(tmp_path: Path) -> N
     (tmp_path / "r.txt").write_text(RAVEN.splitlines(True)[0] + other)
     with pytest.raises(InputError, match="no Begin File is part of the recording"):
         read_overlays(RECORDING, [tmp_path / "r.txt"])
+
+
+def test_selections_of_a_file_that_was_renamed_are_placed_by_time(tmp_path: Path) -> None:
+    text = RAVEN.splitlines(True)[0] + "1\tSpectrogram 1\t7\t8\told.wav\t7\towl\n"
+    (tmp_path / "r.txt").write_text(text)
+    alone = replace(RECORDING, stretches=RECORDING.stretches[:1])
+    (overlay,) = read_overlays(alone, [tmp_path / "r.txt"])
+    assert overlay.spans == ((7, 1, "owl"),)
 
 
 def test_labels_are_cut_at_the_ends(tmp_path: Path) -> None:

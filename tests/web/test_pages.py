@@ -30,7 +30,8 @@ TEMPLATES = {
 SHELL = TEMPLATES["shell.html"]
 # by their name
 BROWSE_ONLY = (  # texts of the navigator that no study shows
-    "(display|view|pooling|frequency|palette|gain|span|reset|notes|mono|channels|files|speech)(_|$)"
+    "(display|view|pooling|frequency|palette|gain|span|reset|notes|mono|channels|files|speech"
+    "|picture_top)(_|$)"
 )
 STATES = {"saved", "not_saved", "sending", "waiting", "play", "playing", "heard", "play_again"}
 

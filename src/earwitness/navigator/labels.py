@@ -71,7 +71,8 @@ def read_overlays(
         CSV with a column ``start``, a column ``end`` or ``seconds``, and an optional column
         ``label``. Times are seconds from the start of the recording; rows of Raven tables with
         ``Begin File`` and ``File Offset (s)`` are placed by their file, and left out if the file is
-        not part of the recording.
+        not part of the recording. If the table is about a single file and the recording is one
+        file of another name, the file was renamed, and times are used.
     skims
         JSON files with picks, as ``earwitness skim`` writes them. If both start times are known,
         the picks of a part of the recording are moved to its time.
@@ -155,7 +156,9 @@ def _read_labels(text: str, recording: Recording) -> LabelRows:
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
     if RAVEN_START in first:
-        return _read_rows(_table_rows(lines, "\t"), lambda row: _raven_span(row, recording))
+        rows = list(_table_rows(lines, "\t"))
+        by_file = not _is_renamed([row for _, row in rows], recording)
+        return _read_rows(rows, lambda row: _raven_span(row, recording, by_file=by_file))
     header = first.lower()
     if any(name in header for name in START_COLUMNS):
         delimiter = max("\t;,", key=header.count)
@@ -208,13 +211,24 @@ def _csv_span(row: Mapping[str, str]) -> RawSpan:
     return start, end, next((row[name] for name in TEXT_COLUMNS if name in row), "")
 
 
-def _raven_span(row: Mapping[str, str], recording: Recording) -> RawSpan:
+def _is_renamed(rows: Sequence[Mapping[str, str]], recording: Recording) -> bool:
+    """Return whether a table is about one file, and the recording is one file of another name."""
+    named = {_file_key(row[RAVEN_FILE]) for row in rows if row.get(RAVEN_FILE)}
+    own = {_file_key(stretch.path) for stretch in recording.stretches}
+    return len(named) == len(own) == 1 and named != own
+
+
+def _file_key(path: str) -> str:
+    return Path(path).stem.casefold()  # the format may have been converted
+
+
+def _raven_span(row: Mapping[str, str], recording: Recording, *, by_file: bool) -> RawSpan:
     start, end = _parse_seconds(row, RAVEN_START), _parse_seconds(row, RAVEN_END)
     text = next((row[name] for name in RAVEN_TEXTS if row.get(name)), "")
-    if not row.get(RAVEN_FILE):
+    if not row.get(RAVEN_FILE) or not by_file:
         return start, end, text
-    name = Path(row[RAVEN_FILE]).stem.casefold()  # the format may have been converted
-    pieces = [one for one in recording.stretches if Path(one.path).stem.casefold() == name]
+    name = _file_key(row[RAVEN_FILE])
+    pieces = [one for one in recording.stretches if _file_key(one.path) == name]
     if not pieces:
         raise _OtherFile
     if not row.get(RAVEN_OFFSET):

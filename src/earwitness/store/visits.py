@@ -28,7 +28,7 @@ from earwitness.store.records import Listener, Visit
 from earwitness.store.tables import answers, check_text, listeners
 
 MAX_UNUSED_CONNECTIONS = 8  # kept for the next visits; the pool has the others
-MAX_CACHED_PAGES = 600_000  # of all listeners, about 70 MB
+MAX_CACHED_PAGES = 600_000  # of all listeners, about 70 MB, and 1 kB per listener
 ANSWER_COLUMNS = (
     answers.c.serial,
     answers.c.id,
@@ -77,7 +77,7 @@ class VisitReader:
         self._engine, self._sql = engine, str(compiled)
         self._names: Sequence[str] | None = getattr(compiled, "positiontup", None)
         self._unused = list[PoolProxiedConnection]()  # open connections
-        self._cache = OrderedDict[str, AnsweredPages]()  # least recently used first
+        self._cache = OrderedDict[str, AnsweredPages]()  # least recently changed first
         self._page_count, self._lock = 0, Lock()
 
     def read(self, token: str) -> Visit | None:

@@ -398,7 +398,7 @@ async def receive_events(request: Request) -> Response:
     body = await read_json_body(request)
     site, token = served_site(request), str(request.path_params["token"])
     recent = site.store.recent_visit(token)
-    if recent is None or not _takes_part(site, recent.listener):
+    if recent is None or not recent.pages or not _takes_part(site, recent.listener):
         await _check_started(request)
     page_events = _parse_events(body)
     size = sum(len(str(event.details)) + len(event.id) + len(event.page) for event in page_events)

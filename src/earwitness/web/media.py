@@ -22,6 +22,7 @@ from earwitness.web.site import Site
 
 INTEGER_SUBTYPES = tuple(SUBTYPES)  # decoded to the same number of bits; others to floats
 MAX_BYTES_WITHOUT_THREAD = 1024 * 1024  # about 10 s of speech, 1 ms
+MAX_FRAME_BYTES = 8  # stereo, 32 bits; more channels are rare
 
 
 async def send_sound(request: Request) -> Response:
@@ -49,10 +50,15 @@ async def send_sound(request: Request) -> Response:
 async def _read_content(site: Site, name: str) -> bytes:
     """Return an audio file as it is sent; reading a short one takes less time than a thread."""
     path, sounds = site.folder / name, site.served_sounds
-    parameters = path, sounds.sample, sounds.frames.get(name, 0)
-    if path.suffix.lower() == ".wav" and path.stat().st_size <= MAX_BYTES_WITHOUT_THREAD:
-        return plain_wav_bytes(*parameters)
-    return await run_in_threadpool(plain_wav_bytes, *parameters)
+    frames = sounds.frames.get(name, 0)  # that it is padded to
+    is_short = (
+        site.store.is_local
+        and path.suffix.lower() == ".wav"
+        and max(path.stat().st_size, frames * MAX_FRAME_BYTES) <= MAX_BYTES_WITHOUT_THREAD
+    )
+    if is_short:
+        return plain_wav_bytes(path, sounds.sample, frames)
+    return await run_in_threadpool(plain_wav_bytes, path, sounds.sample, frames)
 
 
 def plain_wav_bytes(path: Path, sample: tuple[int, int] | None = None, frames: int = 0) -> bytes:

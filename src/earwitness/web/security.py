@@ -193,6 +193,7 @@ class GuardedApp:
                 await response(scope, receive, guarded)
             if not is_expected:
                 raise  # the server prints it
+            error.__traceback__ = None  # it holds the request
 
     def _is_own_host(self, host: str) -> bool:
         return host in self._hosts or host.rpartition(":")[0] in self._hosts
@@ -208,13 +209,17 @@ class GuardedApp:
             if match is None:
                 continue
             if scope["method"] in (route.methods or ()):
-                converters = route.param_convertors
-                scope["path_params"] = {
-                    name: converters[name].convert(text) for name, text in match.groupdict().items()
-                }
+                scope["path_params"] = _convert_params(route, match.groupdict())
                 return route.endpoint
             is_found = True
         raise HTTPException(405 if is_found else 404)
+
+
+def _convert_params(route: Route, texts: Mapping[str, str]) -> dict[str, Any]:
+    try:
+        return {name: route.param_convertors[name].convert(text) for name, text in texts.items()}
+    except ValueError:  # a number with thousands of digits
+        raise HTTPException(404) from None
 
 
 # --- Limits on request bodies --------------------------------------------------------------------

@@ -13,9 +13,9 @@ const navigator_ = new Navigator(place, {
   address: place.dataset.address ?? "",
   onEvent: ({ name }) => (name === "viewed" || name === "displayed") && remember(),
 });
-/** @type {Record<string, string[]>} */
-const CHOICES = { pooling: ["max", "mean"], view: ["levels", "colour"], frequency: ["mel", "log", "linear"],
-  palette: PALETTE_NAMES };
+/** @type {Map<string, string[]>} */
+const CHOICES = new Map([["pooling", ["max", "mean"]], ["view", ["levels", "colour"]], ["frequency", ["mel", "log", "linear"]],
+  ["palette", PALETTE_NAMES]]);
 
 /** Keep the view, and display settings that were changed, in the address of the page, so that both can be
  * reloaded or shared. */
@@ -33,14 +33,15 @@ function remember() {
 function recall() {
   const found = /^#([\d.]+)\+([\d.]+)((?:&\w+=[\w.,-]+)*)$/.exec(location.hash);
   if (!found) return;
-  navigator_.zoomTo(Number(found[1]), Number(found[2]));
+  const [start, seconds] = [Number(found[1]), Number(found[2])];
+  if (Number.isFinite(start) && Number.isFinite(seconds)) navigator_.zoomTo(start, seconds);
   const settings = new URLSearchParams(found[3]);
   const gain = Number(settings.get("gain_db"));
   const [low, high] = (settings.get("range_db") ?? "").split(",").map(Number);
-  const choices = [...settings].filter(([name, value]) => CHOICES[name]?.includes(value));
+  const choices = [...settings].filter(([name, value]) => CHOICES.get(name)?.includes(value));
   if (navigator_.info.display) return;
   navigator_.setDisplay({ ...DISPLAY, ...Object.fromEntries(choices), gain_db: Math.abs(gain) <= GAIN ? gain : 0,
-    range_db: low < high ? [low, high] : null });
+    range_db: low < high && Number.isFinite(high - low) ? [low, high] : null });
 }
 
 /** Date, length and format of the recording.

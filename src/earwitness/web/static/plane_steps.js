@@ -3,6 +3,7 @@
 
 import { make } from "./dom.js";
 import { say } from "./messages.js";
+import { EXCERPT } from "./navigator/navigator.js";
 import { commentField } from "./trial.js";
 
 /** @import { Navigator } from "./navigator/navigator.js" */
@@ -148,7 +149,7 @@ export class PlaneSteps {
    * @param {number} seconds */
   played(start, seconds) {
     const { draft, view } = this;
-    if (this.left.aborted || draft.step !== "hours" || seconds < MIN_HEARD * view.point_seconds || this.#isHeard(start)) return;
+    if (this.left.aborted || draft.step !== "hours" || seconds < MIN_HEARD * Math.min(view.point_seconds, EXCERPT) || this.#isHeard(start)) return;
     draft.points.push(start);
     this.#showPoints();
     this.keep();

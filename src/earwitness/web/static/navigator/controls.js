@@ -74,15 +74,15 @@ export class Controls {
     /** @type {HTMLInputElement} */
     this.wanted = make("input", { type: "search", class: "nav-field nav-find", "aria-label": text("labels_find"),
       placeholder: text("labels_find"), input: () => this.showLabels() });
-    const { notes } = navigator.info;
     const isTouched = matchMedia("(pointer: coarse)").matches;
     const keys = [...(isTouched ? GESTURES : []), ...KEYS].map(([, name]) => make("div", {}, make("dt", {}, text(`${name}_keys`)), make("dd", {}, text(name))));
     this.tabs = make("div", { class: "nav-tabs" });
     this.panels = make("div", { class: "nav-panels" });
     if (shown) this.#panel(text("display"), this.#settings());
     this.labelsTab = this.#panel(text("labels", { count: 0 }), make("div", {}, this.wanted, this.listNote, this.list));
-    const listed = notes.map((note) => make("li", {}, note));
-    if (notes.length) this.#panel(text("notes"), make("ul", { class: "nav-notes" }, listed));
+    this.notes = make("ul", { class: "nav-notes" });
+    this.notesTab = this.#panel(text("notes"), this.notes);
+    this.showNotes();
     this.#panel(text("keys"), make("dl", { class: "nav-keys" }, keys));
     this.legend = make("div", { class: "nav-names" });
     this.indices = make("div", { class: "nav-names nav-indices", hidden: true },
@@ -90,6 +90,13 @@ export class Controls {
     this.element = make("div", { class: "nav-controls" }, this.bar,
       make("div", { class: "nav-row" }, this.tabs, this.indices, this.legend), this.panels);
     if (shown && matchMedia("(min-width: 56rem)").matches) /** @type {HTMLElement} */ (this.tabs.firstChild).click();
+  }
+
+  /** List the notes on the files, of which more may come while the index is built. */
+  showNotes() {
+    const { notes } = this.navigator.info;
+    if (this.notes.children.length !== notes.length) this.notes.replaceChildren(...notes.map((note) => make("li", {}, note)));
+    this.notesTab.hidden = !notes.length;
   }
 
   /** A panel with a button that shows it instead of the others, or hides it.

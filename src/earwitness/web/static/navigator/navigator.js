@@ -15,7 +15,7 @@ import { texts } from "./wording.js";
 
 const SHORTEST_VIEW = 1; // second
 const SHORTEST_SELECTION = 0.01; // seconds
-const EXCERPT = 2; // seconds
+export const EXCERPT = 2; // seconds
 const HOUR = 3600;
 const POLL = 1000; // milliseconds between looks at an index that is being built
 const LATER = 400; // milliseconds after the first picture until sound is set up: a click is then heard sooner
@@ -206,6 +206,7 @@ export class Navigator {
       if (info.done !== done || info.checked !== checked || info.state !== "building") this.tiles.refresh();
       this.stage.change("overview", "picture");
       this.#controls?.showDisplay();
+      this.#controls?.showNotes();
     }
     this.#progressed();
   }
@@ -375,9 +376,13 @@ export class Navigator {
   /** Show other labels and picks.
    * @param {Overlay[]} overlays */
   setOverlays(overlays) {
+    const { current } = this;
+    const name = current && this.overlays[current.overlay].name;
     this.overlays = overlays;
     this.current = null;
     this.lay();
+    this.current = this.labels.find((one) => one.start === current?.start && one.text === current.text &&
+      overlays[one.overlay].name === name) ?? null;
     this.stage?.change("picture");
   }
 
