@@ -49,6 +49,7 @@ class Flow {
   #holding = 0;
   /** @type {"quiet" | "shown" | Fault} */
   #held = ""; // "quiet", "shown" or a fault while an answer is being sent
+  #isAskedAgain = false; // whether the last answer was wrong in a check, which is no fault
   #waits = false; // whether that answer is in the outbox
   #left = new AbortController(); // aborted when the shown page is left
   #visit = `?visit=${newId()}`; // sent with each request until the server has replied once
@@ -138,7 +139,7 @@ class Flow {
    * @param {Fault} fault */
   saving(count, fault) {
     this.waiting = count > 0;
-    showSaving(count, fault, this.refused);
+    showSaving(count, fault, this.#isAskedAgain ? "" : this.refused);
     if (count && fault && this.#held && this.#held !== fault) this.showHeld(fault);
   }
 
@@ -148,7 +149,8 @@ class Flow {
   async replied(entry, status, told) {
     const { page, values } = entry.body;
     const refused = status >= 300;
-    this.refused = refused && told.error?.code !== "again" ? page : ""; // a wrong answer to a check is no fault
+    this.refused = refused ? page : "";
+    this.#isAskedAgain = refused && told.error?.code === "again";
     this.notice = refused ? pages.refusal(status, told) : told.status === "taken" ? say("taken") : "";
     if (!refused) await this.drafts.delete(page);
     else this.events.tell("refused", { page, status, values: status === pages.TOO_LARGE ? null : values });
