@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from browser.helpers import study_pages as small
+from browser.helpers.caption_actions import swipe
 from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served, tone
 from browser.helpers.page_actions import DESKTOP, PHONE, drafted, opened, visit
@@ -67,7 +68,7 @@ def hear(page: Page, key: str, label: str) -> None:
     """Play a sound to its end by a key."""
     expect(pick(page, label)).to_be_visible()
     page.keyboard.press(key)
-    expect(pick(page, label)).to_have_attribute("title", "Played")
+    expect(pick(page, label)).to_have_accessible_name(f"{label} Played")
 
 
 def rate(page: Page, *keys: str) -> None:
@@ -147,7 +148,7 @@ def test_only_the_chosen_sound_can_be_rated_and_nothing_may_be_left_out(browser:
         expect(missing).to_contain_text("Reference: not heard to the end yet")
         expect(missing).to_contain_text("A: not rated yet")
         expect(missing).not_to_contain_text("B: not rated")
-        expect(pick(page, "B")).to_have_attribute("title", "Played")  # then others start at 0
+        expect(pick(page, "B")).to_have_accessible_name("B Played")  # then others start at 0
         for key, label in (("0", "Reference"), ("1", "A"), ("3", "C"), ("2", "B")):
             hear(page, key, label)
         hear(page, "a", "A")
@@ -161,6 +162,17 @@ def test_only_the_chosen_sound_can_be_rated_and_nothing_may_be_left_out(browser:
         assert {one["sound"] for one in plays if one["ended"]} == {0, 1, 2, 3}
 
 
+def test_a_switch_from_the_start_plays_the_whole_sound(browser: Browser) -> None:
+    fake = page_of(2, restart=True)
+    fake.sound = tone(2.0)
+    with served(fake), opened(browser, fake) as page:
+        expect(pick(page, "A")).to_be_visible()
+        page.keyboard.press("a")
+        page.wait_for_timeout(500)  # at the same position, the beginning of B would be missing
+        hear(page, "b", "B")
+        assert pick(page, "A").get_attribute("title") != "Played"
+
+
 def test_ratings_and_sounds_heard_are_kept_over_a_reload(browser: Browser) -> None:
     fake = page_of(2, open_reference=False)
     with served(fake), opened(browser, fake) as page:
@@ -169,7 +181,7 @@ def test_ratings_and_sounds_heard_are_kept_over_a_reload(browser: Browser) -> No
         drafted(page)
         page.reload()
         expect(page.locator(".value")).to_have_text(["–", "100"])
-        expect(pick(page, "B")).to_have_attribute("title", "Played")
+        expect(pick(page, "B")).to_have_accessible_name("B Played")
         hear(page, "a", "A")
         rate(page, "Home")
         page.keyboard.press("Enter")
@@ -190,6 +202,21 @@ def test_a_sound_that_may_not_be_played_again_can_still_be_rated(browser: Browse
         assert fake.values() == {"1.1": {"A": 40, "B": 100}}
         plays = fake.answers[0]["meta"]["plays"]
         assert [(one["sound"], one["ended"]) for one in plays] == [(0, True), (1, True)]
+
+
+@pytest.mark.parametrize("count", [3, 12])  # all sounds fit the window, or the list scrolls
+def test_scrolling_over_a_slider_by_touch_rates_nothing(browser: Browser, count: int) -> None:
+    with served(page_of(count)) as fake, opened(browser, fake, **PHONE) as page:
+        pick(page, "C").click()
+        expect(slider(page, "C")).to_be_enabled()
+        value = page.locator(".item.now .value")
+        swipe(page, slider(page, "C"), 0, -120)
+        expect(value).to_have_text("–")
+        swipe(page, slider(page, "C"), -100, 0)
+        expect(value).not_to_have_text("–")
+        rated = value.inner_text()
+        swipe(page, slider(page, "C"), 5, -120)
+        expect(value).to_have_text(rated)
 
 
 def test_sounds_are_sorted_on_request_and_back(browser: Browser) -> None:
@@ -219,7 +246,7 @@ def test_a_part_is_repeated_between_two_handles(browser: Browser) -> None:
             page.wait_for_timeout(50)
             assert float(page.locator(".seek").input_value()) <= 0.55
         expect(pick(page, "A")).to_have_attribute("data-state", "playing")
-        expect(pick(page, "A")).not_to_have_attribute("title", "Played")
+        expect(pick(page, "A")).to_have_accessible_name("A Not heard yet")
 
 
 def test_a_repeated_sound_is_heard_to_its_end(browser: Browser) -> None:
@@ -231,7 +258,7 @@ def test_a_repeated_sound_is_heard_to_its_end(browser: Browser) -> None:
         expect(pick(page, "A")).to_have_attribute("data-state", "playing")
         page.wait_for_timeout(1500)
         page.keyboard.press("Space")
-        expect(pick(page, "A")).to_have_attribute("title", "Played")
+        expect(pick(page, "A")).to_have_accessible_name("A Played")
 
 
 @pytest.mark.parametrize("device", [DESKTOP, PHONE])

@@ -151,6 +151,42 @@ def test_after_an_interruption_only_the_sound_that_was_not_heard_is_played(
         assert ended == [0, 1]
 
 
+def test_a_switch_from_the_start_plays_the_whole_sound(browser: Browser) -> None:
+    view = small.trial("1.1", 1, 1, kind="ab") | {"restart": True}
+    fake = FakeServer([view, small.end()])
+    fake.sound = tone(2.0)
+    with served(fake), opened(browser, fake) as page:
+        expect(tile(page, "A")).to_be_visible()
+        page.keyboard.press("a")
+        page.wait_for_timeout(500)  # at the same position, the beginning of B would be missing
+        page.keyboard.press("b")
+        whole = "matrix(1, 0, 0, 1, 0, 0)"
+        expect(tile(page, "B").locator(".bar i")).to_have_css("transform", whole)
+        expect(tile(page, "A").locator(".bar i")).not_to_have_css("transform", whole)
+
+
+@pytest.mark.parametrize(("kind", "values"), [("dcr", {"DEGRADATION": 3}), ("p835", {"BAK": 4})])
+def test_a_choice_is_kept_over_a_reload_for_its_own_question_only(
+    browser: Browser, kind: str, values: dict[str, int]
+) -> None:
+    fake = FakeServer([small.trial("1.1", 1, 1, kind=kind), small.end()])
+    [(name, value)] = values.items()
+    with served(fake), opened(browser, fake) as page:
+        page.get_by_role("button", name="Play").click()
+        expect(page.get_by_role("radio").first).to_be_enabled()
+        page.keyboard.press(str(value))
+        drafted(page)
+        page.reload()
+        expect(page.locator("input:checked")).to_have_value(str(value))
+        page.locator("button.wide").click()
+        if kind == "dcr":
+            expect(page.locator(".code")).to_be_visible()
+            assert fake.values()["1.1"] == {name: value}
+        else:
+            expect(page.locator(".steps i").nth(1)).to_have_class("now")
+            expect(page.locator("input:checked")).to_have_count(0)
+
+
 def test_switching_by_keys_opens_the_answers_when_every_sound_was_heard(browser: Browser) -> None:
     fake = FakeServer([small.trial("1.1", 1, 1, kind="preference"), small.end()])
     fake.sound = tone(2.5)

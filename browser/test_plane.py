@@ -148,7 +148,7 @@ def test_an_expert_explores_listens_places_resumes_and_sends(
         page.keyboard.press("2")
         for key in ("ArrowRight", "ArrowRight", "Shift+ArrowUp", "ArrowDown"):
             page.keyboard.press(key)
-        assert place_of(page, "2") == pytest.approx([0.51, 0.54])  # the first key places it
+        assert place_of(page, "2") == pytest.approx([0.52, 0.54])  # from the middle
         page.get_by_label("Skim 3: TC", exact=True).fill("0.123")
         page.get_by_label("Skim 3: SD", exact=True).fill("2")
         page.keyboard.press("Tab")
@@ -201,6 +201,10 @@ def test_excerpts_of_an_hour_are_played_whatever_was_selected(
         expect(page.locator(".navigator")).to_have_attribute("data-state", "drawn")
         page.get_by_role("tab", name="2. Hour by hour").click()
         expect(page.locator("#plane-step-hours")).to_contain_text("spectrogram to play 2 s")
+        page.get_by_role("button", name="Keys").click()
+        keys = page.locator(".nav-keys")
+        expect(keys.get_by_text("Previous or next hour")).to_be_visible()
+        expect(keys.get_by_text("Next or previous label")).to_be_hidden()  # there are no labels
         view, loop = page.get_by_role("application"), page.get_by_role("button", name="Loop")
         view.focus()
         for key in ("Shift+ArrowRight", "Shift+ArrowRight", "l"):
@@ -222,11 +226,17 @@ def test_excerpts_of_an_hour_are_played_whatever_was_selected(
         expect(counts.first).to_have_text(re.compile("^[23] of 5 heard$"))  # the second was cut
         expect(counts.nth(1)).to_have_text("0 of 5 heard")
         expect(legend).to_contain_text("Points heard")
+        expect(keys.get_by_text("Next or previous label")).to_be_visible()
         heard = counts.first.inner_text()
         until(page, STORED % f"points.length === {heard[0]}")
         page.reload()
         expect(counts.first).to_have_text(heard)
         expect(legend).to_contain_text("Points heard")
+        page.get_by_role("button", name="Labels (").click()
+        page.get_by_role("button", name="Play 5 points, 00:03:00–00:04:00").click()
+        page.locator(".nav-labels button").first.focus()
+        expect(counts.nth(3)).to_have_text("1 of 5 heard")
+        expect(page.locator(".nav-labels button").first).to_be_focused()
 
 
 def test_a_finger_drags_a_marker(browser: Browser, tmp_path: Path) -> None:
@@ -250,6 +260,19 @@ def test_a_finger_drags_a_marker(browser: Browser, tmp_path: Path) -> None:
         expect(page.get_by_label("Skim 1: SD", exact=True)).not_to_have_value("")
         assert place_of(page, "1") == pytest.approx([0.3, 0.8], abs=0.01)
         until(page, STORED % "values.SD_1 > 0.7")
+
+
+def test_a_skim_below_the_plane_is_placed_and_found_again(browser: Browser, tmp_path: Path) -> None:
+    with really_served(tmp_path, write=write_plane) as server:
+        page, _ = open_page(browser, server, "1.1", **PHONE)
+        page.get_by_role("tab", name="3. Place").click()
+        page.get_by_role("button", name="Place skim 4").tap()
+        expect(page.locator(".plane-field")).to_be_in_viewport(ratio=1)
+        page.locator(".plane-field").tap(position={"x": 60, "y": 60})
+        page.get_by_role("button", name="Back to skim 4").tap()
+        expect(page.locator(".plane-skim").nth(3)).to_be_in_viewport(ratio=1)
+        expect(page.get_by_role("button", name="Back to skim 4")).to_be_hidden()
+        expect(page.get_by_label("Skim 4: TC", exact=True)).not_to_have_value("")
 
 
 def test_a_sitting_is_continued_on_another_device(browser: Browser, tmp_path: Path) -> None:
@@ -283,9 +306,12 @@ def test_reading_tc_as_linear_time_is_corrected_before_the_first_trial(
         expect(page.locator(".notice")).to_contain_text("The parts do not need to take equal time")
         expect(page.locator(".notice")).not_to_contain_text("not accepted")
         expect(page.locator("#saving")).to_have_text("Saved")
+        page.get_by_text("What TC and SD mean").click()
+        expect(page.get_by_text("Source diversity (SD): how well")).to_be_visible()
         page.get_by_text("High, because the most present sources").click()
         page.get_by_role("button", name="Continue").click()
         expect(page.get_by_role("heading", name="Practice")).to_be_visible()
+        expect(page.locator("main")).to_contain_text("by TC only, by SD only, then by both")
         assert server.told("refused", "plane.check") == 1
 
 
@@ -314,7 +340,7 @@ def test_feedback_shows_the_own_and_the_expected_place(browser: Browser, tmp_pat
         own, expected = f"TC {given['TC_1']:g}, SD {given['SD_1']:g}", "TC 0.5, SD 0.5"
         labels = [one.get_attribute("aria-label") for one in markers.all()]
         assert labels == [f"Marker 1, Expected place. {expected}", f"Marker 1, Your place. {own}"]
-        expect(page.locator(".plane-definitions")).to_have_count(1)
+        expect(page.locator(".definitions")).to_have_count(1)
 
 
 @pytest.mark.parametrize("name", ["plane.examples", "training.1", "1.1"])
@@ -325,7 +351,7 @@ def test_pages_fit_a_phone_and_axe_finds_nothing(
     with really_served(tmp_path, language, write=write_plane) as server:
         page, said = open_page(browser, server, name, **PHONE)
         expect(page.locator(".navigator")).to_have_attribute("data-state", "drawn")
-        definitions = page.locator(".plane-definitions")
+        definitions = page.locator(".definitions")
         expect(definitions.locator("p").first).to_be_hidden()
         definitions.locator("summary").focus()
         page.keyboard.press("Enter")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from browser.helpers import study_pages as small
 from browser.helpers.expectations import expect
@@ -115,6 +117,29 @@ def test_who_withdrew_on_another_device_is_told_that_and_nothing_else(browser: B
         at(page, "You have withdrawn from this test")
         settled_page = page.locator("main").inner_text()
         assert "no longer open" not in settled_page
+
+
+@pytest.mark.parametrize(
+    ("ended", "told"),
+    [
+        ({"blocked": True}, "You cannot continue this test"),
+        ({"shut": "lapsed"}, "Your place was given to another person"),
+    ],
+    ids=["blocked", "lapsed"],
+)
+def test_who_cannot_continue_can_withdraw(
+    browser: Browser, ended: dict[str, Any], told: str
+) -> None:
+    fake = FakeServer([small.text("a"), small.end()])
+    state = fake.state
+    fake.state = lambda: state() | {"page": None} | ended  # type: ignore[method-assign]
+    with served(fake), opened(browser, fake) as page:
+        at(page, told)
+        page.get_by_role("button", name="Withdraw").click()
+        page.get_by_role("button", name="Delete my answers").click()
+        at(page, "You have withdrawn from this test")
+        assert fake.withdrawn
+        expect(page.locator("#withdraw")).to_be_hidden()
 
 
 def test_a_browser_that_fails_to_keep_drafts_keeps_nobody_from_going_on(browser: Browser) -> None:

@@ -7,16 +7,20 @@ store, once, and everybody goes on where they were.
 from __future__ import annotations
 
 import json
+import multiprocessing
 import re
 import signal
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import pytest
 from browser.conftest import FLAGS
+from browser.helpers import real_server
 from browser.helpers.expectations import expect
 from browser.helpers.input_devices import Finger, Hand, Keyboard, Listener, Mouse
 from browser.helpers.page_actions import DESKTOP, PHONE, at, kill_browser, visit
@@ -304,3 +308,21 @@ def test_who_withdraws_leaves_nothing_in_the_store(browser: Browser, tmp_path: P
         assert not any(server.holds(one) for one in ids)
         kept_once(server, other.pressed, 2)
         assert {one["listener"] for one in server.exported()} == {2}
+
+
+def start_without_address(command: list[str], stderr: Connection) -> None:
+    """A server that runs, and does not say where."""
+    del command
+    with open(stderr.fileno(), "w", closefd=False) as lines:
+        lines.write("not here\n")
+    time.sleep(20)
+
+
+def test_a_server_that_does_not_start_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(real_server, "_run", start_without_address)
+    before = {*multiprocessing.active_children()}
+    with pytest.raises(AssertionError, match="not here"), really_served(tmp_path):
+        pass
+    assert {*multiprocessing.active_children()} == before

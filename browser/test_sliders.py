@@ -158,7 +158,7 @@ def test_every_number_of_a_slider_can_be_pressed_also_its_hidden_place(
 def test_scrolling_over_a_slider_by_touch_sets_nothing_but_sliding_does(browser: Browser) -> None:
     with served(trial()) as fake, opened(browser, fake, **PHONE) as page:
         for place, down, across, left in ((1, -200, 0, 10), (5, 150, 5, 10), (6, 0, -60, 9)):
-            swipe(page, place, across, down)
+            swipe(page, slider(page, place), across, down)
             expect(page.locator(".track input.unset")).to_have_count(left)
         assert page.evaluate("scrollY") > 100
 

@@ -9,7 +9,7 @@ from browser.helpers import study_pages as small
 from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served
 from browser.helpers.page_actions import at, go_on, hear, opened, rate
-from browser.helpers.text_pages import words_trial
+from browser.helpers.text_pages import SUMMARIES, WORDS, reading_trial, words_trial
 from playwright.sync_api import Browser, Page
 
 LAPTOP: dict[str, Any] = {"viewport": {"width": 1366, "height": 620}}
@@ -23,10 +23,17 @@ KINDS = {
     "acr": 1,
     "dcr": 1,
     "ccr": 1,
+    "ab": 1,
     "abx": 1,
     "preference": 1,
 }  # with the number of questions
-SMALL_TARGETS = """() => [...document.querySelectorAll("button, main label:has(input)")]
+SCREENS = pytest.mark.parametrize(
+    ("screen", "language", "play"),
+    [(LAPTOP, "en", "Play"), (SMALL_PHONE, "en", "Play"), (SMALL_PHONE, "fr", "couter")],
+    ids=["laptop", "phone", "phone in French"],
+)
+SCROLLS = "(one) => one.scrollHeight > one.clientHeight"
+SMALL_TARGETS = """() => [...document.querySelectorAll("button, label:has(input), .item input")]
     .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
     .map((one) => one.textContent)"""
 
@@ -39,15 +46,11 @@ def fits(page: Page) -> None:
     assert page.evaluate(SMALL_TARGETS) == []
 
 
-@pytest.mark.parametrize(
-    ("screen", "language", "play"),
-    [(LAPTOP, "en", "Play"), (SMALL_PHONE, "en", "Play"), (SMALL_PHONE, "fr", "couter")],
-    ids=["laptop", "phone", "phone in French"],
-)
+@SCREENS
 def test_every_question_fits_without_scrolling(
     browser: Browser, screen: dict[str, Any], language: str, play: str
 ) -> None:
-    trials = [small.trial(f"1.{n}", n, 6, language, kind) for n, kind in enumerate(KINDS, 1)]
+    trials = [small.trial(f"1.{n}", n, 7, language, kind) for n, kind in enumerate(KINDS, 1)]
     fake = FakeServer([*trials, small.end()], language)
     with served(fake), opened(browser, fake, **screen) as page:
         for view in trials:
@@ -66,6 +69,66 @@ def test_every_question_fits_without_scrolling(
                 fits(page)
                 page.locator("button.wide").click()
         expect(page.locator(".code")).to_be_visible()
+
+
+@SCREENS
+@pytest.mark.parametrize(("kind", "rated"), [("mushra", 3), ("mushra", 8), ("bs1116", 2)])
+def test_pages_of_sliders_fit_also_with_a_repeated_part_and_with_what_is_missing(
+    browser: Browser, screen: dict[str, Any], language: str, play: str, kind: str, rated: int
+) -> None:
+    view = small.trial("1.1", 1, 1, language, kind, rated)
+    others = [small.trial(one, 1, 1, language, one) for one in ("acr", "abx")]  # share style sheets
+    fake = FakeServer([view, *others, reading_trial().pages[0], small.end()], language)
+    with served(fake), opened(browser, fake, **screen) as page:
+        expect(page.locator(".item")).to_have_count(rated)
+        before = page.locator(".items").bounding_box()
+        page.locator(".repeat").click()
+        page.get_by_role("button", name=play).click()
+        page.locator(".pick").nth(1).click()
+        expect(page.locator(".said")).to_have_text("")
+        assert page.locator(".items").bounding_box() == before  # no jump below the finger
+        assert not page.locator(".items").evaluate(SCROLLS)
+        fits(page)
+        page.locator(".save").click()
+        expect(page.locator(".missing li")).not_to_have_count(0)
+        fits(page)
+        for one in (".reference", ".play", ".repeat", ".axis", ".missing", ".save"):
+            expect(page.locator(one)).to_be_in_viewport(ratio=1)
+
+
+def test_more_sounds_than_fit_scroll_between_the_scale_and_the_button(browser: Browser) -> None:
+    view = small.trial("1.1", 1, 1, kind="mushra", rated=12)
+    fake = FakeServer([view, small.end()])
+    with served(fake), opened(browser, fake, **SMALL_PHONE) as page:
+        last = page.locator(".item").last
+        expect(last).not_to_be_in_viewport()
+        assert page.locator(".items").evaluate(SCROLLS)
+        fits(page)
+        last.locator(".pick").tap()
+        for one in (last, page.locator(".reference"), page.locator(".axis"), page.locator(".save")):
+            expect(one).to_be_in_viewport(ratio=0.95)
+        assert page.evaluate("scrollY") == 0
+
+
+@SCREENS
+def test_long_originals_and_summaries_scroll_inside_the_page(
+    browser: Browser, screen: dict[str, Any], language: str, play: str
+) -> None:
+    del play  # there is no sound
+    fake = reading_trial(WORDS * 20, SUMMARIES * 3, language)
+    with served(fake), opened(browser, fake, **screen) as page:
+        for one in (".original-text", ".summaries"):
+            expect(page.locator(one)).to_be_visible()
+            assert page.locator(one).evaluate(SCROLLS)
+        fits(page)
+        for number in range(5):
+            page.locator(".choices").nth(number).locator("label").last.click()
+        page.locator(".save").click()
+        expect(page.locator(".missing li")).to_have_count(1)
+        expect(page.locator(".summarized .said:not(:empty)")).to_be_in_viewport()
+        expect(page.locator(".save")).to_be_in_viewport(ratio=1)
+        fits(page)
+        assert page.evaluate("scrollY") == 0
 
 
 @pytest.mark.parametrize("screen", [LAPTOP, SMALL_PHONE], ids=["laptop", "phone"])

@@ -109,6 +109,15 @@ def test_a_word_is_lit_while_it_is_heard_and_the_recording_is_heard_first(
         assert play["ended"]
 
 
+def test_the_list_scrolls_to_the_word_that_is_heard(browser: Browser) -> None:
+    fake = words_trial(tuple(f"word{n}" for n in range(30)), 3.0)
+    with served(fake), opened(browser, fake, **SMALL_PHONE) as page:
+        last = page.locator("#word-29")
+        expect(last).not_to_be_in_viewport()
+        page.locator("button.play").click()
+        expect(last).to_be_in_viewport(ratio=0.9)
+
+
 def test_summaries_are_rated_by_digits_and_all_are_needed(browser: Browser) -> None:
     with served(reading_trial()) as fake, opened(browser, fake) as page:
         expect(page.locator(".marked")).to_contain_text("Summary A")
@@ -118,9 +127,7 @@ def test_summaries_are_rated_by_digits_and_all_are_needed(browser: Browser) -> N
         page.reload()
         expect(page.locator("input:checked")).to_have_value("4")
         page.keyboard.press("Enter")
-        expect(page.locator(".missing li")).to_have_text(
-            ["Summary B: How well does the summary keep what was said?"]
-        )
+        expect(page.locator(".missing li")).to_have_text(["Summary B"])
         needed = page.locator(".summarized .said:not(:empty)")
         expect(needed).to_have_text(["Please answer this question."])
         expect(needed).to_be_in_viewport()
@@ -129,6 +136,22 @@ def test_summaries_are_rated_by_digits_and_all_are_needed(browser: Browser) -> N
         page.keyboard.press("Control+Enter")
         expect(page.locator(".code")).to_be_visible()
         assert fake.values()["1.1"] == {"A.READING": 4, "B.READING": 2}
+
+
+def test_summaries_are_saved_once_the_recording_was_heard(browser: Browser) -> None:
+    with served(reading_trial(seconds=1.0)) as fake, opened(browser, fake) as page:
+        expect(page.locator(".marked")).to_contain_text("Summary A")
+        page.keyboard.press("4")
+        page.keyboard.press("2")
+        page.locator(".save").click()
+        expect(page.locator(".missing li")).to_have_text(["Recording: not heard to the end yet"])
+        assert fake.posts == []
+        page.locator("button.play").click()
+        expect(page.locator(".player")).to_contain_text("You have heard the whole recording.")
+        page.locator(".save").click()
+        expect(page.locator(".code")).to_be_visible()
+        assert fake.values()["1.1"] == {"A.READING": 4, "B.READING": 2}
+        assert [play["ended"] for play in fake.answers[0]["meta"]["plays"]] == [True]
 
 
 def visited(browser: Browser, server: RealServer) -> tuple[Page, list[str], list[Response]]:

@@ -223,7 +223,7 @@ def transcripts(browser: Browser, folder: Path) -> None:
         for rating in READING_RATINGS:
             page.keyboard.press(str(rating))
         page.wait_for_timeout(300)
-        save(page, "trial-reading.png", from_top(page.locator(".save")))
+        save(page, "trial-reading.png", from_top(page.locator(".reading")))
 
 
 def plane(browser: Browser, folder: Path) -> None:

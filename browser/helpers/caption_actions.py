@@ -9,7 +9,7 @@ from browser.helpers import study_pages as small
 from browser.helpers.caption_raters import slider
 from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 
 def trial(**more: Any) -> FakeServer:
@@ -33,10 +33,10 @@ def save(page: Page) -> None:
     page.locator(".save").click()
 
 
-def swipe(page: Page, place: int, across: float, down: float) -> None:
+def swipe(page: Page, moved: Locator, across: float, down: float) -> None:
     """Lay a finger upon a slider, move it, and lift it."""
-    slider(page, place).scroll_into_view_if_needed()
-    box = slider(page, place).bounding_box()
+    moved.scroll_into_view_if_needed()
+    box = moved.bounding_box()
     assert box is not None
     hand = page.context.new_cdp_session(page)
     for part in range(11):

@@ -6,6 +6,7 @@ from typing import Any
 
 from earwitness.studies.study import Trial
 from earwitness.studies.trials import KINDS
+from earwitness.studies.trials.base import LETTERS
 from earwitness.studies.wording import wording
 
 View = dict[str, Any]
@@ -13,11 +14,13 @@ View = dict[str, Any]
 ORDER = ("BAK", "SIG", "OVRL")
 
 
-def trial(name: str, number: int, of: int, language: str = "en", kind: str = "p835") -> View:
-    """A trial of a kind with one sound, or with several, as the kind shows it."""
+def trial(
+    name: str, number: int, of: int, language: str = "en", kind: str = "p835", rated: int = 3
+) -> View:
+    """A trial of a kind with one sound, or with several, of which MUSHRA has any number."""
     made = KINDS[kind]() if kind in ("p835", "dcr", "ccr") else KINDS[kind](plays=0)
-    count = 3 if kind == "mushra" else 2 if made.compared == "pair" or kind == "bs1116" else 1
-    systems = ("x", "y", "z")[:count]
+    count = rated if kind == "mushra" else 2 if made.compared == "pair" or kind == "bs1116" else 1
+    systems = tuple(LETTERS[:count])
     shown = Trial("item", systems, ORDER if kind == "p835" else made.scale_orders[0])
     title = {"en": "Session 1 of 2", "fr": "Session 1 sur 2"}[language]
 

@@ -11,6 +11,7 @@ from browser.helpers.real_server import CLIPS, SYSTEMS, signed
 from browser.helpers.study_pages import end
 
 from earwitness.studies.study import SpokenText, Trial
+from earwitness.studies.trials.base import LETTERS
 from earwitness.studies.trials.words import ReadingKind, WordsKind
 from earwitness.studies.wording import wording
 
@@ -36,7 +37,7 @@ def words_trial(
 ) -> FakeServer:
     """A study with one transcript; its words are heard one after the other, for ``seconds``."""
     each = seconds / len(words)
-    times = tuple((n * each, (n + 1) * each) for n in range(len(words))) if seconds else ()
+    times = tuple((n * each, (n + 0.9) * each) for n in range(len(words))) if seconds else ()
     options = {"audio": bool(seconds), "ratio": 0.4, "tolerance": 0.1, **parameters}
     kind = WordsKind(**options).with_transcript(SpokenText(words, times))
     trial = Trial("item", ("original",), ("KEPT",))
@@ -46,13 +47,23 @@ def words_trial(
     return fake
 
 
-def reading_trial() -> FakeServer:
-    """A study with one original and two summaries."""
-    kind = ReadingKind().with_transcript(SpokenText(WORDS))
-    wrote = dict(zip("AB", SUMMARIES, strict=True))
-    trial = Trial("item", ("A", "B"), ("READING",))
-    view = kind.view(trial, wording("en"), lambda *_: "", caption=lambda _, system: wrote[system])
-    return FakeServer([{**view, "name": "1.1", "title": "Reading", "progress": [1, 1]}, end()])
+def reading_trial(
+    words: tuple[str, ...] = WORDS,
+    summaries: tuple[str, ...] = SUMMARIES,
+    language: str = "en",
+    seconds: float = 0,
+) -> FakeServer:
+    """A study with one original, which may be heard for ``seconds``, and its summaries."""
+    kind = ReadingKind(audio=bool(seconds)).with_transcript(SpokenText(words))
+    wrote = dict(zip(LETTERS, summaries, strict=False))
+    trial, address = Trial("item", tuple(wrote), ("READING",)), "/l/tok/sound/1.1/0"
+    view = kind.view(
+        trial, wording(language), lambda *_: address, caption=lambda _, system: wrote[system]
+    )
+    shown = {**view, "name": "1.1", "title": "Reading", "progress": [1, 1]}
+    fake = FakeServer([shown, end()], language)
+    fake.sound = tone(seconds) if seconds else fake.sound
+    return fake
 
 
 def write_words(folder: Path, study: Path, language: str) -> None:

@@ -188,13 +188,14 @@ def test_a_study_with_dead_ends_is_refused_before_anything_is_written(folder: Pa
     assert not db.exists()
 
 
-def test_a_server_that_can_be_reached_from_elsewhere_says_that_nothing_is_encrypted(
+def test_a_server_that_can_be_reached_from_elsewhere_says_how_and_that_nothing_is_encrypted(
     folder: Path,
 ) -> None:
     path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
     for more, count in (((), 1), (("--trust-proxy", "127.0.0.1"), 0)):
         with running(path, db, "--host", "0.0.0.0", *more) as server:
             port = server.address.rpartition(":")[2]
+            assert server.told[1].endswith(f" --base http://HOST:{port}\n")
             assert httpx2.get(f"http://127.0.0.1:{port}/").status_code == 200
             _, told = server.end(signal.SIGINT)
         assert told.count("warning: links and answers travel unencrypted") == count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -11,6 +12,7 @@ from earwitness.report.parts import Matrix
 from earwitness.report.sentences import (
     FindingContext,
     Topic,
+    better_sentences,
     comparison_sentences,
     finding_sentences,
     leading_group,
@@ -112,6 +114,21 @@ def test_noise_is_said_first_with_pairs_size_and_alpha() -> None:
     assert only(other).startswith(
         "No significant difference between systems was found by error (2 of 3 pairs tested, "
     )
+
+
+def test_pairs_with_controls_are_counted_as_in_the_table() -> None:
+    means = {"a": 0.5, "b": 0.52, "c": 0.51, "ref": 0.9}
+    part = replace(matrix(means), controls=("ref",))
+    assert only(part).startswith(
+        "No significant difference between systems was found by f1 (6 pairs tested, 3 of them with "
+        "ref, 24 items, "
+    )
+    part = replace(matrix(means, aref="ref"), controls=("ref",))
+    assert "3 of them with ref, of which 1 differs significantly, 24 items" in only(part)
+    against = [contrast for contrast in matrix(means).contrasts if contrast.b == "ref"]
+    part = replace(part, contrasts=tuple(against))
+    (sentence,) = better_sentences(part, ITEMS)
+    assert "(3 pairs tested, all of them with ref, 24 items, " in sentence
 
 
 def test_a_summary_is_shortened_by_the_lines_it_takes_in_a_terminal() -> None:

@@ -94,6 +94,15 @@ def test_scores_start_with_the_best_value_and_claim_no_significance() -> None:
     assert render(same, width=400).startswith("All systems have the same collar_f1 (")
 
 
+def test_scores_of_few_items_say_why_they_have_no_intervals() -> None:
+    lines = []
+    for count in (2, len(NAMES)):
+        few = [one for one in outputs(a=0) if one["item"] in NAMES[:count]]
+        lines.append(score(few, REFERENCES[:count], metrics=["collar"]).make_report().provenance[0])
+    reason = "95 %, only with at least 5 items;"
+    assert [reason in line for line in lines] == [True, False]
+
+
 def test_people_start_with_their_agreement() -> None:
     both = [
         {**one, "references": [{"boundaries": [60]}, {"boundaries": [61]}]} for one in REFERENCES

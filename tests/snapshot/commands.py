@@ -447,7 +447,7 @@ RUBRIC = (
     Command(
         "rubric-take",
         "study take captions/study.yaml --listener 1 -o captions/taken.jsonl --player true",
-        typed="\n\n\n" + JUDGED * 2 + "\n\n" + JUDGED * 2,
+        typed="\n\n\n" + JUDGED * 2 + "\n" + JUDGED * 2,
     ),
     Command(
         "rubric-simulate",

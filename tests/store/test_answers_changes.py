@@ -101,3 +101,12 @@ def test_of_who_has_withdrawn_nothing_is_kept(store: Store) -> None:
     store.withdraw(DIGEST, 1)
     with pytest.raises(UsageError, match="could not be stored"):
         change(store, AnswerChange(answer("1.1"), "b"))
+
+
+def test_a_draft_is_deleted_with_the_answer_to_its_page_only(store: Store) -> None:
+    store.add_answer(answer("1.1"), "a")
+    store.add_draft(DIGEST, 1, "1.2", {"note": "wind"})
+    change(store, AnswerChange(answer("1.1", ovrl=1), "b", "a"))
+    assert store.draft(DIGEST, 1, "1.2") is not None
+    change(store, AnswerChange(answer("1.2"), "c"))
+    assert store.draft(DIGEST, 1, "1.2") is None

@@ -42,6 +42,24 @@ def test_times_are_those_of_the_database(store: Store) -> None:
     assert visit.pages == {given.answer.page: given.received for given in store.history(DIGEST, 1)}
 
 
+def test_a_recent_visit_is_extended_unless_another_one_is_known(store: Store) -> None:
+    [one] = store.add_listeners(DIGEST, [1])
+    store.add_answer(answer("1.1"), "id 1")
+    visit = store.visit(one.token)
+    assert visit is not None
+    store.add_answer(answer("1.2"), "id 2")
+    extended = {**visit.pages, "1.2": "now"}
+    store.extend_recent_visit(one.token, visit, extended)
+    recent = store.recent_visit(one.token)
+    assert recent is not None
+    assert (recent.listener, recent.pages) == (visit.listener, extended)
+    assert pages(store, one.token) == ["1.1", "1.2"]
+    store.set_aside(DIGEST, 1, ["1.2"])
+    assert pages(store, one.token) == ["1.1"]
+    store.extend_recent_visit(one.token, visit, extended)
+    assert pages(store, one.token) == ["1.1"]
+
+
 def test_memory_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visits, "MAX_CACHED_PAGES", 3)
     one, two = store.add_listeners(DIGEST, [1, 2])

@@ -23,8 +23,6 @@ from earwitness.output_formats import render
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
 from earwitness.studies.admin import (
-    changed_audio_notes,
-    record_version,
     stored_answers,
     study_export,
     study_links,
@@ -32,6 +30,7 @@ from earwitness.studies.admin import (
 )
 from earwitness.studies.analyse import study_analyse
 from earwitness.studies.answers import AnswersFile
+from earwitness.studies.changes import changed_audio_notes, record_version
 from earwitness.studies.design.report import study_design
 from earwitness.studies.device import PlaybackCounts
 from earwitness.studies.file.page_checks import page_sound_names
@@ -94,6 +93,10 @@ def test_answers_of_the_browser_and_of_the_terminal_give_the_same_results(
         study_analyse((), study=path, db=address),
     ]
     assert results[1].inputs[0].sha256 == results[2].inputs[0].sha256
+    assert {one.inputs[0].name.startswith("answers exported from ") for one in results} == {
+        False,
+        True,
+    }
     assert results[1].comments == results[2].comments != ()
     # the terminal asks for no comments
     texts = [render(replace(one, inputs=(), comments=()), "json") for one in results]
@@ -542,6 +545,54 @@ def test_audio_that_changed_since_the_first_answer_is_told_by_name(
     kinds = [one["record"] for one in study_export(path, address, everything=True)]
     assert kinds.count("texts") == 1
     assert kinds.count("audio") > 4
+
+
+def test_restored_audio_is_told_only_if_the_other_version_was_answered(
+    folder: Path, address: str
+) -> None:
+    path = study(folder, "acr", "rest_minutes: 0\n")
+    serve_version(path, address)
+    with served(path, address) as client:
+        take(client, link(client))
+    file = folder / "C0" / "b.wav"
+    first = file.read_bytes()
+    alter(file)
+    assert len(serve_version(path, address)) == 1
+    file.write_bytes(first)
+    command = ("study", "status", str(path), "--db", address)
+    assert "audio file" not in run(*command).stderr
+    assert serve_version(path, address) == []
+    alter(file)
+    serve_version(path, address)
+    with served(path, address) as client:
+        take(client, link(client, 2))
+    changed, answered = serve_version(path, address)
+    assert changed.startswith("1 audio file changed since the first answer: C0/b.wav (served since")
+    assert re.search(r"C0/b\.wav \(\d+ of \d+ answers since 20[^ ]{14}\)$", answered)
+    file.write_bytes(first)
+    [told] = serve_version(path, address)
+    with Store.open(address) as store:
+        answers = store.counted_answers(read_study(path).digest)
+    own = sum(one.answer.listener == 2 for one in answers)
+    assert re.fullmatch(
+        r"1 audio file changed while listeners answered: C0/b\.wav "
+        rf"\({own} of {len(answers)} answers from 20[^ ]{{14}} to 20[^ ]{{14}}\)",
+        told,
+    )
+    assert told in study_analyse((), study=path, db=address).notes
+
+
+def test_check_looks_into_the_database_next_to_the_study(folder: Path) -> None:
+    path, file = study(folder, "acr", "rest_minutes: 0\n"), folder / "study.db"
+    serve_version(path, str(file))
+    with served(path, str(file)) as client:
+        take(client, link(client))
+    assert run("study", "check", str(path)).stderr == ""
+    alter(folder / "C0" / "b.wav")
+    assert "1 audio file changed since the first answer" in run("study", "check", str(path)).stderr
+    file.write_bytes(b"not a database")
+    checked = run("study", "check", str(path))
+    assert (checked.exit_code, checked.stderr) == (0, "")
 
 
 def test_a_new_wording_keeps_links_and_answers_and_is_told(folder: Path, address: str) -> None:

@@ -288,6 +288,25 @@ def test_agreement_survives_missing_votes(simulated: SimulatedStudy) -> None:
     assert places == sorted(one.listener for one in gaps if one.key == missing.key)
 
 
+@pytest.mark.parametrize(("scale", "steps", "is_shown"), [("x", 11, True), ("x", 12, False),
+                                                          ("TC", 2, False)])  # fmt: skip
+def test_nominal_alpha_is_left_out_on_scales_with_many_values(
+    scale: str, steps: int, is_shown: bool
+) -> None:
+    votes = [
+        {"item": "i", "system": f"s{n}", "listener": who, "scale": scale, "value": n / steps}
+        for n in range(steps)
+        for who in (1, 2)
+    ]
+    [found] = study_analyse(votes, draws=DRAWS).scales
+    [every] = found.agreement
+    assert [name for name in every.figures if "alpha" in name] == [
+        *["alpha (nominal)"] * is_shown,
+        "alpha (ordinal)",
+        "alpha (interval)",
+    ]
+
+
 def test_p_of_the_two_way_bootstrap_goes_with_its_interval(simulated: SimulatedStudy) -> None:
     how = {"interval": "two_way_bootstrap", "draws": 400, "mixed": False}
     found = results(simulated.design.study, ratings(simulated), **how)

@@ -164,7 +164,8 @@ PERFECT = {"huggins": [6, 6]}
 def test_whoever_fails_a_required_check_to_the_end_is_turned_away(
     folder: Path, address: str
 ) -> None:
-    with served(study(folder, "acr", GATE), address) as client:
+    path = study(folder, "acr", GATE + "quality: {ineligible_code: C0DE}\n")
+    with served(path, address) as client:
         own, site = link(client), site_of(client)
         page = take(client, own, stop="device")["page"]
         client.post(f"{own}/answers", json=answer(page, choices(page, 4)))
@@ -174,6 +175,7 @@ def test_whoever_fails_a_required_check_to_the_end_is_turned_away(
         for state in (got.json()["state"], client.get(f"{own}/state").json()):
             assert (state["page"], state["ahead"], state["code"]) == (None, [], None)
             assert state["ineligible"]["title"] == wording("en").pages["device_failed"]
+            assert state["ineligible"]["code"] == "C0DE"
         assert client.get(f"{own}/sound/training.1/0").status_code == 403
         [status] = site.store.status(site.digest)
         assert status.listener.state == "ineligible"
@@ -224,6 +226,8 @@ def test_the_level_is_told_to_other_devices_where_there_are_sounds(folder: Path)
         assert take(client, own, stop="training.0")["level"] is None
         state = take(client, own, stop="training.1")
         assert state["level"] == client.get(f"{own}/state").json()["level"] == -12.5
+        reply = client.post(f"{own}/answers", json=answer(state["page"], {"QUALITY": 4})).json()
+        assert reply["state"]["level"] is None  # known to the device that has sent the answer
 
 
 def test_in_a_terminal_feedback_is_told_and_the_device_page_passed_over(folder: Path) -> None:

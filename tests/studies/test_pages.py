@@ -72,6 +72,10 @@ def test_rests_are_told_in_minutes_or_seconds_as_the_language_counts(
     assert views(tmp_path, language, minutes)["rest.2"]["title"] == RESTS[language, minutes]
 
 
+def test_sessions_without_a_break_follow_each_other(tmp_path: Path) -> None:
+    assert "rest.2" not in views(tmp_path, "en", 0)
+
+
 def test_a_studys_own_words_are_said_of_one_minute_too() -> None:
     own = wording("en", {"pages": {"rest": "Pause: {minutes} min"}})
     assert own.page_with_count("rest", 1, "minutes") == "Pause: 1 min"

@@ -414,6 +414,31 @@ def test_a_failed_import_leaves_no_practice_of_its_own(
     assert (tmp_path / "study").exists() == is_made_before
 
 
+@pytest.mark.parametrize("is_made_before", [True, False])
+def test_an_interrupted_command_leaves_only_what_existed_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_made_before: bool
+) -> None:
+    def interrupt(*_: object, **_settings: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(
+        "earwitness.studies.plane_study.practice_write",
+        lambda _, place, **_settings: write_practice(place),
+    )
+    monkeypatch.setattr("earwitness.studies.plane_study.wav_seconds", interrupt)
+    place = tmp_path / "new" / "study"
+    if is_made_before:
+        (place / "skims").mkdir(parents=True)
+        (place / "skims" / "mine.txt").write_text("mine")
+    settings: dict[str, Any] = {"cache": tmp_path / "cache", "period": 20.0, "length": 18.0}
+    day = write(tmp_path / "one.wav", noise(80))
+    with pytest.raises(KeyboardInterrupt):
+        study_plane(day, place, zs=(0, 1), methods=("pareto",), embedder="log-mel", **settings)
+    left = [path.name for path in (tmp_path / "new").rglob("*")]
+    assert left == (["study", "skims", "mine.txt"] if is_made_before else [])
+    assert (tmp_path / "new").exists() == is_made_before
+
+
 @pytest.mark.parametrize("name", ["gold.csv", "clips.csv"])
 def test_tables_of_others_are_neither_replaced_nor_removed(
     folders: list[Path], tmp_path: Path, name: str
@@ -518,7 +543,8 @@ def test_own_practice_skims_are_examples_or_placed_with_feedback(tmp_path: Path)
 def test_speech_of_imported_skims_cannot_be_changed(
     folders: list[Path], tmp_path: Path, speech: str
 ) -> None:
-    message = rf'A: speech cannot be changed .* add "speech: {speech}" to recordings in study.yaml'
+    reason = {"reverse": "it would become intelligible", "mute": "cannot be chosen again"}[speech]
+    message = rf'A: speech cannot be changed .*{reason}.* add "speech: {speech}" to recordings'
     with pytest.raises(UsageError, match=message):
         study_plane(folders, tmp_path / "study", practice=False, speech=speech)
     day = folders[0] / "A_full-length.wav"

@@ -233,10 +233,20 @@ class Waiting:
 def test_addresses_are_limited_except_proxies() -> None:
     table = ConnectionTable(MessageLimiter(), 100, 2, ["10.0.0.0/8", "192.0.2.7", "unix"])
     addresses = ["198.51.100.1", "10.1.2.3", "192.0.2.7", "127.0.0.1", "::1", "unix", "2001:db8::1"]
+    addresses += ["::ffff:127.0.0.1", "::ffff:10.1.2.4"]
     for address in addresses:
         for _ in range(4):
             assert table.add(Waiting(table), address)  # type: ignore[arg-type]
-    assert len(table) == 2 + 4 * 5 + 2
+    assert len(table) == 2 + 4 * 5 + 2 + 4 * 2
+
+
+def test_a_client_with_many_ipv6_addresses_is_limited_as_one() -> None:
+    table = ConnectionTable(MessageLimiter(), 100, 2)
+    for number in range(10):
+        table.add(Waiting(table), f"2001:db8::{number:x}")  # type: ignore[arg-type]
+    assert len(table) == 2
+    table.add(Waiting(table), "2001:db8:0:1::1")  # type: ignore[arg-type]
+    assert len(table) == 3
 
 
 def test_repeated_messages_are_counted(capsys: pytest.CaptureFixture[str]) -> None:

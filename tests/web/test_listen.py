@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from earwitness.errors import StoreError
 from earwitness.store.records import ParticipationState
+from earwitness.store.store import Store
+from earwitness.store.writer import JobResult
 from earwitness.web import state as state_module
 from earwitness.web.answer_checks import check_plays
 from helpers.http_listener import answer, fetch_sounds, link, served, site_of, take
@@ -260,7 +265,7 @@ def test_a_session_starts_again_where_that_is_said(folder: Path, address: str) -
         assert client.get(f"{own}/state").json() == old
         late = answer(old["page"], {"QUALITY": 1})
         again = client.get(f"{own}/state?visit=new").json()
-        assert (again["page"]["name"], again["progress"]) == ("2.0", [9, 13])
+        assert (again["page"]["name"], again["progress"]) == ("2.0", [8, 12])
         assert client.post(f"{own}/answers", json=late).status_code == 409
         site = site_of(client)
         asked = len(site.page_sequence(1).answerable)
@@ -308,6 +313,27 @@ def test_who_comes_again_is_blocked_where_that_is_said(folder: Path, address: st
         )
         assert client.get(f"{own}/state?visit=new").json() == state
         assert client.get(f"{own}/state?visit=new").json()["blocked"]
+
+
+@pytest.mark.parametrize("value", [1, 9])  # valid or not
+@pytest.mark.parametrize("change", ["aside", "blocked", "withdrawn"])
+def test_what_another_process_has_changed_holds_for_the_next_answer(
+    folder: Path, address: str, change: str, value: int
+) -> None:
+    with served(study(folder, "acr", NO_REST), address) as client, Store.open(address) as other:
+        own, digest = link(client), site_of(client).digest
+        page = take(client, own, stop="1.2")["page"]
+        if change == "aside":
+            other.set_aside(digest, 1, ["1.1"])
+        elif change == "blocked":
+            states = ParticipationState.JOINED, ParticipationState.BLOCKED
+            assert other.change_state(digest, 1, *states)
+        else:
+            other.withdraw(digest, 1)
+        got = client.post(f"{own}/answers", json=answer(page, {"QUALITY": value}))
+        assert (got.status_code, got.json()["error"]["code"]) == (409, "not_open")
+        assert got.json()["state"] == client.get(f"{own}/state").json()
+        assert "1.2" not in stored(client)
 
 
 @pytest.mark.parametrize("resume", ["block", "session"])
@@ -422,6 +448,18 @@ def test_events_are_kept_once(folder: Path, address: str) -> None:
             assert client.post(f"{own}/events", json=wrong).status_code == 422
 
 
+def test_events_are_refused_once_all_answers_are_set_aside(folder: Path, address: str) -> None:
+    with served(study(folder, "acr", NO_REST), address) as client:
+        own, site = link(client), site_of(client)
+        state = take(client, own, stop="before")
+        assert site.store.set_aside(site.digest, 1, ["consent"]) == state["answered"]
+        sent = {"id": str(uuid.uuid4()), "events": [{"kind": "blur", "page": "consent"}]}
+        assert client.get(f"{own}/state").json()["answered"] == 0
+        got = client.post(f"{own}/events", json=sent)
+        assert (got.status_code, got.json()["error"]["code"]) == (409, "not_open")
+        assert site.store.events(site.digest, 1) == []
+
+
 # --- Sounds that cannot have been heard ----------------------------------------------------------
 
 
@@ -452,6 +490,27 @@ def test_an_answer_to_sounds_that_were_not_sent_is_marked_and_kept(
         assert stored_marks(client) == {"1.1": {"unsent": [0]}}  # honest answers are not marked
         [status] = site_of(client).store.status(site_of(client).digest)
         assert status.unheard == 1
+
+
+def test_an_answer_is_not_marked_if_the_database_failed_when_its_sounds_were_sent(
+    folder: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(study(folder, "acr", NO_REST), address) as client:
+        own, writer = link(client), site_of(client).store._writer
+        page = take(client, own, stop="1.1", hear=True)["page"]
+        failed = Event()
+
+        def fail(tasks: Sequence[object]) -> list[JobResult]:
+            failed.set()
+            return [JobResult(error=StoreError("gone"))] * len(tasks)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(writer, "_run_tasks", fail)
+            fetch_sounds(client, page)
+            assert failed.wait(60)
+        sent = answer(page, Anyone()(page))
+        assert client.post(f"{own}/answers", json=sent).json()["status"] == "stored"
+        assert stored_marks(client) == {}
 
 
 def test_an_answer_that_comes_before_its_sounds_can_have_ended_is_marked(

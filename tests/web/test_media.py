@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import struct
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,8 @@ import soundfile
 
 from earwitness.audio import files
 from earwitness.errors import MissingExtra
-from earwitness.web.media import plain_wav_bytes
+from earwitness.web import media
+from earwitness.web.media import MAX_BYTES_WITHOUT_THREAD, plain_wav_bytes
 from helpers.http_listener import link, served, take
 
 SYSTEMS, ITEMS = ("Kestrel", "Osprey"), ("bittern", "curlew", "dunlin")
@@ -137,3 +140,37 @@ def test_nothing_is_served_that_could_not_be_decoded(
     monkeypatch.setattr(files, "find_spec", lambda _: None)
     with pytest.raises(MissingExtra, match="soundfile"), served(path, str(tmp_path / "store.db")):
         pass
+
+
+@pytest.mark.parametrize(
+    ("samples", "frames", "in_thread"),
+    [
+        (100, 100, False),
+        (MAX_BYTES_WITHOUT_THREAD // 2, 0, True),
+        (100, MAX_BYTES_WITHOUT_THREAD // 2, True),
+    ],
+    ids=["short", "long", "padded"],
+)
+def test_sounds_that_take_long_are_read_off_the_event_loop(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    samples: int,
+    frames: int,
+    in_thread: bool,
+) -> None:
+    loop_threads = []
+
+    def read(*arguments: Any) -> bytes:
+        loop_threads.append(asyncio._get_running_loop() is not None)
+        return plain_wav_bytes(*arguments)
+
+    monkeypatch.setattr(media, "plain_wav_bytes", read)
+    soundfile.write(tmp_path / "any.wav", np.zeros(samples), RATE, subtype="PCM_16")
+    site: Any = SimpleNamespace(
+        folder=tmp_path,
+        store=SimpleNamespace(is_local=True),
+        served_sounds=SimpleNamespace(sample=None, frames={"any.wav": frames}),
+    )
+    content = asyncio.run(media._read_content(site, "any.wav"))
+    assert soundfile.info(io.BytesIO(content)).frames == max(samples, frames)
+    assert loop_threads == [not in_thread]

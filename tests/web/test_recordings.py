@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from earwitness.studies.admin import record_version
+from earwitness.studies.changes import record_version
 from earwitness.web import security
 from helpers.http_listener import answer, join, link, served, site_of, take
 from helpers.study_files import sound

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from earwitness.errors import StoreError, UsageError
 from earwitness.store.store import Store
 from earwitness.web import security
-from earwitness.web.security import MAX_REQUEST_BYTES, SECURITY_HEADERS
+from earwitness.web.security import MAX_REQUEST_BYTES, SECURITY_HEADERS, GuardedApp, Refusal
 from earwitness.web.site import SiteSettings
 from helpers.http_listener import answer, join, link, served, take
 from helpers.study_listener import study
@@ -68,6 +71,25 @@ def test_an_error_of_the_program_has_them_too(
             shown = client.get(own, headers={"accept": "text/html"})
             assert (shown.status_code, "Something went wrong" in shown.text) == (status, True)
     assert "disk full" in capsys.readouterr().err
+
+
+def test_a_request_that_was_refused_is_not_kept_by_its_error() -> None:
+    errors = [Refusal(404, "not_here", "no page"), StoreError("disk full")]
+
+    async def fail(_: Request) -> Response:
+        raise errors[0]
+
+    async def reply(_: Request, error: Exception) -> Response:
+        return Response(str(error))
+
+    async def exchange(*_: Any) -> None:
+        pass
+
+    app = GuardedApp([Route("/", fail)], reply)
+    while errors:
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "query_string": b""}
+        asyncio.run(app(scope, exchange, exchange))  # type: ignore[arg-type]
+        assert errors.pop(0).__traceback__ is None
 
 
 def test_links_that_are_none_look_like_any_other_address(folder: Path) -> None:

@@ -6,13 +6,14 @@ import json
 import uuid
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from earwitness.studies.design.report import study_design
 from earwitness.studies.pages import pages
 from earwitness.studies.study import Design
-from earwitness.web import security
+from earwitness.web import security, site
 from earwitness.web.security import ListenerQuotas, Refusal
 from earwitness.web.site import PageSequences
 from helpers.http_listener import answer, link, served, site_of
@@ -59,6 +60,23 @@ def test_listeners_share_what_is_equal(folder: Path) -> None:
     assert one.outline is two.outline
     assert one.pages[0] is two.pages[0]
     assert sequences(design.plans[0].listener) is one
+
+
+def test_a_page_that_is_not_in_memory_is_created_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site, "TRIAL_PAGES_IN_MEMORY", 1)
+    created = {name: Mock(side_effect=getattr(site, name)) for name in ("pages", "trial_page")}
+    for name, function in created.items():
+        monkeypatch.setattr(site, name, function)
+    design = made_design(folder, "acr")
+    sequences, numbers = PageSequences(design), [plan.listener for plan in design.plans]
+    for _ in range(3):  # each listener displaces the page of the other
+        for sequence in map(sequences, numbers):
+            assert sequence.pages[sequence.outline.trial_places[0]].trial is not None
+    assert len(numbers) > 1
+    assert created["pages"].call_count == len(numbers)
+    assert created["trial_page"].call_count == 3 * len(numbers)
 
 
 # --- Quotas --------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from earwitness.studies.workbooks.read import JudgedRow, read_workbook
 from earwitness.web.site import SiteSettings
 from earwitness.web.workbooks import XLSX_TYPE
 from helpers.caption_study import AUTHORS, CLIPS, STUDY, anything, captioned, designed, filled
-from helpers.http_listener import link, served, site_of, take
+from helpers.http_listener import answer, link, served, site_of, take
 from helpers.store_answers import ask
 from helpers.study_listener import Anyone, study
 from helpers.workbooks import HEAD, book, repacked, typed
@@ -144,6 +144,17 @@ def test_blanks_and_open_clips_are_named(tmp_path: Path) -> None:
         assert (done["rows"], done["all"], done["open"]) == (10, 12, 1)
         assert {one["name"] for one in done["blank"]} == {"Fluency"}
         assert [one["place"][:12] for one in done["blank"]] == ["Assessment!G"] * 2
+
+
+def test_the_browser_skips_what_the_workbook_has_just_answered(tmp_path: Path) -> None:
+    with open_study(tmp_path) as client:
+        own = link(client)
+        page = take(client, own, stop="1.1")["page"]
+        first = site_of(client).design.plans[0].sessions[0][0].item
+        others = book_of(client, 1, lambda row: {} if row.record == first else anything(1)(row))
+        assert send(client, own, others).json()["changed"] == CLIPS - 1
+        reply = client.post(f"{own}/answers", json=answer(page, Anyone()(page))).json()
+        assert (reply["status"], reply["state"]["page"]["kind"]) == ("stored", "rest")
 
 
 def test_a_workbook_may_be_sent_again_until_one_withdraws(tmp_path: Path) -> None:

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from earwitness.cli.main import Termination
-from earwitness.cli.output import FILE_PATH, QUIET_OPTION, SOUND_UNIT, cache_option, progress_bar
+from earwitness.cli.output import (
+    FILE_PATH,
+    HOUR_GAP_OPTION,
+    QUIET_OPTION,
+    SHOWN_OPTION,
+    SOUND_UNIT,
+    address_options,
+    cache_option,
+    clock_options,
+    progress_bar,
+)
 from earwitness.errors import printable
 from earwitness.models.cache import Cache, find_cache
 from earwitness.navigator.index import (
@@ -51,25 +61,9 @@ MAX_DAMAGES = 10  # that are printed
     metavar="FILE",
     help="Picks to show: JSON file written by earwitness skim (repeatable).",
 )
-@click.option(
-    "--start",
-    metavar="TIME",
-    help="Start time of the first file (ISO 8601).  [default: from the file name]",
-)
-@click.option(
-    "--zone",
-    metavar="ZONE",
-    help="Time zone of file names and --start, e.g. Europe/Paris, UTC or +02:00.",
-)
-@click.option(
-    "--shown", metavar="ZONE", help="Time zone of displayed times.  [default: same as --zone]"
-)
-@click.option(
-    "--hour-gap",
-    default=0.0,
-    show_default=True,
-    help="Length of the silences that separate hours, in seconds (0: none).",
-)
+@clock_options
+@SHOWN_OPTION
+@HOUR_GAP_OPTION
 @click.option(
     "--speech",
     type=click.Choice(SPEECH_CHANGES),
@@ -93,21 +87,7 @@ MAX_DAMAGES = 10  # that are printed
     help="Largest size of all indexes in the cache, in gigabytes; those that were not used for "
     "longest are removed.",
 )
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    metavar="ADDRESS",
-    help="Address to listen on (0.0.0.0: all interfaces).",
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    metavar="INTEGER",
-    default=8010,
-    show_default=True,
-    help="Port to listen on (0: any free port).",
-)
+@address_options(port=8010)
 @QUIET_OPTION
 def browse_command(
     recordings: tuple[Path, ...], host: str, port: int, quiet: bool, **options: Any

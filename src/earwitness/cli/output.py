@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # --- Files of commands ---------------------------------------------------------------------------
 
 
+Command = Callable[..., Any]
 FILE_PATH = click.Path(path_type=Path)
 FAULTS_HELP = "Votes outside their scale: refuse the file, or treat them as blanks and list them."
 STUDY_SUFFIXES = (".yaml", ".yml")
@@ -203,9 +204,53 @@ SEED_OPTION = click.option(
     "--seed", default=0, show_default=True, callback=check_seed, help="Random seed."
 )
 QUIET_OPTION = click.option("--quiet", is_flag=True, help="Hide the progress bar.")
+SHOWN_OPTION = click.option(
+    "--shown", metavar="ZONE", help="Time zone of displayed times.  [default: same as --zone]"
+)
+HOUR_GAP_OPTION = click.option(
+    "--hour-gap",
+    default=0.0,
+    show_default=True,
+    help="Length of the silences that separate hours, in seconds (0: none).",
+)
 
 
-def cache_option(contents: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def clock_options(command: Command) -> Command:
+    """Add the options for the clock time of a recording."""
+    zone = click.option(
+        "--zone",
+        metavar="ZONE",
+        help="Time zone of file names and --start, e.g. Europe/Paris, UTC or +02:00.",
+    )
+    start = click.option(
+        "--start",
+        metavar="TIME",
+        help="Start time of the first file (ISO 8601).  [default: from the file name]",
+    )
+    return start(zone(command))
+
+
+def address_options(*, port: int) -> Callable[[Command], Command]:
+    """Return the options for the address that a server listens on."""
+    host_option = click.option(
+        "--host",
+        default="127.0.0.1",
+        show_default=True,
+        metavar="ADDRESS",
+        help="Address to listen on (0.0.0.0: all interfaces).",
+    )
+    port_option = click.option(
+        "--port",
+        type=click.IntRange(0, 65535),
+        metavar="INTEGER",
+        default=port,
+        show_default=True,
+        help="Port to listen on (0: any free port).",
+    )
+    return lambda command: host_option(port_option(command))
+
+
+def cache_option(contents: str) -> Callable[[Command], Command]:
     """Return the option of the cache folder."""
     return click.option(
         "--cache",
@@ -215,7 +260,7 @@ def cache_option(contents: str) -> Callable[[Callable[..., Any]], Callable[..., 
     )
 
 
-def skip_option(subject: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def skip_option(subject: str) -> Callable[[Command], Command]:
     """Return the option for files that cannot be used."""
     return click.option(
         "--on-error",

@@ -11,25 +11,31 @@ from typing import Any
 import click
 
 from earwitness.cli.main import Termination
+from earwitness.cli.output import address_options
 from earwitness.errors import InputError, printable
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
 from earwitness.studies.admin import (
-    changed_audio_notes,
     exposure_notes,
     judges_captions,
     missing_listener_notes,
     other_form_notes,
-    record_version,
     store_address,
 )
+from earwitness.studies.changes import changed_audio_notes, record_version
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.page_checks import check_pages, page_sound_names
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.study import Design
 from earwitness.version import __version__
 from earwitness.web.app import make_app
-from earwitness.web.connections import is_loopback, make_server, open_socket, socket_address
+from earwitness.web.connections import (
+    is_loopback,
+    link_address,
+    make_server,
+    open_socket,
+    socket_address,
+)
 from earwitness.web.recordings import close_recordings, open_recordings, report_progress
 from earwitness.web.site import RESUME_POLICIES, Site, SiteSettings, make_site
 
@@ -41,21 +47,7 @@ from earwitness.web.site import RESUME_POLICIES, Site, SiteSettings, make_site
     metavar="FILE|URL",
     help="Database (SQLite file or postgresql://...).  [default: study.db next to STUDY]",
 )
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    metavar="ADDRESS",
-    help="Address to listen on (0.0.0.0: all interfaces).",
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    metavar="INTEGER",
-    default=8000,
-    show_default=True,
-    help="Port to listen on (0: any free port).",
-)
+@address_options(port=8000)
 @click.option(
     "--root-path",
     default="",
@@ -152,15 +144,19 @@ def _encryption_warnings(listening: socket.socket, *, proxy: str) -> list[str]:
 
 def _print_addresses(site: Site, study: Path, db: str | None, listening: socket.socket) -> None:
     address = f"{socket_address(listening)}{site.settings.root}"
+    base = f"{link_address(listening)}{site.settings.root}"
     title = printable(site.design.study.title)
     click.echo(f"serving {title} at {address}/ (press Ctrl-C to stop)", err=True)
     db_option = "" if db is None else " --db …" if "://" in db else f" --db {db}"
-    click.echo(f"links: earwitness study links {study}{db_option} --base {address}", err=True)
+    click.echo(f"links: earwitness study links {study}{db_option} --base {base}", err=True)
+    if base != address:
+        message = "HOST is the name or address at which listeners reach this machine"
+        click.echo(f"links: {message}", err=True)
     notes = [*_site_notes(site), *exposure_notes(store_address(study, db))]
     for note in notes:
         click.echo(f"note: {printable(note)}", err=True)
     if site.settings.open:
-        _print_open_link(site, f"{address}/join", f"earwitness study links {study}{db_option}")
+        _print_open_link(site, f"{base}/join", f"earwitness study links {study}{db_option}")
 
 
 def _site_notes(site: Site) -> Iterator[str]:

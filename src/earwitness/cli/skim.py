@@ -11,11 +11,14 @@ import click
 from earwitness.audio.encode import BIT_DEPTHS
 from earwitness.cli.output import (
     FILE_PATH,
+    HOUR_GAP_OPTION,
     QUIET_OPTION,
     SEED_OPTION,
+    SHOWN_OPTION,
     SOUND_UNIT,
     cache_option,
     check_seed,
+    clock_options,
     note_on_interruption,
     progress_bar,
     skip_option,
@@ -120,25 +123,9 @@ class ZList(click.ParamType[tuple[float, ...]]):
     metavar="NAME|PATH",
     help="Embedder: codebook, log-mel, a YAMNet .tflite file, or a Hugging Face model folder.",
 )
-@click.option(
-    "--start",
-    metavar="TIME",
-    help="Start time of the first file (ISO 8601).  [default: from the file name]",
-)
-@click.option(
-    "--zone",
-    metavar="ZONE",
-    help="Time zone of file names and --start, e.g. Europe/Paris, UTC or +02:00.",
-)
-@click.option(
-    "--shown", metavar="ZONE", help="Time zone of displayed times.  [default: same as --zone]"
-)
-@click.option(
-    "--hour-gap",
-    default=0.0,
-    show_default=True,
-    help="Length of the silences that separate hours, in seconds (0: none).",
-)
+@clock_options
+@SHOWN_OPTION
+@HOUR_GAP_OPTION
 @click.option("--by-day", is_flag=True, help="Make one skim per day, divided at midnight.")
 @click.option(
     "--speech",

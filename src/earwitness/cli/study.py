@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from warnings import warn
@@ -30,7 +31,7 @@ from earwitness.cli.study_analyse import (
 )
 from earwitness.cli.study_store import STUDY_ARGUMENT
 from earwitness.cli.study_take import Terminal, parse_player
-from earwitness.errors import EarwitnessWarning, UsageError
+from earwitness.errors import EarwitnessError, EarwitnessWarning, UsageError, printable
 from earwitness.studies.design.report import (
     records_csv,
     study_check,
@@ -44,11 +45,12 @@ from earwitness.studies.power import COMPONENT_NAMES, study_power
 from earwitness.studies.prepare import study_anchors, study_import, study_new
 from earwitness.studies.ratings.from_answers import study_ratings, study_summaries
 from earwitness.studies.simulate import simulated_write, study_simulate
-from earwitness.studies.study import Study
+from earwitness.studies.study import STORE_FILE_NAME, Study
 from earwitness.studies.take import Addresses, study_take
 from earwitness.studies.trials import KINDS
 from earwitness.studies.wording import wording
 from earwitness.studies.workbooks.votes import study_ratings_xlsx
+from earwitness.version import __version__
 
 # --- Command study power -------------------------------------------------------------------------
 
@@ -270,7 +272,8 @@ def new_command(protocol: str, output: Path | None) -> None:
 @click.option(
     "--db",
     metavar="FILE|URL",
-    help="Database in which to look for audio files that changed since the first answer.",
+    help="Database in which to look for audio files that changed since the first answer.  "
+    "[default: study.db next to STUDY, if it exists]",
 )
 @click.option(
     "--jobs",
@@ -292,7 +295,8 @@ def check_command(
 
     If the tables of clips or captions do not exist yet, the plan uses examples. Audio files that
     are missing, unreadable or silent are errors; differences in format, length and loudness,
-    clipping and identical files are notes. The report also has what `earwitness serve` refuses.
+    clipping and identical files are notes. The report also has what `earwitness serve` refuses; the
+    exit status is then 2, unless a trial kind has no browser page and is for terminals only.
 
     \b
     earwitness study check study.yaml
@@ -304,19 +308,31 @@ def check_command(
         design = study_check(study, minutes=minutes, audio=audio, jobs=jobs, progress=progress)
         if db is not None:
             _warn_of_changes(study, db)
+        elif (study.parent / STORE_FILE_NAME).is_file():
+            with suppress(EarwitnessError):  # the study can be checked without its database
+                _warn_of_changes(study)
     width = shutil.get_terminal_size((100, 24)).columns
     target.write(study_render(design, form, width=width))
     if output is not None and design.audio is not None:
         for note in design.audio.notes:
             click.echo(f"note: {note}", err=True)
+    problems = design.page_checks.problems if design.page_checks is not None else ()
+    if output is not None:
+        for problem in problems:
+            click.echo(f"problem: {printable(str(problem))}", err=True)
+    if problems and all(KINDS[block.kind].renderer for block in design.study.blocks):
+        raise click.exceptions.Exit(2)
 
 
-def _warn_of_changes(study: Path, db: str) -> None:
+def _warn_of_changes(study: Path, db: str | None = None) -> None:
     """Warn of audio files that changed since the first answer."""
-    from earwitness.studies.admin import changed_audio_notes, load_study, open_store
+    from earwitness.store.store import Store
+    from earwitness.studies.admin import load_study, open_store
+    from earwitness.studies.changes import changed_audio_notes
 
     plan = load_study(study)
-    with open_store(plan, db) as store:
+    default = str(study.parent / STORE_FILE_NAME)
+    with open_store(plan, db) if db else Store.open(default, version=__version__) as store:
         for note in changed_audio_notes(store, plan, study.parent):
             warn(note, EarwitnessWarning, stacklevel=2)
 

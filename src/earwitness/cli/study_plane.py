@@ -9,10 +9,12 @@ import click
 
 from earwitness.cli.output import (
     FILE_PATH,
+    HOUR_GAP_OPTION,
     QUIET_OPTION,
     SEED_OPTION,
     SOUND_UNIT,
     cache_option,
+    clock_options,
     progress_bar,
     warnings_as_notes,
 )
@@ -101,14 +103,8 @@ from earwitness.studies.wording import LANGUAGES
     metavar="NAME|PATH",
     help="Embedder: codebook, log-mel, a YAMNet .tflite file, or a Hugging Face model folder.",
 )
-@click.option("--start", metavar="TIME", help="Start time of the first file (ISO 8601).")
-@click.option("--zone", metavar="ZONE", help="Time zone of file names and --start.")
-@click.option(
-    "--hour-gap",
-    default=0.0,
-    show_default=True,
-    help="Length of the silences that separate hours, in seconds (0: none).",
-)
+@clock_options
+@HOUR_GAP_OPTION
 @click.option(
     "--speech",
     type=click.Choice(list(SPEECH_OF_SKIMS)),

@@ -118,8 +118,9 @@ def status_command(study: Path, db: str | None, to: str | None, output: Path | N
 
     The table also has the participant ID that was passed to /join, how often others tried to start
     with the same ID (repeats), and the completion code of listeners who have finished. In caption
-    studies it has the rows and blanks of each returned workbook. A listener whose place was given
-    to another person has the status "lapsed".
+    studies it has the rows and blanks of each returned workbook, and in plane studies the number of
+    planes entered from paper; "on paper" is the status of a listener without missing planes. A
+    listener whose place was given to another person has the status "lapsed".
     """
     from earwitness.studies.admin import store_address, study_status
 

@@ -95,7 +95,7 @@ def read_yaml(path: Path) -> YamlDocument:
     if node is None:
         raise _unreadable_error(path, "is empty")
     if document.repeated:
-        raise InputError(document.repeated, done="planned")
+        raise InputError(document.repeated, done="done")
     return document
 
 
@@ -107,4 +107,4 @@ def _construct_scalar(node: yaml.Node) -> Any:
 
 
 def _unreadable_error(path: Path, message: str, line: int = 0) -> InputError:
-    return InputError([Problem(str(path), line, "", message)], done="planned")
+    return InputError([Problem(str(path), line, "", message)], done="done")

@@ -112,21 +112,35 @@ def is_undecided(matrix: Matrix) -> bool:
 def no_difference_phrase(matrices: Sequence[Matrix], context: FindingContext) -> str:
     """Return that no difference is significant, with the number of pairs and the sample size."""
     names = join_names([matrix.value.name for matrix in matrices], conjunction="or")
-    contrasts = [contrast for matrix in matrices for contrast in competing_contrasts(matrix)]
+    return (
+        f"No significant difference between systems was found {context.preposition} {names} "
+        f"({_tested_pairs_text(matrices)}, {context.size}, alpha = {context.alpha:.4g})"
+    )
+
+
+def _tested_pairs_text(matrices: Sequence[Matrix]) -> str:
+    """Return the number of pairs tested, and how many of them are with unranked systems."""
+    contrasts = [contrast for matrix in matrices for contrast in matrix.contrasts]
     pairs = {frozenset((c.a, c.b)) for c in contrasts}
     tested = {frozenset((c.a, c.b)) for c in contrasts if is_tested(c)}
     count = f"{len(pairs):,}" if pairs == tested else f"{len(tested):,} of {len(pairs):,}"
-    return (
-        f"No significant difference between systems was found {context.preposition} {names} "
-        f"({count} pair{'s' * (len(pairs) != 1)} tested, {context.size}, "
-        f"alpha = {context.alpha:.4g})"
-    )
+    text = f"{count} pair{'s' * (len(pairs) != 1)} tested"
+    unranked = {name for matrix in matrices for name in (*matrix.controls, *matrix.few)}
+    others = {pair for pair in tested if pair & unranked}
+    if not others:
+        return text
+    names = sorted({name for pair in others for name in pair & unranked})
+    share = "all" if others == tested else f"{len(others):,}"
+    text += f", {share} of them with {join_names(names, conjunction='or')}"
+    differing = len({frozenset((c.a, c.b)) for c in contrasts if c.better})
+    verb = "differs" if differing == 1 else "differ"
+    return text + (f", of which {differing:,} {verb} significantly" if differing else "")
 
 
 def comparison_sentences(matrix: Matrix, context: FindingContext) -> Iterator[str]:
     """Yield one sentence: the leading systems, and which others differ significantly from them."""
     values = competing_values(matrix)
-    if not values or matrix.value.best == "none":
+    if not values or (matrix.value.best == "none" and len(values) > 1):
         return
     by = f"{context.preposition} {matrix.value.name}"
     if len(values) == 1:

@@ -35,6 +35,7 @@ from earwitness.report.sentences import (
 from earwitness.report.tables import better_system, is_tested
 from earwitness.scoring.gallery import MAX_PLOTTED_CASES
 from earwitness.scoring.results import AnnotatorScores, Comparison, GroupContrasts, Scores, Slice
+from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL
 
 # --- Report of scores ----------------------------------------------------------------------------
 
@@ -364,8 +365,11 @@ def provenance(scores: Scores, signature: str = "") -> list[str]:
     counts = (
         f"{source.cases:,} scored, {source.skipped:,} skipped, {source.emptied:,} scored as empty"
     )
+    estimates = [estimate for own in scores.systems.values() for estimate in own.values()]
+    has_few = any(0 < estimate.n < MIN_CASES_FOR_INTERVAL for estimate in estimates)
+    few = f", only with at least {MIN_CASES_FOR_INTERVAL} items" * has_few
     lines = [
-        f"confidence intervals: {100 * level:.4g} %; ↑ higher is better, ↓ lower is better",
+        f"confidence intervals: {100 * level:.4g} %{few}; ↑ higher is better, ↓ lower is better",
         f"signature: {signature or scores.signature}",
         f"made with: earwitness {source.version}, numpy {source.numpy}, seed {source.seed}",
         f"cases: {counts}",

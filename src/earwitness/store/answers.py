@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, insert, select, union_all
+from sqlalchemy import Connection, Select, bindparam, insert, literal_column, select, union_all
 from sqlalchemy.dialects import postgresql, sqlite
 
 from earwitness.core import UNHEARD_META_KEY, Answer
@@ -21,6 +21,7 @@ from earwitness.store.listeners import (
     add_listeners,
     add_study,
     claim,
+    delete_draft,
     listener_row,
     mark_joined,
     study_serial,
@@ -40,7 +41,6 @@ from earwitness.store.tables import (
     answers,
     check_name,
     check_text,
-    drafts,
     events,
     listeners,
     studies,
@@ -51,6 +51,7 @@ from earwitness.store.tables import (
 # --- Answers -------------------------------------------------------------------------------------
 
 
+BROWSER_ENDED_STATES = (*ENDED_STATES, ParticipationState.BLOCKED)
 UNJOINED_STATES = (ParticipationState.OPEN, ParticipationState.INVITED)
 ANSWER_COLUMNS = (
     answers.c.id,
@@ -158,7 +159,7 @@ def _insert_answer(
 ) -> AnswerOutcome:
     listener = listener_row(connection, answer.study, token or answer.listener)
     row = {"listener": listener.serial, "id": id, **_make_answer_row(answer, meta)}
-    if listener.state in ENDED_STATES:
+    if listener.state in (BROWSER_ENDED_STATES if token else ENDED_STATES):
         return AnswerOutcome.WITHDRAWN
     related = {old.id: old for old in RELATED_ANSWERS.rows(connection, row | {"after": after})}
     page_rows = [old for old in related.values() if old.page == answer.page]
@@ -352,8 +353,7 @@ def change_answers(
         if _apply_change(connection, change) != AnswerOutcome.STORED:
             raise UsageError(f"page {change.answer.page}: the answer could not be stored")
         serial = listener_row(connection, study, change.answer.listener).serial
-        is_answered = (drafts.c.listener == serial) & (drafts.c.page == change.answer.page)
-        connection.execute(delete(drafts).where(is_answered))
+        delete_draft(connection, serial, change.answer.page)
     return changes
 
 
@@ -367,16 +367,7 @@ def _apply_change(connection: Connection, change: AnswerChange) -> AnswerOutcome
 
 
 MAX_EVENTS_PER_CALL = 1000
-INSERT_NEW_EVENTS = {
-    dialect: DirectStatement(
-        statement.on_conflict_do_nothing(index_elements=["listener", "id"]).inline(),
-        (column.name for column in events.c if column.name != "serial"),
-    )
-    for dialect, statement in (
-        ("sqlite", sqlite.insert(events)),
-        ("postgresql", postgresql.insert(events)),
-    )
-}
+EVENT_COLUMNS = ("id", "page", "what", "details", "at", "received")
 
 
 def add_events(
@@ -387,16 +378,40 @@ def add_events(
         raise UsageError(
             f"at most {MAX_EVENTS_PER_CALL:,} events are allowed per call, got {len(page_events):,}"
         )
-    listener_record = listener_row(connection, study, listener)
-    rows = {event.id: _make_event_row(listener_record.serial, event) for event in page_events}
-    if listener_record.state in ENDED_STATES or not rows:
-        return 0
-    return INSERT_NEW_EVENTS[connection.dialect.name].insert(connection, rows.values())
+    column = "token" if isinstance(listener, str) else "number"
+    who = check_text(column, listener) if isinstance(listener, str) else listener
+    key = {"digest": check_text("study", study), column: who}
+    rows = {event.id: _make_event_row(event) for event in page_events}
+    statement = _insert_new_event(connection.dialect.name, column)
+    new_count = statement.insert(connection, (key | row for row in rows.values()))
+    if not new_count:
+        listener_row(connection, study, listener)  # raises an error if there is no such listener
+    return new_count
 
 
-def _make_event_row(serial: int, event: PageEvent) -> dict[str, Any]:
+@cache
+def _insert_new_event(dialect: str, key: str) -> DirectStatement:
+    """Return the statement that inserts an event, if it is new and its listener takes part.
+
+    ``key`` is the column by which the listener is found.
+    """
+    ended_states: list[Any] = [literal_column(f"'{state.value}'") for state in ENDED_STATES]
+    row = (
+        select(listeners.c.serial, *(bindparam(n, type_=events.c[n].type) for n in EVENT_COLUMNS))
+        .select_from(LISTENERS_WITH_STUDIES)
+        .where(
+            studies.c.digest == bindparam("digest"),
+            listeners.c[key] == bindparam(key),
+            listeners.c.state.not_in(ended_states),
+        )
+    )
+    insert_into: Any = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[dialect]
+    statement = insert_into(events).from_select(["listener", *EVENT_COLUMNS], row)
+    return DirectStatement(statement.on_conflict_do_nothing(index_elements=["listener", "id"]))
+
+
+def _make_event_row(event: PageEvent) -> dict[str, Any]:
     return {
-        "listener": serial,
         "id": check_name("id", event.id),
         "page": check_text("page", event.page),
         "what": check_name("what", event.what),

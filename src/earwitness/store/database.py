@@ -161,7 +161,7 @@ def _connect_postgresql(url: URL) -> Database:
         url, pool_pre_ping=True, isolation_level="REPEATABLE READ", **READER_POOL
     )
     event.listen(writer, "connect", _prepare_postgresql_connection)
-    _begin_with(writer, f"SELECT pg_advisory_xact_lock({WRITER_LOCK_ID})")
+    _begin_with(writer, f"BEGIN; SELECT pg_advisory_xact_lock({WRITER_LOCK_ID})")
     _begin_with(reader, "SET TRANSACTION READ ONLY")
     try:
         with reader.connect() as connection:
@@ -186,6 +186,7 @@ def _prepare_postgresql_connection(connection: Any, _: object) -> None:
         if cursor.fetchone() == ("off",):
             cursor.execute("SET synchronous_commit = on")
     connection.commit()
+    connection.autocommit = True  # transactions begin explicitly, in one message with their lock
 
 
 # --- Statements sent to the driver directly ------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from earwitness.store.answers import read_answered_pages
 from earwitness.store.listeners import ListenerKey, listener_row
@@ -66,9 +66,3 @@ def read_draft(
     query = query.where(drafts.c.listener == serial, drafts.c.page == page)
     row = connection.execute(query).one_or_none()
     return None if row is None else StoredDraft(values_from_json(row.data), row.revision)
-
-
-def delete_draft(connection: Connection, study: str, listener: ListenerKey) -> None:
-    """Delete the draft of a listener."""
-    serial = listener_row(connection, study, listener).serial
-    connection.execute(delete(drafts).where(drafts.c.listener == serial))

@@ -247,7 +247,7 @@ def _replace_listener(connection: Connection, place: Any, change: dict[str, Any]
         state = ParticipationState.LAPSED.value
     former = {"number": -place.serial, "former": place.number, "state": state}
     connection.execute(update(listeners).where(listeners.c.serial == place.serial), former)
-    connection.execute(delete(drafts).where(drafts.c.listener == place.serial))
+    delete_draft(connection, place.serial)
     row = {"study": place.study, "number": place.number, "repeats": 0, **change}
     connection.execute(insert(listeners).values(row))
 
@@ -403,6 +403,14 @@ def listener_row(connection: Connection, study: str, listener: ListenerKey) -> A
         who = "with this link" if isinstance(listener, str) else listener
         raise UsageError(f"listener {who} of study {study[:12]}… is not in the database")
     return rows[0]
+
+
+def delete_draft(connection: Connection, serial: int, page: str = "") -> None:
+    """Delete the draft of a listener; if a page is given, only a draft of this page."""
+    is_draft = drafts.c.listener == serial
+    if page:
+        is_draft &= drafts.c.page == page
+    connection.execute(delete(drafts).where(is_draft))
 
 
 def mark_joined(connection: Connection, serial: int) -> None:

@@ -45,7 +45,7 @@ class AnswerOutcome(StrEnum):
     STORED = "stored"
     KNOWN = "known"  # the same answer was stored before
     TAKEN = "taken"  # another answer came first, and counts
-    WITHDRAWN = "withdrawn"  # the listener has withdrawn or was replaced; nothing is stored
+    WITHDRAWN = "withdrawn"  # the listener has withdrawn, was replaced or blocked; not stored
     EARLY = "early"  # the previous page has no answer that counts
     ASIDE = "aside"  # the same answer was stored before and set aside; the page is asked again
 

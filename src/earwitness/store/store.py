@@ -101,8 +101,8 @@ class Store:
         """Queue a job, as in ``write(add_answer, answer, id)``, and return a future.
 
         The future is done after the commit. In asyncio, use
-        ``await asyncio.wrap_future(store.write(add_answer, answer, id))``. A job may run twice, and
-        must have no effects other than on the connection.
+        ``await asyncio.wrap_future(store.write(add_answer, answer, id))``. A job may run twice,
+        must have no effects other than on the connection, and must not end its transaction.
         """
         return self._writer.add(lambda connection: job(connection, *args, **options))
 
@@ -212,8 +212,15 @@ class Store:
             return self._visits.read(token)
 
     def recent_visit(self, token: str) -> Visit | None:
-        """Return what was last read of a listener with answers, if it is in memory."""
+        """Return what was last known of a listener with answers, if it is in memory.
+
+        Other processes may have changed it since.
+        """
         return self._visits.recent(token)
+
+    def extend_recent_visit(self, token: str, visit: Visit, pages: Mapping[str, str]) -> None:
+        """Replace the answered pages of a recent visit after another answer was committed."""
+        self._visits.extend(token, visit, pages)
 
     def change_state(
         self,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -107,9 +107,18 @@ class VisitReader:
         return Visit(listener, pages)
 
     def recent(self, token: str) -> Visit | None:
-        """Return what was last read of a listener with answers, if it is in memory."""
+        """Return what was last known of a listener with answers, if it is in memory."""
         answered = self._cache.get(token)
         return None if answered is None else Visit(answered.listener, answered.pages)
+
+    def extend(self, token: str, visit: Visit, pages: Mapping[str, str]) -> None:
+        """Replace the answered pages of a recent visit after another answer was committed.
+
+        Nothing is changed if the visit is not the last known one any more.
+        """
+        answered = self._cache.get(token)
+        if answered is not None and answered.pages is visit.pages:
+            self._keep(token, replace(answered, pages=pages))
 
     def _read_rows(self, token: str, known: AnsweredPages | None) -> Sequence[Sequence[Any]]:
         """Return rows from the last known answer on, in one statement and so of one state."""

@@ -21,7 +21,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, RootTransaction
 from sqlalchemy.exc import DBAPIError
 
 from earwitness.errors import StoreError
@@ -86,8 +86,7 @@ class StoreWriter:
                 self._closed = True
                 self._wake()
         self._thread.join()
-        if self._connection is not None:
-            self._connection.close()
+        self._disconnect()
 
     def _wake(self) -> None:
         self._sleeps = False
@@ -168,20 +167,41 @@ class StoreWriter:
 
     @contextmanager
     def _begin(self) -> Iterator[Connection]:
-        """Begin a transaction; a file stays open in between, but a server may close connections."""
-        if self._engine.dialect.name != "sqlite":
-            with self._engine.begin() as connection:
-                yield connection
-            return
+        """Begin a transaction on the connection, which stays open in between."""
+        try:
+            with self._begin_connected() as transaction:
+                yield transaction.connection
+        except BaseException:  # a transaction that could not be committed may still be open
+            self._disconnect()
+            raise
+
+    def _begin_connected(self) -> RootTransaction:
+        """Begin a transaction; connect again if the server has closed the connection."""
+        is_kept = self._connection is not None
         if self._connection is None:
             self._connection = self._engine.connect()
         try:
-            with self._connection.begin():
-                yield self._connection
-        except BaseException:  # a transaction that could not be committed may still be open
-            self._connection.close()
-            self._connection = None
-            raise
+            return self._connection.begin()
+        except DBAPIError:
+            if not is_kept or not _is_lost(self._connection):
+                raise
+        self._disconnect()
+        return self._begin_connected()
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            if _is_lost(connection):
+                connection.invalidate()
+            connection.close()
+
+
+def _is_lost(connection: Connection) -> bool:
+    """Return whether the server has closed a connection."""
+    if connection.invalidated:
+        return True
+    driver: Any = connection.connection.driver_connection
+    return bool(getattr(driver, "closed", False))
 
 
 class _Spoilt(Exception):

@@ -8,9 +8,9 @@ import os
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from functools import partial
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,15 @@ from earwitness.core import Answer, Rating, StrPath
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
 from earwitness.store.records import ListenerStatus, OtherStudy, ParticipationState, SubmittedAnswer
 from earwitness.store.store import Store
-from earwitness.store.versions import AudioVersion, TextVersion
 from earwitness.studies.answers import WORKBOOK_META_KEY, answer_line
+from earwitness.studies.changes import (
+    answered_audio_notes,
+    changed_audio_notes,
+    changed_text_notes,
+)
 from earwitness.studies.design.report import study_design
 from earwitness.studies.device import PlaybackCounts, count_playback
-from earwitness.studies.file.reader import read_study, study_texts
-from earwitness.studies.file.recordings import recording_texts
+from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import counted_trials, pages
 from earwitness.studies.quality import QualityEvidence, TaskTimes, evidence_of_answers, task_times
 from earwitness.studies.ratings.from_answers import (
@@ -34,8 +37,9 @@ from earwitness.studies.ratings.from_answers import (
 )
 from earwitness.studies.results import Who
 from earwitness.studies.study import STORE_FILE_NAME, Design, ListenerPlan, Study
-from earwitness.studies.trials import block_kind
+from earwitness.studies.trials import block_kind, trial_kind
 from earwitness.studies.trials.base import LETTERS
+from earwitness.studies.trials.plane import PlaneKind, is_placed
 from earwitness.studies.trials.rubric import COMMENT_FIELD
 from earwitness.version import __version__
 
@@ -91,86 +95,6 @@ def missing_listener_notes(store: Store, plan: Study, numbers: Container[int]) -
     return [f"{message} — their links do not work; set listeners to {max(gone)} again"]
 
 
-# --- Changes during a study ----------------------------------------------------------------------
-# The texts and the digests of audio files are recorded when a study is served. What changed after
-# the first answer is reported by serve, status, check and analyse.
-
-
-SHOWN_CHANGES = 5  # files and texts named in a note
-
-
-def record_version(store: Store, plan: Study, files: Iterable[str], folder: Path) -> None:
-    """Record the texts of a study, and the digests of those audio files that can be read.
-
-    Of long recordings, the names and sizes of their files stand with the texts.
-    """
-    store.record_texts(plan.digest, study_texts(plan) | recording_texts(plan, folder))
-    store.record_audio(plan.digest, _hash_files(files, folder))
-
-
-def _hash_files(files: Iterable[str], folder: Path) -> dict[str, str]:
-    """Return the SHA-256 digests of files by name; those that cannot be read are left out."""
-    digests = dict[str, str]()
-    for name in files:
-        with suppress(OSError), (folder / name).open("rb") as file:
-            digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return digests
-
-
-def changed_audio_notes(store: Store, plan: Study, folder: Path) -> list[str]:
-    """Return a note on audio files that are not those of the first answer, or no longer exist."""
-    if not store.has_answers(plan.digest):
-        return []
-    recorded = store.audio(plan.digest)
-    present = _hash_files(recorded, folder)
-    changed = {
-        name: versions
-        for name, versions in recorded.items()
-        if len(versions) > 1 or present.get(name) != versions[0].digest
-    }
-    if not changed:
-        return []
-    shown = [
-        f"{name} ({_change_text(versions, present.get(name))})"
-        for name, versions in list(changed.items())[:SHOWN_CHANGES]
-    ]
-    count = f"{len(changed):,} audio file{'s' * (len(changed) > 1)}"
-    names = ", ".join(shown) + ", …" * (len(changed) > SHOWN_CHANGES)
-    return [
-        f"{count} changed since the first answer: {names} — restore the files, or use a separate "
-        "database for the new ones (--db)"
-    ]
-
-
-def _change_text(versions: Sequence[AudioVersion], present: str | None) -> str:
-    """Return since when a file is another one."""
-    if present is None:
-        return "cannot be read"
-    if present != versions[-1].digest:
-        return "not served yet"
-    return f"served since {versions[-1].since[:16]}"
-
-
-def changed_text_notes(
-    versions: Sequence[TextVersion], submissions: Sequence[SubmittedAnswer]
-) -> list[str]:
-    """Return a note per change of texts after the first answer: when, and which texts."""
-    notes = []
-    for before, after in pairwise(versions):
-        names = [
-            name
-            for name in {**before.texts, **after.texts}
-            if before.texts.get(name) != after.texts.get(name)
-        ]
-        shown = ", ".join(names[:SHOWN_CHANGES]) + ", …" * (len(names) > SHOWN_CHANGES)
-        earlier = sum(submission.received < after.since for submission in submissions)
-        notes.append(
-            f"texts changed at {after.since[:16]}, after {earlier:,} of {len(submissions):,} "
-            f"answers: {shown}"
-        )
-    return notes
-
-
 # --- Links and export from a store ---------------------------------------------------------------
 
 
@@ -222,6 +146,10 @@ class StoredAnswers:
             for who, listener_counts in counts.items()
         }
 
+    def imported(self) -> frozenset[Who]:
+        """Return the listeners whose answers were not given in a browser, at least in part."""
+        return frozenset(one.answer.listener for one in self.submissions if _is_imported(one))
+
     def quality(self) -> QualityEvidence:
         """Return answers to gold and trapping clips, and times of trials, per listener.
 
@@ -229,7 +157,7 @@ class StoredAnswers:
         """
         received = defaultdict[int, list[tuple[str, str]]](list)
         for submission in self.submissions:
-            if WORKBOOK_META_KEY not in (submission.meta or {}):
+            if not _is_imported(submission):
                 received[submission.answer.listener].append(
                     (submission.answer.page, submission.received)
                 )
@@ -240,6 +168,11 @@ class StoredAnswers:
             if plan.listener in received
         }
         return evidence_of_answers(study, self.answers, times)
+
+
+def _is_imported(submission: SubmittedAnswer) -> bool:
+    """Return whether an answer comes from a workbook or from paper."""
+    return WORKBOOK_META_KEY in (submission.meta or {})
 
 
 def _add_comment(submission: SubmittedAnswer) -> Answer:
@@ -392,6 +325,7 @@ def stored_answers(study: StudySource, db: StrPath) -> StoredAnswers:
     with open_store(design.study, db) as store:
         submissions = store.counted_answers(design.study.digest)
         notes = changed_text_notes(store.texts(design.study.digest), submissions)
+        notes += answered_audio_notes(store.audio(design.study.digest), submissions)
     shown = PageNames(design.study)
     asks = {plan.listener: shown.of(plan) for plan in design.plans}
     kept = [submission for submission in submissions if _is_asked(asks, submission.answer)]
@@ -485,11 +419,7 @@ def workbook_receipt(
     submissions: Iterable[SubmittedAnswer], row_count: int
 ) -> WorkbookReceipt | None:
     """Return the receipt of a rater's workbooks; None if none was imported."""
-    workbook_answers = [
-        submission
-        for submission in submissions
-        if submission.meta is not None and WORKBOOK_META_KEY in submission.meta
-    ]
+    workbook_answers = [submission for submission in submissions if _is_imported(submission)]
     if not workbook_answers:
         return None
     rows = [
@@ -525,6 +455,9 @@ def judges_captions(study: Study) -> bool:
 # --- Progress of listeners -----------------------------------------------------------------------
 
 
+ON_PAPER_STATE = "on paper"  # shown instead of joined if all planes of a listener are there
+
+
 def study_status(study: StudySource, db: StrPath | None = None) -> list[Record]:
     """Return the progress of each listener in the database.
 
@@ -539,7 +472,9 @@ def study_status(study: StudySource, db: StrPath | None = None) -> list[Record]:
     -------
     list of dict
         ``listener``, ``state``, number of pages ``answered`` of ``all``, time of the ``last``
-        activity, and more; for captions, also the receipt of a ``workbook``.
+        activity, and more; for captions, also the receipt of a ``workbook``. If planes were
+        entered from ``paper``, there is their number, and the state is ``on paper`` if no plane
+        of the listener is missing.
 
     Raises
     ------
@@ -555,7 +490,8 @@ def study_status(study: StudySource, db: StrPath | None = None) -> list[Record]:
     plan = load_study(study)
     with open_store(plan, store_address(study, db)) as store:
         statuses = store.status(plan.digest)
-        submissions = store.counted_answers(plan.digest) if judges_captions(plan) else None
+        is_read = judges_captions(plan) or _has_planes(plan)
+        submissions = store.counted_answers(plan.digest) if is_read else []
         if not isinstance(study, Study):
             for note in changed_audio_notes(store, plan, Path(study).parent):
                 warnings.warn(note, EarwitnessWarning, stacklevel=2)
@@ -563,22 +499,39 @@ def study_status(study: StudySource, db: StrPath | None = None) -> list[Record]:
     known = [status for status in statuses if status.listener.plan_number in counts]
     known.sort(key=lambda status: (status.listener.plan_number, status.listener.former is None))
     records = [_status_record(status, counts) for status in known]
-    if submissions is None:
-        return records
-    receipts = _workbook_receipts(plan, known, submissions)
-    return [{**one, "workbook": receipt} for one, receipt in zip(records, receipts, strict=True)]
-
-
-def _workbook_receipts(
-    study: Study, statuses: Sequence[ListenerStatus], submissions: Sequence[SubmittedAnswer]
-) -> Iterator[WorkbookReceipt | None]:
-    """Yield the receipt of each listener's workbooks."""
     by_listener = defaultdict[int, list[SubmittedAnswer]](list)
     for submission in submissions:
         by_listener[submission.answer.listener].append(submission)
-    captions = _count_per_listener(study, count_captions)
-    for listener in (status.listener for status in statuses):
-        yield workbook_receipt(by_listener[listener.number], captions[listener.plan_number])
+    if judges_captions(plan):
+        captions = _count_per_listener(plan, count_captions)
+        for status, record in zip(known, records, strict=True):
+            own, number = by_listener[status.listener.number], status.listener.plan_number
+            record["workbook"] = workbook_receipt(own, captions[number])
+    elif any(map(_is_imported, submissions)):
+        planes = _count_per_listener(plan, partial(_count_planes, plan))
+        for status, record in zip(known, records, strict=True):
+            own, number = by_listener[status.listener.number], status.listener.plan_number
+            _add_paper(record, own, planes[number])
+    return records
+
+
+def _has_planes(study: Study) -> bool:
+    return any(isinstance(block_kind(block), PlaneKind) for block in study.blocks)
+
+
+def _count_planes(study: Study, plan: ListenerPlan) -> int:
+    trials = counted_trials(plan).values()
+    return sum(isinstance(trial_kind(study, trial), PlaneKind) for trial in trials)
+
+
+def _add_paper(record: Record, submissions: Sequence[SubmittedAnswer], planes: int) -> None:
+    """Add the number of planes from paper; if no plane is missing, this is the state."""
+    answers = [one for one in submissions if is_placed(one.answer)]
+    from_paper = sum(map(_is_imported, answers))
+    record["paper"] = f"{from_paper}/{planes} planes" if from_paper else ""
+    is_complete = from_paper > 0 and len(answers) == planes
+    if is_complete and record["state"] == ParticipationState.JOINED:
+        record["state"] = ON_PAPER_STATE
 
 
 def _status_record(status: ListenerStatus, counts: Mapping[int, int]) -> Record:

@@ -120,14 +120,19 @@ def pages(
     yield from show.check_pages()
     for name, trials in ((TRAINING_PAGES, plan.training), (ANCHOR_PAGES, plan.anchors)):
         if trials:
-            title = words.page(name)
-            yield show.text(f"{name}.0", words.page(f"{name}_told"), title)
+            title, text = words.page(name), words.page(f"{name}_told")
+            if name == TRAINING_PAGES:
+                kind = trial_kind(study, trials[0])
+                text = kind.practice_text(
+                    trials, words, feedback=study.feedback and bool(study.gold)
+                )
+            yield show.text(f"{name}.0", text, title)
             yield from show.practice(name, trials, title)
     for number, session in enumerate(plan.sessions, 1):
-        if number > 1:
+        if number > 1 and study.rest_minutes:
             yield show.rest_page(number)
         title = words.page("session", number=number, count=len(plan.sessions))
-        yield show.text(f"{number}.0", words.page("session_told", trials=len(session)), title)
+        yield show.text(f"{number}.0", show.session_text(session), title)
         yield from show.trials(str(number), session, number, title)
     yield from show.form("after", study.after)
     yield Page(END_PAGE, {"kind": END_PAGE, "title": words.page(END_PAGE)})
@@ -227,6 +232,10 @@ class _PageBuilder:
         shown = title or self.words.page(name)
         return Page(name, {"kind": TEXT_PAGE, "title": shown, "text": text})
 
+    def session_text(self, trials: Sequence[Trial]) -> str:
+        """Return the text before a session; it is empty without trials."""
+        return trial_kind(self.study, trials[0]).session_text(trials, self.words) if trials else ""
+
     def consent(self) -> Page:
         options = [{"value": True, "label": self.words.pages["yes"]}]
         prompt = self.words.pages[AGREE_ANSWER]
@@ -295,6 +304,8 @@ class _PageBuilder:
             if (question := kind.check_question(self.words)) is not None:
                 title, shown = self.words.pages[CHECK_PAGE], [_question_view(question)]
                 view = {"kind": CHECK_PAGE, "title": title, "questions": shown}
+                if definitions := kind.definitions(self.words):
+                    view["definitions"] = definitions
                 yield Page(f"{name}.{CHECK_PAGE}", view, questions=(question,))
 
     def _recording(self, item: str) -> View:

@@ -54,6 +54,10 @@ REPEATED_PICKS = 2  # of practice skims with low TC and SD
 MAX_REPEATS = 0.5  # largest share of repeated trials of a study
 # handling of speech in recordings, and in the skims made of them
 SPEECH_OF_SKIMS = {"keep": "keep", "reverse": "reverse", "mute": "avoid"}
+REFUSED_SPEECH = {  # reasons why imported skims are left as they are
+    "reverse": "if it is reversed in them already, it would become intelligible",
+    "mute": "their blocks cannot be chosen again to avoid it",
+}
 SKIM_FOLDER, PRACTICE_FOLDER, EXAMPLE_FOLDER = "skims", "practice", "skims/examples"
 STUDY_FILES = STUDY_FILE, GOLD_FILE, CLIPS_FILE = "study.yaml", "gold.csv", "clips.csv"
 PRACTICE_FILES = ("practice.json", "truth.json", "labels.csv")  # of a synthetic day
@@ -132,6 +136,8 @@ def study_plane(
 ) -> list[str]:
     """Write a study in which experts place skims of recordings on the TC/SD plane.
 
+    After an error or an interruption, nothing that was written remains.
+
     Parameters
     ----------
     recordings
@@ -173,7 +179,7 @@ def study_plane(
     Raises
     ------
     UsageError
-        If the folder has a study, or the skims of recordings differ. Nothing is written then.
+        If the folder has a study, or the skims of recordings differ.
     InputError
         If a recording or the table cannot be read.
 
@@ -210,7 +216,7 @@ def study_plane(
     if is_import and not (is_default and settings.get("length") is None):
         notes.append(IMPORT_NOTE)
     settings["speech"] = SPEECH_OF_SKIMS[speech]
-    with _remove_on_error(material.folder, is_import=is_import):
+    with _remove_on_error(material.folder):
         material.skim_folder.mkdir(parents=True, exist_ok=True)
         if is_import:
             _import_folders(material, folders, keys)
@@ -248,10 +254,7 @@ def _refuse_paths(paths: Sequence[Path], material: PlaneMaterial) -> bool:
 
 
 def _refuse_speech(speech: str, imported: Path | None, practice: Path | None) -> None:
-    """Refuse to change speech if there are skims to copy.
-
-    Speech in them may be reversed already, and would be intelligible if it was reversed again.
-    """
+    """Refuse to change speech if there are skims to copy."""
     folder = imported or practice
     if speech == "keep" or folder is None:
         return
@@ -262,29 +265,36 @@ def _refuse_speech(speech: str, imported: Path | None, practice: Path | None) ->
         else "use a practice folder of earwitness soundscape"
     )
     message = f"{folder}: speech cannot be changed in skims that are imported"
-    raise UsageError(f"{message} — {remedy}")
+    raise UsageError(f"{message}: {REFUSED_SPEECH[speech]} — {remedy}")
 
 
 @contextmanager
-def _remove_on_error(place: Path, *, is_import: bool) -> Iterator[None]:
-    """Remove the files of the study if it cannot be completed.
-
-    Skims that were made of recordings are kept, and so is the practice day made after them.
-    """
-    is_new, has_practice = not place.exists(), (place / PRACTICE_FOLDER).exists()
+def _remove_on_error(place: Path) -> Iterator[None]:
+    """Remove what was written if the study cannot be completed; earlier files are kept."""
+    parents = [folder for folder in (place, *place.parents) if not folder.exists()]
+    earlier = set(_study_paths(place))
     try:
         yield
     except BaseException:
-        for name in STUDY_FILES:  # none existed before
-            (place / name).unlink(missing_ok=True)
-        if is_import:
-            shutil.rmtree(place / SKIM_FOLDER, ignore_errors=True)
-        if is_import and not has_practice:
-            shutil.rmtree(place / PRACTICE_FOLDER, ignore_errors=True)
-        for folder in (place / SKIM_FOLDER, *([place] if is_new else [])):
+        for path in _study_paths(place):
+            if path in earlier:
+                continue
+            if path.is_dir() and not path.is_symlink():
+                path.rmdir()  # its files were removed before
+            else:
+                path.unlink()
+        for folder in parents:
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
         raise
+
+
+def _study_paths(place: Path) -> list[Path]:
+    """Return the existing files and folders of a study, files before their folders."""
+    folders = [place / SKIM_FOLDER, place / PRACTICE_FOLDER]
+    inside = [path for folder in folders for path in folder.rglob("*")]
+    files = [place / name for name in STUDY_FILES]
+    return [path for path in (*files, *sorted(inside, reverse=True), *folders) if path.exists()]
 
 
 # --- Practice ------------------------------------------------------------------------------------

@@ -13,8 +13,7 @@ from sqlalchemy import Connection
 from earwitness.core import UNHEARD_META_KEY, Answer
 from earwitness.errors import BadAnswer, whole_characters
 from earwitness.store.answers import add_answer, read_event_ids
-from earwitness.store.drafts import delete_draft
-from earwitness.store.listeners import change_state
+from earwitness.store.listeners import change_state, delete_draft, listener_row
 from earwitness.store.records import AnswerOutcome, ParticipationState
 from earwitness.studies.device import QuestionSound, count_complete_plays
 from earwitness.studies.pages import DEVICE_PAGE, View
@@ -232,7 +231,7 @@ def add_checked_answer(
         states = ParticipationState.JOINED, ParticipationState.INELIGIBLE
         change_state(connection, answer.study, token, *states)
     if has_draft and outcome == AnswerOutcome.STORED:
-        delete_draft(connection, answer.study, token)
+        delete_draft(connection, listener_row(connection, answer.study, token).serial)
     return outcome
 
 

@@ -22,6 +22,7 @@ from earwitness.web.security import MAX_UPLOAD_BYTES
 
 
 MAX_CONNECTIONS, MAX_ADDRESS_CONNECTIONS = 2000, 200
+CLIENT_PREFIX_BITS = 64  # of an IPv6 address; a client can use all addresses that share them
 HEADER_SECONDS = 10.0  # from the connection, or the first byte of a request, to its last header
 KEEP_ALIVE_SECONDS = 65  # between requests; nginx reuses connections for 60 s
 STALL_SECONDS = 60.0  # in which a client must receive a part of what waits to be sent
@@ -102,6 +103,7 @@ class ConnectionTable:
     def add(self, connection: LimitedProtocol, address: str) -> bool:
         """Add a connection; return False if there is no room for it."""
         is_limited = not self._is_exempt(address)
+        address = _client_network(address)
         same_address = self._by_address.get(address, {}) if is_limited else {}
         if len(same_address) >= self._address_limit and not _close_waiting(same_address):
             return False
@@ -154,7 +156,25 @@ class ConnectionTable:
             ip = ipaddress.ip_address(address)
         except ValueError:
             return True  # a local socket
+        ip = getattr(ip, "ipv4_mapped", None) or ip  # of a server that listens on IPv6, too
         return ip.is_loopback or any(ip in network for network in self._networks)
+
+
+def _client_network(address: str) -> str:
+    """Return the addresses that one client can have: an IPv6 client has a whole network.
+
+    >>> [_client_network(one) for one in ("192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "unix")]
+    ['192.0.2.1', '2001:db8::/64', '192.0.2.1', 'unix']
+    """
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if ip.version == 4:
+        return address
+    if ip.ipv4_mapped:
+        return str(ip.ipv4_mapped)
+    return str(ipaddress.ip_network((ip, CLIENT_PREFIX_BITS), strict=False))
 
 
 def _parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
@@ -455,3 +475,17 @@ def socket_address(listening: socket.socket) -> str:
     """
     host, port = listening.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def link_address(listening: socket.socket) -> str:
+    """Return the address for links to a socket; HOST stands for this machine's name.
+
+    It has HOST only if the socket listens on all interfaces, which no browser can open by number.
+
+    >>> with open_socket("0.0.0.0", 0) as listening:
+    ...     link_address(listening).startswith("http://HOST:")
+    True
+    """
+    host, port = listening.getsockname()[:2]
+    is_any = ipaddress.ip_address(host.partition("%")[0]).is_unspecified
+    return f"http://HOST:{port}" if is_any else socket_address(listening)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -107,6 +109,24 @@ async def current_state(request: Request, quota: str = "") -> ListenerState:
     return listener_state(site, visit)
 
 
+def recent_state(request: Request) -> ListenerState | None:
+    """Return the last known state of a listener with answers, if it is in memory.
+
+    Other processes may have changed the state since. So it serves to accept what the writing
+    transaction checks again, and sounds; what it does not allow is decided by the current state.
+    """
+    site = served_site(request)
+    visit = _recent_visit(request, site)
+    return None if visit is None else listener_state(site, visit)
+
+
+def _recent_visit(request: Request, site: Site) -> Visit | None:
+    visit = site.store.recent_visit(str(request.path_params["token"]))
+    if visit is None or not visit.pages or not _takes_part(site, visit.listener):
+        return None
+    return visit
+
+
 def use_quota(request: Request, amounts: Mapping[str, int]) -> None:
     """Count what the listener of a link uses; refuse the request if it is too much."""
     quotas: ListenerQuotas = request.app.state.quotas
@@ -168,12 +188,8 @@ async def receive_answer(request: Request) -> Response:
     """Save an answer and send the state of the listener after it."""
     body = await read_json_body(request)
     id, page, values, meta, at = _parse_answer(body)
-    state = await current_state(request, ANSWER_REQUESTS)
+    state, checked_values = await _find_checked_answer(request, page, values, meta)
     site = state.site
-    if site.store.is_local:
-        checked_values = _check_answer(state, page, values, meta)
-    else:
-        checked_values = await run_in_threadpool(_check_answer, state, page, values, meta)
     if state.is_ineligible or _ends_participation(state, page, checked_values):
         return await _end_participation(request, state, page)
     content = state.page_sequence.content(state.page_sequence.places[page])
@@ -202,6 +218,7 @@ async def receive_answer(request: Request) -> Response:
     except BadAnswer as error:
         raise _wrong_answer(error.wrong) from None
     except UsageError as error:
+        await current_state(request)  # the link may not exist any more
         raise Refusal(409, "id_used", str(error)) from None
     if outcome in REJECTED_OUTCOMES:
         raise await run_in_threadpool(lambda: _page_not_open(find_state(request)))
@@ -210,11 +227,34 @@ async def receive_answer(request: Request) -> Response:
         state_now = await run_in_threadpool(lambda: state_json(find_state(request)))
         return JSONResponse({"status": outcome.value, "state": state_now})
     next_state = state.with_answer_to(page)  # the listener has just reached the next page
-    if next_state.needs_database:
-        state_now = await run_in_threadpool(lambda: state_json(next_state, page_is_new=True))
-    else:
-        state_now = state_json(next_state, page_is_new=True)
+    site.store.extend_recent_visit(token, state.visit, next_state.visit.pages)
+    level_is_known = "sounds" in content.page.view
+    new = partial(state_json, next_state, page_is_new=True, level_is_known=level_is_known)
+    needs_database = next_state.needs_database(level_is_known=level_is_known)
+    state_now = await run_in_threadpool(new) if needs_database else new()
     return JSONResponse({"status": outcome.value, "state": state_now})
+
+
+async def _find_checked_answer(
+    request: Request, page: str, values: Mapping[str, Any], meta: Mapping[str, Any]
+) -> tuple[ListenerState, dict[str, Any]]:
+    """Return the state of a listener, and the values of an answer that it allows."""
+    recent = recent_state(request)
+    if recent is not None and _is_open_trial(recent, page):
+        use_quota(request, {ANSWER_REQUESTS: 1})
+        with suppress(Refusal):
+            return recent, _check_answer(recent, page, values, meta)
+        state = await current_state(request)
+    else:
+        state = await current_state(request, ANSWER_REQUESTS)
+    if state.site.store.is_local or _is_open_trial(state, page):  # reads a file, or nothing
+        return state, _check_answer(state, page, values, meta)
+    return state, await run_in_threadpool(_check_answer, state, page, values, meta)
+
+
+def _is_open_trial(state: ListenerState, page: str) -> bool:
+    """Return whether a page is the open one and a trial, which can be checked without a query."""
+    return page == state.page.name and state.page.trial is not None and not state.is_shut_out
 
 
 def _ends_participation(state: ListenerState, page: str, values: Mapping[str, Any]) -> bool:
@@ -397,8 +437,7 @@ async def receive_events(request: Request) -> Response:
     """Save page events."""
     body = await read_json_body(request)
     site, token = served_site(request), str(request.path_params["token"])
-    recent = site.store.recent_visit(token)
-    if recent is None or not recent.pages or not _takes_part(site, recent.listener):
+    if _recent_visit(request, site) is None:
         await _check_started(request)
     page_events = _parse_events(body)
     size = sum(len(str(event.details)) + len(event.id) + len(event.page) for event in page_events)

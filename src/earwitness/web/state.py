@@ -62,13 +62,12 @@ class ListenerState:
         """Whether the listener may not take part."""
         return self.listener.state == ParticipationState.INELIGIBLE
 
-    @property
-    def needs_database(self) -> bool:
-        """Whether the state of a new page contains anything that must be read or written."""
+    def needs_database(self, *, level_is_known: bool) -> bool:
+        """Return whether the state of a new page contains what must be read or written."""
         is_last = self.place == len(self.page_sequence.outline.names) - 1
         is_device = self.page.view["kind"] == DEVICE_PAGE
-        is_about = is_device or self.page.about is not None
-        return is_last or is_about or DEVICE_PAGE in self.visit.pages
+        has_level = DEVICE_PAGE in self.visit.pages and not level_is_known
+        return is_last or is_device or self.page.about is not None or has_level
 
     def page_name_before(self, page: str) -> str:
         """Return the name of the previous page; empty for the first page."""
@@ -139,8 +138,14 @@ def register_arrival(site: Site, visit: Visit, id: str) -> ListenerState:
     return state if visit_now is None else listener_state(site, visit_now)
 
 
-def state_json(state: ListenerState, *, page_is_new: bool = False) -> dict[str, Any]:
-    """Return the state as JSON; on a new page, no sound has been played yet."""
+def state_json(
+    state: ListenerState, *, page_is_new: bool = False, level_is_known: bool = False
+) -> dict[str, Any]:
+    """Return the state as JSON.
+
+    On a new page, no sound has been played yet. A browser that has just shown a page with sounds
+    knows the volume level.
+    """
     listener, page_sequence = state.listener, state.page_sequence
     is_last = state.place == len(page_sequence.outline.names) - 1 and not state.is_shut_out
     code = _completion_code(state) if is_last else None
@@ -159,7 +164,7 @@ def state_json(state: ListenerState, *, page_is_new: bool = False) -> dict[str, 
         "minutes": 0.0 if shut else round(page_sequence.minutes[state.place], 1),
         "rest": pause,
         "ahead": [] if state.is_shut_out or state.is_visitor else _next_sound_addresses(state),
-        "level": _device_level(state),
+        "level": None if level_is_known else _device_level(state),
         "rate": state.site.served_sounds.rate,
         "answered": len(state.visit.pages),
         "done": code is not None,
@@ -198,10 +203,11 @@ def device_trials(state: ListenerState, attempt: int) -> dict[str, list[int]]:
 
 def _ineligible_view(state: ListenerState) -> View:
     """Return the last page of a listener who may not take part: by the form, or by the device."""
+    view = ineligible_view(state.site.design.study)
     if DEVICE_PAGE not in state.visit.pages:
-        return ineligible_view(state.site.design.study)
+        return view
     title, text = (state.site.words.page(name) for name in ("device_failed", "device_failed_told"))
-    return {"title": title, "text": text, "code": None}
+    return {**view, "title": title, "text": text}
 
 
 def _played_sounds(state: ListenerState) -> dict[str, Any]:

@@ -92,6 +92,7 @@ async def receive_workbook(request: Request) -> Response:
         raise _faults_refusal(state, error) from None
     except EarwitnessError as error:
         raise Refusal(422, "wrong", "this workbook cannot be saved", details=[str(error)]) from None
+    await run_in_threadpool(state.site.store.visit, state.listener.token)  # also for open trials
     return JSONResponse(_receipt_json(state, matched_answers) | {"changed": len(changes)})
 
 

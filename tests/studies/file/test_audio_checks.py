@@ -146,7 +146,7 @@ def test_what_cannot_be_heard_is_refused_and_all_of_it_is_listed(
     assert study_check(study, audio=False).audio is None
     done = run("study", "check", study)
     assert done.returncode == 2
-    assert "2 problems; nothing was planned" in done.stderr
+    assert "2 problems; nothing was done" in done.stderr
 
 
 def with_flac(study: Path, content: bytes) -> None:

@@ -194,7 +194,7 @@ def test_few_unknown_files_are_compared_with_all_files(
     assert searched == [f"D{n}/clip.wav" for n in range(20)]
     assert str(error.value).splitlines()[-2:] == [
         "  … and 790 more like this",
-        "800 problems; nothing was planned",
+        "800 problems; nothing was done",
     ]
 
 

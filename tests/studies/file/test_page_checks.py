@@ -13,6 +13,7 @@ from earwitness.studies.design.report import study_check, study_design, study_re
 from earwitness.studies.file.page_checks import PageChecks, check_pages, has_browser_page
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.trials.single import ACR
+from helpers.command_line import run
 from helpers.study_files import sound
 from helpers.study_listener import study
 
@@ -133,3 +134,20 @@ def test_study_check_shows_what_serve_refuses(folder: Path) -> None:
     shown = study_render(study_check(path), width=300)
     assert "problems: earwitness serve refuses this study" in shown
     assert "C0/a.wav: missing audio file" in shown
+
+
+def test_study_check_fails_if_serve_refuses_files(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = table_study(folder)
+    assert run("study", "check", path).returncode == 0
+    soundfile.write(folder / "C1" / "b.wav", np.ones(100) / 2, 8000, subtype="DOUBLE")
+    done = run("study", "check", path, width=300)
+    assert done.returncode == 2
+    assert "browsers cannot play this sample format" in done.stdout
+    page = run("study", "check", path, "-o", tmp_path / "plan.html")
+    assert page.returncode == 2
+    assert f"problem: {folder / 'C1' / 'b.wav'}: browsers cannot play this" in page.stderr
+    assert run("study", "check", path, "--no-audio").returncode == 0
+    monkeypatch.setattr(ACR, "renderer", "")  # for terminals only: never served
+    assert run("study", "check", path).returncode == 0

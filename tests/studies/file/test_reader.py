@@ -154,7 +154,7 @@ def test_all_problems_are_told_at_once_with_their_lines(study: Path) -> None:
     assert 'study.yaml:8: pannels: unknown field — did you mean "panels"?' in found
     assert "title: missing" in found
     assert 'clips.csv:2: seconds: must be a positive number, got "long"' in found
-    assert found.endswith("5 problems; nothing was planned")
+    assert found.endswith("5 problems; nothing was done")
     good = FILE.replace("listeners: 4", "listeners: x").replace("[place]", "[nosuch]")
     study.write_text(good.replace("title:", "titel:") + "anchors: nosuch\n")
     (study.parent / "clips.csv").write_text("name,seconds,snr\na,3,1\nb,3,1\na,3,1\n")
@@ -454,7 +454,7 @@ def test_every_file_that_is_missing_in_a_condition_is_named(folders: Path) -> No
     assert "ref/b.wav: missing, although C0 has this clip" in found
     assert "C0/d.wav: missing, although C1 has this clip" in found
     assert "ref/d.wav: missing" in found
-    assert found.endswith("4 problems; nothing was planned")
+    assert found.endswith("4 problems; nothing was done")
 
 
 def test_a_system_of_which_nothing_is_there_is_named_once(folders: Path) -> None:
@@ -465,7 +465,7 @@ def test_a_system_of_which_nothing_is_there_is_named_once(folders: Path) -> None
         'Enh2: no audio file of system "Enh2" was found, for example a.wav — did you mean "enh2"?'
         in found
     )
-    assert found.endswith("1 problem; nothing was planned")
+    assert found.endswith("1 problem; nothing was done")
     folders.write_text(FOLDERS.replace("kind: dcr", "kind: mushra"))
     assert 'anchor35: no audio file of system "anchor35" was found' in problems(folders)
     assert "create anchors with earwitness study anchors" in problems(folders)

@@ -12,7 +12,9 @@ import pytest
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.output_formats import render
 from earwitness.report.parts import Lines, Matrix, Panels, Table
+from earwitness.studies.analyse import study_analyse
 from earwitness.studies.report.export import UNKNOWN_PROCEDURE, methods_paragraph, tables_csv
+from earwitness.studies.report.wording import share_words
 from earwitness.studies.results import Effect, Results, ScaleResults, ScreeningVerdict, SystemMeans
 from earwitness.studies.study import Analysis, Rule
 from helpers.sample_results import NAN, mos, mushra, preference, with_controls
@@ -111,7 +113,20 @@ def test_one_alone_and_equal_ones_do_not_lead() -> None:
     )
 
 
+def test_the_share_of_kept_words_has_no_better_end() -> None:
+    votes = [
+        {"item": f"i{n}", "system": "original", "listener": who, "scale": "KEPT", "value": vote}
+        for n in range(6)
+        for who, vote in (("a", 0.3 + n / 50), ("b", 0.3 + n / 50), ("c", 0.5 - n / 50))
+    ]
+    found = study_analyse(votes, draws=50)
+    assert short(found) == ("original has KEPT 0.383 [0.240, 0.527] (3 listeners)",)
+    assert "KEPT ↑" not in render(found, "text")
+
+
 def test_only_scales_of_quality_have_good_and_poor() -> None:
+    words = share_words(Value("READING", "high", 1, 5, ""))
+    assert (words["good"], words["poor"]) == ("Good or better", "Poor or worse")
     made = render(mos(), "html")
     assert made.count(">Good or better<") == made.count(">Poor or worse<") == 1
     assert made.count(">4 or more<") == made.count(">2 or less<") == 2
@@ -297,8 +312,8 @@ def test_derived_scales_add_no_votes() -> None:
     grade = scale({"A": -1, "B": 0}, value=Value("SDG", "high", -4, 4, ""))
     told = methods_paragraph(results(impairment, grade))
     assert "48 votes on the scale IMPAIRMENT (1 to 5) were analysed, for 2 systems" in told
-    assert "SDG (-4 to 4) was derived from these votes." in told
-    assert "48 votes on the scale SDG (-4 to 4)" in methods_paragraph(results(grade))
+    assert "SDG (−4 to 4) was derived from these votes." in told
+    assert "48 votes on the scale SDG (−4 to 4)" in methods_paragraph(results(grade))
 
 
 def ccr() -> Results:

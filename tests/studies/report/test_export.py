@@ -8,7 +8,9 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
+from itertools import product
 from math import isnan
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +30,14 @@ from earwitness.studies.report.export import UNKNOWN_PROCEDURE, methods_paragrap
 from earwitness.studies.report.means import MEAN_COLUMNS
 from earwitness.studies.report.wording import ESTIMANDS, ESTIMATE_COLUMNS
 from earwitness.studies.results import Procedure, Results
-from earwitness.studies.study import ANALYSIS_INTERVALS, Analysis, Rule, StudyBlock
+from earwitness.studies.study import (
+    ANALYSIS_INTERVALS,
+    Analysis,
+    HearingTest,
+    QualityControl,
+    Rule,
+    StudyBlock,
+)
 from earwitness.studies.trials import KINDS
 from helpers.sample_results import FIXTURES, SYSTEMS, mos, mushra, nothing, preference
 from helpers.study_files import udase
@@ -207,6 +216,19 @@ def test_tables_are_rectangular_and_none_is_empty(results: Results) -> None:
 def test_only_tables_with_rows_are_made() -> None:
     assert [*tables_csv(preference())] == ["means.csv", "choices.csv"]
     assert tables_csv(replace(preference(), scales=())) == {}
+
+
+def test_names_of_listeners_are_no_formulas_in_tables(tmp_path: Path) -> None:
+    table = tmp_path / "ratings.csv"
+    names = ("=1+1", "@b", "c")
+    votes = [
+        f"{item},{system},{name},MOS,{(n + len(item + system)) % 5 + 1}"
+        for n, (item, system, name) in enumerate(product(("i", "ii", "iii"), "AB", names))
+    ]
+    table.write_text("\n".join(["item,system,listener,scale,value", *votes, ""]))
+    found = tables_csv(study_analyse(table, screening=["p808"], draws=20))
+    for name in ("listeners.csv", "screening.csv", "subjects.csv"):
+        assert {row["listener"] for row in lines(found[name])} == {"'=1+1", "'@b", "c"}
 
 
 def test_stimuli_have_a_row_each_with_all_votes(whole: Results) -> None:
@@ -519,6 +541,23 @@ def test_the_methods_name_protocol_design_order_and_playback() -> None:
     simulated = methods_paragraph(replace(nothing(), procedure=procedure, simulated=True))
     assert procedure.order in simulated
     assert procedure.playback not in simulated
+
+
+def test_one_trial_that_is_not_analysed_is_singular() -> None:
+    design = study_procedure(udase(training=1, quality=QualityControl(gold=1))).design
+    assert "listeners practised with 1 trial, which was not analysed." in design
+    assert "1 gold clip with known answers, which was not analysed." in design
+
+
+def test_the_methods_name_who_could_not_take_part() -> None:
+    checks = {"device": ("sides", "huggins"), "device_required": ("sides", "huggins")}
+    study = udase(hearing=HearingTest("{digit}.wav", 24, -2), device_tries=2, **checks)
+    playback = study_procedure(study).playback
+    assert (
+        "People who had not passed the check of channels and the Huggins pitch test after 2 tries "
+        "could not take part."
+    ) in playback
+    assert "People with a speech reception threshold above −2 dB could not take part." in playback
 
 
 def test_methods_of_ratings_without_a_study_leave_the_procedure_to_the_authors() -> None:

@@ -24,6 +24,8 @@ from pypdf.generic import (
 
 import earwitness
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
+from earwitness.studies.design.report import study_procedure
+from earwitness.studies.file.reader import read_study
 from earwitness.studies.sheets.layout import PAGE_HEIGHT, place_of
 from earwitness.studies.sheets.to_answers import (
     PaperAnswers,
@@ -209,6 +211,23 @@ def test_entry_is_repeatable_and_corrections_replace(study: Path, sheets: Path) 
     assert table[2]["tc"] == "0.5"
 
 
+def test_planes_from_paper_are_shown_in_status_and_methods(study: Path, sheets: Path) -> None:
+    db, path = study.parent / "study.db", filled(sheets.parent / "values.csv")
+    rows, lines = rows_of(path), path.read_text().splitlines(keepends=True)
+    shown = []
+    for count in (len(rows) // 4, len(rows)):  # one recording, then both
+        path.write_text("".join(lines[: count + 1]))
+        earwitness.study_enter(study, [path], db=db)
+        shown += [(one["state"], one["paper"]) for one in earwitness.study_status(study, db)]
+    assert shown == [("joined", "1/2 planes"), ("on paper", "2/2 planes")]
+    procedure = earwitness.study_analyse(study=study, db=db).procedure
+    assert procedure is not None
+    assert procedure.playback == "All listeners answered on paper."
+    mixed = study_procedure(read_study(study), imported=2, listeners=4).playback
+    assert mixed.startswith("2 of 4 listeners answered on paper. In the browser, answers were")
+    assert "; the other listeners switched freely" in mixed
+
+
 def test_all_problems_of_a_table_are_reported_at_once(study: Path, sheets: Path) -> None:
     path = filled(sheets.parent / "values.csv")
     rows = rows_of(path)
@@ -230,6 +249,21 @@ def test_all_problems_of_a_table_are_reported_at_once(study: Path, sheets: Path)
         "listener 1, A: no TC of skim 3, SD of skim 3",
     ):
         assert message.replace(" A:", f" {rows[0]['recording']}:") in told
+
+
+def test_missing_values_are_reported_at_their_rows(study: Path, sheets: Path) -> None:
+    path = filled(sheets.parent / "values.csv")
+    head, *lines = path.read_text().splitlines()
+    lines[1] = lines[1].replace("0.4", "")
+    lines[2] = lines[2].replace("1,0.1", ",")
+    path.write_text("\n".join([head, *lines]))
+    with pytest.raises(InputError) as caught:
+        enter(study, path)
+    item = rows_of(path)[0]["recording"]
+    assert [str(one).partition(" — ")[0] for one in caught.value.problems] == [
+        f"{path}:3: listener 1, {item}: no SD of skim 2",
+        f"{path}:4: listener 1, {item}: no TC of skim 3, SD of skim 3",
+    ]
 
 
 def test_a_table_of_another_study_is_refused(study: Path, sheets: Path) -> None:

@@ -142,10 +142,16 @@ def test_scales_are_worded_as_the_recommendations_do() -> None:
     assert words.labels("SIG")[4] == "Very distorted"
     assert words.labels("BAK")[2] == "Noticeable but not intrusive"
     assert words.labels("OVRL") == ["Excellent", "Good", "Fair", "Poor", "Bad"]
-    assert words.labels("DEGRADATION")[1] == "Audible but not annoying"
-    assert words.labels("COMPARISON")[3] == "About the same"
+    annoying = ["Slightly annoying", "Annoying", "Very annoying"]
+    audible = ["Inaudible", "Audible but not annoying"]
+    assert words.labels("DEGRADATION") == [*audible, *annoying]
+    assert words.labels("COMPARISON") == [
+        *("Much better", "Better", "Slightly better", "About the same"),
+        *("Slightly worse", "Worse", "Much worse"),
+    ]
     assert words.labels("BASIC") == ["Excellent", "Good", "Fair", "Poor", "Bad"]
-    assert words.labels("IMPAIRMENT")[4] == "Very annoying"
+    perceptible = ["Imperceptible", "Perceptible, but not annoying"]
+    assert words.labels("IMPAIRMENT") == [*perceptible, *annoying]
     assert KINDS["p835"]().scales[2].values == [5, 4, 3, 2, 1]
     assert KINDS["ccr"]().scales[0].values == [3, 2, 1, 0, -1, -2, -3]
     assert KINDS["mushra"]().scales[0].values == list(range(100, -1, -1))
@@ -210,6 +216,16 @@ def test_mushra_may_be_without_references(open_reference: bool, hidden_reference
     assert kind.extra("ref") == (("ref",) if open_reference or hidden_reference else ())
     assert kind.load(3).sounds == len(view["sounds"])
     assert ("hidden reference" in kind.describe_protocol()) == hidden_reference
+
+
+@pytest.mark.parametrize("kind", ["ab", "abx", "preference", "mushra", "bs1116"])
+def test_a_switch_may_start_from_the_beginning(kind: str) -> None:
+    shown = []
+    for options in ({}, {"restart": True}):
+        made = KINDS[kind](**options)
+        trial = trials(made)[0]
+        shown.append(made.view(trial, wording("en"), address, REFERENCE)["restart"])
+    assert shown == [False, True]
 
 
 def test_mushra_without_controls_needs_two_systems() -> None:

@@ -55,6 +55,18 @@ def test_practice_asks_each_axis_before_the_plane_with_skims_of_its_own() -> Non
     assert [ask.name for ask in PlaneKind().asks(trials[1])] == ["SD_1", "SD_2", "SD_3"]
 
 
+def test_practice_and_sessions_start_with_what_comes() -> None:
+    whole, words = Trial("day", tuple("abcdefgh"), ("TC", "SD")), wording()
+    trials = PlaneKind().practice_trials([whole])
+    text = PlaneKind().practice_text(trials, words, feedback=True)
+    assert "by TC only, by SD only, then by both" in text
+    assert "expected" in text
+    short = PlaneKind().practice_text(trials[:1], words, feedback=False)
+    assert short == words.page("training_told")
+    told = "Recordings in this session: 1. Skims per recording: 8. Start when you are ready."
+    assert PlaneKind().session_text([whole], words) == told
+
+
 def test_examples_have_their_places_reasons_and_sounds() -> None:
     heard = []
     kind = PlaneKind(examples=(EXAMPLE,), recording="X")

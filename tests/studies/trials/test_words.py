@@ -129,3 +129,23 @@ def test_summaries_are_rated_by_letter_and_belong_to_systems() -> None:
     assert [one["prompt"][:8] for one in view["questions"]] == ["Résumé A", "Résumé B"]
     ratings = kind.read(trial, {"A.READING": 1, "B.READING": 5}, 1, 1)
     assert {one.key.system: one.value for one in ratings} == {"B2": 1, "A1": 5}
+
+
+def test_each_summary_is_in_each_position_equally_often() -> None:
+    systems = tuple("abcde")
+    for seed in range(3):
+        ways = ReadingKind().ways(systems, np.random.default_rng(seed))
+        orders = [order for order, target in ways if target == 0]
+        assert [sorted(column) for column in zip(*orders, strict=True)] == [[*systems]] * 5
+        assert orders[0] != systems
+
+
+def test_the_recording_of_summaries_is_the_same_in_any_order() -> None:
+    heard = []
+    for systems in (("A1", "B2"), ("B2", "A1")):
+        kind = ReadingKind(audio=True).with_transcript(CHERRY)
+        trial = Trial("item", systems, ("READING",))
+        view = kind.view(trial, wording("en"), lambda *place: "/".join(map(str, place)))
+        heard.append(view["sounds"])
+        assert {question["sound"] for question in view["questions"]} == {0}
+    assert heard == [[{"address": "item/A1/0", "label": ""}]] * 2

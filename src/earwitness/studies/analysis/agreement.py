@@ -9,6 +9,7 @@ import numpy as np
 from earwitness.core import Estimate, Key
 from earwitness.stats.agreement import (
     MEASURES,
+    Level,
     estimate_icc,
     estimate_pooled_icc,
     krippendorff_alpha,
@@ -22,6 +23,7 @@ from earwitness.studies.analysis.settings import AnalysisSettings
 from earwitness.studies.results import ListenerAgreement, ListenerFigures, Subjects, Who
 
 ALL_LISTENERS = "all"
+MAX_NOMINAL_VALUES = 11  # on scales with more, equal votes are rare, whatever the agreement
 
 
 def measure_agreement(
@@ -32,21 +34,29 @@ def measure_agreement(
     if not panels:
         return ()
     level, tables = settings.plan.level, [table for _, table in panels]
-    table = coded.votes.table()
-    overall = _panel_agreement(ALL_LISTENERS, table, estimate_pooled_icc(tables, level), settings)
-    if len(panels) == 1:
-        return (overall,)
-    return (
-        overall,
-        *(
-            _panel_agreement(f"panel {number}", table, estimate_icc(table, level), settings)
-            for number, (_, table) in enumerate(panels, 1)
-        ),
-    )
+    named = [(ALL_LISTENERS, coded.votes.table(), estimate_pooled_icc(tables, level))]
+    if len(panels) > 1:
+        named += [
+            (f"panel {number}", table, estimate_icc(table, level))
+            for number, table in enumerate(tables, 1)
+        ]
+    measures = _alpha_measures(coded, settings)
+    return tuple(_panel_agreement(*one, measures, settings) for one in named)
+
+
+def _alpha_measures(coded: CodedRatings, settings: AnalysisSettings) -> list[Level]:
+    """Return the levels of measurement of alpha that suit a scale."""
+    scale, _ = settings.named_scales.of(coded.scale, coded.ratings)
+    count = max(len(scale.values), len(np.unique(coded.votes.values)))
+    return [level for level in MEASURES if level != "nominal" or count <= MAX_NOMINAL_VALUES]
 
 
 def _panel_agreement(
-    panel: str, table: Floats, coefficients: dict[str, Estimate], settings: AnalysisSettings
+    panel: str,
+    table: Floats,
+    coefficients: dict[str, Estimate],
+    measures: Sequence[Level],
+    settings: AnalysisSettings,
 ) -> ListenerAgreement:
     there = ~np.isnan(table)
     draws, seed, level = settings.draws, settings.seed, settings.plan.level
@@ -54,7 +64,7 @@ def _panel_agreement(
         f"alpha ({measure})": krippendorff_alpha(
             table, measure, draws=draws, seed=seed, level=level
         )
-        for measure in MEASURES
+        for measure in measures
     }
     return ListenerAgreement(
         panel, int(there.any(axis=0).sum()), int(there.any(axis=1).sum()), coefficients | alphas

@@ -29,6 +29,7 @@ from earwitness.studies.study import (
     Scale,
 )
 from earwitness.studies.trials import KINDS
+from earwitness.studies.trials.words import KEPT_SCALE
 
 # --- Analysis settings ---------------------------------------------------------------------------
 
@@ -245,6 +246,8 @@ SCALE_DOCS = {
     "BETTER": "choice (1: this system, 0: neither, −1: the other system)",
     "SAME": "share of correct answers",
     "PREFERENCE": "preference (1: this system, 0: neither, −1: the other system)",
+    "KEPT": "share of words kept",
+    "READING": "quality of a summary",
 }
 # with the ends that ratings have
 DERIVED_SCALES = {"SDG": Scale("SDG", 4, -4, 0.1), "SAME": Scale("SAME", 1, 0)}
@@ -310,11 +313,12 @@ def _slips_text(votes: Sequence[float]) -> str:
 
 
 def describe_scale(scale: Scale, rubric: Rubric | None = None) -> Value:
-    """Return a scale as a value of reports."""
+    """Return a scale as a value of reports; to keep more words is neither better nor worse."""
     doc = SCALE_DOCS.get(scale.name, "rating")
     if rubric is not None:
         doc = rubric_docs(rubric).get(scale.name, doc)
-    return Value(scale.name, scale.good, scale.low, scale.high, doc, "scale points")
+    best = "none" if scale.name == KEPT_SCALE.name else scale.good
+    return Value(scale.name, best, scale.low, scale.high, doc, "scale points")
 
 
 def rubric_docs(rubric: Rubric) -> dict[str, str]:

@@ -18,6 +18,7 @@ from earwitness.core import Progress, no_progress
 from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError
 from earwitness.io.atomic import AtomicFolder
 from earwitness.report.html.page import render_html
+from earwitness.report.numbers import short_number
 from earwitness.report.parts import CategoryShares, Lines, Report, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.report.text import render_text
@@ -107,8 +108,11 @@ def _device_text(study: Study) -> str:
     steps = ", ".join(study.device)
     if not study.device_required:
         return steps
-    tries = f"{study.device_tries} {'tries' if study.device_tries > 1 else 'try'}"
-    return f"{steps}; required: {', '.join(study.device_required)} ({tries})"
+    return f"{steps}; required: {', '.join(study.device_required)} ({_tries_text(study)})"
+
+
+def _tries_text(study: Study) -> str:
+    return f"{study.device_tries} {'tries' if study.device_tries > 1 else 'try'}"
 
 
 def _practice_text(study: Study) -> str:
@@ -125,7 +129,7 @@ def _hearing_text(study: Study) -> str:
     if study.hearing is None:
         return ""
     limit = study.hearing.max_srt
-    gate = "" if limit is None else f"; people above {limit:g} dB may not take part"
+    gate = "" if limit is None else f"; people above {short_number(limit)} dB may not take part"
     return f"{_count_text(study.hearing.triplets, 'triplet')} of digits in noise{gate}"
 
 
@@ -243,17 +247,25 @@ DEVICE_STEP_WORDING = {
     "huggins": "took a headphone test (Huggins pitch)",
     "antiphase": "took a headphone test (antiphase tones)",
 }
+REQUIRED_CHECK_WORDING = {
+    "sides": "the check of channels",
+    "huggins": "the Huggins pitch test",
+    "antiphase": "the antiphase test",
+}
 
 
-def study_procedure(study: Study) -> Procedure:
-    """Return how a study is run: protocol, design, order and playback."""
+def study_procedure(study: Study, *, imported: int = 0, listeners: int = 0) -> Procedure:
+    """Return how a study is run: protocol, design, order and playback.
+
+    ``imported`` is the number of listeners who answered on paper or in workbooks, of so many.
+    """
     blocks = [(block, block_kind(block)) for block in study.blocks]
     protocols = dict.fromkeys(kind.describe_protocol() for _, kind in blocks)
     return Procedure(
         f"The protocol was {', followed by '.join(protocols)}.",
         " ".join(_design_sentences(study)),
         " ".join(_order_sentences(study)),
-        " ".join(_playback_sentences(study)),
+        " ".join(_playback_sentences(study, imported, listeners)),
     )
 
 
@@ -272,7 +284,8 @@ def _design_sentences(study: Study) -> Iterator[str]:
     first = [f"practised with {_count_text(study.training, 'trial')}"] * bool(study.training)
     first += [f"rated {_count_text(len(study.anchors), 'anchor')}"] * bool(study.anchors)
     if first:
-        yield f"At first, listeners {join_names(first)}, which were not analysed."
+        verb = "was" if study.training + len(study.anchors) == 1 else "were"
+        yield f"At first, listeners {join_names(first)}, which {verb} not analysed."
     if study.training and study.feedback:
         yield "After practice trials, they saw the expected answers."
     if study.before:
@@ -289,8 +302,8 @@ def _quality_sentences(study: Study) -> Iterator[str]:
     clips += [_count_text(quality.traps, "trapping clip")] * bool(quality.traps)
     if clips:
         yield (
-            f"Each session contained {join_names(clips)} with known answers, which were not "
-            "analysed."
+            f"Each session contained {join_names(clips)} with known answers, which "
+            f"{'was' if quality.gold + quality.traps == 1 else 'were'} not analysed."
         )
     if quality.repeats:
         yield (
@@ -357,19 +370,32 @@ def _order_sentence(study: Study, block: StudyBlock) -> str:
     return f"{'; '.join(clauses)}."
 
 
-def _playback_sentences(study: Study) -> Iterator[str]:
+def _playback_sentences(study: Study, imported: int, listeners: int) -> Iterator[str]:
+    kinds = [block_kind(block) for block in study.blocks]
+    if imported:
+        who = "All" if imported == listeners else f"{imported} of {listeners}"
+        yield f"{who} listeners answered {'in workbooks' if kinds[0].captioned else 'on paper'}."
+    if imported and imported == listeners:
+        return
+    others = "the other listeners" if imported else "listeners"
     if study.device:
         steps = join_names([DEVICE_STEP_WORDING[step] for step in study.device])
-        yield f"Before the first trial, listeners {steps}."
+        yield f"Before the first trial, {others} {steps}."
+    if study.device_required:
+        tests = join_names([REQUIRED_CHECK_WORDING[step] for step in study.device_required])
+        yield f"People who had not passed {tests} after {_tries_text(study)} could not take part."
     if study.hearing is not None:
         yield (
-            f"Before the first trial, listeners took a digit-triplet test in noise "
+            f"Before the first trial, {others} took a digit-triplet test in noise "
             f"({study.hearing.triplets} triplets, adaptive)."
         )
-    yield from dict.fromkeys(_playback_sentence(block_kind(block)) for block in study.blocks)
+        if study.hearing.max_srt is not None:
+            limit = short_number(study.hearing.max_srt)
+            yield f"People with a speech reception threshold above {limit} dB could not take part."
+    yield from dict.fromkeys(_playback_sentence(kind, others) for kind in kinds)
 
 
-def _playback_sentence(kind: TrialKind) -> str:
+def _playback_sentence(kind: TrialKind, listeners: str) -> str:
     often = {0: "as often as they liked", 1: "once"}.get(kind.plays, f"up to {kind.plays} times")
     if isinstance(kind, TextKind) and not kind.audio:
         return "Transcripts were read; no audio was played."
@@ -381,7 +407,7 @@ def _playback_sentence(kind: TrialKind) -> str:
     else:
         accepted = "the sounds had been played to the end for each question"
         played = f"played each sound {often}"
-    return f"In the browser, answers were accepted after {accepted}; listeners {played}."
+    return f"In the browser, answers were accepted after {accepted}; {listeners} {played}."
 
 
 # --- Check, design and write a study -------------------------------------------------------------

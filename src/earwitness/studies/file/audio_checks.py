@@ -222,7 +222,7 @@ def check_audio(
         if sound.audio.fault
     ]
     if problems:
-        raise InputError(problems, done="planned")
+        raise InputError(problems, done="done")
     unlevelled = _unlevelled_systems(study)
     return StudyAudio(sounds, tuple(_find_notes(study, sounds, unlevelled)), unlevelled)
 

@@ -258,7 +258,7 @@ def _is_new_fault(fault: Fault, wrong: set[str]) -> bool:
 def _refuse(file: YamlDocument, faults: Sequence[Any], others: Sequence[Problem] = ()) -> None:
     problems = [*others, *(file.problem(fault) for fault in faults)]
     if problems:
-        raise InputError(problems, done="planned")
+        raise InputError(problems, done="done")
 
 
 def _table_problems(folder: Path, value: Any) -> list[Problem]:
@@ -482,7 +482,7 @@ def _add_playlists(study: Study, folder: Path) -> Study:
     """Return a study with plans from playlists, which also set listeners, panels and blocks."""
     rows = read_playlists(folder, PlaylistVocabulary.of(study))
     if rows.problems:
-        raise InputError(rows.problems, done="planned")
+        raise InputError(rows.problems, done="done")
     blocks = []
     for number, block in enumerate(study.blocks):
         block_sessions = [[s for s in plan.sessions if s[0].block == number] for plan in rows.plans]

@@ -490,7 +490,7 @@ class StudyKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     training: Annotated[
         int,
         whole_range(0),
-        Meta(description="number of practice trials, with clips not heard later"),
+        Meta(description="number of practice trials of the first block, of clips not heard later"),
     ] = 0
     training_items: Annotated[
         NameList,

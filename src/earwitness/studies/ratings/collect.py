@@ -574,13 +574,17 @@ def stored_rating_set(
     if plan is None or files:
         raise UsageError("--db: name the study file and no other file")
     stored = stored_answers(plan, db)
-    inputs = (Input(stored.name, stored.sha256, len(stored.lines)),)
+    name = f"answers exported from {stored.name}"  # size and digest are those of the answers
+    inputs = (Input(name, stored.sha256, len(stored.lines)),)
     gathered = RatingCollection()
     gathered.add_answers(settings.rubric, stored.ratings(), inputs[0], settings.blank)
     material = rating_set(plan, gathered.ratings, inputs, stored.notes)
     groups = {**material.groups, **form_groups(plan, stored.answers)}
+    listeners = {rating.listener for rating in material.ratings}
+    imported = len(listeners & stored.imported())
     return replace(
         material,
+        procedure=study_procedure(plan, imported=imported, listeners=len(listeners)),
         plays=stored.plays(),
         quality=stored.quality(),
         devices=device_results(plan, stored.answers),

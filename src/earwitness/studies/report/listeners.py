@@ -206,8 +206,9 @@ def _low_correlations(results: Results) -> Iterator[str]:
 
 
 def _raters(scale: ScaleResults) -> tuple[ListenerFigures, ...]:
-    """Return the listeners of a scale to judge; none for choices and for penalties."""
-    return () if scale.choices or scale.value.high == 0 else scale.listeners
+    """Return the listeners of a scale to judge; none for choices, penalties and words kept."""
+    is_judged = not scale.choices and scale.value.high != 0 and scale.value.best != "none"
+    return scale.listeners if is_judged else ()
 
 
 # --- CSV table of listeners ----------------------------------------------------------------------

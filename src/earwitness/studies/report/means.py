@@ -9,7 +9,7 @@ from math import isfinite, isnan
 import numpy as np
 
 from earwitness.core import Estimate, Value
-from earwitness.report.numbers import cell, number, percent, value_title
+from earwitness.report.numbers import cell, number, percent, short_number, value_title
 from earwitness.report.parts import Intervals, Lines, Part, Section, Table, ValueSpread, VoteCounts
 from earwitness.report.sentences import MEAN_TOLERANCE, join_names
 from earwitness.studies.report.choices import choice_rows
@@ -88,7 +88,7 @@ def _interval_note(results: Results) -> str:
 def _beyond_scale_note(results: Results, scales: list[ScaleResults]) -> str:
     """Return which intervals extend beyond the scale, and why they are not truncated."""
     beyond = [
-        f"{scale.value.name} ({scale.value.low:g} to {scale.value.high:g})"
+        _scale_with_ends(scale)
         for scale in scales
         if any(
             r.mean.low < scale.value.low or r.mean.high > scale.value.high
@@ -354,7 +354,8 @@ def _is_derived(scale: ScaleResults) -> bool:
 
 
 def _scale_with_ends(scale: ScaleResults) -> str:
-    return f"{scale.value.name} ({scale.value.low:g} to {scale.value.high:g})"
+    value = scale.value
+    return f"{value.name} ({short_number(value.low)} to {short_number(value.high)})"
 
 
 def _items_clause(scales: Sequence[ScaleResults]) -> str:

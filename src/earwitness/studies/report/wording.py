@@ -89,7 +89,8 @@ EFFECT_SIZE_WORDING = {
 }
 MIN_GOOD_VOTE = 4  # of five points: Good or better
 MAX_POOR_VOTE = 2  # of five points: Poor or worse
-GOOD_POOR_SCALES = ("OVRL", "QUALITY", "MOS")  # scales on which 4 is called Good and 2 Poor
+# scales on which 4 is called Good and 2 Poor
+GOOD_POOR_SCALES = ("OVRL", "QUALITY", "MOS", "READING")
 
 
 def effect_size_name(results: Results, method: str) -> str:

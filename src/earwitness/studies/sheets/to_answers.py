@@ -24,7 +24,7 @@ from earwitness.studies.sheets.layout import (
 from earwitness.studies.sheets.read import SheetRow, read_sheet_rows
 from earwitness.studies.study import Design, Study
 from earwitness.studies.trials import trial_kind
-from earwitness.studies.trials.plane import PLANE_COMMENT, PLANE_SCALES
+from earwitness.studies.trials.plane import PLANE_COMMENT, PLANE_SCALES, is_placed
 from earwitness.studies.workbooks.read import IMPORT_DONE_WORD
 from earwitness.studies.workbooks.to_answers import conflict_text, enter_answers
 from earwitness.version import __version__
@@ -138,6 +138,7 @@ class _Matching:
     notes: list[str]
     sheets: dict[tuple[int, str], PlaneSheet] = field(default_factory=dict)
     refused: set[tuple[str, str]] = field(default_factory=set)
+    skim_rows: dict[tuple[PlaneSheet, str], SheetRow] = field(default_factory=dict)
 
     def match(self, rows: Sequence[SheetRow]) -> PaperAnswers:
         """Return the answers of all rows."""
@@ -147,10 +148,12 @@ class _Matching:
         first: dict[PlaneSheet, SheetRow] = {}
         files: dict[PlaneSheet, dict[str, None]] = {}
         for row in rows:
-            if not row.has_values:
+            sheet = self._find_sheet(row) if row.has_values else self._named_sheet(row)
+            if sheet is None:
                 continue
-            sheet = self._find_sheet(row)
-            if sheet is not None:
+            if row.has_values or (sheet, row.skim) not in self.skim_rows:
+                self.skim_rows[sheet, row.skim] = row
+            if row.has_values:
                 first.setdefault(sheet, row)
                 files.setdefault(sheet, {})[row.source] = None
                 self._add_values(row, sheet, values.setdefault(sheet, {}))
@@ -193,6 +196,11 @@ class _Matching:
             self.refused.add((row.place[0], row.recording))
             message = f'has numbers of recording "{row.recording}" on the sheet of "{item}"'
             self._tell(row, "", message, "move them to the right sheet, or type numbers only")
+
+    def _named_sheet(self, row: SheetRow) -> PlaneSheet | None:
+        """Return the sheet that an empty row names, if any."""
+        page = row.page.removeprefix(PAGE_PREFIX)
+        return self.sheets.get((int(row.listener), page)) if row.listener.isdecimal() else None
 
     def _find_sheet(self, row: SheetRow) -> PlaneSheet | None:
         """Return the sheet of a row; None, and a problem, if it is not one of this study."""
@@ -266,10 +274,16 @@ class _Matching:
         """Report skims without a place, and what the trial refuses."""
         kind = trial_kind(self.design.study, sheet.trial)
         asked = [ask.name for ask in kind.asks(sheet.trial)]
-        missing = [name.replace("_", " of skim ") for name in asked if name not in values]
+        missing: dict[tuple[str, int], list[str]] = {}  # by line of a table, or page of a PDF file
+        for name in asked:
+            if name not in values:
+                own = self.skim_rows.get((sheet, name.rpartition("_")[2]), row)
+                missing.setdefault(own.place, []).append(name.replace("_", " of skim "))
+        for place, names in missing.items():
+            message = f"listener {sheet.listener}, {sheet.trial.item}: no {', '.join(names)}"
+            remedy = "fill in all skims of a recording, or none"
+            self.problems.append(Problem(*place, "", message, remedy))
         if missing:
-            message = f"listener {sheet.listener}, {sheet.trial.item}: no {', '.join(missing)}"
-            self._tell(row, "", message, "fill in all skims of a recording, or none")
             return False
         if None in values.values():
             return False  # reported before
@@ -302,8 +316,9 @@ def _is_recording(row: SheetRow, item: str) -> bool:
 
 def position_records(answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
     """Yield one record per listener, recording and skim: number, system, TC, SD and comment."""
-    placed = [one for one in answers if one.page[:1].isdigit() and "TC_1" in one.values]
-    for answer in sorted(placed, key=lambda one: (one.listener, _page_order(one.page))):
+    for answer in sorted(
+        filter(is_placed, answers), key=lambda one: (one.listener, _page_order(one.page))
+    ):
         assert answer.heard is not None  # it is the page of a trial
         for number, system in enumerate(answer.heard["systems"], 1):
             yield {

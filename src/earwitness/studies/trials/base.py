@@ -257,6 +257,20 @@ class TrialKind(ABC):
         del words
         return None
 
+    def definitions(self, words: Wording) -> str:
+        """Return definitions that can be read again on the page of the check question."""
+        del words
+        return ""
+
+    def practice_text(self, trials: Sequence[Trial], words: Wording, *, feedback: bool) -> str:
+        """Return the text before practice."""
+        del trials, feedback
+        return words.page("training_told")
+
+    def session_text(self, trials: Sequence[Trial], words: Wording) -> str:
+        """Return the text before a session."""
+        return words.page("session_told", trials=len(trials))
+
     def feedback_view(self, trial: Trial, words: Wording) -> View:
         """Return what the feedback page of a practice trial has in addition to its rows."""
         del trial, words
@@ -350,6 +364,30 @@ class TrialKind(ABC):
     @abstractmethod
     def load(self, systems: int) -> Load:
         """Return the workload of one clip with this number of systems."""
+
+
+@dataclass(frozen=True)
+class SwitchedKind(TrialKind):
+    """Base class of trial kinds with free switching between sounds."""
+
+    restart: bool = field(default=False, metadata=RESTART_HELP)
+
+    switching = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_flag("restart", self.restart)
+
+    def view(
+        self,
+        trial: Trial,
+        words: Wording,
+        sound: Sound,
+        reference: str = "",
+        caption: Caption | None = None,
+    ) -> View:
+        """Return the page of a trial as data, with the way of switching."""
+        return super().view(trial, words, sound, reference, caption) | {"restart": self.restart}
 
 
 def check_flag(name: str, value: object) -> None:

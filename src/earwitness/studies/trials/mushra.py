@@ -14,13 +14,10 @@ from earwitness.studies.population import Person
 from earwitness.studies.study import Scale, Trial
 from earwitness.studies.trials.base import (
     LETTERS,
-    RESTART_HELP,
-    Caption,
     Load,
     RatingFactory,
-    Sound,
+    SwitchedKind,
     Treatment,
-    TrialKind,
     TrialQuestion,
     Values,
     View,
@@ -33,28 +30,10 @@ from earwitness.studies.wording import Wording
 
 
 @dataclass(frozen=True)
-class SliderPage(TrialKind):
+class SliderPage(SwitchedKind):
     """All sounds of a page are rated with sliders, with free switching between them."""
 
-    restart: bool = field(default=False, metadata=RESTART_HELP)
-
-    switching = True
     renderer = "mushra"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_flag("restart", self.restart)
-
-    def view(
-        self,
-        trial: Trial,
-        words: Wording,
-        sound: Sound,
-        reference: str = "",
-        caption: Caption | None = None,
-    ) -> View:
-        """Return the page of a trial as data, with the way of switching."""
-        return super().view(trial, words, sound, reference, caption) | {"restart": self.restart}
 
 
 # --- Hidden reference and anchors (MUSHRA) -------------------------------------------------------

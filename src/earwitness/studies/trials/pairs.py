@@ -15,18 +15,14 @@ from earwitness.studies.population import Person
 from earwitness.studies.study import Scale, Trial
 from earwitness.studies.trials.base import (
     PLAYS_HELP,
-    RESTART_HELP,
-    Caption,
     Load,
     RatingFactory,
-    Sound,
+    SwitchedKind,
     Treatment,
     TrialKind,
     TrialQuestion,
     Values,
-    View,
     Way,
-    check_flag,
 )
 from earwitness.studies.wording import Wording
 
@@ -105,28 +101,10 @@ class PairKind(TrialKind):
 
 
 @dataclass(frozen=True)
-class SwitchedPairKind(PairKind):
+class SwitchedPairKind(SwitchedKind, PairKind):
     """A trial presents two sounds, and perhaps X, with free switching between them."""
 
-    restart: bool = field(default=False, metadata=RESTART_HELP)
-
-    switching = True
     renderer = "pair"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_flag("restart", self.restart)
-
-    def view(
-        self,
-        trial: Trial,
-        words: Wording,
-        sound: Sound,
-        reference: str = "",
-        caption: Caption | None = None,
-    ) -> View:
-        """Return the page of a trial as data, with the way of switching."""
-        return super().view(trial, words, sound, reference, caption) | {"restart": self.restart}
 
 
 # --- AB choice -----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from earwitness.core import Rating
+from earwitness.core import Answer, Rating
 from earwitness.errors import UsageError
 from earwitness.studies.design.orders import williams_row
 from earwitness.studies.population import Person
@@ -156,7 +156,7 @@ class PlaneKind(TrialKind):
 
     def intro_views(self, words: Wording, sound: Sound) -> dict[str, View]:
         """Return the definitions of TC and SD, and the page of examples, if there are any."""
-        text = words.page("plane_told")
+        text = self.definitions(words)
         views = {"plane.about": {"kind": "text", "title": words.page("plane"), "text": text}}
         if not self.examples:
             return views
@@ -173,7 +173,7 @@ class PlaneKind(TrialKind):
             "renderer": self.renderer,
             "title": words.page("plane_examples"),
             "text": words.page("plane_examples_told"),
-            "definitions": words.page("plane_told"),
+            "definitions": self.definitions(words),
             "axes": self._axes(words),
             "placed": examples,
             "sounds": sounds,
@@ -194,6 +194,22 @@ class PlaneKind(TrialKind):
         prompt = words.page("plane_check_prompt")
         return Question("check", prompt, "choice", options, eligible=EligibleAnswers((right,)))
 
+    def definitions(self, words: Wording) -> str:
+        """Return the definitions of TC and SD."""
+        return words.page("plane_told")
+
+    def practice_text(self, trials: Sequence[Trial], words: Wording, *, feedback: bool) -> str:
+        """Return what is practised, and whether expected places are shown afterwards."""
+        has_all_steps = len({trial.scales for trial in trials}) > len(PLANE_SCALES)
+        texts = ["training_told", *["plane_training_told"] * has_all_steps]
+        texts += ["plane_feedback_told"] * feedback
+        return "\n\n".join(words.page(text) for text in texts)
+
+    def session_text(self, trials: Sequence[Trial], words: Wording) -> str:
+        """Return the numbers of recordings and of skims."""
+        skims = max(len(trial.systems) for trial in trials)
+        return words.page("plane_session_told", recordings=len(trials), skims=skims)
+
     def view(
         self,
         trial: Trial,
@@ -205,7 +221,7 @@ class PlaneKind(TrialKind):
         """Return the page as data: the skims, the axes, and how the recording is explored."""
         return super().view(trial, words, sound, reference, caption) | {
             "text": words.page(PAGE_TEXTS.get(trial.scales, "plane_both")),
-            "definitions": words.page("plane_told"),
+            "definitions": self.definitions(words),
             "keeps_draft": True,
             "axes": self._trial_axes(trial, words),
             "explore_minutes": self.explore_minutes,
@@ -218,7 +234,7 @@ class PlaneKind(TrialKind):
         """Return the axes, on which places and expected places are shown, and the definitions."""
         return {
             "renderer": self.renderer,
-            "definitions": words.page("plane_told"),
+            "definitions": self.definitions(words),
             "axes": self._trial_axes(trial, words),
         }
 
@@ -280,6 +296,11 @@ class PlaneKind(TrialKind):
         browsing = 60 * self.explore_minutes + listening
         how = f"{systems} skim{'s' * (systems != 1)}, each played once"
         return Load(1, systems, systems * len(PLANE_SCALES), how, browsing)
+
+
+def is_placed(answer: Answer) -> bool:
+    """Return whether an answer has places of skims on the plane, other than for practice."""
+    return answer.page[:1].isdigit() and f"{PLANE_SCALES[0].name}_1" in answer.values
 
 
 def _is_number(value: object, low: float, high: float) -> bool:

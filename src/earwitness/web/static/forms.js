@@ -3,6 +3,7 @@
 import { announce, button, heading, make, paragraphs, show, wholeText } from "./dom.js";
 import { say } from "./messages.js";
 import { read } from "./number_input.js";
+import { definitions } from "./pages.js";
 
 /** @typedef {{ element: HTMLElement, focus: () => void, problem: () => string }} Field */
 /** @typedef {(value: string | number | boolean) => void} Setter */
@@ -30,7 +31,7 @@ export async function showForm(view, { answer, draft, left }) {
   const form = make("form", { novalidate: true, submit: (event) => (event.preventDefault(), send()) },
     make("section", { class: "card fields" }, fields.map((one) => one.element)), long,
     button(say("go_on"), send, { main: true }));
-  show(heading(view.title), paragraphs(view.text), form);
+  show(heading(view.title), paragraphs(view.text), view.definitions ? definitions(view.definitions) : null, form);
 }
 
 /** @param {Values} values */

@@ -82,6 +82,12 @@ export function text(view, { answer }) {
     button(say("go_on"), () => answer({}), { main: true }));
 }
 
+/** What TC and SD mean, to be read again.
+ * @param {string} told */
+export function definitions(told) {
+  return make("details", { class: "definitions" }, make("summary", {}, say("plane_definitions")), paragraphs(told));
+}
+
 /** @param {{ title: string }} view
  * @param {Pick<PageContext, "state" | "answer">} at */
 export function rest(view, { state, answer }) {

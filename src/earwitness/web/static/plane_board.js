@@ -200,7 +200,7 @@ export class PlaneBoard {
     const [axis, direction] = MOVES[event.key];
     const { place } = this.markers[index];
     const values = this.names.map((name) => place?.[name] ?? 0.5);
-    if (place) values[this.isLine ? 0 : axis] += direction * (event.shiftKey ? LARGE_STEP : STEP);
+    values[this.isLine ? 0 : axis] += direction * (event.shiftKey ? LARGE_STEP : STEP);
     if (this.chosen !== index) this.choose(index);
     this.#move(index, values, true);
   }

@@ -190,7 +190,7 @@ export class PlaneSteps {
     const heard = make("span", { class: "plane-heard" });
     this.#counts.push(() => {
       const count = this.draft.points.filter((at) => at >= start && at < start + length).length;
-      heard.textContent = say("plane_points_heard", { count, points: Math.max(view.points, count) });
+      heard.textContent = say(count > view.points ? "plane_points_more" : "plane_points_heard", { count, points: view.points });
       buttons.forEach((one, n) => one.classList.toggle("heard", this.#isHeard(times[n])));
     });
     return make("div", { class: "plane-hour" },

@@ -29,6 +29,6 @@ export function showProgress(state) {
   byId("where").textContent = [where, left].filter(Boolean).join(" · ");
   byId("study").hidden = answered > 0;
   const shut = Boolean(withdrawn || blocked || ineligible || full);
-  byId("withdraw").hidden = shut;
+  byId("withdraw").hidden = Boolean(withdrawn || ineligible || (full && full !== "lapsed")); // else answers are stored
   find("header").hidden = shut || Boolean(state.ineligible);
 }

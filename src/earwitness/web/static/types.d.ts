@@ -98,6 +98,7 @@ export interface ConsentView extends View {
 }
 
 export interface FormView extends View {
+  definitions?: string;
   questions: (ChoiceQuestion | TypedQuestion)[];
 }
 
@@ -291,6 +292,8 @@ export interface TrialDraft {
 
 export interface SingleDraft extends TrialDraft {
   values: Values;
+  /** The choice of the open question. */
+  chosen: ChoiceOption["value"] | null;
   comment: string;
 }
 

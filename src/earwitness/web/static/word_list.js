@@ -20,6 +20,8 @@ export class WordList {
   #drag = null;
   #current = 0;
   #lit = -1;
+  /** @type {Element | null} */
+  #heard = null; // word that was last lit
 
   /** @param {string[]} words
    * @param {boolean[]} kept
@@ -79,13 +81,14 @@ export class WordList {
    * @param {number} place */
   light(place) {
     if (place === this.#lit) return;
-    const followed = this.#lit >= 0 && this.#isVisible(this.words[this.#lit]);
     this.words[this.#lit]?.classList.remove("lit");
     this.#lit = place;
     const word = this.words[place];
     if (!word) return;
     word.classList.add("lit");
-    if (followed && !this.#drag && !this.#isVisible(word)) word.scrollIntoView({ block: "center" });
+    const follows = !this.#heard || this.#isVisible(this.#heard); // unless another place was scrolled to
+    this.#heard = word;
+    if (follows && !this.#drag && !this.#isVisible(word)) word.scrollIntoView({ block: "center" });
   }
 
   /** Show a state, changing only the words that differ.

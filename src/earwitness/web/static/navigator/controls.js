@@ -75,7 +75,9 @@ export class Controls {
     this.wanted = make("input", { type: "search", class: "nav-field nav-find", "aria-label": text("labels_find"),
       placeholder: text("labels_find"), input: () => this.showLabels() });
     const isTouched = matchMedia("(pointer: coarse)").matches;
-    const keys = [...(isTouched ? GESTURES : []), ...KEYS].map(([, name]) => make("div", {}, make("dt", {}, text(`${name}_keys`)), make("dd", {}, text(name))));
+    const keys = [...(isTouched ? GESTURES : []), ...KEYS].map(([, name]) => make("div", { "data-key-of": name },
+      make("dt", {}, text(`${name}_keys`)), make("dd", {}, text(name))));
+    this.labelKeys = keys.find((one) => one.dataset.keyOf === "key_labels");
     this.tabs = make("div", { class: "nav-tabs" });
     this.panels = make("div", { class: "nav-panels" });
     if (shown) this.#panel(text("display"), this.#settings());
@@ -271,6 +273,7 @@ export class Controls {
   showLabels() {
     const { labels, view, text, overlays, current } = this.navigator;
     this.labelsTab.hidden = !labels.length;
+    this.labelKeys?.toggleAttribute("hidden", !labels.length);
     this.legend.replaceChildren(...overlays.map(({ name }, n) => make("span", {}, this.#dot(overlayColour(n)), name)));
     this.labelsTab.textContent = text("labels", { count: labels.length });
     if (this.labelsTab.getAttribute("aria-expanded") === "false") return;
@@ -283,8 +286,11 @@ export class Controls {
     this.listNote.textContent = isLong ? text("labels_in_view", { count: MAX_LISTED }) : "";
     this.listNote.hidden = !isLong;
     if (listed.length !== this.#listed.length || listed.some((one, n) => one !== this.#listed[n])) {
+      const focused = this.#listed[[...this.list.children].findIndex((one) => one.contains(document.activeElement))];
       this.#listed = listed;
       this.list.replaceChildren(...listed.map((one) => this.#listItem(one, overlays[one.overlay].name)));
+      const place = focused ? listed.findIndex((one) => one.start === focused.start && one.text === focused.text) : -1;
+      if (place >= 0) this.list.querySelectorAll("button")[place].focus({ preventScroll: true });
     }
     const buttons = this.list.querySelectorAll("button");
     for (const [n, one] of listed.entries()) buttons[n].toggleAttribute("aria-current", one === current);

@@ -143,7 +143,8 @@ export class Navigator {
   /** @param {boolean} hasSettings */
   #build(hasSettings) {
     const { view, overview } = this.stage;
-    const help = make("p", { class: "nav-hidden" }, this.text("spectrogram_help"));
+    this.labelsHelp = make("span", { hidden: !this.labels.length }, ` ${this.text("labels_help")}`);
+    const help = make("p", { class: "nav-hidden" }, this.text("spectrogram_help"), this.labelsHelp);
     help.id = `nav-help-${Math.random().toString(36).slice(2)}`;
     const label = this.text("spectrogram");
     const attributes = { tabindex: "0", role: "application", "aria-label": label, "aria-describedby": help.id };
@@ -391,6 +392,7 @@ export class Navigator {
     const place = this.current ? this.labels.indexOf(this.current) : -1;
     Object.assign(this, layLabels(this.overlays));
     this.current = this.labels[place] ?? null;
+    this.labelsHelp?.toggleAttribute("hidden", !this.labels.length);
     this.#controls?.showLabels();
   }
 

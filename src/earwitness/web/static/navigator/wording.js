@@ -2,8 +2,7 @@
 
 export const WORDING = {
   spectrogram: "Spectrogram",
-  spectrogram_help: "Arrow keys move the cursor, Space plays, plus and minus zoom. "
-    + "Tab goes from label to label; press Escape to leave with Tab.",
+  spectrogram_help: "Arrow keys move the cursor, Space plays, plus and minus zoom.",
   loading: "Opening the recording…",
   play: "Play",
   pause: "Pause",
@@ -31,6 +30,7 @@ export const WORDING = {
   labels: "Labels ({count})",
   labels_in_view: "Too many labels to list: the list shows those in view, at most {count}.",
   labels_find: "Find a label",
+  labels_help: "Tab goes from label to label; press Escape to leave with Tab.",
   no_label: "No label here",
   display: "Display",
   view: "View",

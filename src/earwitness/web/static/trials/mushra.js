@@ -45,9 +45,12 @@ const tenths = (seconds) => shownTo(seconds, 1);
 
 /** A sound that is rated: a button that plays it, a slider and its value. */
 class Item {
+  /** @type {number | undefined} */
+  #pressedAt = undefined; // the value when the slider was pressed
+
   /** @param {SliderQuestion} question
    * @param {number} place among the rated sounds
-   * @param {{ choose(): void, rate(value: number): void, refuse(): void }} does */
+   * @param {{ choose(): void, rate(value: number | undefined): void, refuse(): void }} does */
   constructor(question, place, does) {
     this.question = question;
     this.does = does;
@@ -55,13 +58,13 @@ class Item {
     /** @type {number | undefined} */
     this.value = undefined;
     const { name, prompt, low, high, step } = question;
-    this.mark = make("span", { class: "mark", "aria-hidden": "true" });
     this.pick = make("button", { type: "button", class: "pick", "data-key": place < 9 ? String(place + 1) : null,
-      click: () => does.choose() }, make("b", {}, name), this.mark);
+      click: () => does.choose() }, make("b", {}, name), ...marks());
     /** @type {HTMLInputElement} */
     this.slider = make("input", { type: "range", min: low, max: high, step, disabled: true,
       "aria-label": `${name}. ${prompt}`, input: () => this.#slid(), keydown: (event) => this.key(event),
-      pointerup: (event) => this.#released(event) });
+      pointerdown: () => (this.#pressedAt = this.value), pointerup: (event) => this.#released(event),
+      pointercancel: () => this.#restore() });
     this.number = make("span", { class: "value", "aria-hidden": "true" });
     const slot = make("div", { class: "slot", pointerdown: () => this.slider.disabled && does.refuse() },
       make("span", { class: "ticks", "aria-hidden": "true" }), this.slider);
@@ -96,6 +99,13 @@ class Item {
 
   #slid() {
     this.#rate(Number(this.slider.value));
+  }
+
+  /** A finger that scrolls rates nothing, although the slider moves when it is touched. */
+  #restore() {
+    if (this.value === this.#pressedAt) return;
+    this.set(this.#pressedAt);
+    this.does.rate(this.#pressedAt);
   }
 
   /** A press on the hidden thumb of a slider without a value does not move it, but is a rating.
@@ -146,7 +156,7 @@ class Mushra extends Trial {
   asked = false; // whether to show what is missing
   problem = "";
   looping = false;
-  missing = make("div", { class: "missing" });
+  missing = make("div", { class: "missing", tabindex: "0" });
   said = make("p", { class: "said", role: "status" });
 
   label = make("span");
@@ -161,8 +171,7 @@ class Mushra extends Trial {
   time = make("span", { class: "time", "aria-hidden": "true" });
   repeat = button(say("repeat"), () => this.#loop(!this.looping),
     { class: "repeat", "aria-pressed": "false", hidden: this.view.plays > 0 });
-  sort = button(say("sort"), () => this.#sort(true), { class: "small" });
-  unsort = button(say("unsort"), () => this.#sort(false), { class: "small" });
+  sorting = button(say("sort"), () => this.#sort(), { class: "sorting" });
 
   /** @param {MushraView} view
    * @param {PageContext} at
@@ -193,9 +202,10 @@ class Mushra extends Trial {
     const board = make("section", { class: `card board${pointed ? " pointed" : ""}` }, this.reference,
       make("div", { class: "axis", "aria-hidden": "true" }, labels.map((one, n) => make("span", {}, number(n), one))),
       this.list);
-    show(heading(view.title), make("p", { class: "prompt" }, first.prompt), this.#transport(), this.said, board,
-      this.missing, make("div", { class: "tools" }, this.#sorting(), make("p", { class: "keys" }, this.#keys()),
-        button(say("save"), () => this.#save(), { class: "main save", "data-press": "Enter" })));
+    show(heading(view.title), make("div", { class: "sliders" }, make("p", { class: "prompt" }, first.prompt), this.#transport(),
+      this.said, this.missing, board, make("div", { class: "tools" }, this.items.length > 2 ? this.sorting : null,
+        make("p", { class: "keys" }, this.#keys()),
+        button(say("save"), () => this.#save(), { class: "main save", "data-press": "Enter" }))));
     this.#order();
     this.#update();
     announce(say("items_told", { count: this.items.length }));
@@ -220,8 +230,7 @@ class Mushra extends Trial {
     if (this.open < 0) return null;
     const { label } = this.view.sounds[this.open];
     return make("button", { type: "button", class: "pick reference", "data-key": "0",
-      click: () => this.#choose(this.open) }, make("b", {}, label), make("kbd", { "aria-hidden": "true" }, this.referenceKey),
-      make("span", { class: "mark", "aria-hidden": "true" }));
+      click: () => this.#choose(this.open) }, make("b", {}, label), make("kbd", { "aria-hidden": "true" }, this.referenceKey), ...marks());
   }
 
   #engine() {
@@ -248,10 +257,6 @@ class Mushra extends Trial {
   #handle(name) {
     return make("input", { type: "range", class: "handle", min: 0, step: HANDLE_STEP, "aria-label": say(name),
       input: () => this.#showRegion(), change: () => this.#loop(true) });
-  }
-
-  #sorting() {
-    return make("div", { class: "sorting" }, this.items.length > 2 ? [this.sort, this.unsort] : []);
   }
 
   #keys() {
@@ -348,9 +353,10 @@ class Mushra extends Trial {
   // --- Ratings ---
 
   /** @param {string} name
-   * @param {number} value */
+   * @param {number | undefined} value */
   #rate(name, value) {
-    this.draft.values[name] = value;
+    if (value === undefined) delete this.draft.values[name];
+    else this.draft.values[name] = value;
     this.problem = "";
     this.noteKeyboard();
     this.type();
@@ -358,12 +364,11 @@ class Mushra extends Trial {
     if (this.asked) this.#list();
   }
 
-  /** @param {boolean} now */
-  #sort(now) {
-    this.draft.sorted = now;
+  #sort() {
+    this.draft.sorted = !this.draft.sorted;
     this.#order();
     this.type();
-    announce(say(now ? "sorted" : "unsorted"));
+    announce(say(this.draft.sorted ? "sorted" : "unsorted"));
   }
 
   /** Put the items into the order of their ratings, or of their letters. */
@@ -373,7 +378,7 @@ class Mushra extends Trial {
     const value = (one) => one.value ?? -Infinity;
     const order = sorted ? [...this.items].sort((one, other) => value(other) - value(one) || 0) : this.items;
     this.list.append(...order.map((one) => one.element));
-    this.unsort.disabled = !sorted;
+    this.sorting.textContent = say(sorted ? "unsort" : "sort");
   }
 
   // --- Keys ---
@@ -417,7 +422,7 @@ class Mushra extends Trial {
       mark(pick, engine, sound, playing, value !== undefined);
     }
     if (this.reference) mark(this.reference, engine, this.open, playing, true);
-    const text = this.problem || (this.chosen ? "" : say("choose_sound"));
+    const text = this.problem || (this.chosen || this.asked ? "" : say("choose_sound"));
     if (this.said.textContent !== text) this.said.textContent = text;
     this.said.classList.toggle("bad", Boolean(this.problem));
   }
@@ -451,6 +456,8 @@ class Mushra extends Trial {
     this.asked = true;
     const names = this.#list();
     if (names.length) {
+      this.problem = "";
+      this.#update();
       this.missing.scrollIntoView({ block: "nearest" });
       return announce(`${say("missing")} ${names.join("; ")}`);
     }
@@ -458,6 +465,9 @@ class Mushra extends Trial {
     return this.finish({ ...this.draft.values }, { sorted: this.draft.sorted });
   }
 }
+
+/** The parts of a button that show and tell whether its sound was heard. */
+const marks = () => [make("span", { class: "mark", "aria-hidden": "true" }), make("span", { class: "hidden state" })];
 
 /** Show on the button of a sound whether it plays and was heard.
  * @param {HTMLElement} pick
@@ -472,5 +482,5 @@ function mark(pick, engine, sound, playing, rated) {
   if (pick.dataset.state === state) return;
   pick.dataset.state = state;
   pick.setAttribute("aria-pressed", String(now));
-  pick.title = heard ? say("heard") : "";
+  if (pick.lastElementChild) pick.lastElementChild.textContent = say(heard ? "heard" : "not_heard");
 }

@@ -6,7 +6,7 @@ import { announce, button, find, heading, make, paragraphs, show } from "../dom.
 import { covered } from "../heard_spans.js";
 import { say } from "../messages.js";
 import { read, shown, within } from "../number_input.js";
-import { feedback } from "../pages.js";
+import { definitions, feedback } from "../pages.js";
 import { placeText, PlaneBoard } from "../plane_board.js";
 import { PlaneSteps } from "../plane_steps.js";
 import { Player } from "../player.js";
@@ -51,12 +51,6 @@ function spectrogram(at, address, label) {
   return canvas;
 }
 
-/** What TC and SD mean, to be read again.
- * @param {{ definitions: string }} view */
-function definitions(view) {
-  return make("details", { class: "plane-definitions" }, make("summary", {}, say("plane_definitions")), paragraphs(view.definitions));
-}
-
 /** @param {PlaneExamplesView} view
  * @param {PageContext} at */
 function showExamples(view, at) {
@@ -81,7 +75,7 @@ function showExamples(view, at) {
   const page = make("div", { class: "plane-page" },
     make("section", { class: "card plane-left", "aria-label": say("plane") }, board.element),
     make("div", { class: "card plane-list" }, cards));
-  show(heading(view.title), paragraphs(view.text), definitions(view), page, button(say("go_on"), () => (hush(), at.answer({})), { class: "main", "data-press": "Enter" }));
+  show(heading(view.title), paragraphs(view.text), definitions(view.definitions), page, button(say("go_on"), () => (hush(), at.answer({})), { class: "main", "data-press": "Enter" }));
   return (/** @type {{ section: HTMLElement }} */ { section }) => page.after(section);
 }
 
@@ -105,7 +99,7 @@ function showFeedback(view, at) {
     .filter((one) => one.place), null);
   const legend = make("p", { class: "plane-legend" }, make("span", { class: "plane-marker", "aria-hidden": "true" }, "n"),
     say("plane_given"), make("span", { class: "plane-marker expected", "aria-hidden": "true" }, "n"), say("plane_expected"));
-  find("main").querySelector(".card")?.before(definitions(view), make("section", { class: "card", "aria-label": say("plane") }, board.element, legend));
+  find("main").querySelector(".card")?.before(definitions(view.definitions), make("section", { class: "card", "aria-label": say("plane") }, board.element, legend));
 }
 
 /** Name the controls of a player by its skim.
@@ -124,6 +118,7 @@ class PlaneTrial extends Trial {
   missing = make("div", { class: "missing" });
   bar = make("div"); // steps
   page = make("div"); // plane and skims
+  back = make("button", { type: "button", class: "plane-go", hidden: true }); // to a skim below the plane
 
   /** @param {PlaneView} view
    * @param {PageContext} at
@@ -145,14 +140,15 @@ class PlaneTrial extends Trial {
 
   show() {
     const { view } = this;
-    const help = say(this.axes.length > 1 ? "plane_help" : "plane_axis_help");
+    const isPlane = this.axes.length > 1;
+    const keys = make("span", { class: "plane-keys" }, ` ${say("plane_keys")}`); // useless on touch screens
     const left = make("section", { class: "card plane-left", "aria-label": say("plane") }, this.board.element,
-      make("p", { class: "keys", id: "plane-help" }, help),
-      make("label", { for: "comment" }, `${say("plane_comment_all")} (${say("optional")})`),
+      this.back, make("p", { class: "keys", id: "plane-help" }, say(isPlane ? "plane_help" : "plane_axis_help"), keys),
+      make("label", { for: "comment" }, `${say(isPlane ? "plane_comment_all" : "plane_comment_axis")} (${say("optional")})`),
       commentField("comment", this.draft.notes.comment ?? "", (text) => this.#note("comment", text), { rows: "2" }));
     const list = make("section", { class: "card plane-list", "aria-label": say("plane_skims") }, this.rows);
     this.page = make("div", { class: "plane-page" }, left, list);
-    show(heading(view.title), paragraphs(view.text ?? ""), definitions(view), this.bar, this.page, this.missing,
+    show(heading(view.title), paragraphs(view.text ?? ""), definitions(view.definitions), this.bar, this.page, this.missing,
       button(say("plane_send"), () => this.#save(), { class: "main save" }));
     this.players.forEach((_, n) => this.#limit(n));
     announce(say("plane_count_told", { count: view.sounds.length }));
@@ -279,6 +275,20 @@ class PlaneTrial extends Trial {
     this.rows.forEach((row, n) => row.classList.toggle("chosen", n === sound));
   }
 
+  /** Show the plane, if it is not beside the skims, with a button to return to the skim.
+   * @param {number} sound */
+  #go(sound) {
+    this.board.choose(sound);
+    this.board.element.scrollIntoView();
+    this.back.textContent = say("plane_back", { label: this.view.sounds[sound].label });
+    this.back.hidden = false;
+    this.back.onclick = () => {
+      this.back.hidden = true;
+      this.rows[sound].scrollIntoView();
+      this.players[sound].button.focus({ preventScroll: true });
+    };
+  }
+
   /** A coordinate as a number, for exact places and screen readers.
    * @param {number} sound
    * @param {string} axis */
@@ -316,7 +326,8 @@ class PlaneTrial extends Trial {
     return make("div", { class: "plane-skim", role: "group", "aria-label": say("plane_skim", { label }) },
       make("b", { class: "plane-number", "aria-hidden": "true", click: () => this.board.choose(sound) }, label), spectrogram(this.at, address, label),
       this.players[sound].element,
-      make("div", { class: "plane-values" }, this.axes.map((axis, n) => make("label", {}, `${axis} `, this.fields[sound][n])), this.told[sound], more));
+      make("div", { class: "plane-values" }, this.axes.map((axis, n) => make("label", {}, `${axis} `, this.fields[sound][n])), this.told[sound],
+        make("button", { type: "button", class: "plane-go", click: () => this.#go(sound) }, say("plane_go", { label })), more));
   }
 
   /** @param {string} name

@@ -21,7 +21,7 @@ export async function showTrial(view, at) {
 class Reading extends Trial {
   asked = false; // whether to show what is missing
   marked = 0; // the summary that digits rate
-  missing = make("div", { class: "missing" });
+  missing = make("div", { class: "missing", tabindex: "0" });
   /** @type {HTMLElement[]} */
   wrong = []; // a message per summary, shown if its rating is missing
 
@@ -36,11 +36,13 @@ class Reading extends Trial {
 
   show() {
     const { view } = this;
-    show(heading(view.title), make("section", { class: "card original", "aria-labelledby": "original" },
+    const original = make("section", { class: "card original", "aria-labelledby": "original" },
       make("h2", { id: "original" }, say("original")), this.recording.element,
-      make("p", { class: "original-text", tabindex: "0" }, view.text)),
-    make("p", { class: "prompt" }, view.prompt), make("p", { class: "how keys" }, say("reading_how")), make("div", { class: "summaries" }, this.cards), this.missing,
-    button(say("save"), () => this.#save(), { class: "main save", "data-press": "Enter" }));
+      make("p", { class: "original-text", tabindex: "0" }, view.text));
+    const rating = make("div", { class: "rating" }, make("p", { class: "prompt" }, view.prompt),
+      make("p", { class: "how keys" }, say("reading_how")), make("div", { class: "summaries" }, this.cards), this.missing,
+      button(say("save"), () => this.#save(), { class: "main save", "data-press": "Enter" }));
+    show(heading(view.title), make("div", { class: "reading" }, original, rating));
     this.#mark(Math.max(0, this.#open));
     announce(say("reading_told", { count: view.captions.length }));
   }
@@ -112,8 +114,10 @@ class Reading extends Trial {
       const text = this.asked && !(question.name in this.draft.values) ? say("needed") : "";
       if (this.wrong[place].textContent !== text) this.wrong[place].textContent = text;
     });
-    const unrated = this.view.questions.filter((question) => !(question.name in this.draft.values));
-    const names = [...(this.recording.heard ? [] : [say("recording_unheard")]), ...unrated.map((one) => one.prompt)];
+    const { questions, captions } = this.view;
+    const unrated = captions.filter((_, place) => !(questions[place].name in this.draft.values));
+    const names = [...(this.recording.heard ? [] : [say("recording_unheard")]),
+      ...unrated.map(({ label }) => say("summary", { label }))];
     this.missing.replaceChildren(...(this.asked && names.length
       ? [make("p", {}, say("missing")), make("ul", {}, names.map((one) => make("li", {}, one)))] : []));
     return names;
@@ -132,7 +136,7 @@ class Reading extends Trial {
     const open = this.#open;
     if (open >= 0 && heard) {
       this.cards[open].querySelector("input")?.focus({ preventScroll: true });
-      this.cards[open].scrollIntoView({ block: "start" }); // below the original, which stays in place
+      this.cards[open].scrollIntoView({ block: "nearest" });
     } else if (!heard) this.recording.focus();
     announce(`${say("missing")} ${names.join("; ")}`);
   }

@@ -16,9 +16,9 @@ const FEW = 5; // options that fit a low window in one column with everything el
  * @param {SingleView} view
  * @param {PageContext} at sounds, events, the draft and the answer callback of the page */
 export async function showTrial(view, at) {
-  const draft = await readDraft(at, { values: {}, comment: "" });
+  const draft = await readDraft(at, { values: {}, chosen: null, comment: "" });
   if (at.refused && view.questions.every((question) => question.name in draft.values)) {
-    Object.assign(draft, { values: {}, plays: [] }); // start again, but keep the comment
+    Object.assign(draft, { values: {}, chosen: null, plays: [] }); // start again, but keep the comment
     await at.draft.write(draft);
   }
   addPlayed(view, draft);
@@ -31,8 +31,6 @@ class Single extends Trial {
   busy = false;
   sounding = -1; // the sound that is playing
   problem = "";
-  /** @type {ChoiceOption["value"] | undefined} */
-  chosen;
   question = this.view.questions[0];
 
   // Elements of the open question; each question gets new ones.
@@ -55,7 +53,6 @@ class Single extends Trial {
   ask() {
     if (this.place < 0) return this.finish(this.draft.values, { comment: this.draft.comment });
     this.question = this.view.questions[this.place];
-    this.chosen = undefined;
     show(heading(this.view.title), this.#steps(), this.#body());
     this.#update();
     const announced = say("question", { number: this.place + 1, count: this.view.questions.length });
@@ -120,7 +117,8 @@ class Single extends Trial {
     const { toggle, area } = commentButton(this.draft.comment, (text) => ((this.draft.comment = text), this.type()));
     const kind = [several ? "several" : "", this.question.options.length > FEW ? "long" : ""].join(" ");
     return make("section", { class: `card trial ${kind}` }, number, this.playing, sequence,
-      this.said, this.choices, make("div", { class: "actions" }, toggle, this.going), area);
+      this.said, this.choices, make("div", { class: "actions" }, toggle, this.going), area,
+      make("p", { class: "keys" }, say("single_keys")));
   }
 
   /** A sound of a sequence, with its progress.
@@ -140,6 +138,7 @@ class Single extends Trial {
     /** @type {HTMLInputElement} */
     const input = make("input", { type: "radio", name: "choice", value: String(value),
       "data-key": String(digit), click: () => this.#choose(value, input) });
+    input.checked = value === this.draft.chosen;
     return make("label", {}, input, make("kbd", { "aria-hidden": "true" }, String(digit)),
       make("span", {}, label));
   }
@@ -157,11 +156,11 @@ class Single extends Trial {
     this.playing.dataset.state = state;
     this.playing.disabled = busy || spent;
     this.playing.toggleAttribute("data-main", !busy && !heard);
-    this.said.textContent = this.problem || (heard || busy || this.parts.length ? "" : say("listen_first"));
+    this.said.textContent = this.problem || (heard || busy ? "" : say(this.parts.length ? "listen_both" : "listen_first"));
     this.said.classList.toggle("bad", Boolean(this.problem));
     for (const input of this.choices.querySelectorAll("input")) input.disabled = !heard || busy;
     this.choices.classList.toggle("closed", !heard || busy);
-    this.going.disabled = busy || this.chosen === undefined;
+    this.going.disabled = busy || this.draft.chosen === null;
     this.going.textContent = say(this.place + 1 < this.view.questions.length ? "next_question" : "next");
   }
 
@@ -228,15 +227,17 @@ class Single extends Trial {
    * @param {HTMLInputElement} input */
   #choose(value, input) {
     input.checked = true;
-    this.chosen = value;
+    this.draft.chosen = value;
     this.noteKeyboard();
+    this.type();
     this.#update();
   }
 
   async #take() {
-    if (this.busy || this.chosen === undefined) return;
+    if (this.busy || this.draft.chosen === null) return;
     this.busy = true;
-    this.draft.values[this.question.name] = this.chosen;
+    this.draft.values[this.question.name] = this.draft.chosen;
+    this.draft.chosen = null;
     await this.keep();
     this.busy = false;
     this.ask();
