@@ -187,6 +187,20 @@ def test_a_choice_is_kept_over_a_reload_for_its_own_question_only(
             expect(page.locator("input:checked")).to_have_count(0)
 
 
+def test_a_key_after_enter_chooses_nothing_for_the_next_question(browser: Browser) -> None:
+    fake = FakeServer([small.trial("1.1", 1, 1), small.end()])
+    with served(fake), opened(browser, fake) as page:
+        page.get_by_role("button", name="Play").click()
+        expect(page.get_by_role("radio").first).to_be_enabled()
+        page.evaluate(
+            """() => ["4", "Enter", "3"].forEach((key) => document.activeElement.dispatchEvent(
+                new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })))"""
+        )  # before the first answer is kept
+        expect(page.locator(".steps i").nth(1)).to_have_class("now")
+        expect(page.locator("input:checked")).to_have_count(0)
+        expect(page.locator("button.wide")).to_be_disabled()
+
+
 def test_switching_by_keys_opens_the_answers_when_every_sound_was_heard(browser: Browser) -> None:
     fake = FakeServer([small.trial("1.1", 1, 1, kind="preference"), small.end()])
     fake.sound = tone(2.5)

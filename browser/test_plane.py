@@ -58,6 +58,19 @@ STORED = """async () => {
 }"""
 
 
+# the style sheets of other kinds of trials, as in a study that has several
+OTHER_SHEETS = """async () => {
+  const { href } = document.querySelector("link[href$='trials/plane.css']");
+  for (const name of ["mushra", "reading", "rubric", "single", "words"]) {
+    const sheet = document.createElement("link");
+    Object.assign(sheet, { rel: "stylesheet", href: href.replace("plane.css", `${name}.css`) });
+    const loaded = new Promise((done) => (sheet.onload = done));
+    document.head.append(sheet);
+    await loaded;
+  }
+}"""
+
+
 def write_plane(folder: Path, study: Path, language: str) -> None:
     """A study of two recordings of four minutes, with four skims each, and practice."""
     for number, (system, item) in enumerate(product(SYSTEMS, ITEMS)):
@@ -266,6 +279,9 @@ def test_a_skim_below_the_plane_is_placed_and_found_again(browser: Browser, tmp_
     with really_served(tmp_path, write=write_plane) as server:
         page, _ = open_page(browser, server, "1.1", **PHONE)
         page.get_by_role("tab", name="3. Place").click()
+        page.evaluate(OTHER_SHEETS)
+        expect(page.get_by_text("Drag the numbers")).to_be_visible()
+        expect(page.locator(".plane-keys")).to_be_hidden()
         page.get_by_role("button", name="Place skim 4").tap()
         expect(page.locator(".plane-field")).to_be_in_viewport(ratio=1)
         page.locator(".plane-field").tap(position={"x": 60, "y": 60})

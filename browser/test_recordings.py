@@ -94,7 +94,7 @@ def test_a_recording_is_browsed_and_heard_below_a_trial(browser: Browser, tmp_pa
         trial.get_by_role("button", name="Play").click()
         expect(sound).to_have_text("Play")  # either one or the other
         click_at(view, 0.3)
-        expect(page.get_by_text("The sound stopped before the end")).to_be_visible()
+        expect(trial.get_by_text("The sound stopped before the end")).to_be_visible()
         expect(sound).to_have_text("Pause")
         page.keyboard.press("Space")
         expect(sound).to_have_text("Play")

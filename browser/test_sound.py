@@ -213,6 +213,7 @@ def test_a_sound_that_stops_is_told_and_does_not_count_as_heard(browser: Browser
         page.get_by_role("button", name="Play").click()
         page.evaluate("setTimeout(() => context.suspend(), 200)")
         expect(page.locator(".said")).to_contain_text("stopped before the end")
+        expect(page.locator(".announced").filter(has_text="stopped before")).to_have_count(1)
         assert page.get_by_role("radio", disabled=True).count() == 5
         rate(page, 1)
         expect(page.locator(".code")).to_be_visible()

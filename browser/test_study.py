@@ -9,7 +9,7 @@ import pytest
 from browser.helpers import study_pages as small
 from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served
-from browser.helpers.page_actions import at, go_on, hear, opened, rate
+from browser.helpers.page_actions import at, drafted, go_on, hear, opened, rate
 from playwright.sync_api import Browser, Page
 
 ODD = '& + % " < 😀 é\u2028 </script>'
@@ -52,7 +52,7 @@ def test_nothing_can_be_chosen_before_the_sound_was_heard_and_it_is_heard_once(
         assert page.locator("input:checked").count() == 0
         page.keyboard.press("4")
         page.keyboard.press("2")
-        page.keyboard.press("Space")
+        page.keyboard.press("Enter")
         expect(page.locator(".steps")).to_contain_text("Question 2 of 3")
         rate(page, 5)
         rate(page, 5)
@@ -93,6 +93,27 @@ def test_acr_may_be_heard_again_where_plays_are_free(browser: Browser) -> None:
         expect(page.locator(".code")).to_be_visible()
         assert fake.values() == {"1.1": {"QUALITY": 3}}
         heard_to_the_end(fake.answers[0], ("QUALITY", "QUALITY"))
+
+
+def test_space_plays_again_and_never_sends_the_answer(browser: Browser) -> None:
+    fake = FakeServer([small.trial("1.1", 1, 1, kind="acr"), small.end()])
+    with served(fake), opened(browser, fake) as page:
+        hear(page)
+        page.keyboard.press("3")
+        for _ in range(2):  # after a key, and with the focus on the chosen answer
+            page.keyboard.press("Space")
+            expect(page.get_by_role("radio").first).to_be_disabled()
+            expect(page.get_by_role("radio").first).to_be_enabled()
+            page.get_by_text("Fair").click()
+        drafted(page)
+        page.reload()
+        expect(page.locator("button.wide")).to_be_enabled()
+        page.keyboard.press("Space")
+        expect(page.get_by_role("button", name="Playing")).to_be_disabled()
+        expect(page.get_by_role("radio").first).to_be_enabled()
+        page.keyboard.press("Enter")
+        expect(page.locator(".code")).to_be_visible()
+        heard_to_the_end(fake.answers[0], ("QUALITY",) * 4)
 
 
 def test_comments_keep_every_character(browser: Browser) -> None:

@@ -55,7 +55,7 @@ def form() -> View:
 def text(name: str = "instructions") -> View:
     told = (
         "You hear every clip three times. Attend first to the background, then to the speech, "
-        "then to the whole.\n\nKeys 1 to 5 choose, Space plays and goes on."
+        "then to the whole.\n\nKeys 1 to 5 choose, Space plays, Enter continues."
     )
     return {"kind": "text", "name": name, "title": "Instructions", "text": told}
 

@@ -154,7 +154,7 @@ def test_the_browser_skips_what_the_workbook_has_just_answered(tmp_path: Path) -
         others = book_of(client, 1, lambda row: {} if row.record == first else anything(1)(row))
         assert send(client, own, others).json()["changed"] == CLIPS - 1
         reply = client.post(f"{own}/answers", json=answer(page, Anyone()(page))).json()
-        assert (reply["status"], reply["state"]["page"]["kind"]) == ("stored", "rest")
+        assert (reply["status"], reply["state"]["page"]["name"]) == ("stored", "2.0")
 
 
 def test_a_workbook_may_be_sent_again_until_one_withdraws(tmp_path: Path) -> None:

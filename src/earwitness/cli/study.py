@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from warnings import warn
@@ -309,8 +308,10 @@ def check_command(
         if db is not None:
             _warn_of_changes(study, db)
         elif (study.parent / STORE_FILE_NAME).is_file():
-            with suppress(EarwitnessError):  # the study can be checked without its database
+            try:
                 _warn_of_changes(study)
+            except EarwitnessError as error:  # the study can be checked without its database
+                warn(f"changes of audio were not checked: {error}", EarwitnessWarning, stacklevel=1)
     width = shutil.get_terminal_size((100, 24)).columns
     target.write(study_render(design, form, width=width))
     if output is not None and design.audio is not None:

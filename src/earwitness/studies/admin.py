@@ -146,9 +146,14 @@ class StoredAnswers:
             for who, listener_counts in counts.items()
         }
 
-    def imported(self) -> frozenset[Who]:
-        """Return the listeners whose answers were not given in a browser, at least in part."""
-        return frozenset(one.answer.listener for one in self.submissions if _is_imported(one))
+    def imported(self) -> dict[Who, bool]:
+        """Return who answered trials on paper or in workbooks, and whether all of them."""
+        trials = {plan.listener: counted_trials(plan) for plan in self.design.plans}
+        imported = defaultdict[Who, list[bool]](list)
+        for submission in self.submissions:
+            if submission.answer.page in trials.get(submission.answer.listener, {}):
+                imported[submission.answer.listener].append(_is_imported(submission))
+        return {who: all(trials) for who, trials in imported.items() if any(trials)}
 
     def quality(self) -> QualityEvidence:
         """Return answers to gold and trapping clips, and times of trials, per listener.
@@ -535,12 +540,12 @@ def _add_paper(record: Record, submissions: Sequence[SubmittedAnswer], planes: i
 
 
 def _status_record(status: ListenerStatus, counts: Mapping[int, int]) -> Record:
-    listener = status.listener
+    listener, all_pages = status.listener, counts[status.listener.plan_number] - 1
     return {
         "listener": listener.plan_number,
         "state": listener.state.value,
-        "answered": status.answers,
-        "all": counts[listener.plan_number] - 1,
+        "answered": min(status.answers, all_pages),  # earlier versions had pages of empty breaks
+        "all": all_pages,
         "last": status.last or "",
         "finished": listener.finished or "",
         "withdrawn": listener.withdrawn or "",

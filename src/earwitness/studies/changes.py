@@ -69,8 +69,8 @@ def changed_audio_notes(store: Store, plan: Study, folder: Path) -> list[str]:
 def answered_audio_notes(
     recorded: Mapping[str, Sequence[AudioVersion]], submissions: Sequence[SubmittedAnswer]
 ) -> list[str]:
-    """Return a note on audio files that changed while listeners answered: when, and how often."""
-    received = sorted(submission.received for submission in submissions)
+    """Return a note on audio files that changed while trials were answered, and how many."""
+    received = sorted(one.received for one in submissions if one.answer.heard is not None)
     changed = []
     for name, versions in recorded.items():
         parts = []
@@ -80,7 +80,7 @@ def answered_audio_notes(
             if count > 0 and version.digest != versions[0].digest:
                 since = version.since[:16]
                 period = f"from {since} to {end[:16]}" if end else f"since {since}"
-                parts.append(f"{count:,} of {len(received):,} answers {period}")
+                parts.append(f"{count:,} of {len(received):,} trials {period}")
         if parts:
             changed.append(f"{name} ({', '.join(parts)})")
     if not changed:

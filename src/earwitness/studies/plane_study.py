@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import ceil
@@ -277,14 +277,12 @@ def _remove_on_error(place: Path) -> Iterator[None]:
         yield
     except BaseException:
         for path in _study_paths(place):
-            if path in earlier:
-                continue
-            if path.is_dir() and not path.is_symlink():
-                path.rmdir()  # its files were removed before
-            else:
-                path.unlink()
+            if path not in earlier:
+                with suppress(OSError):  # what has happened is more important
+                    # files of a folder come first
+                    (path.rmdir if path.is_dir() and not path.is_symlink() else path.unlink)()
         for folder in parents:
-            if folder.is_dir() and not any(folder.iterdir()):
+            with suppress(OSError):  # it does not exist, or has files of others
                 folder.rmdir()
         raise
 
@@ -294,7 +292,9 @@ def _study_paths(place: Path) -> list[Path]:
     folders = [place / SKIM_FOLDER, place / PRACTICE_FOLDER]
     inside = [path for folder in folders for path in folder.rglob("*")]
     files = [place / name for name in STUDY_FILES]
-    return [path for path in (*files, *sorted(inside, reverse=True), *folders) if path.exists()]
+    return [
+        path for path in (*files, *sorted(inside, reverse=True), *folders) if os.path.lexists(path)
+    ]
 
 
 # --- Practice ------------------------------------------------------------------------------------

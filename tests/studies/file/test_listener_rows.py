@@ -343,7 +343,7 @@ def test_a_folder_without_rows_is_named(study: Path) -> None:
 
 
 def test_a_design_made_elsewhere_is_checked_like_our_own(study: Path, written: Design) -> None:
-    done = CliRunner().invoke(group, ["study", "check", str(study)])
+    done = CliRunner().invoke(group, ["study", "check", str(study), "--no-audio"])
     assert done.exit_code == 0, done.output
     assert "times a system directly follows itself" in done.stdout
     assert written.plans

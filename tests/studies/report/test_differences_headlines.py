@@ -6,6 +6,7 @@ import csv
 import io
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import pytest
 
@@ -114,7 +115,7 @@ def test_one_alone_and_equal_ones_do_not_lead() -> None:
 
 
 def test_the_share_of_kept_words_has_no_better_end() -> None:
-    votes = [
+    votes: list[dict[str, Any]] = [
         {"item": f"i{n}", "system": "original", "listener": who, "scale": "KEPT", "value": vote}
         for n in range(6)
         for who, vote in (("a", 0.3 + n / 50), ("b", 0.3 + n / 50), ("c", 0.5 - n / 50))
@@ -122,6 +123,9 @@ def test_the_share_of_kept_words_has_no_better_end() -> None:
     found = study_analyse(votes, draws=50)
     assert short(found) == ("original has KEPT 0.383 [0.240, 0.527] (3 listeners)",)
     assert "KEPT ↑" not in render(found, "text")
+    more = [vote | {"system": "other", "value": 2 * vote["value"]} for vote in votes]
+    [contrast] = study_analyse([*votes, *more], draws=50).scales[0].contrasts
+    assert (contrast.p_corrected < 0.05, contrast.better) == (True, "")
 
 
 def test_only_scales_of_quality_have_good_and_poor() -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +224,13 @@ def test_planes_from_paper_are_shown_in_status_and_methods(study: Path, sheets: 
     procedure = earwitness.study_analyse(study=study, db=db).procedure
     assert procedure is not None
     assert procedure.playback == "All listeners answered on paper."
-    mixed = study_procedure(read_study(study), imported=2, listeners=4).playback
+    plan = replace(read_study(study), training=2)
+    assert "practised" in study_procedure(plan).design
+    assert "practised" not in study_procedure(plan, [True, True], 2).design
+    partly = study_procedure(plan, [True, False], 2)
+    assert "practised" in partly.design
+    assert partly.playback.startswith("All listeners answered on paper, 1 of them in part. In the")
+    mixed = study_procedure(plan, [True, True], 4).playback
     assert mixed.startswith("2 of 4 listeners answered on paper. In the browser, answers were")
     assert "; the other listeners switched freely" in mixed
 

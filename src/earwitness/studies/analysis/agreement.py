@@ -47,7 +47,8 @@ def measure_agreement(
 def _alpha_measures(coded: CodedRatings, settings: AnalysisSettings) -> list[Level]:
     """Return the levels of measurement of alpha that suit a scale."""
     scale, _ = settings.named_scales.of(coded.scale, coded.ratings)
-    count = max(len(scale.values), len(np.unique(coded.votes.values)))
+    steps = (scale.high - scale.low) / scale.step
+    count = max(round(steps) + 1, len(np.unique(coded.votes.values)))
     return [level for level in MEASURES if level != "nominal" or count <= MAX_NOMINAL_VALUES]
 
 

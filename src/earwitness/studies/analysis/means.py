@@ -35,6 +35,7 @@ from earwitness.studies.analysis.prepare import CodedRatings
 from earwitness.studies.analysis.settings import AnalysisSettings, has_good_and_poor
 from earwitness.studies.results import Equivalence, FriedmanTest, SystemMeans
 from earwitness.studies.study import MIXED_MODEL, WILCOXON, Scale
+from earwitness.studies.trials.words import KEPT_SCALE
 
 # --- Means and differences of systems ------------------------------------------------------------
 
@@ -237,7 +238,9 @@ def correct_contrasts(
         replace(
             contrast,
             p_corrected=p,
-            better=_better_system(contrast, p, alpha, scales.good_end(contrast.value)),
+            better=""
+            if contrast.value == KEPT_SCALE.name
+            else _better_system(contrast, p, alpha, scales.good_end(contrast.value)),
         )
         for contrast, p in zip(contrasts, corrected, strict=True)
     )

@@ -192,7 +192,7 @@ def count_minutes(study: Study) -> list[TimedStep]:
             steps += _block_steps(study, block, f" (block {number})" * (len(study.blocks) > 1))
     steps = [*_form_steps(study), *steps, *_quality_steps(study)]
     rests = sum(block.sessions for block in study.blocks) - 1
-    rests += count_further_sessions(study)
+    rests = (rests + count_further_sessions(study)) * (study.rest_minutes > 0)
     how = f"{rests} × {study.rest_minutes:g} min"
     steps.append(TimedStep("breaks", how, rests * study.rest_minutes))
     return [*steps, TimedStep("total", "", sum(step.minutes for step in steps))]

@@ -254,11 +254,13 @@ REQUIRED_CHECK_WORDING = {
 }
 
 
-def study_procedure(study: Study, *, imported: int = 0, listeners: int = 0) -> Procedure:
+def study_procedure(study: Study, imported: Sequence[bool] = (), listeners: int = 0) -> Procedure:
     """Return how a study is run: protocol, design, order and playback.
 
-    ``imported`` is the number of listeners who answered on paper or in workbooks, of so many.
+    ``imported`` tells for each of the ``listeners`` with answers from paper whether all are.
     """
+    if imported and sum(imported) == listeners:  # without practice
+        study = replace(study, training=0, anchors=(), before=())
     blocks = [(block, block_kind(block)) for block in study.blocks]
     protocols = dict.fromkeys(kind.describe_protocol() for _, kind in blocks)
     return Procedure(
@@ -288,9 +290,8 @@ def _design_sentences(study: Study) -> Iterator[str]:
         yield f"At first, listeners {join_names(first)}, which {verb} not analysed."
     if study.training and study.feedback:
         yield "After practice trials, they saw the expected answers."
-    if study.before:
-        asked = join_names([question.name for question in study.before])
-        yield f"A form before listening asked for {asked}."
+    if asked := [question.name for question in study.before]:
+        yield f"A form before listening asked for {join_names(asked)}."
     if any(question.eligible for question in study.before):
         yield "People whose answers did not meet the conditions of the study could not take part."
     yield from _quality_sentences(study)
@@ -321,7 +322,8 @@ def _heard_clause(study: Study, block: StudyBlock) -> str:
         else ""
     )
     trials = block.clips * block_kind(block).load(block.heard).trials
-    rest = f" with breaks of {study.rest_minutes:g} min" * (block.sessions > 1)
+    has_rest = block.sessions > 1 and study.rest_minutes > 0
+    rest = f" with breaks of {study.rest_minutes:g} min" * has_rest
     return (
         f"{_count_text(block.clips, 'clip')} by {systems} systems ({_count_text(trials, 'trial')} "
         f"in {_count_text(block.sessions, 'session')}{rest}){evenly}"
@@ -370,12 +372,14 @@ def _order_sentence(study: Study, block: StudyBlock) -> str:
     return f"{'; '.join(clauses)}."
 
 
-def _playback_sentences(study: Study, imported: int, listeners: int) -> Iterator[str]:
+def _playback_sentences(study: Study, imported: Sequence[bool], count: int) -> Iterator[str]:
     kinds = [block_kind(block) for block in study.blocks]
     if imported:
-        who = "All" if imported == listeners else f"{imported} of {listeners}"
-        yield f"{who} listeners answered {'in workbooks' if kinds[0].captioned else 'on paper'}."
-    if imported and imported == listeners:
+        who = "All" if len(imported) == count else f"{len(imported)} of {count}"
+        where = "in workbooks" if kinds[0].captioned else "on paper"
+        partly = f", {len(imported) - sum(imported)} of them in part" * (not all(imported))
+        yield f"{who} listeners answered {where}{partly}."
+    if imported and sum(imported) == count:
         return
     others = "the other listeners" if imported else "listeners"
     if study.device:
@@ -633,8 +637,7 @@ def _clip_row(clip: Clip) -> dict[str, object]:
 
 def _records_json(records: Sequence[Record]) -> str:
     """Return a JSON list with one line per record."""
-    lines = ",\n".join(map(json.dumps, records))
-    return f"[\n{lines}\n]\n"
+    return "[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n"
 
 
 def records_csv(records: Sequence[Record]) -> str:

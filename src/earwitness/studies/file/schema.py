@@ -583,7 +583,9 @@ class StudyKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     panels: Annotated[
         Positive, Meta(description="number of listener groups, each with its own subset of clips")
     ] = 1
-    rest_minutes: Annotated[Amount, Meta(description="break between sessions, in minutes")] = 5
+    rest_minutes: Annotated[
+        Amount, Meta(description="break between sessions, in minutes; 0: no break")
+    ] = 5
     blocks: Annotated[list[BlockKeys], NonEmpty, Meta(description="blocks of the study, in order")]
     rows: (
         Annotated[str, Meta(description="folder with existing playlists, one per listener")]

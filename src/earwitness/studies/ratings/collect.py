@@ -581,7 +581,7 @@ def stored_rating_set(
     material = rating_set(plan, gathered.ratings, inputs, stored.notes)
     groups = {**material.groups, **form_groups(plan, stored.answers)}
     listeners = {rating.listener for rating in material.ratings}
-    imported = len(listeners & stored.imported())
+    imported = [is_all for who, is_all in stored.imported().items() if who in listeners]
     return replace(
         material,
         procedure=study_procedure(plan, imported=imported, listeners=len(listeners)),

@@ -1,11 +1,11 @@
-// Keyboard control: digits choose; Space and Enter press the main button of the page. On pages with
-// separate buttons for them (`data-press`), Enter also works from sliders and single-line fields,
-// and Ctrl+Enter or Cmd+Enter from anywhere.
+// Keyboard control: digits choose; Space and Enter press the main button of the page, or the button that
+// a page has for the key (`data-press`). Such a button for Enter also works from sliders and single-line
+// fields, and with Ctrl+Enter or Cmd+Enter from anywhere.
 
 const TEXT = "textarea, select, input:not([type=radio]):not([type=checkbox]):not([type=range])";
 const PRESSED = "button, a, summary";
 const OWN = `${TEXT}, ${PRESSED}, [type=range], [type=checkbox]`;
-const KEEPS = { Space: `${TEXT}, ${PRESSED}, [type=radio], [type=checkbox]`, Enter: `textarea, ${PRESSED}` };
+const KEEPS = { Space: `${TEXT}, ${PRESSED}, [type=radio]:enabled:not(:checked), [type=checkbox]`, Enter: `textarea, ${PRESSED}` };
 
 let keyboard = false;
 

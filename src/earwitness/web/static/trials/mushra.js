@@ -63,8 +63,9 @@ class Item {
     /** @type {HTMLInputElement} */
     this.slider = make("input", { type: "range", min: low, max: high, step, disabled: true,
       "aria-label": `${name}. ${prompt}`, input: () => this.#slid(), keydown: (event) => this.key(event),
-      pointerdown: () => (this.#pressedAt = this.value), pointerup: (event) => this.#released(event),
-      pointercancel: () => this.#restore() });
+      pointerdown: (event) => event.isPrimary && (this.#pressedAt = this.value), // not for a second finger
+      pointerup: (event) => event.isPrimary && this.#released(event),
+      pointercancel: (event) => event.isPrimary && this.#restore() });
     this.number = make("span", { class: "value", "aria-hidden": "true" });
     const slot = make("div", { class: "slot", pointerdown: () => this.slider.disabled && does.refuse() },
       make("span", { class: "ticks", "aria-hidden": "true" }), this.slider);
@@ -156,8 +157,10 @@ class Mushra extends Trial {
   asked = false; // whether to show what is missing
   problem = "";
   looping = false;
+  stale = false; // whether a rating changed since the sounds were sorted
+  page = make("div", { class: "sliders" });
   missing = make("div", { class: "missing", tabindex: "0" });
-  said = make("p", { class: "said", role: "status" });
+  said = make("p", { class: "said" });
 
   label = make("span");
   toggle = make("button", { type: "button", class: "play small", "data-press": "Space",
@@ -202,10 +205,10 @@ class Mushra extends Trial {
     const board = make("section", { class: `card board${pointed ? " pointed" : ""}` }, this.reference,
       make("div", { class: "axis", "aria-hidden": "true" }, labels.map((one, n) => make("span", {}, number(n), one))),
       this.list);
-    show(heading(view.title), make("div", { class: "sliders" }, make("p", { class: "prompt" }, first.prompt), this.#transport(),
-      this.said, this.missing, board, make("div", { class: "tools" }, this.items.length > 2 ? this.sorting : null,
-        make("p", { class: "keys" }, this.#keys()),
-        button(say("save"), () => this.#save(), { class: "main save", "data-press": "Enter" }))));
+    this.page.append(make("p", { class: "prompt" }, first.prompt), this.#transport(), this.said, this.missing, board,
+      make("div", { class: "tools" }, this.items.length > 2 ? this.sorting : null, make("p", { class: "keys" }, this.#keys()),
+        button(say("save"), () => this.#save(), { class: "main save", "data-press": "Enter" })));
+    show(heading(view.title), this.page);
     this.#order();
     this.#update();
     announce(say("items_told", { count: this.items.length }));
@@ -315,11 +318,12 @@ class Mushra extends Trial {
     this.#tell(problemOf(error));
   }
 
-  /** Show a problem below the player.
+  /** Show a problem below the player, and announce it.
    * @param {string} text */
   #tell(text) {
     this.problem = text;
     this.#update();
+    announce(text);
   }
 
   /** Repeat the chosen part, or play to the end.
@@ -362,10 +366,12 @@ class Mushra extends Trial {
     this.type();
     this.#update();
     if (this.asked) this.#list();
+    this.stale = this.draft.sorted;
+    this.#nameSorting();
   }
 
   #sort() {
-    this.draft.sorted = !this.draft.sorted;
+    this.draft.sorted = this.stale || !this.draft.sorted;
     this.#order();
     this.type();
     announce(say(this.draft.sorted ? "sorted" : "unsorted"));
@@ -378,7 +384,14 @@ class Mushra extends Trial {
     const value = (one) => one.value ?? -Infinity;
     const order = sorted ? [...this.items].sort((one, other) => value(other) - value(one) || 0) : this.items;
     this.list.append(...order.map((one) => one.element));
-    this.sorting.textContent = say(sorted ? "unsort" : "sort");
+    this.stale = false;
+    this.#nameSorting();
+  }
+
+  /** Say what the button does: sort, also again after a change, or go back to the original order. */
+  #nameSorting() {
+    const text = say(this.draft.sorted && !this.stale ? "unsort" : "sort");
+    if (this.sorting.textContent !== text) this.sorting.textContent = text;
   }
 
   // --- Keys ---
@@ -454,6 +467,7 @@ class Mushra extends Trial {
   /** Send if nothing is missing; otherwise list what is missing. */
   #save() {
     this.asked = true;
+    this.page.classList.add("asked");
     const names = this.#list();
     if (names.length) {
       this.problem = "";

@@ -185,7 +185,7 @@ class Pair extends Trial {
    * @param {boolean} cut */
   #paused(underruns, cut) {
     this.countUnderruns(underruns);
-    if (cut) this.problem = say("sound_cut");
+    if (cut) announce((this.problem = say("sound_cut")));
     const play = this.draft.plays.findLast((one) => one.sound === this.engine.current);
     if (play && !play.ended && !this.at.left.aborted) this.#record("play_paused", play);
   }

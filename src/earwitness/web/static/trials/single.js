@@ -105,11 +105,11 @@ class Single extends Trial {
     this.bars = this.view.sounds.map(() => make("i"));
     this.parts = several ? this.bars.map((bar, n) => this.#part(bar, n)) : [];
     this.label = make("span");
-    this.playing = make("button", { type: "button", class: "play", click: () => this.#play() },
+    this.playing = make("button", { type: "button", class: "play", "data-press": "Space", click: () => this.#play() },
       make("b", { class: "icon", "aria-hidden": "true" }), this.label,
       several ? null : make("span", { class: "bar", "aria-hidden": "true" }, this.bars));
     const sequence = several ? make("ol", { class: "sequence" }, this.parts) : null;
-    this.said = make("p", { class: "said", role: "status" });
+    this.said = make("p", { class: "said" });
     this.choices = make("div",
       { role: "radiogroup", class: "choices", "aria-labelledby": "prompt", tabindex: "-1" },
       this.question.options.map((option, n) => this.#choice(option, n)));
@@ -160,7 +160,7 @@ class Single extends Trial {
     this.said.classList.toggle("bad", Boolean(this.problem));
     for (const input of this.choices.querySelectorAll("input")) input.disabled = !heard || busy;
     this.choices.classList.toggle("closed", !heard || busy);
-    this.going.disabled = busy || this.draft.chosen === null;
+    this.going.disabled = busy || !heard || this.draft.chosen === null;
     this.going.textContent = say(this.place + 1 < this.view.questions.length ? "next_question" : "next");
   }
 
@@ -177,10 +177,11 @@ class Single extends Trial {
     if (this.at.left.aborted) return undefined;
     this.#still();
     this.#update();
+    if (this.problem) announce(this.problem);
     const isElsewhere = document.activeElement?.closest(".recording"); // the focus stays in the long recording
     if (!this.heard) return isElsewhere ? undefined : this.playing.focus();
     if (!isElsewhere) this.choices.focus({ preventScroll: true });
-    return announce(say("now_rate"));
+    return this.problem ? undefined : announce(say("now_rate"));
   }
 
   /** Play sounds one after the other, each to its end.
@@ -234,8 +235,10 @@ class Single extends Trial {
   }
 
   async #take() {
-    if (this.busy || this.draft.chosen === null) return;
+    if (this.busy || !this.heard || this.draft.chosen === null) return;
     this.busy = true;
+    this.going.disabled = true;
+    for (const input of this.choices.querySelectorAll("input")) input.disabled = true; // the next question has its own
     this.draft.values[this.question.name] = this.draft.chosen;
     this.draft.chosen = null;
     await this.keep();
