@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, which share comp
 QUICK := tests/snapshot tests/golden tests/contracts tests/test_project.py tests/io tests/text \
   tests/report tests/stats tests/metaeval tests/chapters tests/summaries tests/scoring src
 
-.PHONY: quick snapshot demo test system prove prove-168h browser lint types layers tests docs refresh pictures lock release-check clean
+.PHONY: quick snapshot demo test system prove prove-168h browser lint format types scripts layers tests docs refresh pictures lock release-check clean
 
 demo: $(RUN)/.installed  ## score the example corpus, summarize speech, skim days, serve a study (ONCE=1: do not serve)
 	@mkdir -p out
@@ -36,7 +36,8 @@ demo: $(RUN)/.installed  ## score the example corpus, summarize speech, skim day
 	@echo "skims to place on the TC/SD plane: $(RUN)/bin/earwitness serve out/plane/study.yaml"
 	@test -n "$(ONCE)" || $(RUN)/bin/earwitness serve out/listen/study.yaml
 
-test: lint types layers tests browser  ## everything, with small counts
+test:  ## everything, with small counts; every stage runs, and all failures are listed at the end
+	@.ci/stages lint format types scripts layers tests browser
 
 system:  ## what no Python package has: Chromium, for pages, flite, for speech, LibreOffice, for workbooks, TypeScript, for scripts
 	@.ci/chromium install
@@ -46,10 +47,14 @@ system:  ## what no Python package has: Chromium, for pages, flite, for speech, 
 
 lint: $(DEV)/.installed
 	@$(STAGE) lint ruff check .
+
+format: $(DEV)/.installed
 	@$(STAGE) format ruff format --check .
 
-types: $(DEV)/.installed  ## of Python and of the scripts of listeners' pages
+types: $(DEV)/.installed
 	@$(STAGE) types mypy
+
+scripts:  ## types of the scripts of listeners' pages
 	@.ci/typescript
 	@$(STAGE) scripts .venv/typescript/bin/tsc --project .
 

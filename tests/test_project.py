@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -130,6 +131,37 @@ def test_under_ci_root_gets_node_for_typescript_and_anybody_else_the_command(
         code, said, installed = _see("typescript", root, place, user, **more)
         assert (code, installed) == (1, "")
         assert "make system" in said
+
+
+def test_every_stage_runs_and_failures_are_listed_at_the_end(root: Path, tmp_path: Path) -> None:
+    make = tmp_path / "make"
+    make.write_text(
+        """#!/bin/sh
+case $2 in
+  lint) echo "a.py:1: E501"; echo "stage lint: 1 s, exit 1"; exit 2;;
+  tests) echo "FAILED tests/test_a.py::test_a - assert 0"; echo "1 failed, 1 passed"; exit 2;;
+  browser) echo "FAILED b.py::test_b"; echo "stage browser: 2 s, exit 1"; echo "1 passed"
+    echo "stage browser-again: 1 s, exit 0";;
+  docs) echo "FAILED c.py::test_c"; echo "FAILED c.py::test_d"; echo "stage docs: 2 s, exit 1"
+    echo "FAILED c.py::test_d"; echo "stage docs-again: 1 s, exit 1"; exit 2;;
+esac
+"""
+    )
+    make.chmod(0o755)
+    variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = [root / ".ci" / "stages", "lint", "types", "tests", "browser", "docs"]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    printed, _, listed = done.stdout.partition("\nFailures:\n")
+    assert "stage browser-again" in printed
+    tests = "tests:\n  FAILED tests/test_a.py::test_a - assert 0\n"
+    assert listed == f"lint:\n  a.py:1: E501\n{tests}docs:\n  FAILED c.py::test_d\n"
+    command = [root / ".ci" / "stages", "types", "browser"]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "Failures" not in done.stdout
+    makefile = (root / "Makefile").read_text()
+    assert "\t@.ci/stages lint format types scripts layers tests browser\n" in makefile
 
 
 # --- Releases; .ci/release_check.py builds and installs one --------------------------------------
