@@ -149,14 +149,14 @@ esac
     )
     make.chmod(0o755)
     variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    command = [root / ".ci" / "stages", "lint", "types", "tests", "browser", "docs"]
+    command = [str(root / ".ci" / "stages"), "lint", "types", "tests", "browser", "docs"]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     printed, _, listed = done.stdout.partition("\nFailures:\n")
     assert "stage browser-again" in printed
     tests = "tests:\n  FAILED tests/test_a.py::test_a - assert 0\n"
     assert listed == f"lint:\n  a.py:1: E501\n{tests}docs:\n  FAILED c.py::test_d\n"
-    command = [root / ".ci" / "stages", "types", "browser"]
+    command = [str(root / ".ci" / "stages"), "types", "browser"]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "Failures" not in done.stdout
