@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
+from earwitness.io.tables import records_csv
 from earwitness.stats.mixed_model import Components, fit_mixed_model
 from earwitness.stats.power import Points, crossed_design, simulate_votes
 from earwitness.stats.votes import Votes
 from earwitness.studies.analyse import result_files, study_analyse
-from earwitness.studies.design.report import records_csv
 from earwitness.studies.ratings.reader import read_ratings
 
 BAR = 10.0  # seconds, with bootstraps, without the mixed model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from earwitness.studies.design.report import records_csv
+from earwitness.io.tables import records_csv
 from earwitness.studies.file.reader import with_digest
 from earwitness.studies.population import Population
 from earwitness.studies.ratings.from_answers import rating_records, ratings_from_answers

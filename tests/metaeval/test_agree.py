@@ -15,12 +15,12 @@ from scipy import stats
 
 from earwitness.core import Key, Score
 from earwitness.errors import InputError, UsageError
+from earwitness.io.tables import records_csv
 from earwitness.metaeval.agree import ScoreOptions, agree
 from earwitness.metaeval.results import Concordance, Figure
 from earwitness.metaeval.score_tables import output_lengths
 from earwitness.output_formats import FORMS, render
 from earwitness.studies.answers import answer_line
-from earwitness.studies.design.report import records_csv
 from earwitness.studies.file.reader import with_digest
 from earwitness.studies.population import Population
 from earwitness.studies.ratings.collect import TableOptions

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import builtins
-import csv
 import html
-import io
 import math
 from typing import Any
 
@@ -15,8 +13,7 @@ import pytest
 
 import earwitness as ew
 from earwitness.errors import MissingExtra, UsageError
-from earwitness.io.tables import TableFaults, read_csv
-from earwitness.report.result import Result, csv_table
+from earwitness.report.result import Result
 from earwitness.scoring.results import Comparison
 
 REFERENCES = [
@@ -118,13 +115,3 @@ def test_a_library_that_is_missing_is_named(
 def test_frames_are_those_of_their_libraries(comparison: Comparison) -> None:
     assert isinstance(comparison.to_pandas(), pandas.DataFrame)
     assert isinstance(comparison.to_polars(), polars.DataFrame)
-
-
-def test_text_from_outside_is_no_formula_and_is_read_back_as_it_was() -> None:
-    names = ["=1+1", "+33 1", "-x", "@a", "'=x", "it's", "-3.5", "a"]
-    text = csv_table(["listener", "system"], [[name, name] for name in names], ("listener",))
-    cells = [row[0] for row in csv.reader(io.StringIO(text))][1:]
-    assert cells == ["'=1+1", "'+33 1", "'-x", "'@a", "''=x", "it's", "-3.5", "a"]
-    assert [row[1] for row in csv.reader(io.StringIO(text))][1:] == names
-    table = read_csv(text, TableFaults("table.csv"), ["listener"])
-    assert list(table.cells("listener")) == names

@@ -17,9 +17,9 @@ from click.testing import CliRunner
 from earwitness.cli.main import group
 from earwitness.core import Rating
 from earwitness.errors import InputError, UsageError
+from earwitness.io.tables import records_csv
 from earwitness.studies.analyse import results_write, study_analyse, study_results
 from earwitness.studies.answers import answer_line
-from earwitness.studies.design.report import records_csv
 from earwitness.studies.file.reader import with_digest
 from earwitness.studies.population import Population
 from earwitness.studies.ratings.collect import TableOptions

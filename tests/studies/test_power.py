@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 from earwitness.cli.main import group
 from earwitness.errors import UsageError
+from earwitness.io.tables import records_csv
 from earwitness.output_formats import FORMS, render
 from earwitness.studies.answers import answer_line
-from earwitness.studies.design.report import records_csv
 from earwitness.studies.file.reader import with_digest
 from earwitness.studies.population import Population
 from earwitness.studies.power import study_power

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 
 from earwitness.io.schema import find_repeated_key, show
+from earwitness.io.tables import unescape_cell
 from earwitness.text.times import TimestampFormat
 from earwitness.text.transcripts import (
     Flaw,
@@ -284,7 +285,7 @@ def parse_csv(text: str) -> Transcript:
         return Transcript((), (Flaw(1, f'no column "start" (found: {found})'),))
     sections, flaws = [], []
     for number, row in enumerate(table[1:], 2):
-        cells = [cell.strip() for cell in row] + [""] * (len(header) - len(row))
+        cells = [unescape_cell(cell.strip()) for cell in row] + [""] * (len(header) - len(row))
         if not any(cells):
             continue
         time = TimestampFormat().seconds(cells[start])

@@ -31,8 +31,8 @@ from earwitness.cli.study_analyse import (
 from earwitness.cli.study_store import STUDY_ARGUMENT
 from earwitness.cli.study_take import Terminal, parse_player
 from earwitness.errors import EarwitnessError, EarwitnessWarning, UsageError, printable
+from earwitness.io.tables import records_csv
 from earwitness.studies.design.report import (
-    records_csv,
     study_check,
     study_design,
     study_render,

@@ -21,7 +21,7 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.errors import UsageError, printable
-from earwitness.report.result import csv_table
+from earwitness.io.tables import csv_text, records_csv
 
 STUDY_ARGUMENT = click.argument("study", type=FILE_PATH)
 DB_OPTION = click.option(
@@ -29,8 +29,6 @@ DB_OPTION = click.option(
     metavar="FILE|URL",
     help="Database (SQLite file or postgresql://...).  [default: study.db next to STUDY]",
 )
-POSITION_TEXTS = ("recording", "comment", "comment_on_plane")  # text from outside
-OUTSIDE_COLUMNS = ("outside",)  # text that listeners can choose
 TABLE_FORMATS = ("text", "csv", "json")
 TO_OPTION = click.option(
     "--to",
@@ -182,8 +180,7 @@ def _position_rows(study: Path, address: str) -> str:
     from earwitness.studies.sheets.to_answers import position_records
 
     records = [*position_records(stored_answers(study, address).answers)]
-    rows = [list(record.values()) for record in records]
-    return csv_table(list(records[0]), rows, POSITION_TEXTS) if records else ""
+    return records_csv(records) if records else ""
 
 
 def _record_lines(study: Path, address: str) -> str:
@@ -215,7 +212,7 @@ def _table_text(records: Sequence[dict[str, Any]], form: str) -> str:
     cells = [list(records[0]), *(list(record.values()) for record in records)]
     rows = [["" if value is None else str(value) for value in row] for row in cells]
     if form == "csv":
-        return csv_table(rows[0], rows[1:], OUTSIDE_COLUMNS)
+        return csv_text(rows)
     rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (

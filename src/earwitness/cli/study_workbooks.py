@@ -6,7 +6,6 @@ without a study file need neither.
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +24,7 @@ from earwitness.cli.output import (
 )
 from earwitness.errors import UsageError, printable
 from earwitness.io.atomic import AtomicFile
-from earwitness.io.tables import escape_formula
+from earwitness.io.tables import csv_text
 from earwitness.studies.rubric import BUILT_IN_RUBRICS
 from earwitness.studies.rubric_totals import BLANK_POLICIES, FAULT_POLICIES, Blank
 from earwitness.studies.workbooks import DEFAULT_CLIPS_FOLDER, DEFAULT_FILE_PATTERN
@@ -274,10 +273,8 @@ def _import_ratings(books: Sequence[Path], output: Path | None, how: dict[str, A
 
 
 def _write_ratings(file: IO[str], imported: ImportedRatings) -> None:
-    writer = csv.DictWriter(file, import_columns(imported), lineterminator="\n")
-    writer.writeheader()
-    for record in import_records(imported):  # all texts come from workbooks
-        writer.writerow({name: escape_formula(cell) for name, cell in record.items()})
+    rows = (record.values() for record in import_records(imported))
+    file.write(csv_text((import_columns(imported), *rows)))
 
 
 def _import_summary(

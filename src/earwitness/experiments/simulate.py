@@ -29,8 +29,6 @@ rounded. No metric is part of the simulation.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -43,6 +41,7 @@ import numpy as np
 
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile, AtomicFolder
+from earwitness.io.tables import records_csv
 from earwitness.stats.arrays import Floats, Ints
 
 # --- Settings of the model -----------------------------------------------------------------------
@@ -143,14 +142,10 @@ class SimulatedReferences:
             place.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"{place}: cannot be created: {error.strerror or error}") from error
-        table = io.StringIO()
-        rows = csv.DictWriter(table, list(self.judgements[0]), lineterminator="\n")
-        rows.writeheader()
-        rows.writerows(self.judgements)
         texts = {
             OUTPUTS_FILE: "".join(f"{json.dumps(line)}\n" for line in self.outputs),
             REFERENCES_FILE: "".join(f"{json.dumps(line)}\n" for line in self.references),
-            JUDGEMENTS_FILE: table.getvalue(),
+            JUDGEMENTS_FILE: records_csv(self.judgements),
         }
         for name, text in texts.items():
             with AtomicFile(place / name) as file:

@@ -31,7 +31,7 @@ TableInput = str | PathLike[str] | Records | DataFrame
 
 
 class LineBlock(NamedTuple):
-    """Complete lines of a source without line endings, and the number of the first line."""
+    """Complete lines of a source without LF, and the number of the first line."""
 
     source: str
     line: int
@@ -135,7 +135,6 @@ class RecordSource:
                 lines.pop()
             if b"\r\n" in data or data.endswith(b"\r"):
                 crlf = [number for number, text in enumerate(lines, line) if text.endswith(b"\r")]
-                lines = [text.removesuffix(b"\r") for text in lines]
                 if not crlf_count:
                     first = crlf[0]
                 crlf_count += len(crlf)

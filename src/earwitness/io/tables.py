@@ -7,9 +7,11 @@ import io
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
+from math import isnan
 from pathlib import Path
 from types import NoneType
 from typing import Any, NamedTuple
@@ -144,7 +146,7 @@ class CsvTable(InputTable):
         text = "".join(column)
         if not any(mark in text for mark in (*BLANKS, "'")):
             return column
-        stripped = {cell: unescape_formula(cell.strip(BLANKS)) for cell in set(column)}
+        stripped = {cell: unescape_cell(cell).strip(BLANKS) for cell in set(column)}
         return (
             column
             if all(a == b for a, b in stripped.items())
@@ -152,32 +154,53 @@ class CsvTable(InputTable):
         )
 
 
-FORMULA_PATTERN = re.compile(r"'*[=+\-@\t\r]")  # what spreadsheets may take for a formula
-ESCAPED_FORMULA_PATTERN = re.compile(r"'+[=+\-@\t\r]")
+# Spreadsheets may take text that starts with = + - @, their full-width forms or characters that are
+# dropped (tab, CR, LF, NUL, byte-order mark) for a formula. Such text gets an apostrophe, unless it
+# is a number, and so does text that has apostrophes before these, so that readers can remove one.
+FORMULA_START = r"'*[=+\-@\t\r\n\0\ufeff\uff1d\uff0b\uff0d\uff20]"
+NUMBER = r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf)\Z"
+FORMULA_PATTERN = re.compile(f"(?={FORMULA_START})(?!{NUMBER})", re.IGNORECASE)
+ESCAPED_PATTERN = re.compile(f"'{FORMULA_START}")
 
 
-def escape_formula(cell: Any) -> Any:
-    """Return a cell of a CSV file that no spreadsheet takes for a formula; numbers stay numbers.
+class _CsvLines(list[str]):
+    """Lines from a CSV writer, which quotes CR and LF alike only if its lines end in both."""
 
-    >>> [escape_formula(cell) for cell in ("=1+1", "'=1+1", "-3.5", -3.5, "it's", "a = b")]
-    ["'=1+1", "''=1+1", '-3.5', -3.5, "it's", 'a = b']
+    def write(self, line: str) -> None:
+        self.append(line[:-2] + "\n")
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """Return rows as CSV that spreadsheets do not calculate; undefined numbers are empty.
+
+    >>> print(csv_text([("=1+1", "-3.5", -3.5, float("nan"), "it's", "'@a")]), end="")
+    '=1+1,-3.5,-3.5,,it's,''@a
     """
-    if not isinstance(cell, str) or not FORMULA_PATTERN.match(cell):
-        return cell
-    try:
-        float(cell)
-    except ValueError:
-        return f"'{cell}"
-    return cell
+    lines = _CsvLines()
+    csv.writer(lines).writerows(map(_escape_cell, row) for row in rows)
+    return "".join(lines)
 
 
-def unescape_formula(cell: str) -> str:
-    """Return the text that ``escape_formula`` was given.
+def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
+    """Return records as CSV, with one column per key of any record."""
+    columns = list(dict.fromkeys(chain.from_iterable(records)))
+    return csv_text([columns, *([record.get(name) for name in columns] for record in records)])
 
-    >>> [unescape_formula(cell) for cell in ("'=1+1", "''=1+1", "-3.5", "'tis")]
+
+def _escape_cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and isnan(value)):
+        return ""
+    text = str(value)
+    return f"'{text}" if FORMULA_PATTERN.match(text) else text
+
+
+def unescape_cell(cell: str) -> str:
+    """Return the text of a cell that was written by ``csv_text``.
+
+    >>> [unescape_cell(cell) for cell in ("'=1+1", "''=1+1", "-3.5", "'tis")]
     ['=1+1', "'=1+1", '-3.5', "'tis"]
     """
-    return cell[1:] if ESCAPED_FORMULA_PATTERN.match(cell) else cell
+    return cell[1:] if ESCAPED_PATTERN.match(cell) else cell
 
 
 def read_csv(text: str, wrong: TableFaults, wanted: Collection[str]) -> CsvTable:
@@ -187,7 +210,7 @@ def read_csv(text: str, wrong: TableFaults, wanted: Collection[str]) -> CsvTable
     nonempty = [place for place, row in enumerate(rows) if any(row)]
     table = CsvTable(wrong, comma=delimiter == ";")
     if nonempty:
-        table.names = [name.strip(BLANKS) for name in rows[nonempty[0]]]
+        table.names = [unescape_cell(name).strip(BLANKS) for name in rows[nonempty[0]]]
     for name in dict.fromkeys(table.names):
         if name and table.names.count(name) > 1:
             table.tell(numbers[nonempty[0]], show(name), "duplicate column", "keep one")
@@ -502,8 +525,15 @@ def open_csv(
     Missing cells of a short row are None; surplus cells of a long row have the key None.
     """
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader: csv.DictReader[Any] = csv.DictReader(file, delimiter=delimiter)
-        yield list(reader.fieldnames or ()), ((reader.line_num, row) for row in reader)
+        reader = csv.reader(file, delimiter=delimiter)
+        rows = ([*map(unescape_cell, cells)] for cells in reader if cells)
+        columns = next(rows, [])
+        yield columns, ((reader.line_num, _named_cells(columns, cells)) for cells in rows)
+
+
+def _named_cells(columns: Sequence[str], cells: Sequence[str]) -> dict[Any, Any]:
+    row: dict[Any, Any] = {**dict.fromkeys(columns), **dict(zip(columns, cells, strict=False))}
+    return row | {None: surplus} if (surplus := cells[len(columns) :]) else row
 
 
 @dataclass

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import signal
 import threading
 from collections import Counter
@@ -24,6 +22,7 @@ from earwitness.core import Progress, StrPath, no_progress
 from earwitness.engines.local import processes
 from earwitness.errors import EarwitnessError, EarwitnessWarning, InputError, Problem, UsageError
 from earwitness.io.atomic import AtomicFolder, real_path
+from earwitness.io.tables import records_csv
 from earwitness.material.annotations import (
     FIELD_PLACEHOLDER,
     SpokenInterval,
@@ -439,7 +438,9 @@ def audio_clips(
         for file in (folder / AUDIO_FOLDER).iterdir():
             if file.name not in kept:  # not selected, or of a recording with a problem
                 file.unlink()
-        (folder / TABLE_FILE).write_text(write_clip_table(run.clips), encoding="utf-8", newline="")
+        (folder / TABLE_FILE).write_text(
+            records_csv([clip.row for clip in run.clips]), encoding="utf-8", newline=""
+        )
         page = review_page([_review_clip(clip) for clip in run.clips], Path(output).name)
         (folder / REVIEW_FILE).write_text(page, encoding="utf-8")
     return run
@@ -583,15 +584,6 @@ def _select_from(
     selection = select_clips(values, count, balance=balance, numbers=numbers, seed=seed)
     chosen = tuple(run.clips[index] for index in selection.chosen)
     return replace(run, clips=chosen, selection=selection)
-
-
-def write_clip_table(clips: Sequence[CutClip]) -> str:
-    """Return the clip table of a study as CSV."""
-    file = io.StringIO(newline="")
-    writer = csv.DictWriter(file, list(clips[0].row), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(clip.row for clip in clips)
-    return file.getvalue()
 
 
 def _review_clip(clip: CutClip) -> ReviewClip:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import math
 import struct
@@ -38,6 +37,7 @@ from earwitness.errors import (
     UsageError,
 )
 from earwitness.io.atomic import AtomicFile, AtomicFolder
+from earwitness.io.tables import csv_text
 from earwitness.material.files import (
     ClipConditions,
     ConditionFile,
@@ -609,9 +609,7 @@ def audio_normalize(
         if problems and (on_error == "fail" or not rows):
             raise InputError(problems, done="written")
         with AtomicFile(temporary / REPORT_FILE) as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(NormalizedFile._fields)
-            writer.writerows([_cell(value) for value in row] for row in rows)
+            file.write(csv_text([NormalizedFile._fields, *(map(_cell, row) for row in rows)]))
     return NormalizedMaterial(settings, tuple(rows), tuple(problems), (*notes, *_make_notes(rows)))
 
 

@@ -39,10 +39,10 @@ from earwitness.core import Progress, StrPath, no_progress
 from earwitness.engines.local import in_process, processes
 from earwitness.errors import EarwitnessError, InputError, Problem, UsageError, nearest
 from earwitness.io.atomic import AtomicFolder
+from earwitness.io.tables import records_csv
 from earwitness.material.files import check_outside
 from earwitness.recordings.recording import sound_files
 from earwitness.report.parts import Report, Section, Table
-from earwitness.studies.design.report import records_csv
 from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ
 
 Floats = NDArray[np.float64]

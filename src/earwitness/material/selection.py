@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ import numpy as np
 
 from earwitness.core import StrPath
 from earwitness.errors import InputError, Problem, UsageError, nearest
-from earwitness.io.tables import RowTable, delimiter_remedy, read_row_table
+from earwitness.io.tables import RowTable, csv_text, delimiter_remedy, read_row_table
 from earwitness.report.parts import Report, Section, Table
 from earwitness.stats.arrays import Floats, Ints
 from earwitness.studies.design.subset_balance import Margin
@@ -310,9 +308,7 @@ class SelectedClips:
     @property
     def text(self) -> str:
         """The table as CSV."""
-        file = io.StringIO(newline="")
-        csv.writer(file, lineterminator="\n").writerows((self.header, *self.rows))
-        return file.getvalue()
+        return csv_text((self.header, *self.rows))
 
 
 def audio_select(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.errors import MissingExtra, UsageError
+from earwitness.io.tables import open_csv
 from earwitness.models.base import BlockEmbeddings, unit_vectors
 
 # --- Log-mel patches -----------------------------------------------------------------------------
@@ -296,8 +296,8 @@ def _read_class_names(path: Path, count: int) -> tuple[str, ...]:
     place = "one per line"
     if path.suffix == ".csv":
         place = f"in the column {CLASS_NAME_COLUMN}"
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            names = tuple(row.get(CLASS_NAME_COLUMN) or "" for row in csv.DictReader(file))
+        with open_csv(path) as (_, rows):
+            names = tuple(row.get(CLASS_NAME_COLUMN) or "" for _, row in rows)
     else:
         names = _split_names(path.read_text(encoding="utf-8-sig"))
     if len(names) != count or not all(names):

@@ -13,6 +13,7 @@ import msgspec
 
 from earwitness.errors import InputError, Problem
 from earwitness.io.schema import show
+from earwitness.io.tables import unescape_cell
 from earwitness.recordings.types import Recording
 
 
@@ -183,7 +184,7 @@ def _table_rows(lines: Sequence[str], delimiter: str, *, lower: bool = False) ->
         if names is None:
             names = [cell.strip().lower() if lower else cell.strip() for cell in cells]
         else:
-            row = dict(zip(names, map(str.strip, cells), strict=False))
+            row = dict(zip(names, [unescape_cell(cell.strip()) for cell in cells], strict=False))
             # Raven has a row per view of a selection
             if not row.get("View", "").startswith("Waveform"):
                 yield reader.line_num, row

@@ -9,6 +9,7 @@ from textwrap import fill
 from typing import Literal, NamedTuple
 
 from earwitness.core import Estimate, Value
+from earwitness.io.tables import csv_text
 from earwitness.report.html.elements import Html, element
 from earwitness.report.latex import escape as escape_latex
 from earwitness.report.latex import table_cell as latex_cell
@@ -22,7 +23,6 @@ from earwitness.report.numbers import (
     value_title,
 )
 from earwitness.report.parts import Matrix, Table
-from earwitness.report.result import csv_table
 from earwitness.report.sentences import join_names, leaders
 from earwitness.report.tables import find_contrast
 from earwitness.report.text import draw_table, fit_columns
@@ -621,7 +621,7 @@ def render_paper_csv(table: PaperTable, form: IntervalForm = "brackets") -> str:
         ]
         for row in table.rows
     ]
-    return csv_table(header, rows)
+    return csv_text([header, *rows])
 
 
 def _csv_cell(cell: PaperCell, *, has_ends: bool) -> Iterator[float | str]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from math import isfinite, isnan
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from earwitness.errors import MissingExtra, UsageError, nearest
-from earwitness.io.tables import escape_formula
+from earwitness.io.tables import csv_text
 
 if TYPE_CHECKING:
     import pandas
@@ -53,7 +51,7 @@ class Result:
     def make_csv(self) -> str:
         """Return the main table of the result as CSV."""
         header, rows = next(iter(self.make_tables().values()))
-        return csv_table(header, rows)
+        return csv_text((header, *rows))
 
     def to_records(self, table: str | None = None) -> list[dict[str, Any]]:
         """Return a table of the result as a list of records.
@@ -119,7 +117,7 @@ def _import_library(name: str) -> Any:
         raise MissingExtra(name, name, f"data frames of {name}") from None
 
 
-# --- JSON and CSV --------------------------------------------------------------------------------
+# --- JSON -------------------------------------------------------------------------------------
 
 
 def json_text(record: Any) -> str:
@@ -127,27 +125,6 @@ def json_text(record: Any) -> str:
     return (
         json.dumps(_replace_undefined(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     )
-
-
-def csv_table(
-    header: Sequence[str], rows: Iterable[Sequence[Any]], outside: Collection[str] = ()
-) -> str:
-    """Return a CSV table with a header; undefined numbers are empty.
-
-    The columns ``outside`` have text from listeners or other programs, which must not be taken for
-    a formula.
-    """
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header)
-    unsafe = [column in outside for column in header]
-    for row in rows:
-        cells = ["" if isinstance(x, float) and isnan(x) else x for x in row]
-        if any(unsafe):
-            places = (*unsafe, *[False] * (len(cells) - len(unsafe)))
-            cells = [escape_formula(x) if y else x for x, y in zip(cells, places, strict=False)]
-        writer.writerow(cells)
-    return stream.getvalue()
 
 
 def _replace_undefined(value: Any) -> Any:

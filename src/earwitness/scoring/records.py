@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -15,8 +13,9 @@ import msgspec
 from earwitness.core import Contrast, Estimates, FaultyCase, Key
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicWriter
+from earwitness.io.tables import csv_text
 from earwitness.registry import TASKS
-from earwitness.report.result import TableRows, csv_table, json_text
+from earwitness.report.result import TableRows, json_text
 from earwitness.scoring.results import (
     KEY_COLUMNS,
     REFERENCE_COLUMNS,
@@ -95,7 +94,7 @@ def to_csv(scores: Scores) -> str:
     """Return one line per estimate, with signature and provenance; undefined numbers are empty."""
     provenance = json.dumps(asdict(scores.provenance), ensure_ascii=False)
     header, rows = _estimate_rows(scores)
-    return csv_table([*header, "provenance"], ([*row, provenance] for row in rows))
+    return csv_text([[*header, "provenance"], *([*row, provenance] for row in rows)])
 
 
 def scores_tables(scores: Scores) -> dict[str, TableRows]:
@@ -134,7 +133,7 @@ def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]
 def comparison_csv(comparison: Comparison) -> str:
     """Return one line per contrast; undefined numbers are empty."""
     header, rows = _contrast_rows(comparison)
-    return csv_table(header, rows)
+    return csv_text((header, *rows))
 
 
 def comparison_tables(comparison: Comparison) -> dict[str, TableRows]:
@@ -212,9 +211,9 @@ class SampleTable(AtomicWriter):
         super().__init__(self._path)
 
     def _begin(self) -> None:
-        self._csv = csv.writer(self._stream, lineterminator="\n")
         if self._path.suffix == ".csv":
-            self._csv.writerow([*KEY_COLUMNS, *self._more, *self._names, "signature"])
+            header = *KEY_COLUMNS, *self._more, *self._names, "signature"
+            self._stream.write(csv_text([header]))
 
     def write(
         self,
@@ -226,16 +225,10 @@ class SampleTable(AtomicWriter):
         more = dict(zip(self._more, references, strict=False))
         rows = zip(keys, values, strict=True)
         if self._path.suffix == ".csv":
-            self._csv.writerows(
-                [
-                    key.item,
-                    key.system,
-                    *more.values(),
-                    *("" if math.isnan(x) else repr(x) for x in row),
-                    self._signature,
-                ]
-                for key, row in rows
+            cells = (
+                (key.item, key.system, *more.values(), *row, self._signature) for key, row in rows
             )
+            self._stream.write(csv_text(cells))
             return
         for key, row in rows:  # msgspec writes NaN as null
             record = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +14,7 @@ from typing import Any, Literal
 from earwitness.audio.signal import starts_of
 from earwitness.io.schema import Fault, show
 from earwitness.io.source import RecordSource
-from earwitness.io.tables import Cell, InputTable, read_table
+from earwitness.io.tables import Cell, InputTable, csv_text, read_table
 from earwitness.recordings.types import Damage, Recording, Stretch
 from earwitness.skims.types import Pick, Skim
 
@@ -116,13 +114,9 @@ def picks_csv(recording: Recording, skim: Skim) -> str:
     """Return one row per pick, one column per reason; readable again as a table of times."""
     rows = list_pick_rows(recording, skim)
     reasons = list(dict.fromkeys(name for row in rows for name in row.pick.why))
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([*COLUMNS, *(f"why_{name}" for name in reasons)])
-    for row in rows:
-        why = [_plain_cell(row.pick.why.get(name, "")) for name in reasons]
-        writer.writerow([*map(_plain_cell, _row_fields(row).values()), *why])
-    return file.getvalue()
+    table = [(*_row_fields(row).values(), *map(row.pick.why.get, reasons)) for row in rows]
+    header = *COLUMNS, *(f"why_{name}" for name in reasons)
+    return csv_text([header, *(map(_plain_cell, row) for row in table)])
 
 
 def picks_labels(recording: Recording, skim: Skim, where: TimeBase = "skim") -> str:

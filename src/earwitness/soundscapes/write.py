@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +17,7 @@ from earwitness.audio.signal import render
 from earwitness.core import Progress, StrPath, no_progress
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile, AtomicFolder
+from earwitness.io.tables import csv_text
 from earwitness.soundscapes.mix import Mixer
 from earwitness.soundscapes.practice import PICKS_PER_SKIM, PracticeSkim, make_practice_skims
 from earwitness.soundscapes.scene import Scene, make_scene
@@ -59,7 +58,7 @@ def labels_csv(scene: Scene, hour_gap: float = 0.0) -> str:
         rows.append(
             [*_format_seconds(sound), event.source, *(_format_seconds(clock) if has_gaps else [])]
         )
-    return _to_csv(header, rows)
+    return csv_text([header, *rows])
 
 
 def _format_seconds(times: tuple[float, float]) -> list[str]:
@@ -79,7 +78,7 @@ def _clock_to_sound(scene: Scene, gap: float, start: float, end: float) -> tuple
 def picks_csv(example: PracticeSkim) -> str:
     """Return the times of a skim's picks in the day, in playing order."""
     rows = ([f"{pick.start:.3f}", f"{pick.seconds:.3f}"] for pick in example.skim.picks)
-    return _to_csv(["start", "seconds"], rows)
+    return csv_text([["start", "seconds"], *rows])
 
 
 def truth_json(scene: Scene, hour_gap: float = 0.0) -> str:
@@ -147,14 +146,6 @@ def _round_values(names: Sequence[str], values: Iterable[float], digits: int) ->
 
 def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
-
-
-def _to_csv(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 # --- Writing a soundscape ------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from earwitness.errors import BadAnswer, UsageError, whole_characters
+from earwitness.errors import BadAnswer, UsageError, printable, whole_characters
 
 # --- Table definitions ---------------------------------------------------------------------------
 # An answer that corrects none supersedes ``""``: so one constraint, that listener, page and
@@ -169,6 +169,8 @@ def check_name(what: str, text: str) -> str:
     '1.12'
     """
     misfit = _describe_misfit(text) or ("" if text else "is empty")
+    if not misfit and text != printable(text):
+        misfit = "contains a control character"
     if not misfit and len(text) > MAX_NAME_CHARACTERS:
         misfit = f"has {len(text):,} characters, more than {MAX_NAME_CHARACTERS}"
     if misfit:

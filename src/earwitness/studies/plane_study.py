@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import shutil
@@ -24,6 +23,7 @@ from earwitness.core import Map, Progress, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.io.atomic import AtomicFile
+from earwitness.io.tables import csv_text, open_csv
 from earwitness.recordings.recording import open_recording
 from earwitness.skims.files import OUTPUTS_FILE, RECORDINGS_FILE, render_skim
 from earwitness.skims.options import EXTRAS, METHODS_WITH_Z, SkimOptions
@@ -373,9 +373,10 @@ def read_practice_truth(folder: StrPath) -> tuple[Truth, float]:
     """Read the truth of a practice day, and the length of its hours in seconds."""
     place = Path(folder)
     about = json.loads((place / "truth.json").read_text(encoding="utf-8"))
-    with (place / "labels.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    events = [SoundEvent(float(row["start"]), float(row["end"]), row["source"]) for row in rows]
+    with open_csv(place / "labels.csv") as (_, rows):
+        events = [
+            SoundEvent(float(row["start"]), float(row["end"]), row["source"]) for _, row in rows
+        ]
     return Truth(events, about["seconds"]), about["hour"]
 
 
@@ -600,7 +601,4 @@ def _mean_seconds(material: PlaneMaterial, item: str) -> float:
 
 
 def _write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+    path.write_text(csv_text([header, *rows]), encoding="utf-8", newline="")

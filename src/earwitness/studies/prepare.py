@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from itertools import chain
@@ -19,6 +18,7 @@ from earwitness.audio.wav import wav_seconds
 from earwitness.core import Progress, no_progress
 from earwitness.errors import InputError, UsageError, nearest
 from earwitness.io.atomic import AtomicFile, AtomicFolder
+from earwitness.io.tables import records_csv
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.file.webmushra import ImportedStudy, read_webmushra
 from earwitness.studies.study import Study
@@ -157,10 +157,7 @@ def _write_study(study: ImportedStudy, folder: Path, final: Path) -> None:
             check_rate(source, ANCHOR_CUTOFFS_HZ[name])
             write_anchor(source, folder / name / f"{row['name']}.wav", ANCHOR_CUTOFFS_HZ[name])
     rows = [_relative_row(row, final.resolve()) for row in study.clips]
-    with (folder / "clips.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    (folder / "clips.csv").write_text(records_csv(rows), encoding="utf-8", newline="")
     text = yaml.safe_dump(study.study, sort_keys=False, allow_unicode=True)
     (folder / "study.yaml").write_text(text, encoding="utf-8")
 

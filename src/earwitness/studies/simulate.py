@@ -13,11 +13,12 @@ import numpy as np
 
 from earwitness.core import Answer, Input
 from earwitness.io.atomic import AtomicFolder
+from earwitness.io.tables import records_csv
 from earwitness.report.parts import Report
 from earwitness.report.result import Result, TableRows
 from earwitness.studies.analyse import result_files, study_results
 from earwitness.studies.answers import SIMULATED_TIMESTAMP, answer_line
-from earwitness.studies.design.report import records_csv, study_design
+from earwitness.studies.design.report import study_design
 from earwitness.studies.device import perfect_answers
 from earwitness.studies.hearing import good_answers
 from earwitness.studies.pages import (

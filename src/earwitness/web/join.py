@@ -26,7 +26,7 @@ from earwitness.store.listeners import count_repeat
 from earwitness.store.records import Listener, ParticipationState
 from earwitness.store.tables import check_name
 from earwitness.web.pages import invitation_page, notice_page
-from earwitness.web.security import Refusal, not_found_refusal
+from earwitness.web.security import BAD_ID_CODE, Refusal, not_found_refusal
 from earwitness.web.site import Site, served_site
 
 # --- Tickets and cookies -------------------------------------------------------------------------
@@ -106,9 +106,9 @@ def _read_cookie(request: Request, outside: str) -> tuple[str, str]:
 def check_claim(outside: str) -> str:
     """Return an external id that can be stored; raise Refusal otherwise."""
     try:
-        return check_name("id", outside) if outside else ""
-    except UsageError:
-        raise Refusal(400, "no_id", "invalid participant id") from None
+        return check_name("participant ID", outside) if outside else ""
+    except UsageError as error:
+        raise Refusal(400, BAD_ID_CODE, str(error)) from None
 
 
 # --- Pages ---------------------------------------------------------------------------------------

@@ -25,6 +25,8 @@ from earwitness.web.pages import notice_page
 
 
 NOT_FOUND_CODE = "not_here"  # from this server, so repeating the request will not help
+BAD_ID_CODE = "bad_id"
+ERROR_PAGES = {NOT_FOUND_CODE: "not_found", BAD_ID_CODE: "bad_id"}
 NOT_FOUND_REMEDY = "check the link; this study may not be served at the moment"
 RETRY_REMEDY = "send the same request again; it is saved only once"
 
@@ -64,9 +66,7 @@ async def error_response(request: Request, error: Exception) -> Response:
     if isinstance(error, StoreError):
         request.app.state.site.messages.write(f"earwitness: {error}")
     if "text/html" in request.headers.get("accept", ""):
-        page = notice_page(
-            request.app.state.site, "not_found" if refusal.status == 404 else "failed"
-        )
+        page = notice_page(request.app.state.site, ERROR_PAGES.get(refusal.code, "failed"))
         return HTMLResponse(page, refusal.status)
     headers = {"Connection": "close"} if refusal.status == 408 else {}
     if refusal.code == TOO_FAST_CODE:

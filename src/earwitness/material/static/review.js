@@ -270,12 +270,16 @@ function count() {
 
 // --- Export and import ---
 
+// Text that a spreadsheet may take for a formula gets an apostrophe, as in io/tables.py.
+const FORMULA = /^'*[=+\-@\t\r\n\0\ufeff＝＋－＠]/;
+const escapeCell = (text) => (FORMULA.test(text) ? `'${text}` : text);
+const unescapeCell = (cell) => (cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell);
 const quote = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 function writeCsv() {
   const lines = clips.filter(({ name }) => decisions.has(name)).map(({ name }) => {
     const { decision, reason } = decisions.get(name);
-    return [name, decision, reason].map(quote).join(",");
+    return [name, decision, reason].map(escapeCell).map(quote).join(",");
   });
   return `${["name,decision,reason", ...lines].join("\n")}\n`;
 }
@@ -300,7 +304,7 @@ function parseCsv(text) {
     else if (!quoted && one === "\n") table.push([""]);
     else if (quoted || one !== "\r") row[row.length - 1] += one;
   }
-  return table.filter((row) => row.some(Boolean));
+  return table.filter((row) => row.some(Boolean)).map((row) => row.map(unescapeCell));
 }
 
 function importCsv(text) {

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from os import PathLike
 from pathlib import Path
 from warnings import warn
@@ -17,6 +14,7 @@ import numpy as np
 from earwitness.core import Progress, no_progress
 from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError
 from earwitness.io.atomic import AtomicFolder
+from earwitness.io.tables import records_csv
 from earwitness.report.html.page import render_html
 from earwitness.report.numbers import short_number
 from earwitness.report.parts import CategoryShares, Lines, Report, Section, Table
@@ -638,13 +636,3 @@ def _clip_row(clip: Clip) -> dict[str, object]:
 def _records_json(records: Sequence[Record]) -> str:
     """Return a JSON list with one line per record."""
     return "[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n"
-
-
-def records_csv(records: Sequence[Record]) -> str:
-    """Return records as CSV, with one column per key of any record."""
-    written = io.StringIO()
-    columns = list(dict.fromkeys(chain.from_iterable(records)))
-    writer = csv.writer(written, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([record.get(column, "") for column in columns] for record in records)
-    return written.getvalue()

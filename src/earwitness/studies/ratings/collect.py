@@ -15,6 +15,7 @@ from typing import Any
 from earwitness.core import Answer, Input, Key, Rating, StrPath
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
+from earwitness.io.tables import unescape_cell
 from earwitness.studies.analysis.pipeline import RatingSet
 from earwitness.studies.analysis.settings import AnalysisSettings, known_scales, parse_anchors
 from earwitness.studies.answers import SIMULATED_TIMESTAMP
@@ -160,7 +161,7 @@ def _field_names(start: bytes) -> set[str]:
     try:
         record = json.loads(first)
     except ValueError:
-        return {name.strip().strip('"') for name in re.split(r"[,;\t]", first)}
+        return {unescape_cell(name.strip().strip('"')) for name in re.split(r"[,;\t]", first)}
     return {*record} if isinstance(record, dict) else set()
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from earwitness.report.result import TableRows, csv_table, json_text
+from earwitness.io.tables import csv_text
+from earwitness.report.result import TableRows, json_text
 from earwitness.studies.report.agreement import agreement_methods, agreement_tables
 from earwitness.studies.report.choices import choice_methods, choice_rows, choice_tables
 from earwitness.studies.report.differences import difference_methods, difference_tables
@@ -110,14 +111,10 @@ def results_tables(results: Results) -> dict[str, TableRows]:
     return {name.removesuffix(".csv"): table for name, table in ordered if table[1]}
 
 
-# columns with names of listeners, answers to forms, and cells and file names of workbooks
-OUTSIDE_COLUMNS = ("listener", "group", "first", "second", "told", "where")
-
-
 def tables_csv(results: Results) -> dict[str, str]:
     """Return CSV tables by file name; empty tables are omitted."""
     return {
-        f"{name}.csv": csv_table(header, rows, OUTSIDE_COLUMNS)
+        f"{name}.csv": csv_text((header, *rows))
         for name, (header, rows) in results_tables(results).items()
     }
 
@@ -129,7 +126,7 @@ def results_csv(results: Results) -> str:
         for scale in results.scales
         for row in (*mean_rows(scale), *choice_rows(scale))
     )
-    return csv_table([*MEAN_COLUMNS, "signature"], rows)
+    return csv_text(([*MEAN_COLUMNS, "signature"], *rows))
 
 
 # --- JSON ----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from earwitness.errors import MissingExtra, Problem, nearest
-from earwitness.io.tables import read_row_table, unescape_formula
+from earwitness.io.tables import read_row_table
 from earwitness.studies.sheets.layout import SHEET_COLUMNS, values_at
 from earwitness.studies.sheets.marks import (
     MovedPage,
@@ -99,10 +99,7 @@ def _table_rows(path: Path, problems: list[Problem]) -> Iterator[SheetRow]:
     if missing:
         return
     for line, row in table.rows:
-        cells = {
-            str(name).strip(): unescape_formula(str(cell or "").strip())
-            for name, cell in row.items()
-        }
+        cells = {str(name).strip(): str(cell or "").strip() for name, cell in row.items()}
         yield SheetRow(str(path), line, *(cells.get(name, "") for name in SHEET_COLUMNS))
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 from earwitness.core import StrPath
 from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError
 from earwitness.io.atomic import AtomicFile, AtomicFolder
-from earwitness.report.result import csv_table
+from earwitness.io.tables import csv_text
 from earwitness.studies.ratings.from_answers import StudySource
 from earwitness.studies.sheets.layout import (
     AXIS_END,
@@ -140,7 +140,7 @@ def _entry_table(study: Study, sheets: Sequence[PlaneSheet]) -> str:
         for sheet in sheets
         for number in (*range(1, len(sheet.trial.systems) + 1), "")
     ]
-    return csv_table([*SHEET_COLUMNS], rows, ("recording",))
+    return csv_text([SHEET_COLUMNS, *rows])
 
 
 # --- PDF -----------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from earwitness.core import Input
 from earwitness.errors import InputError, Problem, whole_characters
-from earwitness.io.schema import Fault
+from earwitness.io.schema import Fault, is_name, show
 from earwitness.studies.rubric import Rubric, thumbs
 from earwitness.studies.rubric_totals import BLANK_NOTE, FAULT_POLICIES
 from earwitness.studies.workbooks.layout import (
@@ -234,6 +234,9 @@ class SheetReader:
         record = cell_text(cell) or self._above
         if not record:
             self._add_problem(block, row, "record", Fault("", "missing clip", "enter its ID"))
+        elif not is_name(record):
+            fault = Fault("", f"must be printable text, got {show(record)}", "write the ID in one line")
+            self._add_problem(block, row, "record", fault)
         self._above = record
         return record
 
@@ -382,6 +385,10 @@ def read_workbook(
     kept = list(_drop_repeats(rows, reading))
     if not any("key" in block.columns for block in blocks):
         reading.problems += _same_caption_problems(kept)
+    who = about.get("rater") or rater or rater_from_name(name)
+    if not is_name(who):
+        message = f"must be printable text, got {show(who)}"
+        reading.problems.append(Problem(name, 0, "rater", message, "rename the file"))
     if reading.problems:
         raise InputError(reading.problems, done=IMPORT_DONE_WORD)
     findings = (
@@ -390,7 +397,6 @@ def read_workbook(
         *_duplicate_findings(kept),
     )
     source = Input(name, hashlib.sha256(data).hexdigest(), len(data))
-    who = about.get("rater") or rater or rater_from_name(name)
     return ReturnedWorkbook(
         who,
         tuple(_spread_over_clip(kept)),
