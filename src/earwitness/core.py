@@ -244,6 +244,7 @@ class Score:
 
 
 UNHEARD_META_KEY = "unheard"  # metadata of an answer about sounds that cannot have been heard
+WORKBOOK_META_KEY = "workbook"  # metadata of an answer from a workbook or from paper: its files
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +254,8 @@ class Answer:
     ``heard`` describes the stimuli if the page is a trial: the item, the systems in order, and
     which of them was the unknown one. ``version`` is the version of the program that asked;
     ``comment`` is a remark on the sounds of the page. If the server knows that sounds cannot have
-    been heard, ``unheard`` has the reasons.
+    been heard, ``unheard`` has the reasons. ``imported`` is true if the answer comes from a
+    workbook or from paper.
     """
 
     study: str
@@ -265,6 +267,7 @@ class Answer:
     version: str = ""
     unheard: Mapping[str, Any] | None = None
     comment: str | None = None
+    imported: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from click.testing import CliRunner, Result
@@ -315,6 +314,11 @@ def test_everything_that_is_kept_can_be_exported(folder: Path, address: str) -> 
     comments = [one["meta"]["comment"] for one in records if one.get("meta")]
     assert len(comments) == 5
     assert not any("token" in one for one in records)
+    export = run("study", "export", str(path), "--db", address)
+    silent = kinds.count("answer") - len(export.stdout.splitlines())
+    assert silent > 0
+    assert f"note: {silent} pages without questions" in export.stderr
+    assert "--all" in export.stderr
 
 
 def test_a_store_that_links_made_is_told(folder: Path) -> None:
@@ -387,7 +391,7 @@ def test_a_study_that_has_changed_is_told(folder: Path, address: str, title: str
     assert (told in said) is (title == "Taking part")
 
 
-ODD_ID = "=cmd|' /C calc'!A0\x1b[2J\nlistener 9"
+ODD_ID = "=cmd|' /C calc'!A0\x1b[2J\nlistener 9\r=1+1"  # as earlier versions accepted it
 
 
 def test_ids_from_outside_do_no_harm_in_terminals_and_spreadsheets(
@@ -395,14 +399,16 @@ def test_ids_from_outside_do_no_harm_in_terminals_and_spreadsheets(
 ) -> None:
     path = study(folder, "acr", MORE)
     with served(path, address, open=2) as client:
-        join(client, f"?{urlencode({'PROLIFIC_PID': ODD_ID})}")
+        join(client, "?PROLIFIC_PID=odd")
         join(client, "?PROLIFIC_PID=-5")
+    quoted = ODD_ID.replace("'", "''")
+    ask(address, f"UPDATE listeners SET outside = '{quoted}' WHERE outside = 'odd'")
     for verb in ("status", "links"):
         command = ("study", verb, str(path), "--db", address)
         shown = run(*command).stdout
         assert "\x1b" not in shown
         assert len(shown.splitlines()) == 3
-        assert "A0\\u001b[2J\\nlistener 9" in shown
+        assert "A0\\u001b[2J\\nlistener 9\\r=1+1" in shown
         assert [row["outside"] for row in rows(*command)] == ["'" + ODD_ID, "-5"]
         told = json.loads(run(*command, "--to", "json").stdout)
         assert [one["outside"] for one in told] == [ODD_ID, "-5"]

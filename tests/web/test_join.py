@@ -60,10 +60,27 @@ def test_places_go_to_whoever_consents_until_there_are_no_more(folder: Path, add
         for again in (client.get, client.post):
             full = again("/join?PROLIFIC_PID=b")
             assert (full.status_code, "All places in this test" in full.text) == (403, True)
-            assert again("/join?PROLIFIC_PID=%00").status_code == 400
         assert take(client, first)["done"]
         assert take(client, second)["done"]
         assert states(client) == [(1, "finished", None), (2, "finished", "a")]
+
+
+@pytest.mark.parametrize(
+    "id", ["5f8a%0D=1%2B1", "a%0Ab", "%00", "%1B", "%C2%85", "%E2%80%A8", "x" * 201]
+)
+def test_ids_with_control_characters_are_refused_and_the_page_says_why(
+    folder: Path, id: str
+) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "study.db"), open=2) as client:
+        before = everything(client)
+        for again in (client.get, client.post):
+            shown = again(f"/join?PROLIFIC_PID={id}", headers={"accept": "text/html"})
+            assert shown.status_code == 400
+            assert "participant ID contains a line break or another control" in shown.text
+        error = client.get(f"/join?PROLIFIC_PID={id}").json()["error"]
+        assert error["code"] == "bad_id"
+        assert error["message"].startswith("participant ID ")
+        assert everything(client) == before
 
 
 def test_nothing_is_stored_before_consent(folder: Path, address: str) -> None:

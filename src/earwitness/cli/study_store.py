@@ -148,7 +148,8 @@ def export_command(
 ) -> None:
     """Export the answers to STUDY from the database as JSON Lines.
 
-    The format is that of `study take`.
+    The format is that of `study take`. Pages without questions, such as instructions, are left out;
+    a note has their number, and --all exports them.
 
     \b
     earwitness study export study.yaml -o answers.jsonl
@@ -172,7 +173,11 @@ def export_command(
 def _answer_lines(study: Path, address: str) -> str:
     from earwitness.studies.admin import stored_answers
 
-    return stored_answers(study, address).lines.decode()
+    stored = stored_answers(study, address)
+    if stored.skipped:
+        what = f"{stored.skipped:,} pages without questions, such as instructions, were left out"
+        click.echo(f"note: {what} — export them with --all", err=True)
+    return stored.lines.decode()
 
 
 def _position_rows(study: Path, address: str) -> str:

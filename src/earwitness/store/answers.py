@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, bindparam, insert, literal_column, select, union_all
 from sqlalchemy.dialects import postgresql, sqlite
 
-from earwitness.core import UNHEARD_META_KEY, Answer
+from earwitness.core import UNHEARD_META_KEY, WORKBOOK_META_KEY, Answer
 from earwitness.errors import UsageError
 from earwitness.store.database import DirectStatement
 from earwitness.store.listeners import (
@@ -290,9 +290,10 @@ def _answer_from_row(row: Sequence[Any]) -> SubmittedAnswer:
     id, digest, number, page, values, heard, at, version, received, supersedes, meta, aside = row
     presented = None if heard is None else values_from_json(heard)
     answer_meta = None if meta is None else values_from_json(meta)
-    unheard = None if answer_meta is None else answer_meta.get(UNHEARD_META_KEY)
+    known_meta = answer_meta or {}
+    unheard, imported = known_meta.get(UNHEARD_META_KEY), WORKBOOK_META_KEY in known_meta or None
     given = values_from_json(values)
-    answer = Answer(digest, number, page, given, presented, at, version, unheard)
+    answer = Answer(digest, number, page, given, presented, at, version, unheard, imported=imported)
     return SubmittedAnswer(id, answer, received, supersedes or None, answer_meta, bool(aside))
 
 

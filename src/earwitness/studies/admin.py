@@ -19,7 +19,7 @@ from earwitness.core import Answer, Rating, StrPath
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
 from earwitness.store.records import ListenerStatus, OtherStudy, ParticipationState, SubmittedAnswer
 from earwitness.store.store import Store
-from earwitness.studies.answers import WORKBOOK_META_KEY, answer_line
+from earwitness.studies.answers import answer_line
 from earwitness.studies.changes import (
     answered_audio_notes,
     changed_audio_notes,
@@ -110,6 +110,7 @@ class StoredAnswers:
     name: str
     submissions: tuple[SubmittedAnswer, ...]
     notes: tuple[str, ...] = ()
+    skipped: int = 0  # pages without questions
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -146,15 +147,6 @@ class StoredAnswers:
             for who, listener_counts in counts.items()
         }
 
-    def imported(self) -> dict[Who, bool]:
-        """Return who answered trials on paper or in workbooks, and whether all of them."""
-        trials = {plan.listener: counted_trials(plan) for plan in self.design.plans}
-        imported = defaultdict[Who, list[bool]](list)
-        for submission in self.submissions:
-            if submission.answer.page in trials.get(submission.answer.listener, {}):
-                imported[submission.answer.listener].append(_is_imported(submission))
-        return {who: all(trials) for who, trials in imported.items() if any(trials)}
-
     def quality(self) -> QualityEvidence:
         """Return answers to gold and trapping clips, and times of trials, per listener.
 
@@ -177,7 +169,7 @@ class StoredAnswers:
 
 def _is_imported(submission: SubmittedAnswer) -> bool:
     """Return whether an answer comes from a workbook or from paper."""
-    return WORKBOOK_META_KEY in (submission.meta or {})
+    return bool(submission.answer.imported)
 
 
 def _add_comment(submission: SubmittedAnswer) -> Answer:
@@ -335,7 +327,8 @@ def stored_answers(study: StudySource, db: StrPath) -> StoredAnswers:
     asks = {plan.listener: shown.of(plan) for plan in design.plans}
     kept = [submission for submission in submissions if _is_asked(asks, submission.answer)]
     ordered = sorted(kept, key=lambda submission: submission.answer.listener)
-    return StoredAnswers(design, _hide_password(fspath(db)), tuple(ordered), tuple(notes))
+    name, skipped = _hide_password(fspath(db)), len(submissions) - len(kept)
+    return StoredAnswers(design, name, tuple(ordered), tuple(notes), skipped)
 
 
 def study_export(
@@ -355,7 +348,8 @@ def study_export(
     Returns
     -------
     list of dict
-        One record per answer, in the format of a file of answers.
+        One record per answer, in the format of a file of answers; without ``everything``, pages
+        without questions are left out.
 
     Raises
     ------

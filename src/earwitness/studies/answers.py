@@ -40,7 +40,6 @@ except ImportError:  # not available on all systems
 
 SIMULATED_TIMESTAMP = "simulated"  # replaces the time of an answer
 CUT_LINE_MARK = b" # cut short"  # appended to half a line; cannot end JSON
-WORKBOOK_META_KEY = "workbook"  # metadata key of answers imported from a workbook
 
 
 class HeardTrial(Struct, forbid_unknown_fields=True):
@@ -63,6 +62,7 @@ class AnswerRecord(Struct, forbid_unknown_fields=True):
     version: str | UnsetType = UNSET
     unheard: dict[str, Any] | UnsetType = UNSET
     comment: str | UnsetType = UNSET
+    imported: bool | UnsetType = UNSET
 
 
 check_answer = derive_check(AnswerRecord, hints=False)

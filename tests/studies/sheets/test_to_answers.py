@@ -224,6 +224,11 @@ def test_planes_from_paper_are_shown_in_status_and_methods(study: Path, sheets: 
     procedure = earwitness.study_analyse(study=study, db=db).procedure
     assert procedure is not None
     assert procedure.playback == "All listeners answered on paper."
+    exported, entered = study.parent / "exported.jsonl", study.parent / "entered.jsonl"
+    run("study", "export", str(study), "-o", str(exported))
+    run("study", "enter", str(study), str(path), "-o", str(entered))
+    for answers in (exported, entered):
+        assert earwitness.study_analyse(answers, study=study).procedure == procedure
     plan = replace(read_study(study), training=2)
     assert "practised" in study_procedure(plan).design
     assert "practised" not in study_procedure(plan, [True, True], 2).design

@@ -342,6 +342,15 @@ def test_numbers_without_a_caption_and_captions_without_a_clip_are_faults() -> N
     assert "B3: missing clip" in told[1]
 
 
+def test_names_with_control_characters_are_refused(tmp_path: Path) -> None:
+    [told, _] = faults([HEAD, (1, "rec\r=1+1", "A", "words", *GOOD)])
+    assert 'B2: must be printable text, got "rec\\r=1+1" — write the ID' in told
+    path = tmp_path / "anna\n=1+1.xlsx"
+    path.write_bytes(book([HEAD, *clip(1, GOOD)]))
+    with pytest.raises(InputError, match=r'rater: must be printable text, got "anna\\n=1\+1"'):
+        read_workbooks([path])
+
+
 def test_captions_are_known_however_their_blanks_and_accents_are_stored() -> None:
     assert caption_hash("Cafe\u0301 noise\n") == caption_hash(" Café   noise")
     assert caption_hash("Cafe noise") != caption_hash("Café noise")

@@ -431,8 +431,12 @@ def rating_set(
     ratings: Sequence[Rating],
     inputs: tuple[Input, ...],
     notes: Sequence[str] = (),
+    imported: Iterable[tuple[Who, bool]] = (),
 ) -> RatingSet:
-    """Return ratings with title, systems, items, groups and captions of their study."""
+    """Return ratings with title, systems, items, groups and captions of their study.
+
+    ``imported`` are listeners with answers from paper or workbooks, and whether all of them are.
+    """
     if study is None:
         return RatingSet(
             ratings,
@@ -441,11 +445,13 @@ def rating_set(
             notes=tuple(notes),
         )
     items = tuple(clip.name for clip in study.material)
+    listeners = {rating.listener for rating in ratings}
+    known = [is_all for who, is_all in imported if who in listeners]
     return RatingSet(
         *(ratings, study.title, study.systems, items, inputs, tuple(notes), study.digest),
         groups=study_groups(study),
         captions=study_captions(study),
-        procedure=study_procedure(study),
+        procedure=study_procedure(study, known, len(listeners)),
     )
 
 
@@ -464,6 +470,7 @@ def read_rating_set(
     check_ratings(files, None)
     collection, simulated = RatingCollection(study_groups(plan)), False
     devices, plays = dict[Who, DeviceHits](), dict[Who, PlaybackCounts]()
+    design: Design | None = None
     for path in files:
         if _has_answers(path):
             name = path.name if isinstance(path, RecordSource) else str(path)
@@ -485,7 +492,9 @@ def read_rating_set(
             known = None if other_names else plan
             table = read_ratings(path, groups=wanted, **_reader_options(known, reading, settings))
             collection.add_table(table, settings.blank)
-    material = rating_set(plan, collection.ratings, tuple(collection.inputs), collection.notes)
+    inputs, notes = tuple(collection.inputs), collection.notes
+    imported = {} if design is None else imported_trials(design, collection.answers)
+    material = rating_set(plan, collection.ratings, inputs, notes, imported.items())
     return replace(
         material,
         simulated=simulated,
@@ -499,6 +508,16 @@ def read_rating_set(
         quality=evidence_of_answers(plan, collection.answers) if plan else QualityEvidence(),
         **_rows_with_blanks(collection),
     )
+
+
+def imported_trials(design: Design, answers: Iterable[Answer]) -> dict[Who, bool]:
+    """Return who answered trials on paper or in workbooks, and whether all of them."""
+    trials = {plan.listener: counted_trials(plan) for plan in design.plans}
+    imported = defaultdict[Who, list[bool]](list)
+    for answer in answers:
+        if answer.page in trials.get(answer.listener, {}):
+            imported[answer.listener].append(bool(answer.imported))
+    return {who: all(trials) for who, trials in imported.items() if any(trials)}
 
 
 def _rows_with_blanks(collection: RatingCollection) -> dict[str, Any]:
@@ -579,13 +598,11 @@ def stored_rating_set(
     inputs = (Input(name, stored.sha256, len(stored.lines)),)
     gathered = RatingCollection()
     gathered.add_answers(settings.rubric, stored.ratings(), inputs[0], settings.blank)
-    material = rating_set(plan, gathered.ratings, inputs, stored.notes)
+    imported = imported_trials(stored.design, stored.answers).items()
+    material = rating_set(plan, gathered.ratings, inputs, stored.notes, imported)
     groups = {**material.groups, **form_groups(plan, stored.answers)}
-    listeners = {rating.listener for rating in material.ratings}
-    imported = [is_all for who, is_all in stored.imported().items() if who in listeners]
     return replace(
         material,
-        procedure=study_procedure(plan, imported=imported, listeners=len(listeners)),
         plays=stored.plays(),
         quality=stored.quality(),
         devices=device_results(plan, stored.answers),

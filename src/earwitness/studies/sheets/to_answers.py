@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from earwitness.core import Answer, StrPath
+from earwitness.core import WORKBOOK_META_KEY, Answer, StrPath
 from earwitness.errors import BadAnswer, InputError, Problem, UsageError, nearest
-from earwitness.studies.answers import WORKBOOK_META_KEY, answer_line
+from earwitness.studies.answers import answer_line
 from earwitness.studies.pages import presented_trial
 from earwitness.studies.ratings.from_answers import StudySource
 from earwitness.studies.sheets.layout import (
@@ -300,6 +300,7 @@ class _Matching:
         answer = Answer(
             *(self.design.study.digest, sheet.listener, sheet.page, dict(sorted(values.items()))),
             *(presented_trial(sheet.trial), "", __version__),
+            imported=True,
         )
         sources = [
             {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}

@@ -235,7 +235,8 @@ class SheetReader:
         if not record:
             self._add_problem(block, row, "record", Fault("", "missing clip", "enter its ID"))
         elif not is_name(record):
-            fault = Fault("", f"must be printable text, got {show(record)}", "write the ID in one line")
+            message = f"must be printable text, got {show(record)}"
+            fault = Fault("", message, "write the ID in one line")
             self._add_problem(block, row, "record", fault)
         self._above = record
         return record

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from earwitness.core import Answer, StrPath
+from earwitness.core import WORKBOOK_META_KEY, Answer, StrPath
 from earwitness.errors import BadAnswer, InputError, Problem, UsageError, nearest, whole_characters
-from earwitness.studies.answers import WORKBOOK_META_KEY, answer_line
+from earwitness.studies.answers import answer_line
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import counted_trials, presented_trial
@@ -208,7 +208,8 @@ class _Matching:
         files: Mapping[str, ReturnedWorkbook],
     ) -> JudgedPage:
         digest = self.design.study.digest
-        answer = Answer(digest, number, page, values, presented_trial(trial), "", __version__)
+        heard = presented_trial(trial)
+        answer = Answer(digest, number, page, values, heard, "", __version__, imported=True)
         sources = [
             files[source].input for source in dict.fromkeys(row.place.source for row in rows)
         ]
@@ -434,7 +435,7 @@ class _Decide:
 
 
 def _is_from_workbook(submitted: SubmittedAnswer) -> bool:
-    return submitted.meta is not None and WORKBOOK_META_KEY in submitted.meta
+    return bool(submitted.answer.imported)
 
 
 def _is_same_answer(submitted: SubmittedAnswer, values: Mapping[str, Any]) -> bool:
