@@ -130,6 +130,7 @@ class InputTable(ABC):
 
 DELIMITERS = (",", ";", "\t")
 BLANKS = " \t"
+HEADER_CHARACTERS = 1 << 16  # characters in which the delimiter is looked for
 Row = tuple[str, ...]
 
 
@@ -156,8 +157,8 @@ class CsvTable(InputTable):
 
 # Spreadsheets may take text that starts with = + - @, their full-width forms or characters that are
 # dropped (tab, CR, LF, NUL, byte-order mark) for a formula. Such text gets an apostrophe, unless it
-# is a number, and so does text that has apostrophes before these, so that readers can remove one.
-FORMULA_START = r"'*[=+\-@\t\r\n\0\ufeff\uff1d\uff0b\uff0d\uff20]"
+# is a number. Text with apostrophes or spaces before these also gets one, which readers remove.
+FORMULA_START = r"[' ]*[=+\-@\t\r\n\0\ufeff\uff1d\uff0b\uff0d\uff20]"
 NUMBER = r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf)\Z"
 FORMULA_PATTERN = re.compile(f"(?={FORMULA_START})(?!{NUMBER})", re.IGNORECASE)
 ESCAPED_PATTERN = re.compile(f"'{FORMULA_START}")
@@ -233,10 +234,11 @@ def _width_fault(fields: int, width: int) -> Fault:
 
 def _find_delimiter(text: str, wanted: Collection[str]) -> str:
     """Return the delimiter that gives most of the wanted names, then most fields."""
-    first = text.lstrip("\r\n").partition("\n")[0].partition("\r")[0]
 
     def names(delimiter: str) -> tuple[int, int]:
-        pieces = [name.strip(BLANKS + '"') for name in first.split(delimiter)]
+        lines = io.StringIO(text[:HEADER_CHARACTERS], newline="")
+        rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+        pieces = [name.strip(BLANKS) for name in next(filter(None, rows), [])]
         return sum(name in wanted for name in pieces), len(pieces)
 
     return max(DELIMITERS, key=names)

@@ -271,7 +271,7 @@ function count() {
 // --- Export and import ---
 
 // Text that a spreadsheet may take for a formula gets an apostrophe, as in io/tables.py.
-const FORMULA = /^'*[=+\-@\t\r\n\0\ufeff＝＋－＠]/;
+const FORMULA = /^[' ]*[=+\-@\t\r\n\0\ufeff＝＋－＠]/;
 const escapeCell = (text) => (FORMULA.test(text) ? `'${text}` : text);
 const unescapeCell = (cell) => (cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell);
 const quote = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
