@@ -104,18 +104,19 @@ def test_decisions_are_exported_and_imported(browser: Browser, place: Path, tmp_
     page.keyboard.press("5")
     page.get_by_role("button", name="Keep").click()
     page.keyboard.press("6")
-    page.keyboard.type('a "door", slammed')
+    page.keyboard.type('=1+1 "door", slammed')
     with page.expect_download() as download:
         page.get_by_role("button", name="Export").click()
     path = tmp_path / download.value.suggested_filename
     download.value.save_as(path)
     page.close()
+    assert '"\'=1+1 ""door"", slammed"' in path.read_text(encoding="utf-8")
     decisions, problems = read_review(path, NAMES)
     assert problems == []
     assert decisions == {
         NAMES[0]: ("drop", "cut word"),
         NAMES[1]: ("keep", ""),
-        NAMES[2]: ("drop", 'a "door", slammed'),
+        NAMES[2]: ("drop", '=1+1 "door", slammed'),
     }
     page = browser.new_context().new_page()
     page.goto(place.as_uri())
@@ -127,6 +128,7 @@ def test_decisions_are_exported_and_imported(browser: Browser, place: Path, tmp_
     expect(page.locator(".message")).to_have_text(
         "Imported decisions: 3; changed here: 0; rows ignored for an unknown clip or decision: 1."
     )
+    expect(page.locator(".clips")).to_contain_text('Drop: =1+1 "door", slammed')
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".count")).to_have_text("2 of 4 reviewed")
     path.write_text(f"name,decision\n{NAMES[1]},drop\n{NAMES[1]},keep\n", encoding="utf-8")

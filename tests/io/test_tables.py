@@ -29,8 +29,8 @@ def test_texts_are_read_as_they_were_written(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str]
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "table.csv"
-    header = [*(f"{text}|{number}" for number, text in enumerate(texts)), "key"]
-    rows = [[*[text] * len(texts), str(number)] for number, text in enumerate(texts)]
+    header = ["key", *(f"{text}|{number}" for number, text in enumerate(texts))]
+    rows = [[str(number), *[text] * len(texts)] for number, text in enumerate(texts)]
     path.write_text(csv_text([header, *rows]), encoding="utf-8", newline="")
     plain = read_row_table(path)
     assert plain.columns == header

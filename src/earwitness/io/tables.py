@@ -158,10 +158,8 @@ class CsvTable(InputTable):
 # Spreadsheets may take text that starts with = + - @, their full-width forms or characters that are
 # dropped (tab, CR, LF, NUL, byte-order mark) for a formula. Such text gets an apostrophe, unless it
 # is a number. Text with apostrophes or spaces before these also gets one, which readers remove.
-FORMULA_START = r"[' ]*[=+\-@\t\r\n\0\ufeff\uff1d\uff0b\uff0d\uff20]"
-NUMBER = r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf)\Z"
-FORMULA_PATTERN = re.compile(f"(?={FORMULA_START})(?!{NUMBER})", re.IGNORECASE)
-ESCAPED_PATTERN = re.compile(f"'{FORMULA_START}")
+FORMULA_START = re.compile(r"[' ]*[=+\-@\t\r\n\0\ufeff\uff1d\uff0b\uff0d\uff20]")
+NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf)", re.IGNORECASE)
 
 
 class _CsvLines(list[str]):
@@ -189,10 +187,10 @@ def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _escape_cell(value: Any) -> str:
-    if value is None or (isinstance(value, float) and isnan(value)):
-        return ""
-    text = str(value)
-    return f"'{text}" if FORMULA_PATTERN.match(text) else text
+    if isinstance(value, float):
+        return "" if isnan(value) else str(value)
+    text = "" if value is None else str(value)
+    return f"'{text}" if FORMULA_START.match(text) and not NUMBER.fullmatch(text) else text
 
 
 def unescape_cell(cell: str) -> str:
@@ -201,7 +199,7 @@ def unescape_cell(cell: str) -> str:
     >>> [unescape_cell(cell) for cell in ("'=1+1", "''=1+1", "-3.5", "'tis")]
     ['=1+1', "'=1+1", '-3.5', "'tis"]
     """
-    return cell[1:] if ESCAPED_PATTERN.match(cell) else cell
+    return cell[1:] if cell[:1] == "'" and FORMULA_START.match(cell) else cell
 
 
 def read_csv(text: str, wrong: TableFaults, wanted: Collection[str]) -> CsvTable:
@@ -528,13 +526,18 @@ def open_csv(
     """
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=delimiter)
-        rows = ([*map(unescape_cell, cells)] for cells in reader if cells)
+        rows = (
+            [unescape_cell(cell) if cell[:1] == "'" else cell for cell in cells]
+            for cells in reader
+            if cells
+        )
         columns = next(rows, [])
         yield columns, ((reader.line_num, _named_cells(columns, cells)) for cells in rows)
 
 
 def _named_cells(columns: Sequence[str], cells: Sequence[str]) -> dict[Any, Any]:
-    row: dict[Any, Any] = {**dict.fromkeys(columns), **dict(zip(columns, cells, strict=False))}
+    row: dict[Any, Any] = dict(zip(columns, cells, strict=False))
+    row |= dict.fromkeys(columns[len(cells) :])
     return row | {None: surplus} if (surplus := cells[len(columns) :]) else row
 
 
