@@ -613,7 +613,7 @@ def audio_normalize(
     return NormalizedMaterial(settings, tuple(rows), tuple(problems), (*notes, *_make_notes(rows)))
 
 
-def _cell(value: str | float) -> str:
+def _cell(value: object) -> str:
     """Return a cell of the table; what is undefined is empty."""
     if isinstance(value, float):
         return f"{value:.4f}" if np.isfinite(value) else ""
