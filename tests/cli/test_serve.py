@@ -133,6 +133,33 @@ def test_a_server_that_is_stopped_ends_in_good_order(folder: Path, sign: int) ->
     assert not (folder / "own.db-wal").exists()
 
 
+def test_a_server_whose_database_is_renamed_refuses_answers_until_it_is_back(folder: Path) -> None:
+    path, db = study(folder, "acr", NO_REST), folder / "own.db"
+    own, *_ = [one["link"] for one in study_links(path, db)]
+    loss = f"{db} was renamed while in use; the answers received before are in {folder / 'x.db'}"
+
+    def send(server: Running) -> int:
+        got = httpx2.get(f"{server.address}{own}/state")
+        assert got.status_code == 200
+        page = got.json()["page"]
+        url = f"{server.address}{own}/answers"
+        return httpx2.post(url, json=answer(page, Anyone()(page))).status_code
+
+    with running(path, str(db)) as server:
+        assert send(server) == 200
+        db.rename(folder / "x.db")
+        assert [send(server), send(server)] == [503, 503]
+        (folder / "x.db").rename(db)
+        assert [send(server), send(server)] == [200, 200]
+        db.rename(folder / "x.db")
+        code, told = server.end(signal.SIGTERM)
+    log, last = told.splitlines()[0], told.splitlines()[-1]
+    assert log.startswith(f"earwitness: {loss}; nothing is saved until the file is back")
+    assert (code, last) == (0, f"Stopped. {loss}.")
+    with Store.open(folder / "x.db") as store:
+        assert len(store.answers(read_study(path).digest)) == 3
+
+
 def told_of_the_open_link(path: Path, db: Path, places: int) -> list[str]:
     """What a server says of its open link, when it starts and when somebody comes."""
     with running(path, str(db), "--open", str(places)) as server:

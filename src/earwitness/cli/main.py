@@ -132,7 +132,13 @@ STUDY_SECTIONS = {  # modules by command
         "import": "study",
         "plane": "study_plane",
     },
-    "Run": {"take": "study", "links": "study_store", "status": "study_store"},
+    "Run": {
+        "take": "study",
+        "links": "study_store",
+        "status": "study_store",
+        "backup": "study_store",
+        "restore": "study_store",
+    },
     "Evaluate": {
         "export": "study_store",
         "ratings": "study",

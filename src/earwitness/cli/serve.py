@@ -11,12 +11,14 @@ from typing import Any
 import click
 
 from earwitness.cli.main import Termination
-from earwitness.cli.output import address_options
+from earwitness.cli.output import address_options, warnings_as_notes
 from earwitness.errors import InputError, printable
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
 from earwitness.studies.admin import (
+    CONVERTED,
     exposure_notes,
+    former_schema_notes,
     judges_captions,
     missing_listener_notes,
     other_form_notes,
@@ -108,7 +110,9 @@ def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any)
     names = ("root_path", "places", "outside_id", "resume", "clips", "idle_hours")
     settings = SiteSettings(*(how[name] for name in names))
     design, warnings = _check_study(study)
-    with Store.open(store_address(study, db), version=__version__) as store:
+    with warnings_as_notes():
+        opened = Store.open(store_address(study, db), version=__version__, serving=True)
+    with opened as store:
         site = make_site(study, store, settings, design)
         with open_socket(host, port) as listening:
             record_version(store, design.study, page_sound_names(design), study.parent)
@@ -119,7 +123,8 @@ def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any)
                 click.echo(f"warning: {printable(warning)}", err=True)
             with suppress(KeyboardInterrupt, Termination):  # the server has shut down cleanly
                 _run_server(site, listening, how["trust_proxy"])
-    click.echo("Stopped. All received answers are saved.", err=True)
+    loss = f"{printable(store.loss)}." if store.loss else "All received answers are saved."
+    click.echo(f"Stopped. {loss}", err=True)
 
 
 def _check_study(study: Path) -> tuple[Design, list[str]]:
@@ -162,6 +167,7 @@ def _print_addresses(site: Site, study: Path, db: str | None, listening: socket.
 def _site_notes(site: Site) -> Iterator[str]:
     """Yield warnings about the site, and what to do."""
     plan = site.design.study
+    yield from former_schema_notes(site.store, CONVERTED)
     yield from other_form_notes(site.store, plan)
     yield from missing_listener_notes(site.store, plan, site.numbers)
     if site.served_sounds.warning:

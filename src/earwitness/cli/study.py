@@ -49,7 +49,6 @@ from earwitness.studies.take import Addresses, study_take
 from earwitness.studies.trials import KINDS
 from earwitness.studies.wording import wording
 from earwitness.studies.workbooks.votes import study_ratings_xlsx
-from earwitness.version import __version__
 
 # --- Command study power -------------------------------------------------------------------------
 
@@ -309,7 +308,7 @@ def check_command(
             _warn_of_changes(study, db)
         elif (study.parent / STORE_FILE_NAME).is_file():
             try:
-                _warn_of_changes(study)
+                _warn_of_changes(study, study.parent / STORE_FILE_NAME)
             except EarwitnessError as error:  # the study can be checked without its database
                 warn(f"changes of audio were not checked: {error}", EarwitnessWarning, stacklevel=1)
     width = shutil.get_terminal_size((100, 24)).columns
@@ -325,16 +324,18 @@ def check_command(
         raise click.exceptions.Exit(2)
 
 
-def _warn_of_changes(study: Path, db: str | None = None) -> None:
-    """Warn of audio files that changed since the first answer."""
-    from earwitness.store.store import Store
-    from earwitness.studies.admin import load_study, open_store
+def _warn_of_changes(study: Path, db: str | Path) -> None:
+    """Warn of audio files that changed since the first answer; a file of SQLite is not changed."""
+    from earwitness.store.backup import open_copy
+    from earwitness.studies.admin import former_schema_notes, load_study, open_store
     from earwitness.studies.changes import changed_audio_notes
 
     plan = load_study(study)
-    default = str(study.parent / STORE_FILE_NAME)
-    with open_store(plan, db) if db else Store.open(default, version=__version__) as store:
-        for note in changed_audio_notes(store, plan, study.parent):
+    path = Path(str(db).removeprefix("sqlite:///"))
+    with open_copy(path) if path.is_file() else open_store(plan, str(db)) as store:
+        store.adopt_study(plan.digest, plan.former_digest)
+        notes = former_schema_notes(store, "will be converted when it is next used")
+        for note in notes + changed_audio_notes(store, plan, study.parent):
             warn(note, EarwitnessWarning, stacklevel=2)
 
 

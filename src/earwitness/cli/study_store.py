@@ -1,4 +1,4 @@
-"""The commands study links, status and export.
+"""The commands study links, status, export, backup and restore.
 
 Modules that use a database are imported where they are needed, since other commands need none.
 """
@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,9 @@ from earwitness.cli.output import (
 )
 from earwitness.errors import UsageError, printable
 from earwitness.io.tables import csv_text, records_csv
+
+if TYPE_CHECKING:
+    from earwitness.store.backup import BackupContent
 
 STUDY_ARGUMENT = click.argument("study", type=FILE_PATH)
 DB_OPTION = click.option(
@@ -168,6 +171,61 @@ def export_command(
     if not text:
         raise UsageError(f"{address}: no answers to this version of the study; nothing was written")
     target.write(text)
+
+
+@click.command("backup")
+@STUDY_ARGUMENT
+@DB_OPTION
+@click.option(
+    "-o",
+    "--output",
+    type=FILE_PATH,
+    metavar="FILE",
+    required=True,
+    help="SQLite file to write. An older backup of the same study is replaced.",
+)
+def backup_command(study: Path, db: str | None, output: Path) -> None:
+    """Back up the database of STUDY, also while the study is being served.
+
+    The backup has links, answers, events and drafts. Of a PostgreSQL database, it has the rows of
+    this study only. A plain copy of a database that is in use may lack answers.
+
+    
+    earwitness study backup study.yaml -o backups/study.db
+    earwitness study restore study.yaml backups/study.db --db new.db
+    """
+    from earwitness.studies.admin import store_address, study_backup
+
+    with warnings_as_notes():
+        content = study_backup(study, store_address(study, db), output)
+    click.echo(f"wrote {output}: {_content_text(content)}", err=True)
+
+
+@click.command("restore")
+@STUDY_ARGUMENT
+@click.argument("backup", type=FILE_PATH)
+@DB_OPTION
+def restore_command(study: Path, backup: Path, db: str | None) -> None:
+    """Restore STUDY from BACKUP, a file written by `study backup`.
+
+    The database is created if needed, and must not have the study. Links, completion codes and
+    unfinished sessions work as they did. People who withdrew after the backup are in it again:
+    delete their data.
+
+    
+    earwitness study restore study.yaml backups/study.db
+    """
+    from earwitness.studies.admin import store_address, study_restore
+
+    with warnings_as_notes():
+        content = study_restore(study, backup, store_address(study, db))
+    click.echo(f"restored {_content_text(content)}", err=True)
+
+
+def _content_text(content: BackupContent) -> str:
+    last = f", last activity at {content.last[:16]}" if content.last else ""
+    people = f"{content.listeners:,} listener{'s' * (content.listeners != 1)}"
+    return f"{content.answers:,} answer{'s' * (content.answers != 1)} from {people}{last}"
 
 
 def _answer_lines(study: Path, address: str) -> str:

@@ -1,4 +1,4 @@
-"""Connections to SQLite and PostgreSQL, and removal of deleted data from the SQLite log."""
+"""Connections to SQLite and PostgreSQL; files of SQLite that are moved, and its log."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import os
 import sqlite3
 import threading
 import time
+import warnings
 from collections import namedtuple
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +19,8 @@ from sqlalchemy import URL, Connection, Engine, Insert, create_engine, event, ma
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.sql.selectable import SelectBase
 
-from earwitness.errors import MissingExtra, StoreError, UsageError
+from earwitness.errors import EarwitnessWarning, MissingExtra, StoreError, UsageError
+from earwitness.io.atomic import real_path
 
 # --- Connections by address ----------------------------------------------------------------------
 # There is one writer at a time, across all processes: a writing transaction waits for a lock when
@@ -36,8 +39,15 @@ SQLITE_PRAGMAS = (
     "secure_delete = ON",  # data of withdrawn listeners is overwritten
 )
 # connections kept open for the threads of the server; opening one costs more than a query
-READER_POOL: dict[str, Any] = {"pool_size": 20, "max_overflow": 20, "pool_use_lifo": True}
-POSTGRES_TIMEOUTS = {"connect_timeout": "10", "tcp_user_timeout": f"{LOCK_TIMEOUT_SECONDS * 1000}"}
+READER_POOL: dict[str, Any] = {
+    "pool_size": 20,
+    "max_overflow": 20,
+    "pool_use_lifo": True,
+    "pool_timeout": 5,
+}
+POSTGRES_TIMEOUTS = {"connect_timeout": "5", "tcp_user_timeout": f"{LOCK_TIMEOUT_SECONDS * 1000}"}
+REPLY_SECONDS = 5.0  # longest wait of a server for a reply of PostgreSQL
+START_SECONDS = 300.0  # longest wait for PostgreSQL to start
 POSTGRES_SETTINGS = (
     f"lock_timeout = '{LOCK_TIMEOUT_SECONDS}s'",
     f"idle_in_transaction_session_timeout = '{LOCK_TIMEOUT_SECONDS}s'",  # releases hanging writers
@@ -50,11 +60,14 @@ class Database:
 
     writer: Engine
     reader: Engine
+    files: FileWatch | None = None
 
     def close(self) -> None:
         """Close all connections."""
         self.writer.dispose()
         self.reader.dispose()
+        if self.files is not None:
+            self.files.close()
 
 
 def connect(address: str) -> Database:
@@ -86,6 +99,7 @@ def _connect_sqlite(url: URL) -> Database:
     path = Path(_check_sqlite_path(url))
     _create_private_file(path)
     _set_write_ahead_log(path)
+    files = FileWatch(path)
     writer, reader = (
         _sqlite_engine(url, SQLITE_PRAGMAS),
         _sqlite_engine(url, (*SQLITE_PRAGMAS, "query_only = ON"), **READER_POOL),
@@ -94,7 +108,9 @@ def _connect_sqlite(url: URL) -> Database:
         writer, "begin", lambda connection: execute_directly(connection, "BEGIN IMMEDIATE")
     )
     event.listen(reader, "begin", lambda connection: execute_directly(connection, "BEGIN"))
-    return Database(writer, reader)
+    for engine in (writer, reader):
+        event.listen(engine, "do_connect", lambda *_: files.check())
+    return Database(writer, reader, files)
 
 
 def _sqlite_engine(url: URL, pragmas: tuple[str, ...], **pool: Any) -> Engine:
@@ -163,14 +179,34 @@ def _connect_postgresql(url: URL) -> Database:
     event.listen(writer, "connect", _prepare_postgresql_connection)
     _begin_with(writer, f"BEGIN; SELECT pg_advisory_xact_lock({WRITER_LOCK_ID})")
     _begin_with(reader, "SET TRANSACTION READ ONLY")
-    try:
-        with reader.connect() as connection:
-            encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
-    except DBAPIError as error:
-        raise StoreError(f"cannot connect to the database: {error.orig}") from None
+    encoding = _read_encoding(reader)
     if encoding != "UTF8":
         raise UsageError(f"the database encoding must be UTF8, got {encoding}")
     return Database(writer, reader)
+
+
+def _read_encoding(engine: Engine) -> Any:
+    """Return the encoding of a database; wait for it while PostgreSQL starts or recovers."""
+    deadline = time.monotonic() + START_SECONDS
+    while _is_starting(engine) and time.monotonic() < deadline:
+        message = f"PostgreSQL is starting: waiting up to {START_SECONDS:.0f} s"
+        warnings.warn(message, EarwitnessWarning, stacklevel=2)
+        time.sleep(1)
+    try:
+        with engine.connect() as connection:
+            return connection.exec_driver_sql("SHOW server_encoding").scalar()
+    except DBAPIError as error:
+        raise StoreError(f"cannot connect to the database: {error.orig}") from None
+
+
+def _is_starting(engine: Engine) -> bool:
+    """Return whether a PostgreSQL server accepts no connections yet, or no longer."""
+    import psycopg
+
+    _, parameters = engine.dialect.create_connect_args(engine.url)
+    parameters.pop("context", None)
+    address = psycopg.conninfo.make_conninfo(**parameters)
+    return psycopg.pq.PGconn.ping(address.encode()) == psycopg.pq.Ping.REJECT
 
 
 def _begin_with(engine: Engine, statement: str) -> None:
@@ -187,6 +223,142 @@ def _prepare_postgresql_connection(connection: Any, _: object) -> None:
             cursor.execute("SET synchronous_commit = on")
     connection.commit()
     connection.autocommit = True  # transactions begin explicitly, in one message with their lock
+
+
+def prepare_for_serving(database: Database) -> None:
+    """Let new connections to PostgreSQL be closed if a reply takes too long.
+
+    A process of PostgreSQL that is stopped cannot keep to a limit of its own. A file of SQLite that
+    was a backup is one no longer, so that no other backup replaces it.
+    """
+    if database.files is not None:
+        with database.writer.begin() as connection:
+            connection.exec_driver_sql("PRAGMA application_id = 0")
+        return
+    import psycopg
+
+    class LimitedConnection(psycopg.Connection[Any]):
+        def wait(self, gen: Generator[Any, Any, Any], *options: Any, **more: Any) -> Any:
+            try:
+                return super().wait(_limit_wait(gen), *options, **more)
+            except psycopg.errors.ConnectionTimeout:
+                self.close()
+                raise
+
+    for engine in (database.writer, database.reader):
+        engine.dispose()
+        event.listen(
+            engine, "do_connect", lambda _, __, args, more: LimitedConnection.connect(*args, **more)
+        )
+
+
+def _limit_wait(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+    """Pass on what psycopg waits for, but only as long as the database gives signs of life."""
+    import psycopg
+
+    deadline, is_ready = time.monotonic() + REPLY_SECONDS, None
+    try:
+        while True:
+            is_ready = yield steps.send(is_ready)
+            if is_ready:
+                deadline = time.monotonic() + REPLY_SECONDS
+            elif time.monotonic() > deadline:
+                raise psycopg.errors.ConnectionTimeout(f"no reply in {REPLY_SECONDS:.0f} s")
+    except StopIteration as end:
+        return end.value
+
+
+def is_timeout(error: BaseException) -> bool:
+    """Return whether PostgreSQL did not reply in time."""
+    return type(getattr(error, "orig", error)).__name__ == "ConnectionTimeout"
+
+
+# --- Files of SQLite that are moved --------------------------------------------------------------
+# A file that is renamed or deleted stays open, and SQLite notices nothing: what it stores is in a
+# file that nobody has a name for.
+
+
+class FileWatch:
+    """Notices that the file of a database, or its log, no longer has its name.
+
+    Its own connection keeps both files open.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._log = path.absolute(), Path(f"{real_path(path)}-wal")
+        self._connection = sqlite3.connect(path, check_same_thread=False)
+        try:
+            self._connection.execute("SELECT 1 FROM sqlite_master").fetchall()  # opens the log
+        except sqlite3.Error as error:
+            self._connection.close()
+            raise UsageError(f"{path}: cannot be used as a database: {error}") from None
+        self._identities, self._lock = self._find_identities(), threading.Lock()
+        self._copied = ""  # what happened, if the answers were copied into a new file
+
+    def check(self) -> None:
+        """Raise StoreError if a file has lost its name."""
+        if loss := self.describe_loss():
+            raise StoreError(
+                f"{loss}; nothing is saved until the file is back or the server is restarted"
+            )
+
+    def describe_loss(self) -> str:
+        """Return what happened to the files and where the answers are; empty if nothing happened.
+
+        Where no file has a name any more, the answers are copied into a new one.
+        """
+        if self._find_identities() == self._identities:
+            self._copied = ""
+            return ""
+        with self._lock:
+            return self._copied or self._find_answers()
+
+    def close(self) -> None:
+        """Close the files."""
+        self._connection.close()
+
+    def _find_identities(self) -> tuple[Any, Any]:
+        return _identify_file(self._path), _identify_file(self._log)
+
+    def _find_answers(self) -> str:
+        """Put all received answers into one file; return what happened and its name."""
+        if _identify_file(self._path) == self._identities[0]:
+            event, kept = f"{self._log} was renamed or deleted", self._path
+        elif new_path := self._find_new_path():
+            event, kept = f"{self._path} was renamed", new_path
+        else:
+            event = f"{self._path} was deleted or replaced"
+            kept = Path(f"{self._path}.saved-{time.strftime('%Y%m%d-%H%M%S')}")
+        loss = f"{event} while in use; the answers received before are in {kept}"
+        try:
+            if event.endswith("replaced"):
+                _create_private_file(kept)
+                with closing(sqlite3.connect(kept)) as copy:
+                    self._connection.backup(copy)
+                self._copied = loss
+            else:
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except (sqlite3.Error, UsageError) as error:
+            return f"{event} while in use, and its answers cannot be copied: {error}"
+        return loss
+
+    def _find_new_path(self) -> Path | None:
+        """Return the present path of the file, if the system knows it."""
+        for link in Path("/proc/self/fd").glob("*"):
+            with suppress(OSError):
+                path = link.readlink()
+                if _identify_file(path) == self._identities[0]:
+                    return path
+        return None
+
+
+def _identify_file(path: Path) -> tuple[int, int] | None:
+    """Return what distinguishes an existing file from all others."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 # --- Statements sent to the driver directly ------------------------------------------------------
@@ -290,7 +462,7 @@ class Scrubber:
             return self._log_is_empty
 
     def close(self) -> None:
-        """Stop; the log is emptied when the file is next opened or last closed."""
+        """Stop after a last try; the log is otherwise emptied by the next one to use the file."""
         self._closed.set()
         thread = self._thread
         if thread is not None:
@@ -299,12 +471,13 @@ class Scrubber:
     def _run(self) -> None:
         pause = FIRST_RETRY_SECONDS
         while not self._has_finished():
-            requested = self._requested_count
+            requested, is_last = self._requested_count, self._closed.is_set()
             if self._truncate_log():
                 self._served_count = requested
-            elif self._closed.wait(pause):
+            elif is_last:
                 return
             else:
+                self._closed.wait(pause)
                 pause = min(MAX_RETRY_SECONDS, 2 * pause)
 
     def _has_finished(self) -> bool:
@@ -327,6 +500,6 @@ class Scrubber:
                     [checkpoint] = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
                 finally:
                     driver.execute(f"PRAGMA busy_timeout = {timeout_ms}")
-        except (DBAPIError, sqlite3.Error):
+        except (DBAPIError, sqlite3.Error, StoreError):
             return False
         return tuple(checkpoint[:2]) == (0, 0)

@@ -382,10 +382,15 @@ def study_serial(connection: Connection, digest: str) -> int:
     """Return the row id of a study."""
     query = select(studies.c.serial).where(studies.c.digest == check_text("study", digest))
     serial: int | None = connection.scalar(query)
-    if serial is None:
-        message = f"no answers for this version of the study file ({digest[:12]}…)"
-        raise UsageError(f"{message} — was the file edited after listeners started?")
-    return serial
+    if serial is not None:
+        return serial
+    if connection.scalar(select(studies.c.serial).limit(1)) is None:
+        raise UsageError(
+            "the database has no study — is it a copy made while the server was running?"
+            " Copy databases with: earwitness study backup"
+        )
+    message = f"no answers for this version of the study file ({digest[:12]}…)"
+    raise UsageError(f"{message} — was the file edited after listeners started?")
 
 
 def listener_row(connection: Connection, study: str, listener: ListenerKey) -> Any:

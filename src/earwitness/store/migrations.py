@@ -166,10 +166,11 @@ CREATE TABLE drafts (
 )
 
 
-def migrate(
-    connection: Connection, version: str, steps: tuple[Migration, ...] = MIGRATIONS
-) -> None:
-    """Apply missing migrations; raise UsageError for databases of newer or other programs."""
+def migrate(connection: Connection, version: str, steps: tuple[Migration, ...] = MIGRATIONS) -> int:
+    """Apply missing migrations; return the number of those that were applied before.
+
+    Raises UsageError for databases of newer or other programs.
+    """
     applied_versions = _applied_versions(connection)
     if len(applied_versions) > len(steps):
         raise UsageError(
@@ -179,6 +180,7 @@ def migrate(
         )
     for step in steps[len(applied_versions) :]:
         _apply_migration(connection, step, version)
+    return len(applied_versions)
 
 
 def _applied_versions(connection: Connection) -> list[str]:

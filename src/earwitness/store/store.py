@@ -9,16 +9,16 @@ from os import PathLike, fspath
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, TimeoutError
 
 from earwitness.core import Answer
 from earwitness.errors import StoreError
 from earwitness.store import answers, drafts, listeners, status, versions
 from earwitness.store.answers import Meta
-from earwitness.store.database import Database, Scrubber, connect
+from earwitness.store.database import Database, Scrubber, connect, prepare_for_serving
 from earwitness.store.drafts import StoredDraft
 from earwitness.store.listeners import ListenerKey, OpenPlaceQuota
-from earwitness.store.migrations import migrate
+from earwitness.store.migrations import MIGRATIONS, migrate
 from earwitness.store.records import (
     AnswerOutcome,
     FinishReceipt,
@@ -51,12 +51,19 @@ class Store:
     """
 
     def __init__(self, database: Database) -> None:
-        self._database, self._writer = database, StoreWriter(database.writer)
+        self._database, files = database, database.files
         self._scrubber, self._visits = Scrubber(database.reader), VisitReader(database.reader)
+        self._writer = StoreWriter(
+            database.writer, files.check if files else lambda: None, self._scrubber.request
+        )
         self._scrubber.request()  # another process may have been killed before it was done
+        self.former_schema = 0  # if it was of an earlier version when it was opened
+        self.loss = ""  # after closing: what happened to a file that was moved while in use
 
     @classmethod
-    def open(cls, address: str | PathLike[str], *, version: str = "") -> Self:
+    def open(
+        cls, address: str | PathLike[str], *, version: str = "", serving: bool = False
+    ) -> Self:
         """Open a database, creating its tables if needed.
 
         Parameters
@@ -65,6 +72,8 @@ class Store:
             ``sqlite:///file.db``, a path, or ``postgresql://…``.
         version
             Version of the program, recorded if tables are created or changed.
+        serving
+            Whether people wait for every reply: connections to PostgreSQL are then given up early.
 
         Raises
         ------
@@ -76,15 +85,21 @@ class Store:
         database = connect(fspath(address))
         try:
             with _store_errors(), database.writer.begin() as connection:
-                migrate(connection, version)
+                former_schema = migrate(connection, version)
         except BaseException:
             database.close()
             raise
-        return cls(database)
+        if serving:
+            prepare_for_serving(database)
+        store = cls(database)
+        store.former_schema = former_schema if former_schema < len(MIGRATIONS) else 0
+        return store
 
     def close(self) -> None:
         """Finish pending jobs and close the database."""
         self._writer.close()
+        if self._database.files is not None:
+            self.loss = self._database.files.describe_loss()
         self._scrubber.close()
         self._visits.close()
         self._database.close()
@@ -117,7 +132,7 @@ class Store:
             lambda connection: job(connection, *args, **options), is_urgent=False
         )
 
-    def _read(
+    def read(
         self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
         """Run a query on the current state of the database."""
@@ -144,7 +159,7 @@ class Store:
 
     def texts(self, study: str) -> list[TextVersion]:
         """Return the recorded texts of a study, the first ones first."""
-        return self._read(versions.read_texts, study)
+        return self.read(versions.read_texts, study)
 
     def record_audio(self, study: str, digests: Mapping[str, str]) -> None:
         """Record the digests of audio files that have changed."""
@@ -152,7 +167,7 @@ class Store:
 
     def audio(self, study: str) -> dict[str, list[AudioVersion]]:
         """Return the recorded digests of each audio file, the first ones first."""
-        return self._read(versions.read_audio, study)
+        return self.read(versions.read_audio, study)
 
     def add_listeners(
         self, study: str, numbers: Iterable[int], *, open: bool = False
@@ -179,15 +194,15 @@ class Store:
         self, study: str, *, outside: str | None = None, request: str | None = None
     ) -> Listener | None:
         """Return the listener who has claimed a place, if any."""
-        return self._read(listeners.find_claim, study, outside=outside, request=request)
+        return self.read(listeners.find_claim, study, outside=outside, request=request)
 
     def count_free_places(self, study: str, quota: OpenPlaceQuota | None = None) -> int:
         """Return the number of open places that are free."""
-        return self._read(listeners.count_free_places, study, quota)
+        return self.read(listeners.count_free_places, study, quota)
 
     def has_free_place(self, study: str, quota: OpenPlaceQuota) -> bool:
         """Return whether an open place is free."""
-        return self._read(listeners.has_free_place, study, quota)
+        return self.read(listeners.has_free_place, study, quota)
 
     def count_repeat(self, study: str, outside: str) -> bool:
         """Count another claim of an external id; return whether the id was claimed before."""
@@ -199,7 +214,7 @@ class Store:
 
     def listener_by_token(self, token: str) -> Listener | None:
         """Return the listener of a link, if any."""
-        return self._read(listeners.listener_by_token, token)
+        return self.read(listeners.listener_by_token, token)
 
     @property
     def is_local(self) -> bool:
@@ -252,7 +267,7 @@ class Store:
 
     def answer_to(self, study: str, listener: ListenerKey, page: str) -> Answer | None:
         """Return the answer to a page that counts."""
-        return self._read(answers.read_answer, study, listener, page)
+        return self.read(answers.read_answer, study, listener, page)
 
     def answers(self, study: str, listener: int | None = None) -> list[Answer]:
         """Return the answers that count, in order of arrival."""
@@ -262,7 +277,7 @@ class Store:
         self, study: str, listener: ListenerKey | None = None
     ) -> list[SubmittedAnswer]:
         """Return the answers that count, with their metadata."""
-        return self._read(answers.read_counted_answers, study, listener)
+        return self.read(answers.read_counted_answers, study, listener)
 
     def history(self, study: str, listener: int | None = None) -> list[SubmittedAnswer]:
         """Return all answers ever given, except those of withdrawn listeners."""
@@ -279,7 +294,7 @@ class Store:
         self, study: str, listener: ListenerKey, page: str, what: str
     ) -> list[PageEvent]:
         """Return events of one type on one page of a listener."""
-        return self._read(answers.read_page_events, study, listener, page, what)
+        return self.read(answers.read_page_events, study, listener, page, what)
 
     def events(self, study: str, listener: int) -> list[PageEvent]:
         """Return all page events of a listener."""
@@ -299,7 +314,7 @@ class Store:
 
     def draft(self, study: str, listener: ListenerKey, page: str) -> StoredDraft | None:
         """Return the draft of a page, if any."""
-        return self._read(drafts.read_draft, study, listener, page)
+        return self.read(drafts.read_draft, study, listener, page)
 
     def finish(self, study: str, listener: ListenerKey, pages: Iterable[str]) -> FinishReceipt:
         """Return the unanswered pages, or the completion code, always the same."""
@@ -326,15 +341,15 @@ class Store:
 
     def status(self, study: str) -> list[ListenerStatus]:
         """Return the progress of all listeners, by number."""
-        return self._read(status.read_listener_statuses, study)
+        return self.read(status.read_listener_statuses, study)
 
     def other_studies(self, study: str) -> list[OtherStudy]:
         """Return other studies in the database that have answers."""
-        return self._read(status.read_other_studies, study)
+        return self.read(status.read_other_studies, study)
 
     def has_answers(self, study: str) -> bool:
         """Return whether a study has answers; it need not be in the database."""
-        return self._read(status.has_answers, study)
+        return self.read(status.has_answers, study)
 
     def export(self, study: str, *, private: bool = False) -> Iterator[dict[str, Any]]:
         """Yield everything stored for a study as JSON records; if ``private``, also links, ids."""
@@ -349,5 +364,5 @@ def _store_errors(engine: Engine | None = None) -> Iterator[None]:
     driver_errors = () if engine is None else (engine.dialect.loaded_dbapi.Error,)
     try:
         yield
-    except (DBAPIError, *driver_errors) as error:
+    except (DBAPIError, TimeoutError, *driver_errors) as error:
         raise StoreError(f"database error: {getattr(error, 'orig', error)}") from None

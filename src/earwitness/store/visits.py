@@ -18,7 +18,7 @@ from typing import Any
 
 from sqlalchemy import Engine, PoolProxiedConnection, bindparam, select
 
-from earwitness.store.database import values_in_order
+from earwitness.store.database import is_timeout, values_in_order
 from earwitness.store.listeners import (
     LISTENER_COLUMNS,
     LISTENERS_WITH_STUDIES,
@@ -130,8 +130,8 @@ class VisitReader:
             return self._read_with(self._connect(), values)
         try:
             return self._read_with(connection, values)
-        except self._engine.dialect.loaded_dbapi.OperationalError:
-            if self._engine.dialect.name == "sqlite":
+        except self._engine.dialect.loaded_dbapi.OperationalError as error:
+            if self._engine.dialect.name == "sqlite" or is_timeout(error):
                 raise
             # the server may have been restarted
             return self._read_with(self._connect(), values)

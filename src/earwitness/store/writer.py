@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -25,13 +25,14 @@ from sqlalchemy import Connection, Engine, RootTransaction
 from sqlalchemy.exc import DBAPIError
 
 from earwitness.errors import StoreError
-from earwitness.store.database import execute_directly
+from earwitness.store.database import execute_directly, is_timeout
 
 T = TypeVar("T")
 Job = Callable[[Connection], Any]
 JobRunner = Callable[[Connection, Job], "JobResult"]
 MAX_JOBS_PER_TRANSACTION = 500
 PATIENT_SECONDS = 0.1  # longest wait of jobs that are not urgent
+IDLE_SECONDS = 3.0  # without jobs, after which the log is emptied
 
 
 @dataclass(frozen=True)
@@ -51,14 +52,27 @@ class JobResult:
 
 
 class StoreWriter:
-    """Accepts jobs from any thread and runs them in its own thread."""
+    """Accepts jobs from any thread and runs them in its own thread.
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    Parameters
+    ----------
+    engine
+        Engine for writing.
+    check
+        Raises StoreError if nothing can be stored; called before jobs, and after their commit.
+    rest
+        Called when no jobs have come for a while, and at the end.
+    """
+
+    def __init__(
+        self, engine: Engine, check: Callable[[], object], rest: Callable[[], object]
+    ) -> None:
+        self._engine, self._check, self._rest = engine, check, rest
         self._waiting = deque[PendingJob]()  # in order of arrival
         self._signals = SimpleQueue[None]()  # at most one, which wakes the thread
         self._lock, self._closed = Lock(), False
         self._is_signalled, self._is_urgent, self._sleeps = False, False, False
+        self._has_rested = True
         self._connection: Connection | None = None
         self._thread = Thread(target=self._serve, name="earwitness-store", daemon=True)
         self._thread.start()
@@ -101,6 +115,9 @@ class StoreWriter:
                     task.future.set_result(result.result)
                 else:
                     task.future.set_exception(result.error)
+            self._has_rested = False
+        if not self._has_rested:
+            self._rest()
 
     def _take_waiting_jobs(self) -> list[PendingJob]:
         """Return waiting jobs, in order of arrival; none if the writer is closed.
@@ -125,20 +142,36 @@ class StoreWriter:
 
     def _wait(self) -> bool:
         """Wait for a signal; return whether there was one in time."""
+        seconds = (
+            PATIENT_SECONDS if not self._sleeps else None if self._has_rested else IDLE_SECONDS
+        )
         try:
-            self._signals.get(timeout=None if self._sleeps else PATIENT_SECONDS)
+            self._signals.get(timeout=seconds)
         except Empty:
+            if seconds == IDLE_SECONDS:
+                self._has_rested = True
+                self._rest()
             return False
         return True
 
     def _run_tasks(self, tasks: Sequence[PendingJob]) -> list[JobResult]:
         """Run and commit jobs; return the result of each."""
         try:
-            for run in (_run_or_fail, _run_in_savepoint):
-                with suppress(_Spoilt):
-                    return self._run_in_transaction(tasks, run)
+            self._check()
+            results = self._run_together(tasks)
+            self._check()
         except StoreError as error:
             return [JobResult(error=error)] * len(tasks)
+        return results
+
+    def _run_together(self, tasks: Sequence[PendingJob]) -> list[JobResult]:
+        """Run and commit jobs in one transaction if possible."""
+        for run in (_run_or_fail, _run_in_savepoint):
+            try:
+                return self._run_in_transaction(tasks, run)
+            except _Spoilt as spoilt:
+                if is_timeout(spoilt.error):
+                    raise _store_error(spoilt.error) from None
         return self._run_separately(tasks)
 
     def _run_separately(self, tasks: Sequence[PendingJob]) -> list[JobResult]:
@@ -182,8 +215,8 @@ class StoreWriter:
             self._connection = self._engine.connect()
         try:
             return self._connection.begin()
-        except DBAPIError:
-            if not is_kept or not _is_lost(self._connection):
+        except DBAPIError as error:
+            if not is_kept or not _is_lost(self._connection) or is_timeout(error):
                 raise
         self._disconnect()
         return self._begin_connected()

@@ -1,4 +1,4 @@
-"""Links, status, export and unblocking of listeners, using the database of a study."""
+"""Links, status, export, backups and unblocking of listeners, using the database of a study."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import Any
 
 from earwitness.core import Answer, Rating, StrPath
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
+from earwitness.store.backup import BackupContent, restore_backup, write_backup
 from earwitness.store.records import ListenerStatus, OtherStudy, ParticipationState, SubmittedAnswer
 from earwitness.store.store import Store
 from earwitness.studies.answers import answer_line
@@ -76,6 +77,15 @@ def _other_form_note(other: OtherStudy, plan: Study) -> str:
     people = f"{other.listeners:,} listener{'s' * (other.listeners != 1)}"
     about = f"digest {other.digest[:12]}…, {answers} from {people}, last {other.last}"
     return f"the database has answers to {what} ({about}) — {OTHER_FORM_REMEDY}"
+
+
+CONVERTED = "was converted, and earlier versions cannot open it"
+
+
+def former_schema_notes(store: Store, consequence: str) -> list[str]:
+    """Return a note if a database was of an earlier version when it was opened."""
+    was = f"the database was of an earlier version of the program (schema {store.former_schema})"
+    return [f"{was}: it {consequence}"] if store.former_schema else []
 
 
 def missing_listener_notes(store: Store, plan: Study, numbers: Container[int]) -> list[str]:
@@ -217,7 +227,7 @@ def open_store(plan: Study, db: StrPath, *, new: bool = False) -> Iterator[Store
         raise UsageError(f"{address}: database does not exist — create it with earwitness serve")
     with Store.open(address, version=__version__) as store:
         store.adopt_study(plan.digest, plan.former_digest)
-        for note in other_form_notes(store, plan):
+        for note in former_schema_notes(store, CONVERTED) + other_form_notes(store, plan):
             warnings.warn(note, EarwitnessWarning, stacklevel=4)
         if new:
             store.add_study(plan.digest, plan.title)
@@ -295,6 +305,19 @@ def study_unblock(study: StudySource, db: StrPath, listener: int) -> None:
             plan.digest, listener, ParticipationState.BLOCKED, ParticipationState.EXCUSED
         ):
             raise UsageError(f"listener {listener} is not blocked")
+
+
+def study_backup(study: StudySource, db: StrPath, path: Path) -> BackupContent:
+    """Write a backup of the database of a study, which may be in use; return what it has."""
+    plan = load_study(study)
+    with open_store(plan, db) as store:
+        return write_backup(store, plan.digest, path)
+
+
+def study_restore(study: StudySource, path: Path, db: StrPath) -> BackupContent:
+    """Copy a study from a backup into a database that does not have it; return what it has."""
+    plan = load_study(study)
+    return restore_backup(path, fspath(db), plan.digest, plan.former_digest, __version__)
 
 
 @dataclass(frozen=True)
