@@ -34,6 +34,7 @@ from earwitness.studies.workbooks.to_ratings import (
     import_columns,
     import_ratings,
     import_records,
+    is_filled,
 )
 
 if TYPE_CHECKING:
@@ -141,9 +142,10 @@ def import_xlsx_command(
 
     Workbooks are those of `export-xlsx`, or have the original layout of such studies. With a study
     file among FILES they are converted to answers, in a database or as JSON Lines. Without one they
-    are converted to a table of ratings, in which each dimension and the total are scales. If
-    there are errors, all of them are reported at once, by sheet and cell, and nothing is imported.
-    Importing the same file again changes nothing.
+    are converted to a table of ratings, in which each dimension and the total are scales. All
+    errors are reported at once, by sheet and cell. Nothing is imported from raters whose workbooks
+    have errors (exit status 2); the others are imported. Importing the same file again changes
+    nothing.
 
     \b
     earwitness study import-xlsx study.yaml returned/*.xlsx --db study.db
@@ -200,6 +202,8 @@ def _import_answers(
         click.echo(f"wrote {comments}", err=True)
     if place is not None:
         click.echo(f"next: earwitness study analyse {study} {place}", err=True)
+    if matched_answers.rejection is not None:
+        raise matched_answers.rejection
 
 
 def _write_answers(
@@ -247,10 +251,9 @@ def _write_comments(target: AtomicFile, records: Iterable[dict[str, Any]]) -> No
 def _print_matched(matched_answers: MatchedAnswers) -> None:
     for note in (*matched_answers.findings, *matched_answers.notes):
         click.echo(f"note: {printable(str(note))}", err=True)
-    rows, raters = sum(len(one.rows) for one in matched_answers.pages), len(matched_answers.sources)
-    click.echo(
-        f"imported {rows:,} rows: {raters:,} raters, {len(matched_answers.pages):,} pages", err=True
-    )
+    pages = matched_answers.pages
+    rows, raters = sum(len(one.rows) for one in pages), len({one.answer.listener for one in pages})
+    click.echo(f"imported {rows:,} rows: {raters:,} raters, {len(pages):,} pages", err=True)
 
 
 def _import_ratings(books: Sequence[Path], output: Path | None, how: dict[str, Any]) -> None:
@@ -270,6 +273,8 @@ def _import_ratings(books: Sequence[Path], output: Path | None, how: dict[str, A
         _write_comments(remarks, comment_records(imported))
     for line in _import_summary(imported, output, comments, how.get("blank", BLANK_POLICIES[0])):
         click.echo(line, err=True)
+    if imported.rejection is not None:
+        raise imported.rejection
 
 
 def _write_ratings(file: IO[str], imported: ImportedRatings) -> None:
@@ -280,13 +285,15 @@ def _write_ratings(file: IO[str], imported: ImportedRatings) -> None:
 def _import_summary(
     imported: ImportedRatings, output: Path | None, comments: Path | None, blank: Blank
 ) -> Iterator[str]:
-    raters = {one.rater for one in imported.rows}
-    clips = {one.row.record for one in imported.rows}
-    yield f"imported {len(imported.rows):,} rows: {len(raters):,} raters, {len(clips):,} clips"
+    rows = [one for one in imported.rows if is_filled(one.row)]
+    raters, clips = {one.rater for one in rows}, {one.row.record for one in rows}
+    yield f"imported {len(rows):,} rows: {len(raters):,} raters, {len(clips):,} clips"
+    if comments is None and (said := sum(bool(one.row.comment) for one in imported.rows)):
+        yield f"note: comments on {said:,} rows are only written with --comments"
     for path in (output, comments):
         if path is not None:
             yield f"wrote {path}"
-    if output is not None:
+    if output is not None and rows:
         by_option = " --by dataset" * ("dataset" in import_columns(imported))
         analyse_options = f"--rubric {imported.rubric.name} --blank {blank}{by_option}"
         yield f"next: earwitness study analyse {output} {analyse_options}"

@@ -221,21 +221,20 @@ def with_totals(
     ]
     sums = [_total_or_nan(rubric, rating, blank, dropped) for rating in judged]
     by_formula = list(_totals(rows, sums))
-    others = list(_other_total_faults(rows, sums, where))
+    as_zero = [_total_or_nan(rubric, rating, "zero", dropped) for rating in judged]
+    others = list(_other_total_faults(rows, sums if published else as_zero, where))
     if published:
-        totals = [row.votes[TOTAL] for row in rows if row.has_total]
+        known = [row.votes[TOTAL] for row in rows if row.has_total]
         beside = tuple(by_formula) if others else ()
         return RatingsWithTotals(
-            [*rated, *totals], (*off, *others, *faults), blank_rows, (), beside, published=True
+            [*rated, *known], (*off, *others, *faults), blank_rows, (), beside, published=True
         )
-    is_open = [(row.first.key, row.first.listener) in blank_rows for row in rows]
-    as_zero = [
-        _total_or_nan(rubric, rating, "zero", dropped) if open_ and value != value else nan
-        for rating, value, open_ in zip(judged, sums, is_open, strict=True)
+    blank_totals = [
+        nan if value == value or (row.first.key, row.first.listener) not in blank_rows else zero
+        for row, value, zero in zip(rows, sums, as_zero, strict=True)
     ]
-    return RatingsWithTotals(
-        [*rated, *by_formula], (*off, *others, *faults), blank_rows, tuple(_totals(rows, as_zero))
-    )
+    totals = tuple(_totals(rows, blank_totals))
+    return RatingsWithTotals([*rated, *by_formula], (*off, *others, *faults), blank_rows, totals)
 
 
 def _group_votes(all_ratings: Sequence[Rating]) -> Iterator[_Row]:
@@ -315,35 +314,15 @@ def off_scale(
 def _other_total_faults(
     rows: Sequence[_Row], sums: Sequence[float], where: str
 ) -> Iterator[RatingFault]:
-    """Yield one fault if totals in the table deviate from the formula."""
-    both = [
-        (row.votes.get(TOTAL), total_value) for row, total_value in zip(rows, sums, strict=True)
-    ]
-    pairs = [
-        (vote, total_value)
-        for vote, total_value in both
-        if vote is not None and vote.value == vote.value
-    ]
-    is_means = any(row.first.listener == "" for row in rows)
-    tolerance = MEAN_TOTAL_TOLERANCE if is_means else TOTAL_TOLERANCE
-    wrong = [
-        (vote, total_value)
-        for vote, total_value in pairs
-        if not abs(vote.value - total_value) <= tolerance
-    ]
-    if wrong:
-        vote, total_value = wrong[0]
-        gives = (
-            f"{total_value:g}"
-            if total_value == total_value
-            else "no total, because a dimension is blank"
-        )
-        message = (
-            f"{len(wrong):,} of {len(pairs):,} totals in the table deviate from the formula; the "
-            f"first is {vote.value:g}, the formula gives {gives}"
-        )
-        done = PUBLISHED_TOTALS_NOTE if is_means else "all totals are computed from the dimensions"
-        key = vote.key
-        yield RatingFault(
-            "other total", message, done, key.item, key.system, vote.listener, TOTAL, where
-        )
+    """Yield a fault for each total in the table that deviates from the formula.
+
+    A total is not compared if there is none by the formula, because a value is missing.
+    """
+    for row, by_formula in zip(rows, sums, strict=True):
+        is_mean = row.first.listener == ""
+        tolerance = MEAN_TOTAL_TOLERANCE if is_mean else TOTAL_TOLERANCE
+        if row.has_total and abs((vote := row.votes[TOTAL]).value - by_formula) > tolerance:
+            message = f"{TOTAL} is {vote.value:g}, the formula gives {by_formula:g}"
+            done = PUBLISHED_TOTALS_NOTE if is_mean else UNUSED_NOTE
+            place = vote.key.item, vote.key.system, vote.listener
+            yield RatingFault("other total", message, done, *place, TOTAL, where)

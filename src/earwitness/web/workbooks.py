@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from earwitness.errors import EarwitnessError, InputError
+from earwitness.errors import EarwitnessError, InputError, Problem
 from earwitness.studies.admin import count_captions, workbook_receipt
 from earwitness.studies.pages import CONSENT_PAGE, counted_trials
 from earwitness.studies.study import ListenerPlan
@@ -119,7 +119,10 @@ def _match_workbook(state: ListenerState, data: bytes, name: str) -> MatchedAnsw
     site = state.site
     rubric = study_rubric(site.design.study)
     book = read_workbook(data, rubric, name=name, unpacked=MAX_UPLOAD_UNPACKED_BYTES)
-    return match_answers(site.design, [book], state.listener.plan_number)
+    matched_answers = match_answers(site.design, [book], state.listener.plan_number)
+    if not matched_answers.pages:
+        raise InputError([Problem(name, 0, "", "no ratings yet", "fill it in, and send it again")])
+    return matched_answers
 
 
 def _workbook_name(state: ListenerState) -> str:
@@ -162,6 +165,13 @@ def _receipt_json(state: ListenerState, matched_answers: MatchedAnswers) -> dict
         for name, value in row.values.items()
         if value is None
     ]
+    language = state.site.design.study.language
+    ignored = [
+        translate_problem(language, Problem("", 0, f"{place.sheet}!{place.cell}", finding.message))
+        for finding in matched_answers.findings
+        if finding.kind == "comment"
+        for place in [finding.place]
+    ]
     filled = sum(any(one is not None for one in row.values.values()) for row in rows)
     plan = _rater_plan(state)
     open_pages, caption_count = (
@@ -174,4 +184,5 @@ def _receipt_json(state: ListenerState, matched_answers: MatchedAnswers) -> dict
         "all": caption_count,
         "open": open_pages,
         "blank": blank,
+        "ignored": [{"place": one.field, "told": one.message} for one in ignored],
     }

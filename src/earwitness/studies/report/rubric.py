@@ -36,7 +36,7 @@ FAULT_WORDING = {
     "duplicate": ("duplicate caption", "duplicate captions"),
     "positive penalty": ("positive penalty", "positive penalties"),
     "off scale": ("value outside its scale", "values outside their scales"),
-    "other total": ("table with deviating totals", "tables with deviating totals"),
+    "other total": ("deviating total", "deviating totals"),
 }
 
 

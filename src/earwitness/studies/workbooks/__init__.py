@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from earwitness.core import StrPath
-from earwitness.errors import UsageError
+from earwitness.errors import EarwitnessWarning, UsageError
 
 if TYPE_CHECKING:
     from earwitness.studies.ratings.from_answers import StudySource
@@ -28,8 +29,9 @@ def study_import_xlsx(
 ) -> ImportedRatings | MatchedAnswers | WorkbookEntryResult:
     """Import completed workbooks of raters.
 
-    A workbook that is passed twice, or in both flavours, counts once. If there are problems, those
-    of all files are listed, and nothing is imported.
+    A workbook that is passed twice, or in both flavours, counts once. Raters whose workbooks have
+    problems are rejected, with all of their workbooks; the others are imported. A warning and
+    ``rejection`` of the result list the problems of all files.
 
     Parameters
     ----------
@@ -55,10 +57,25 @@ def study_import_xlsx(
     Raises
     ------
     InputError
-        If a workbook has problems.
+        If all raters are rejected.
     UsageError
         If an argument is invalid, or the arguments do not fit together.
     """
+    result = _import(files, study, db, replace=replace, faults=faults, **reading)
+    if result.rejection is not None:
+        warnings.warn(str(result.rejection), EarwitnessWarning, stacklevel=2)
+    return result
+
+
+def _import(
+    files: Sequence[StrPath],
+    study: StudySource | None,
+    db: StrPath | None,
+    *,
+    replace: bool,
+    faults: str,
+    **reading: Any,
+) -> ImportedRatings | MatchedAnswers | WorkbookEntryResult:
     if study is None:
         if db is not None or replace:
             raise UsageError("db and replace require a study")

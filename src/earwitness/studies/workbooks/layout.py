@@ -29,7 +29,7 @@ from earwitness.studies.workbooks.open import (
 
 BLANK_TEXTS = {"", "na", "n/a", "n.a.", "n.a", "#n/a", "-", "–", "—", "−"}
 DECIMAL_NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)")
-FRACTION = re.compile(r"(?P<value>.*?)\s*/\s*(?P<of>[\d.,]+)")  # 4/5
+FRACTION = re.compile(r"(?P<value>[^/]*)/\s*(?P<of>[\d.,]+)")  # 4/5
 HYPERLINK_FORMULA = re.compile(r'=\s*HYPERLINK\s*\(\s*"[^"]*"\s*[,;]\s*"([^"]*)"\s*\)\s*', re.I)
 INVISIBLE_CHARACTERS = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"))
 CARRIAGE_RETURN_CODE = "_x000D_"  # how workbooks spell a carriage return
@@ -146,12 +146,14 @@ MIN_SIMILARITY_PERCENT = 80  # similarity of a misspelled name to the correct on
 MIN_LETTERS_FOR_SLIPS = 4  # shorter names must match exactly
 SYNTHESIZED_STEMS = ("synthes", "synthet")  # anywhere in a question
 MIN_LETTERS_OF_TEXT = 3
+MAX_NORMALIZED_CHARACTERS = 500  # of a name; the rest is cut off
 MAX_NAME_CHARACTERS = 60  # longer headers are questions
 LABEL = re.compile(
     r"(?:(?:captions?|l[eé]gendes?|descriptions?|textes?|texts?|systems?|syst[eè]mes?|models?|"
-    r"mod[eè]les?|versions?|candidates?|options?)[\W_]*)?(?:\d{1,4}|[a-z]|[ivx]{1,4})?[\W_]*",
+    r"mod[eè]les?|versions?|candidates?|options?)[\W_]*+)?(?:\d{1,4}|[a-z]|[ivx]{1,4})?[\W_]*+",
     re.I,
 )
+NAME_ROLES = ("number", "record", "label", "text")  # columns in which a dataset name may be
 MIN_HEADER_DIMENSIONS = 2  # dimensions in a header row
 ASSESSMENT_SHEETS = ("assessment", "evaluation")  # starts of names
 EXAMPLE_SHEETS = ("example", "exemple")
@@ -162,7 +164,7 @@ class SheetBlock:
     """Columns by role (from 0), header row, and end of the rows below (exclusive).
 
     ``questions`` has the columns of further questions by their header, ``unnamed`` those that have
-    content and no header.
+    content and no header; ``start`` is the first column, before which there may be another block.
     """
 
     sheet: Sheet
@@ -171,6 +173,7 @@ class SheetBlock:
     columns: Mapping[str, int]
     questions: Mapping[str, int] = field(default_factory=dict)
     unnamed: tuple[int, ...] = ()
+    start: int = 0
 
     @property
     def caption(self) -> str:
@@ -182,17 +185,40 @@ class SheetBlock:
         first, last = self.sheet.banners.get(row, (0, 0))
         return first <= self.columns[self.caption] and all(self.columns[n] <= last for n in names)
 
-    def heading(self, row: int) -> str:
-        """Return the single text of a row, such as a dataset name, or an empty text.
+    def texts(self, row: int) -> dict[int, str]:
+        """Return the texts of a row by column; if there are none, those of blocks to the left."""
+        cells = enumerate(self.sheet.rows.get(row, ()))
+        texts = {column: text for column, cell in cells if (text := cell_text(cell))}
+        return {column: text for column, text in texts.items() if column >= self.start} or texts
 
-        It is in the first column, or merged across columns.
+    def heading(self, row: int) -> str:
+        """Return the text of a row that is a dataset name, or an empty text.
+
+        It is in the first column, or the only text and merged across columns. Above the header, one
+        other text may be beside it, unless it is a label such as "Rater:".
         """
-        cells = {n: cell for n, cell in enumerate(self.sheet.rows.get(row, ())) if cell_text(cell)}
-        texts = {cell_text(cell) for cell in cells.values()}
-        if len(texts) != 1 or not any(map(str.isalpha, text := texts.pop())):
+        texts = self.texts(row)
+        text = texts[min(texts)] if texts else ""
+        if not any(map(str.isalpha, text)):
             return ""
-        starts = row in self.sheet.banners or min(cells) <= min(self.columns.values())
-        return text * starts
+        if len({*texts.values()}) == 1 and row in self.sheet.banners:
+            return text
+        is_first = min(texts) <= min(self.columns.values())
+        is_other = len(texts) > 1 and (text.endswith(":") or (row < self.head and len(texts) > 2))
+        return text * (is_first and not is_other)
+
+    def unclear_heading(self, row: int) -> str:
+        """Return a text that may be a dataset name in a row without a heading, or an empty text.
+
+        Rows with a number in the first column, or a label of a caption, are those of clips.
+        """
+        texts, first = self.texts(row), min(self.columns.values())
+        named = [self.columns[role] for role in NAME_ROLES if role in self.columns]
+        words = [text for column in named if (text := texts.get(column))]
+        is_clip = first in texts and not any(map(str.isalpha, texts[first]))
+        if is_clip or any(map(is_label, words)):
+            return ""
+        return next((t for t in words if any(map(str.isalpha, t)) and not t.endswith(":")), "")
 
 
 def normalize_spelling(name: str) -> str:
@@ -201,7 +227,7 @@ def normalize_spelling(name: str) -> str:
     >>> normalize_spelling(" Précision (1–5) *"), normalize_spelling("synthesized?")
     ('precision', 'synthesized')
     """
-    bare = re.sub(r"[(\[].*?[)\]]", "", name)
+    bare = re.sub(r"[(\[].*?[)\]]", "", name[:MAX_NORMALIZED_CHARACTERS])
     letters = unicodedata.normalize("NFKD", bare.casefold())
     return "".join(one for one in letters if one.isalnum() and one.isascii())
 
@@ -249,7 +275,7 @@ def _complete_block(
             questions[key] = column
         elif column in filled:
             unnamed.append(column)
-    return SheetBlock(sheet, head, end, columns, questions, tuple(unnamed))
+    return SheetBlock(sheet, head, end, columns, questions, tuple(unnamed), within.start)
 
 
 def _find_texts(header: Row, columns: Mapping[str, int], rows: Iterable[Row]) -> int | None:

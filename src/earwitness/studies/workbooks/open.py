@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import io
+import posixpath
 import re
 import warnings
-import zlib
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from typing import Any
-from xml.etree.ElementTree import ParseError
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from earwitness.errors import InputError, MissingExtra, Problem
+from earwitness.errors import InputError, MissingExtra, Problem, whole_characters
 
 # --- Safety checks before opening ----------------------------------------------------------------
-# A workbook is a zip file of XML parts. The zip directory has the unpacked sizes, and Python never
-# reads more than that, so zip bombs are detected before unpacking. Pictures and other parts that
-# are not XML are not unpacked. Parts that declare entities, or whose encoding could hide
-# declarations, are refused. Links to other workbooks are not followed, and macros are not run.
+# A workbook is a zip file of XML parts. The zip directory has the unpacked sizes, and no more than
+# that is unpacked, so zip bombs are detected before unpacking. Pictures and other parts that are
+# not XML are not unpacked. Parts that declare entities, or whose encoding could hide declarations,
+# are refused. Links to other workbooks are not followed, and macros are not run.
+#
+# Which exceptions the libraries for zip and XML raise for damaged bytes is not documented, so any
+# of them is a refusal; only calls of these libraries are inside ``_refuse_unreadable``.
 
 
 MEGABYTE = 1 << 20
@@ -34,11 +37,14 @@ READ_PART_SUFFIXES = (".xml", ".rels")  # suffixes of parts that are read
 MAX_PARTS = 2000
 MAX_COMPRESSION_RATIO = 300  # of parts larger than a megabyte
 CELL_TAG = re.compile(rb"<(?:\w+:)?c[ />]")
+MAX_ERROR_CHARACTERS = 200  # of an error of a library, in messages
+DIRECTORY_ENTRY_MAGIC = b"PK\x01\x02"
 OLE_MAGIC = b"\xd0\xcf\x11\xe0"
 UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")  # start of UTF-16 text
-XML_ENCODING = re.compile(rb"""\A(?:\xef\xbb\xbf)?\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.-]+)""")
+XML_ENCODING = re.compile(rb"""\A(?:\xef\xbb\xbf)?\s*<\?xml[^<>]*\sencoding\s*=\s*["']([\w.-]+)""")
 SAFE_ENCODINGS = (b"utf-8", b"us-ascii", b"ascii")
 SAVE_REMEDY = "open it in a spreadsheet program and save it again as .xlsx"
+_PARTS_FAULT = f"has more than {MAX_PARTS:,} parts, or duplicate parts", SAVE_REMEDY
 Parts = dict[str, bytes]
 
 
@@ -46,17 +52,15 @@ def read_parts(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) -> Pa
     """Return the parts of a workbook; raise InputError if it is refused."""
     if wrong := _check_file(data):
         raise _refusal(name, *wrong)
-    try:
-        with ZipFile(io.BytesIO(data)) as file:
-            wrong = next(_check_directory(file, unpacked), None)
-            if wrong is None:
-                parts = {
-                    part.filename: file.read(part) for part in file.infolist() if _is_read(part)
-                }
-                parts |= {part: b"" for part in file.namelist() if part not in parts}
-    except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise _refusal(name, f"is a damaged workbook: {error}", SAVE_REMEDY) from error
-    wrong = wrong or next((fault for text in parts.values() if (fault := _check_part(text))), None)
+    with _refuse_unreadable(name):
+        file = ZipFile(io.BytesIO(data))
+    directory = file.infolist()
+    if wrong := next(_check_directory(directory, unpacked), None):
+        raise _refusal(name, *wrong)
+    parts = {
+        part.filename: _unpack(file, part, name) if _is_read(part) else b"" for part in directory
+    }
+    wrong = next((fault for text in parts.values() if (fault := _check_part(text))), None)
     wrong = wrong or _check_cells(parts, unpacked // MIN_BYTES_PER_CELL)
     if wrong is not None:
         raise _refusal(name, *wrong)
@@ -75,6 +79,22 @@ def _refusal(name: str, message: str, remedy: str) -> InputError:
     return InputError([Problem(name, 0, "", message, remedy)], done="imported")
 
 
+@contextmanager
+def _refuse_unreadable(name: str) -> Iterator[None]:
+    """Refuse the workbook if a library for zip or XML raises any error."""
+    try:
+        yield
+    except Exception as error:
+        reason = whole_characters(str(error) or type(error).__name__)[:MAX_ERROR_CHARACTERS]
+        raise _refusal(name, f"is not a readable workbook: {reason}", SAVE_REMEDY) from error
+
+
+def _unpack(file: ZipFile, part: ZipInfo, name: str) -> bytes:
+    """Return a part; reading one byte more than its size also checks its sum."""
+    with _refuse_unreadable(name), file.open(part) as stream:
+        return stream.read(part.file_size + 1)
+
+
 def _check_file(data: bytes) -> tuple[str, str] | None:
     if len(data) > MAX_FILE_BYTES:
         return (
@@ -86,6 +106,8 @@ def _check_file(data: bytes) -> tuple[str, str] | None:
         return message, "save it as .xlsx without a password"
     if not data.startswith(b"PK"):
         return "is not an .xlsx workbook", SAVE_REMEDY
+    if data.count(DIRECTORY_ENTRY_MAGIC) > 10 * MAX_PARTS:  # before all of them are read
+        return _PARTS_FAULT
     return None
 
 
@@ -93,14 +115,13 @@ def _is_read(part: ZipInfo) -> bool:
     return part.filename.lower().endswith(READ_PART_SUFFIXES)
 
 
-def _check_directory(file: ZipFile, unpacked: int) -> Iterator[tuple[str, str]]:
+def _check_directory(parts: Sequence[ZipInfo], unpacked: int) -> Iterator[tuple[str, str]]:
     """Yield faults found in the zip directory."""
-    parts = file.infolist()
     names = [part.filename for part in parts]
     if any(part.flag_bits & 1 for part in parts):
         yield "is protected by a password", "save it without one"
     if len(parts) > MAX_PARTS or len({*names}) < len(names):
-        yield f"has more than {MAX_PARTS:,} parts, or duplicate parts", SAVE_REMEDY
+        yield _PARTS_FAULT
     read = [part for part in parts if _is_read(part)]
     if sum(part.file_size for part in read) > unpacked:
         message = f"unpacks to more than {unpacked // MEGABYTE} MB"
@@ -116,6 +137,8 @@ def _check_directory(file: ZipFile, unpacked: int) -> Iterator[tuple[str, str]]:
             ratio = MAX_COMPRESSION_RATIO
             message = f"its part {part.filename} unpacks to more than {ratio} times its size"
             yield message, "delete the empty rows and columns around the table"
+        if part.compress_type not in (ZIP_STORED, ZIP_DEFLATED):  # unpacked without a limit
+            yield f"its part {part.filename} has an unknown compression", SAVE_REMEDY
     if "xl/workbook.bin" in names or "content.xml" in names:
         yield "is a workbook in another format", "save it as .xlsx"
     if "[Content_Types].xml" not in names or not any(part.startswith("xl/") for part in names):
@@ -134,7 +157,7 @@ def _check_part(part: bytes) -> tuple[str, str] | None:
     """Return a fault if a part declares entities or is not UTF-8."""
     if b"<!DOCTYPE" in part or b"<!ENTITY" in part:
         return "declares entities, which no workbook needs", SAVE_REMEDY
-    declared = XML_ENCODING.match(part[:500])
+    declared = XML_ENCODING.match(part)
     if part.startswith(UTF16_STARTS) or (declared and declared[1].lower() not in SAFE_ENCODINGS):
         return "has parts that are not UTF-8", SAVE_REMEDY
     return None
@@ -146,12 +169,15 @@ def _check_part(part: bytes) -> tuple[str, str] | None:
 MAX_COLUMNS = 64  # columns that are read; merges and formats may extend to XFD
 MAX_ROWS = 20_000
 ROW_LIMIT_MESSAGE = f"has content below row {MAX_ROWS:,}"
-ROW_TAG = re.compile(rb'<(?:\w+:)?row\b[^>]*?\br="(\d{5,})"[^>]*>')
+# Tags end before the next "<", so that a search takes linear time.
+ROW_TAG = re.compile(rb'<(?:\w+:)?row\b[^<>]*?\br="0*(\d{5,9})\d*"[^<>]*>')
 MERGE_TAG = re.compile(
-    rb'<(?:\w+:)?mergeCell\b[^>]*?\bref="\$?([A-Z]{1,3})\$?(\d{1,7}):\$?([A-Z]{1,3})\$?(\d{1,7})"'
+    rb'<(?:\w+:)?mergeCell\b[^<>]*?\bref="\$?([A-Z]{1,3})\$?(\d{1,7}):\$?([A-Z]{1,3})\$?(\d{1,7})"'
 )
-WORKSHEET_TAG = re.compile(rb"<((?:\w+:)?)worksheet\b[^>]*>")
+WORKSHEET_TAG = re.compile(rb"<((?:\w+:)?)worksheet\b[^<>]*>")
 SHEET_DATA_TAG = re.compile(rb"<((?:\w+:)?)sheetData>")
+CELL_REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})", re.ASCII)
+COMMENT_KINDS = ("comments", "threadedComment")  # the later ones replace copies among the former
 CONTENT_TAG = re.compile(rb"<(?:\w+:)?(?:v|is|f)[ >]")
 EMPTY_VALUES = (None, "")
 PLAIN_TYPES = (str, int, float, bool, date, time, timedelta)
@@ -172,13 +198,15 @@ Row = tuple[Cell, ...]
 class Sheet:
     """Filled rows by number (from 1), and merged cells by column (from 0).
 
-    ``banners`` has the first and last column of cells merged across columns, by their first row.
+    ``banners`` has the first and last column of cells merged across columns, by their first row,
+    ``comments`` the comments on cells by row and column.
     """
 
     name: str
     rows: Mapping[int, Row]
     merges: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     banners: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    comments: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     def at(self, row: int, column: int) -> Cell:
         """Return a cell, or None."""
@@ -207,34 +235,28 @@ def open_workbook(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) ->
     parts = read_parts(data, name, unpacked)
     try:
         from openpyxl import load_workbook
-        from openpyxl.utils.exceptions import InvalidFileException
     except ImportError:
         raise MissingExtra("openpyxl", "xlsx", "reading workbooks") from None
-    refusals = (InvalidFileException, BadZipFile, ParseError, KeyError, ValueError, TypeError,
-                IndexError, AttributeError, SyntaxError, OverflowError, OSError)  # fmt: skip
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about content that openpyxl ignores
-            book = load_workbook(_repack(parts), read_only=True, keep_links=False)
-            sheets = tuple(_read_sheet(sheet, parts, name) for sheet in book.worksheets)
-    except InputError:
-        raise
-    except refusals as error:
-        message = f"cannot be read as a workbook ({type(error).__name__})"
-        raise InputError([Problem(name, 0, "", message, SAVE_REMEDY)], done="imported") from error
+    rows_only = {part: _keep_rows(text) for part, text in parts.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about content that openpyxl ignores
+        with _refuse_unreadable(name):
+            packed = _pack(rows_only)
+            worksheets = load_workbook(packed, read_only=True, keep_links=False).worksheets
+        sheets = tuple(_read_sheet(sheet, parts, name) for sheet in worksheets)
     return WorkbookSheets(sheets, tuple(content_remarks(parts)))
 
 
-def _repack(parts: Parts) -> io.BytesIO:
-    """Return a workbook whose sheets have only rows, so that nothing else is read."""
+def _pack(parts: Parts) -> io.BytesIO:
     held = io.BytesIO()
     with ZipFile(held, "w") as file:
         for name, part in parts.items():
-            file.writestr(name, _keep_rows(part))
+            file.writestr(name, part)
     return held
 
 
 def _keep_rows(part: bytes) -> bytes:
+    """Return a sheet with only its rows, so that nothing else is read."""
     whole, begin = WORKSHEET_TAG.search(part), SHEET_DATA_TAG.search(part)
     if whole is None or begin is None:
         return part
@@ -244,17 +266,22 @@ def _keep_rows(part: bytes) -> bytes:
 
 
 def _read_sheet(sheet: Any, parts: Parts, name: str) -> Sheet:
-    raw = parts[sheet._worksheet_path.lstrip("/")]
+    path = sheet._worksheet_path
+    raw = parts[path]
     if _exceeds_row_limit(raw):
         problem = Problem(name, 0, sheet.title, ROW_LIMIT_MESSAGE, "keep one table per sheet")
         raise InputError([problem], done="imported")
-    numbered_rows = enumerate(sheet.iter_rows(max_col=MAX_COLUMNS, max_row=MAX_ROWS), 1)
+    numbered_rows = enumerate(_iterate_rows(sheet, name), 1)
     filled = {
         n: row for n, row in numbered_rows if any(cell.value not in EMPTY_VALUES for cell in row)
     }
     rows = {number: tuple(map(_read_cell, row)) for number, row in filled.items()}
-    merges, banners = _read_merges(raw)
-    return Sheet(sheet.title, rows, merges, banners)
+    return Sheet(sheet.title, rows, *_read_merges(raw), _read_comments(parts, path, name))
+
+
+def _iterate_rows(sheet: Any, name: str) -> Iterator[tuple[Any, ...]]:
+    with _refuse_unreadable(name):
+        yield from sheet.iter_rows(max_col=MAX_COLUMNS, max_row=MAX_ROWS)
 
 
 def _exceeds_row_limit(raw: bytes) -> bool:
@@ -277,6 +304,48 @@ def _read_merges(
             if last_column > banners.get(int(first), (0, column))[1]:
                 banners[int(first)] = column, last_column
     return {column: tuple(sorted(spans)) for column, spans in merges.items()}, banners
+
+
+def _read_comments(parts: Parts, path: str, name: str) -> dict[tuple[int, int], str]:
+    """Return the comments of a sheet by row and column.
+
+    Comments with replies are in a part of their own, and copied for old programs.
+    """
+    folder, _, file = path.rpartition("/")
+    relations = _parse_part(parts, f"{folder}/_rels/{file}.rels", name)
+    targets: dict[str, dict[str, None]] = {kind: {} for kind in COMMENT_KINDS}
+    for relation in relations.iterfind("{*}Relationship"):
+        kind = relation.get("Type", "").rpartition("/")[2]
+        target = posixpath.normpath(posixpath.join(folder, relation.get("Target", "")))
+        targets.get(kind, {})[target.lstrip("/")] = None
+    comments: dict[tuple[int, int], str] = {}
+    for kind in COMMENT_KINDS:
+        for target in targets[kind]:
+            comments |= _comment_texts(_parse_part(parts, target, name))
+    return comments
+
+
+def _parse_part(parts: Parts, path: str, name: str) -> Any:
+    from openpyxl.xml.functions import fromstring
+
+    with _refuse_unreadable(name):
+        return fromstring(parts.get(path) or b"<none/>")
+
+
+def _comment_texts(root: Any) -> dict[tuple[int, int], str]:
+    """Return comments by row and column; replies follow, and names of authors are left out."""
+    authors = {str(n): one.text for n, one in enumerate(root.iterfind("{*}authors/{*}author"))}
+    texts: dict[tuple[int, int], str] = {}
+    for comment in (*root.iter("{*}comment"), *root.iter("{*}threadedComment")):
+        if (place := CELL_REFERENCE.fullmatch(comment.get("ref", ""))) is None:
+            continue
+        runs = [*comment.iterfind("{*}text/{*}t"), *comment.iterfind("{*}text/{*}r/{*}t")]
+        text = "".join(run.text or "" for run in runs or comment.iterfind("{*}text")).strip()
+        if author := authors.get(comment.get("authorId", "")):
+            text = text.removeprefix(f"{author}:").strip()
+        key = int(place[2]), _column_number(place[1].encode())
+        texts[key] = f"{texts[key]}\n{text}" if key in texts else text
+    return texts
 
 
 def _column_number(letters: bytes) -> int:

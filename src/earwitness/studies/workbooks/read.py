@@ -55,8 +55,9 @@ class Finding:
 
     Kinds are ``blank`` and ``unrated`` (an entire row), ``duplicate`` (a caption of two clips),
     ``repeated`` (a repeated row), ``above`` (a clip name was taken from the row above), ``passed``
-    (ignored rows, columns and other content), ``unclear`` (synthesized or not) and ``dropped`` (a
-    value outside its scale that is treated as a blank).
+    (ignored rows, columns and other content), ``unclear`` (synthesized or not), ``comment`` (a
+    comment on a cell that belongs to no caption) and ``dropped`` (a value outside its scale that is
+    treated as a blank).
     """
 
     kind: str
@@ -72,7 +73,8 @@ class JudgedRow:
     """A caption of a clip with its values; None is a blank.
 
     ``synthesised`` is the rater's answer for the clip, if any; ``dataset`` is the heading above;
-    ``cells`` has the cell of each dimension, ``answers`` the text of each further question.
+    ``cells`` has the cell of each dimension, ``answers`` the text of each further question;
+    ``comment`` has a line for each comment on a cell of the row, after the text of its column.
     """
 
     record: str
@@ -127,6 +129,7 @@ YES_WORDS = {
 }
 NO_WORDS = {"no", "n", "non", "false", "faux", "0", "natural", "real"}
 SHOWN_TEXT_CHARACTERS = 40  # in messages
+HEADING_REMEDY = "write it in the first column if it is one, otherwise delete it"
 LABEL_REMEDY = 'write the texts in this column, or in a column "text" beside it'
 MIN_CLIPS_WITH_SAME_CAPTION = 3
 MAX_SHARE_WITH_SAME_CAPTION = 0.1  # of the clips; more is a fault of the layout
@@ -136,7 +139,9 @@ MAX_SHARE_WITH_SAME_CAPTION = 0.1  # of the clips; more is a fault of the layout
 class SheetReader:
     """Reader of the blocks of one file; collects problems and findings.
 
-    With ``drop``, values outside their scale are findings instead of problems.
+    With ``drop``, values outside their scale are findings instead of problems. ``doubts`` are
+    problems only if the file has datasets. ``commented`` has sheet, row and column of the comments
+    that were read.
     """
 
     source: str
@@ -144,6 +149,9 @@ class SheetReader:
     drop: bool = False
     problems: list[Problem] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    doubts: list[Problem] = field(default_factory=list)
+    commented: set[tuple[str, int, int]] = field(default_factory=set)
+    _table_rows: set[tuple[str, int]] = field(default_factory=set)
     _dataset: str = ""
     _above: str = ""
     _labels: list[int] = field(default_factory=list)
@@ -155,10 +163,15 @@ class SheetReader:
         for column in block.unnamed:
             message = f"column {column_letters(column)} has no name and is ignored"
             self._add_finding("passed", block, block.head, "", message)
+        name = block.sheet.name
         before = max((row for row in block.sheet.rows if row < block.head), default=0)
-        self._above, self._dataset, self._labels = "", block.heading(before), []
+        self._above, self._dataset, self._labels = "", "", []
+        if (name, before) not in self._table_rows:
+            self._read_heading(block, before)
+        self._table_rows.add((name, block.head))
         for row in range(block.head + 1, block.end):
             if row in block.sheet.rows and (judged := self._read_row(block, row)) is not None:
+                self._table_rows.add((name, row))
                 yield judged
         if self._labels:
             caption = cell_text(self._cell(block, self._labels[0], block.caption))
@@ -211,9 +224,24 @@ class SheetReader:
             {name: self._place(block, row, name).cell for name in values},
             self._dataset,
             self._read_synthesised(block, row, answers),
-            cell_text(self._cell(block, row, "comment")),
+            "\n".join(self._comments(block, row)),
             answers,
         )
+
+    def _comments(self, block: SheetBlock, row: int) -> Iterator[str]:
+        """Yield the text of the column of comments, and the comments on cells of a row."""
+        if text := cell_text(self._cell(block, row, "comment")):
+            yield text
+        if not block.sheet.comments:
+            return
+        for column in sorted({*block.columns.values(), *block.questions.values()}):
+            if text := block.sheet.comments.get((row, column), ""):
+                self.commented.add((block.sheet.name, row, column))
+                head = "" if column == block.columns.get("comment") else self._head(block, column)
+                yield f"{head}: {text}" if head else text
+
+    def _head(self, block: SheetBlock, column: int) -> str:
+        return cell_text(block.sheet.at(block.head, column)).rstrip(":")
 
     def _read_record(self, block: SheetBlock, row: int, caption: str) -> str:
         """Return the clip, from the key of the row, its cell, or the row above."""
@@ -293,16 +321,29 @@ class SheetReader:
         return None
 
     def _pass_over(self, block: SheetBlock, row: int) -> None:
-        """Read a row with a single text as a dataset heading; report other rows as ignored."""
-        said = [cell_text(cell) for cell in block.sheet.rows[row] if cell_text(cell)]
-        cells = [cell_text(self._cell(block, row, name)) for name in block.columns]
-        above = block.heading(row)
-        self._dataset = above or self._dataset
-        if any(cells) and not above:
-            message = (
-                f'"{said[0][:SHOWN_TEXT_CHARACTERS]}": row without caption and values is ignored'
-            )
+        """Read a row without caption and values: a dataset heading, or a row that is ignored."""
+        cells = [
+            text for name in block.columns if (text := cell_text(self._cell(block, row, name)))
+        ]
+        if not self._read_heading(block, row) and cells:
+            said = min(block.texts(row).items())[1][:SHOWN_TEXT_CHARACTERS]
+            message = f'"{said}": row without caption and values is ignored'
             self._add_finding("passed", block, row, "", message)
+
+    def _read_heading(self, block: SheetBlock, row: int) -> str:
+        """Return a dataset heading; if it is unclear whether a row is one, add a problem."""
+        heading = block.heading(row)
+        self._dataset = heading or self._dataset
+        if not heading and (said := block.unclear_heading(row)):
+            message = f'unclear whether "{said[:SHOWN_TEXT_CHARACTERS]}" is the name of a dataset'
+            self._add_problem(block, row, "", Fault("", message, HEADING_REMEDY))
+            if row < block.head:
+                self.doubts.append(self.problems.pop())
+        for text in block.texts(row).values() if heading else ():
+            if text != heading:
+                message = f'"{text[:SHOWN_TEXT_CHARACTERS]}" beside the heading is ignored'
+                self._add_finding("passed", block, row, "", message)
+        return heading
 
     def _cell(self, block: SheetBlock, row: int, role: str) -> Cell:
         column = block.columns.get(role)
@@ -390,11 +431,14 @@ def read_workbook(
     if not is_name(who):
         message = f"must be printable text, got {show(who)}"
         reading.problems.append(Problem(name, 0, "rater", message, "rename the file"))
+    if any(row.dataset for row in kept):
+        reading.problems += reading.doubts
     if reading.problems:
-        raise InputError(reading.problems, done=IMPORT_DONE_WORD)
+        raise InputError([*dict.fromkeys(reading.problems)], done=IMPORT_DONE_WORD)
     findings = (
         *_remark_findings(name, book.remarks),
-        *reading.findings,
+        *dict.fromkeys(reading.findings),
+        *_comment_findings(name, book.sheets, reading.commented),
         *_duplicate_findings(kept),
     )
     source = Input(name, hashlib.sha256(data).hexdigest(), len(data))
@@ -413,18 +457,32 @@ def read_workbooks(
     places: Sequence[str | PathLike[str]],
     rubric: Rubric | None = None,
     faults: str = FAULT_POLICIES[0],
-) -> list[ReturnedWorkbook]:
-    """Read several workbooks; raise InputError with the problems of all of them."""
-    workbooks, problems, count = list[ReturnedWorkbook](), list[Problem](), 0
+) -> tuple[list[ReturnedWorkbook], list[Problem]]:
+    """Return the workbooks without problems, and the problems of the others."""
+    workbooks, problems = list[ReturnedWorkbook](), list[Problem]()
     for place in places:
         try:
             workbooks.append(read_workbook(place, rubric, faults=faults))
         except InputError as error:
             problems += error.problems
-            count += error.count
-    if problems:
-        raise InputError(problems, count, done=IMPORT_DONE_WORD)
-    return workbooks
+    return workbooks, problems
+
+
+def rejected_raters(problems: Iterable[Problem], books: Iterable[ReturnedWorkbook]) -> set[str]:
+    """Return the raters of the files with problems."""
+    raters = {book.input.name: book.rater for book in books}
+    sources = {problem.source for problem in problems}
+    return {raters.get(source) or rater_from_name(source) for source in sources}
+
+
+def rejection(problems: Sequence[Problem], imported: Iterable[str]) -> InputError | None:
+    """Return the problems of rejected raters, if any; raise them if no rater was imported."""
+    others = ", ".join(sorted(imported, key=lambda rater: (len(rater), rater)))  # P2 before P10
+    if problems and not others:
+        raise InputError(problems, done=IMPORT_DONE_WORD)
+    files = ", ".join(dict.fromkeys(Path(problem.source).name for problem in problems))
+    done = f"{IMPORT_DONE_WORD} from {files}; imported: {others}"
+    return InputError(problems, done=done) if problems else None
 
 
 def rater_from_name(name: str) -> str:
@@ -466,6 +524,18 @@ def _whole_number(text: str) -> int:
 def _remark_findings(name: str, remarks: Iterable[str]) -> Iterator[Finding]:
     for remark in remarks:
         yield Finding("passed", CellLocation(name, "", ""), remark)
+
+
+def _comment_findings(
+    name: str, sheets: Iterable[Sheet], commented: set[tuple[str, int, int]]
+) -> Iterator[Finding]:
+    """Yield findings for the comments that were not read."""
+    for sheet in sheets:
+        for (row, column), text in sorted(sheet.comments.items()):
+            if (sheet.name, row, column) not in commented:
+                place = CellLocation(name, sheet.name, f"{column_letters(column)}{row}")
+                message = f'comment on no caption is not imported: "{" ".join(text.split())}"'
+                yield Finding("comment", place, message)
 
 
 def _drop_repeats(rows: Iterable[JudgedRow], reading: SheetReader) -> Iterator[JudgedRow]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,6 +31,8 @@ from earwitness.studies.workbooks.read import (
     JudgedRow,
     ReturnedWorkbook,
     read_workbooks,
+    rejected_raters,
+    rejection,
 )
 from earwitness.studies.workbooks.to_ratings import (
     blank_cells,
@@ -50,7 +53,7 @@ if TYPE_CHECKING:  # only a database needs the extra serve
 
 # --- Rows matched to pages -----------------------------------------------------------------------
 # A row is identified by its clip and the hash of its caption, a rater by the number in the workbook
-# or in the file name. The problems of all files are reported at once, and nothing is imported.
+# or in the file name. The problems of all files are reported at once, and their raters rejected.
 
 
 RATER_NUMBER = re.compile(r"P0*([1-9]\d{0,8})", re.I)
@@ -107,6 +110,7 @@ class MatchedAnswers:
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
     sources: Mapping[int, str]
+    rejection: InputError | None = None  # problems of raters that were not imported
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -115,10 +119,16 @@ class MatchedAnswers:
 
 
 def match_answers(
-    design: Design, returned: Sequence[ReturnedWorkbook], listener: int = 0
+    design: Design,
+    returned: Sequence[ReturnedWorkbook],
+    listener: int = 0,
+    problems: Sequence[Problem] = (),
 ) -> MatchedAnswers:
-    """Match workbooks to the pages of a study; ``listener`` limits them to one listener."""
-    matching = _Matching(design, {plan.listener: plan for plan in design.plans})
+    """Match workbooks to the pages of a study; ``listener`` limits them to one listener.
+
+    Raters with problems, or with ``problems`` in other workbooks, are rejected.
+    """
+    matching = _Matching(design, {plan.listener: plan for plan in design.plans}, [*problems])
     books = [book for received in returned for book in matching.of_this_study(received, listener)]
     rows: dict[int, dict[Caption, JudgedRow]] = {_rater_number(book.rater): {} for book in books}
     for rater, row in join_rows(books, matching.problems):
@@ -129,13 +139,21 @@ def match_answers(
         for number in sorted(rows)
         for page in matching.answered_pages(number, rows[number], files)
     ]
-    if matching.problems:
-        raise InputError(matching.problems, done=IMPORT_DONE_WORD)
-    kept = [row for listener_rows in rows.values() for row in listener_rows.values()]
-    matching.add_question_note(kept)
+    rejected = {
+        _rater_number(rater) for rater in rejected_raters(matching.problems, [*returned, *books])
+    }
+    books = [book for book in books if _rater_number(book.rater) not in rejected]
     sources = {_rater_number(book.rater): book.input.name for book in books}
-    findings = (*merge_findings(books, kept), *matching.findings)
-    return MatchedAnswers(design.study, tuple(pages), findings, tuple(matching.notes), sources)
+    kept = [row for number in sources for row in rows[number].values()]
+    matching.add_question_note(kept)
+    return MatchedAnswers(
+        design.study,
+        tuple(page for page in pages if page.answer.listener in sources),
+        (*merge_findings(books, kept), *matching.findings),
+        tuple(matching.notes),
+        sources,
+        rejection(matching.problems, _rater_names(sources)),
+    )
 
 
 @dataclass
@@ -160,7 +178,7 @@ class _Matching:
             message = f"is the workbook of {book.rater}, but this is the link of P{listener}"
             self.problems.append(Problem(name, 0, "", message, "send back your own workbook"))
         elif (listener or number) in self.plans:
-            yield replace(book, rater=f"P{listener or number}")
+            yield dataclasses.replace(book, rater=f"P{listener or number}")
         else:
             message = f"unknown listener {number}" if number else "does not name its rater"
             remedy = (
@@ -184,7 +202,7 @@ class _Matching:
                 answered += 1
                 judged = tuple(row for row in clip_rows if row is not None)
                 yield self._judged_page(number, page, trial, values, judged, files)
-        if answered < len(trials):
+        if 0 < answered < len(trials):
             left = len(trials) - answered
             message = f"P{number}: {left:,} of {len(trials):,} clips are empty and left unchanged"
             self.notes.append(message)
@@ -286,6 +304,10 @@ class _Matching:
                 self.findings.append(Finding("unrated", row.place, message))
 
 
+def _rater_names(numbers: Iterable[int]) -> list[str]:
+    return [f"P{number}" for number in numbers]
+
+
 def _rater_number(rater: str) -> int:
     """Return the number of a rater, or 0.
 
@@ -302,13 +324,14 @@ def _rater_number(rater: str) -> int:
 def study_import_answers(
     study: StudySource, files: Sequence[StrPath], *, faults: str = FAULT_POLICIES[0]
 ) -> MatchedAnswers:
-    """Return the answers of completed workbooks; raise InputError with all problems."""
+    """Return the answers of completed workbooks; raise InputError if all raters are rejected."""
     if not files:
         raise UsageError("no workbooks to import — name the completed workbooks")
     plan = study if isinstance(study, Study) else read_study(Path(study), heard=False)
     rubric = study_rubric(plan)
     check_faults(faults, rubric_kind(plan).blank)
-    return match_answers(study_design(plan), read_workbooks(files, rubric, faults))
+    returned, problems = read_workbooks(files, rubric, faults)
+    return match_answers(study_design(plan), returned, problems=problems)
 
 
 def matched_comment_records(matched: MatchedAnswers) -> Iterator[dict[str, Any]]:
@@ -338,7 +361,8 @@ def check_new(path: Path, text: str) -> bool:
 
 # --- Answers into a database ---------------------------------------------------------------------
 # Importing the same workbook again changes nothing. A corrected workbook replaces its earlier
-# answers page by page; answers from a browser are replaced only on request.
+# answers page by page; answers from a browser are replaced only on request. Each rater has a
+# transaction.
 
 
 CONFLICT_REMEDY = "enter the same values, or leave all rows of this clip empty"
@@ -354,6 +378,11 @@ class WorkbookEntryResult:
     corrected: int
     unchanged: int
 
+    @property
+    def rejection(self) -> InputError | None:
+        """Problems of raters that were not imported."""
+        return self.matched.rejection
+
 
 def enter_workbooks(
     study: StudySource,
@@ -367,11 +396,26 @@ def enter_workbooks(
     from earwitness.studies.admin import has_store, open_store
 
     matched = study_import_answers(study, files, faults=faults)
+    problems = list(matched.rejection.problems if matched.rejection else ())
+    sources: dict[int, str] = {}
+    changes: list[AnswerChange] = []
     with open_store(matched.study, db, new=not has_store(db)) as store:
-        return entry_result(
-            matched,
-            enter_answers(store, matched, CONFLICT_OR_REPLACE_REMEDY, replace=replace).result(),
-        )
+        for number, source in matched.sources.items():
+            pages = tuple(page for page in matched.pages if page.answer.listener == number)
+            own = dataclasses.replace(matched, pages=pages, sources={number: source})
+            entry = enter_answers(store, own, CONFLICT_OR_REPLACE_REMEDY, replace=replace)
+            try:
+                changes += entry.result()
+                sources[number] = source
+            except InputError as error:
+                problems += error.problems
+    pages = tuple(page for page in matched.pages if page.answer.listener in sources)
+    matched = dataclasses.replace(
+        matched, pages=pages, sources=sources, rejection=rejection(problems, _rater_names(sources))
+    )
+    corrected = sum(bool(change.supersedes) for change in changes)
+    new, unchanged = len(changes) - corrected, len(pages) - len(changes)
+    return WorkbookEntryResult(matched, new, corrected, unchanged)
 
 
 def enter_answers(
@@ -386,13 +430,6 @@ def enter_answers(
     study, numbers = matched.study, sorted(matched.sources)
     decide = _Decide(matched, remedy, replace)
     return store.write(change_answers, study.digest, study.title, numbers, decide, token)
-
-
-def entry_result(matched: MatchedAnswers, changes: Sequence[AnswerChange]) -> WorkbookEntryResult:
-    """Return the result of an import from its changes."""
-    corrected = sum(bool(change.supersedes) for change in changes)
-    new, unchanged = len(changes) - corrected, len(matched.pages) - len(changes)
-    return WorkbookEntryResult(matched, new, corrected, unchanged)
 
 
 @dataclass(frozen=True)

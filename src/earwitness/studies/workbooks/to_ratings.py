@@ -19,12 +19,13 @@ from earwitness.studies.rubric_totals import (
 )
 from earwitness.studies.workbooks.layout import Caption, read_key
 from earwitness.studies.workbooks.read import (
-    IMPORT_DONE_WORD,
     CellLocation,
     Finding,
     JudgedRow,
     ReturnedWorkbook,
     read_workbooks,
+    rejected_raters,
+    rejection,
 )
 
 FILL_REMEDY = "fill it in, or set --blank"
@@ -55,6 +56,7 @@ class ImportedRatings:
     notes: tuple[str, ...]
     inputs: tuple[Input, ...]
     rubric: Rubric
+    rejection: InputError | None = None  # problems of raters that were not imported
 
     def judged(self) -> list[CaptionJudgment]:
         """Return rows as judgments, for totals and means."""
@@ -71,7 +73,8 @@ def import_ratings(
 ) -> ImportedRatings:
     """Import the ratings of completed workbooks.
 
-    A workbook that is passed twice, or in both flavours, counts once.
+    A workbook that is passed twice, or in both flavours, counts once. Raters whose workbooks have
+    problems are rejected, with all of their workbooks; the others are imported.
 
     Parameters
     ----------
@@ -94,7 +97,7 @@ def import_ratings(
     Raises
     ------
     InputError
-        If a workbook has problems; those of all files are listed, and nothing is imported.
+        If all raters are rejected; the problems of all files are listed.
     UsageError
         If an argument is invalid.
     """
@@ -104,18 +107,23 @@ def import_ratings(
     check_blanks(rubric, [], blank)
     check_faults(faults, blank)
     systems = None if key is None else read_key(key)
-    returned = read_workbooks(files, rubric, faults)
-    problems = list(_study_problems(returned))
+    returned, problems = read_workbooks(files, rubric, faults)
+    problems += _study_problems(returned)
     rows = [
         RaterRow(rater, _find_system(row, systems, problems), row)
         for rater, row in join_rows(returned, problems)
     ]
     if blank == "refuse":
+        rated = {rater_row.rater for rater_row in rows if is_filled(rater_row.row)}
         problems += [
-            problem for rater_row in rows for problem in blank_cells(rater_row.row, FILL_REMEDY)
+            problem
+            for rater_row in rows
+            if rater_row.rater in rated
+            for problem in blank_cells(rater_row.row, FILL_REMEDY)
         ]
-    if problems:
-        raise InputError(problems, done=IMPORT_DONE_WORD)
+    rejected = rejected_raters(problems, returned)
+    returned = [book for book in returned if book.rater not in rejected]
+    rows = [rater_row for rater_row in rows if rater_row.rater not in rejected]
     return ImportedRatings(
         ratings(rubric, [_judgment(rater_row) for rater_row in rows], blank),
         rows,
@@ -123,6 +131,7 @@ def import_ratings(
         tuple(_import_notes(rows, systems, rubric, blank)),
         tuple(dict.fromkeys(rater_row.input for rater_row in returned)),
         rubric,
+        rejection(problems, {book.rater for book in returned}),
     )
 
 
@@ -294,8 +303,9 @@ def merge_findings(
     """Yield findings; duplicate captions are reported for the first rater only.
 
     Blanks are reported in counted rows only; many empty rows of a file, and many rows without a
-    clip, are summarized.
+    clip, are summarized. The same comment in several files is reported once.
     """
+    rated = {book.rater for book in returned if any(map(is_filled, book.rows))}
     counted = {replace(row.place, cell=cell) for row in rows for cell in row.cells.values()}
     seen: set[object] = set()
     for book in returned:
@@ -304,6 +314,9 @@ def merge_findings(
         others = [f for f in book.findings if f.kind not in BLANK_FINDINGS]
         without_clip = [f for f in others if f.kind == "above"]
         everywhere = CellLocation(book.input.name, "", "")
+        if book.rater not in rated:
+            rated.add(book.rater)
+            blank, empty = [Finding("unrated", everywhere, f"{book.rater}: no ratings yet")], []
         if len(without_clip) > SHOWN_ROWS:
             others = [f for f in others if f.kind != "above"]
             message = f"{len(without_clip):,} rows have no clip; that of the row above is used"
@@ -314,7 +327,7 @@ def merge_findings(
             others.append(Finding("unrated", everywhere, message))
         for finding in (*others, *blank):
             words = re.sub(r" \(\w+\)$", "", finding.message)
-            mark = words if finding.kind == "duplicate" else finding
+            mark = words if finding.kind in ("duplicate", "comment") else finding
             if mark not in seen:
                 seen.add(mark)
                 yield finding
@@ -323,6 +336,8 @@ def merge_findings(
 def _import_notes(
     rows: Sequence[RaterRow], systems: Mapping[Caption, str] | None, rubric: Rubric, blank: Blank
 ) -> Iterator[str]:
+    rated = {rater_row.rater for rater_row in rows if is_filled(rater_row.row)}
+    rows = [rater_row for rater_row in rows if rater_row.rater in rated]
     if systems is None:
         yield "no key was set, so the system of each rating is the hash of its caption"
     else:

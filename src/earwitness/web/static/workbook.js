@@ -46,8 +46,8 @@ function show({ status, told }) {
   return tell(status === 413 ? "workbook_large" : status === 409 ? "not_open" : "workbook_failed", true);
 }
 
-/** @param {{ rows: number, all: number, open: number, blank: { place: string, name: string }[] }} told */
-function stored({ rows, all, open, blank }) {
+/** @param {{ rows: number, all: number, open: number, blank: { place: string, name: string }[], ignored: Fault[] }} told */
+function stored({ rows, all, open, blank, ignored }) {
   tell("");
   /** @type {HTMLElement[]} */
   const lines = [make("h2", {}, say("saved")), text(say("workbook_stored", { rows, all }))];
@@ -56,6 +56,7 @@ function stored({ rows, all, open, blank }) {
     lines.push(text(say("workbook_blank", { count: blank.length })));
     lines.push(list(blank.map((one) => [one.place, one.name, ""])));
   }
+  if (ignored.length) lines.push(list(ignored.map((one) => [one.place, one.told, ""])));
   reveal(lines, "good");
 }
 
