@@ -15,13 +15,14 @@ import openpyxl
 import pytest
 from click.testing import CliRunner, Result
 
+import earwitness
 from earwitness.cli.main import group
 from earwitness.core import Key
-from earwitness.errors import InputError, UsageError
+from earwitness.errors import EarwitnessWarning, InputError, UsageError
 from earwitness.studies.rubric import thumbs
 from earwitness.studies.rubric_totals import means
 from earwitness.studies.workbooks.layout import caption_hash
-from earwitness.studies.workbooks.to_ratings import import_ratings
+from earwitness.studies.workbooks.to_ratings import ImportedRatings, import_ratings
 from earwitness.studies.workbooks.write import WorkbookClip, WorkbookContent, write_workbooks
 from helpers.caption_study import captioned, designed, filled
 from helpers.workbooks import (
@@ -234,8 +235,9 @@ def test_totals_are_per_rater_and_a_blank_leaves_out_one(returned: list[Path], k
 
 def test_a_policy_for_blanks_may_be_said(returned: list[Path], key: Path) -> None:
     assert len(import_ratings(returned, key=key, blank="zero").ratings) == 48 * 6 - 1
-    with pytest.raises(InputError, match=r"P3_local.xlsx:2: Assessment!H2: conciseness is blank"):
-        import_ratings(returned, key=key, blank="refuse")
+    strict = import_ratings(returned, key=key, blank="refuse")
+    assert "P3_local.xlsx:2: Assessment!H2: conciseness is blank" in str(strict.rejection)
+    assert {one.listener for one in strict.ratings} == {"P1", "P2", "P4"}
 
 
 def test_the_same_file_twice_changes_nothing(
@@ -251,8 +253,9 @@ def test_a_rater_who_says_two_things_is_refused(returned: list[Path], tmp_path: 
     made = openpyxl.load_workbook(returned[0])
     made["Assessment"]["E2"] = 1
     made.save(tmp_path / "other.xlsx")
-    with pytest.raises(InputError, match="P1 has different values in"):
-        import_ratings([*returned, tmp_path / "other.xlsx"])
+    found = import_ratings([*returned, tmp_path / "other.xlsx"])
+    assert "P1 has different values in" in str(found.rejection)
+    assert {one.listener for one in found.ratings} == {"P2", "P3", "P4"}
 
 
 def test_an_empty_flavour_beside_a_filled_one_does_no_harm(
@@ -271,24 +274,52 @@ def test_a_workbook_that_nobody_filled_in_is_told_in_one_sentence(
 ) -> None:
     [empty] = write_workbooks(tmp_path / "e", [WorkbookContent("pilot", "P9", CLIPS)])
     found = import_ratings([empty, returned[0]])
-    assert [one.message for one in found.findings] == ["all dimensions are blank in 12 of 12 rows"]
+    assert [one.message for one in found.findings] == ["P9: no ratings yet"]
     assert "P9" not in {one.listener for one in found.ratings}
-    assert "12 of 24 rows have blanks" in found.notes[-1]
+    assert found.notes == (
+        "no key was set, so the system of each rating is the hash of its caption",
+    )
+    out = good("import-xlsx", empty, returned[0])
+    assert "P1_local.xlsx: P9: no ratings yet" in out.stderr
+    assert "imported 12 rows: 1 raters, 6 clips" in out.stderr
+    assert "imported 0 rows: 0 raters, 0 clips" in good("import-xlsx", empty).stderr
+    strict = import_ratings([empty, returned[0]], blank="refuse")  # nobody has left a blank
+    assert strict.rejection is None
 
 
-def test_faults_are_listed_and_nothing_is_written(returned: list[Path], tmp_path: Path) -> None:
+def test_faults_are_listed_and_raters_without_any_are_imported(
+    returned: list[Path], tmp_path: Path
+) -> None:
     for path, cell, value in ((returned[0], "G2", 0.5), (returned[3], "E5", 6)):
         made = openpyxl.load_workbook(path)
         made["Assessment"][cell] = value
         made.save(path)
     out = tmp_path / "ratings.csv"
     done = run("import-xlsx", *returned, "-o", out)
-    assert isinstance(done.exception, InputError)
+    assert isinstance(done.exception, InputError)  # exit status 2
     told = str(done.exception)
     assert "P1_local.xlsx:2: Assessment!G2: Fluency" in told
     assert "P4_local.xlsx:5: Assessment!E5: Precision" in told
-    assert "2 problems; nothing was imported" in told
+    files = "P1_local.xlsx, P4_local.xlsx"
+    assert told.endswith(f"2 problems; nothing was imported from {files}; imported: P2, P3")
+    assert "imported 24 rows: 2 raters, 6 clips" in done.stderr
+    found = csv.DictReader(io.StringIO(out.read_text(encoding="utf-8")))
+    assert {one["listener"] for one in found} == {"P2", "P3"}
+    out.unlink()
+    done = run("import-xlsx", returned[0], returned[3], "-o", out)
+    assert str(done.exception).endswith("2 problems; nothing was imported")
     assert not out.exists()
+
+
+def test_an_import_from_python_warns_of_rejected_raters(
+    returned: list[Path],
+) -> None:
+    returned[1].write_bytes(b"PK")
+    with pytest.warns(EarwitnessWarning, match=r"nothing was imported from P2_local.xlsx; imp"):
+        found = earwitness.study_import_xlsx(returned)
+    assert isinstance(found, ImportedRatings)
+    assert {one.listener for one in found.ratings} == {"P1", "P3", "P4"}
+    assert {Path(one.name).name[:2] for one in found.inputs} == {"P1", "P3", "P4"}
 
 
 def test_the_original_layout_goes_the_same_way(tmp_path: Path) -> None:
@@ -353,8 +384,7 @@ def test_a_key_may_have_hashes_and_more_captions(returned: list[Path], tmp_path:
 
 def test_workbooks_of_two_studies_are_refused(returned: list[Path], tmp_path: Path) -> None:
     other = write_workbooks(tmp_path / "e", [WorkbookContent("main", "P9", CLIPS)])
-    with pytest.raises(InputError, match='belongs to the study "main"'):
-        import_ratings([*returned, *other])
+    assert 'belongs to the study "main"' in str(import_ratings([*returned, *other]).rejection)
 
 
 def test_a_caption_under_two_clips_is_told_once_for_all_raters(tmp_path: Path) -> None:

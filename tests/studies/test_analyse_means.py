@@ -320,7 +320,7 @@ def test_published_totals_are_used_and_those_of_the_means_shown_beside_them() ->
     made[4] |= {name: str(value) for name, value in of_park.items()} | {"total": "1.6867"}
     found = analysed(made)
     (fault,) = found.faults
-    assert "the first is 1.6867, the formula gives 1.80125" in fault.told
+    assert "total is 1.6867, the formula gives 1.80125" in fault.told
     assert "1 of 24 totals" in fault.told
     (one,) = found.alternatives
     assert (one.value, one.alternative) == ("total", "with totals computed from the means")

@@ -192,12 +192,27 @@ def test_totals_of_the_table_are_made_again_and_others_are_told(tmp_path: Path) 
         for row in rows()
     ]
     assert analysed(tmp_path, table(made)).faults == ()
-    made[0]["total"] = "0.1"
+    made[0]["total"], made[3]["total"] = "0.1", "1"
     found = analysed(tmp_path, table(made))
-    (one,) = found.faults
-    assert one.kind == "other total"
-    assert "1 of 96 totals in the table deviate from the formula; the first is 0.1" in one.told
+    assert [(one.kind, one.item, one.system, one.listener) for one in found.faults] == [
+        ("other total", *(made[n][name] for name in ("item", "system", "listener"))) for n in (0, 3)
+    ]
+    assert found.faults[0].told == "total is 0.1, the formula gives 4.35"
     assert votes(found, "total") == votes(analysed(tmp_path, table(rows())), "total")
+
+
+def test_totals_that_deviate_only_because_of_a_blank_are_not_told(tmp_path: Path) -> None:
+    """A spreadsheet counts a blank as 0; the program drops it."""
+    made = rows()
+    for row in made:
+        row["total"] = f"{total(thumbs(), {n: float(row[n]) for n in DIMENSIONS}):g}"
+    penalty = float(made[0]["irrelevance"])
+    made[0] |= {"irrelevance": "", "total": f"{float(made[0]['total']) - penalty:g}"}
+    made[1] |= {"precision": ""}  # no total by the formula, so none to compare with
+    made[2] |= {"fluency": "", "total": "-4.9"}
+    made[5]["total"] = "-5"
+    told = [one.told for one in analysed(tmp_path, table(made)).faults if one.kind == "other total"]
+    assert [one.partition(",")[0] for one in told] == ["total is -4.9", "total is -5"]
 
 
 def test_duplicate_captions_are_listed_and_differences_stand_without_them(tmp_path: Path) -> None:

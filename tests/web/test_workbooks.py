@@ -62,7 +62,7 @@ def test_a_rater_gets_their_workbook_and_sends_it_back(tmp_path: Path) -> None:
         sheet = openpyxl.load_workbook(io.BytesIO(got.content))["Assessment"]
         assert sheet["B3"].hyperlink.target == WEB.replace("{file}", f"{sheet['B3'].value}.wav")
         done = send(client, own, book_of(client, 2))
-        told = {"status": "stored", "rows": 12, "all": 12, "open": 0, "blank": []}
+        told = {"status": "stored", "rows": 12, "all": 12, "open": 0, "blank": [], "ignored": []}
         assert done.json() == told | {"changed": CLIPS}
         assert send(client, own, book_of(client, 2)).json() == told | {"changed": 0}
         state = take(client, own)  # only what tells is left to be passed
@@ -271,11 +271,12 @@ def entities(name: str, text: bytes) -> bytes:
         (BOMB.getvalue(), "unpacks to more than 2 MB"),
         (b"%PDF-1.4", "is not an .xlsx workbook"),
         (b"", "is not an .xlsx workbook"),
-        (GOOD[:-200], "is a damaged workbook"),
+        (GOOD[:-200], "is not a readable workbook"),
+        (GOOD.replace(b"PK\x01\x02", b"PK\x01\x03", 1), "is not a readable workbook"),
         (b"\xd0\xcf\x11\xe0" + bytes(99), "is protected by a password"),
         (repacked(GOOD, entities), "declares entities"),
     ],
-    ids=["bomb", "no zip", "empty", "torn", "old", "entities"],
+    ids=["bomb", "no zip", "empty", "torn", "moved", "old", "entities"],
 )
 def test_hostile_files_are_refused_and_leave_no_trace(
     tmp_path: Path, data: bytes, told: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -192,35 +193,73 @@ def test_answers_say_of_which_file_they_are(path: Path, files: list[Path], addre
         }
 
 
-def test_nothing_of_any_file_is_kept_if_one_is_wrong(
+def test_nothing_of_a_rater_is_kept_if_one_value_is_wrong(
     path: Path, made: Design, files: list[Path], address: str
 ) -> None:
-    enter_workbooks(path, files[:1], address)
-    before = rows(address)
-    files[0].write_bytes(filled(made, 1, anything(7)))
     wrong = {"precision": 6, "recall": 4, "fluency": 0.5, "conciseness": 0, "irrelevance": 0}
     files[2].write_bytes(filled(made, 3, lambda row: wrong if row.record == "c0" else {}))
-    with pytest.raises(InputError) as error:
-        enter_workbooks(path, files, address)
-    assert error.value.count == 4  # two captions, two numbers each
-    assert all("P3_local.xlsx" in one for one in told(error.value))
+    done = enter_workbooks(path, files, address)
+    assert done.rejection is not None
+    assert done.rejection.count == 4  # two captions, two numbers each
+    assert all("P3_local.xlsx" in one for one in told(done.rejection))
+    last = str(done.rejection).splitlines()[-1]
+    assert last == "4 problems; nothing was imported from P3_local.xlsx; imported: P1, P2, P4"
+    assert {one.answer.listener for one in _given(path, address)} == {1, 2, 4}
+    before = rows(address)
+    with pytest.raises(InputError, match=r"4 problems; nothing was imported$"):
+        enter_workbooks(path, files[2:3], address)
     assert rows(address) == before
+    files[2].write_bytes(filled(made, 3))
+    assert enter_workbooks(path, files, address).new == CLIPS
 
 
-def test_a_refusal_by_the_store_keeps_nothing_of_the_other_files(
+def test_a_rater_with_two_files_is_rejected_if_one_is_damaged(
+    path: Path, files: list[Path]
+) -> None:
+    """A half of what a rater returned is no answer."""
+    web = files[1].with_name("P2_web.xlsx")
+    web.write_bytes(files[1].read_bytes()[:-99])
+    found = study_import_answers(path, [*files, web])
+    assert [*found.sources] == [1, 3, 4]
+    assert {one.listener for one in found.answers} == {1, 3, 4}
+    assert "nothing was imported from P2_web.xlsx; imported: P1, P3, P4" in str(found.rejection)
+
+
+def test_problems_of_files_and_conflicts_in_the_store_are_told_together(
+    path: Path, files: list[Path], address: str
+) -> None:
+    with served(path, address) as client:
+        take(client, link(client, 3), Rater(30), stop="2.0")
+    files[0].write_bytes(b"PK")
+    out = run("import-xlsx", path, *files, "--db", address)
+    assert isinstance(out.exception, InputError)
+    assert "pages: 12 new, 0 corrected, 0 unchanged" in out.stderr
+    lines = str(out.exception).splitlines()
+    assert "P1_local.xlsx: is not a readable workbook" in lines[0]
+    assert "has a different answer from the browser" in lines[1]
+    assert lines[-1].endswith(
+        "nothing was imported from P1_local.xlsx, P3_local.xlsx; imported: P2, P4"
+    )
+    kept = [one for one in _given(path, address) if "workbook" in (one.meta or {})]
+    assert {one.answer.listener for one in kept} == {2, 4}
+
+
+def test_a_refusal_by_the_store_keeps_nothing_of_that_rater(
     path: Path, made: Design, files: list[Path], address: str
 ) -> None:
     with served(path, address) as client:
         take(client, link(client, 3), Rater(30), stop="2.0")
-    before = rows(address)
-    with pytest.raises(InputError, match="has a different answer from the browser") as error:
-        enter_workbooks(path, files, address)
-    assert error.value.count == CLIPS // 2
-    assert "leave all rows of this clip empty, or use --replace" in told(error.value)[0]
-    assert "P3_local.xlsx:" in told(error.value)[0]
-    assert rows(address) == before
+    before = [one for one in _given(path, address) if one.answer.listener == 3]
+    done = enter_workbooks(path, files, address)
+    assert done.rejection is not None
+    assert done.rejection.count == CLIPS // 2
+    assert "leave all rows of this clip empty, or use --replace" in told(done.rejection)[0]
+    assert "P3_local.xlsx:" in told(done.rejection)[0]
+    assert "has a different answer from the browser" in told(done.rejection)[0]
+    assert (done.new, [*done.matched.sources]) == ((RATERS - 1) * CLIPS, [1, 2, 4])
+    assert [one for one in _given(path, address) if one.answer.listener == 3] == before
     done = enter_workbooks(path, files, address, replace=True)
-    assert (done.new, done.corrected) == (RATERS * CLIPS - CLIPS // 2, CLIPS // 2)
+    assert (done.new, done.corrected, done.rejection) == (CLIPS - CLIPS // 2, CLIPS // 2, None)
     with Store.open(address) as store:  # what was answered first stays in the raw table
         assert len(store.history(made.study.digest, 3)) > CLIPS
 
@@ -259,8 +298,12 @@ def test_an_empty_workbook_takes_nothing_back(
     enter_workbooks(path, files[:1], address)
     before = rows(address)
     files[0].write_bytes(filled(made, 1, lambda _: {}))
-    assert enter_workbooks(path, files[:1], address).new == 0
+    done = enter_workbooks(path, files[:1], address)
+    assert (done.new, done.matched.notes) == (0, ())
+    assert [one.message for one in done.matched.findings] == ["P1: no ratings yet"]
     assert rows(address) == before
+    out = good("import-xlsx", path, *files, "--db", address)
+    assert "imported 36 rows: 3 raters, 18 pages" in out.stderr
 
 
 def test_blanks_are_refused_by_cell_if_the_study_says_so(tmp_path: Path) -> None:
@@ -292,8 +335,8 @@ def test_workbooks_of_another_study_or_rater_are_refused(
         study_import_answers(other, files)
     path.write_text(STUDY.replace("lay: 2", "lay: 1"))  # nobody else moves
     assert len(study_import_answers(path, files[:3]).answers) == 3 * CLIPS
-    with pytest.raises(InputError, match=r"P4_local.xlsx: unknown listener 4 — name the"):
-        study_import_answers(path, files)
+    unknown = study_import_answers(path, files).rejection
+    assert "P4_local.xlsx: unknown listener 4 — name the" in str(unknown)
 
 
 def test_nothing_is_kept_of_who_has_withdrawn(path: Path, files: list[Path], address: str) -> None:
@@ -301,8 +344,9 @@ def test_nothing_is_kept_of_who_has_withdrawn(path: Path, files: list[Path], add
     with Store.open(address) as store:
         store.withdraw(designed(path).study.digest, 2)
     before = rows(address)
-    with pytest.raises(InputError, match=r"P2_local.xlsx: listener 2 has withdrawn"):
-        enter_workbooks(path, files, address)
+    done = enter_workbooks(path, files, address)
+    assert "P2_local.xlsx: listener 2 has withdrawn" in str(done.rejection)
+    assert done.unchanged == (RATERS - 1) * CLIPS
     assert rows(address) == before
 
 
@@ -361,8 +405,9 @@ def test_a_row_that_was_deleted_is_missed(path: Path, files: list[Path]) -> None
         sheet.unmerge_cells(str(merge))
     sheet.delete_rows(4)
     made.save(files[0])
-    with pytest.raises(InputError, match=r"Assessment!D3: clip \"c\d\" has no row for the caption"):
-        study_import_answers(path, files)
+    rejection = study_import_answers(path, files).rejection
+    assert rejection is not None
+    assert re.search(r"Assessment!D3: clip \"c\d\" has no row for the caption", str(rejection))
 
 
 def test_a_rater_who_says_two_things_is_refused(

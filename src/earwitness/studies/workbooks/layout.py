@@ -191,11 +191,11 @@ class SheetBlock:
         texts = {column: text for column, cell in cells if (text := cell_text(cell))}
         return {column: text for column, text in texts.items() if column >= self.start} or texts
 
-    def heading(self, row: int) -> str:
+    def heading(self, row: int, strays: int = MAX_COLUMNS) -> str:
         """Return the text of a row that is a dataset name, or an empty text.
 
-        It is in the first column, or the only text and merged across columns. Above the header, one
-        other text may be beside it, unless it is a label such as "Rater:".
+        It is in the first column, or the only text and merged across columns. At most ``strays``
+        texts may be beside it, and none if it is a label such as "Rater:".
         """
         texts = self.texts(row)
         text = texts[min(texts)] if texts else ""
@@ -204,8 +204,15 @@ class SheetBlock:
         if len({*texts.values()}) == 1 and row in self.sheet.banners:
             return text
         is_first = min(texts) <= min(self.columns.values())
-        is_other = len(texts) > 1 and (text.endswith(":") or (row < self.head and len(texts) > 2))
-        return text * (is_first and not is_other)
+        has_strays = len(texts) > 1 + strays * (not text.endswith(":"))
+        return text * (is_first and not has_strays)
+
+    def is_heading(self, row: int) -> bool:
+        """Return whether a row is a heading and no clip, even if there are values beside it."""
+        clip = [self.columns[role] for role in NAME_ROLES[1:] if role in self.columns]
+        first = self.columns.get("number", MAX_COLUMNS)
+        is_clip = first > min(clip) or any(column in self.texts(row) for column in clip)
+        return not is_clip and bool(self.heading(row))
 
     def unclear_heading(self, row: int) -> str:
         """Return a text that may be a dataset name in a row without a heading, or an empty text.

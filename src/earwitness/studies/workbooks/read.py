@@ -26,6 +26,7 @@ from earwitness.studies.workbooks.layout import (
     read_number,
 )
 from earwitness.studies.workbooks.open import (
+    MAX_COLUMNS,
     MAX_FILE_BYTES,
     MAX_UNPACKED_BYTES,
     Cell,
@@ -197,7 +198,7 @@ class SheetReader:
     def _read_row(self, block: SheetBlock, row: int) -> JudgedRow | None:
         caption = cell_text(self._cell(block, row, block.caption))
         scores = [self._cell(block, row, name) for name in self.rubric.names]
-        is_unrated = all(map(is_blank, scores))
+        is_unrated = all(map(is_blank, scores)) or block.is_heading(row)
         if is_unrated and (not caption or block.is_banner(row, self.rubric.names)):
             self._pass_over(block, row)
             return None
@@ -332,7 +333,8 @@ class SheetReader:
 
     def _read_heading(self, block: SheetBlock, row: int) -> str:
         """Return a dataset heading; if it is unclear whether a row is one, add a problem."""
-        heading = block.heading(row)
+        has_table_above = any(name == block.sheet.name and n < row for name, n in self._table_rows)
+        heading = block.heading(row, MAX_COLUMNS if has_table_above else 1)
         self._dataset = heading or self._dataset
         if not heading and (said := block.unclear_heading(row)):
             message = f'unclear whether "{said[:SHOWN_TEXT_CHARACTERS]}" is the name of a dataset'
