@@ -343,6 +343,8 @@ def test_comments_are_kept_word_by_word(returned: list[Path], key: Path, tmp_pat
     assert len(rows) == 48
     [said] = [row for row in rows if row["comment"]]
     assert (said["listener"], said["comment"]) == ("P3", "=too long")
+    done = good("import-xlsx", *returned, "--key", key)
+    assert "note: comments on 1 rows are only written with --comments" in done.stderr
 
 
 def test_a_caption_that_the_key_does_not_know_is_a_fault(returned: list[Path], key: Path) -> None:

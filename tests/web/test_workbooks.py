@@ -14,6 +14,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import openpyxl
 import pytest
 from click.testing import CliRunner
+from openpyxl.comments import Comment
 from starlette.testclient import TestClient
 
 from earwitness.cli.main import group
@@ -26,7 +27,7 @@ from helpers.caption_study import AUTHORS, CLIPS, STUDY, anything, captioned, de
 from helpers.http_listener import answer, link, served, site_of, take
 from helpers.store_answers import ask
 from helpers.study_listener import Anyone, study
-from helpers.workbooks import HEAD, book, repacked, typed
+from helpers.workbooks import HEAD, book, repacked, saved, typed
 
 WEB = "https://example.org/{file}"
 TABLES = ("listeners", "answers", "events")
@@ -371,6 +372,31 @@ def test_a_comment_is_kept_word_by_word(tmp_path: Path) -> None:
         assert send(client, link(client), data).status_code == 200
     found = ask(f"sqlite:///{tmp_path / 'store.db'}", 'SELECT "values" FROM answers')
     assert json.loads(found[0][0])["A.comment"] == "=1+1 «é» 😀"
+
+
+def test_comments_on_cells_are_kept_and_others_are_told(tmp_path: Path) -> None:
+    with open_study(tmp_path, STUDY + "language: fr\n") as client:
+        made = openpyxl.load_workbook(io.BytesIO(book_of(client, 1, lambda _: GIVEN)))
+        table = made.worksheets[1]
+        table["E3"].comment, table["K3"].comment = Comment("trop ?", "J"), Comment("oui", "J")
+        table["D1"].comment = Comment("entête", "J")
+        done = send(client, link(client), saved(made)).json()
+    told = "ce commentaire, sur aucune description, n’est pas enregistré : « entête »"
+    assert done["ignored"] == [{"place": f"{table.title}!D1", "told": told}]
+    found = ask(f"sqlite:///{tmp_path / 'store.db'}", 'SELECT "values" FROM answers')
+    assert json.loads(found[0][0])["A.comment"] == "Précision: trop ?\noui"
+
+
+def test_an_untouched_workbook_is_told_to_have_no_ratings(tmp_path: Path) -> None:
+    with open_study(tmp_path) as client:
+        own = link(client)
+        before = kept(tmp_path)
+        done = send(client, own, client.get(f"{own}/workbook.xlsx").content)
+        assert done.status_code == 422
+        assert done.json()["faults"] == [
+            {"place": "", "told": "no ratings yet", "remedy": "fill it in, and send it again"}
+        ]
+        assert kept(tmp_path) == before
 
 
 GIVEN = {"precision": 4, "recall": 4, "fluency": 0, "conciseness": 0, "irrelevance": 0}

@@ -13,6 +13,7 @@ from typing import Any
 import openpyxl
 import pytest
 from click.testing import CliRunner, Result
+from openpyxl.comments import Comment
 
 from earwitness.cli.main import group
 from earwitness.errors import InputError, UsageError
@@ -419,6 +420,16 @@ def test_a_rater_who_says_two_things_is_refused(
     web.write_bytes(filled(made, 1, anything(5), links="https://example.org"))
     with pytest.raises(InputError, match="P1 has different values in"):
         study_import_answers(path, [web, files[0]])
+
+
+def test_comments_on_cells_are_part_of_the_answer(path: Path, files: list[Path]) -> None:
+    book_ = openpyxl.load_workbook(files[0])
+    text = book_["Assessment"]["K4"].value
+    book_["Assessment"]["H4"].comment = Comment("says it twice", "P1")
+    book_.save(files[0])
+    [first, *_] = study_import_answers(path, files[:1]).answers
+    said = [*([text] if text else []), "Conciseness: says it twice"]
+    assert first.values["B.comment"] == "\n".join(said)
 
 
 def test_a_comment_that_is_too_long_is_refused(path: Path, made: Design, tmp_path: Path) -> None:
