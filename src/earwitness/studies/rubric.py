@@ -397,20 +397,18 @@ class Rubric:
 
     def _check_penalties(self) -> None:
         """Raise UsageError if a penalty, or a value that is worse the higher, raises the total."""
-        for low in (one for one in self.dimensions if one.good == "low"):
-            for end in (0, 1):
+        for one in self.dimensions:
+            is_penalty = one.role == "penalty"
+            ends = (one.low, one.high) if is_penalty else (one.high, one.low)
+            for end in (0, 1) * (is_penalty or one.good == "low"):
                 ranges = {name: ends[end] for name, ends in self._ranges.items()}
-                best, worst = ({**ranges, low.name: x} for x in (low.low, low.high))
-                if self.formula.value(worst) > self.formula.value(best):
-                    message = f'formula "{self.total}": {low.name} raises the {TOTAL}'
-                    raise UsageError(f"{message}, but lower is better — subtract it")
-        for penalty in (penalty for penalty in self.dimensions if penalty.role == "penalty"):
-            for end in (0, 1):
-                ranges = {name: ends[end] for name, ends in self._ranges.items()}
-                worst, best = ({**ranges, penalty.name: x} for x in (penalty.low, penalty.high))
-                if self.formula.value(worst) > self.formula.value(best):
-                    message = f'formula "{self.total}": penalty {penalty.name} raises the {TOTAL}'
-                    raise UsageError(f"{message} — add penalties, since they are 0 or below")
+                worst, best = (self.formula.value({**ranges, one.name: x}) for x in ends)
+                if worst > best:
+                    name, remedy = one.name, ", but lower is better — subtract it"
+                    if is_penalty:
+                        name = f"penalty {name}"
+                        remedy = " — add penalties, since they are 0 or below"
+                    raise UsageError(f'formula "{self.total}": {name} raises the {TOTAL}{remedy}')
 
     def _check_example(self, example: WorkedExample) -> None:
         for dimension in self.dimensions:

@@ -236,7 +236,7 @@ def test_texts_above_the_first_header_are_refused_only_beside_datasets() -> None
     assert [row.dataset for row in found.rows] == [""]
     assert read([("Rater:", "P3"), HEAD, *clip(1, GOOD)]).rows[0].dataset == ""
     told = faults([form, HEAD, *clip(1, GOOD), ("Parks",), HEAD, *clip(2, GOOD)])
-    assert 'Assessment!1: unclear whether "Scores" is the name of a dataset' in told[0]
+    assert 'Assessment!1: unclear whether "from 1 to 5" is the name of a dataset' in told[0]
 
 
 def test_rows_of_clips_without_a_caption_are_no_headings() -> None:
@@ -280,8 +280,8 @@ def test_comments_on_cells_are_those_of_the_row_and_others_are_listed() -> None:
     ]
     assert [str(one) for one in found.findings if one.kind == "comment"] == [
         f'P1.xlsx: {place}: comment on no caption is not imported: "{text}"'
-        for place, text in (("Example!A1", "an example"), ("Assessment!A1", "of 2020"),
-                            ("Assessment!G2", "−2 to 0"), ("Assessment!Z9", "far away"))
+        for place, text in (("Assessment!A1", "of 2020"), ("Assessment!G2", "−2 to 0"),
+                            ("Assessment!Z9", "far away"), ("Example!A1", "an example"))
     ]  # fmt: skip
 
 

@@ -61,35 +61,25 @@ def study_import_xlsx(
     UsageError
         If an argument is invalid, or the arguments do not fit together.
     """
-    result = _import(files, study, db, replace=replace, faults=faults, **reading)
-    if result.rejection is not None:
-        warnings.warn(str(result.rejection), EarwitnessWarning, stacklevel=2)
-    return result
-
-
-def _import(
-    files: Sequence[StrPath],
-    study: StudySource | None,
-    db: StrPath | None,
-    *,
-    replace: bool,
-    faults: str,
-    **reading: Any,
-) -> ImportedRatings | MatchedAnswers | WorkbookEntryResult:
+    result: ImportedRatings | MatchedAnswers | WorkbookEntryResult
     if study is None:
         if db is not None or replace:
             raise UsageError("db and replace require a study")
         from earwitness.studies.workbooks.to_ratings import import_ratings
 
-        return import_ratings(files, faults=faults, **reading)
-    if reading:
+        result = import_ratings(files, faults=faults, **reading)
+    elif reading:
         raise UsageError(f"{next(iter(reading))} cannot be used with a study, which sets it")
-    if db is None:
+    elif db is None:
         if replace:
             raise UsageError("replace requires a database — set db")
         from earwitness.studies.workbooks.to_answers import study_import_answers
 
-        return study_import_answers(study, files, faults=faults)
-    from earwitness.studies.workbooks.to_answers import enter_workbooks
+        result = study_import_answers(study, files, faults=faults)
+    else:
+        from earwitness.studies.workbooks.to_answers import enter_workbooks
 
-    return enter_workbooks(study, files, db, replace=replace, faults=faults)
+        result = enter_workbooks(study, files, db, replace=replace, faults=faults)
+    if result.rejection is not None:
+        warnings.warn(str(result.rejection), EarwitnessWarning, stacklevel=2)
+    return result

@@ -153,6 +153,7 @@ LABEL = re.compile(
     r"mod[eè]les?|versions?|candidates?|options?)[\W_]*+)?(?:\d{1,4}|[a-z]|[ivx]{1,4})?[\W_]*+",
     re.I,
 )
+MAX_HEADING_TEXTS = 3  # in the row of a dataset name
 NAME_ROLES = ("number", "record", "label", "text")  # columns in which a dataset name may be
 MIN_HEADER_DIMENSIONS = 2  # dimensions in a header row
 ASSESSMENT_SHEETS = ("assessment", "evaluation")  # starts of names
@@ -191,41 +192,34 @@ class SheetBlock:
         texts = {column: text for column, cell in cells if (text := cell_text(cell))}
         return {column: text for column, text in texts.items() if column >= self.start} or texts
 
-    def heading(self, row: int, strays: int = MAX_COLUMNS) -> str:
+    def heading(self, row: int) -> str:
         """Return the text of a row that is a dataset name, or an empty text.
 
-        It is in the first column, or the only text and merged across columns. At most ``strays``
-        texts may be beside it, and none if it is a label such as "Rater:".
+        It is in the first column, or the only text and merged across columns. Two other texts may
+        be beside it, but none beside a label such as "Rater:".
         """
         texts = self.texts(row)
-        text = texts[min(texts)] if texts else ""
-        if not any(map(str.isalpha, text)):
-            return ""
-        if len({*texts.values()}) == 1 and row in self.sheet.banners:
-            return text
-        is_first = min(texts) <= min(self.columns.values())
-        has_strays = len(texts) > 1 + strays * (not text.endswith(":"))
-        return text * (is_first and not has_strays)
+        text, count = texts[min(texts)] if texts else "", len({*texts.values()})
+        is_merged = count == 1 and row in self.sheet.banners
+        is_first = min(texts, default=0) <= min(self.columns.values())
+        is_other = count > MAX_HEADING_TEXTS or (count > 1 and text.endswith(":"))
+        is_named = (is_first or is_merged) and not is_other
+        return text * (is_named and any(map(str.isalpha, text)))
 
     def is_heading(self, row: int) -> bool:
         """Return whether a row is a heading and no clip, even if there are values beside it."""
-        clip = [self.columns[role] for role in NAME_ROLES[1:] if role in self.columns]
-        first = self.columns.get("number", MAX_COLUMNS)
-        is_clip = first > min(clip) or any(column in self.texts(row) for column in clip)
-        return not is_clip and bool(self.heading(row))
+        clip = {self.columns.get(role) for role in NAME_ROLES[1:]}
+        return bool(self.heading(row)) and clip.isdisjoint(self.texts(row))
 
     def unclear_heading(self, row: int) -> str:
         """Return a text that may be a dataset name in a row without a heading, or an empty text.
 
-        Rows with a number in the first column, or a label of a caption, are those of clips.
+        Rows with the number of a clip or the label of a caption are those of clips.
         """
-        texts, first = self.texts(row), min(self.columns.values())
-        named = [self.columns[role] for role in NAME_ROLES if role in self.columns]
-        words = [text for column in named if (text := texts.get(column))]
-        is_clip = first in texts and not any(map(str.isalpha, texts[first]))
-        if is_clip or any(map(is_label, words)):
-            return ""
-        return next((t for t in words if any(map(str.isalpha, t)) and not t.endswith(":")), "")
+        texts = self.texts(row)
+        words = [text for role in NAME_ROLES if (text := texts.get(self.columns.get(role, -1)))]
+        is_clip = any(map(is_label, words)) or not any(map(str.isalpha, "".join(words)))
+        return "" if is_clip else words[-1]
 
 
 def normalize_spelling(name: str) -> str:

@@ -75,8 +75,8 @@ def content_remarks(parts: Parts) -> Iterator[str]:
         yield "has macros, which were not run"
 
 
-def _refusal(name: str, message: str, remedy: str) -> InputError:
-    return InputError([Problem(name, 0, "", message, remedy)], done="imported")
+def _refusal(name: str, message: str, remedy: str, sheet: str = "") -> InputError:
+    return InputError([Problem(name, 0, sheet, message, remedy)], done="imported")
 
 
 @contextmanager
@@ -177,7 +177,7 @@ MERGE_TAG = re.compile(
 WORKSHEET_TAG = re.compile(rb"<((?:\w+:)?)worksheet\b[^<>]*>")
 SHEET_DATA_TAG = re.compile(rb"<((?:\w+:)?)sheetData>")
 CELL_REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})", re.ASCII)
-COMMENT_KINDS = ("comments", "threadedComment")  # the later ones replace copies among the former
+COMMENT_KINDS = ("comments", "threadedComment")  # the latter replace copies among the former
 CONTENT_TAG = re.compile(rb"<(?:\w+:)?(?:v|is|f)[ >]")
 EMPTY_VALUES = (None, "")
 PLAIN_TYPES = (str, int, float, bool, date, time, timedelta)
@@ -269,8 +269,7 @@ def _read_sheet(sheet: Any, parts: Parts, name: str) -> Sheet:
     path = sheet._worksheet_path
     raw = parts[path]
     if _exceeds_row_limit(raw):
-        problem = Problem(name, 0, sheet.title, ROW_LIMIT_MESSAGE, "keep one table per sheet")
-        raise InputError([problem], done="imported")
+        raise _refusal(name, ROW_LIMIT_MESSAGE, "keep one table per sheet", sheet.title)
     numbered_rows = enumerate(_iterate_rows(sheet, name), 1)
     filled = {
         n: row for n, row in numbered_rows if any(cell.value not in EMPTY_VALUES for cell in row)
@@ -313,15 +312,14 @@ def _read_comments(parts: Parts, path: str, name: str) -> dict[tuple[int, int], 
     """
     folder, _, file = path.rpartition("/")
     relations = _parse_part(parts, f"{folder}/_rels/{file}.rels", name)
-    targets: dict[str, dict[str, None]] = {kind: {} for kind in COMMENT_KINDS}
-    for relation in relations.iterfind("{*}Relationship"):
-        kind = relation.get("Type", "").rpartition("/")[2]
-        target = posixpath.normpath(posixpath.join(folder, relation.get("Target", "")))
-        targets.get(kind, {})[target.lstrip("/")] = None
+    targets = {
+        (kind, posixpath.normpath(posixpath.join(f"/{folder}", relation.get("Target", ""))))
+        for relation in relations.iterfind("{*}Relationship")
+        if (kind := relation.get("Type", "").rpartition("/")[2]) in COMMENT_KINDS
+    }
     comments: dict[tuple[int, int], str] = {}
-    for kind in COMMENT_KINDS:
-        for target in targets[kind]:
-            comments |= _comment_texts(_parse_part(parts, target, name))
+    for _, target in sorted(targets):
+        comments |= _comment_texts(_parse_part(parts, target.lstrip("/"), name))
     return comments
 
 
@@ -339,8 +337,8 @@ def _comment_texts(root: Any) -> dict[tuple[int, int], str]:
     for comment in (*root.iter("{*}comment"), *root.iter("{*}threadedComment")):
         if (place := CELL_REFERENCE.fullmatch(comment.get("ref", ""))) is None:
             continue
-        runs = [*comment.iterfind("{*}text/{*}t"), *comment.iterfind("{*}text/{*}r/{*}t")]
-        text = "".join(run.text or "" for run in runs or comment.iterfind("{*}text")).strip()
+        runs = [*comment.iter("{*}t")] or comment.iterfind("{*}text")
+        text = "".join(run.text or "" for run in runs).strip()
         if author := authors.get(comment.get("authorId", "")):
             text = text.removeprefix(f"{author}:").strip()
         key = int(place[2]), _column_number(place[1].encode())

@@ -26,7 +26,6 @@ from earwitness.studies.workbooks.layout import (
     read_number,
 )
 from earwitness.studies.workbooks.open import (
-    MAX_COLUMNS,
     MAX_FILE_BYTES,
     MAX_UNPACKED_BYTES,
     Cell,
@@ -141,8 +140,8 @@ class SheetReader:
     """Reader of the blocks of one file; collects problems and findings.
 
     With ``drop``, values outside their scale are findings instead of problems. ``doubts`` are
-    problems only if the file has datasets. ``commented`` has sheet, row and column of the comments
-    that were read.
+    problems only if the file has datasets. ``comments`` are those on cells that were not read yet,
+    by sheet, row and column.
     """
 
     source: str
@@ -151,7 +150,7 @@ class SheetReader:
     problems: list[Problem] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     doubts: list[Problem] = field(default_factory=list)
-    commented: set[tuple[str, int, int]] = field(default_factory=set)
+    comments: dict[tuple[str, int, int], str] = field(default_factory=dict)
     _table_rows: set[tuple[str, int]] = field(default_factory=set)
     _dataset: str = ""
     _above: str = ""
@@ -233,16 +232,11 @@ class SheetReader:
         """Yield the text of the column of comments, and the comments on cells of a row."""
         if text := cell_text(self._cell(block, row, "comment")):
             yield text
-        if not block.sheet.comments:
-            return
         for column in sorted({*block.columns.values(), *block.questions.values()}):
-            if text := block.sheet.comments.get((row, column), ""):
-                self.commented.add((block.sheet.name, row, column))
-                head = "" if column == block.columns.get("comment") else self._head(block, column)
+            if text := self.comments.pop((block.sheet.name, row, column), ""):
+                is_named = column != block.columns.get("comment")
+                head = cell_text(block.sheet.at(block.head, column)).rstrip(":") * is_named
                 yield f"{head}: {text}" if head else text
-
-    def _head(self, block: SheetBlock, column: int) -> str:
-        return cell_text(block.sheet.at(block.head, column)).rstrip(":")
 
     def _read_record(self, block: SheetBlock, row: int, caption: str) -> str:
         """Return the clip, from the key of the row, its cell, or the row above."""
@@ -333,8 +327,7 @@ class SheetReader:
 
     def _read_heading(self, block: SheetBlock, row: int) -> str:
         """Return a dataset heading; if it is unclear whether a row is one, add a problem."""
-        has_table_above = any(name == block.sheet.name and n < row for name, n in self._table_rows)
-        heading = block.heading(row, MAX_COLUMNS if has_table_above else 1)
+        heading = block.heading(row)
         self._dataset = heading or self._dataset
         if not heading and (said := block.unclear_heading(row)):
             message = f'unclear whether "{said[:SHOWN_TEXT_CHARACTERS]}" is the name of a dataset'
@@ -417,6 +410,11 @@ def read_workbook(
     data = place if isinstance(place, bytes) else _read_bytes(Path(place), name)
     book = open_workbook(data, name, unpacked)
     reading = SheetReader(name, rubric or thumbs(), faults == "drop")
+    reading.comments = {
+        (sheet.name, *place): text
+        for sheet in book.sheets
+        for place, text in sheet.comments.items()
+    }
     about = _read_about(book.sheets)
     others = tuple(sheet for sheet in book.sheets if sheet.name != ABOUT_SHEET or not about)
     blocks = assessment_blocks(others, reading.rubric)
@@ -440,7 +438,7 @@ def read_workbook(
     findings = (
         *_remark_findings(name, book.remarks),
         *dict.fromkeys(reading.findings),
-        *_comment_findings(name, book.sheets, reading.commented),
+        *_comment_findings(reading),
         *_duplicate_findings(kept),
     )
     source = Input(name, hashlib.sha256(data).hexdigest(), len(data))
@@ -528,16 +526,12 @@ def _remark_findings(name: str, remarks: Iterable[str]) -> Iterator[Finding]:
         yield Finding("passed", CellLocation(name, "", ""), remark)
 
 
-def _comment_findings(
-    name: str, sheets: Iterable[Sheet], commented: set[tuple[str, int, int]]
-) -> Iterator[Finding]:
+def _comment_findings(reading: SheetReader) -> Iterator[Finding]:
     """Yield findings for the comments that were not read."""
-    for sheet in sheets:
-        for (row, column), text in sorted(sheet.comments.items()):
-            if (sheet.name, row, column) not in commented:
-                place = CellLocation(name, sheet.name, f"{column_letters(column)}{row}")
-                message = f'comment on no caption is not imported: "{" ".join(text.split())}"'
-                yield Finding("comment", place, message)
+    for (sheet, row, column), text in sorted(reading.comments.items()):
+        place = CellLocation(reading.source, sheet, f"{column_letters(column)}{row}")
+        message = f'comment on no caption is not imported: "{" ".join(text.split())}"'
+        yield Finding("comment", place, message)
 
 
 def _drop_repeats(rows: Iterable[JudgedRow], reading: SheetReader) -> Iterator[JudgedRow]:
