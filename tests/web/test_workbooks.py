@@ -382,7 +382,7 @@ def test_comments_on_cells_are_kept_and_others_are_told(tmp_path: Path) -> None:
         table["D1"].comment = Comment("entête", "J")
         done = send(client, link(client), saved(made)).json()
     told = "ce commentaire, sur aucune description, n’est pas enregistré : « entête »"
-    assert done["ignored"] == [{"place": f"{table.title}!D1", "told": told}]
+    assert done["ignored"] == [{"place": f"{table.title}!D1", "told": told, "remedy": ""}]
     found = ask(f"sqlite:///{tmp_path / 'store.db'}", 'SELECT "values" FROM answers')
     assert json.loads(found[0][0])["A.comment"] == "Précision: trop ?\noui"
 

@@ -149,10 +149,14 @@ def _page_context(state: ListenerState) -> dict[str, Any]:
 
 def _faults_refusal(state: ListenerState, error: InputError) -> Refusal:
     language = state.site.design.study.language
-    problems = [translate_problem(language, one) for one in error.problems[:SHOWN_FAULTS]]
-    faults = [{"place": one.field, "told": one.message, "remedy": one.remedy} for one in problems]
+    faults = [_problem_json(language, one) for one in error.problems[:SHOWN_FAULTS]]
     more = {"faults": faults, "count": error.count}
     return Refusal(422, "faults", "nothing from this workbook was saved", more=more)
+
+
+def _problem_json(language: str, problem: Problem) -> dict[str, str]:
+    shown = translate_problem(language, problem)
+    return {"place": shown.field, "told": shown.message, "remedy": shown.remedy}
 
 
 def _receipt_json(state: ListenerState, matched_answers: MatchedAnswers) -> dict[str, Any]:
@@ -167,10 +171,9 @@ def _receipt_json(state: ListenerState, matched_answers: MatchedAnswers) -> dict
     ]
     language = state.site.design.study.language
     ignored = [
-        translate_problem(language, Problem("", 0, f"{place.sheet}!{place.cell}", finding.message))
+        _problem_json(language, finding.place.problem(finding.message, ""))
         for finding in matched_answers.findings
         if finding.kind == "comment"
-        for place in [finding.place]
     ]
     filled = sum(any(one is not None for one in row.values.values()) for row in rows)
     plan = _rater_plan(state)
@@ -184,5 +187,5 @@ def _receipt_json(state: ListenerState, matched_answers: MatchedAnswers) -> dict
         "all": caption_count,
         "open": open_pages,
         "blank": blank,
-        "ignored": [{"place": one.field, "told": one.message} for one in ignored],
+        "ignored": ignored,
     }

@@ -49,7 +49,7 @@ def _said(language: str, text: str) -> str:
     return translate_problem(language, Problem("", 0, "", text)).message
 
 
-TELLS = {"Fault", "Problem", "_refusal", "row_problem", "blank_cells"}
+TELLS = {"Fault", "Problem", "_refusal", "_add_problem", "problem", "blank_cells"}
 ELSE = {"Finding", "_add_finding", "UsageError"}  # what is told of otherwise
 KEYS = {"read_key", "_read_key_rows"}  # read a table of captions, not a workbook
 NAMES = {"message", "remedy"}

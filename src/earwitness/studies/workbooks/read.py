@@ -48,6 +48,11 @@ class CellLocation:
     def __str__(self) -> str:
         return f"{self.source}: {self.sheet}!{self.cell}" if self.cell else self.source
 
+    def problem(self, message: str, remedy: str) -> Problem:
+        """Return a problem of the cell."""
+        row = int(re.sub(r"\D", "", self.cell))
+        return Problem(self.source, row, f"{self.sheet}!{self.cell}", message, remedy)
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -175,8 +180,8 @@ class SheetReader:
                 yield judged
         if self._labels:
             caption = cell_text(self._cell(block, self._labels[0], block.caption))
-            fault = Fault("", f'the caption is only a label: "{caption}"', LABEL_REMEDY)
-            self._add_problem(block, self._labels[0], block.caption, fault)
+            message = f'the caption is only a label: "{caption}"'
+            self._add_problem(block, self._labels[0], block.caption, message, LABEL_REMEDY)
 
     def _has_all_columns(self, block: SheetBlock) -> bool:
         """Return whether all columns are present; report missing ones."""
@@ -189,9 +194,8 @@ class SheetReader:
             missing.append("Record ID")
         for name in missing:
             message = f'missing column "{name}" in row {block.head}'
-            self._add_problem(
-                block, block.head, "", Fault("", message, "check the spelling of its name")
-            )
+            remedy = "check the spelling of its name"
+            self._add_problem(block, block.head, "", message, remedy)
         return not missing
 
     def _read_row(self, block: SheetBlock, row: int) -> JudgedRow | None:
@@ -202,8 +206,7 @@ class SheetReader:
             self._pass_over(block, row)
             return None
         if not caption:
-            fault = Fault("", "missing caption", "restore the caption")
-            self._add_problem(block, row, block.caption, fault)
+            self._add_problem(block, row, block.caption, "missing caption", "restore the caption")
             return None
         if "key" not in block.columns and is_label(caption):
             self._labels.append(row)
@@ -245,22 +248,17 @@ class SheetReader:
         column = block.columns["record"]
         cell = block.sheet.spread(row, column)
         if is_formula(cell):
-            self._add_problem(
-                block,
-                row,
-                "record",
-                Fault("", "must be text, got a formula", "write the name itself"),
-            )
+            message = "must be text, got a formula"
+            self._add_problem(block, row, "record", message, "write the name itself")
         if not cell_text(cell) and self._above:
             message = f'missing clip; "{self._above}" is used, as in the row above'
             self._add_finding("above", block, row, "record", message)
         record = cell_text(cell) or self._above
         if not record:
-            self._add_problem(block, row, "record", Fault("", "missing clip", "enter its ID"))
+            self._add_problem(block, row, "record", "missing clip", "enter its ID")
         elif not is_name(record):
             message = f"must be printable text, got {show(record)}"
-            fault = Fault("", message, "write the ID in one line")
-            self._add_problem(block, row, "record", fault)
+            self._add_problem(block, row, "record", message, "write the ID in one line")
         self._above = record
         return record
 
@@ -268,12 +266,11 @@ class SheetReader:
         key = cell_text(self._cell(block, row, "key"))
         record, mark, hash_ = key.rpartition(KEY_SEPARATOR)
         if not mark or not record:
-            fault = Fault("", f'invalid hidden key "{key}"', "delete rows that were added")
-            self._add_problem(block, row, "key", fault)
+            message = f'invalid hidden key "{key}"'
+            self._add_problem(block, row, "key", message, "delete rows that were added")
         elif hash_ != caption_hash(caption):
-            shown = f'"{caption[:SHOWN_TEXT_CHARACTERS]}"'
-            fault = Fault("", f"the caption was changed to {shown}", "restore the caption")
-            self._add_problem(block, row, block.caption, fault)
+            message = f'the caption was changed to "{caption[:SHOWN_TEXT_CHARACTERS]}"'
+            self._add_problem(block, row, block.caption, message, "restore the caption")
         return record
 
     def _read_number(self, block: SheetBlock, row: int, name: str) -> float | None:
@@ -286,7 +283,7 @@ class SheetReader:
             if self.drop and isinstance(value, OffScaleFault):
                 self._add_finding("dropped", block, row, name, f"{message}; {BLANK_NOTE}")
             else:
-                self._add_problem(block, row, name, value._replace(message=message))
+                self._add_problem(block, row, name, message, value.remedy)
             return None
         return value
 
@@ -331,7 +328,7 @@ class SheetReader:
         self._dataset = heading or self._dataset
         if not heading and (said := block.unclear_heading(row)):
             message = f'unclear whether "{said[:SHOWN_TEXT_CHARACTERS]}" is the name of a dataset'
-            self._add_problem(block, row, "", Fault("", message, HEADING_REMEDY))
+            self._add_problem(block, row, "", message, HEADING_REMEDY)
             if row < block.head:
                 self.doubts.append(self.problems.pop())
         for text in block.texts(row).values() if heading else ():
@@ -349,10 +346,10 @@ class SheetReader:
         cell = f"{column_letters(column)}{row}" if column is not None else str(row)
         return CellLocation(self.source, block.sheet.name, cell)
 
-    def _add_problem(self, block: SheetBlock, row: int, role: str, fault: Fault) -> None:
-        place = self._place(block, row, role)
-        where = f"{place.sheet}!{place.cell}"
-        self.problems.append(Problem(self.source, row, where, fault.message, fault.remedy))
+    def _add_problem(
+        self, block: SheetBlock, row: int, role: str, message: str, remedy: str
+    ) -> None:
+        self.problems.append(self._place(block, row, role).problem(message, remedy))
 
     def _add_finding(self, kind: str, block: SheetBlock, row: int, role: str, message: str) -> None:
         self.findings.append(Finding(kind, self._place(block, row, role), message))
@@ -545,12 +542,8 @@ def _drop_repeats(rows: Iterable[JudgedRow], reading: SheetReader) -> Iterator[J
             message = f"repeats row {first.place.cell}; counted once"
             reading.findings.append(Finding("repeated", row.place, message))
         else:
-            where = f"{row.place.sheet}!{row.place.cell}"
             message = f'clip "{row.record}" has this caption twice, also in {first.place.cell}'
-            problem = Problem(
-                reading.source, _row_number(row), where, message, "keep one of the two"
-            )
-            reading.problems.append(problem)
+            reading.problems.append(row.place.problem(message, "keep one of the two"))
 
 
 def _same_caption_problems(rows: Sequence[JudgedRow]) -> Iterator[Problem]:
@@ -565,12 +558,7 @@ def _same_caption_problems(rows: Sequence[JudgedRow]) -> Iterator[Problem]:
             shown = first.caption[:SHOWN_TEXT_CHARACTERS]
             message = f'{clips} of {count} clips have the same caption, "{shown}"'
             remedy = "check that this is the column of captions, and that captions differ"
-            where = f"{first.place.sheet}!{first.place.cell}"
-            yield Problem(first.place.source, _row_number(first), where, message, remedy)
-
-
-def _row_number(row: JudgedRow) -> int:
-    return int(re.sub(r"\D", "", row.place.cell))
+            yield first.place.problem(message, remedy)
 
 
 def _duplicate_findings(rows: Iterable[JudgedRow]) -> Iterator[Finding]:

@@ -42,7 +42,6 @@ from earwitness.studies.workbooks.to_ratings import (
     is_filled,
     join_rows,
     merge_findings,
-    row_problem,
 )
 from earwitness.version import __version__
 
@@ -72,7 +71,7 @@ class JudgedPage:
     def find_conflict(self, remedy: str) -> Problem:
         """Return the problem that the page has a different answer from the browser."""
         row = self.rows[0]
-        return row_problem(row, row.place.cell, conflict_text("clip", row.record), remedy)
+        return row.place.problem(conflict_text("clip", row.record), remedy)
 
 
 def conflict_text(noun: str, name: str) -> str:
@@ -252,7 +251,7 @@ class _Matching:
                 caption = row.caption[:SHOWN_CAPTION_CHARACTERS]
                 message = f'clip "{row.record}" does not have the caption "{caption}"'
                 remedy = "restore the caption"
-            self.problems.append(row_problem(row, row.place.cell, message, remedy))
+            self.problems.append(row.place.problem(message, remedy))
 
     def _caption_texts(self, trial: Trial) -> list[str]:
         return [self.design.study.caption(trial.item, one) for one in trial.systems]
@@ -267,8 +266,7 @@ class _Matching:
             if row is None:
                 caption = text[:SHOWN_CAPTION_CHARACTERS]
                 message = f'clip "{trial.item}" has no row for the caption "{caption}"'
-                place = there[0].place.cell
-                self.problems.append(row_problem(there[0], place, message, "restore the row"))
+                self.problems.append(there[0].place.problem(message, "restore the row"))
         blanks = [problem for row in there for problem in blank_cells(row, NO_BLANKS_REMEDY)]
         if rubric_kind(self.design.study).blank == "refuse":
             self.problems += blanks
@@ -290,9 +288,7 @@ class _Matching:
         try:
             kind.read(trial, values, number, 1)
         except BadAnswer as error:
-            self.problems += [
-                row_problem(rows[0], rows[0].place.cell, message, "") for message in error.wrong
-            ]
+            self.problems += [rows[0].place.problem(message, "") for message in error.wrong]
             return None
         return values
 

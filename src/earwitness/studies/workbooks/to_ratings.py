@@ -113,8 +113,8 @@ def import_ratings(
         RaterRow(rater, _find_system(row, systems, problems), row)
         for rater, row in join_rows(returned, problems)
     ]
+    rated = {rater_row.rater for rater_row in rows if is_filled(rater_row.row)}
     if blank == "refuse":
-        rated = {rater_row.rater for rater_row in rows if is_filled(rater_row.row)}
         problems += [
             problem
             for rater_row in rows
@@ -124,11 +124,12 @@ def import_ratings(
     rejected = rejected_raters(problems, returned)
     returned = [book for book in returned if book.rater not in rejected]
     rows = [rater_row for rater_row in rows if rater_row.rater not in rejected]
+    rated_rows = [rater_row for rater_row in rows if rater_row.rater in rated]
     return ImportedRatings(
-        ratings(rubric, [_judgment(rater_row) for rater_row in rows], blank),
+        ratings(rubric, [_judgment(rater_row) for rater_row in rated_rows], blank),
         rows,
         tuple(merge_findings(returned, [rater_row.row for rater_row in rows])),
-        tuple(_import_notes(rows, systems, rubric, blank)),
+        tuple(_import_notes(rated_rows, systems, rubric, blank)),
         tuple(dict.fromkeys(rater_row.input for rater_row in returned)),
         rubric,
         rejection(problems, {book.rater for book in returned}),
@@ -268,7 +269,7 @@ def is_filled(row: JudgedRow) -> bool:
 
 def _conflict_problem(rater: str, row: JudgedRow, before: JudgedRow) -> Problem:
     message = f"{rater} has different values in {before.place}"
-    return row_problem(row, row.place.cell, message, "import only one of the two files")
+    return row.place.problem(message, "import only one of the two files")
 
 
 def _find_system(
@@ -278,9 +279,7 @@ def _find_system(
         return row.key[1]
     if row.key not in systems:
         message = f'the key does not have this caption of "{row.record}"'
-        wrong.append(
-            row_problem(row, row.place.cell, message, "check that it is the key of this study")
-        )
+        wrong.append(row.place.problem(message, "check that it is the key of this study"))
     return systems.get(row.key, "")
 
 
@@ -288,13 +287,8 @@ def blank_cells(row: JudgedRow, remedy: str) -> Iterator[Problem]:
     """Yield a problem for each blank of a row."""
     for name, value in row.values.items():
         if value is None:
-            yield row_problem(row, row.cells[name], f"{name} is blank", remedy)
-
-
-def row_problem(row: JudgedRow, cell: str, message: str, remedy: str) -> Problem:
-    """Return a problem of a cell in a row."""
-    number = int(re.sub(r"\D", "", cell))
-    return Problem(row.place.source, number, f"{row.place.sheet}!{cell}", message, remedy)
+            place = replace(row.place, cell=row.cells[name])
+            yield place.problem(f"{name} is blank", remedy)
 
 
 def merge_findings(
@@ -336,8 +330,6 @@ def merge_findings(
 def _import_notes(
     rows: Sequence[RaterRow], systems: Mapping[Caption, str] | None, rubric: Rubric, blank: Blank
 ) -> Iterator[str]:
-    rated = {rater_row.rater for rater_row in rows if is_filled(rater_row.row)}
-    rows = [rater_row for rater_row in rows if rater_row.rater in rated]
     if systems is None:
         yield "no key was set, so the system of each rating is the hash of its caption"
     else:

@@ -56,7 +56,7 @@ function stored({ rows, all, open, blank, ignored }) {
     lines.push(text(say("workbook_blank", { count: blank.length })));
     lines.push(list(blank.map((one) => [one.place, one.name, ""])));
   }
-  if (ignored.length) lines.push(list(ignored.map((one) => [one.place, one.told, ""])));
+  if (ignored.length) lines.push(list(ignored.map((one) => [one.place, one.told, one.remedy])));
   reveal(lines, "good");
 }
 
