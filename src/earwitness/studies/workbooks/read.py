@@ -201,7 +201,7 @@ class SheetReader:
     def _read_row(self, block: SheetBlock, row: int) -> JudgedRow | None:
         caption = cell_text(self._cell(block, row, block.caption))
         scores = [self._cell(block, row, name) for name in self.rubric.names]
-        is_unrated = all(map(is_blank, scores)) or block.is_heading(row)
+        is_unrated = all(map(is_blank, scores)) or (not caption and block.is_heading(row))
         if is_unrated and (not caption or block.is_banner(row, self.rubric.names)):
             self._pass_over(block, row)
             return None
@@ -235,7 +235,8 @@ class SheetReader:
         """Yield the text of the column of comments, and the comments on cells of a row."""
         if text := cell_text(self._cell(block, row, "comment")):
             yield text
-        for column in sorted({*block.columns.values(), *block.questions.values()}):
+        columns = {*block.columns.values(), *block.questions.values()} if self.comments else ()
+        for column in sorted(columns):
             if text := self.comments.pop((block.sheet.name, row, column), ""):
                 is_named = column != block.columns.get("comment")
                 head = cell_text(block.sheet.at(block.head, column)).rstrip(":") * is_named
