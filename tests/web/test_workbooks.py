@@ -27,7 +27,7 @@ from helpers.caption_study import AUTHORS, CLIPS, STUDY, anything, captioned, de
 from helpers.http_listener import answer, link, served, site_of, take
 from helpers.store_answers import ask
 from helpers.study_listener import Anyone, study
-from helpers.workbooks import HEAD, book, repacked, saved, typed
+from helpers.workbooks import HEAD, book, moved, repacked, saved, typed
 
 WEB = "https://example.org/{file}"
 TABLES = ("listeners", "answers", "events")
@@ -273,7 +273,7 @@ def entities(name: str, text: bytes) -> bytes:
         (b"%PDF-1.4", "is not an .xlsx workbook"),
         (b"", "is not an .xlsx workbook"),
         (GOOD[:-200], "is not a readable workbook"),
-        (GOOD.replace(b"PK\x01\x02", b"PK\x01\x03", 1), "is not a readable workbook"),
+        (moved(GOOD), "is not a readable workbook"),
         (b"\xd0\xcf\x11\xe0" + bytes(99), "is protected by a password"),
         (repacked(GOOD, entities), "declares entities"),
     ],

@@ -32,6 +32,7 @@ from helpers.workbooks import (
     book,
     clip,
     merged,
+    moved,
     published,
     published_rows,
     repacked,
@@ -708,13 +709,8 @@ def test_damaged_workbooks_are_refused_by_name_or_read(writer: str) -> None:
 
 
 def test_a_moved_directory_is_a_refusal() -> None:
-    """Python's zip file seeks to before the start of the file."""
-    end = GOOD_BOOK.rfind(b"PK\x05\x06")
-    data = GOOD_BOOK[:end] + b"x" + GOOD_BOOK[end:]  # the directory seems to be a byte further
-    longer = bytearray(GOOD_BOOK)
-    longer[end + 12] ^= 1  # the directory is a byte longer or shorter
-    assert "is not a readable workbook: Bad magic number" in refused(bytes(longer))
-    assert "is not a readable workbook" in refused(data)
+    """Python's zip file seeks to before the start of the file: a ValueError."""
+    assert "is not a readable workbook" in refused(moved(GOOD_BOOK))
 
 
 def test_a_bug_in_our_own_reading_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
