@@ -1,7 +1,8 @@
-"""Types shared by all packages: keys, cases, values, estimates, scores and ratings."""
+"""Types shared by all packages: keys, cases, values, estimates, scores and ratings; JSON."""
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -13,6 +14,22 @@ if TYPE_CHECKING:
     from typing import Self
 
     from numpy.typing import NDArray
+
+
+def load_json(text: str) -> Any:
+    """Parse JSON from outside; raise ValueError if it is invalid or cannot be written again."""
+    try:
+        value = json.loads(text)
+        json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError:
+        raise
+    except UnicodeEncodeError:
+        raise ValueError("contains an incomplete character (a lone surrogate)") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except ValueError:  # Python's limit on digits
+        raise ValueError("a number has too many digits") from None
+    return value
 
 
 # --- Keys, items and cases -----------------------------------------------------------------------

@@ -273,4 +273,5 @@ def _find_nearest(name: str, names: tuple[str, ...]) -> str:
 
 def _has_same_numbers(name: str, other: str) -> bool:
     """Whether two names contain the same numbers; names that do not are never suggested."""
-    return [int(n) for n in re.findall(r"\d+", name)] == [int(n) for n in re.findall(r"\d+", other)]
+    numbers = ([n.lstrip("0") for n in re.findall(r"\d+", one)] for one in (name, other))
+    return next(numbers) == next(numbers)

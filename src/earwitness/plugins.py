@@ -78,7 +78,8 @@ class PluginTable(Mapping[str, T]):
         return len(self.built_in) + len(self.plugins)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.built_in or name in self.plugins
+        is_name = isinstance(name, str)  # not a list of a file that is not checked yet
+        return is_name and (name in self.built_in or name in self.plugins)
 
     def usable(self) -> dict[str, T]:
         """Return built-in entries, and plug-ins that can be imported."""

@@ -150,6 +150,8 @@ class PyAvDecoder(PacketDecoder):
             self._stream = self._container.streams.audio[0]
         except (self._av.error.FFmpegError, OSError, IndexError) as error:
             raise DecodingError(str(error) or "contains no audio") from error
+        if self._stream.codec_context is None:
+            raise DecodingError("has an unknown codec")
         if self._stream.codec_context.name == "flac":  # check the checksums of FLAC
             self._stream.codec_context.options = {"err_detect": "crccheck+explode"}
 

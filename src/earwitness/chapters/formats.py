@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+from earwitness.core import load_json
 from earwitness.io.schema import find_repeated_key, show
 from earwitness.io.tables import unescape_cell
 from earwitness.text.times import TimestampFormat
@@ -45,9 +45,7 @@ def _finite_number(value: Any) -> float | None:
 def _load(text: str) -> tuple[Any, list[Flaw]]:
     """Return a JSON document, or None and the reason why it cannot be read."""
     try:
-        document = json.loads(text)
-    except RecursionError:
-        return None, [Flaw(1, "not JSON: nested too deeply")]
+        document = load_json(text)
     except ValueError as error:
         return None, [Flaw(getattr(error, "lineno", 1), f"not JSON: {error}")]
     if (repeated := find_repeated_key(text)) is not None:

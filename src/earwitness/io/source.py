@@ -8,7 +8,7 @@ import io
 import json
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from os import PathLike
@@ -28,6 +28,18 @@ GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 Records = Iterable[Mapping[str, Any]]
 TableInput = str | PathLike[str] | Records | DataFrame
+
+
+def is_present(path: Path, kind: Callable[[Path], bool] = Path.is_file) -> bool:
+    """Return whether a path that a file names exists, also if no file can have such a name.
+
+    >>> is_present(Path("x" * 300), Path.exists), is_present(Path("a\0b"))
+    (False, False)
+    """
+    try:
+        return kind(path)
+    except (OSError, ValueError):
+        return False
 
 
 class LineBlock(NamedTuple):
@@ -155,7 +167,7 @@ class RecordSource:
         try:
             with self._open(str(self.place)) as raw:
                 yield from _decompress(raw, self.name)
-        except (OSError, EOFError, zlib.error) as error:
+        except (OSError, EOFError, ValueError, zlib.error) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError([Problem(self.name, 0, "", f"cannot be read: {reason}")]) from error
 

@@ -513,7 +513,7 @@ def _undecoded_byte(line: bytes) -> int:
 # --- Rows as plain objects -----------------------------------------------------------------------
 
 
-TABLE_ERRORS = (OSError, UnicodeError, csv.Error)
+TABLE_ERRORS = (OSError, ValueError, csv.Error)  # ValueError: not UTF-8, or NUL in a name
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from earwitness.errors import InputError, Problem
-from earwitness.io.schema import Fault
+from earwitness.errors import InputError, Problem, whole_characters
+from earwitness.io.schema import MAX_NUMBER_DIGITS, Fault
 
 MAX_VALUES = 200_000  # largest number of values of a file
 
@@ -40,12 +40,12 @@ for _kind, (_shape, _first) in SCALAR_PATTERNS.items():
 
 @dataclass
 class YamlDocument:
-    """Value of a file, line number of each value, and problems with duplicate keys."""
+    """Value of a file, line number of each value, and problems of keys and characters."""
 
     source: str
     value: Any = None
     lines: dict[str, int] = field(default_factory=dict)
-    repeated: list[Problem] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
 
     def problem(self, fault: Fault) -> Problem:
         """Return the problem of a fault, with its line."""
@@ -62,18 +62,39 @@ class YamlDocument:
         if isinstance(node, yaml.SequenceNode):
             return [self.take(inner, f"{path}[{n}]") for n, inner in enumerate(node.value)]
         if not isinstance(node, yaml.MappingNode):
-            return _construct_scalar(node)
+            return self._construct_scalar(node, path)
         mapping: dict[str, Any] = {}
         for key, inner in node.value:
             name = str(key.value)
-            key_path, line = f"{path}.{name}" if path else name, key.start_mark.line + 1
-            self.lines[key_path] = line
+            key_path = f"{path}.{name}" if path else name
+            self.lines[key_path] = key.start_mark.line + 1
             if name in mapping:
-                self.repeated.append(
-                    Problem(self.source, line, key_path, "duplicate key", "keep one")
-                )
+                self._add_problem(key, key_path, "duplicate key", "keep one")
+            self._check_characters(key, key_path)
             mapping[name] = self.take(inner, key_path)
         return mapping
+
+    def _construct_scalar(self, node: yaml.Node, path: str) -> Any:
+        self._check_characters(node, path)
+        kind = node.tag.rpartition(":")[2]
+        if kind == "float":
+            return float(node.value)
+        if kind == "int" and len(node.value) > MAX_NUMBER_DIGITS:
+            self._add_problem(node, path, "has too many digits", "")
+        elif kind in ("bool", "null", "int"):
+            return _Loader("").construct_object(node)
+        return node.value
+
+    def _check_characters(self, node: yaml.Node, path: str) -> None:
+        """Add a problem for text that no file or page can have."""
+        text = str(node.value)
+        if "\0" in text or whole_characters(text) != text:
+            message = "contains NUL or an incomplete character"
+            self._add_problem(node, path, message, "write complete characters, without NUL")
+
+    def _add_problem(self, node: yaml.Node, path: str, message: str, remedy: str) -> None:
+        line = node.start_mark.line + 1
+        self.problems.append(Problem(self.source, line, path, message, remedy))
 
 
 def read_yaml(path: Path) -> YamlDocument:
@@ -94,16 +115,9 @@ def read_yaml(path: Path) -> YamlDocument:
         raise _unreadable_error(path, f"not YAML: {error}") from error
     if node is None:
         raise _unreadable_error(path, "is empty")
-    if document.repeated:
-        raise InputError(document.repeated, done="done")
+    if document.problems:
+        raise InputError(document.problems, done="done")
     return document
-
-
-def _construct_scalar(node: yaml.Node) -> Any:
-    kind = node.tag.rpartition(":")[2]
-    if kind == "float":
-        return float(node.value)
-    return _Loader("").construct_object(node) if kind in ("bool", "null", "int") else node.value
 
 
 def _unreadable_error(path: Path, message: str, line: int = 0) -> InputError:

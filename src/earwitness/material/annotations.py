@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from unicodedata import normalize
 
 from earwitness.chapters.formats import RTTM_FIELDS
 from earwitness.chapters.gather import text_of, transcripts_in
+from earwitness.core import load_json
 from earwitness.errors import Problem
 from earwitness.io.tables import delimiter_remedy, read_row_table
 from earwitness.text.timed_transcripts import (
@@ -205,8 +205,8 @@ def _check_interval(start: float | None, end: float | None) -> str:
 def _chime_entries(text: str) -> list[dict[str, Any]] | None:
     """Return the utterances of a CHiME transcript, or None for other files."""
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
+        document = load_json(text)
+    except ValueError:
         return None
     if not isinstance(document, list) or not document:
         return None

@@ -271,7 +271,7 @@ def _read_picks(text: str, recording: Recording) -> LabelRows:
             start, seconds = float(pick["start"]) + shift, float(pick["seconds"])
             names = "; ".join(str(one["name"]) for one in pick.get("classes", ()))
             yield 0, (start, start + seconds, f"{number} {names}")
-    except (msgspec.DecodeError, KeyError, TypeError, ValueError, AttributeError):
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError):  # DecodeError too
         raise _LabelError("", "is not a list of picks", PICKS_REMEDY) from None
 
 

@@ -16,6 +16,7 @@ from earwitness.audio.files import PYAV_FORMATS, DecodingError, Facts
 from earwitness.audio.read import Break
 from earwitness.core import Progress, no_progress
 from earwitness.errors import InputError, Problem, UsageError
+from earwitness.io.source import is_present
 from earwitness.recordings.clock import (
     MAX_CLOCK_DRIFT_SECONDS,
     date_file,
@@ -40,7 +41,7 @@ def sound_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...
     files: list[Path] = []
     notes: list[str] = []
     for path in paths:
-        if not path.exists():
+        if not is_present(path, Path.exists):
             raise UsageError(f"{path}: file or folder does not exist")
         if not path.is_dir():
             files.append(path)

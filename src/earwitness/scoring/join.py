@@ -342,7 +342,10 @@ def _without_faulty(
 ) -> ParsedReference | None:
     """Return the record without its faulty references, or None if that leaves nothing valid."""
     left_out = list[Fault]()
-    numbers = list(range(1, len(value.get("references") or ()) + 1))
+    references = value.get("references")
+    if not isinstance(references, list | tuple):
+        return None
+    numbers = list(range(1, len(references) + 1))
     while True:
         places = [REFERENCE_FIELD.match(fault.field) for fault in faults]
         faulty = {int(place[1]) for place in places if place}

@@ -16,7 +16,7 @@ from earwitness.core import Case, Cases, Item, Key, Progress, label_progress, no
 from earwitness.errors import EarwitnessError, InputError, UsageError, nearest
 from earwitness.io.records import hash_names, unset_to_empty
 from earwitness.io.schema import MAX_DURATION_SECONDS, Fault, show
-from earwitness.io.source import RecordSource
+from earwitness.io.source import RecordSource, is_present
 from earwitness.io.tables import read_table
 from earwitness.metric import CaseList, Metric
 from earwitness.recordings.types import Recording
@@ -118,7 +118,7 @@ def _read_sound(path: Path, recording: Recording) -> Floats | list[Fault]:
     from earwitness.audio.signal import resample
     from earwitness.skims.locate import MIN_SKIM_SECONDS
 
-    if not path.is_file():
+    if not is_present(path):
         return [Fault("output.audio", f"{path}: does not exist")]
     try:
         sound = read_mono(path)
@@ -270,8 +270,8 @@ def read_blocks_file(path: Path) -> Day | list[Fault]:
     """Read precomputed blocks from a NumPy file (.npz)."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError) as error:
+            arrays = {name: np.asarray(file[name]) for name in file.files}
+    except Exception as error:  # noqa: BLE001 — zipfile, zlib and numpy raise errors of all kinds
         return [Fault("blocks", f"{path}: cannot be read: {error}", "write it with numpy.savez")]
     if missing := [
         name for name in BLOCK_ARRAYS.replace(" and", ",").split(", ") if name not in arrays

@@ -5,7 +5,6 @@ A folder has a full-length recording and its skims, or is one that ``earwitness 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.files import Sound, read_sound
+from earwitness.core import load_json
 from earwitness.errors import InputError, Problem, UsageError, nearest
-from earwitness.io.schema import is_name, show
+from earwitness.io.schema import is_name, show, whole_number
 from earwitness.io.tables import read_row_table
 from earwitness.recordings.recording import natural_sort_key, sound_files
 from earwitness.skims.files import OUTPUTS_FILE, RECORDINGS_FILE
@@ -154,13 +154,11 @@ def _system_of_json(file: Path) -> str:
     """Return method and z of the JSON file that ``earwitness skim`` writes beside a skim."""
     path = file.with_suffix(".json")
     try:
-        about = json.loads(path.read_bytes()) if path.is_file() else {}
-    except ValueError:
+        about = load_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        method, z = about["method"], about.get("z")
+        return name_system(method, z) if isinstance(method, str) else ""
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError):
         return ""
-    method, z = (about.get("method"), about.get("z")) if isinstance(about, dict) else (None, None)
-    if isinstance(method, str) and isinstance(z, int | float | None):
-        return name_system(method, z)
-    return ""
 
 
 def name_system(method: str, z: float | None) -> str:
@@ -298,7 +296,7 @@ def _find_skim(folders: Sequence[SkimFolder], cells: Mapping[str, str]) -> tuple
         if wanted in (*names, skim.key):
             return folder, number
     has_numbers = any(skim.key.isdecimal() for skim in skims)
-    if wanted.isdecimal() and 0 < int(wanted) <= len(skims) and not has_numbers:
+    if 0 < whole_number(wanted) <= len(skims) and not has_numbers:
         return folder, int(wanted) - 1
     raise UsageError(f'{folder.item} has no skim "{wanted}"')
 

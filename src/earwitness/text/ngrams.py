@@ -354,8 +354,8 @@ def write_arpa(model: NGramModel) -> Iterator[str]:
 
 
 ARPA_START, ARPA_END = b"\\data\\", b"\\end\\"
-ARPA_COUNT = re.compile(rb"ngram\s+(\d+)\s*=\s*(\d+)")
-ARPA_SECTION = re.compile(rb"\\(\d+)-grams:", re.IGNORECASE)
+ARPA_COUNT = re.compile(rb"ngram\s+(\d{1,18})\s*=\s*(\d{1,18})\b")
+ARPA_SECTION = re.compile(rb"\\(\d{1,9})-grams:", re.IGNORECASE)
 UNFINISHED_HEADS = (b"iARPA", b"qARPA")  # first lines of intermediate and quantized files of IRSTLM
 MAX_ROUNDING_LOG10 = 1e-3  # a probability just above 1 by rounding
 MAX_QUOTED_BYTES = 80

@@ -14,6 +14,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from earwitness.core import load_json
 from earwitness.errors import UsageError
 from earwitness.text.sentences import (
     UNSPACED_CHARACTER,
@@ -439,8 +440,8 @@ CONFIDENCE_KEYS = ("probability", "score", "confidence")
 
 def _parse_json(text: str, name: str) -> ParsedTranscripts:
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        document = load_json(text)
+    except ValueError as error:
         return [], [Flaw(getattr(error, "lineno", 1), f"not JSON: {error}")]
     fields = {"segments": document} if isinstance(document, list) else _fields(document)
     entries, language = fields.get("segments"), fields.get("language")
@@ -584,8 +585,8 @@ def _parse_manifest(text: str, name: str) -> ParsedTranscripts:
         if not line.strip():
             continue
         try:
-            fields = _fields(json.loads(line))
-        except (ValueError, RecursionError) as error:
+            fields = _fields(load_json(line))
+        except ValueError as error:
             flaws.append(Flaw(number, f"not JSON: {error}"))
             continue
         path, said = fields.get("audio_filepath"), fields.get("pred_text", fields.get("text"))

@@ -19,6 +19,7 @@ from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
 from earwitness.errors import StoreError
+from earwitness.io.schema import MAX_NUMBER_DIGITS
 from earwitness.web.pages import notice_page
 
 # --- Error responses -----------------------------------------------------------------------------
@@ -229,7 +230,6 @@ MAX_REQUEST_BYTES = 256 * 1024
 REQUEST_TIMEOUT_SECONDS = 30.0  # for the whole request
 MAX_UPLOAD_BYTES, UPLOAD_TIMEOUT_SECONDS = 20 * 1024 * 1024, 120.0  # limits for uploaded files
 MAX_JSON_DEPTH = 20  # nesting of lists and objects
-MAX_NUMBER_DIGITS = 300  # of an integer; no database stores more
 
 
 async def read_json_body(request: Request) -> Mapping[str, Any]:

@@ -25,6 +25,7 @@ from earwitness.audio.wav import PcmDecoder, riff_of
 from earwitness.core import Progress, no_progress
 from earwitness.engines.local import count_cores, in_process, processes
 from earwitness.errors import InputError, Problem, UsageError
+from earwitness.io.source import is_present
 from earwitness.report.numbers import MINUS
 from earwitness.report.parts import Lines, Section, Table
 from earwitness.report.sentences import join_names
@@ -245,7 +246,7 @@ def _list_sounds(study: Study, folder: Path) -> list[tuple[str, str, Path]]:
         (item, labels.get(system, system), folder / study.file(item, system))
         for item, system in keys
     ]
-    return [(item, system, path) for item, system, path in found if path.is_file()]
+    return [(item, system, path) for item, system, path in found if is_present(path)]
 
 
 def _unlevelled_systems(study: Study) -> frozenset[str]:

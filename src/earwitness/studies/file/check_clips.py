@@ -10,6 +10,7 @@ from typing import Any
 from earwitness.audio.wav import wav_seconds
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault
+from earwitness.io.source import is_present
 from earwitness.io.tables import read_row_table
 from earwitness.studies.hearing import digit_files
 from earwitness.studies.screening import CHECK_RULES, PRESETS, SCREENS
@@ -84,9 +85,9 @@ def read_check_clips(
     for file, clip in clips.items():
         seconds = 0.0
         try:
-            if heard or (folder / file).is_file():
+            if heard or is_present(folder / file):
                 seconds = wav_seconds(folder / file)
-        except (UsageError, OSError) as error:
+        except (OSError, ValueError) as error:  # UsageError is one of them, and NUL in a name
             reason = str(error).partition(": ")[2] if isinstance(error, UsageError) else ""
             message = reason or "the audio file does not exist"
             checks.problems.append(Problem(str(path), clip.line, "file", f"{file}: {message}"))
@@ -183,7 +184,7 @@ def missing_digits(folder: Path, test: HearingTest) -> list[Problem]:
     return [
         Problem(str(folder / name), 0, "", message)
         for name in digit_files(test)
-        if not (folder / name).is_file()
+        if not is_present(folder / name)
     ]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault
+from earwitness.io.source import is_present
 from earwitness.studies.device import REQUIRED_STEPS
 from earwitness.studies.file.check_clips import (
     eligibility_faults,
@@ -47,9 +48,7 @@ StudyMapping = Mapping[str, Any]
 
 def is_captioned(value: Any) -> bool:
     """Return whether any block of a study judges captions."""
-    blocks = value.get("blocks") if isinstance(value, dict) else None
-    kinds = [block.get("kind") for block in blocks if isinstance(block, dict)] if blocks else []
-    return any(KINDS[kind].captioned for kind in kinds if kind in KINDS)
+    return any(kind.captioned for kind in _known_kinds(value))
 
 
 def add_rubric(block: StudyMapping, rubric: Any) -> dict[str, Any]:
@@ -61,9 +60,18 @@ def add_rubric(block: StudyMapping, rubric: Any) -> dict[str, Any]:
 
 def is_transcribed(value: Any) -> bool:
     """Return whether any block of a study is about transcripts."""
+    return any(kind.transcribed for kind in _known_kinds(value))
+
+
+def _known_kinds(value: Any) -> list[type[TrialKind]]:
+    """Return the trial kinds of the blocks of a file that is not checked yet."""
     blocks = value.get("blocks") if isinstance(value, dict) else None
-    kinds = [block.get("kind") for block in blocks if isinstance(block, dict)] if blocks else []
-    return any(KINDS[kind].transcribed for kind in kinds if kind in KINDS)
+    kinds = [
+        block.get("kind")
+        for block in (blocks if isinstance(blocks, list) else ())
+        if isinstance(block, dict)
+    ]
+    return [KINDS[kind] for kind in kinds if kind in KINDS]
 
 
 def judged_systems(value: StudyMapping) -> list[str]:
@@ -127,7 +135,7 @@ def missing_sounds(folder: Path, value: StudyMapping) -> list[Problem]:
     return [
         Problem(str(folder / name), 0, "", "missing audio file of an example")
         for name in names
-        if not (folder / name).is_file()
+        if not is_present(folder / name)
     ]
 
 

@@ -10,7 +10,6 @@ start with the name of a variable and end with a row for the end of the experime
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,8 +17,9 @@ from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 
+from earwitness.core import load_json
 from earwitness.errors import Problem, nearest
-from earwitness.io.schema import Fault, show
+from earwitness.io.schema import Fault, show, whole_number
 from earwitness.io.tables import read_row_table
 from earwitness.studies.file.material import read_clips
 from earwitness.studies.study import DEFAULT_SOUND_PATTERN, ListenerPlan, Session, Study, Trial
@@ -246,20 +246,20 @@ def _read_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Row]]
             yield line, {key: _parse_whole(key, row[key]) for key in row}
         return
     try:
-        rows = json.loads(VARIABLE_NAME.sub("", path.read_text(encoding="utf-8-sig"), count=1))
+        rows = load_json(VARIABLE_NAME.sub("", path.read_text(encoding="utf-8-sig"), count=1))
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise ValueError("must be a list of rows")
         for number, row in enumerate(rows, 1):
             is_end = row.pop(END_COLUMN, "false") == "true"
             if not is_end:
                 yield number, row
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         problems.append(Problem(str(path), 0, "", f"cannot be read: {error}"))
 
 
 def _parse_whole(key: str, value: str) -> str | int:
-    right = key in ("subset", "session") and isinstance(value, str) and value.isdecimal()
-    return int(value) if right else value
+    number = whole_number(value) if key in ("subset", "session") and value else -1
+    return value if number < 0 else number
 
 
 def _row_faults(row: Row, vocabulary: PlaylistVocabulary) -> Iterator[Fault]:

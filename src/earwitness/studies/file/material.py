@@ -15,6 +15,7 @@ from unicodedata import normalize
 from earwitness.audio.wav import wav_seconds
 from earwitness.errors import EarwitnessWarning, Problem, UsageError, nearest
 from earwitness.io.schema import Fault, is_name, show
+from earwitness.io.source import is_present
 from earwitness.io.tables import RowTable, read_row_table
 from earwitness.studies.study import Clip, Gold, Scale
 from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ
@@ -79,7 +80,7 @@ class Sounds:
             if system not in present_systems:
                 problems.append(self._missing_system_problem(system, clips))
         for clip in clips:
-            there = [system for system in present_systems if self.path(clip, system).is_file()]
+            there = [system for system in present_systems if is_present(self.path(clip, system))]
             message = f"missing, although {there[0]} has this clip" if there else "missing"
             for system in present_systems:
                 path = self.path(clip, system)
@@ -90,7 +91,7 @@ class Sounds:
         return problems
 
     def _has_any(self, system: str, clips: Sequence[Clip]) -> bool:
-        return any(self.path(clip, system).is_file() for clip in clips)
+        return any(is_present(self.path(clip, system)) for clip in clips)
 
     def _missing_system_problem(self, system: str, clips: Sequence[Clip]) -> Problem:
         """Return a problem for a system without any audio file, whose name may be misspelt."""
@@ -103,7 +104,7 @@ class Sounds:
         beside = wanted.parent.parent
         there = (
             [folder.name for folder in beside.iterdir() if folder.is_dir()]
-            if beside.is_dir()
+            if is_present(beside, Path.is_dir)
             else []
         )
         others = [name for name in there if name not in self.systems]
@@ -112,7 +113,7 @@ class Sounds:
     def seconds(self, clip: Clip) -> float:
         """Return the duration of the first system's file; NaN if it is missing."""
         path = self.path(clip, self.systems[0])
-        return wav_seconds(path) if path.is_file() else float("nan")
+        return wav_seconds(path) if is_present(path) else float("nan")
 
 
 def sound_fault(path: Path) -> str:
@@ -128,13 +129,13 @@ def sound_fault(path: Path) -> str:
 def read_anchor_clips(folder: Path, name: str) -> tuple[list[Clip], list[Problem]]:
     """Read the audio files of a folder that all listeners hear first."""
     clips, problems = list[Clip](), list[Problem]()
-    for path in sorted((folder / name).glob("*.wav")):
+    there = is_present(folder / name, Path.is_dir)
+    for path in sorted((folder / name).glob("*.wav")) if there else ():
         try:
             clips.append(Clip(path.stem, wav_seconds(path)))
         except UsageError as error:
             problems.append(Problem(str(path), 0, "", str(error).partition(": ")[2]))
     if not clips and not problems:
-        there = (folder / name).is_dir()
         message = "contains no .wav file" if there else "folder does not exist"
         problems.append(Problem(str(folder / name), 0, "", message))
     return clips, problems
@@ -504,7 +505,7 @@ EXAMPLE_CLIPS_PER_LISTENER = 12
 
 def is_missing(folder: Path, table: object) -> bool:
     """Return whether a study file names a table that does not exist."""
-    return isinstance(table, str) and not (folder / table).exists()
+    return isinstance(table, str) and not is_present(folder / table, Path.exists)
 
 
 def draft_clips(value: Mapping[str, Any]) -> list[Clip]:

@@ -12,6 +12,7 @@ import msgspec
 from earwitness.core import Item
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault, derive_check, show
+from earwitness.io.source import is_present
 from earwitness.io.tables import read_row_table
 from earwitness.studies.file.material import (
     EXAMPLE_SECONDS,
@@ -148,7 +149,7 @@ def _read_transcript_files(folder: Path, pattern: str, items: Sequence[str] | No
     files = Sounds(folder, pattern, ("",))
     for name in files.names() if items is None else items:
         path = files.path(Clip(name, 0), "")
-        if not path.is_file():
+        if not is_present(path):
             continue  # reported as missing
         try:
             text = path.read_text(encoding="utf-8-sig")

@@ -11,6 +11,7 @@ from typing import Any
 
 from earwitness.errors import InputError, Problem, nearest
 from earwitness.io.schema import Fault, is_name, show
+from earwitness.io.source import is_present
 from earwitness.io.yaml import YamlDocument, read_yaml
 from earwitness.studies.file.material import is_path
 from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ
@@ -159,7 +160,7 @@ def _check_page(reading: _Reading, path: str, page: PageConfig) -> None:
             close = [name for name in page if name not in TRIAL_PAGE_KEYS]
             remedy = nearest(key, close) if close else ""
             reading.add_problem(f"{path}.{key}", f"must be a path, got {show(file)}", remedy)
-        elif not (reading.root / file).is_file():
+        elif not is_present(reading.root / file):
             message = f"file {file} does not exist in {reading.root}"
             reading.add_problem(
                 f"{path}.{key}", message, "set --root to the folder that paths are relative to"

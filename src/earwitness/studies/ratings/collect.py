@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from earwitness.core import Answer, Input, Key, Rating, StrPath
+from earwitness.core import Answer, Input, Key, Rating, StrPath, load_json
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import unescape_cell
@@ -159,7 +158,7 @@ def _field_names(start: bytes) -> set[str]:
     text = start.decode("utf-8-sig", errors="replace")
     first = next((line for line in text.splitlines() if line.strip()), "")
     try:
-        record = json.loads(first)
+        record = load_json(first)
     except ValueError:
         return {unescape_cell(name.strip().strip('"')) for name in re.split(r"[,;\t]", first)}
     return {*record} if isinstance(record, dict) else set()
@@ -571,7 +570,7 @@ def _has_answers(path: Path | RecordSource) -> bool:
         return False
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as lines:
-            first = json.loads(next((line for line in lines if line.strip()), "null"))
+            first = load_json(next((line for line in lines if line.strip()), "null"))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError:

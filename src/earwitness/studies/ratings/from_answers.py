@@ -16,6 +16,7 @@ from typing import Any
 
 from earwitness.core import Answer, Key, Rating
 from earwitness.errors import BadAnswer, EarwitnessWarning, InputError, Problem, UsageError
+from earwitness.io.schema import whole_number
 from earwitness.studies.answers import AnswerLines, AnswersFile
 from earwitness.studies.design.plan import count_further_sessions, scale_orders
 from earwitness.studies.design.report import study_design
@@ -249,9 +250,9 @@ class _AnsweredPages:
     def _trial_page(self, answer: Answer, presented: Mapping[str, Any]) -> Page:
         part, _, number = answer.page.rpartition(".")
         trial = self._trial(answer, part, presented)
-        if trial is None or not number.isdecimal() or not self._is_listener(answer.listener):
+        if trial is None or whole_number(number) < 0 or not self._is_listener(answer.listener):
             raise BadAnswer([_no_page(answer)])
-        session = int(part) if part.isdecimal() else 0
+        session = max(0, whole_number(part))
         counts = session > 0 and trial.systems[0] not in CHECK_SYSTEMS
         return Page(answer.page, {}, trial, session, (), counts, int(number))
 
@@ -266,7 +267,7 @@ class _AnsweredPages:
             return Trial(item, systems, trial.scales, trial.block, target, trial.against)
         if part in (TRAINING_PAGES, ANCHOR_PAGES):
             session = 1  # practice and anchors are presented like the first session
-        elif part.isdecimal() and 0 < int(part) <= len(self._session_blocks):
+        elif 0 < whole_number(part) <= len(self._session_blocks):
             session = int(part)
         else:
             return None
@@ -282,7 +283,8 @@ class _AnsweredPages:
         block, number = self.study.blocks[0], page.rpartition(".")[2]
         sample = Trial("", block.systems[: block.heard], scales)
         trials = block_kind(block).practice_trials([sample])
-        return trials[(int(number) - 1) % len(trials)].scales if number.isdecimal() else scales
+        place = whole_number(number)
+        return scales if place < 0 else trials[(place - 1) % len(trials)].scales
 
     def _is_listener(self, number: int) -> bool:
         return number in self._plans if self._plans else 0 < number <= self.study.listeners

@@ -10,6 +10,7 @@ from typing import Any
 
 from earwitness.core import WORKBOOK_META_KEY, Answer, StrPath
 from earwitness.errors import BadAnswer, InputError, Problem, UsageError, nearest
+from earwitness.io.schema import whole_number
 from earwitness.studies.answers import answer_line
 from earwitness.studies.pages import presented_trial
 from earwitness.studies.ratings.from_answers import StudySource
@@ -200,7 +201,7 @@ class _Matching:
     def _named_sheet(self, row: SheetRow) -> PlaneSheet | None:
         """Return the sheet that an empty row names, if any."""
         page = row.page.removeprefix(PAGE_PREFIX)
-        return self.sheets.get((int(row.listener), page)) if row.listener.isdecimal() else None
+        return self.sheets.get((whole_number(row.listener), page))
 
     def _find_sheet(self, row: SheetRow) -> PlaneSheet | None:
         """Return the sheet of a row; None, and a problem, if it is not one of this study."""
@@ -208,7 +209,7 @@ class _Matching:
             self._tell_study(row)
             return None
         listeners = {listener for listener, _ in self.sheets}
-        if not row.listener.isdecimal() or int(row.listener) not in listeners:
+        if whole_number(row.listener) not in listeners:
             known = f"known: {min(listeners)} to {max(listeners)}"
             self._tell(row, "listener", f'unknown listener "{row.listener}"', known)
             return None
@@ -234,7 +235,7 @@ class _Matching:
         if not row.skim and not (row.tc or row.sd):
             self._add_comment(row, sheet, values, PLANE_COMMENT)
             return
-        if not row.skim.isdecimal() or not 1 <= int(row.skim) <= count:
+        if not 1 <= whole_number(row.skim) <= count:
             self._tell(row, "skim", f'must be a number from 1 to {count}, got "{row.skim}"')
             return
         for scale, text in zip(PLANE_SCALES, (row.tc, row.sd), strict=True):

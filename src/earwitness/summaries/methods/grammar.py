@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from earwitness.core import StrPath
+from earwitness.core import StrPath, load_json
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile
 from earwitness.summaries.methods.compaction import Floats, Ints
@@ -167,10 +167,10 @@ def load_grammar(path: StrPath) -> Grammar:
     """
     remedy = "estimate the grammar again with: earwitness summarizer train-grammar"
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = load_json(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise UsageError(f"{path}: is not a grammar file (no JSON) — {remedy}") from error
     if not isinstance(content, dict) or content.get("format") != FILE_FORMAT:
         raise UsageError(f"{path}: is not a grammar file — {remedy}")
@@ -181,7 +181,7 @@ def load_grammar(path: StrPath) -> Grammar:
         )
     try:
         grammar = _read_content(content)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise UsageError(f"{path}: the grammar is damaged: {error} — {remedy}") from error
     if content.get("signature") != grammar.signature:
         raise UsageError(f"{path}: the grammar is damaged: its signature does not match — {remedy}")

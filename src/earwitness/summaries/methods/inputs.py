@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
+from earwitness.core import load_json
 from earwitness.errors import InputError, Problem, UsageError
 from earwitness.io.schema import Fault
 from earwitness.io.source import RecordSource
@@ -120,7 +121,7 @@ def _has_items(text: str) -> bool:
     """Whether the first line is a record of an item."""
     line = text.lstrip().partition("\n")[0]
     try:
-        record = json.loads(line) if line.startswith("{") else None
+        record = load_json(line) if line.startswith("{") else None
     except ValueError:
         return False
     return isinstance(record, dict) and "item" in record
@@ -130,7 +131,7 @@ def _is_json(path: Path, text: str) -> bool:
     if path.suffix.lower() == ".json":
         return True
     try:
-        return text.lstrip().startswith(("{", "[")) and json.loads(text) is not None
+        return text.lstrip().startswith(("{", "[")) and load_json(text) is not None
     except ValueError:
         return False
 

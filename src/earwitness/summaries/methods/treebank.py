@@ -206,8 +206,8 @@ def _promote(
 
 
 COLUMN_COUNT = 10
-WORD_ID = re.compile(r"[1-9][0-9]*")
-RANGE_ID = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
+WORD_ID = re.compile(r"[1-9][0-9]{0,8}")
+RANGE_ID = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 EMPTY_NODE_ID = re.compile(r"[0-9]+\.[1-9][0-9]*")
 
 

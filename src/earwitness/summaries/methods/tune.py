@@ -9,6 +9,7 @@ the weights without a part of the utterances at a time, and measures the summari
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 from msgspec import UNSET
 
-from earwitness.core import Case, Estimate, Progress, Summary, no_progress
+from earwitness.core import Case, Estimate, Progress, Summary, load_json, no_progress
 from earwitness.errors import InputError, Problem, UsageError, nearest
 from earwitness.io.atomic import AtomicFile
 from earwitness.io.records import hash_names
@@ -629,7 +630,7 @@ def read_weights(path: str | PathLike[str]) -> ScoreWeights:
     place = Path(path)
     remedy = "make it with earwitness summarizer tune"
     try:
-        record = json.loads(place.read_text(encoding="utf-8"))
+        record = load_json(place.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{place}: cannot be read: {error.strerror or error}") from None
     except ValueError:  # neither UTF-8 nor JSON
@@ -641,7 +642,7 @@ def read_weights(path: str | PathLike[str]) -> ScoreWeights:
         if name not in SCORE_NAMES:
             raise UsageError(f'{place}: unknown score "{name}" — {nearest(name, SCORE_NAMES)}')
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not isfinite(value) or value < 0:
+        if not is_number or not 0 <= value <= sys.float_info.max:
             raise UsageError(
                 f"{place}: the weight of {name} must be a number of at least 0, got {value!r}"
             )
