@@ -53,6 +53,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("simulation")
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how many damaged files each reader accepted and refused."""
+    reports = [one for part in ("passed", "failed") for one in terminalreporter.getreports(part)]
+    found = [str(line) for one in reports for name, line in one.user_properties if name == "fuzzed"]
+    for line in sorted(found):
+        terminalreporter.write_line(line)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No test leaves anything in the user's cache."""

@@ -24,7 +24,8 @@ def load_json(text: str) -> Any:
     except json.JSONDecodeError:
         raise
     except UnicodeEncodeError:
-        raise ValueError("contains an incomplete character (a lone surrogate)") from None
+        message = "contains an incomplete character (a lone surrogate)"
+        raise ValueError(f"{message} — write complete characters") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except ValueError:  # Python's limit on digits

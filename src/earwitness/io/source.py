@@ -33,7 +33,7 @@ TableInput = str | PathLike[str] | Records | DataFrame
 def is_present(path: Path, kind: Callable[[Path], bool] = Path.is_file) -> bool:
     """Return whether a path that a file names exists, also if no file can have such a name.
 
-    >>> is_present(Path("x" * 300), Path.exists), is_present(Path("a\0b"))
+    >>> is_present(Path("x" * 300), Path.exists), is_present(Path(chr(0)))
     (False, False)
     """
     try:

@@ -80,7 +80,7 @@ class YamlDocument:
         if kind == "float":
             return float(node.value)
         if kind == "int" and len(node.value) > MAX_NUMBER_DIGITS:
-            self._add_problem(node, path, "has too many digits", "")
+            self._add_problem(node, path, "has too many digits", "write a smaller number")
         elif kind in ("bool", "null", "int"):
             return _Loader("").construct_object(node)
         return node.value

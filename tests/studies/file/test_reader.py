@@ -195,6 +195,8 @@ wordings: {scales: {OVRL: {prompt: "All in all:"}}}
         ("clips.csv", "clip.csv", "clip.csv: cannot be read"),
         ("material: clips.csv\n", "", "material: required unless files is set"),
         ("seed: 3", "seed: 3\nseed: 4", "study.yaml:3: seed: duplicate key — keep one"),
+        ("seed: 3", f"seed: {'9' * 5000}", "study.yaml:2: seed: has too many digits — write a"),
+        ("seed: 3", 'gold: "a\\0b"', "study.yaml:2: gold: contains NUL or an incomplete character"),
         ("title: Denoising", "title: [", "not YAML"),
         ("title: Denoising", "title: 5", "title: must be text, got 5"),
         ("title: Denoising", "title: &a [*a, *a]", "not YAML"),

@@ -121,6 +121,8 @@ def test_numbers_and_compounds_have_the_frequencies_of_their_parts() -> None:
     year, compound, rare, unknown = found.tolist()
     assert year < unknown
     assert compound < rare < unknown
+    (found,) = score_significance([said(f"zorblax {'9' * 5000}")])
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("code", ["english", "", "x", "en us"])

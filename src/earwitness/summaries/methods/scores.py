@@ -39,6 +39,7 @@ FLAT_SIGNIFICANCE = 1.0  # of words that are not topic words
 FREQUENT_WORDS = 200  # words that are no topic words where no tagger is used
 HESITATIONS = frozenset(("ah", "eh", "er", "erm", "hm", "hmm", "huh", "mm", "uh", "um"))
 DIGIT_SEQUENCE = re.compile(r"\d\d")  # which wordfreq stores as zeros
+MAX_NUMBER_CHARACTERS = 300  # longer numbers are as rare as unknown words
 TOPIC_RULES = ("auto", "tagger", "frequency")
 # Models of HanTa, beginnings of the tags of nouns and of main verbs (C5, STTS, and the tag set of
 # the Spoken Dutch Corpus), and verbs by their lemma that are auxiliary verbs with the same tags.
@@ -114,7 +115,7 @@ def _find_frequency(word: str, corpus: _CorpusFrequencies) -> float:
     parts = [part for part in word.split("-") if part]
     if len(parts) > 1:
         return max(corpus.smallest, 1 / sum(1 / _find_frequency(one, corpus) for one in parts))
-    if DIGIT_SEQUENCE.search(word):
+    if DIGIT_SEQUENCE.search(word) and len(word) <= MAX_NUMBER_CHARACTERS:
         from wordfreq.numbers import digit_freq, smash_numbers
 
         known = corpus.frequencies.get(smash_numbers(word), 0.0)
