@@ -1,7 +1,7 @@
 """Damaged input of every reader is accepted, or refused with words: no traceback, no hang.
 
 Cases follow from the line of a reader and their numbers: ``fuzz("gather {a.srt}", samples, [17])``
-repeats one.
+repeats one. The smallest inputs that once failed are in ``kept.jsonl``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import chdir
 from importlib import import_module
 from itertools import count
@@ -27,7 +27,7 @@ import pytest
 from earwitness.errors import EarwitnessError
 from helpers.command_line import run
 from helpers.mutations import DIGITS, mutate
-from helpers.readers import FUZZ, READERS, make_samples
+from helpers.readers import FUZZ, READERS, STACK, make_samples
 from helpers.samples import many
 
 SECONDS = many(1, 60)  # of the processor, for each reader
@@ -48,9 +48,10 @@ def stop(number: int, frame: FrameType | None) -> None:
 
 
 @pytest.fixture(scope="module")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     signal.signal(signal.SIGPROF, stop)
-    return make_samples(tmp_path_factory.mktemp("fuzz") / "samples")
+    with STACK:
+        yield make_samples(tmp_path_factory.mktemp("fuzz") / "samples")
 
 
 def is_accepted(reader: str, folder: Path, rng: Random) -> bool:

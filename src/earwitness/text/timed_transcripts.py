@@ -36,6 +36,7 @@ from earwitness.text.transcripts import (
     TimedWord,
     cue_flaws,
     is_filler,
+    join_lines,
     normalise_lines,
     parse_cues,
     read_ctm,
@@ -109,7 +110,7 @@ def write_transcript(transcript: TimedTranscript, form: str) -> str:
         raise UsageError(f'unknown transcript format "{form}" — {remedy}')
     for segment in transcript.segments:
         if not (isfinite(segment.start) and isfinite(segment.end)):
-            message = f'"{_one_line(segment.text)[:40]}" has no times'
+            message = f'"{join_lines(segment.text)[:40]}" has no times'
             raise UsageError(f"{message} — align the text with its audio")
     return TRANSCRIPT_FORMATS[form](transcript)
 
@@ -120,7 +121,7 @@ def _write_ctm(transcript: TimedTranscript) -> str:
     lines = []
     for segment in transcript.segments:
         if segment.text.strip() and not segment.words:
-            message = f'the words of "{_one_line(segment.text)[:40]}" have no times'
+            message = f'the words of "{join_lines(segment.text)[:40]}" have no times'
             raise UsageError(f"{message}, but CTM needs them — use srt, webvtt, textgrid or json")
         for word in segment.words:
             token = "_".join(word.word.split())
@@ -138,7 +139,7 @@ def _write_json(transcript: TimedTranscript) -> str:
             "id": number,
             "start": round(segment.start, 3),
             "end": round(segment.end, 3),
-            "text": f" {_one_line(segment.text)}",
+            "text": f" {join_lines(segment.text)}",
         }
         if segment.words:
             entry["words"] = [_whisper_word(word) for word in segment.words]
@@ -159,10 +160,6 @@ def _whisper_word(word: TimedWord) -> dict[str, Any]:
     return {"word": f" {word.word}", **times, **sure}
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _pieces(words: Sequence[TimedWord]) -> list[SpokenPiece]:
     return [SpokenPiece(word.word, word.start, word.end) for word in words]
 
@@ -174,14 +171,14 @@ def subtitle_cues(segments: Sequence[TimedSegment]) -> list[SpokenPiece]:
     """Return the cues of segments, which fit on the screen; segments without text have none."""
     cues = list[SpokenPiece]()
     for text, start, end, words in segments:
-        cues += fit_cues(SpokenPiece(_one_line(text), start, end), _pieces(words))
+        cues += fit_cues(SpokenPiece(join_lines(text), start, end), _pieces(words))
     return cues
 
 
 def _write_textgrid(transcript: TimedTranscript) -> str:
     """Return a TextGrid with the tiers sentences and words."""
     sentences = [
-        SpokenPiece(_one_line(segment.text), segment.start, segment.end)
+        SpokenPiece(join_lines(segment.text), segment.start, segment.end)
         for segment in transcript.segments
     ]
     words = _pieces(transcript.words)
@@ -427,7 +424,7 @@ def _parse_tsv(text: str, name: str) -> ParsedTranscripts:
         first, last, said = (*line.split("\t", 2), "", "")[:3]
         start, end = written_number(first), written_number(last)
         if start is not None and end is not None and 0 <= start <= end:
-            segments += [TimedSegment(_one_line(said), start / 1000, end / 1000)] * bool(said)
+            segments += [TimedSegment(join_lines(said), start / 1000, end / 1000)] * bool(said)
         elif line.strip():
             flaws.append(Flaw(number, "needs start and end in milliseconds, and text, after tabs"))
     return [TimedTranscript(tuple(segments), name)], flaws
@@ -501,7 +498,7 @@ def _json_segment(
         flaws.append(Flaw(1, f"{path}: needs text, and start and end in seconds"))
         return None
     words = _json_words(fields.get("words"), period, f"{path}.words", name, flaws)
-    return TimedSegment(_one_line(text), *period, words)
+    return TimedSegment(join_lines(text), *period, words)
 
 
 def _json_words(
@@ -600,7 +597,7 @@ def _parse_manifest(text: str, name: str) -> ParsedTranscripts:
         words = _json_words(own, (0.0, duration or inf), "timestamps_word", recording, wrong)
         flaws += [flaw._replace(line=number) for flaw in wrong]
         moved = (one._replace(start=one.start + start, end=one.end + start) for one in words)
-        utterances.append((recording, TimedSegment(_one_line(said), *times, tuple(moved))))
+        utterances.append((recording, TimedSegment(join_lines(said), *times, tuple(moved))))
     return _by_recording(utterances), flaws
 
 

@@ -22,6 +22,11 @@ def normalise_lines(text: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
+def join_lines(text: str) -> str:
+    """Return a text in one line, with single spaces."""
+    return " ".join(text.split())
+
+
 class TranscriptSection(NamedTuple):
     """A chapter of a transcript, which starts at ``line``; level 0 if it has no level."""
 
@@ -511,7 +516,7 @@ class _GridReader:
         if not isinstance(token.value, float):
             raise _GridError(token.line, f'must be a number, got "{token.value[:40]}"')
         end = self._number() if kind == "IntervalTier" else token.value
-        return GridPart(" ".join(self._text().split()), token.value, end, token.line)
+        return GridPart(join_lines(self._text()), token.value, end, token.line)
 
     def _next(self) -> _GridToken:
         token = next(self._tokens, None)

@@ -9,7 +9,6 @@ the weights without a part of the utterances at a time, and measures the summari
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
@@ -642,7 +641,7 @@ def read_weights(path: str | PathLike[str]) -> ScoreWeights:
         if name not in SCORE_NAMES:
             raise UsageError(f'{place}: unknown score "{name}" — {nearest(name, SCORE_NAMES)}')
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not 0 <= value <= sys.float_info.max:
+        if not is_number or not 0 <= value <= 1e300:
             raise UsageError(
                 f"{place}: the weight of {name} must be a number of at least 0, got {value!r}"
             )
