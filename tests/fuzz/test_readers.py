@@ -14,10 +14,11 @@ import signal
 import time
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import chdir
 from importlib import import_module
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 from random import Random
 from types import FrameType
@@ -85,9 +86,9 @@ def read(reader: str, folder: Path, file: str, data: bytes, rng: Random) -> bool
             shutil.rmtree(made) if made.is_dir() else made.unlink()
 
 
-def fuzz(reader: str, folder: Path, numbers: Iterable[int]) -> tuple[int, int, dict[str, str]]:
-    """Return how many cases are accepted and refused, and one failure of each place."""
-    counts, failures = [0, 0], dict[str, str]()
+def fuzz(reader: str, folder: Path, numbers: Iterable[int]) -> tuple[Counter[str], dict[str, str]]:
+    """Return how many cases are accepted, refused and failed, and one failure of each place."""
+    counts, failures = Counter[str](), dict[str, str]()
     files = re.findall(r"\{(.*?)\}", reader)
     originals = {file: (folder / file).read_bytes() for file in files}
     for number in numbers:
@@ -95,16 +96,16 @@ def fuzz(reader: str, folder: Path, numbers: Iterable[int]) -> tuple[int, int, d
         file = rng.choice(files)
         data = mutate(originals[file], rng)
         try:
-            counts[not read(reader, folder, file, data, rng)] += 1
+            done = read(reader, folder, file, data, rng)
+            counts["accepted" if done else "refused"] += 1
         except (Exception, Hang) as error:  # noqa: BLE001
             frames = traceback.extract_tb(error.__traceback__)
-            place = [one for one in frames if "/src/earwitness/" in one.filename][-1:] or frames[
-                -1:
-            ]
-            where = f"{place[0].filename.rpartition('/earwitness/')[2]}:{place[0].lineno}"
+            own = [one for one in frames if "/src/earwitness/" in one.filename] or frames
+            where = f"{own[-1].filename.rpartition('/earwitness/')[2]}:{own[-1].lineno}"
             text = f"case {number}: {str(error)[:200]}: {file} = {data[:300]!r}"
             failures.setdefault(f"{where}: {type(error).__name__}", text)
-    return counts[0], counts[1], failures
+            counts["failed"] += 1
+    return counts, failures
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -112,12 +113,12 @@ def test_damaged_files_are_refused_with_words(
     reader: str, samples: Path, record_property: Callable[[str, object], None]
 ) -> None:
     end, memory = time.process_time() + SECONDS, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    numbers = (number for number in count() if time.process_time() < end)
-    accepted, refused, failures = fuzz(reader, samples, numbers)
-    total = accepted + refused + len(failures)
-    record_property("fuzzed", f"{reader}: {total} cases, {accepted} accepted, {refused} refused")
+    numbers = takewhile(lambda _: time.process_time() < end, count())
+    counts, failures = fuzz(reader, samples, numbers)
+    told = ", ".join(f"{counts[one]:,} {one}" for one in ("accepted", "refused", "failed"))
+    record_property("fuzzed", f"{reader}: {counts.total():,} cases, {told}")
     assert failures == {}
-    assert total
+    assert counts.total()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < MEMORY_KIB
 
 
