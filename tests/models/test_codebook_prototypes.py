@@ -46,11 +46,11 @@ def plain_prototypes(
 def test_prototypes_and_classes_are_those_of_a_plain_search(seed: int) -> None:
     rng = np.random.default_rng(seed)
     centres = rng.normal(size=(6, 7))[rng.integers(0, 6, int(rng.integers(30, 60)))]
-    vectors = (centres + rng.normal(size=centres.shape) * 0.3).astype(np.float32)
+    vectors = centres + rng.normal(size=centres.shape) * 0.3
     block = np.sort(rng.integers(0, 5, len(vectors)))
     support = int(rng.integers(0, 5))
     found = find_prototypes(vectors, 4, support)
-    rows, separations = plain_prototypes(vectors.astype(np.float64), 4, support)
+    rows, separations = plain_prototypes(vectors, 4, support)
     assert len(rows) > 1
     assert list(found.rows) == rows
     assert found.separations == pytest.approx(separations, rel=1e-5)
@@ -65,7 +65,7 @@ def test_prototypes_and_classes_are_those_of_a_plain_search(seed: int) -> None:
 
 
 def test_a_sound_that_lasts_four_segments_has_the_heaviest_class_and_a_single_one_none() -> None:
-    vectors = np.random.default_rng(0).normal(size=(500, 20)).astype(np.float32)
+    vectors = np.random.default_rng(0).normal(size=(500, 20))
     vectors[320:324] += 9
     vectors[100] -= 20
     found = find_prototypes(vectors, 12)
@@ -79,7 +79,7 @@ def test_a_sound_that_lasts_four_segments_has_the_heaviest_class_and_a_single_on
 
 
 def test_vectors_are_means_over_complete_neighbours_in_the_block() -> None:
-    vectors = np.random.default_rng(1).normal(size=(2, 6, 3)).astype(np.float32)
+    vectors = np.random.default_rng(1).normal(size=(2, 6, 3))
     is_whole = np.ones((2, 6), np.bool_)
     is_whole[1, 2] = False
     means = average_neighbours(vectors, is_whole)
@@ -92,8 +92,8 @@ def test_vectors_are_means_over_complete_neighbours_in_the_block() -> None:
 
 
 def test_vectors_that_are_all_alike_have_no_prototypes() -> None:
-    assert find_prototypes(np.ones((9, 3), np.float32), 4).rows == ()
-    assert find_prototypes(np.zeros((0, 3), np.float32), 4).rows == ()
+    assert find_prototypes(np.ones((9, 3)), 4).rows == ()
+    assert find_prototypes(np.zeros((0, 3)), 4).rows == ()
     assert "the same throughout" in few_classes_note(500, 0)
     assert "too few" in few_classes_note(15)
     assert "less reliable" in few_classes_note(95)

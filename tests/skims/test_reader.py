@@ -254,7 +254,8 @@ def test_skims_in_compressed_files_are_scored_as_their_picks(tmp_path: Path, end
     days = [{"item": "day", "recording": str(tmp_path / "day.flac")}]
     scores = ew.score(outputs, days, period=60.0)
     wanted, found = ({n: e.value for n, e in scores.systems[name].items()} for name in given)
-    assert found == pytest.approx(wanted, rel=0.02)
+    # decoders differ, so picks shift by up to 0.1 s: test_measures_sensitivity shows what that does
+    assert found == pytest.approx(wanted, rel=0.03, abs=0.03)
     of = MarkedRecording(open_recording([tmp_path / "day.flac"]))
     [located] = locate_sounds([path], of, nobody)
     assert isinstance(located, ParsedSkim)

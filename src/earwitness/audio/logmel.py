@@ -6,12 +6,16 @@ is lower. The power of a band is its share of the mean square of the samples, so
 wave has a total of 0 dB. Bytes are half decibels above −110 dB: 0 is −110 dB or less, 220 is full
 scale, and 255 is an absent frame (damaged or skipped audio).
 
+Processors differ in rounding errors. So frames are computed in single precision, and once more in
+double precision where such errors could change a byte: the same samples give the same bytes.
+
 Frame i starts at the sample nearest to i / 50 s at any sample rate. A frame at the end of a stream
 is zero-padded, and counts if its 20 ms are complete.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -29,10 +33,16 @@ MIN_FREQUENCY_HZ, MAX_FREQUENCY_HZ = 50.0, 16_000.0
 FLOOR_DB = -110.0  # level of byte 0
 STEP_DB = 0.5  # per byte step
 ABSENT_BYTE = 255
-# bands between two edges are summed as one group, since few of its weights are 0
-BAND_GROUP_EDGES = (0, 24, 32, MEL_BANDS)
-BATCH_FRAMES = 64  # per batch, to fit the CPU cache
-LOGMEL_FORMAT = "log-mel/1"  # change it when the bytes for the same audio change
+# bands between two edges are summed as one group, since few of its weights are 0; the last band is
+# the whole spectrum, to which rounding errors are relative
+BAND_GROUP_EDGES = (0, 24, 32, MEL_BANDS, MEL_BANDS + 1)
+BATCH_FRAMES = 128  # per batch, to fit the CPU cache
+LOGMEL_FORMAT = "log-mel/2"  # change it when the bytes for the same audio change
+STEPS_PER_NEPER = 10 / (math.log(10) * STEP_DB)  # of power
+MIN_POWER, MAX_POWER = (10 ** ((FLOOR_DB + STEP_DB * byte) / 10) for byte in (0, ABSENT_BYTE - 1))
+# bounds of rounding errors in byte steps, twice to four times the largest found on x86-64 and
+# aarch64: of any level, and for each time that the spectrum's amplitude exceeds that of the band
+LEVEL_ERROR, SPECTRUM_ERROR = 1e-4, 1.5e-6
 
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float32]
@@ -46,7 +56,7 @@ class MelBandGroup(NamedTuple):
 
     bands: slice
     used: slice
-    weights: Floats
+    weights: NDArray[np.floating]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +64,7 @@ class Kernel:
     """Window, transform size and band weights for one sample rate."""
 
     rate: int
-    window: Floats
+    window: NDArray[np.floating]
     size: int
     groups: tuple[MelBandGroup, ...]
 
@@ -65,7 +75,7 @@ class Kernel:
 
 
 @cache
-def make_kernel(rate: int) -> Kernel:
+def make_kernel(rate: int, precision: type[np.floating] = np.float32) -> Kernel:
     """Return the kernel for a sample rate."""
     if rate <= 2 * MIN_FREQUENCY_HZ:
         raise UsageError(f"audio at {rate} Hz has no bands above {MIN_FREQUENCY_HZ:g} Hz")
@@ -75,13 +85,14 @@ def make_kernel(rate: int) -> Kernel:
     size = int(next_fast_len(reach, real=True))
     # a periodic Hann window; scipy.signal, which has one, takes a second to import
     window = 0.5 + 0.5 * np.cos(np.linspace(-np.pi, np.pi, reach + 1)[:-1])
-    triangles = _band_triangles(rate, size) * 2 / (size * (window**2).sum())
-    groups = tuple(_group_bands(triangles, slice(*ends)) for ends in pairwise(BAND_GROUP_EDGES))
-    return Kernel(rate, window.astype(np.float32), size, groups)
+    bands = np.pad(_band_triangles(rate, size), ((0, 0), (0, 1)), constant_values=1)
+    weights = (bands * 2 / (size * (window**2).sum())).astype(precision)
+    groups = tuple(_group_bands(weights, slice(*ends)) for ends in pairwise(BAND_GROUP_EDGES))
+    return Kernel(rate, window.astype(precision), size, groups)
 
 
-def _group_bands(triangles: NDArray[np.float64], bands: slice) -> MelBandGroup:
-    weights = np.repeat(triangles[:, bands], 2, axis=0).astype(np.float32)
+def _group_bands(band_weights: NDArray[np.floating], bands: slice) -> MelBandGroup:
+    weights = np.repeat(band_weights[:, bands], 2, axis=0)
     there = np.flatnonzero(weights.any(axis=1))
     used = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
     return MelBandGroup(bands, used, weights[used])
@@ -120,16 +131,16 @@ def log_mel(samples: Floats, rate: int) -> Bytes:
 
 def frames_from(samples: Floats, rate: int, first: int, count: int) -> Bytes:
     """Return ``count`` frames of a stream whose samples start with those of frame ``first``."""
-    mel_kernel = make_kernel(rate)
-    powers = np.empty((count, MEL_BANDS), np.float32)
+    mel_kernel, exact_kernel = make_kernel(rate), make_kernel(rate, np.float64)
+    powers = np.empty((count, MEL_BANDS + 1), np.float32)
     if not count:
-        return encode_powers(powers)
+        return encode_powers(powers[:, :MEL_BANDS])
     numbers = np.arange(first, first + count, dtype=np.int64)
     starts = (numbers * rate + FRAMES_PER_SECOND // 2) // FRAMES_PER_SECOND - first_sample(
         first, rate
     )
     lacking = max(0, int(starts[-1]) + mel_kernel.reach - len(samples))
-    whole = np.pad(samples, (0, lacking)) if lacking else samples
+    whole = np.concatenate([samples, np.zeros(lacking, np.float32)]) if lacking else samples
     windows = np.lib.stride_tricks.sliding_window_view(whole, mel_kernel.reach)
     room = np.empty((min(count, BATCH_FRAMES), mel_kernel.reach), np.float32)
     for at in range(0, count, BATCH_FRAMES):
@@ -138,31 +149,50 @@ def frames_from(samples: Floats, rate: int, first: int, count: int) -> Bytes:
         chosen = slice(part[0], part[-1] + 1, rate // FRAMES_PER_SECOND) if even else part
         shaped = np.multiply(windows[chosen], mel_kernel.window, out=room[: len(part)])
         _put_powers(shaped, mel_kernel, powers[at : at + BATCH_FRAMES])
-    return encode_powers(powers)
+    frames, uncertain = _round_powers(powers)
+    for at in range(0, len(uncertain), BATCH_FRAMES):
+        rows = uncertain[at : at + BATCH_FRAMES]
+        exact = np.empty((len(rows), MEL_BANDS + 1))
+        _put_powers(windows[starts[rows]] * exact_kernel.window, exact_kernel, exact)
+        frames[rows] = encode_powers(exact)
+    return frames[:, :MEL_BANDS].astype(np.uint8)
 
 
-def _put_powers(shaped: Floats, mel_kernel: Kernel, powers: Floats) -> None:
+def _put_powers(
+    shaped: NDArray[np.floating], mel_kernel: Kernel, powers: NDArray[np.floating]
+) -> None:
     """Write the power of every band into one row per window, in place to save memory."""
     from scipy.fft import rfft
 
     spectra = rfft(shaped, mel_kernel.size, axis=1, overwrite_x=True, workers=1)
-    parts = spectra.view(np.float32)
+    parts = spectra.view(powers.dtype)
     np.square(parts, out=parts)
     for group in mel_kernel.groups:
         powers[:, group.bands] = parts[:, group.used] @ group.weights
 
 
-def encode_powers(powers: Floats) -> Bytes:
-    """Return powers as half decibels, overwriting them; NaN counts as the maximum."""
-    steps = powers
-    with np.errstate(divide="ignore"):
-        np.log(powers, out=steps)
-    steps *= np.float32(10 / np.log(10) / STEP_DB)
-    steps -= np.float32(FLOOR_DB / STEP_DB)
-    np.rint(steps, out=steps)
-    np.fmin(steps, np.float32(ABSENT_BYTE - 1), out=steps)  # fmin ignores NaN
-    np.maximum(steps, np.float32(0), out=steps)
-    return steps.astype(np.uint8)
+def _round_powers(powers: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Return powers in byte steps, and the rows in which a rounding error could change a byte."""
+    errors = SPECTRUM_ERROR * np.sqrt(powers[:, -1:])
+    steps = _measure_steps(powers)
+    rounded = np.rint(steps)
+    steps -= rounded
+    room = (0.5 - LEVEL_ERROR - np.abs(steps, out=steps)) * np.sqrt(powers)
+    return rounded, np.unique(np.flatnonzero(~(room >= errors)) // powers.shape[1])
+
+
+def _measure_steps(powers: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return powers in byte steps; overwrites those beyond the range of bytes."""
+    steps = np.log(np.clip(powers, MIN_POWER, MAX_POWER, out=powers))
+    steps *= STEPS_PER_NEPER
+    steps -= FLOOR_DB / STEP_DB
+    return np.asarray(steps)
+
+
+def encode_powers(powers: NDArray[np.floating]) -> Bytes:
+    """Return powers as half decibels; overwrites them. NaN counts as the maximum."""
+    np.fmin(powers, MAX_POWER, out=powers)  # fmin ignores NaN
+    return np.asarray(np.rint(_measure_steps(powers)), np.uint8)
 
 
 def decode_decibels(frames: Bytes) -> Floats:

@@ -21,18 +21,29 @@ from earwitness.models.base import (
     BlockEmbeddings,
     FrameBlocks,
     standardise,
-    unit_vectors,
 )
 
 # --- Spherical k-means ---------------------------------------------------------------------------
+# Processors sum products in different orders. So that codes and classes do not depend on this, they
+# are computed in double precision, unit vectors are rounded so far that their products and sums are
+# exact, and distances so far that equal ones stay equal.
 
 
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 KMEANS_ROUNDS = 30
 VECTORS_PER_PORTION = 4096
+UNIT_STEPS = 2.0**24  # per 1, of the components of unit vectors
+DISTANCE_DIGITS = 9  # of squared distances
 
 
-def fit_spherical_kmeans(vectors: Floats, count: int, rng: np.random.Generator) -> Floats:
+def unit_vectors(vectors: Doubles) -> Doubles:
+    """Return rows divided by their norm and rounded; rows of zeros are unchanged."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(np.rint(vectors * (UNIT_STEPS / np.where(lengths, lengths, 1))) / UNIT_STEPS)
+
+
+def fit_spherical_kmeans(vectors: Doubles, count: int, rng: np.random.Generator) -> Doubles:
     """Return ``count`` centres (unit vectors), or as many as there are vectors.
 
     Starts from randomly drawn vectors. A centre without vectors moves to the vector that is
@@ -50,10 +61,10 @@ def fit_spherical_kmeans(vectors: Floats, count: int, rng: np.random.Generator) 
     return centres
 
 
-def assign_nearest(vectors: Floats, centres: Floats) -> tuple[NDArray[np.intp], Floats]:
+def assign_nearest(vectors: Doubles, centres: Doubles) -> tuple[NDArray[np.intp], Doubles]:
     """Return the nearest centre of every vector, and the cosine between them."""
     nearest = np.empty(len(vectors), np.intp)
-    nearest_cosines = np.empty(len(vectors), np.float32)
+    nearest_cosines = np.empty(len(vectors))
     for first in range(0, len(vectors), VECTORS_PER_PORTION):
         cosines = vectors[first : first + VECTORS_PER_PORTION] @ centres.T
         best = cosines.argmax(axis=1)
@@ -63,13 +74,13 @@ def assign_nearest(vectors: Floats, centres: Floats) -> tuple[NDArray[np.intp], 
 
 
 def _sum_by_centre(
-    vectors: Floats, nearest: NDArray[np.intp], cosines: Floats, count: int
-) -> Floats:
+    vectors: Doubles, nearest: NDArray[np.intp], cosines: Doubles, count: int
+) -> Doubles:
     """Return the sum of the vectors of each centre; empty centres get a distant vector."""
     order = np.argsort(nearest, kind="stable")
     firsts = np.searchsorted(nearest[order], np.arange(count))
     sizes = np.bincount(nearest, minlength=count)
-    sums = np.zeros((count, vectors.shape[1]), np.float32)
+    sums = np.zeros((count, vectors.shape[1]))
     nonempty = np.flatnonzero(sizes)
     sums[nonempty] = np.add.reduceat(vectors[order], firsts[nonempty], axis=0)
     empty = np.flatnonzero(sizes == 0)
@@ -96,8 +107,8 @@ TRAINING_BLOCKS = 2_500  # at most, to fit the projection
 class SegmentProjection(NamedTuple):
     """Means and scales of the values of segments, and their projection."""
 
-    means: Floats
-    projection: Floats
+    means: Doubles
+    projection: Doubles
 
 
 def describe_segments(portion: Bytes, frames: int) -> tuple[Floats, NDArray[np.bool_]]:
@@ -106,7 +117,7 @@ def describe_segments(portion: Bytes, frames: int) -> tuple[Floats, NDArray[np.b
     cut = portion[:, : count * frames].reshape(len(portion), count, frames, MEL_BANDS)
     is_whole = (cut[..., 0] != ABSENT_BYTE).all(axis=2)
     levels = cut.astype(np.float32)
-    levels -= (levels @ np.full(MEL_BANDS, 1 / MEL_BANDS, np.float32))[..., None]
+    levels -= (levels @ np.ones(MEL_BANDS, np.float32) / MEL_BANDS)[..., None]
     parts = [levels.mean(axis=2), levels.max(axis=2)]
     for step in CHANGE_FRAMES:
         steps = frames // step
@@ -135,13 +146,13 @@ def fit_segment_projection(values: Floats) -> SegmentProjection:
     variances, axes = variances[::-1][:SEGMENT_DIMENSIONS], axes[:, ::-1][:, :SEGMENT_DIMENSIONS]
     is_kept = variances > MIN_RELATIVE_VARIANCE * max(1.0, float(variances[0]))
     projection = scales[:, None] * axes[:, is_kept] / variances[is_kept] ** 0.25
-    return SegmentProjection(means.astype(np.float32), projection.astype(np.float32))
+    return SegmentProjection(means, projection)
 
 
 class SoundSegments(NamedTuple):
     """Vectors of all complete segments, with their block and position in it."""
 
-    vectors: Floats
+    vectors: Doubles
     block: NDArray[np.int64]
     position: NDArray[np.int64]
 
@@ -157,30 +168,30 @@ def find_segments(day: FrameBlocks) -> SoundSegments:
         values, is_whole = describe_segments(portion, frames)
         rows.append(values[is_whole])
     fitted = fit_segment_projection(np.concatenate(rows))
-    vectors = [np.zeros((0, fitted.projection.shape[1]), np.float32)]
+    vectors = [np.zeros((0, fitted.projection.shape[1]))]
     found = [np.zeros((0, 2), np.int64)]
     for number, portion in enumerate(day.portions()):
         values, is_whole = describe_segments(portion, frames)
-        projected = ((values - fitted.means) @ fitted.projection).astype(np.float32, copy=False)
+        projected = (values - fitted.means) @ fitted.projection
         vectors.append(average_neighbours(projected, is_whole)[is_whole])
         found.append(np.add(np.argwhere(is_whole), (number * BLOCKS_PER_PORTION, 0)))
     places_found = np.concatenate(found)
     return SoundSegments(np.concatenate(vectors), places_found[:, 0], places_found[:, 1])
 
 
-def average_neighbours(vectors: Floats, is_whole: NDArray[np.bool_]) -> Floats:
+def average_neighbours(vectors: Doubles, is_whole: NDArray[np.bool_]) -> Doubles:
     """Return means of each segment and its neighbours (block × segment × dimension).
 
     Neighbours are up to two complete segments before and after it in the same block.
     """
-    complete = np.where(is_whole[..., None], vectors, np.float32(0))
-    sums, counts = complete.copy(), is_whole.astype(np.float32)
+    complete = np.where(is_whole[..., None], vectors, 0)
+    sums, counts = complete.copy(), is_whole.astype(np.float64)
     for step in range(1, min(NEIGHBOUR_SEGMENTS, is_whole.shape[1] - 1) + 1):
         sums[:, step:] += complete[:, :-step]
         sums[:, :-step] += complete[:, step:]
         counts[:, step:] += is_whole[:, :-step]
         counts[:, :-step] += is_whole[:, step:]
-    return np.asarray(sums / np.maximum(counts, 1)[..., None], np.float32)
+    return np.asarray(sums / np.maximum(counts, 1)[..., None])
 
 
 # --- Prototype classes ---------------------------------------------------------------------------
@@ -227,14 +238,16 @@ def few_classes_note(blocks: int, classes: int = MAX_PROTOTYPES) -> str:
     return f"{message}: sd and coverage are less reliable"
 
 
-def find_prototypes(vectors: Floats, count: int, support: int = MIN_SUPPORT_SEGMENTS) -> Prototypes:
+def find_prototypes(
+    vectors: Doubles, count: int, support: int = MIN_SUPPORT_SEGMENTS
+) -> Prototypes:
     """Return up to ``count`` prototypes; none if there are fewer than two distinct vectors.
 
     Each but the first has at least ``support`` other vectors nearer to it than half its separation.
     """
     if not len(vectors):
         return Prototypes((), ())
-    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+    squares = np.einsum("ij,ij->i", vectors, vectors)
     to_mean = _squared_distances(vectors, squares, vectors.mean(axis=0))
     rows, separations = [int(np.argmin(to_mean))], list[float]()
     # squared distances to the nearest prototype; 0 for vectors without support
@@ -270,7 +283,7 @@ def measure_classes(segments: SoundSegments, prototypes: Prototypes, blocks: int
         return classes
     weights, vectors = weigh_prototypes(prototypes), segments.vectors
     separations = np.array(prototypes.separations, np.float32)
-    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+    squares = np.einsum("ij,ij->i", vectors, vectors)
     firsts = np.flatnonzero(np.diff(segments.block, prepend=-1))  # first segment of each block
     for column, row in enumerate(prototypes.rows):
         distances = np.sqrt(_squared_distances(vectors, squares, vectors[row]))
@@ -279,13 +292,11 @@ def measure_classes(segments: SoundSegments, prototypes: Prototypes, blocks: int
     return classes
 
 
-def _squared_distances(
-    vectors: Floats, squares: NDArray[np.float64], vector: Floats
-) -> NDArray[np.float64]:
+def _squared_distances(vectors: Doubles, squares: Doubles, vector: Doubles) -> Doubles:
     """Return squared distances to one vector; exactly 0 for itself."""
-    vector_square = float(np.einsum("i,i->", vector, vector, dtype=np.float64))
-    distances = np.maximum(squares + vector_square - 2 * (vectors @ vector).astype(np.float64), 0.0)
-    return np.asarray(np.where(distances < 1e-6 * (squares + vector_square), 0.0, distances))
+    sums = squares + np.einsum("i,i->", vector, vector)
+    distances = np.round(np.maximum(sums - 2 * (vectors @ vector), 0.0), DISTANCE_DIGITS)
+    return np.asarray(np.where(distances < 1e-6 * sums, 0.0, distances))
 
 
 # --- Codebook embedder ---------------------------------------------------------------------------
@@ -312,16 +323,16 @@ MIN_RELATIVE_VARIANCE = 1e-5  # smallest relative variance of a dimension
 class Codes:
     """Learnt projection from patches to whitened dimensions, and the codes."""
 
-    half_projections: Floats  # half patch × (dimensions as first half, as second half)
-    projected_mean: Floats
-    directions: Floats
+    half_projections: Doubles  # half patch × (dimensions as first half, as second half)
+    projected_mean: Doubles
+    directions: Doubles
 
     def pool(self, portion: Bytes) -> tuple[Floats, Floats]:
         """Return mean and maximum of every code, one row per block."""
         is_whole = find_whole_patches(portion)
         all_patches = self.whiten(portion).reshape(is_whole.size, -1) if is_whole.all() else None
         patches = self._whiten_present(portion, is_whole) if all_patches is None else all_patches
-        codes = unit_vectors(patches) @ self.directions.T
+        codes = (unit_vectors(patches) @ self.directions.T).astype(np.float32)
         codes -= CODE_THRESHOLD
         np.maximum(codes, 0, out=codes)
         counts = is_whole.sum(axis=1)
@@ -332,25 +343,25 @@ class Codes:
             maxima[has_patches] = np.maximum.reduceat(codes, firsts[has_patches], axis=0)
         return means / np.maximum(1, counts).astype(np.float32)[:, None], maxima
 
-    def _whiten_present(self, portion: Bytes, is_whole: NDArray[np.bool_]) -> Floats:
+    def _whiten_present(self, portion: Bytes, is_whole: NDArray[np.bool_]) -> Doubles:
         """Return only the complete patches, whitened, one row each."""
         halves, size = _half_patches(portion), len(self.projected_mean)
         first, second = (
-            part[is_whole].astype(np.float32) for part in (halves[:, :-1], halves[:, 1:])
+            part[is_whole].astype(np.float64) for part in (halves[:, :-1], halves[:, 1:])
         )
         whitened = (
             first @ self.half_projections[:, :size]
             + second @ self.half_projections[:, size:]
             - self.projected_mean
         )
-        return np.asarray(whitened, np.float32)
+        return np.asarray(whitened)
 
-    def whiten(self, portion: Bytes) -> Floats:
+    def whiten(self, portion: Bytes) -> Doubles:
         """Return all patches, whitened: block × patch × dimension.
 
         Patches overlap by half, so each half is projected once, for both of its patches.
         """
-        rows, size = _half_patches(portion).astype(np.float32), len(self.projected_mean)
+        rows, size = _half_patches(portion).astype(np.float64), len(self.projected_mean)
         # one large product: many small ones keep the threads of a matrix library waiting
         flat = rows.reshape(-1, rows.shape[2]) @ self.half_projections
         halves = flat.reshape(*rows.shape[:2], -1)
@@ -371,7 +382,7 @@ class Codebook:
     def signature(self) -> str:
         """All settings that determine the result."""
         return (
-            f"codebook/5,{LOGMEL_FORMAT},patch={PATCH_FRAMES},stride={STRIDE_FRAMES},patches={TRAINING_PATCHES},"
+            f"codebook/6,{LOGMEL_FORMAT},patch={PATCH_FRAMES},stride={STRIDE_FRAMES},patches={TRAINING_PATCHES},"
             f"dimensions={WHITENED_DIMENSIONS},codes={self.codes},threshold={CODE_THRESHOLD:g},most={MAXIMUM_WEIGHT:g},"
             f"segment={SEGMENT_FRAMES},neighbours={NEIGHBOUR_SEGMENTS},prototypes={MAX_PROTOTYPES},"
             f"support={MIN_SUPPORT_SEGMENTS},weights=squares,seed={self.seed}"
@@ -419,11 +430,9 @@ def learn_classes(day: FrameBlocks) -> tuple[Floats, tuple[str, ...]]:
 
 def learn_codes(day: FrameBlocks, codes: int, rng: np.random.Generator) -> Codes:
     """Learn the codes of a recording from some of its patches; no codes without patches."""
-    patches = draw_patches(day, rng)
+    patches = draw_patches(day, rng).astype(np.float64)
     patches -= patches.mean(axis=1, keepdims=True)
-    mean_patch = (
-        patches.mean(axis=0) if len(patches) else np.zeros(PATCH_FRAMES * MEL_BANDS, np.float32)
-    )
+    mean_patch = patches.mean(axis=0) if len(patches) else np.zeros(PATCH_FRAMES * MEL_BANDS)
     patches -= mean_patch
     whitening = _fit_whitening(patches)
     count = min(codes, -(-len(patches) // MIN_PATCHES_PER_CODE))
@@ -438,12 +447,12 @@ def learn_codes(day: FrameBlocks, codes: int, rng: np.random.Generator) -> Codes
     )
 
 
-def _fit_whitening(centred: Floats) -> Floats:
+def _fit_whitening(centred: Doubles) -> Doubles:
     """Return the projection of patches to principal dimensions of variance 1."""
-    variances, axes = np.linalg.eigh(centred.T @ centred / np.float32(max(1, len(centred))))
+    variances, axes = np.linalg.eigh(centred.T @ centred / max(1, len(centred)))
     variances, axes = variances[::-1][:WHITENED_DIMENSIONS], axes[:, ::-1][:, :WHITENED_DIMENSIONS]
     is_kept = variances > MIN_RELATIVE_VARIANCE * max(1.0, float(variances[0]))
-    return np.asarray(axes[:, is_kept] / np.sqrt(variances[is_kept]), np.float32)
+    return np.asarray(axes[:, is_kept] / np.sqrt(variances[is_kept]))
 
 
 def draw_patches(day: FrameBlocks, rng: np.random.Generator) -> Floats:

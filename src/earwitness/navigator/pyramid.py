@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.logmel import ABSENT_BYTE, MEL_BANDS, Bytes
+from earwitness.audio.logmel import ABSENT_BYTE, LOGMEL_FORMAT, MEL_BANDS, Bytes
 from earwitness.models.cache import SealedFile, write_sealed
 from earwitness.navigator.indices import (
     COLOUR_LEVELS,
@@ -33,7 +33,7 @@ from earwitness.navigator.indices import (
 
 STORED_LEVELS = range(5, 13)
 FIRST_STORED, LAST_LEVEL = STORED_LEVELS[0], STORED_LEVELS[-1]
-PYRAMID_FORMAT = "pyramid/1"  # change it when the bytes of the same frames change
+PYRAMID_FORMAT = f"pyramid/1,{LOGMEL_FORMAT}"  # change it when the bytes of the same frames change
 
 
 class PooledColumns(NamedTuple):
