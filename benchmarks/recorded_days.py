@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from earwitness.audio.files import read_sound
+from earwitness.audio.read import read_sound
 from earwitness.audio.signal import resample
 from earwitness.skims.day import Day
 from earwitness.soundscapes.mix import Mixer

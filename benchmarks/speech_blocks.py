@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from earwitness.audio.files import read_sound
+from earwitness.audio.read import read_sound
 from earwitness.errors import UsageError
 from earwitness.models.yamnet import YamNet
 from earwitness.soundscapes.timetable import named_generator

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from earwitness.audio.files import Sound, read_sound, write_sound, write_wav
+from earwitness.audio.files import Sound, write_sound, write_wav
+from earwitness.audio.read import read_sound
 from earwitness.audio.signal import low_pass
 from earwitness.audio.wav import wav_seconds
 from earwitness.errors import UsageError

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import soundfile
 
+from earwitness.audio.decode import read_profile
 from earwitness.audio.wav import (
     FLOAT_TAG,
     PCM_TAG,
     build_wav,
     form_of,
-    read_profile,
     split_wav,
     widen_wav,
     widest_sample,

@@ -311,3 +311,16 @@ def make_anchor(sound: Sound, cutoff: float) -> Sound:
     if not sound.subtype.startswith(("FLOAT", "DOUBLE")):
         samples = samples.clip(-1, 1)
     return Sound(samples, sound.rate, sound.subtype)
+
+
+def anchor_loss(reference: Sound, anchor: Sound) -> float:
+    """Return the level of what an anchor lacks, in dB(A) relative to its reference.
+
+    >>> tone = Sound(np.sin(2 * np.pi * 1_000 * np.arange(16_000) / 16_000)[:, None], 16_000, "")
+    >>> round(anchor_loss(tone, tone._replace(samples=0.9 * tone.samples)), 1)
+    -20.0
+    """
+    frames = min(len(reference.samples), len(anchor.samples))
+    heard, kept = (one.samples[:frames].mean(axis=1) for one in (reference, anchor))
+    lost, whole = (a_weighted_power(one, reference.rate) for one in (heard - kept, heard))
+    return 10 * float(np.log10(lost / whole)) if lost and whole else -np.inf

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,11 +15,21 @@ from earwitness.audio.files import (
     DecodingError,
     Facts,
     Samples,
+    check_facts,
     sound_library,
+    sound_subtype,
 )
 from earwitness.audio.mp3 import Mp3Decoder, Mp3Layout, layout_of, mp3_facts
 from earwitness.audio.packets import PyAvDecoder, av_library
-from earwitness.audio.wav import PcmDecoder, Riff, riff_of
+from earwitness.audio.wav import (
+    FLOAT_TAG,
+    SUBTYPES,
+    Form,
+    PcmDecoder,
+    Riff,
+    complete_riff,
+    riff_of,
+)
 from earwitness.errors import UsageError
 
 # --- libsndfile ----------------------------------------------------------------------------------
@@ -28,10 +38,13 @@ from earwitness.errors import UsageError
 class LibsndfileDecoder:
     """Decoder based on libsndfile; it reopens the file after an error, which leaves it unusable."""
 
+    sample_type = "float32"
+
     def __init__(self, path: Path) -> None:
         self._path, self._library = path, sound_library()
         self._open()
-        self.facts = Facts(self._file.samplerate, self._file.channels, self._file.frames)
+        file = self._file
+        self.facts = check_facts(path, Facts(file.samplerate, file.channels, file.frames))
 
     def _open(self) -> None:
         self._file: Any = None
@@ -44,11 +57,11 @@ class LibsndfileDecoder:
         self._attempt(lambda: self._file.seek(frame))
 
     def read(self, frames: int) -> Samples:
-        """Return frames as 32-bit floats."""
+        """Return frames as 32-bit floats, or as another chosen sample type."""
         if self._file is None:
             raise DecodingError("seeking failed")
         return np.asarray(
-            self._attempt(lambda: self._file.read(frames, dtype="float32", always_2d=True))
+            self._attempt(lambda: self._file.read(frames, dtype=self.sample_type, always_2d=True))
         )
 
     def close(self) -> None:
@@ -67,9 +80,10 @@ class LibsndfileDecoder:
 
 # --- Decoder selection ---------------------------------------------------------------------------
 # The content of a file counts, not its extension. libsndfile reads uncompressed formats and FLAC,
-# but trusts any header and cannot skip damage. PyAV reads all other formats, and what libsndfile
-# cannot read. MP3 frames are found by ``earwitness.audio.mp3``, and WAV files with a wrong header
-# are read by ``earwitness.audio.wav``, since FFmpeg would scan the whole file to seek.
+# but trusts any header, cannot skip damage, and cannot read a FLAC file without a length, which
+# programs write to a pipe. PyAV reads all other formats, and what libsndfile cannot read. MP3
+# frames are found by ``earwitness.audio.mp3``, and WAV files with a wrong header are read by
+# ``earwitness.audio.wav``, since FFmpeg would scan the whole file to seek.
 
 
 LIBSNDFILE_MAGICS = (b"fLaC", b"FORM", b"caff", b".snd", b"riff")
@@ -85,7 +99,10 @@ def decoder_of(path: Path, *, careful: bool = False) -> Decoder:
     if riff is not None:
         return PcmDecoder(path, riff) if _is_lie(riff) else LibsndfileDecoder(path)
     if _read_magic(path) in LIBSNDFILE_MAGICS:
-        return PyAvDecoder(path) if careful else LibsndfileDecoder(path)
+        if not careful:
+            with suppress(DecodingError):
+                return LibsndfileDecoder(path)
+        return PyAvDecoder(path)
     return Mp3Decoder(path) if mp3_layout(path) else _open_other(path)
 
 
@@ -144,11 +161,18 @@ def seeks_directly(path: Path) -> bool:
 
 
 def facts_of(path: Path) -> Facts:
-    """Return the properties of a file, from its header alone if it is reliable."""
-    layout = None if riff_of(path) else mp3_layout(path)
+    """Return the properties of a file, from its header alone if it is reliable.
+
+    This is the length of a file for all commands. Raises an error that names the file if it cannot
+    be read.
+    """
+    try:
+        layout = None if riff_of(path) else mp3_layout(path)
+    except (DecodingError, OSError) as error:
+        raise _reading_error(path, error) from error
     if layout and layout.is_honest and av_library():
         return mp3_facts(layout)
-    decoder = decoder_of(path)
+    decoder = open_decoder(path)
     decoder.close()
     return decoder.facts
 
@@ -158,7 +182,45 @@ def open_decoder(path: Path, *, careful: bool = False) -> Decoder:
     try:
         return decoder_of(path, careful=careful)
     except (DecodingError, OSError) as error:
-        reason = f"cannot be read: {error}"
-        with suppress(OSError):  # it may have vanished
-            reason = "is empty" if path.is_file() and not path.stat().st_size else reason
-        raise UsageError(f"{path}: {reason}") from error
+        raise _reading_error(path, error) from error
+
+
+def _reading_error(path: Path, error: Exception) -> UsageError:
+    """Return an error that names the file once; libraries repeat its name."""
+    reason = f"cannot be read: {str(error).removeprefix(f'Error opening {str(path)!r}: ')}"
+    with suppress(OSError):  # it may have vanished
+        reason = "is empty" if path.is_file() and not path.stat().st_size else reason
+    return UsageError(f"{path}: {reason}")
+
+
+def open_sound(path: Path) -> Decoder:
+    """Return the decoder of a file that listeners hear: libsndfile wherever it can read the file.
+
+    Its last samples of short Ogg files are right. What is checked is then what is served.
+    """
+    with suppress(DecodingError, OSError):
+        if riff_of(path) is None:
+            decoder = LibsndfileDecoder(path)
+            if mp3_layout(path):  # libsndfile only estimates the length
+                decoder.facts = facts_of(path)
+            return decoder
+    return open_decoder(path)
+
+
+class SoundProfile(NamedTuple):
+    """The format in which a file would be sent unchanged, and its duration."""
+
+    form: Form
+    seconds: float
+
+
+def read_profile(path: Path) -> SoundProfile:
+    """Return the format and duration of a file of a study."""
+    if path.suffix.lower() == ".wav":
+        riff = complete_riff(path)
+        return SoundProfile(riff.form, riff.seconds)
+    decoder = open_sound(path)
+    decoder.close()
+    facts = decoder.facts
+    sample = SUBTYPES.get(sound_subtype(path), (FLOAT_TAG, 32))
+    return SoundProfile(Form(*sample, facts.channels, facts.rate), facts.seconds)

@@ -27,25 +27,6 @@ class Sound(NamedTuple):
     subtype: str
 
 
-def read_sound(path: Path) -> Sound:
-    """Read a whole file."""
-    soundfile = sound_library()
-    try:
-        samples, rate = soundfile.read(path, always_2d=True)
-        return Sound(samples, rate, soundfile.info(path).subtype)
-    except soundfile.SoundFileError as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from error
-
-
-def sound_rate(path: Path) -> int:
-    """Return the sample rate of a file in Hz."""
-    soundfile = sound_library()
-    try:
-        return int(soundfile.info(path).samplerate)
-    except soundfile.SoundFileError as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from error
-
-
 def sound_subtype(path: Path) -> str:
     """Return the sample format of a file; 16-bit PCM if only PyAV can read it."""
     soundfile = sound_library()
@@ -128,6 +109,21 @@ class Facts(NamedTuple):
     def seconds(self) -> float:
         """Expected duration in seconds."""
         return self.frames / self.rate
+
+
+MAX_CHANNELS, MAX_RATE_HZ = 512, 1_000_000
+MAX_FRAMES_PER_BYTE = 8192  # of any codec, also of silence
+
+
+def check_facts(path: Path, facts: Facts) -> Facts:
+    """Return properties of a file; raises ``DecodingError`` if no file of its size has them."""
+    if not 0 < facts.rate <= MAX_RATE_HZ or not 0 < facts.channels <= MAX_CHANNELS:
+        where = f"{facts.channels:,} channels at {facts.rate:,} Hz"
+        raise DecodingError(f"invalid header with {where}")
+    if not 0 <= facts.frames <= MAX_FRAMES_PER_BYTE * path.stat().st_size:
+        seconds = f"{facts.seconds:.4g} s"
+        raise DecodingError(f"the header gives {seconds}, which the file cannot contain")
+    return facts
 
 
 class Decoder(Protocol):

@@ -73,8 +73,9 @@ class Mp3Layout(NamedTuple):
 
     @property
     def is_honest(self) -> bool:
-        """Whether the tag gives the actual size of the file."""
-        if self.tag is None or not self.tag.frames:
+        """Whether the tag gives the actual size of the file, and frames that it can contain."""
+        smallest = min(filter(None, self.kind.sizes))
+        if self.tag is None or not 0 < self.tag.frames <= self.size / smallest:
             return False
         return abs(self.size - self.tag.size) <= max(TAG_SIZE_TOLERANCE * self.tag.size, 4096)
 
@@ -88,7 +89,7 @@ class Mp3Layout(NamedTuple):
         """Number of samples according to the tag."""
         if self.tag is None:
             return 0
-        return self.tag.frames * self.kind.samples - self.tag.skipped - self.tag.padding
+        return max(0, self.tag.frames * self.kind.samples - self.tag.skipped - self.tag.padding)
 
     @property
     def counted(self) -> int:

@@ -12,7 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from earwitness.audio.files import DecodingError, Facts, Samples
+from earwitness.audio.files import (
+    MAX_FRAMES_PER_BYTE,
+    DecodingError,
+    Facts,
+    Samples,
+    check_facts,
+)
 from earwitness.errors import MissingExtra
 
 # --- Pieces of sound in their places -------------------------------------------------------------
@@ -119,6 +125,7 @@ VORBIS_TIME_ERROR = 2048  # samples; the longest block has 8,192
 VORBIS_START_PACKETS = 15  # that decide where a seek has led
 # Ogg streams that start between these times have lost their first pages
 FIRST_TIME_SECONDS, LOST_START_SECONDS = 0.1, 60.0
+COUNTED_FRAMES = dict[tuple[Path, int, int], int]()  # by path, size and time of change
 
 
 class PyAvDecoder(PacketDecoder):
@@ -138,7 +145,7 @@ class PyAvDecoder(PacketDecoder):
         self._is_vorbis = self._is_ogg and codec.name == "vorbis"
         self._samples_per_tick = float(self._stream.time_base * self._rate)
         self._find_grid()
-        super().__init__(Facts(self._rate, self._channels, self._count_frames()))
+        super().__init__(check_facts(path, Facts(self._rate, self._channels, self._count_frames())))
 
     def close(self) -> None:
         """Close the file."""
@@ -168,14 +175,27 @@ class PyAvDecoder(PacketDecoder):
             self._first_tick = 0
 
     def _count_frames(self) -> int:
-        """Return the length given by stream or container, or else count packets."""
+        """Return the length given by stream or container if the file can contain it.
+
+        Otherwise, packets are counted, once while the file is unchanged.
+        """
+        frames = 0
         if not self._raw and self._stream.duration is not None:
             ticks = self._stream.duration
             if self._is_vorbis:
                 ticks += (self._stream.start_time or 0) - self._first_tick  # Opus counts from 0
-            return round(float(ticks * self._samples_per_tick))
-        if not self._raw and self._container.duration is not None:
-            return round(float(self._container.duration / self._av.time_base * self._rate))
+            frames = round(float(ticks * self._samples_per_tick))
+        elif not self._raw and self._container.duration is not None:
+            frames = round(float(self._container.duration / self._av.time_base * self._rate))
+        status = self._path.stat()
+        if 0 < frames <= MAX_FRAMES_PER_BYTE * status.st_size:
+            return frames
+        version = self._path.absolute(), status.st_size, status.st_mtime_ns
+        if version not in COUNTED_FRAMES:
+            COUNTED_FRAMES[version] = self._count_packets()
+        return COUNTED_FRAMES[version]
+
+    def _count_packets(self) -> int:
         self._container.close()
         self._open()
         ends = (

@@ -12,8 +12,8 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.decode import LibsndfileDecoder, decoder_of, open_decoder
-from earwitness.audio.files import Decoder, DecodingError, Samples
+from earwitness.audio.decode import LibsndfileDecoder, decoder_of, open_decoder, open_sound
+from earwitness.audio.files import Decoder, DecodingError, Facts, Samples, Sound, sound_subtype
 from earwitness.audio.signal import resample_pieces
 from earwitness.errors import UsageError
 
@@ -281,6 +281,17 @@ def _silence_of(holes: list[Break], walk: Walk) -> Iterator[NDArray[np.float32]]
             yield np.zeros(min(walk.size, frames - start), np.float32)
 
 
+def early_end(facts: Facts, frames: int) -> str:
+    """Return the fault of a file of which only some frames could be read; empty if there is none.
+
+    >>> early_end(Facts(8000, 1, 16_000), 12_000), early_end(Facts(8000, 1, 16_000), 16_000)
+    ('ends 0.5 s earlier than its header says', '')
+    """
+    missing = facts.seconds - frames / facts.rate
+    late = f"ends {missing:.1f} s earlier than its header says" if missing > 0 else ""
+    return facts.note if facts.short else late * (missing > END_TOLERANCE_SECONDS)
+
+
 class MonoSound(NamedTuple):
     """All samples of a file, the mean of its channels, and the sample rate."""
 
@@ -291,15 +302,29 @@ class MonoSound(NamedTuple):
 def read_mono(path: Path) -> MonoSound:
     """Read a whole file in any supported format; raises UsageError if it cannot be read."""
     decoder = open_decoder(path)
-    parts = [np.zeros(0, np.float32)]
+    parts = map(mix_to_mono, read_portions(path, decoder))
+    return MonoSound(np.concatenate([np.zeros(0, np.float32), *parts]), decoder.facts.rate)
+
+
+def read_sound(path: Path) -> Sound:
+    """Read a whole file in any supported format, with all channels and the precision it has."""
+    decoder = open_sound(path)
+    if isinstance(decoder, LibsndfileDecoder):
+        decoder.sample_type = "float64"
+    parts = read_portions(path, decoder)
+    samples = np.concatenate([np.zeros((0, decoder.facts.channels)), *parts])
+    return Sound(samples, decoder.facts.rate, sound_subtype(path))
+
+
+def read_portions(path: Path, decoder: Decoder) -> Iterator[Samples]:
+    """Yield the rest of a file in portions, and close it; raises UsageError if it is damaged."""
     try:
-        while len(samples := decoder.read(round(CHUNK_SECONDS * decoder.facts.rate))):
-            parts.append(mix_to_mono(samples))
+        while len(samples := decoder.read(max(1, MAX_READ_VALUES // decoder.facts.channels))):
+            yield samples
     except DecodingError as error:
         raise UsageError(f"{path}: cannot be read: {error}") from error
     finally:
         decoder.close()
-    return MonoSound(np.concatenate(parts), decoder.facts.rate)
 
 
 def mix_to_mono(samples: Samples) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""WAV headers, sample formats, and a decoder for files with wrong lengths."""
+"""Sample formats, WAV headers, and a decoder for files with wrong lengths."""
 
 from __future__ import annotations
 
@@ -12,100 +12,14 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.files import DecodingError, Facts, Samples, sound_library
+from earwitness.audio.files import (
+    MAX_CHANNELS,
+    MAX_RATE_HZ,
+    DecodingError,
+    Facts,
+    Samples,
+)
 from earwitness.errors import UsageError
-
-# --- WAV headers and duration --------------------------------------------------------------------
-
-
-SIZE_IN_DS64 = 0xFFFFFFFF  # the size is in the ds64 chunk
-MIN_FORMAT_CHUNK_BYTES = 16  # minimum
-
-
-class Head(NamedTuple):
-    """Header of a file with its format, and the number of bytes of audio."""
-
-    header: bytes
-    size: int
-
-    @property
-    def seconds(self) -> float:
-        """Duration in seconds, by the byte rate in the header."""
-        return self.size / int(struct.unpack_from("<8xI", self.header)[0])
-
-
-def wav_seconds(path: str | Path) -> float:
-    """Return the duration of a RIFF or RF64 file of any sample format."""
-    return wav_head(path).seconds
-
-
-def wav_head(path: str | Path) -> Head:
-    """Return the header of a RIFF or RF64 file; samples are not read."""
-    with Path(path).open("rb") as file:
-        head = file.read(12)
-        if head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
-            raise UsageError(f"{path}: not a WAV file")
-        header, size = _find_sound_chunk(file, Path(path).stat().st_size)
-    if len(header) < MIN_FORMAT_CHUNK_BYTES or not any(header[8:12]) or size is None:
-        raise UsageError(f"{path}: WAV file without a format header or without audio")
-    return Head(header, size)
-
-
-def split_wav(content: bytes) -> tuple[bytes, bytes]:
-    """Return the header of a WAV file, and its samples."""
-    file = io.BytesIO(content)
-    head = file.read(12)
-    if head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
-        raise UsageError("not a WAV file")
-    header, sound = b"", None
-    while sound is None and len(head := file.read(8)) == 8:
-        name, size = struct.unpack("<4sI", head)
-        chunk = file.read() if name == b"data" and size == SIZE_IN_DS64 else file.read(size)
-        file.seek(size % 2, io.SEEK_CUR)
-        header = chunk if name == b"fmt " else header
-        sound = chunk if name == b"data" else None
-    if len(header) < MIN_FORMAT_CHUNK_BYTES or sound is None:
-        raise UsageError("WAV file without a format header or without audio")
-    return header, sound
-
-
-def build_wav(header: bytes, sound: bytes) -> bytes:
-    """Return a WAV file with header and samples, and no other chunk.
-
-    Names, dates and programs in other chunks could reveal the origin of the audio.
-    """
-    chunks = b"".join(_encode_chunk(*chunk) for chunk in ((b"fmt ", header), (b"data", sound)))
-    return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WAVE" + chunks
-
-
-def _encode_chunk(name: bytes, content: bytes) -> bytes:
-    return name + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
-
-
-def _find_sound_chunk(file: BinaryIO, total: int) -> tuple[bytes, int | None]:
-    """Return the header, and the number of bytes of audio."""
-    header, long_size = b"", None
-    while len(head := file.read(8)) == 8:
-        name, size = struct.unpack("<4sI", head)
-        start = file.tell()
-        if name == b"fmt ":
-            header = file.read(min(size, 64))
-        elif name == b"ds64":
-            long_size = _read_field(file, "<8xQ")
-        elif name == b"data":
-            if size == SIZE_IN_DS64 and long_size is not None:
-                size = long_size
-            if SIZE_IN_DS64 > size > total - start:
-                raise UsageError(f"{file.name}: is truncated")
-            return header, min(size, total - start)
-        file.seek(start + size + size % 2)
-    return header, None
-
-
-def _read_field(file: BinaryIO, form: str) -> int:
-    data = file.read(struct.calcsize(form))
-    return int(struct.unpack(form, data)[0]) if len(data) == struct.calcsize(form) else 0
-
 
 # --- Sample formats ------------------------------------------------------------------------------
 # If systems had different sample formats, a listener could identify them by the size or header of
@@ -142,32 +56,6 @@ class Form(NamedTuple):
         return struct.pack(
             "<HHIIHH", self.tag, self.channels, self.rate, bytes_a_second, frame, self.bits
         )
-
-
-class SoundProfile(NamedTuple):
-    """The format in which a file would be sent unchanged, and its duration."""
-
-    form: Form
-    seconds: float
-
-
-def read_profile(path: Path) -> SoundProfile:
-    """Return the format and duration of a file; samples are not read."""
-    if path.suffix.lower() != ".wav":
-        return _decode_profile(path)
-    head = wav_head(path)
-    return SoundProfile(form_of(head.header), head.seconds)
-
-
-def _decode_profile(path: Path) -> SoundProfile:
-    soundfile = sound_library()
-    try:
-        info = soundfile.info(path)
-    except soundfile.SoundFileError as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from error
-    sample = SUBTYPES.get(info.subtype, (FLOAT_TAG, 32))
-    form = Form(*sample, info.channels, info.samplerate)
-    return SoundProfile(form, info.frames / info.samplerate)
 
 
 def form_of(header: bytes) -> Form:
@@ -238,13 +126,15 @@ def _encode_samples(samples: NDArray[np.int32], sample: tuple[int, int]) -> byte
     return samples.astype("<i4").view(np.uint8).reshape(-1, 4)[:, 4 - bits // 8 :].tobytes()
 
 
-# --- WAV files with wrong lengths ----------------------------------------------------------------
+# --- WAV headers ---------------------------------------------------------------------------------
 # A WAV header gives the size of the audio in 32 bits. Streaming programs write 0 or a huge number,
 # recorders that lose power never write it, and beyond 4 GiB it wraps around; libsndfile trusts it
 # and silently reads less than there is. So it is compared with the size of the file, which is used
 # if they differ.
 
 
+NOT_WAV_FAULT = "not a WAV file with a format and audio"
+MIN_FORMAT_CHUNK_BYTES = 16
 # sizes that streaming programs write
 PLACEHOLDER_SIZES = (range(1), range(0x7FFFF000, 1 << 31), range(0xFFFFFF00, 1 << 32))
 DECODABLE_SAMPLE_TYPES = {
@@ -255,6 +145,7 @@ DECODABLE_SAMPLE_TYPES = {
     (FLOAT_TAG, 32),
     (FLOAT_TAG, 64),
 }
+SIZED_TAGS = (PCM_TAG, FLOAT_TAG, 6, 7)  # of samples of fixed size; 6 and 7: A-law, µ-law
 
 
 class Riff(NamedTuple):
@@ -264,6 +155,7 @@ class Riff(NamedTuple):
     start: int
     stated_bytes: int
     real: int
+    header: bytes = b""
 
     @property
     def frame(self) -> int:
@@ -278,19 +170,78 @@ class Riff(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """Whether samples are uncompressed."""
-        return self.form.sample in DECODABLE_SAMPLE_TYPES and self.frame > 0 and self.form.rate > 0
+        return self.form.sample in DECODABLE_SAMPLE_TYPES
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether the end of the file is lost; a placeholder is no size."""
+        is_placeholder = any(self.stated_bytes in sizes for sizes in PLACEHOLDER_SIZES)
+        return not (self.is_honest or is_placeholder) and self.real < self.stated_bytes
+
+    @property
+    def seconds(self) -> float:
+        """Duration in seconds; compressed samples have a byte rate in the header."""
+        if self.form.tag in SIZED_TAGS:
+            return self.real // self.frame / self.form.rate
+        byte_rate = int(struct.unpack_from("<8xI", self.header)[0])
+        return self.real / byte_rate if byte_rate else 0.0
 
 
 def riff_of(path: Path) -> Riff | None:
-    """Return header and actual size of a WAV file; None for other files."""
+    """Return header and actual size of a WAV file; None for other files.
+
+    Raises ``DecodingError`` if the format is impossible.
+    """
     with path.open("rb") as file:
-        head = file.read(12)
-        if head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
-            return None
         return _read_riff(file, os.fstat(file.fileno()).st_size)
 
 
+def complete_riff(path: str | Path) -> Riff:
+    """Return header and size of a WAV file; one that is invalid or truncated is refused."""
+    try:
+        riff = riff_of(Path(path))
+    except DecodingError as error:
+        raise UsageError(f"{path}: {error}") from error
+    if riff is None:
+        raise UsageError(f"{path}: {NOT_WAV_FAULT}")
+    if riff.is_truncated:
+        raise UsageError(f"{path}: is truncated")
+    return riff
+
+
+def wav_seconds(path: str | Path) -> float:
+    """Return the duration of a RIFF or RF64 file of any sample format."""
+    return complete_riff(path).seconds
+
+
+def split_wav(content: bytes) -> tuple[bytes, bytes]:
+    """Return the format in the header of a WAV file, and its samples."""
+    try:
+        riff = _read_riff(io.BytesIO(content), len(content))
+    except DecodingError as error:
+        raise UsageError(str(error)) from error
+    if riff is None:
+        raise UsageError(NOT_WAV_FAULT)
+    return riff.header, content[riff.start : riff.start + riff.real]
+
+
+def build_wav(header: bytes, sound: bytes) -> bytes:
+    """Return a WAV file with header and samples, and no other chunk.
+
+    Names, dates and programs in other chunks could reveal the origin of the audio.
+    """
+    chunks = b"".join(_encode_chunk(*chunk) for chunk in ((b"fmt ", header), (b"data", sound)))
+    return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WAVE" + chunks
+
+
+def _encode_chunk(name: bytes, content: bytes) -> bytes:
+    return name + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
+
+
 def _read_riff(file: BinaryIO, total: int) -> Riff | None:
+    head = file.read(12)
+    if head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
+        return None
     header, long_size = b"", None
     for name, start, size in _iterate_chunks(file, 12):
         if name == b"fmt ":
@@ -300,17 +251,32 @@ def _read_riff(file: BinaryIO, total: int) -> Riff | None:
         elif name == b"data" and len(header) >= MIN_FORMAT_CHUNK_BYTES:
             stated_bytes = long_size if size == 0xFFFFFFFF and long_size is not None else size
             whole = 0 < stated_bytes <= total - start and _is_end(file, start + stated_bytes, total)
-            return Riff(
-                form_of(header), start, stated_bytes, stated_bytes if whole else total - start
-            )
+            real = stated_bytes if whole else total - start
+            return Riff(_checked_form(header), start, stated_bytes, real, header)
     return None
+
+
+def _checked_form(header: bytes) -> Form:
+    """Return the format in a header; raises ``DecodingError`` if no file can have it."""
+    form = form_of(header)
+    frame, bits = struct.unpack_from("<12xHH", header)
+    if not 0 < form.channels <= MAX_CHANNELS or not 0 < form.rate <= MAX_RATE_HZ:
+        where = f"{form.channels:,} channels at {form.rate:,} Hz"
+        raise DecodingError(f"invalid WAV header with {where}")
+    if form.tag in SIZED_TAGS:
+        unused = form.bits - bits  # of 24 bits in 32, for example
+        if frame % form.channels or not frame or not 0 <= unused < (16 if bits > 16 else 8):
+            sizes = f"{frame} bytes for {form.channels} channel{'s' * (form.channels > 1)}"
+            raise DecodingError(f"invalid WAV header with {sizes} of {bits} bits")
+    return form
 
 
 def _iterate_chunks(file: BinaryIO, place: int) -> Iterator[tuple[bytes, int, int]]:
     """Yield name, start and size of each chunk; the file is positioned at its start."""
     while True:
         file.seek(place)
-        if len(head := file.read(8)) < 8:
+        head = file.read(8)
+        if len(head) < 8 or not all(0x20 <= byte < 0x7F for byte in head[:4]):
             return
         name, size = struct.unpack("<4sI", head)
         yield name, place + 8, size
@@ -320,8 +286,8 @@ def _iterate_chunks(file: BinaryIO, place: int) -> Iterator[tuple[bytes, int, in
 def _is_end(file: BinaryIO, place: int, total: int) -> bool:
     """Whether there are only other chunks from a position to the end."""
     place += place % 2
-    for name, start, size in _iterate_chunks(file, place):
-        if not all(0x20 <= byte < 0x7F for byte in name) or start + size > total + 1:
+    for _, start, size in _iterate_chunks(file, place):
+        if start + size > total + 1:
             return False
         place = start + size + size % 2
     return total - place < 8
@@ -335,12 +301,12 @@ def riff_facts(riff: Riff) -> Facts:
         return facts
     stated_seconds = riff.stated_bytes / riff.frame / riff.form.rate
     has = f"the file has {facts.seconds:.1f} s"
-    if any(riff.stated_bytes in values for values in PLACEHOLDER_SIZES):
-        return facts._replace(note=f"the header gives no length, but {has}; all of it is used")
-    if riff.real < riff.stated_bytes:
+    if riff.is_truncated:
         return facts._replace(
             note=f"truncated: the header gives {stated_seconds:.1f} s, {has}", short=True
         )
+    if any(riff.stated_bytes in values for values in PLACEHOLDER_SIZES):
+        return facts._replace(note=f"the header gives no length, but {has}; all of it is used")
     return facts._replace(
         note=f"the header gives {stated_seconds:.1f} s, but {has}; all of it is used"
     )

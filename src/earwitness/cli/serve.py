@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from earwitness.cli.main import Termination
-from earwitness.cli.output import address_options, warnings_as_notes
+from earwitness.cli.output import address_options, progress_bar, warnings_as_notes
 from earwitness.errors import InputError, printable
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
@@ -26,6 +26,7 @@ from earwitness.studies.admin import (
 )
 from earwitness.studies.changes import changed_audio_notes, record_version
 from earwitness.studies.design.report import study_design
+from earwitness.studies.file.audio_checks import check_audio
 from earwitness.studies.file.page_checks import check_pages, page_sound_names
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.study import Design
@@ -92,6 +93,12 @@ from earwitness.web.site import RESUME_POLICIES, Site, SiteSettings, make_site
     help="Address of clips for links in workbooks, e.g. https://example.org/{file}",
 )
 @click.option(
+    "--audio/--no-audio",
+    default=True,
+    show_default=True,
+    help="Refuse audio files that study check refuses: unreadable, incomplete or silent ones.",
+)
+@click.option(
     "--idle-hours",
     type=click.FloatRange(0),
     default=24,
@@ -109,7 +116,7 @@ def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any)
     """
     names = ("root_path", "places", "outside_id", "resume", "clips", "idle_hours")
     settings = SiteSettings(*(how[name] for name in names))
-    design, warnings = _check_study(study)
+    design, warnings = _check_study(study, audio=how["audio"])
     with warnings_as_notes():
         opened = Store.open(store_address(study, db), version=__version__, serving=True)
     with opened as store:
@@ -127,12 +134,15 @@ def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any)
     click.echo(f"Stopped. {loss}", err=True)
 
 
-def _check_study(study: Path) -> tuple[Design, list[str]]:
-    """Return the design of a study and warnings; refuse a study that ends in a dead end."""
+def _check_study(study: Path, *, audio: bool) -> tuple[Design, list[str]]:
+    """Return the design of a study and warnings; refuse a study that study check refuses."""
     design = study_design(read_study(study))
     checks = check_pages(design, study)
     if checks.problems:
         raise InputError(checks.problems, done="served")
+    if audio:
+        with progress_bar(unit="files") as progress:
+            check_audio(design.study, study.parent, progress=progress)
     return design, list(checks.warnings)
 
 

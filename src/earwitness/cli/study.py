@@ -412,7 +412,7 @@ def _run_pages(plan: Study, listener: int, output: Path, terminal: Terminal) -> 
 @STUDY_ARGUMENT
 def anchors_command(study: Path) -> None:
     """Create any missing low-pass anchors of a MUSHRA study from its references."""
-    with progress_bar(unit="files") as progress:
+    with warnings_as_notes(), progress_bar(unit="files") as progress:
         written = study_anchors(study, progress=progress)
     click.echo(f"wrote {len(written)} files", err=True)
 

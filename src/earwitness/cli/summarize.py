@@ -318,12 +318,8 @@ def summary_text(speech: SummarizedSpeech) -> str:
 def read_seconds(audio: Path) -> float:
     """Return the duration of an audio file, or refuse it."""
     from earwitness.audio.decode import facts_of
-    from earwitness.audio.files import DecodingError
 
-    try:
-        return facts_of(audio).seconds
-    except (DecodingError, OSError) as error:
-        raise UsageError(f"{audio}: cannot be read as audio: {error}") from error
+    return facts_of(audio).seconds
 
 
 def render_sound(speech: SummarizedSpeech, audio: Path, *, required: bool) -> SpokenSummary | None:

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.decode import open_decoder
+from earwitness.audio.decode import facts_of, open_decoder
 from earwitness.audio.files import DecodingError, Facts
 from earwitness.audio.loudness import (
     MIN_LOUDNESS_RATE_HZ,
@@ -25,7 +25,7 @@ from earwitness.audio.loudness import (
     SpeechLevelMeter,
     TruePeakMeter,
 )
-from earwitness.audio.read import END_TOLERANCE_SECONDS
+from earwitness.audio.read import early_end
 from earwitness.audio.signal import fit_frames, load_soxr
 from earwitness.audio.wav import FLOAT_TAG, PCM_TAG, Form
 from earwitness.core import Progress, no_progress
@@ -177,13 +177,12 @@ def check_clip(clip: ClipConditions, settings: LevelSettings) -> list[Problem]:
     facts, problems = list[Facts](), list[Problem]()
     for file in clip.files:
         try:
-            decoder = open_decoder(file.path)
-            decoder.close()
+            own = facts_of(file.path)
         except UsageError as error:
             problems.append(_problem(file, clip, str(error)))
             continue
-        facts.append(decoder.facts)
-        if message := _header_fault(decoder.facts, settings):
+        facts.append(own)
+        if message := _header_fault(own, settings):
             problems.append(_problem(file, clip, message))
     return problems or _mixed_formats(clip, facts, settings)
 
@@ -286,10 +285,10 @@ def _stream(
     resampler = None
     if settings.rate not in (None, rate):
         resampler = load_soxr().ResampleStream(rate, settings.rate, channels, "float64", "VHQ")
-    left = decoder.facts.frames
+    frames = 0
     try:
         while len(read := decoder.read(round(PIECE_SECONDS * rate))):
-            left -= len(read)
+            frames += len(read)
             if not np.isfinite(read).all():
                 raise UsageError(f"{path}: has samples that are not numbers")
             if clipping is not None:
@@ -304,8 +303,8 @@ def _stream(
         raise UsageError(f"{path}: cannot be read: {error}") from error
     finally:
         decoder.close()
-    if left > END_TOLERANCE_SECONDS * rate:
-        raise UsageError(f"{path}: ends {left / rate:.1f} s earlier than its header says")
+    if fault := early_end(decoder.facts, frames):
+        raise UsageError(f"{path}: {fault}")
     if resampler is not None:
         yield resampler.resample_chunk(np.zeros((0, channels)), last=True)
 
@@ -316,8 +315,7 @@ def _written_channels(facts: Facts, settings: LevelSettings) -> int:
 
 def _measure_file(path: Path, settings: LevelSettings, frames: int | None = None) -> _LevelMeter:
     """Return the levels of a file, or of its first frames."""
-    facts = (decoder := open_decoder(path)).facts
-    decoder.close()
+    facts = facts_of(path)
     rate = settings.rate or facts.rate
     meter = _LevelMeter(rate, _written_channels(facts, settings), settings.measure)
     clipping = ClippingCounter(facts.channels)
@@ -427,8 +425,7 @@ def _find_back_off(peaks: Sequence[float], gains: Sequence[float], limit: float)
 
 
 def _file_notes(file: ConditionFile, meter: _LevelMeter, frames: int) -> list[str]:
-    facts = (decoder := open_decoder(file.path)).facts
-    decoder.close()
+    facts = facts_of(file.path)
     notes = [SHORT_NOTE] * meter.loudness.is_short
     if facts.rate != meter.rate:
         notes.append(f"resampled from {facts.rate} Hz")

@@ -19,6 +19,7 @@ from earwitness.audio.conditions import (
     MNRU_BANDS_HZ,
     P835_CONDITIONS,
     P835Condition,
+    anchor_loss,
     apply_mnru,
     cut_noise,
     make_anchor,
@@ -30,10 +31,10 @@ from earwitness.audio.conditions import (
     scale_noise,
     suppress_speech,
 )
-from earwitness.audio.decode import open_decoder
-from earwitness.audio.files import DecodingError, Sound, read_sound, sound_subtype, write_sound
+from earwitness.audio.decode import facts_of
+from earwitness.audio.files import Sound, sound_subtype, write_sound
 from earwitness.audio.loudness import measure_speech_level
-from earwitness.audio.read import read_mono
+from earwitness.audio.read import read_mono, read_sound
 from earwitness.audio.signal import PEAK_LIMIT_DB, can_pass, resample
 from earwitness.core import Progress, StrPath, no_progress
 from earwitness.engines.local import in_process, processes
@@ -43,7 +44,7 @@ from earwitness.io.tables import records_csv
 from earwitness.material.files import check_outside
 from earwitness.recordings.recording import sound_files
 from earwitness.report.parts import Report, Section, Table
-from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ
+from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ, AnchorLoss, weak_anchor_notes
 
 Floats = NDArray[np.float64]
 
@@ -313,6 +314,7 @@ class _Clip(NamedTuple):
     spectrum: Floats | None = None
     activity: float = 1.0
     background_db: float = -np.inf
+    losses: tuple[AnchorLoss, ...] = ()
     problem: str = ""
 
     @property
@@ -401,15 +403,20 @@ def _inspect_clips(
 def _inspect_clip(clip: _Clip, settings: _Settings) -> _Clip:
     """Return a clip with its properties, or with what is wrong with it."""
     try:
-        decoder = open_decoder(clip.path)
-        decoder.close()
-        facts = decoder.facts
+        facts = facts_of(clip.path)
         samples = read_mono(clip.path).samples.astype(np.float64)
     except EarwitnessError as error:
         return clip._replace(problem=str(error).removeprefix(f"{clip.path}: "))
     clip = clip._replace(rate=facts.rate, channels=facts.channels, subtype=sound_subtype(clip.path))
     if problem := _sound_problem(samples, facts.rate, settings):
         return clip._replace(problem=problem)
+    if settings.kind == "mushra":
+        whole = Sound(samples[:, None], facts.rate, "DOUBLE")
+        losses = (
+            AnchorLoss(name, clip.name, facts.rate, anchor_loss(whole, make_anchor(whole, cutoff)))
+            for name, cutoff in ANCHOR_CUTOFFS_HZ.items()
+        )
+        return clip._replace(losses=tuple(losses))
     if settings.kind != "p835":
         return clip
     activity = measure_speech_level(samples, facts.rate).activity
@@ -469,8 +476,10 @@ def _mean_of(clips: Sequence[_Clip]) -> Floats:
 
 def _clip_notes(clips: Sequence[_Clip]) -> list[str]:
     """Return notes on clips of several channels or wide formats, and on those not clean."""
+    losses = [loss for clip in clips for loss in clip.losses]
     mixed = [clip for clip in clips if clip.spectrum is not None and clip.channels > 1]
     notes = [f"{clip.path}: {clip.channels} channels were mixed to one" for clip in mixed]
+    notes += weak_anchor_notes(losses)
     for subtype, form in WIDER_SUBTYPES.items():
         if names := [clip.name for clip in clips if clip.subtype == subtype]:
             notes.append(f"{form} clips are written with 16 bits: {_list_names(names)}")
@@ -595,7 +604,8 @@ def _write_version(
 def _write_anchor(clip: _Clip, name: str, folder: Path) -> ReferenceConditionFile:
     """Write a low-pass anchor, with all channels of its clip."""
     file = f"{name}/{clip.name}.wav"
-    sound = make_anchor(_read_channels(clip), ANCHOR_CUTOFFS_HZ[name])
+    sound = read_sound(clip.path)._replace(subtype=clip.kept_subtype)
+    sound = make_anchor(sound, ANCHOR_CUTOFFS_HZ[name])
     stored = _write_and_read(folder / file, sound)
     digest = hashlib.sha256((folder / file).read_bytes()).hexdigest()
     return ReferenceConditionFile(
@@ -616,18 +626,3 @@ def _write_and_read(path: Path, sound: Sound) -> Floats:
 def _peak_db(samples: Floats) -> float:
     peak = float(np.abs(samples).max(initial=0.0))
     return float(20 * np.log10(peak)) if peak else -np.inf
-
-
-def _read_channels(clip: _Clip) -> Sound:
-    """Read all channels of a clip in any supported format."""
-    decoder = open_decoder(clip.path)
-    parts = []
-    try:
-        while len(part := decoder.read(decoder.facts.rate)):
-            parts.append(part)
-    except DecodingError as error:
-        raise UsageError(f"{clip.path}: cannot be read: {error}") from error
-    finally:
-        decoder.close()
-    samples = np.concatenate(parts).astype(np.float64)
-    return Sound(samples, clip.rate, clip.kept_subtype)

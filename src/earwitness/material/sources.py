@@ -9,7 +9,6 @@ from unicodedata import normalize
 from warnings import warn
 
 from earwitness.audio.decode import facts_of
-from earwitness.audio.files import DecodingError
 from earwitness.errors import EarwitnessError, EarwitnessWarning, Problem, UsageError
 from earwitness.io.atomic import real_path
 from earwitness.material.annotations import (
@@ -129,10 +128,8 @@ def describe_recordings(
             seconds = facts.seconds
             if facts.note:
                 warn(f"{recording.path}: {facts.note}", EarwitnessWarning, stacklevel=3)
-        except (DecodingError, OSError, EarwitnessError) as error:
-            is_empty = recording.path.is_file() and not recording.path.stat().st_size
-            reason = str(error).removeprefix(f"{recording.path}: ")
-            own.append("is empty" if is_empty else f"cannot be read: {reason}")
+        except EarwitnessError as error:
+            own.append(str(error).removeprefix(f"{recording.path}: "))
         if annotation is not None:
             speech = _find_annotated(annotation, recording, alone=len(recordings) == 1)
             if speech is None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from earwitness.audio.decode import decoder_of, open_decoder
+from earwitness.audio.decode import open_decoder
 from earwitness.audio.files import Decoder, DecodingError, Samples
 from earwitness.audio.read import (
     CHUNK_SECONDS,
@@ -197,10 +197,7 @@ def _try_pieces(
     path: Path, pieces: Iterator[FilePiece]
 ) -> Iterator[tuple[FilePiece, tuple[Samples, str], float]]:
     """Yield pieces with their samples or the reason for failure, and the end of the file."""
-    try:
-        decoder = decoder_of(path)
-    except DecodingError as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from error
+    decoder = open_decoder(path)
     rate, frames = decoder.facts.rate, decoder.facts.frames
     try:
         for piece in pieces:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from earwitness.audio.decode import facts_of
-from earwitness.audio.files import PYAV_FORMATS, DecodingError, Facts
+from earwitness.audio.files import PYAV_FORMATS, Facts
 from earwitness.audio.read import Break
 from earwitness.core import Progress, no_progress
 from earwitness.errors import InputError, Problem, UsageError
@@ -184,17 +184,9 @@ def _read_headers(files: Sequence[Path], progress: Progress) -> list[FileHeader]
         progress(number, len(files), number)
         try:
             headers.append(FileHeader(path, facts_of(path)))
-        except (DecodingError, OSError) as error:
-            headers.append(FileHeader(path, None, _opening_fault(path, str(error))))
+        except UsageError as error:
+            headers.append(FileHeader(path, None, str(error).removeprefix(f"{path}: ")))
     return headers
-
-
-def _opening_fault(path: Path, error: str) -> str:
-    """Return why a file cannot be opened, without its name, which libraries repeat."""
-    if path.is_file() and not path.stat().st_size:
-        return "is empty"
-    opening = f"Error opening {str(path)!r}: "
-    return f"cannot be opened: {error.removeprefix(opening)}"
 
 
 def _common_format(headers: Sequence[FileHeader]) -> tuple[int, int]:

@@ -13,7 +13,8 @@ from zlib import crc32
 import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from earwitness.audio.files import read_sound, sound_library
+from earwitness.audio.decode import facts_of
+from earwitness.audio.read import read_sound
 from earwitness.errors import EarwitnessWarning, InputError, Problem, UsageError, nearest
 from earwitness.io.schema import (
     Fault,
@@ -119,11 +120,10 @@ def _read_source(folder: Path, problems: list[Problem]) -> SoundSource:
 
 
 def _clip_seconds(path: Path, problems: list[Problem]) -> float:
-    library = sound_library()
     try:
-        seconds = float(library.info(path).duration)
-    except library.SoundFileError as error:
-        problems.append(Problem(str(path), 0, "", f"cannot be read: {error}"))
+        seconds = facts_of(path).seconds
+    except UsageError as error:
+        problems.append(Problem(str(path), 0, "", str(error).removeprefix(f"{path}: ")))
         return 1.0
     if seconds <= 0:
         problems.append(Problem(str(path), 0, "", "is empty"))

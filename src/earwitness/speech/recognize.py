@@ -575,14 +575,10 @@ def warn_of_damage(breaks: Sequence[Break]) -> None:
 
 
 def read_duration(path: Path) -> float:
-    """Return the duration of an audio file by its header, in seconds."""
-    from earwitness.audio.decode import open_decoder
+    """Return the duration of an audio file in seconds."""
+    from earwitness.audio.decode import facts_of
 
-    decoder = open_decoder(path)
-    try:
-        return decoder.facts.frames / decoder.facts.rate
-    finally:
-        decoder.close()
+    return facts_of(path).seconds
 
 
 class _WindowReport(NamedTuple):

@@ -8,15 +8,18 @@ from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
 import yaml
 
-from earwitness.audio.conditions import make_anchor
-from earwitness.audio.files import read_sound, sound_rate, write_sound
+from earwitness.audio.conditions import anchor_loss, make_anchor
+from earwitness.audio.decode import facts_of
+from earwitness.audio.files import write_sound
+from earwitness.audio.read import read_sound
 from earwitness.audio.signal import can_pass
 from earwitness.audio.wav import wav_seconds
 from earwitness.core import Progress, no_progress
-from earwitness.errors import InputError, UsageError, nearest
+from earwitness.errors import EarwitnessWarning, InputError, UsageError, nearest
 from earwitness.io.atomic import AtomicFile, AtomicFolder
 from earwitness.io.tables import records_csv
 from earwitness.studies.file.reader import read_study
@@ -24,7 +27,12 @@ from earwitness.studies.file.webmushra import ImportedStudy, read_webmushra
 from earwitness.studies.study import Study
 from earwitness.studies.trials import KINDS, block_kind
 from earwitness.studies.trials.base import TrialKind
-from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ, Mushra
+from earwitness.studies.trials.mushra import (
+    ANCHOR_CUTOFFS_HZ,
+    AnchorLoss,
+    Mushra,
+    weak_anchor_notes,
+)
 from earwitness.studies.trials.single import SingleKind
 
 # --- MUSHRA anchors and webMUSHRA import ---------------------------------------------------------
@@ -45,7 +53,7 @@ def study_anchors(study: str | PathLike[str], *, progress: Progress = no_progres
     Returns
     -------
     list of str
-        Paths of the files written.
+        Paths of the files written. A warning names anchors that hardly differ from the references.
 
     Raises
     ------
@@ -67,13 +75,15 @@ def study_anchors(study: str | PathLike[str], *, progress: Progress = no_progres
     ]
     for item, name in todo:  # before anything is written
         check_rate(path.parent / plan.file(item, plan.reference), ANCHOR_CUTOFFS_HZ[name])
-    written = []
+    written, losses = [], list[AnchorLoss]()
     for number, (item, name) in enumerate(todo, 1):
         source = path.parent / plan.file(item, plan.reference)
         target = path.parent / plan.file(item, name)
-        write_anchor(source, target, ANCHOR_CUTOFFS_HZ[name])
+        losses.append(write_anchor(source, target, name, item))
         written.append(str(target))
         progress(number, len(todo), number)
+    for note in weak_anchor_notes(losses):
+        warn(note, EarwitnessWarning, stacklevel=2)
     return written
 
 
@@ -85,15 +95,18 @@ def _anchor_names(plan: Study) -> list[str]:
 
 def check_rate(source: Path, cutoff: float) -> None:
     """Raise UsageError if an audio file cannot contain frequencies above a cutoff."""
-    rate = sound_rate(source)
+    rate = facts_of(source).rate
     if not can_pass(rate, cutoff):
         message = f"the sampling rate of {rate} Hz is too low for a low-pass at {cutoff:g} Hz"
         raise UsageError(f"{source}: {message}")
 
 
-def write_anchor(source: Path, target: Path, cutoff: float) -> None:
-    """Write a low-passed copy of an audio file."""
-    write_sound(target, make_anchor(read_sound(source), cutoff))
+def write_anchor(source: Path, target: Path, name: str, item: str) -> AnchorLoss:
+    """Write a low-passed copy of an audio file; return what it lacks."""
+    reference = read_sound(source)
+    anchor = make_anchor(reference, ANCHOR_CUTOFFS_HZ[name])
+    write_sound(target, anchor)
+    return AnchorLoss(name, item, reference.rate, anchor_loss(reference, anchor))
 
 
 def study_import(
@@ -135,7 +148,10 @@ def study_import(
         for study in studies:
             study_folder = place / study.kind if len(studies) > 1 else place
             study_folder.mkdir(exist_ok=True)
-            _write_study(study, study_folder, new / study.kind if len(studies) > 1 else new)
+            losses = _write_study(
+                study, study_folder, new / study.kind if len(studies) > 1 else new
+            )
+            notes = [*notes, *weak_anchor_notes(losses)]
             _check_study(study_folder, place, new)
     return notes
 
@@ -149,17 +165,20 @@ def _check_study(folder: Path, place: Path, new: Path) -> None:
         raise UsageError(f"the configuration cannot be imported:\n{message}") from error
 
 
-def _write_study(study: ImportedStudy, folder: Path, final: Path) -> None:
-    """Write one study, with paths relative to its final folder."""
+def _write_study(study: ImportedStudy, folder: Path, final: Path) -> list[AnchorLoss]:
+    """Write one study, with paths relative to its final folder; return what its anchors lack."""
+    losses = list[AnchorLoss]()
     for row in study.clips:
         source = Path(row[f"file.{study.study.get('reference') or study.study['systems'][0]}"])
         for name in study.anchors:
             check_rate(source, ANCHOR_CUTOFFS_HZ[name])
-            write_anchor(source, folder / name / f"{row['name']}.wav", ANCHOR_CUTOFFS_HZ[name])
+            target = folder / name / f"{row['name']}.wav"
+            losses.append(write_anchor(source, target, name, row["name"]))
     rows = [_relative_row(row, final.resolve()) for row in study.clips]
     (folder / "clips.csv").write_text(records_csv(rows), encoding="utf-8", newline="")
     text = yaml.safe_dump(study.study, sort_keys=False, allow_unicode=True)
     (folder / "study.yaml").write_text(text, encoding="utf-8")
+    return losses
 
 
 def _relative_row(row: dict[str, Any], folder: Path) -> dict[str, Any]:

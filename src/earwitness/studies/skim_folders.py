@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.files import Sound, read_sound
+from earwitness.audio.files import Sound
+from earwitness.audio.read import read_sound
 from earwitness.core import load_json
 from earwitness.errors import InputError, Problem, UsageError, nearest
 from earwitness.io.schema import is_name, show, whole_number

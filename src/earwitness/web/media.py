@@ -12,7 +12,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from earwitness.audio.files import read_sound, write_wav
+from earwitness.audio.files import write_wav
+from earwitness.audio.read import read_sound
 from earwitness.audio.wav import SUBTYPES, widen_wav
 from earwitness.errors import EarwitnessError, StoreError
 from earwitness.store.answers import add_events
@@ -45,7 +46,7 @@ async def send_sound(request: Request) -> Response:
         _record(state, event)
     try:
         content = await _read_content(state.site, files[number])
-    except (OSError, EarwitnessError, struct.error) as error:
+    except (OSError, EarwitnessError, struct.error, MemoryError) as error:
         state.site.messages.write(f"earwitness: {files[number]}: {error}")
         raise Refusal(503, "no_sound", "this audio file cannot be read") from None
     return Response(content, media_type="audio/wav", headers={"Accept-Ranges": "none"})

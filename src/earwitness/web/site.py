@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 import sys
 from array import array
 from bisect import bisect_right
@@ -17,8 +16,9 @@ from typing import overload
 
 from starlette.requests import Request
 
+from earwitness.audio.decode import SoundProfile, read_profile
 from earwitness.audio.files import sound_library
-from earwitness.audio.wav import Form, SoundProfile, read_profile, widest_sample
+from earwitness.audio.wav import Form, widest_sample
 from earwitness.errors import EarwitnessError, UsageError, printable
 from earwitness.store.listeners import OpenPlaceQuota
 from earwitness.store.store import Store
@@ -332,7 +332,7 @@ def profile_sounds(study: Study, folder: Path) -> ServedSounds:
     profiles, by_item = dict[str, SoundProfile](), defaultdict[str, set[Form]](set)
     names_by_item = defaultdict[str, list[str]](list)
     for item, name in _iterate_clip_files(study):
-        with suppress(OSError, EarwitnessError, struct.error):
+        with suppress(OSError, EarwitnessError):
             profiles[name] = profile = read_profile(folder / name)
             by_item[item].add(profile.form)
             names_by_item[item].append(name)

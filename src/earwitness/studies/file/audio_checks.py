@@ -12,8 +12,9 @@ from statistics import fmean
 
 import numpy as np
 
-from earwitness.audio.decode import open_decoder
-from earwitness.audio.files import Decoder, DecodingError, sound_library
+from earwitness.audio.conditions import anchor_loss
+from earwitness.audio.decode import open_sound
+from earwitness.audio.files import Decoder, DecodingError, Sound, sound_library
 from earwitness.audio.loudness import (
     ABSOLUTE_GATE_LUFS,
     MIN_CLIPPED_SAMPLES,
@@ -21,6 +22,7 @@ from earwitness.audio.loudness import (
     ClippingCounter,
     LoudnessMeter,
 )
+from earwitness.audio.read import early_end, read_portions
 from earwitness.audio.wav import PcmDecoder, riff_of
 from earwitness.core import Progress, no_progress
 from earwitness.engines.local import count_cores, in_process, processes
@@ -31,7 +33,7 @@ from earwitness.report.parts import Lines, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.studies.study import Study, check_system
 from earwitness.studies.trials import block_kind
-from earwitness.studies.trials.mushra import Mushra
+from earwitness.studies.trials.mushra import AnchorLoss, Mushra, weak_anchor_notes
 from earwitness.studies.trials.plane import PlaneKind
 
 # --- Measurement of a file -----------------------------------------------------------------------
@@ -85,8 +87,9 @@ def measure_audio(path: str) -> AudioMeasurement:
         decoder = _open_audio(Path(path))
     except UsageError as error:
         return AudioMeasurement(path, fault=str(error).removeprefix(f"{path}: "))
-    except OSError as error:
-        return AudioMeasurement(path, fault=f"cannot be read: {error.strerror or error}")
+    except (OSError, DecodingError) as error:
+        reason = getattr(error, "strerror", None) or error
+        return AudioMeasurement(path, fault=f"cannot be read: {reason}")
     try:
         return _measure(path, decoder)
     except DecodingError as error:
@@ -97,14 +100,14 @@ def measure_audio(path: str) -> AudioMeasurement:
 
 def _open_audio(path: Path) -> Decoder:
     riff = riff_of(path)
-    return PcmDecoder(path, riff) if riff is not None and riff.is_plain else open_decoder(path)
+    return PcmDecoder(path, riff) if riff is not None and riff.is_plain else open_sound(path)
 
 
 def needs_library(path: str) -> bool:
     """Return whether a file is not an uncompressed WAV file, so that soundfile is needed."""
     try:
         riff = riff_of(Path(path))
-    except OSError:
+    except (OSError, DecodingError):
         return False
     return riff is None or not riff.is_plain
 
@@ -127,6 +130,8 @@ def _measure(path: str, decoder: Decoder) -> AudioMeasurement:
             meter.add(samples)
     if not frames:
         return AudioMeasurement(path, fault="contains no audio")
+    if fault := early_end(decoder.facts, frames):
+        return AudioMeasurement(path, fault=fault)
     loudness = nan if meter is None else meter.loudness()
     is_silent = not peak or (meter is not None and not loudness >= ABSOLUTE_GATE_LUFS)
     return AudioMeasurement(
@@ -293,8 +298,26 @@ def _find_notes(study: Study, sounds: SoundSequence, unlevelled: frozenset[str])
     captioned = any(kind.captioned or kind.transcribed for kind in kinds)
     yield from _loudness_notes({item: same for item, same in levelled.items() if same}, captioned)
     yield from _anchor_notes(anchors, [sound for same in levelled.values() for sound in same])
+    yield from weak_anchor_notes(_anchor_losses(study, clips))
     yield from _clipping_notes(sounds)
     yield from _duplicate_notes(sounds)
+
+
+def _anchor_losses(study: Study, clips: dict[str, list[StudySound]]) -> Iterator[AnchorLoss]:
+    """Yield what each MUSHRA anchor lacks; other notes tell of files with different rates."""
+    kinds = [block_kind(block) for block in study.blocks]
+    names = {name for kind in kinds if isinstance(kind, Mushra) for name in kind.anchors}
+    for item, same in clips.items():
+        paths = {s.system: (s.audio.path, s.audio.rate) for s in same}
+        reference, rate = paths.get(study.reference, ("", 0))
+        for name in sorted(names & paths.keys()):
+            if paths[name][1] == rate:
+                heard = [_read_audio(Path(path), rate) for path in (reference, paths[name][0])]
+                yield AnchorLoss(name, item, rate, anchor_loss(*heard))
+
+
+def _read_audio(path: Path, rate: int) -> Sound:
+    return Sound(np.concatenate(list(read_portions(path, _open_audio(path)))), rate, "")
 
 
 def _format_notes(sounds: SoundSequence) -> Iterator[str]:

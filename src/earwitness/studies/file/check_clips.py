@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from earwitness.audio.wav import wav_seconds
+from earwitness.audio.decode import read_profile
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault
 from earwitness.io.source import is_present
@@ -86,7 +86,7 @@ def read_check_clips(
         seconds = 0.0
         try:
             if heard or is_present(folder / file):
-                seconds = wav_seconds(folder / file)
+                seconds = read_profile(folder / file).seconds
         except (OSError, ValueError) as error:  # UsageError is one of them, and NUL in a name
             reason = str(error).partition(": ")[2] if isinstance(error, UsageError) else ""
             message = reason or "the audio file does not exist"

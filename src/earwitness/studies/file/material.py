@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from unicodedata import normalize
 
+from earwitness.audio.decode import read_profile
 from earwitness.audio.wav import wav_seconds
 from earwitness.errors import EarwitnessWarning, Problem, UsageError, nearest
 from earwitness.io.schema import Fault, is_name, show
@@ -113,7 +114,7 @@ class Sounds:
     def seconds(self, clip: Clip) -> float:
         """Return the duration of the first system's file; NaN if it is missing."""
         path = self.path(clip, self.systems[0])
-        return wav_seconds(path) if is_present(path) else float("nan")
+        return read_profile(path).seconds if is_present(path) else float("nan")
 
 
 def sound_fault(path: Path) -> str:

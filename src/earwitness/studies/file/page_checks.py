@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
-from earwitness.audio.wav import CONVERTIBLE_SAMPLE_TYPES, SoundProfile, read_profile
+from earwitness.audio.decode import SoundProfile, read_profile
+from earwitness.audio.wav import CONVERTIBLE_SAMPLE_TYPES
 from earwitness.errors import EarwitnessError, MissingExtra, Problem
 from earwitness.report.parts import Lines, Section
 from earwitness.report.sentences import join_names
@@ -189,13 +189,14 @@ class _HeardSounds:
         names = [sound.name for trial in self.trials for sound in self._sounds(trial)]
         names += digit_files(self.study.hearing) if self.study.hearing else []
         for name in dict.fromkeys(names):
+            if not (self.folder / name).exists():
+                self._add_problem(name, "missing audio file", "add the file")
+                continue
             try:
                 self.profiles[name] = read_profile(self.folder / name)
-            except FileNotFoundError:
-                self._add_problem(name, "missing audio file", "add the file")
             except MissingExtra as error:
                 self._add_problem(name, str(error), "")
-            except (OSError, EarwitnessError, struct.error) as error:
+            except (OSError, EarwitnessError) as error:
                 reason = getattr(error, "strerror", None) or str(error).rpartition(": ")[2]
                 self._add_problem(name, f"unreadable audio file: {reason}", "replace the file")
         for name, profile in self.profiles.items():

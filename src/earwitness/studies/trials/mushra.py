@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -40,10 +40,42 @@ class SliderPage(SwitchedKind):
 
 
 ANCHOR_CUTOFFS_HZ = {"anchor35": 3500.0, "anchor70": 7000.0}
+MIN_ANCHOR_LOSS_DB = -40.0  # A-weighted; smaller ones are hardly heard
+MAX_ANCHOR_BAND = 0.8  # largest share of the band of its reference
 ANCHORS_HELP = {"help": "folders of anchors, low-passed at 3.5 kHz and 7 kHz by default"}
 OPEN_REFERENCE_HELP = {"help": "whether the page has a labelled reference"}
 HIDDEN_REFERENCE_HELP = {"help": "whether the reference is also rated, without being labelled"}
 BASIC_QUALITY_SCALE = Scale("BASIC", 100, 0, slider=True)
+
+
+class AnchorLoss(NamedTuple):
+    """What the anchor of a clip lacks, in dB(A) relative to its reference."""
+
+    anchor: str
+    item: str
+    rate: int
+    loss: float
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether the anchor is hardly worse than the reference: too little is above its cutoff."""
+        cutoff = ANCHOR_CUTOFFS_HZ.get(self.anchor, 0.0)
+        return self.loss < MIN_ANCHOR_LOSS_DB or 2 * cutoff > MAX_ANCHOR_BAND * self.rate
+
+
+def weak_anchor_notes(losses: Iterable[AnchorLoss]) -> Iterator[str]:
+    """Yield a note per anchor that hardly differs from the reference of any clip."""
+    losses = list(losses)
+    for anchor in dict.fromkeys(one.anchor for one in losses):
+        own = [one for one in losses if one.anchor == anchor]
+        if weak := [one for one in own if one.is_weak]:
+            least = min(weak, key=lambda one: one.loss)
+            yield (
+                f"{anchor} hardly differs from the reference in {len(weak):,} of {len(own):,} "
+                f"clip{'s' * (len(own) > 1)}: what it lacks is {-least.loss:.0f} dB below the "
+                f"reference ({least.item}, {least.rate / 1000:g} kHz) — leave {anchor} out of "
+                "anchors, or use references with more bandwidth"
+            )
 
 
 @dataclass(frozen=True)

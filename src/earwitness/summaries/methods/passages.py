@@ -22,7 +22,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.decode import open_decoder, seeks_directly
+from earwitness.audio.decode import facts_of, open_decoder, seeks_directly
 from earwitness.audio.encode import ENCODE_BLOCK_FRAMES, FileFormat, kind_of
 from earwitness.audio.files import DecodingError, Samples, sound_library
 from earwitness.audio.read import CHUNK_SECONDS, END_TOLERANCE_SECONDS
@@ -340,9 +340,8 @@ def render_summary(
             raise UsageError(f"{name} must be 0 or greater, not {value:g}")
     if not passages:
         raise UsageError("a summary without words cannot be spoken — use a larger ratio")
-    decoder = open_decoder(audio)
-    decoder.close()
-    rate, total = decoder.facts.rate, decoder.facts.frames
+    facts = facts_of(audio)
+    rate, total = facts.rate, facts.frames
     cuts = _plan_cuts(passages, rate, fade, pause)
     for cut in cuts:
         if cut.first >= total and cut.frames:
@@ -355,7 +354,7 @@ def render_summary(
         for passage, cut in zip(passages, cuts, strict=True)
     )
     frames = cuts[-1].place + cuts[-1].frames + cuts[-1].edge
-    return SpokenSummary(audio, rate, decoder.facts.channels, frames, placed, tuple(cuts))
+    return SpokenSummary(audio, rate, facts.channels, frames, placed, tuple(cuts))
 
 
 def _plan_cuts(
