@@ -192,7 +192,7 @@ def test_a_server_says_when_sounds_can_be_told_apart(folder: Path) -> None:
     for name in "abcd":
         with wave.open(str(folder / "C1" / f"{name}.wav"), "wb") as file:
             file.setparams((2, 2, 1000, 0, "NONE", ""))
-            file.writeframes(bytes(400))
+            file.writeframes(b"\0\x20\0\xe0" * 100)
     with running(path, db) as server:
         assert httpx2.get(f"{server.address}/").status_code == 200
         _, told = server.end(signal.SIGINT)

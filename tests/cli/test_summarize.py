@@ -118,7 +118,7 @@ def test_weights_are_tuned_and_used(tmp_path: Path) -> None:
         ("talk.ctm --where kind=news", "leave out --where"),
         ("empty.txt", "has no words"),
         ("talk.ctm --audio talk.wav", "--audio is for --spoken and --page"),
-        ("talk.ctm --audio talk.ctm --page p.html", "cannot be read as audio"),
+        ("talk.ctm --audio talk.ctm --page p.html", "talk.ctm: cannot be read"),
         ("talk.ctm --audio talk.wav --spoken out.xyz", 'cannot be written as ".xyz"'),
         ("talk.ctm --write words", "--write is an option of -o"),
         ("talk.ctm --weight L=0 --weight I=0 --weight C=0", "all weights are 0"),

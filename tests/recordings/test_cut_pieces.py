@@ -59,7 +59,7 @@ def test_pieces_that_cannot_be_read_are_one_break(
     def holed(path: Path) -> Decoder:
         return Holed(path)
 
-    monkeypatch.setattr("earwitness.recordings.cut.decoder_of", holed)
+    monkeypatch.setattr("earwitness.recordings.cut.open_decoder", holed)
     path = recorded(tmp_path / "x.wav", 10)
     breaks: list[Break] = []
     pieces = iter([FilePiece(float(at), 0.5) for at in range(20)])

@@ -179,7 +179,7 @@ def test_a_file_that_cannot_be_opened_is_a_damage_and_the_rest_is_used(tmp_path:
     found = open_recording([tmp_path])
     assert spans(found) == [(0, 1), (120, 121)]
     assert [(one.at, one.start) for one in found.damages] == [(0, 60), (0, 110)]
-    assert found.damages[0].message == "cannot be opened: Format not recognised."
+    assert found.damages[0].message == "cannot be read: Format not recognised."
 
 
 def test_nothing_to_read_is_an_error(tmp_path: Path) -> None:
@@ -226,5 +226,5 @@ def test_blocks_that_overlap_or_cannot_be_read_are_refused(tmp_path: Path) -> No
     path = recorded(tmp_path / "a.wav", 5)
     with pytest.raises(InputError, match=r"a\.wav: ends 4\.0 s after the start of the next block"):
         open_blocks([(path, 0.0), (path, 1.0)], name="day")
-    with pytest.raises(InputError, match=r"none\.wav: cannot be opened"):
+    with pytest.raises(InputError, match=r"none\.wav: cannot be read"):
         open_blocks([(path, 0.0), (tmp_path / "none.wav", 9.0)], name="day")

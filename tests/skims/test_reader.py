@@ -277,7 +277,7 @@ def test_what_is_wrong_with_files_of_blocks_is_told(
     assert 'start: is not a time: "noon"' in told[1][0]
     assert "contains no blocks" in told[2][0]
     assert "none.csv" in told[3][0]
-    assert "x.wav: cannot be opened" in told[4][0]
+    assert "x.wav: cannot be read" in told[4][0]
     assert len(block_files) == 3
 
 

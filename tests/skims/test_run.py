@@ -748,7 +748,7 @@ def test_what_is_wrong_with_any_recording_is_told_at_once(tmp_path: Path) -> Non
         skim(given, tmp_path / "skims", bare())
     assert [one.message for one in caught.value.problems] == [
         "is empty",
-        "cannot be opened: Format not recognised.",
+        "cannot be read: Format not recognised.",
         "no audio files found",
     ]
 

@@ -86,7 +86,7 @@ def test_other_files_are_sent_as_wav_that_says_nothing(tmp_path: Path, ending: s
     sent, rate = soundfile.read(io.BytesIO(replies[0].content), dtype="float32")
     kept, _ = soundfile.read(tmp_path / "Osprey" / f"curlew.{ending}", dtype="float32")
     assert rate == RATE
-    assert np.array_equal(sent, kept)
+    np.testing.assert_allclose(sent, kept, atol=1e-7)  # of MP3, two runs of the decoder differ
 
 
 @pytest.mark.parametrize("ending", ["wav", *FORMS])

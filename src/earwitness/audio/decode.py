@@ -187,7 +187,8 @@ def open_decoder(path: Path, *, careful: bool = False) -> Decoder:
 
 def _reading_error(path: Path, error: Exception) -> UsageError:
     """Return an error that names the file once; libraries repeat its name."""
-    reason = f"cannot be read: {str(error).removeprefix(f'Error opening {str(path)!r}: ')}"
+    text = str(getattr(error, "strerror", None) or error)
+    reason = f"cannot be read: {text.removeprefix(f'Error opening {str(path)!r}: ')}"
     with suppress(OSError):  # it may have vanished
         reason = "is empty" if path.is_file() and not path.stat().st_size else reason
     return UsageError(f"{path}: {reason}")

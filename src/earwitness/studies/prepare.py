@@ -79,7 +79,8 @@ def study_anchors(study: str | PathLike[str], *, progress: Progress = no_progres
     for number, (item, name) in enumerate(todo, 1):
         source = path.parent / plan.file(item, plan.reference)
         target = path.parent / plan.file(item, name)
-        losses.append(write_anchor(source, target, name, item))
+        measured = write_anchor(source, target, ANCHOR_CUTOFFS_HZ[name])
+        losses.append(AnchorLoss(name, item, *measured))
         written.append(str(target))
         progress(number, len(todo), number)
     for note in weak_anchor_notes(losses):
@@ -101,12 +102,12 @@ def check_rate(source: Path, cutoff: float) -> None:
         raise UsageError(f"{source}: {message}")
 
 
-def write_anchor(source: Path, target: Path, name: str, item: str) -> AnchorLoss:
-    """Write a low-passed copy of an audio file; return what it lacks."""
+def write_anchor(source: Path, target: Path, cutoff: float) -> tuple[int, float]:
+    """Write a low-passed copy of an audio file; return its rate, and what it lacks in dB(A)."""
     reference = read_sound(source)
-    anchor = make_anchor(reference, ANCHOR_CUTOFFS_HZ[name])
+    anchor = make_anchor(reference, cutoff)
     write_sound(target, anchor)
-    return AnchorLoss(name, item, reference.rate, anchor_loss(reference, anchor))
+    return reference.rate, anchor_loss(reference, anchor)
 
 
 def study_import(
@@ -173,7 +174,8 @@ def _write_study(study: ImportedStudy, folder: Path, final: Path) -> list[Anchor
         for name in study.anchors:
             check_rate(source, ANCHOR_CUTOFFS_HZ[name])
             target = folder / name / f"{row['name']}.wav"
-            losses.append(write_anchor(source, target, name, row["name"]))
+            measured = write_anchor(source, target, ANCHOR_CUTOFFS_HZ[name])
+            losses.append(AnchorLoss(name, row["name"], *measured))
     rows = [_relative_row(row, final.resolve()) for row in study.clips]
     (folder / "clips.csv").write_text(records_csv(rows), encoding="utf-8", newline="")
     text = yaml.safe_dump(study.study, sort_keys=False, allow_unicode=True)

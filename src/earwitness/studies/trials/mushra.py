@@ -40,8 +40,9 @@ class SliderPage(SwitchedKind):
 
 
 ANCHOR_CUTOFFS_HZ = {"anchor35": 3500.0, "anchor70": 7000.0}
-MIN_ANCHOR_LOSS_DB = -40.0  # A-weighted; smaller ones are hardly heard
-MAX_ANCHOR_BAND = 0.8  # largest share of the band of its reference
+# A-weighted; a smaller loss is hardly heard, and a larger one neither if it is a narrow band
+MIN_ANCHOR_LOSS_DB, MIN_NARROW_ANCHOR_LOSS_DB = -40.0, -25.0
+NARROW_BAND_RATIO = 1.25  # of the highest frequency of the reference to the cutoff
 ANCHORS_HELP = {"help": "folders of anchors, low-passed at 3.5 kHz and 7 kHz by default"}
 OPEN_REFERENCE_HELP = {"help": "whether the page has a labelled reference"}
 HIDDEN_REFERENCE_HELP = {"help": "whether the reference is also rated, without being labelled"}
@@ -59,8 +60,8 @@ class AnchorLoss(NamedTuple):
     @property
     def is_weak(self) -> bool:
         """Whether the anchor is hardly worse than the reference: too little is above its cutoff."""
-        cutoff = ANCHOR_CUTOFFS_HZ.get(self.anchor, 0.0)
-        return self.loss < MIN_ANCHOR_LOSS_DB or 2 * cutoff > MAX_ANCHOR_BAND * self.rate
+        is_narrow = self.rate / 2 < NARROW_BAND_RATIO * ANCHOR_CUTOFFS_HZ.get(self.anchor, 0.0)
+        return self.loss < (MIN_NARROW_ANCHOR_LOSS_DB if is_narrow else MIN_ANCHOR_LOSS_DB)
 
 
 def weak_anchor_notes(losses: Iterable[AnchorLoss]) -> Iterator[str]:
@@ -72,7 +73,7 @@ def weak_anchor_notes(losses: Iterable[AnchorLoss]) -> Iterator[str]:
             least = min(weak, key=lambda one: one.loss)
             yield (
                 f"{anchor} hardly differs from the reference in {len(weak):,} of {len(own):,} "
-                f"clip{'s' * (len(own) > 1)}: what it lacks is {-least.loss:.0f} dB below the "
+                f"clip{'s' * (len(own) > 1)}: what it lacks is {min(-least.loss, 99):.0f} dB below the "
                 f"reference ({least.item}, {least.rate / 1000:g} kHz) — leave {anchor} out of "
                 "anchors, or use references with more bandwidth"
             )
