@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,8 @@ import pytest
 import soundfile
 from numpy.typing import NDArray
 
-from earwitness.audio.encode import FILE_FORMATS, encode, write_audio
+from earwitness.audio.encode import FILE_FORMATS, FileFormat, encode
+from earwitness.audio.files import SoundWriter
 from earwitness.audio.signal import resample
 from earwitness.errors import UsageError
 
@@ -36,12 +39,13 @@ def test_sound_is_written_as_its_ending_says(
     tmp_path: Path, ending: str, rate: int, channels: int
 ) -> None:
     path = tmp_path / f"a{ending}"
-    notes = write_audio(path, tones(3, rate, channels), rate)
+    made = encode(tones(3, rate, channels), rate, ending)
+    path.write_bytes(made.content)
     read, found = soundfile.read(path, always_2d=True)
     kind = FILE_FORMATS[ending]
     assert soundfile.info(path).subtype == kind.subtype
     assert found == (48_000 if ending == ".opus" else rate)
-    assert bool(notes) == (found != rate)
+    assert bool(made.notes) == (found != rate)
     assert len(read) / found == pytest.approx(3, abs=0.05)
     assert read.shape[1] == channels
     for channel in range(channels):
@@ -111,9 +115,9 @@ def test_frequencies_that_the_other_rate_cannot_hold_are_left_out() -> None:
     assert abs(resample(high, 96_000, 48_000)[1_000:-1_000]).max() < 0.01
 
 
-def test_an_ending_that_is_not_known_is_refused(tmp_path: Path) -> None:
+def test_an_ending_that_is_not_known_is_refused() -> None:
     with pytest.raises(UsageError, match=r'"\.fla" — did you mean "\.flac"'):
-        write_audio(tmp_path / "a.fla", tones(1, 8_000), 8_000)
+        encode(tones(1, 8_000), 8_000, ".fla")
 
 
 @pytest.mark.parametrize(
@@ -125,18 +129,37 @@ def test_what_is_no_sound_is_refused(samples: list[float], told: str) -> None:
         encode(np.array(samples), 8_000, ".wav")
 
 
-def test_a_file_is_there_whole_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+class InterruptedFile(io.BytesIO):
+    """A file during whose writing the user presses Ctrl-C."""
+
+    def write(self, content: Any) -> int:
+        signal.raise_signal(signal.SIGINT)
+        return super().write(content)
+
+
+@pytest.mark.parametrize("ending", FILE_FORMATS)
+def test_ctrl_c_while_the_library_writes_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
-    path = tmp_path / "new folder" / "a.flac"
-    write_audio(path, tones(1, 8_000), 8_000)
-    before = path.read_bytes()
+    monkeypatch.setattr(io, "BytesIO", InterruptedFile)
+    with pytest.raises(KeyboardInterrupt):
+        encode(tones(2, 8_000), 8_000, ending)
 
-    def fails(*_: object) -> None:
-        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "replace", fails)
-    with pytest.raises(UsageError, match=r"a\.flac: cannot be written: No space left"):
-        write_audio(path, tones(2, 8_000), 8_000)
-    assert path.read_bytes() == before
-    assert [one.name for one in path.parent.iterdir()] == ["a.flac"]
+class FullFile(io.BytesIO):
+    """A file on a disk that is full after some bytes."""
+
+    def write(self, content: Any) -> int:
+        if self.tell() > 4_000:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(content)
+
+
+@pytest.mark.parametrize("kind", FILE_FORMATS.values(), ids=str)
+def test_a_full_disk_is_an_error_of_the_file(kind: FileFormat) -> None:
+    noise = np.random.default_rng(0).normal(size=(48_000, 1)) / 10
+    with (
+        pytest.raises(OSError, match="No space left"),
+        SoundWriter(FullFile(), 48_000, 1, kind.format, kind.subtype) as writer,
+    ):
+        writer.write(noise)

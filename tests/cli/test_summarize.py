@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 
-from earwitness.audio.encode import write_audio
 from helpers.command_line import Finished, run
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "compaction"
@@ -21,7 +21,7 @@ def talk(tmp_path: Path) -> Path:
     """A folder with a transcript and its audio."""
     (tmp_path / "talk.ctm").write_text(CTM)
     samples = np.sin(np.arange(16_000 * 3) / 8)[:, None].astype(np.float32) / 4
-    write_audio(tmp_path / "talk.wav", samples, 16_000)
+    soundfile.write(tmp_path / "talk.wav", samples, 16_000)
     return tmp_path
 
 

@@ -1,26 +1,21 @@
 """Encoding to FLAC, WAV, MP3, Ogg Vorbis and Opus.
 
-Formats with a limited set of sample rates use the next higher one. Files are written completely or
-not at all: they are written under a temporary name and renamed when finished.
+Formats with a limited set of sample rates use the next higher one.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.files import sound_library
+from earwitness.audio.files import SoundWriter, sound_library
 from earwitness.audio.signal import resample
 from earwitness.errors import UsageError, nearest
 
 Samples = NDArray[Any]
-ENCODE_BLOCK_FRAMES = 32_768  # per call: libsndfile crashes on long Ogg writes
 MP3_RATES_HZ = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000)
 DEFAULT_BITS, BIT_DEPTHS = 16, (16, 24)
 PCM_ENDINGS = (".flac", ".wav")  # formats with a choice of bits per sample
@@ -68,14 +63,6 @@ def kind_of(ending: str, bits: int = DEFAULT_BITS) -> FileFormat:
     return kind._replace(subtype=f"PCM_{bits}")
 
 
-def write_audio(path: str | Path, samples: Samples, rate: int) -> tuple[str, ...]:
-    """Write audio in the format of the file's extension; return notes on changes to the audio."""
-    path = Path(path)
-    sound = encode(samples, rate, path.suffix)
-    write_whole(path, sound.content)
-    return sound.notes
-
-
 def encode(samples: Samples, rate: int, ending: str, bits: int = DEFAULT_BITS) -> EncodedSound:
     """Return audio as the content of a file; samples have one column per channel.
 
@@ -89,29 +76,12 @@ def encode(samples: Samples, rate: int, ending: str, bits: int = DEFAULT_BITS) -
     file = io.BytesIO()
     channels = 1 if samples.ndim == 1 else samples.shape[1]
     try:
-        with sound_library().SoundFile(
-            file, "w", written, channels, subtype=kind.subtype, format=kind.format
-        ) as sound:
-            for portion in _iterate_portions(samples):
-                sound.write(portion)
+        with SoundWriter(file, written, channels, kind.format, kind.subtype) as sound:
+            sound.write(samples)
     except sound_library().SoundFileError as error:
         message = f"{channels} channels at {written:,} Hz cannot be written as {ending}"
         raise UsageError(f"{message} — use another format, such as .wav") from error
     return EncodedSound(file.getvalue(), kind.mime, (*notes, *loud))
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file completely or not at all, replacing an existing one."""
-    beside = path.with_name(f".{uuid4().hex}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            beside.write_bytes(content)
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def _written_rate(rate: int, kind: FileFormat) -> int:
@@ -128,11 +98,6 @@ def _prevent_clipping(samples: Samples, bits: int) -> tuple[Samples, tuple[str, 
         return np.clip(samples, -1, full_scale), ()
     decibels = 20 * np.log10(peak / full_scale)
     return samples * (full_scale / peak), (f"level reduced by {decibels:.1f} dB to avoid clipping",)
-
-
-def _iterate_portions(samples: Samples) -> Iterator[Samples]:
-    for start in range(0, len(samples), ENCODE_BLOCK_FRAMES):
-        yield samples[start : start + ENCODE_BLOCK_FRAMES]
 
 
 def _refuse_broken(samples: Samples) -> None:

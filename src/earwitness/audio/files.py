@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,13 +60,75 @@ def write_new_wav(path: Path, sound: Sound) -> None:
 
 def write_wav(file: BinaryIO, sound: Sound) -> None:
     """Write WAV into an open file."""
-    buffer = io.BytesIO()  # soundfile hides errors of the file
-    sound_library().write(buffer, sound.samples, sound.rate, subtype=sound.subtype, format="WAV")
+    buffer = io.BytesIO()
+    channels = 1 if sound.samples.ndim == 1 else sound.samples.shape[1]
+    with SoundWriter(buffer, sound.rate, channels, "WAV", sound.subtype) as writer:
+        writer.write(sound.samples)
     content = buffer.getbuffer()
     peak_chunk = bytes(content[:MAX_HEADER_BYTES]).find(b"PEAK")
     if peak_chunk > 0:  # in float files; without its time stamp, equal samples give equal files
         content[peak_chunk + 12 : peak_chunk + 16] = bytes(4)
     file.write(content)
+
+
+ENCODE_BLOCK_FRAMES = 32_768  # per call: libsndfile crashes on long Ogg writes
+
+
+class SoundWriter:
+    """Encodes audio into an open binary file.
+
+    libsndfile writes by calls of Python functions, from which no exception returns: neither that of
+    Ctrl-C nor that of a full disk. So it runs in a thread, where no signals arrive, and the first
+    error of the file is kept and raised after the call.
+    """
+
+    def __init__(
+        self, file: BinaryIO, rate: int, channels: int, form: str, subtype: str | None = None
+    ) -> None:
+        self._thread, self._output = ThreadPoolExecutor(1), _QuietFile(file)
+        how = {"subtype": subtype, "format": form}
+        library = sound_library()
+        self._opened = self._thread.submit(
+            library.SoundFile, self._output, "w", rate, channels, **how
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def write(self, samples: NDArray[Any]) -> None:
+        """Encode samples, with one column per channel."""
+        for start in range(0, len(samples), ENCODE_BLOCK_FRAMES):
+            block = samples[start : start + ENCODE_BLOCK_FRAMES]
+            self._run(lambda file, block=block: file.write(block))
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with self._thread:
+            if kind is None:
+                self._run(lambda file: file.close())
+            else:
+                self._thread.submit(lambda: self._opened.result().close())
+
+    def _run(self, work: Callable[[Any], object]) -> None:
+        self._thread.submit(lambda: work(self._opened.result())).result()
+        if self._output.error is not None:
+            raise self._output.error
+
+
+class _QuietFile:
+    """A file for libsndfile; nothing is written after an error, which is kept."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.error: OSError | None = None
+        self.seek, self.tell, self.read = file.seek, file.tell, file.read
+
+    def write(self, content: bytes) -> int:
+        try:
+            if self.error is None:
+                self._file.write(content)
+        except OSError as error:
+            self.error = error
+        return len(content)
 
 
 def sound_library() -> Any:

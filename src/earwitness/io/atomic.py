@@ -1,20 +1,111 @@
-"""Atomic files and folders: complete on success, absent after an error."""
+"""Atomic files and folders: complete and on the disk on success, absent after an error."""
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile, mkdtemp
 from types import TracebackType
 from typing import IO, Self
+from uuid import uuid4
 
 from earwitness.errors import UsageError
+
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None  # type: ignore[assignment]
+
+SHOWN_NAME = 40  # characters of a name in that of its temporary file
+# errors of writing, which do not name a file
+WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def real_path(path: str | os.PathLike[str]) -> Path:
     """Return the absolute path without symbolic links; a loop of links is left as it is."""
     return Path(os.path.realpath(path))
+
+
+def _temporary_path(target: Path) -> Path:
+    return target.with_name(f".{target.name[:SHOWN_NAME]}.{uuid4().hex}")
+
+
+def _sync(path: Path) -> None:
+    """Write a file or folder to the disk, so that it is complete after a power failure."""
+    is_folder = path.is_dir()
+    try:
+        descriptor = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
+    except OSError:
+        if is_folder:  # on Windows
+            return
+        raise
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # not possible on this file system
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _failure(path: Path, error: OSError) -> UsageError:
+    return UsageError(f"{path}: cannot be written: {error.strerror or error}")
+
+
+class AtomicFiles:
+    """Files that are written under temporary names, and that appear together on success."""
+
+    def __init__(self) -> None:
+        self._targets = dict[Path, Path]()  # by temporary path
+
+    def __enter__(self) -> Self:
+        return self
+
+    def path(self, target: Path) -> Path:
+        """Return the temporary path of a file, which is in the same folder."""
+        temporary = _temporary_path(real_path(target))
+        self._targets[temporary] = target
+        return temporary
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self._each(lambda temporary, _: _sync(temporary))
+                self._each(lambda temporary, target: temporary.replace(real_path(target)))
+                for folder in {temporary.parent for temporary in self._targets}:
+                    _sync(folder)
+            elif isinstance(error, OSError) and error.errno in WRITE_ERRORS and self._targets:
+                raise _failure([*self._targets.values()][-1], error) from error
+        finally:
+            for temporary in self._targets:
+                with suppress(OSError):
+                    temporary.unlink(missing_ok=True)
+
+    def _each(self, work: Callable[[Path, Path], object]) -> None:
+        for temporary, target in self._targets.items():
+            try:
+                work(temporary, target)
+            except OSError as error:
+                raise _failure(target, error) from error
+
+
+def write_files(contents: Mapping[Path, bytes]) -> None:
+    """Write files completely, or none of them, replacing existing ones; folders are created."""
+    with AtomicFiles() as files:
+        for path, content in contents.items():
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                files.path(path).write_bytes(content)
+            except OSError as error:
+                raise _failure(path, error) from error
 
 
 class AtomicFile:
@@ -32,14 +123,16 @@ class AtomicFile:
         if real_path(self._path).is_symlink():
             raise UsageError(f"{self._path} is a loop of symbolic links — choose another file")
         self._in_place = self._path.exists() and not self._path.is_file()
-        self._target = self._path if self._in_place else real_path(self._path)
 
     def __enter__(self) -> IO[str]:
+        self._stack, place = ExitStack(), self._path
+        if not self._in_place:
+            place = self._stack.enter_context(AtomicFiles()).path(self._path)
         try:
-            self._file = self._open()
+            file = place.open("w", encoding="utf-8", newline="")
         except OSError as error:
-            raise self._failure(error) from error
-        return self._file
+            raise _failure(self._path, error) from error
+        return self._stack.enter_context(file)
 
     def __exit__(
         self,
@@ -48,34 +141,9 @@ class AtomicFile:
         trace: TracebackType | None,
     ) -> None:
         try:
-            self._file.close()
-            if kind is None and not self._in_place:
-                self._move()
+            self._stack.__exit__(kind, error, trace)
         except OSError as failure:
-            raise self._failure(failure) from failure
-        finally:
-            if not self._in_place:
-                Path(self._file.name).unlink(missing_ok=True)
-
-    def _open(self) -> IO[str]:
-        if self._in_place:
-            return self._target.open("w", encoding="utf-8", newline="")
-        return NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            newline="",
-            dir=self._target.parent,
-            prefix=f".{self._target.name}.",
-            delete=False,
-        )
-
-    def _move(self) -> None:
-        temporary = Path(self._file.name)
-        temporary.chmod(_apply_umask(0o666))
-        temporary.replace(self._target)
-
-    def _failure(self, error: OSError) -> UsageError:
-        return UsageError(f"{self._path}: cannot be written: {error.strerror or error}")
+            raise _failure(self._path, failure) from failure
 
 
 class AtomicWriter:
@@ -112,9 +180,11 @@ class AtomicFolder:
             raise UsageError(f"{path}: the folder {real_path(path).parent} does not exist")
 
     def __enter__(self) -> Path:
-        self._temporary = Path(
-            mkdtemp(prefix=f".{self._path.name}.", dir=real_path(self._path).parent)
-        )
+        self._temporary = _temporary_path(real_path(self._path))
+        try:
+            self._temporary.mkdir()
+        except OSError as error:
+            raise _failure(self._path, error) from error
         return self._temporary
 
     def __exit__(
@@ -123,15 +193,33 @@ class AtomicFolder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None:
-            self._temporary.chmod(_apply_umask(0o777))
-            self._temporary.rename(real_path(self._path))
-        else:
-            shutil.rmtree(self._temporary)
+        try:
+            if kind is None:
+                for path in (*self._temporary.rglob("*"), self._temporary):
+                    if not path.is_symlink():
+                        _sync(path)
+                self._temporary.rename(real_path(self._path))
+                _sync(real_path(self._path).parent)
+            elif isinstance(error, OSError) and error.errno in WRITE_ERRORS:
+                raise error
+        except OSError as failure:
+            raise _failure(self._path, failure) from failure
+        finally:
+            shutil.rmtree(self._temporary, ignore_errors=True)
 
 
-def _apply_umask(mode: int) -> int:
-    """Return a mode with the user's umask applied."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mode & ~mask
+@contextmanager
+def lock_folder(path: Path) -> Iterator[None]:
+    """Refuse a folder into which another process writes; the lock ends with this process."""
+    descriptor = os.open(path, os.O_RDONLY) if fcntl else None
+    try:
+        if descriptor is not None:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                message = f"{path}: another command writes into this folder"
+                raise UsageError(f"{message} — wait for it, or choose another folder") from error
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)

@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 
-from earwitness.audio.encode import EncodedSound, encode, write_whole
+from earwitness.audio.encode import EncodedSound, encode
 from earwitness.audio.signal import apply_gain, render
+from earwitness.io.atomic import write_files
 from earwitness.recordings.types import Recording
 from earwitness.report.html.page import render_html
 from earwitness.report.parts import Plane
@@ -68,7 +69,7 @@ def write_skim(
     spectrogram: Spectrogram,
     options: SkimOptions,
 ) -> SkimFiles:
-    """Write all files of one skim: audio first, JSON last, so a skim with JSON is complete.
+    """Write all files of one skim, or none of them.
 
     ``plane`` has the TC and SD of all skims of the recording and of the baselines.
     """
@@ -84,8 +85,7 @@ def write_skim(
         contents[name] = lambda write=write: write(result.recording, result.skim).encode()  # type: ignore[misc]
     fields = _result_fields(result, (*result.notes, *sound.notes))
     contents["json"] = lambda: picks_json(result.recording, result.skim, fields).encode()
-    for name in sorted(places, key=lambda name: name == "json"):
-        write_whole(places[name], contents[name]())
+    write_files({place: contents[name]() for name, place in places.items()})
     return SkimFiles(tuple(places.values()), sound.notes)
 
 
@@ -153,19 +153,23 @@ def write_lines(
     """Write both files; ``wholes`` maps each skimmed recording to the recording it is part of."""
     recordings = {result.recording.name: result.recording for result in skims}
     outputs, references = folder / OUTPUTS_FILE, folder / RECORDINGS_FILE
-    write_whole(outputs, _encode_lines(_output_record(result, options) for result in skims))
     lines = (
         _recording_record(recording, wholes[name], folder, options)
         for name, recording in recordings.items()
     )
-    write_whole(references, _encode_lines(lines))
+    write_files(
+        {
+            outputs: _encode_lines(_output_record(result, options) for result in skims),
+            references: _encode_lines(lines),
+        }
+    )
     return outputs, references
 
 
 def write_report(folder: Path, run: SkimRun) -> Path:
     """Write the report of a run as a page next to its skims."""
     path = folder / REPORT_FILE
-    write_whole(path, render_html(skimming_report(run)).encode())
+    write_files({path: render_html(skimming_report(run)).encode()})
     return path
 
 

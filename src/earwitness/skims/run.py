@@ -387,7 +387,12 @@ class _Run:
             self.kept.append(str(path))
             return
         spectrogram = make_spectrogram(result.recording, self.cache, sparse=self.options.sparse)
-        done = write_skim(path, result, plane, spectrogram, self.options)
+        try:
+            done = write_skim(path, result, plane, spectrogram, self.options)
+        except UsageError as error:
+            complete = len(self.written) + len(self.kept)
+            message = f"{error} — {complete} of {len(self.skims)} skims are complete"
+            raise UsageError(f"{message}; run it again to write the rest") from error
         self.written += map(str, done.paths if alone else done.paths[:1])
         self.notes += [f"{path.name}: {note}" for note in (*result.notes, *done.notes)]
 

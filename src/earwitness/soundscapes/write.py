@@ -7,16 +7,15 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
 
-from earwitness.audio.files import sound_library
+from earwitness.audio.files import SoundWriter, sound_library
 from earwitness.audio.signal import render
 from earwitness.core import Progress, StrPath, no_progress
 from earwitness.errors import UsageError
-from earwitness.io.atomic import AtomicFile, AtomicFolder
+from earwitness.io.atomic import AtomicFile, AtomicFiles, AtomicFolder
 from earwitness.io.tables import csv_text
 from earwitness.soundscapes.mix import Mixer
 from earwitness.soundscapes.practice import PICKS_PER_SKIM, PracticeSkim, make_practice_skims
@@ -254,25 +253,23 @@ def soundscape_write(
     text_by_path = {
         sound_path.with_name(sound_path.stem + end): text for end, text in texts.items()
     }
-    files = [AtomicFile(one) for one in text_by_path]
-    write_day(Mixer(scene), sound_path, hour_gap=hour_gap, progress=progress)
-    for file, text in zip(files, text_by_path.values(), strict=True):
-        with file as stream:
-            stream.write(text)
+    for one in text_by_path:
+        AtomicFile(one)  # refuses paths that cannot be written
+    with AtomicFiles() as files:
+        _write_day(Mixer(scene), sound_path, files.path(sound_path), hour_gap, progress)
+        for one, text in text_by_path.items():
+            files.path(one).write_text(text, encoding="utf-8", newline="")
     return [sound_path, *text_by_path]
 
 
-def write_day(
-    mixer: Mixer, path: Path, *, hour_gap: float = 0.0, progress: Progress = no_progress
-) -> None:
-    """Write the audio of a scene in pieces, in the format of the file's extension."""
+def _write_day(mixer: Mixer, path: Path, place: Path, hour_gap: float, progress: Progress) -> None:
+    """Write the audio of a scene to a place in pieces, in the format of the path's extension."""
     scene, total = mixer.scene, round(mixer.scene.seconds)
-    with _open_sound_file(
-        path, scene.rate, mixer.frames + _count_gap_frames(scene, hour_gap)
-    ) as write:
+    frames = mixer.frames + _count_gap_frames(scene, hour_gap)
+    with _open_sound_file(path, place, scene.rate, frames) as writer:
         done = 0
         for piece in _iterate_pieces(mixer, hour_gap):
-            write(piece)
+            writer.write(piece)
             done = min(total, done + round(len(piece) / scene.rate))
             progress(done, total, 0)
 
@@ -320,9 +317,11 @@ def practice_write(
             (place / name).write_text(text, encoding="utf-8", newline="")
         for number, skim in enumerate(skims, 1):
             sound = _render_skim(mixer, skim)
-            with _open_sound_file(place / f"{number}{form}", scene.rate, len(sound)) as write:
-                write(sound)
-        write_day(mixer, place / f"{FULL_LENGTH_NAME}{form}", progress=progress)
+            path = place / f"{number}{form}"
+            with _open_sound_file(path, path, scene.rate, len(sound)) as writer:
+                writer.write(sound)
+        path = place / f"{FULL_LENGTH_NAME}{form}"
+        _write_day(mixer, path, path, 0.0, progress)
     return skims
 
 
@@ -368,34 +367,13 @@ def _make_folder(path: Path) -> None:
         raise UsageError(f"{message} — choose another path") from error
 
 
-class _PieceWriter:
-    """Writes audio in portions, since some formats cannot be written at once."""
-
-    def __init__(self, file: object, rate: int) -> None:
-        self._write = file.write  # type: ignore[attr-defined]
-        self._size = round(PIECE_SECONDS * rate)
-
-    def __call__(self, sound: Sound) -> None:
-        for at in range(0, len(sound), self._size):
-            self._write(sound[at : at + self._size])
-
-
 @contextmanager
-def _open_sound_file(path: Path, rate: int, frames: int) -> Iterator[_PieceWriter]:
-    """Open an audio file that appears only when it has been written completely."""
+def _open_sound_file(path: Path, place: Path, rate: int, frames: int) -> Iterator[SoundWriter]:
+    """Open an audio file at a place, in the format of the extension of its final path."""
     form = _sound_format(path)
     form = "RF64" if form == "WAV" and 2 * frames > MAX_WAV_BYTES else form
-    soundfile, temporary_folder = (
-        sound_library(),
-        Path(mkdtemp(prefix=f".{path.name}.", dir=path.parent)),
-    )
-    temporary_file = temporary_folder / path.name
     try:
-        with soundfile.SoundFile(temporary_file, "w", rate, 1, format=form) as file:
-            yield _PieceWriter(file, rate)
-        temporary_file.replace(path)
-    except soundfile.SoundFileError as error:
+        with place.open("w+b") as file, SoundWriter(file, rate, 1, form) as writer:
+            yield writer
+    except (OSError, sound_library().SoundFileError) as error:
         raise UsageError(f"{path}: cannot be written: {error}") from error
-    finally:
-        temporary_file.unlink(missing_ok=True)
-        temporary_folder.rmdir()

@@ -22,7 +22,7 @@ from earwitness.audio.wav import wav_seconds
 from earwitness.core import Map, Progress, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
-from earwitness.io.atomic import AtomicFile
+from earwitness.io.atomic import AtomicFile, lock_folder
 from earwitness.io.tables import csv_text, open_csv
 from earwitness.recordings.recording import open_recording
 from earwitness.skims.files import OUTPUTS_FILE, RECORDINGS_FILE, render_skim
@@ -217,6 +217,7 @@ def study_plane(
         notes.append(IMPORT_NOTE)
     settings["speech"] = SPEECH_OF_SKIMS[speech]
     with _remove_on_error(material.folder):
+        _refuse_used(material.folder)
         material.skim_folder.mkdir(parents=True, exist_ok=True)
         if is_import:
             _import_folders(material, folders, keys)
@@ -235,10 +236,7 @@ def study_plane(
 
 def _refuse_paths(paths: Sequence[Path], material: PlaneMaterial) -> bool:
     """Refuse missing recordings and folders in use; return whether all paths have skims."""
-    place = material.folder
-    for name in STUDY_FILES:
-        if (place / name).exists():
-            raise UsageError(f"{place / name} already exists — choose another folder")
+    _refuse_used(material.folder)
     if not paths:
         raise UsageError("no recordings were given")
     for path in paths:
@@ -251,6 +249,12 @@ def _refuse_paths(paths: Sequence[Path], material: PlaneMaterial) -> bool:
     if filled and material.skim_folder.exists():
         raise UsageError(f"{material.skim_folder} already exists — choose another folder")
     return bool(filled)
+
+
+def _refuse_used(place: Path) -> None:
+    for name in STUDY_FILES:
+        if (place / name).exists():
+            raise UsageError(f"{place / name} already exists — choose another folder")
 
 
 def _refuse_speech(speech: str, imported: Path | None, practice: Path | None) -> None:
@@ -270,17 +274,26 @@ def _refuse_speech(speech: str, imported: Path | None, practice: Path | None) ->
 
 @contextmanager
 def _remove_on_error(place: Path) -> Iterator[None]:
-    """Remove what was written if the study cannot be completed; earlier files are kept."""
+    """Remove what was written if the study cannot be completed; earlier files are kept.
+
+    Only one command at a time may write into a folder, so that no files of others are removed.
+    """
     parents = [folder for folder in (place, *place.parents) if not folder.exists()]
-    earlier = set(_study_paths(place))
     try:
-        yield
+        place.mkdir(parents=True, exist_ok=True)
+        with lock_folder(place):
+            earlier = set(_study_paths(place))
+            try:
+                yield
+            except BaseException:
+                for path in _study_paths(place):
+                    if path not in earlier:
+                        with suppress(OSError):  # what has happened is more important
+                            # files of a folder come first
+                            is_folder = path.is_dir() and not path.is_symlink()
+                            (path.rmdir if is_folder else path.unlink)()
+                raise
     except BaseException:
-        for path in _study_paths(place):
-            if path not in earlier:
-                with suppress(OSError):  # what has happened is more important
-                    # files of a folder come first
-                    (path.rmdir if path.is_dir() and not path.is_symlink() else path.unlink)()
         for folder in parents:
             with suppress(OSError):  # it does not exist, or has files of others
                 folder.rmdir()

@@ -73,8 +73,8 @@ def weak_anchor_notes(losses: Iterable[AnchorLoss]) -> Iterator[str]:
             least = min(weak, key=lambda one: one.loss)
             yield (
                 f"{anchor} hardly differs from the reference in {len(weak):,} of {len(own):,} "
-                f"clip{'s' * (len(own) > 1)}: what it lacks is {min(-least.loss, 99):.0f} dB below the "
-                f"reference ({least.item}, {least.rate / 1000:g} kHz) — leave {anchor} out of "
+                f"clip{'s' * (len(own) > 1)}: what it lacks is {min(-least.loss, 99):.0f} dB below "
+                f"the reference ({least.item}, {least.rate / 1000:g} kHz) — leave {anchor} out of "
                 "anchors, or use references with more bandwidth"
             )
 

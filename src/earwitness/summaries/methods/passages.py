@@ -17,17 +17,17 @@ from itertools import accumulate, pairwise
 from math import inf, isfinite
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.decode import facts_of, open_decoder, seeks_directly
-from earwitness.audio.encode import ENCODE_BLOCK_FRAMES, FileFormat, kind_of
-from earwitness.audio.files import DecodingError, Samples, sound_library
+from earwitness.audio.encode import FileFormat, kind_of
+from earwitness.audio.files import DecodingError, Samples, SoundWriter, sound_library
 from earwitness.audio.read import CHUNK_SECONDS, END_TOLERANCE_SECONDS
 from earwitness.audio.signal import resample_pieces
 from earwitness.errors import EarwitnessWarning, UsageError
+from earwitness.io.atomic import AtomicFiles
 from earwitness.summaries.methods.compaction import Compaction, SummarizedSpeech
 
 # --- Passages ------------------------------------------------------------------------------------
@@ -548,12 +548,8 @@ def write_spoken_summary(path: Path, summary: SpokenSummary) -> tuple[str, ...]:
     blocks = resample_pieces(summary.blocks(notes.append), summary.rate, rate)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(f".{uuid4().hex}")
-        try:
-            peak = write_blocks(beside, blocks, rate, summary.channels, kind)
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        with AtomicFiles() as files, files.path(path).open("w+b") as file:
+            peak = write_blocks(file, blocks, rate, summary.channels, kind)
     except sound_library().SoundFileError as error:
         what = f"{summary.channels} channels at {rate:,} Hz as {path.suffix}"
         raise UsageError(f"{path}: cannot be written with {what}: {error}") from error
@@ -564,16 +560,14 @@ def write_spoken_summary(path: Path, summary: SpokenSummary) -> tuple[str, ...]:
 
 
 def write_blocks(
-    place: Path | BinaryIO, blocks: Iterable[Samples], rate: int, channels: int, kind: FileFormat
+    file: BinaryIO, blocks: Iterable[Samples], rate: int, channels: int, kind: FileFormat
 ) -> float:
-    """Write blocks of samples as a file, clipped at full scale; return their largest magnitude."""
-    peak, settings = 0.0, {"subtype": kind.subtype, "format": kind.format}
-    with sound_library().SoundFile(place, "w", rate, channels, **settings) as file:
+    """Write blocks of samples, clipped at full scale; return their largest magnitude."""
+    peak = 0.0
+    with SoundWriter(file, rate, channels, kind.format, kind.subtype) as writer:
         for block in blocks:
             peak = max(peak, float(np.abs(block).max(initial=0.0)))
-            for start in range(0, len(block), ENCODE_BLOCK_FRAMES):
-                part = block[start : start + ENCODE_BLOCK_FRAMES]
-                file.write(np.clip(part, -1.0, LARGEST_SAMPLE))
+            writer.write(np.clip(block, -1.0, LARGEST_SAMPLE))
     return peak
 
 
