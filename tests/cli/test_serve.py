@@ -20,6 +20,7 @@ import pytest
 from earwitness.store.store import Store
 from earwitness.studies.admin import exposure_notes, study_links
 from earwitness.studies.file.reader import read_study
+from helpers.command_line import run
 from helpers.http_listener import answer, link, served, take
 from helpers.samples import many
 from helpers.study_listener import Anyone, study
@@ -213,6 +214,21 @@ def test_a_study_with_dead_ends_is_refused_before_anything_is_written(folder: Pa
     assert done.stderr.count("unreadable audio file: ") > 1
     assert "nothing was served" in done.stderr
     assert not db.exists()
+
+
+def test_audio_files_that_study_check_refuses_are_not_served(folder: Path) -> None:
+    path, db = study(folder, "acr", NO_REST), folder / "own.db"
+    with wave.open(str(folder / "C1" / "a.wav"), "wb") as file:
+        file.setparams((1, 2, 8000, 0, "NONE", ""))
+        file.writeframes(bytes(16_000))
+    refused = [run(*command, path) for command in (["study", "check"], ["serve", "--db", db])]
+    assert [done.returncode for done in refused] == [2, 2]
+    assert refused[0].stderr == refused[1].stderr
+    assert "a.wav: is silent" in refused[0].stderr
+    assert not db.exists()
+    with running(path, str(db), "--no-audio") as server:
+        assert httpx2.get(f"{server.address}/").status_code == 200
+        server.end(signal.SIGINT)
 
 
 def test_a_server_that_can_be_reached_from_elsewhere_says_how_and_that_nothing_is_encrypted(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import csv
+import errno
 import html
 import json
 import os
@@ -936,3 +937,27 @@ def test_a_recording_that_never_changes_is_undefined_and_told(
     told = "still: the recording sounds the same throughout: tc, sd and coverage are undefined"
     assert told in made.notes
     assert np.isnan([made.skims[0].measures[name] for name in ("tc", "sd", "coverage")]).all()
+
+
+def test_a_full_disk_leaves_no_part_of_a_skim_and_says_which_are_complete(
+    day: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, names = Path.write_bytes, set[str]()
+
+    def fails(path: Path, content: bytes) -> int:
+        names.add(path.name)
+        if len(names) == len(EXTRAS) + 7:  # the last but one of the files of the second skim
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return work(path, content)
+
+    wanted = asked(zs=(0.0, 1.0))
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", fails)
+        message = r"No space left on device — 1 of 2 skims are complete; run it again to write the"
+        with pytest.raises(UsageError, match=message):
+            skim([day], tmp_path / "skims", wanted)
+    left = {path.name for path in (tmp_path / "skims").iterdir()}
+    assert len(left) == len(EXTRAS) + 1
+    assert len({name.rpartition("-z")[2][0] for name in left}) == 1
+    again = skim([day], tmp_path / "skims", wanted)
+    assert len(again.kept) == 1

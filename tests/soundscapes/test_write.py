@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 from pathlib import Path
 
@@ -280,3 +281,18 @@ def test_the_command_shows_presets_and_refuses_what_it_cannot_write(tmp_path: Pa
         done = CliRunner().invoke(group, ["soundscape", *arguments])
         assert isinstance(done.exception, UsageError)
         assert told in str(done.exception)
+
+
+def test_a_full_disk_leaves_neither_sound_nor_labels(
+    timetable: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(path: Path, *_: object, **__: object) -> int:
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (tmp_path / "new").mkdir()
+    monkeypatch.setattr(Path, "write_text", fails)
+    scene = soundscape(timetable, seed=2, rate=RATE)
+    with pytest.raises(UsageError, match=r"day\.labels\.csv: cannot be written: No space left"):
+        soundscape_write(scene, tmp_path / "new" / "day.wav")
+    assert list((tmp_path / "new").iterdir()) == []

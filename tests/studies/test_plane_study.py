@@ -13,6 +13,7 @@ import soundfile
 import yaml
 from examples.plane import make
 
+from earwitness.audio.wav import wav_seconds
 from earwitness.errors import BadAnswer, InputError, UsageError
 from earwitness.skims.run import skim
 from earwitness.studies.analyse import study_analyse
@@ -437,6 +438,34 @@ def test_an_interrupted_command_leaves_only_what_existed_before(
     left = [path.name for path in (tmp_path / "new").rglob("*")]
     assert left == (["study", "skims", "mine.txt"] if is_made_before else [])
     assert (tmp_path / "new").exists() == is_made_before
+
+
+def test_a_second_command_in_the_same_folder_is_refused_and_removes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, seen = tmp_path / "study", list[str]()
+    settings: dict[str, Any] = {"cache": tmp_path / "cache", "period": 20.0, "length": 18.0}
+    settings |= {"zs": (0, 1), "methods": ("pareto",), "embedder": "log-mel", "practice": False}
+    day = write(tmp_path / "one.wav", noise(80))
+
+    def second(path: Path) -> float:
+        """The first command has its skims; now a second one starts, and is interrupted."""
+        if not seen:
+            seen.extend(sorted(one.name for one in place.rglob("*")))
+            with monkeypatch.context() as patch:
+                patch.setattr("earwitness.studies.plane_study.wav_seconds", interrupt)
+                with pytest.raises(UsageError, match="study: another command writes into this"):
+                    study_plane(day, place, **settings)
+            assert sorted(one.name for one in place.rglob("*")) == seen
+        return wav_seconds(path)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("earwitness.studies.plane_study.wav_seconds", second)
+    study_plane(day, place, **settings)
+    assert {"one_pareto-z0.wav", "one_pareto-z1.wav"} <= {*seen}
+    assert read_study(place / "study.yaml").systems == ("pareto-z0", "pareto-z1")
 
 
 @pytest.mark.parametrize("name", ["gold.csv", "clips.csv"])

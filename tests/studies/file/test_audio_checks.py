@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import soundfile
 from numpy.typing import NDArray
 
 from earwitness.audio.loudness import FULL_SCALE, ClippingCounter, measure_loudness
+from earwitness.audio.signal import low_pass
 from earwitness.errors import EarwitnessWarning, InputError, MissingExtra
 from earwitness.studies.design.report import study_check, study_render
 from earwitness.studies.file import audio_checks
@@ -18,6 +21,7 @@ from earwitness.studies.file.audio_checks import (
     StudyAudio,
     measure_audio,
 )
+from earwitness.studies.prepare import study_anchors
 from helpers.command_line import run
 
 Floats = NDArray[np.float64]
@@ -316,6 +320,39 @@ def test_low_pass_anchors_of_mushra_may_be_softer_than_the_systems(study: Path) 
     assert notes(study) == []
     write(study.parent / "C2" / "a.wav", noise(3, lufs=-33))  # the reference must be as loud
     assert "LUFS" in " ".join(notes(study))
+
+
+@pytest.mark.parametrize(
+    ("rate", "highest", "lost"),
+    [(16_000, 8_000, 28), (48_000, 7_000, 46), (48_000, 24_000, 0)],
+    ids=["rate", "content", "enough"],
+)
+def test_anchors_that_hardly_differ_from_the_reference_are_noted(
+    tmp_path: Path, rate: int, highest: int, lost: int
+) -> None:
+    text = STUDY.replace("acr", "mushra").replace("systems: [C0, C1, C2]", "systems: [C0, C1]")
+    (tmp_path / "study.yaml").write_text(text + "reference: C2\n")
+    for place, item in enumerate(ITEMS):
+        speech = low_pass(noise(place, lufs=-30, rate=rate), rate, 2_000)  # like vowels
+        hiss = noise(4 + place, lufs=-52, rate=rate)
+        hiss = low_pass(hiss, rate, highest) if 2 * highest < rate else hiss
+        for system, gain in (("C0", 0.9), ("C1", 0.8), ("C2", 1)):
+            write(tmp_path / system / f"{item}.wav", gain * (speech + hiss), rate)
+    message = (
+        r"anchor70 hardly differs from the reference in 4 of 4 clips: what it lacks is (\d+) dB "
+        rf"below the reference \(\w, {rate // 1000} kHz\) — leave anchor70 out of anchors, or use "
+        "references with more bandwidth"
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        study_anchors(tmp_path / "study.yaml")
+    noted = [note for note in notes(tmp_path / "study.yaml") if "anchor" in note]
+    assert noted == [str(one.message) for one in caught]
+    assert len(noted) == bool(lost)
+    for note in noted:
+        found = re.fullmatch(message, note)
+        assert found, note
+        assert int(found[1]) == pytest.approx(lost, abs=3)
 
 
 def test_notes_are_in_the_report_and_beside_a_file(study: Path, tmp_path: Path) -> None:
