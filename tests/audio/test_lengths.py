@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -98,7 +99,7 @@ def test_all_audio_of_a_wav_file_from_a_pipe_is_used(
 def test_a_wav_header_that_no_file_can_have_is_an_error_of_the_file(
     tmp_path: Path, header: dict[str, int]
 ) -> None:
-    (path := tmp_path / "a.wav").write_bytes(riff(**header))
+    (path := tmp_path / "a.wav").write_bytes(riff(**header))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"a\.wav: (invalid|not a WAV file with)"):
         wav_seconds(path)
     with pytest.raises(UsageError, match=r"(invalid|not a WAV file with)"):
@@ -125,9 +126,13 @@ def test_zeros_after_a_wav_header_are_not_searched_for_chunks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (path := tmp_path / "a.wav").write_bytes(riff()[:36] + bytes(80_000))
-    steps = []
-    unpack = struct.unpack
-    monkeypatch.setattr(struct, "unpack", lambda *given: steps.append(1) or unpack(*given))
+    steps, unpack = [], struct.unpack
+
+    def count(*given: Any) -> Any:
+        steps.append(1)
+        return unpack(*given)
+
+    monkeypatch.setattr(struct, "unpack", count)
     with pytest.raises(UsageError, match=r"a\.wav: not a WAV file"):
         wav_seconds(path)
     assert len(steps) < 9

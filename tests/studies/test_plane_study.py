@@ -460,7 +460,7 @@ def test_a_second_command_in_the_same_folder_is_refused_and_removes_nothing(
         return wav_seconds(path)
 
     def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
+        raise RuntimeError("the second command ran on")
 
     monkeypatch.setattr("earwitness.studies.plane_study.wav_seconds", second)
     study_plane(day, place, **settings)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock, Thread
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -75,7 +77,7 @@ ENCODE_BLOCK_FRAMES = 32_768  # per call: libsndfile crashes on long Ogg writes
 
 
 class SoundWriter:
-    """Encodes audio into an open binary file.
+    """Encodes audio into an open binary file, best without a buffer: its errors come late.
 
     libsndfile writes by calls of Python functions, from which no exception returns: neither that of
     Ctrl-C nor that of a full disk. So it runs in a thread, where no signals arrive, and the first
@@ -85,33 +87,57 @@ class SoundWriter:
     def __init__(
         self, file: BinaryIO, rate: int, channels: int, form: str, subtype: str | None = None
     ) -> None:
-        self._thread, self._output = ThreadPoolExecutor(1), _QuietFile(file)
+        self._output, self._lock = _QuietFile(file), Lock()
+        self._file: Any = None
         how = {"subtype": subtype, "format": form}
         library = sound_library()
-        self._opened = self._thread.submit(
-            library.SoundFile, self._output, "w", rate, channels, **how
-        )
+        self._open = partial(library.SoundFile, self._output, "w", rate, channels, **how)
 
     def __enter__(self) -> Self:
+        def work() -> None:
+            self._file = self._open()
+
+        try:
+            self._run(work)
+        except BaseException as error:
+            self.__exit__(type(error))
+            raise
         return self
 
     def write(self, samples: NDArray[Any]) -> None:
         """Encode samples, with one column per channel."""
         for start in range(0, len(samples), ENCODE_BLOCK_FRAMES):
             block = samples[start : start + ENCODE_BLOCK_FRAMES]
-            self._run(lambda file, block=block: file.write(block))
+            self._run(partial(self._write_block, block))
+
+    def _write_block(self, block: NDArray[Any]) -> None:
+        self._file.write(block)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        with self._thread:
-            if kind is None:
-                self._run(lambda file: file.close())
-            else:
-                self._thread.submit(lambda: self._opened.result().close())
+        def work() -> None:
+            file, self._file = self._file, None
+            file.close()
 
-    def _run(self, work: Callable[[Any], object]) -> None:
-        self._thread.submit(lambda: work(self._opened.result())).result()
-        if self._output.error is not None:
-            raise self._output.error
+        with suppress(Exception) if kind else nullcontext():
+            self._run(work)
+
+    def _run(self, work: Callable[[], object]) -> None:
+        """Wait for a call of libsndfile in a thread, which Ctrl-C leaves to its end."""
+        errors = list[BaseException]()
+
+        def attempt() -> None:
+            try:
+                with self._lock:
+                    work()
+            except BaseException as error:  # noqa: BLE001 - raised again by the caller
+                errors.append(error)
+
+        thread = Thread(target=attempt, daemon=True)
+        thread.start()
+        thread.join()
+        for error in (*errors, self._output.error):
+            if error is not None:
+                raise error
 
 
 class _QuietFile:
@@ -124,8 +150,9 @@ class _QuietFile:
 
     def write(self, content: bytes) -> int:
         try:
-            if self.error is None:
-                self._file.write(content)
+            rest = memoryview(content)
+            while len(rest) and self.error is None:
+                rest = rest[self._file.write(rest) :]
         except OSError as error:
             self.error = error
         return len(content)

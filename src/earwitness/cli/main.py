@@ -214,6 +214,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except EarwitnessError as error:
         prefix = "" if isinstance(error, InputError) else "earwitness: "
         click.echo(f"{prefix}{printable(str(error), keep=chr(10))}", err=True)
+        for note in getattr(error, "__notes__", ()):
+            click.echo(f"note: {note}", err=True)
         sys.exit(2)
     except Termination as stop:
         click.echo(f"earwitness: terminated; {_remaining_work(stop)}", err=True)

@@ -202,6 +202,9 @@ class AtomicFolder:
                 _sync(real_path(self._path).parent)
             elif isinstance(error, OSError) and error.errno in WRITE_ERRORS:
                 raise error
+            elif isinstance(error, UsageError) and str(self._temporary) in str(error):
+                message = str(error).replace(str(self._temporary), str(self._path))
+                raise UsageError(message) from error
         except OSError as failure:
             raise _failure(self._path, failure) from failure
         finally:

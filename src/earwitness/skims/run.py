@@ -391,8 +391,9 @@ class _Run:
             done = write_skim(path, result, plane, spectrogram, self.options)
         except UsageError as error:
             complete = len(self.written) + len(self.kept)
-            message = f"{error} — {complete} of {len(self.skims)} skims are complete"
-            raise UsageError(f"{message}; run it again to write the rest") from error
+            skims = f"{complete} of {len(self.skims)} skims are complete"
+            error.add_note(f"{skims}; run the command again to write the rest")
+            raise
         self.written += map(str, done.paths if alone else done.paths[:1])
         self.notes += [f"{path.name}: {note}" for note in (*result.notes, *done.notes)]
 

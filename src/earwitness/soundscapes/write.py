@@ -373,7 +373,8 @@ def _open_sound_file(path: Path, place: Path, rate: int, frames: int) -> Iterato
     form = _sound_format(path)
     form = "RF64" if form == "WAV" and 2 * frames > MAX_WAV_BYTES else form
     try:
-        with place.open("w+b") as file, SoundWriter(file, rate, 1, form) as writer:
+        with place.open("w+b", buffering=0) as file, SoundWriter(file, rate, 1, form) as writer:
             yield writer
     except (OSError, sound_library().SoundFileError) as error:
-        raise UsageError(f"{path}: cannot be written: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{path}: cannot be written: {reason}") from error

@@ -285,7 +285,8 @@ def _remove_on_error(place: Path) -> Iterator[None]:
             earlier = set(_study_paths(place))
             try:
                 yield
-            except BaseException:
+            except BaseException as error:
+                vars(error).pop("__notes__", None)  # on files that are removed
                 for path in _study_paths(place):
                     if path not in earlier:
                         with suppress(OSError):  # what has happened is more important

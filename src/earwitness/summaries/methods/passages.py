@@ -548,7 +548,7 @@ def write_spoken_summary(path: Path, summary: SpokenSummary) -> tuple[str, ...]:
     blocks = resample_pieces(summary.blocks(notes.append), summary.rate, rate)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with AtomicFiles() as files, files.path(path).open("w+b") as file:
+        with AtomicFiles() as files, files.path(path).open("w+b", buffering=0) as file:
             peak = write_blocks(file, blocks, rate, summary.channels, kind)
     except sound_library().SoundFileError as error:
         what = f"{summary.channels} channels at {rate:,} Hz as {path.suffix}"
