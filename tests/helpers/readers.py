@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import earwitness
-from earwitness.audio.files import read_sound
-from earwitness.audio.read import read_mono
+from earwitness.audio.read import read_mono, read_sound
 from earwitness.chunkseg.parsers import parse_transcript
 from earwitness.errors import EarwitnessError
 from earwitness.material.annotations import read_annotations
@@ -87,7 +86,7 @@ def blocks(path: Path) -> bool:
     return not isinstance(read_blocks_file(path), list)
 
 
-def annotations(path: Path) -> bool:
+def clip_marks(path: Path) -> bool:
     return not read_annotations([path])[1]
 
 
