@@ -5,6 +5,7 @@ PostgreSQL. Every listener in turn loads the audio of the next trial, sends a ba
 sends an answer, each on a connection of their own, 40 answers per second in all. They run on the
 same machine as the server. CPU time is that of the server process, per answer with its sound and
 its events; it depends on the speed of the machine at the moment, which the first line shows.
+Before, visitors open /join and press Start, one after the other, with half of the places taken.
 `--quick` uses 20 listeners.
 """
 
@@ -39,8 +40,10 @@ from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
 from earwitness.store.tables import answers, listeners
 from earwitness.studies.admin import study_links
+from earwitness.web.site import SiteSettings, make_site
 
 LATENCY_BAR, CPU_BAR = 100, 5  # milliseconds: 99th percentile of acknowledgements, CPU per answer
+JOIN_BAR, VISITORS = 3, 500  # milliseconds of CPU per request to /join, each visitor sends two
 COUNTS, QUICK_COUNTS = (50, 200, 500, 1000), (20,)
 ANSWERS_PER_SECOND, SECONDS = 40, 25
 CLIPS, SYSTEMS, RATE = 200, ("C0", "C1"), 16_000
@@ -49,6 +52,7 @@ title: Many at once
 systems: [C0, C1]
 files: "{{system}}/{{item}}.wav"
 listeners: {listeners}
+seed: {seed}
 consent: I may stop at any time.
 blocks: [{{kind: acr, clips: {clips}}}]
 """
@@ -57,7 +61,7 @@ blocks: [{{kind: acr, clips: {clips}}}]
 # --- Study and server ----------------------------------------------------------------------------
 
 
-def write_study(folder: Path, listeners: int) -> Path:
+def write_study(folder: Path, listeners: int, seed: int = 1) -> Path:
     """Write a study file and audio files of two seconds; return the path of the study file."""
     noise = np.random.default_rng(1).integers(-3000, 3000, 2 * RATE, dtype=np.int16).tobytes()
     for place in (folder / system / f"clip{n}.wav" for system in SYSTEMS for n in range(CLIPS)):
@@ -66,8 +70,8 @@ def write_study(folder: Path, listeners: int) -> Path:
             with wave.open(str(place), "wb") as file:
                 file.setparams((1, 2, RATE, 0, "NONE", ""))
                 file.writeframes(noise)
-    path = folder / f"study{listeners}.yaml"
-    path.write_text(STUDY.format(listeners=listeners, clips=CLIPS))
+    path = folder / f"study{listeners}_{seed}.yaml"
+    path.write_text(STUDY.format(listeners=listeners, clips=CLIPS, seed=seed))
     return path
 
 
@@ -110,10 +114,11 @@ class Served:
 
 
 @contextmanager
-def serving(path: Path, address: str) -> Iterator[Served]:
+def serving(path: Path, address: str, *options: str) -> Iterator[Served]:
     """Run a server in a separate process."""
     command = [sys.executable, "-m", "earwitness", "serve", str(path), "--db", address]
-    server = subprocess.Popen([*command, "--port", "0"], stderr=subprocess.PIPE, text=True)
+    command += ["--port", "0", *options]
+    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert server.stderr is not None
     found = re.search(r"at http\S+:(\d+)/ ", server.stderr.readline())
     assert found
@@ -138,7 +143,7 @@ class Client:
         """Connect to the server."""
         return cls(*await asyncio.open_connection("127.0.0.1", port))
 
-    async def request(self, path: str, body: Any = None) -> bytes:
+    async def request(self, path: str, body: Any = None, status: int = 200) -> bytes:
         """Return the body of a successful reply."""
         data = b"" if body is None else json.dumps(body).encode()
         head = f"{'GET' if body is None else 'POST'} {path} HTTP/1.1\r\nHost: localhost\r\n"
@@ -147,7 +152,7 @@ class Client:
         length = re.search(rb"(?i)content-length: (\d+)", reply)
         assert length
         content = await self._reader.readexactly(int(length[1]))
-        if not reply.startswith(b"HTTP/1.1 200"):
+        if not reply.startswith(b"HTTP/1.1 %d" % status):
             raise RuntimeError(f"{path}: {reply[:20]!r} {content[:200]!r}")
         return content
 
@@ -225,6 +230,33 @@ def addition_nanoseconds() -> float:
     return (time.process_time() - start) * 500
 
 
+def benchmark_join(path: Path, address: str, count: int) -> bool:
+    """Print the CPU time of a request to /join; return whether the bar is met."""
+    with Store.open(address) as store:
+        site = make_site(path, store, SiteSettings(open=count))
+        for number in range(count // 2):
+            store.claim(site.digest, f"visitor {number}")
+    with serving(path, address, "--open", str(count)) as server:
+
+        async def measure() -> float:
+            client = await Client.open(server.port)
+            before = server.cpu_seconds()
+            for _ in range(VISITORS):
+                await client.request("/join")
+                await client.request("/join", {}, status=303)
+            client.close()
+            return server.cpu_seconds() - before
+
+        cpu = asyncio.run(measure()) / (2 * VISITORS) * 1000
+    verdict = "met" if cpu <= JOIN_BAR else "MISSED"
+    print(
+        f"{address.partition(':')[0]} with {count:,} open places"
+        f": CPU {cpu:.2f} ms per request to /join (bar {JOIN_BAR}: {verdict})",
+        flush=True,
+    )
+    return cpu <= JOIN_BAR
+
+
 def benchmark(path: Path, address: str, seconds: float) -> bool:
     """Print the results of one database and number of listeners; return whether bars are met."""
     links = [one["link"] for one in study_links(path, address)]
@@ -266,9 +298,13 @@ def main() -> None:
         print(f"{disk(Path(place))}; {speed}; {ANSWERS_PER_SECOND} answers per second", flush=True)
         for count in QUICK_COUNTS if chosen.quick else chosen.listeners:
             path = write_study(Path(place), count)
-            all_met &= benchmark(path, f"sqlite:///{place}/store{count}.db", chosen.seconds)
+            join_path = write_study(Path(place), count, seed=2)
+            sqlite_address = f"sqlite:///{place}/store{count}.db"
+            all_met &= benchmark_join(join_path, sqlite_address, count)
+            all_met &= benchmark(path, sqlite_address, chosen.seconds)
             if not chosen.sqlite:
                 with postgresql() as address:
+                    all_met &= benchmark_join(join_path, address, count)
                     all_met &= benchmark(path, address, chosen.seconds)
     sys.exit(not all_met)
 

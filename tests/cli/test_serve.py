@@ -236,12 +236,13 @@ def test_a_server_that_can_be_reached_from_elsewhere_says_how_and_that_nothing_i
 ) -> None:
     path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
     for more, count in (((), 1), (("--trust-proxy", "127.0.0.1"), 0)):
-        with running(path, db, "--host", "0.0.0.0", *more) as server:
+        with running(path, db, "--host", "0.0.0.0", "--open", "1", *more) as server:
             port = server.address.rpartition(":")[2]
             assert server.told[1].endswith(f" --base http://HOST:{port}\n")
             assert httpx2.get(f"http://127.0.0.1:{port}/").status_code == 200
             _, told = server.end(signal.SIGINT)
         assert told.count("warning: links and answers travel unencrypted") == count
+        assert told.count("open link: works with an IP address or localhost") == 1
 
 
 def test_a_server_says_that_its_store_has_another_form_of_the_study(folder: Path) -> None:
@@ -289,6 +290,40 @@ def test_what_proxies_say_holds_only_if_they_are_trusted(
         forwarded = {"x-forwarded-proto": "https", "x-forwarded-for": "1.2.3.4"}
         got = httpx2.post(f"{server.address}/join", headers=forwarded)
         assert ("Secure" in got.headers["set-cookie"]) is secure
+
+
+def take_place(server: str, **forwarded: str) -> int:
+    """Press Start at the open link and agree, with headers of a proxy; the status of the reply."""
+    headers = {f"x-forwarded-{name}": text for name, text in forwarded.items()}
+    with httpx2.Client(base_url=server, headers=headers) as client:
+        started = client.post("/join")
+        if started.status_code != 303:
+            return started.status_code
+        sent = answer({"name": "consent"}, {"agree": True})
+        return client.post(f"{started.headers['location']}/answers", json=sent).status_code
+
+
+def test_behind_a_proxy_each_address_has_its_places_and_the_host_name_must_be_allowed(
+    folder: Path,
+) -> None:
+    path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
+    path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 9\n"))
+    more = ("--open", "9", "--trust-proxy", "127.0.0.1", "--places-per-address", "2")
+    names = ("--allow-host", "a.org,B.org", "--allow-host", "c.org")
+    with running(path, db, *more, *names) as server:
+        same = [{"for": "192.0.2.1"}, {"for": "2001:db8::1"}, {"for": "2001:db8::9:2"}]
+        asked = [same[0], same[0], same[0], *same[1:], same[1], {"for": "2001:db8:0:1::1"}]
+        statuses = [take_place(server.address, host="b.org", **one) for one in asked]
+        assert statuses == [200, 200, 429, 200, 200, 429, 200]
+        assert take_place(server.address, host="d.org") == 403
+        _, told = server.end(signal.SIGINT)
+    assert told.count("2 places were taken from one address within an hour") == 1
+    assert told.count("serve with --allow-host NAME") == 1  # the visitor at d.org
+    assert "open link: works with" not in told
+    with running(path, db, *more) as server:
+        assert httpx2.get(f"{server.address}/").is_success
+        _, told = server.end(signal.SIGINT)
+    assert "open link: works with an IP address or localhost — for a host name" in told
 
 
 def test_a_server_says_if_others_can_read_its_database(folder: Path) -> None:

@@ -27,7 +27,7 @@ Respond = Callable[[Mapping[str, Any]], dict[str, Any]]
 def served(path: Path, address: str, **settings: Any) -> Iterator[TestClient]:
     """A study that is served from a store."""
     with Store.open(address) as store:
-        site = make_site(path, store, SiteSettings(**settings))
+        site = make_site(path, store, SiteSettings(**{"hosts": ("testserver",), **settings}))
         recordings = open_recordings(site)
         app = make_app(site, recordings)
         with TestClient(app, raise_server_exceptions=False) as client:

@@ -21,6 +21,7 @@ from earwitness.store.records import (
     PageEvent,
     ParticipationState,
     PlaceRefusal,
+    server_time,
 )
 from earwitness.store.store import Store
 from earwitness.studies.answers import AnswersFile
@@ -122,10 +123,11 @@ def test_the_longest_idle_listener_is_replaced_and_tokens_lead_to_the_same_perso
     quota = OpenPlaceQuota(2, 4, idle_hours=1)
     for person, year in (("a", 2021), ("b", 2020)):
         number = claimed(store, person, quota=quota).number
-        store.add_answer(answer(listener=number), person)
-        ask(address, f"UPDATE answers SET received = '{year}' WHERE id = '{person}'")
+        for page in ("1.1", "1.2"):
+            store.add_answer(answer(page, listener=number), f"{person} {page}")
+        ask(address, f"UPDATE answers SET received = '{year}' WHERE id LIKE '{person} %'")
     ask(address, "UPDATE listeners SET joined = '2020' WHERE joined IS NOT NULL")
-    store.add_draft(DIGEST, "b", "1.2", {"note": "a draft"})
+    store.add_draft(DIGEST, "b", "1.3", {"note": "a draft"})
     assert store.count_free_places(DIGEST, quota) == 1  # who writes a draft is not idle
     ask(address, "UPDATE drafts SET received = '2020'")
     for people, hours, free in ((2, 0, 0), (2, 1, 2), (1, 1, 1), (0, 1, 0), (3, 0, 0)):
@@ -138,16 +140,16 @@ def test_the_longest_idle_listener_is_replaced_and_tokens_lead_to_the_same_perso
     assert old is not None
     assert (old.state, old.former, old.plan_number) == (ParticipationState.LAPSED, 4, 4)
     assert old.number < 0
-    assert store.draft(DIGEST, "b", "1.2") is None
-    late = store.write(add_answer, answer("1.2", listener=4), "late", None, "", "b").result()
+    assert store.draft(DIGEST, "b", "1.3") is None
+    late = store.write(add_answer, answer("1.3", listener=4), "late", None, "", "b").result()
     assert late == AnswerOutcome.WITHDRAWN
     assert store.add_events(DIGEST, "b", [PageEvent("late", "1.2", "blur")]) == 0
     assert store.finish(DIGEST, "b", ["1.1"]).code is None
-    assert [one.answer.listener for one in store.history(DIGEST)] == [3, old.number]
-    assert [one.listener for one in store.answers(DIGEST)] == [3]
+    assert [one.answer.listener for one in store.history(DIGEST)] == [3, 3, *[old.number] * 2]
+    assert [one.listener for one in store.answers(DIGEST)] == [3, 3]
     store.add_answer(answer(listener=4), "c")
     store.withdraw(DIGEST, "b")
-    assert [one.listener for one in store.answers(DIGEST)] == [3, 4]
+    assert [one.listener for one in store.answers(DIGEST)] == [3, 3, 4]
     assert store.count_free_places(DIGEST, quota) == 1
     assert claimed(store, "d", quota=quota).number == 3
     assert store.claim(DIGEST, "e", quota=quota) == PlaceRefusal.FULL
@@ -160,6 +162,66 @@ def test_idle_listeners_who_may_come_back_count(store: Store, address: str) -> N
     assert store.count_free_places(DIGEST, quota) == 1
     assert claimed(store, "b", quota=quota).number == 3  # and not the other place, which is unused
     assert store.claim(DIGEST, "c", quota=quota) == PlaceRefusal.FULL
+
+
+def let_pass(address: str, minutes: float) -> None:
+    """Let everything that is stored have happened some minutes earlier."""
+    at = server_time(minutes / 60)
+    ask(address, f"UPDATE listeners SET joined = '{at}' WHERE joined IS NOT NULL")
+    for table in ("answers", "events", "drafts"):
+        ask(address, f"UPDATE {table} SET received = '{at}'")
+
+
+@pytest.mark.parametrize("hours", [0, 0.1, 24])
+def test_a_place_with_only_its_first_answer_is_free_after_half_an_hour(
+    store: Store, address: str, hours: float
+) -> None:
+    quota = OpenPlaceQuota(2, 4, hours)
+    unused, used = (claimed(store, person, quota=quota).number for person in "ab")
+    store.add_answer(answer("consent", listener=unused), "a")
+    for page in ("consent", "1.1"):
+        store.add_answer(answer(page, listener=used), f"b {page}")
+    for minutes, free in ((5, 0), (29, 0 if hours != 0.1 else 2), (31, 2 if hours == 0.1 else 1)):
+        let_pass(address, minutes)
+        assert store.count_free_places(DIGEST, quota) == free
+        assert store.has_free_place(DIGEST, quota) is bool(free)
+    store.add_events(DIGEST, unused, [PageEvent("1", "1.1", "blur")])
+    assert store.count_free_places(DIGEST, quota) == (1 if hours == 0.1 else 0)
+    let_pass(address, 31)
+    assert claimed(store, "c", quota=quota).number == unused
+    assert [one.page for one in store.answers(DIGEST)] == ["consent", "1.1"]
+
+
+def test_who_comes_back_after_half_an_hour_gets_a_place_if_one_is_free(
+    store: Store, address: str
+) -> None:
+    quota = OpenPlaceQuota(1, 4)
+    first = claimed(store, "a", quota=quota).number
+    store.add_answer(answer("consent", listener=first), "a")
+    assert not store.reclaim(DIGEST, "a", quota)  # still has the place
+    let_pass(address, 31)
+    other = claimed(store, "b", quota=quota).number
+    assert not store.reclaim(DIGEST, "a", quota)
+    let_pass(address, 31)
+    assert store.reclaim(DIGEST, "a", quota)
+    again = store.listener_by_token("a")
+    assert again is not None
+    assert (again.number, again.former, again.state) == (other, None, ParticipationState.JOINED)
+    assert [(one.page, one.listener) for one in store.answers(DIGEST)] == [("consent", other)]
+    assert store.count_free_places(DIGEST, quota) == 0
+    assert store.reclaim(DIGEST, "b", OpenPlaceQuota(2, 4))  # a place that nobody has had
+    numbers = {one.listener.number: one.listener.token for one in store.status(DIGEST)}
+    assert {numbers[3], numbers[4]} == {"a", "b"}
+
+
+def test_who_has_answered_twice_does_not_get_another_place(store: Store, address: str) -> None:
+    quota = OpenPlaceQuota(1, 4, 1)
+    first = claimed(store, "a", quota=quota).number
+    for page in ("consent", "1.1"):
+        store.add_answer(answer(page, listener=first), f"a {page}")
+    let_pass(address, 61)
+    claimed(store, "b", quota=quota)
+    assert not store.reclaim(DIGEST, "a", OpenPlaceQuota(2, 4))
 
 
 def test_an_event_is_activity(store: Store, address: str) -> None:

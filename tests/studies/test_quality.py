@@ -88,6 +88,10 @@ def test_times_are_those_between_arrivals() -> None:
     assert found.trials == (TrialTime(30, 12), TrialTime(12.5, 12))  # 4 s for each of 3 scales
     assert found.minutes == pytest.approx(42.5 / 60)
     assert not any(trial.role in ("gold", "trap") for trial in trials.values())
+    received[1:1] = [("before", "2026-01-02T00:00:00.000+00:00")]  # then the clock was set back
+    assert task_times(study, trials, received).trials == (TrialTime(12.5, 12),)
+    assert task_times(study, trials, received).minutes == pytest.approx(24 * 60 + 12.5 / 60)
+    del received[1]
     unpadded = task_times(replace(study, lengths="allow"), trials, received)
     assert unpadded.trials == (TrialTime(30, 0), TrialTime(12.5, 0))  # of unknown lengths
 

@@ -98,6 +98,37 @@ def test_a_request_with_too_many_headers_is_refused() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        b"",
+        b"Host: a\r\nHost: a\r\n",
+        b"Host: a\r\nhost: b\r\n",
+        b"Host:\r\n",
+        b"Host: a b\r\n",
+        b"Host: a/b\r\n",
+        b"Host: a@b\r\n",
+        b"Host: a,b\r\n",
+        b"Host: \xe4\r\n",
+        b"Host: a:b\r\n",
+        b"Host: [::1\r\n",
+    ],
+)
+@pytest.mark.parametrize("version", [b"1.0", b"1.1"])
+def test_a_request_without_one_valid_host_is_refused(hosts: bytes, version: bytes) -> None:
+    with limited(seconds=60) as port, ExitStack() as stack:
+        request = b"GET / HTTP/" + version + b"\r\n" + hosts + b"\r\n"
+        assert reply(connect(stack, port, request)).startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize("host", [b"a.b-c_d.:80", b"192.0.2.1:8000", b"[2001:db8::1]:8000"])
+def test_a_request_to_a_host_by_name_or_number_is_served(host: bytes) -> None:
+    with limited(seconds=60) as port, ExitStack() as stack:
+        assert reply(
+            connect(stack, port, b"GET / HTTP/1.1\r\nHOST: " + host + b"\r\n\r\n")
+        ).startswith(b"HTTP/1.1 200")
+
+
 def test_headers_after_the_body_are_ignored() -> None:
     head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
     trailers = b"".join(b"X-%d: a\r\n" % number for number in range(5000))

@@ -40,6 +40,15 @@ def everything(client: TestClient) -> str:
     return json.dumps(list(site.store.export(site.digest, private=True)))
 
 
+def visit(client: TestClient, count: int) -> list[str]:
+    """Press Start in so many browsers; the visitors' own addresses."""
+    visitors = list[str]()
+    for _ in range(count):
+        visitors.append(start(client))
+        client.cookies.clear()
+    return visitors
+
+
 def make_idle(address: str, table: str, where: str = "1 = 1") -> None:
     """Let what was stored be long ago."""
     column = "joined" if table == "listeners" else "received"
@@ -243,10 +252,7 @@ def test_of_many_who_consent_at_once_as_many_get_in_as_there_are_places(
     folder: Path, address: str
 ) -> None:
     with served(several(folder, 20), address, open=20) as client:
-        visitors = list[str]()
-        for _ in range(50):
-            visitors.append(start(client))
-            client.cookies.clear()
+        visitors = visit(client, 50)
 
         def agree(visitor: str) -> Any:
             sent = answer({"name": "consent"}, {"agree": True})
@@ -317,7 +323,7 @@ def test_who_comes_back_in_time_or_has_finished_keeps_the_place(folder: Path, ad
 
 def test_without_an_idle_time_no_place_is_given_away(folder: Path, address: str) -> None:
     with served(several(folder, 1), address, open=1, idle_hours=0) as client:
-        join(client, "?PROLIFIC_PID=a")
+        take(client, join(client, "?PROLIFIC_PID=a"), stop="instructions")
         for table in ("answers", "listeners"):
             make_idle(address, table)
         assert client.get("/join?PROLIFIC_PID=b").status_code == 403
@@ -360,6 +366,101 @@ def test_the_quota_counts_who_holds_a_place(folder: Path, address: str) -> None:
             client.cookies.update(known)
             got = client.get("/join?PROLIFIC_PID=a", follow_redirects=False)
             assert got.status_code == 303
+
+
+def test_an_address_takes_only_so_many_places_within_an_hour(
+    folder: Path, address: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with served(several(folder, 4), address, open=4, address_places=2) as client:
+        visitors = [start(client, f"?PROLIFIC_PID={name}") for name in "abc"]
+        for visitor in visitors[:2]:
+            assert consent(client, visitor).json()["status"] == "stored"
+        refused = consent(client, visitors[2])
+        error, state = refused.json()["error"], refused.json()["state"]
+        assert (refused.status_code, error["code"], state["shut"]) == (429, "crowded", "crowded")
+        assert error["remedy"] == "try again in 60 min"
+        assert (state["minutes"], refused.headers["retry-after"]) == (60, "3600")
+        for name in "ab":  # who has a place comes back
+            got = client.get(f"/join?PROLIFIC_PID={name}", follow_redirects=False)
+            assert (got.status_code, got.headers["location"][:3]) == (303, "/l/")
+        assert consent(client, visitors[0]).json()["status"] == "stored"  # the next page
+        client.cookies.clear()
+        for again in (client.get, client.post):
+            got = again("/join", follow_redirects=False)
+            assert (got.status_code, got.headers["retry-after"]) == (429, "3600")
+            assert "Please try again in 60 min." in got.text
+        assert client.get("/join?PROLIFIC_PID=a").status_code == 403  # and not counted
+        assert [state for _, state, _ in states(client)] == ["joined", "joined", "open", "open"]
+    assert capsys.readouterr().err.count("2 places were taken from one address") == 1
+
+
+def test_what_takes_no_place_does_not_count(folder: Path, address: str) -> None:
+    with served(several(folder, 3), address, open=2, address_places=3) as client:
+        join(client, "?PROLIFIC_PID=a")
+        client.cookies.clear()
+        [visitor] = visit(client, 1)
+        late = start(client, "?PROLIFIC_PID=other").partition("?")[0]
+        for _ in range(3):
+            assert consent(client, f"{late}?claim=a").json()["error"]["code"] == "started"
+        assert consent(client, visitor).status_code == 200
+
+
+def test_of_many_from_one_address_at_once_as_many_get_in_as_the_limit_says(
+    folder: Path, address: str
+) -> None:
+    with served(several(folder, 20), address, open=20, address_places=5) as client:
+        visitors = visit(client, 16)
+        with ThreadPoolExecutor(16) as pool:
+            replies = list(pool.map(lambda one: consent(client, one), visitors))
+        assert sorted(one.status_code for one in replies) == [200] * 5 + [429] * 11
+
+
+def test_who_comes_back_to_a_place_that_was_given_away_unused_gets_another(
+    folder: Path, address: str
+) -> None:
+    with served(several(folder, 2), address, open=1, idle_hours=0) as client:
+        own = join(client)
+        client.cookies.clear()
+        for table in ("answers", "listeners"):
+            make_idle(address, table)
+        other = join(client)
+        told = client.get(f"{own}/state?visit=first-visit").json()
+        assert (told["shut"], told["page"]) == ("lapsed", None)
+        client.post(f"{other}/withdraw", json={"confirm": True})
+        told = client.get(f"{own}/state?visit=second-visit").json()
+        assert (told["shut"], told["page"]["name"], told["answered"]) == ("", "before", 1)
+        assert take(client, own)["done"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "allowed", "status"),
+    [
+        ({"host": "192.0.2.1:8000"}, (), 303),
+        ({"host": "[2001:db8::1]:8000"}, (), 303),
+        ({"host": "LocalHost:8000"}, (), 303),
+        ({"host": "study.localhost"}, (), 303),
+        ({"host": "study.example.org"}, (), 403),
+        ({"host": "Study.Example.org.:443"}, ("study.example.org",), 303),
+        ({"host": "study.example.org.evil.example"}, ("study.example.org",), 403),
+        ({"host": "evil.example", "origin": "http://evil.example"}, ("study.example.org",), 403),
+        ({"host": "192.0.2.1.evil.example"}, (), 403),
+        ({"host": "localhost.evil.example"}, (), 403),
+        ({"host": "127.0.0.1", "x-forwarded-host": "study.example.org"}, (), 403),
+        ({"host": "127.0.0.1", "x-forwarded-host": "b.org, a.org"}, ("a.org", "b.org"), 303),
+        ({"host": "evil.example", "x-forwarded-host": "a.org"}, ("a.org",), 403),
+        ({"host": "127.0.0.1", "x-forwarded-host": "<b>a"}, ("a",), 403),
+    ],
+)
+def test_the_open_link_starts_at_numbers_and_at_names_that_are_allowed(
+    folder: Path, headers: dict[str, str], allowed: tuple[str, ...], status: int
+) -> None:
+    path, store = study(folder, "acr", NO_REST), str(folder / "store.db")
+    with served(path, store, open=1, hosts=allowed) as client:
+        got = client.post("/join", headers=headers, follow_redirects=False)
+        assert got.status_code == status
+        if status == 403:
+            assert "--allow-host" in got.text
+            assert "<b>" not in got.text
 
 
 def test_to_look_at_the_open_link_takes_no_place(folder: Path, address: str) -> None:

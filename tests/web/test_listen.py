@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,10 +16,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from earwitness.errors import StoreError
-from earwitness.store.records import ParticipationState
+from earwitness.store.records import SERVER_CLOCK, ParticipationState
+from earwitness.store.status import read_last_time
 from earwitness.store.store import Store
 from earwitness.store.writer import JobResult
-from earwitness.web import state as state_module
 from earwitness.web.answer_checks import check_plays
 from helpers.http_listener import answer, fetch_sounds, link, served, site_of, take
 from helpers.study_files import sound
@@ -218,13 +219,91 @@ def test_a_rest_lasts_as_long_as_the_clock_of_the_server_says(
         passed = answer(state["page"], {})
         for seconds, status in ((-200, 409), (-0.01, 409), (0.01, 200)):
             now = until + timedelta(seconds=seconds)
-            monkeypatch.setattr(state_module, "server_clock", lambda now=now: now)
+            monkeypatch.setattr(SERVER_CLOCK, "now", lambda now=now: now)
             told = client.get(f"{own}/state").json()
             assert told["rest"]["seconds"] == max(0, -int(seconds - 0.99))
             got = client.post(f"{own}/answers", json=passed)
             assert got.status_code == status
         assert got.json()["state"]["page"]["name"] == "2.0"
         assert got.json()["state"]["rest"] is None
+
+
+DAY = 24 * 3600.0
+
+
+def set_system_clock(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Set the clock of the machine forward, or back."""
+
+    class ShiftedTime(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return datetime.now(tz) + timedelta(seconds=seconds)
+
+    system = time.time
+    for module in ("earwitness.store.records", "earwitness.web.state"):
+        monkeypatch.setattr(f"{module}.datetime", ShiftedTime)
+    monkeypatch.setattr(time, "time", lambda: system() + seconds)
+
+
+@pytest.mark.parametrize("shift", [DAY, -DAY])
+def test_a_rest_is_as_long_when_the_clock_of_the_machine_is_set(
+    folder: Path, address: str, monkeypatch: pytest.MonkeyPatch, shift: float
+) -> None:
+    with served(study(folder, "acr", "rest_minutes: 5\n"), address) as client:
+        own = link(client)
+        page = take(client, own, stop="rest.2")["page"]
+        with monkeypatch.context() as patch:
+            set_system_clock(patch, shift)
+            assert 280 < client.get(f"{own}/state").json()["rest"]["seconds"] <= 300
+            assert client.post(f"{own}/answers", json=answer(page, {})).status_code == 409
+
+
+def test_an_answer_is_not_marked_when_the_clock_of_the_machine_is_set_back(
+    folder: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(study(folder, "acr", NO_REST), address) as client:
+        own = link(client)
+        take(client, own, stop="1.1", hear=True)
+        set_system_clock(monkeypatch, -DAY)
+        take(client, own, stop="1.2", hear=True)
+        assert stored_marks(client) == {}
+
+
+def test_no_time_is_earlier_than_those_stored_before_a_restart(
+    folder: Path,
+    address: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = study(folder, "acr", "rest_minutes: 5\n")
+    with served(path, address) as client:
+        own = link(client)
+        take(client, own, stop="rest.2")
+        before = site_of(client).store.read(read_last_time)
+    assert before is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(SERVER_CLOCK, "_offset", SERVER_CLOCK._offset - DAY)
+        with served(path, address) as client:
+            assert 280 < client.get(f"{own}/state").json()["rest"]["seconds"] <= 300
+            take(client, link(client, 2), stop="before")
+            assert (site_of(client).store.read(read_last_time) or "") >= before
+    assert "is 86,400 s behind the last answer" in capsys.readouterr().err
+
+
+def test_an_answer_after_one_by_a_clock_that_is_ahead_is_not_marked_and_a_rest_ends(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(study(folder, "acr", "rest_minutes: 5\n"), str(folder / "store.db")) as client:
+        own = link(client)
+        monkeypatch.setattr(SERVER_CLOCK, "_offset", SERVER_CLOCK._offset + DAY)
+        take(client, own, stop="1.1", hear=True)  # as another server may have stored it
+        monkeypatch.setattr(SERVER_CLOCK, "_offset", SERVER_CLOCK._offset - DAY)
+        take(client, own, stop="1.2", hear=True)
+        assert stored_marks(client) == {}
+        monkeypatch.setattr(SERVER_CLOCK, "_offset", SERVER_CLOCK._offset + DAY)
+        take(client, own, stop="rest.2", hear=True)
+        monkeypatch.setattr(SERVER_CLOCK, "_offset", SERVER_CLOCK._offset - DAY)
+        assert 280 < client.get(f"{own}/state").json()["rest"]["seconds"] <= 300
 
 
 def test_one_comes_back_to_the_very_trial_on_any_device(folder: Path, address: str) -> None:
@@ -536,11 +615,7 @@ def take_slowly(
     while state["page"]["kind"] != "end":
         view = state["page"]
         clock += timedelta(seconds=seconds.get(view["name"], 31))
-        for module in ("earwitness.web.listen", "earwitness.web.state"):
-            monkeypatch.setattr(f"{module}.server_clock", lambda now=clock: now)
-        now = clock.isoformat(timespec="milliseconds")
-        for module in ("earwitness.store.answers", "earwitness.store.status"):
-            monkeypatch.setattr(f"{module}.server_time", lambda now=now: now)
+        monkeypatch.setattr(SERVER_CLOCK, "now", lambda now=clock: now)
         fetch_sounds(client, view)
         sent = answer(view, Anyone()(view))
         for play in sent["meta"].get("plays", ()):

@@ -81,7 +81,7 @@ def test_every_word_is_known_and_every_known_word_is_used() -> None:
     known = set(wording("en").web)
     assert said <= known
     spelt = set(re.findall(r'"(\w+)"', code)) | {f"device_{one}" for one in _steps()}
-    shut = ("full", "started", "lapsed")
+    shut = ("full", "crowded", "started", "lapsed")
     spelt |= {*shut, *(f"{one}_told" for one in shut)}
     spelt |= {f"{one}_told" for one in ("unreachable", "not_here", "failed")}
     spelt |= {f"plane_{one}" for one in ("explore", "hours", "place")}

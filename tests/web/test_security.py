@@ -16,7 +16,13 @@ from starlette.routing import Route
 from earwitness.errors import StoreError, UsageError
 from earwitness.store.store import Store
 from earwitness.web import security
-from earwitness.web.security import MAX_REQUEST_BYTES, SECURITY_HEADERS, GuardedApp, Refusal
+from earwitness.web.security import (
+    MAX_REQUEST_BYTES,
+    SECURITY_HEADERS,
+    GuardedApp,
+    PlaceLimit,
+    Refusal,
+)
 from earwitness.web.site import SiteSettings
 from helpers.http_listener import answer, join, link, served, take
 from helpers.study_listener import study
@@ -187,6 +193,43 @@ def test_a_body_that_does_not_come_to_its_end_is_waited_for_only_so_long(
     assert json.loads(sent[1]["body"])["error"]["code"] == "too_slow"
 
 
+def test_a_body_that_breaks_off_is_no_error_of_the_program(folder: Path) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        sent = list[Any]()
+        parts = [{"type": "http.request", "body": b'{"id"', "more_body": True}]
+
+        async def receive() -> dict[str, Any]:
+            return parts.pop() if parts else {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        path = f"{link(client)}/answers"
+        scope = {"type": "http", "method": "POST", "path": path, "headers": [], "query_string": b""}
+        asyncio.run(client.app(scope, receive, send))  # type: ignore[arg-type]
+    assert (sent[0]["status"], b"broken_off" in sent[1]["body"]) == (400, True)
+
+
+def test_places_are_counted_for_an_hour_by_address() -> None:
+    now = [0.0]
+    places = PlaceLimit(2, lambda: now[0])
+    for at in (0.0, 600.0):
+        now[0] = at
+        assert places.minutes_left("a") == 0
+        places.add("a")
+    assert (places.minutes_left("a"), places.minutes_left("b")) == (50, 0)
+    places.remove("a")
+    assert places.minutes_left("a") == 0
+    places.add("a")
+    now[0] = 3599.0
+    assert places.minutes_left("a") == 1
+    now[0] = 3600.0
+    assert places.minutes_left("a") == 0
+    unlimited = PlaceLimit(0)
+    unlimited.add("a")
+    assert unlimited.minutes_left("a") == 0
+
+
 def test_below_a_root_path_all_addresses_have_it(folder: Path) -> None:
     path = study(folder, "acr", NO_REST)
     with served(path, str(folder / "store.db"), root="/listen/here", open=1) as client:
@@ -234,6 +277,9 @@ def test_settings_that_cannot_be_are_refused(folder: Path) -> None:
             SiteSettings(root=root)
     with pytest.raises(UsageError, match="resume must be one of resume, session, block"):
         SiteSettings(resume="again")
+    for host in ("http://a.org", "a.org:80", ""):
+        with pytest.raises(UsageError, match=f'invalid host name "{host}" — write it as in study'):
+            SiteSettings(hosts=(host,))
     path = study(folder, "acr", NO_REST)
     with (
         pytest.raises(UsageError, match="3 open places, but only 2 listeners"),

@@ -42,6 +42,11 @@ from earwitness.web.connections import (
 from earwitness.web.recordings import close_recordings, open_recordings, report_progress
 from earwitness.web.site import RESUME_POLICIES, Site, SiteSettings, make_site
 
+OTHER_HOSTS_NOTE = (
+    "open link: works with an IP address or localhost — for a host name, such as that of a proxy, "
+    "serve with --allow-host NAME"
+)
+
 
 @click.command("serve")
 @click.argument("study", type=click.Path(path_type=Path))
@@ -105,7 +110,23 @@ from earwitness.web.site import RESUME_POLICIES, Site, SiteSettings, make_site
     show_default=True,
     metavar="HOURS",
     help="Idle time of an unfinished listener at /join after which another person may take the"
-    " place (0: never).",
+    " place (0: never). Without a second answer, it is at most half an hour.",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME,...",
+    help="Host names at which /join may be opened, besides IP addresses and localhost"
+    " (repeatable).",
+)
+@click.option(
+    "--places-per-address",
+    type=click.IntRange(0),
+    default=40,
+    show_default=True,
+    metavar="INTEGER",
+    help="Places at /join that may be taken from one IP address within an hour (0: any number).",
 )
 def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any) -> None:
     """Serve STUDY to listeners in their browsers, until Ctrl-C is pressed.
@@ -115,7 +136,8 @@ def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any)
     earwitness study links study.yaml --base http://127.0.0.1:8000
     """
     names = ("root_path", "places", "outside_id", "resume", "clips", "idle_hours")
-    settings = SiteSettings(*(how[name] for name in names))
+    hosts = tuple(name.strip().lower() for name in ",".join(how["hosts"]).split(",") if name)
+    settings = SiteSettings(*(how[name] for name in names), hosts, how["places_per_address"])
     design, warnings = _check_study(study, audio=how["audio"])
     with warnings_as_notes():
         opened = Store.open(store_address(study, db), version=__version__, serving=True)
@@ -126,6 +148,12 @@ def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any)
             warnings += changed_audio_notes(store, design.study, study.parent)
             warnings += _encryption_warnings(listening, proxy=how["trust_proxy"])
             _print_addresses(site, study, db, listening)
+            if (
+                site.settings.open
+                and not hosts
+                and (how["trust_proxy"] or not is_loopback(listening))
+            ):
+                click.echo(OTHER_HOSTS_NOTE, err=True)
             for warning in warnings:
                 click.echo(f"warning: {printable(warning)}", err=True)
             with suppress(KeyboardInterrupt, Termination):  # the server has shut down cleanly

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, insert, literal_column, select, union_all
+from sqlalchemy import Connection, Select, bindparam, insert, select, union_all
 from sqlalchemy.dialects import postgresql, sqlite
 
 from earwitness.core import UNHEARD_META_KEY, WORKBOOK_META_KEY, Answer
@@ -22,6 +22,7 @@ from earwitness.store.listeners import (
     add_study,
     claim,
     delete_draft,
+    is_in_state,
     listener_row,
     mark_joined,
     study_serial,
@@ -396,14 +397,13 @@ def _insert_new_event(dialect: str, key: str) -> DirectStatement:
 
     ``key`` is the column by which the listener is found.
     """
-    ended_states: list[Any] = [literal_column(f"'{state.value}'") for state in ENDED_STATES]
     row = (
         select(listeners.c.serial, *(bindparam(n, type_=events.c[n].type) for n in EVENT_COLUMNS))
         .select_from(LISTENERS_WITH_STUDIES)
         .where(
             studies.c.digest == bindparam("digest"),
             listeners.c[key] == bindparam(key),
-            listeners.c.state.not_in(ended_states),
+            ~is_in_state(ENDED_STATES),
         )
     )
     insert_into: Any = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[dialect]

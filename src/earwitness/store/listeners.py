@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
-    Column,
     ColumnElement,
     Connection,
     bindparam,
     delete,
     func,
     insert,
+    literal_column,
     or_,
     select,
-    true,
     update,
 )
 
@@ -54,7 +53,8 @@ def hash_person(secret: str, outside: str) -> str:
 
 def read_secret(connection: Connection, digest: str) -> str | None:
     """Return the secret of a study, if any listener has withdrawn."""
-    return connection.scalar(select(studies.c.secret).where(studies.c.digest == digest))
+    rows = STUDY_SECRET.rows(connection, {"digest": digest})
+    return rows[0].secret if rows else None
 
 
 def ensure_secret(connection: Connection, digest: str) -> str:
@@ -94,10 +94,16 @@ LISTENER_KEY_BY_NUMBER = DirectStatement(
     LISTENER_KEY.where(listeners.c.number == bindparam("number"))
 )
 LISTENER_KEY_BY_TOKEN = DirectStatement(LISTENER_KEY.where(listeners.c.token == bindparam("token")))
-LISTENER_BY_TOKEN = (
-    select(*LISTENER_COLUMNS)
-    .select_from(LISTENERS_WITH_STUDIES)
-    .where(listeners.c.token == bindparam("token"))
+LISTENER = select(*LISTENER_COLUMNS).select_from(LISTENERS_WITH_STUDIES)
+LISTENER_BY_TOKEN = LISTENER.where(listeners.c.token == bindparam("token"))
+LISTENER_BY_PERSON = {
+    column.name: DirectStatement(
+        LISTENER.where(studies.c.digest == bindparam("digest"), column == bindparam(column.name))
+    )
+    for column in (listeners.c.request, listeners.c.outside, listeners.c.gone)
+}
+STUDY_SECRET = DirectStatement(
+    select(studies.c.secret).where(studies.c.digest == bindparam("digest"))
 )
 
 
@@ -130,24 +136,22 @@ def add_listeners(
     ]
     if rows:
         connection.execute(insert(listeners), rows)
-    query = (
-        select(*LISTENER_COLUMNS)
-        .select_from(LISTENERS_WITH_STUDIES)
-        .where(listeners.c.study == serial)
-    )
+    query = LISTENER.where(listeners.c.study == serial)
     stored_rows = connection.execute(query.order_by(listeners.c.number))
     return [listener_from_row(row) for row in stored_rows if row.number in set(wanted_numbers)]
 
 
 # --- Places at the open link ---------------------------------------------------------------------
 # A place is free if nobody has taken it, if its listener has withdrawn or may not take part, or if
-# its listener has not been active for a time. In the last case, the place is only given away when
-# another person takes it: until then, an idle listener can continue. The answers of a replaced
-# listener are kept, but do not count.
+# its listener has not been active for a time, which is short until a second answer. In the last
+# case, the place is only given away when another person takes it: until then, an idle listener can
+# continue. The answers of a replaced listener are kept, but do not count.
 
 
 GONE_STATES = (ParticipationState.WITHDRAWN, ParticipationState.INELIGIBLE)
 MAX_REPEATS = 1000  # further repeats are not counted
+MAX_NUMBER = 2**31 - 1  # of places and people
+UNUSED_HOURS = 0.5  # idle time after the answer that took the place, until another one
 UNFINISHED_STATES = (
     ParticipationState.JOINED,
     ParticipationState.BLOCKED,
@@ -161,43 +165,92 @@ class OpenPlaceQuota:
 
     ``max_people`` is how many may hold a place at the same time, ``last_number`` the highest number
     of a place, and ``idle_hours`` how long an unfinished listener may be idle before another person
-    may take the place (0: never).
+    may take the place (0: never). With only the answer that took the place, it is half an hour.
     """
 
-    max_people: int
-    last_number: int
+    max_people: int = MAX_NUMBER
+    last_number: int = MAX_NUMBER
     idle_hours: float = 0
 
 
+ANY_PLACE = OpenPlaceQuota()
+
+
+def is_in_state(states: Iterable[ParticipationState]) -> ColumnElement[bool]:
+    """Return the condition for the states of a listener, for statements compiled once."""
+    names: list[ColumnElement[str]] = [literal_column(f"'{state.value}'") for state in states]
+    return listeners.c.state.in_(names)
+
+
+def _is_idle(since: str) -> ColumnElement[bool]:
+    """Return the condition for listeners who have not been active since the time of this name."""
+    is_idle: ColumnElement[bool] = listeners.c.joined < bindparam(since)
+    for table in (answers, events, drafts):
+        is_own = table.c.listener == listeners.c.serial
+        is_recent = table.c.received >= bindparam(since)
+        is_idle &= ~select(table.c.serial).where(is_own, is_recent).exists()
+    return is_idle
+
+
+ZERO, ONE = literal_column("0"), literal_column("1")  # numbers would become parameters
 HAS_COME = or_(
     *(
         column.is_not(None)
         for column in (listeners.c.outside, listeners.c.request, listeners.c.gone)
     )
 )  # by the open link
+STUDY_SERIAL = select(studies.c.serial).where(studies.c.digest == bindparam("digest"))
+IS_CURRENT = (listeners.c.study == STUDY_SERIAL.scalar_subquery()) & listeners.c.former.is_(None)
+IS_PLACE = IS_CURRENT & (listeners.c.number <= bindparam("last_number"))
+HAS_ANSWERED_TWICE = (
+    select(answers.c.serial)
+    .where(answers.c.listener == listeners.c.serial)
+    .limit(ONE)
+    .offset(ONE)
+    .exists()
+)
+FREE_CONDITIONS = (  # unused, of listeners who left, and of idle ones
+    IS_PLACE & is_in_state([ParticipationState.OPEN]),
+    IS_PLACE & HAS_COME & is_in_state(GONE_STATES),
+    IS_PLACE
+    & HAS_COME
+    & is_in_state(UNFINISHED_STATES)
+    & (_is_idle("since") | (~HAS_ANSWERED_TWICE & _is_idle("unused_since"))),
+)
+LAST_ANSWERED = select(func.max(answers.c.received)).where(answers.c.listener == listeners.c.serial)
+LAST_ACTIVE = func.coalesce(
+    LAST_ANSWERED.scalar_subquery(), listeners.c.joined, literal_column("''")
+)
+PLACE_COLUMNS = (listeners.c.serial, listeners.c.study, listeners.c.number, listeners.c.state)
+HOLDERS = select(func.count()).where(IS_CURRENT, HAS_COME, ~is_in_state(GONE_STATES))
+UNHELD = select(listeners.c.serial).where(FREE_CONDITIONS[0] | FREE_CONDITIONS[1])
+COUNT_HOLDERS = DirectStatement(
+    select(HOLDERS.label("holders"), UNHELD.exists().label("is_unheld"))
+)
+COUNT_FREE = [DirectStatement(select(func.count()).where(one)) for one in FREE_CONDITIONS]
+FIND_IDLE = DirectStatement(
+    select(listeners.c.serial).where(FREE_CONDITIONS[2]).limit(bindparam("wanted")).offset(ZERO)
+)
+FIND_NEXT = [
+    DirectStatement(
+        select(*PLACE_COLUMNS)
+        .where(one)
+        .order_by(LAST_ACTIVE, listeners.c.number)
+        .limit(ONE)
+        .offset(ZERO)
+    )
+    for one in FREE_CONDITIONS
+]
 
 
-def _free_place_conditions(serial: int, quota: OpenPlaceQuota | None) -> list[ColumnElement[bool]]:
-    """Return the conditions for places that are unused, of listeners who left, and of idle ones."""
-    is_place = (listeners.c.study == serial) & listeners.c.former.is_(None)
-    conditions: list[ColumnElement[bool]] = [
-        is_place & (listeners.c.state == ParticipationState.OPEN.value),
-        is_place & HAS_COME & listeners.c.state.in_([state.value for state in GONE_STATES]),
-    ]
-    if quota is not None and quota.idle_hours:
-        since = server_time(quota.idle_hours)
-        states = [state.value for state in UNFINISHED_STATES]
-        is_idle = is_place & HAS_COME & listeners.c.state.in_(states) & (listeners.c.joined < since)
-        for table in (answers, events, drafts):
-            active = (table.c.listener == listeners.c.serial) & (table.c.received >= since)
-            is_idle &= ~select(table.c.serial).where(active).exists()
-        conditions.append(is_idle)
-    return conditions
-
-
-def _is_within(quota: OpenPlaceQuota | None) -> ColumnElement[bool]:
-    """Return the condition for numbers that the study has."""
-    return true() if quota is None else listeners.c.number <= quota.last_number
+def _place_values(study: str, quota: OpenPlaceQuota) -> dict[str, Any]:
+    """Return the parameters of the statements above."""
+    return {
+        "digest": study,
+        "last_number": quota.last_number,
+        "since": server_time(quota.idle_hours) if quota.idle_hours else "",
+        "unused_since": server_time(min(quota.idle_hours or UNUSED_HOURS, UNUSED_HOURS)),
+    }
 
 
 def claim(
@@ -206,7 +259,7 @@ def claim(
     request: str,
     *,
     outside: str | None = None,
-    quota: OpenPlaceQuota | None = None,
+    quota: OpenPlaceQuota = ANY_PLACE,
 ) -> Listener | PlaceRefusal:
     """Take the next free place, or return why there is none.
 
@@ -217,54 +270,67 @@ def claim(
     listener = find_claim(connection, study, request=check_name("id", request))
     if listener is not None:
         return listener
-    serial = study_serial(connection, study)
     if outside is not None and count_repeat(connection, study, outside):
         return PlaceRefusal.STARTED
-    is_full = quota is not None and not has_free_place(connection, study, quota)
-    place = None if is_full else _next_place(connection, serial, quota)
+    place = _vacate_place(connection, study, quota)
     if place is None:
         return PlaceRefusal.FULL
-    change = {
-        "token": request,
-        "request": request,
-        "outside": outside,
-        "state": ParticipationState.JOINED.value,
-        "joined": server_time(),
-    }
-    if place.state == ParticipationState.OPEN:
-        connection.execute(update(listeners).where(listeners.c.serial == place.serial), change)
-    else:
-        _replace_listener(connection, place, change)
+    person = {"token": request, "request": request, "outside": outside, "repeats": 0}
+    connection.execute(insert(listeners).values(place | person))
     claimed = find_claim(connection, study, request=request)
     assert claimed is not None
     return claimed
 
 
-def _replace_listener(connection: Connection, place: Any, change: dict[str, Any]) -> None:
-    """Give the place of a listener to another person; the answers of the former are kept."""
-    state = place.state
-    if state not in GONE_STATES:
-        state = ParticipationState.LAPSED.value
-    former = {"number": -place.serial, "former": place.number, "state": state}
-    connection.execute(update(listeners).where(listeners.c.serial == place.serial), former)
-    delete_draft(connection, place.serial)
-    row = {"study": place.study, "number": place.number, "repeats": 0, **change}
-    connection.execute(insert(listeners).values(row))
+def reclaim(connection: Connection, study: str, token: str, quota: OpenPlaceQuota) -> bool:
+    """Give a free place to a replaced listener who has answered once; return whether this worked.
+
+    Nothing that they have answered was about another number.
+    """
+    is_own = (listeners.c.token == token) & is_in_state([ParticipationState.LAPSED])
+    query = select(listeners.c.serial).where(is_own, ~HAS_ANSWERED_TWICE)
+    serial = connection.scalar(query)
+    change = None if serial is None else _vacate_place(connection, study, quota)
+    if change is not None:
+        connection.execute(update(listeners).where(listeners.c.serial == serial), change)
+    return change is not None
+
+
+def _vacate_place(
+    connection: Connection, study: str, quota: OpenPlaceQuota
+) -> dict[str, Any] | None:
+    """Take the next free place from whoever had it; return the values of its new listener.
+
+    Without a free place, return None. The answers of the former listener are kept.
+    """
+    place = _next_place(connection, study, quota)
+    if place is None:
+        return None
+    is_place = listeners.c.serial == place.serial
+    if place.state == ParticipationState.OPEN:
+        connection.execute(delete(listeners).where(is_place))
+    else:
+        is_gone = place.state in GONE_STATES
+        state = place.state if is_gone else ParticipationState.LAPSED.value
+        former = {"number": -place.serial, "former": place.number, "state": state}
+        connection.execute(update(listeners).where(is_place), former)
+        delete_draft(connection, place.serial)
+    change = {"study": place.study, "number": place.number, "former": None}
+    return change | {"state": ParticipationState.JOINED.value, "joined": server_time()}
 
 
 def find_claim(
     connection: Connection, study: str, *, outside: str | None = None, request: str | None = None
 ) -> Listener | None:
     """Return the listener who has claimed a place, if any, even after withdrawal or replacement."""
-    column, person = _person_column(outside, request)
-    serial = study_serial(connection, study)
-    listener = _find_listener(connection, (listeners.c.study == serial) & (column == person))
-    if listener is not None or outside is None:
+    if (outside is None) == (request is None):
+        raise UsageError("a claim needs exactly one of outside and request")
+    if outside is None:
+        return _find_listener(connection, study, "request", check_name("id", request or ""))
+    listener = _find_listener(connection, study, "outside", check_name("id", outside))
+    if listener is not None or (secret := read_secret(connection, study)) is None:
         return listener
-    if (secret := read_secret(connection, study)) is None:
-        return None
-    has_withdrawn = listeners.c.gone == hash_person(secret, outside)
-    return _find_listener(connection, (listeners.c.study == serial) & has_withdrawn)
+    return _find_listener(connection, study, "gone", hash_person(secret, outside))
 
 
 def count_repeat(connection: Connection, study: str, outside: str) -> bool:
@@ -277,18 +343,12 @@ def count_repeat(connection: Connection, study: str, outside: str) -> bool:
     return True
 
 
-def count_free_places(
-    connection: Connection, study: str, quota: OpenPlaceQuota | None = None
-) -> int:
+def count_free_places(connection: Connection, study: str, quota: OpenPlaceQuota = ANY_PLACE) -> int:
     """Return the number of open places that are still free, or free again."""
-    serial = study_serial(connection, study)
-    is_free = or_(*_free_place_conditions(serial, quota)) & _is_within(quota)
-    query = select(func.count()).where(is_free)
-    free_places = connection.scalar(query) or 0
-    if quota is None:
-        return free_places
-    holders = _count_holders(connection, serial, quota, count_idle=False)
-    return min(free_places, max(0, quota.max_people - holders))
+    values = _place_values(study, quota)
+    *counts, idle = (statement.rows(connection, values)[0][0] for statement in COUNT_FREE)
+    [(holders, _)] = COUNT_HOLDERS.rows(connection, values)
+    return min(sum(counts) + idle, max(0, quota.max_people - (holders - idle)))
 
 
 def has_free_place(connection: Connection, study: str, quota: OpenPlaceQuota) -> bool:
@@ -296,51 +356,27 @@ def has_free_place(connection: Connection, study: str, quota: OpenPlaceQuota) ->
 
     Idle listeners are looked for only if needed, and only as many as must be idle.
     """
-    serial, wanted = study_serial(connection, study), 1
-    conditions = _free_place_conditions(serial, quota)
-    too_many = _count_holders(connection, serial, quota, count_idle=True) - quota.max_people
-    if too_many >= 0:
-        wanted += too_many
-        del conditions[:2]
-    queries = (select(listeners.c.serial).where(one, _is_within(quota)) for one in conditions)
-    return any(len(connection.execute(one.limit(wanted)).all()) == wanted for one in queries)
+    values = _place_values(study, quota)
+    [(holders, is_unheld)] = COUNT_HOLDERS.rows(connection, values)
+    if is_unheld and holders < quota.max_people:
+        return True
+    values["wanted"] = wanted = max(1, holders - quota.max_people + 1)
+    return len(FIND_IDLE.rows(connection, values)) == wanted
 
 
-def _count_holders(
-    connection: Connection, serial: int, quota: OpenPlaceQuota, *, count_idle: bool
-) -> int:
-    """Return how many people hold a place of the open link, with or without idle ones."""
-    has_place = (listeners.c.study == serial) & HAS_COME & listeners.c.former.is_(None)
-    is_active: ColumnElement[bool] = listeners.c.state.not_in(
-        [state.value for state in GONE_STATES]
-    )
-    _, _, *is_idle = _free_place_conditions(serial, quota)
-    if is_idle and not count_idle:
-        is_active &= ~(is_idle[0] & _is_within(quota))
-    return connection.scalar(select(func.count()).where(has_place, is_active)) or 0
-
-
-def _next_place(connection: Connection, serial: int, quota: OpenPlaceQuota | None) -> Any:
+def _next_place(connection: Connection, study: str, quota: OpenPlaceQuota) -> Any:
     """Return the row of the next free place: an unused one if any, else the longest idle one.
 
     If the quota is reached together with idle listeners, one of these is replaced: so it is not
     exceeded if the others come back.
     """
-    columns = (listeners.c.serial, listeners.c.study, listeners.c.number, listeners.c.state)
-    answered = select(func.max(answers.c.received)).where(answers.c.listener == listeners.c.serial)
-    last = func.coalesce(answered.scalar_subquery(), listeners.c.joined, "")
-    conditions = _free_place_conditions(serial, quota)
-    if (
-        quota is not None
-        and _count_holders(connection, serial, quota, count_idle=True) >= quota.max_people
-    ):
-        del conditions[:2]
-    for is_free in conditions:
-        query = select(*columns).where(is_free, _is_within(quota))
-        query = query.order_by(last, listeners.c.number).limit(1)
-        if (place := connection.execute(query).one_or_none()) is not None:
-            return place
-    return None
+    if not has_free_place(connection, study, quota):
+        return None
+    values = _place_values(study, quota)
+    [(holders, _)] = COUNT_HOLDERS.rows(connection, values)
+    statements = FIND_NEXT[2 * (holders >= quota.max_people) :]
+    found = (place for one in statements for place in one.rows(connection, values))
+    return next(found, None)
 
 
 def uninvite(connection: Connection, study: str, most: int) -> list[int]:
@@ -361,15 +397,6 @@ def uninvite(connection: Connection, study: str, most: int) -> list[int]:
     is_uninvited = (listeners.c.study == serial) & listeners.c.number.in_(numbers)
     connection.execute(delete(listeners).where(is_uninvited))
     return sorted(numbers)
-
-
-def _person_column(outside: str | None, request: str | None) -> tuple[Column[str | None], str]:
-    """Return the column that identifies a person, and its value."""
-    if (outside is None) == (request is None):
-        raise UsageError("a claim needs exactly one of outside and request")
-    if outside is None:
-        return listeners.c.request, check_name("id", request or "")
-    return listeners.c.outside, check_name("id", outside)
 
 
 def listener_by_token(connection: Connection, token: str) -> Listener | None:
@@ -445,8 +472,6 @@ def listener_from_row(row: Sequence[Any]) -> Listener:
     return Listener(digest, number, token, outside, ParticipationState(state), *times_and_code)
 
 
-def _find_listener(connection: Connection, where: ColumnElement[bool]) -> Listener | None:
-    row = connection.execute(
-        select(*LISTENER_COLUMNS).select_from(LISTENERS_WITH_STUDIES).where(where)
-    ).one_or_none()
-    return None if row is None else listener_from_row(row)
+def _find_listener(connection: Connection, study: str, column: str, person: str) -> Listener | None:
+    rows = LISTENER_BY_PERSON[column].rows(connection, {"digest": study, column: person})
+    return listener_from_row(rows[0]) if rows else None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -151,6 +153,50 @@ class OtherStudy:
     last: str | None
 
 
+# --- Clock ---------------------------------------------------------------------------------------
+
+
+def _steady_seconds() -> float:
+    """Return seconds that only ever grow, on Linux also while the machine sleeps."""
+    if sys.platform == "linux":
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
+class ServerClock:
+    """Time of this process: the system's time at its start, and the seconds since.
+
+    So if the system's clock is set, neither a rest nor an idle time gets longer or shorter.
+
+    Parameters
+    ----------
+    system
+        Time of the system's clock in seconds since 1970, read once.
+    steady
+        Seconds that only ever grow.
+    """
+
+    def __init__(
+        self,
+        system: Callable[[], float] = time.time,
+        steady: Callable[[], float] = _steady_seconds,
+    ) -> None:
+        self._steady, self._offset = steady, system() - steady()
+
+    def now(self) -> datetime:
+        """Return the time."""
+        return datetime.fromtimestamp(self._offset + self._steady(), UTC)
+
+    def reach(self, time: datetime) -> float:
+        """Advance to a time if it is later, such as a stored one; return by how many seconds."""
+        seconds = max(0.0, (time - self.now()).total_seconds())
+        self._offset += seconds
+        return seconds
+
+
+SERVER_CLOCK = ServerClock()
+
+
 def server_time(hours_ago: float = 0) -> str:
     """Return the time of the server, or an earlier one, as sortable text."""
-    return (datetime.now(UTC) - timedelta(hours=hours_ago)).isoformat(timespec="milliseconds")
+    return (SERVER_CLOCK.now() - timedelta(hours=hours_ago)).isoformat(timespec="milliseconds")

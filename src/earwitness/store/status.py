@@ -18,7 +18,7 @@ from earwitness.store.answers import (
     read_answered_pages,
 )
 from earwitness.store.listeners import (
-    LISTENER_COLUMNS,
+    LISTENER,
     LISTENERS_WITH_STUDIES,
     ListenerKey,
     change_state,
@@ -62,6 +62,11 @@ def read_listener_statuses(connection: Connection, study: str) -> list[ListenerS
             )
         )
     return statuses
+
+
+def read_last_time(connection: Connection) -> str | None:
+    """Return when the last answer was received, if any."""
+    return connection.scalar(select(func.max(answers.c.received)))
 
 
 def read_other_studies(connection: Connection, study: str) -> list[OtherStudy]:
@@ -117,11 +122,7 @@ def _count_events(connection: Connection, serial: int) -> dict[int, tuple[int, s
 
 
 def _read_listeners(connection: Connection, serial: int) -> list[Listener]:
-    query = (
-        select(*LISTENER_COLUMNS)
-        .select_from(LISTENERS_WITH_STUDIES)
-        .where(listeners.c.study == serial)
-    )
+    query = LISTENER.where(listeners.c.study == serial)
     return [
         listener_from_row(row) for row in connection.execute(query.order_by(listeners.c.number))
     ]

@@ -17,7 +17,7 @@ from earwitness.store import answers, drafts, listeners, status, versions
 from earwitness.store.answers import Meta
 from earwitness.store.database import Database, Scrubber, connect, prepare_for_serving
 from earwitness.store.drafts import StoredDraft
-from earwitness.store.listeners import ListenerKey, OpenPlaceQuota
+from earwitness.store.listeners import ANY_PLACE, ListenerKey, OpenPlaceQuota
 from earwitness.store.migrations import MIGRATIONS, migrate
 from earwitness.store.records import (
     AnswerOutcome,
@@ -185,10 +185,14 @@ class Store:
         request: str,
         *,
         outside: str | None = None,
-        quota: OpenPlaceQuota | None = None,
+        quota: OpenPlaceQuota = ANY_PLACE,
     ) -> Listener | PlaceRefusal:
         """Take a free place, the same again for the same browser, or return why there is none."""
         return self.write(listeners.claim, study, request, outside=outside, quota=quota).result()
+
+    def reclaim(self, study: str, token: str, quota: OpenPlaceQuota) -> bool:
+        """Give a free place to a replaced listener who has answered once; return if it worked."""
+        return self.write(listeners.reclaim, study, token, quota).result()
 
     def find_claim(
         self, study: str, *, outside: str | None = None, request: str | None = None
@@ -196,7 +200,7 @@ class Store:
         """Return the listener who has claimed a place, if any."""
         return self.read(listeners.find_claim, study, outside=outside, request=request)
 
-    def count_free_places(self, study: str, quota: OpenPlaceQuota | None = None) -> int:
+    def count_free_places(self, study: str, quota: OpenPlaceQuota = ANY_PLACE) -> int:
         """Return the number of open places that are free."""
         return self.read(listeners.count_free_places, study, quota)
 

@@ -114,16 +114,16 @@ def task_times(
     """Return the times of a listener's trials, from all answers in order of arrival.
 
     ``trials`` are those that count, by page. Breaks between sessions are not left out of the
-    minutes.
+    minutes. Times at which the clock of the server was set back are left out.
     """
     times = [(page, datetime.fromisoformat(at)) for page, at in received]
     found = [
         TrialTime((at - before).total_seconds(), _sound_seconds(study, trials[page]))
         for (_, before), (page, at) in pairwise(times)
-        if page in trials
+        if page in trials and at >= before
     ]
-    minutes = (times[-1][1] - times[0][1]).total_seconds() / 60 if times else 0.0
-    return TaskTimes(tuple(found), minutes)
+    seconds = ((at - before).total_seconds() for (_, before), (_, at) in pairwise(times))
+    return TaskTimes(tuple(found), sum(one for one in seconds if one > 0) / 60)
 
 
 def _sound_seconds(study: Study, trial: Trial) -> float:

@@ -154,7 +154,8 @@ def fetch_event_id(page: str, number: int | None = None) -> str:
 class PlaybackClaim:
     """Sounds that an answer claims were heard, and the time since the previous answer.
 
-    ``needed`` is the least number of seconds that this takes; ``elapsed`` is None if unknown.
+    ``needed`` is the least number of seconds that this takes; ``elapsed`` is None if unknown, and
+    counts as unknown if it is negative, which the clock of another server can cause.
     """
 
     page: str
@@ -174,7 +175,7 @@ class PlaybackClaim:
             unsent = [n for n in self.sounds if fetch_event_id(self.page, n) not in stored_ids]
             mark |= {"unsent": unsent} if unsent else {}
         least = self.needed * (1 - EARLY_SHARE) - EARLY_SECONDS
-        if self.elapsed is not None and self.elapsed < least:
+        if self.elapsed is not None and 0 <= self.elapsed < least:
             mark |= {"seconds": round(self.elapsed, 3), "needed": round(self.needed, 3)}
         return mark
 

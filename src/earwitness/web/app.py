@@ -16,7 +16,7 @@ from earwitness.web.recordings import (
     find_recording,
     open_recordings,
 )
-from earwitness.web.security import GuardedApp, ListenerQuotas, error_response
+from earwitness.web.security import GuardedApp, ListenerQuotas, PlaceLimit, error_response
 from earwitness.web.site import Site
 
 ROUTES = (  # the most frequent requests first
@@ -46,5 +46,6 @@ def make_app(site: Site, recordings: StudyRecordings | None = None) -> GuardedAp
     app.state.site = site
     app.state.recordings = open_recordings(site) if recordings is None else recordings
     app.state.quotas = ListenerQuotas()
+    app.state.places = PlaceLimit(site.settings.address_places)
     app.state.reading = asyncio.Semaphore(1)  # read workbooks one at a time to limit memory
     return app

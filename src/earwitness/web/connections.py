@@ -16,13 +16,12 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from earwitness.errors import UsageError
 from earwitness.web.messages import MessageLimiter
-from earwitness.web.security import MAX_UPLOAD_BYTES
+from earwitness.web.security import HOST_PATTERN, MAX_UPLOAD_BYTES, client_network
 
 # --- Limits on connections -----------------------------------------------------------------------
 
 
 MAX_CONNECTIONS, MAX_ADDRESS_CONNECTIONS = 2000, 200
-CLIENT_PREFIX_BITS = 64  # of an IPv6 address; a client can use all addresses that share them
 HEADER_SECONDS = 10.0  # from the connection, or the first byte of a request, to its last header
 KEEP_ALIVE_SECONDS = 65  # between requests; nginx reuses connections for 60 s
 STALL_SECONDS = 60.0  # in which a client must receive a part of what waits to be sent
@@ -103,7 +102,7 @@ class ConnectionTable:
     def add(self, connection: LimitedProtocol, address: str) -> bool:
         """Add a connection; return False if there is no room for it."""
         is_limited = not self._is_exempt(address)
-        address = _client_network(address)
+        address = client_network(address)
         same_address = self._by_address.get(address, {}) if is_limited else {}
         if len(same_address) >= self._address_limit and not _close_waiting(same_address):
             return False
@@ -158,23 +157,6 @@ class ConnectionTable:
             return True  # a local socket
         ip = getattr(ip, "ipv4_mapped", None) or ip  # of a server that listens on IPv6, too
         return ip.is_loopback or any(ip in network for network in self._networks)
-
-
-def _client_network(address: str) -> str:
-    """Return the addresses that one client can have: an IPv6 client has a whole network.
-
-    >>> [_client_network(one) for one in ("192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "unix")]
-    ['192.0.2.1', '2001:db8::/64', '192.0.2.1', 'unix']
-    """
-    try:
-        ip = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if ip.version == 4:
-        return address
-    if ip.ipv4_mapped:
-        return str(ip.ipv4_mapped)
-    return str(ipaddress.ip_network((ip, CLIENT_PREFIX_BITS), strict=False))
 
 
 def _parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
@@ -286,6 +268,9 @@ class LimitedProtocol(HttpToolsProtocol):
         """Start to serve the request."""
         if len(self.pipeline) >= MAX_WAITING_REQUESTS:
             raise ValueError("too many requests at once")
+        hosts = [value.decode("latin-1") for name, value in self.headers if name == b"host"]
+        if len(hosts) != 1 or not HOST_PATTERN.fullmatch(hosts[0]):
+            raise ValueError("a request must have one valid Host header")
         super().on_headers_complete()
         self._in_header = False
 

@@ -26,7 +26,14 @@ from earwitness.store.listeners import count_repeat
 from earwitness.store.records import Listener, ParticipationState
 from earwitness.store.tables import check_name
 from earwitness.web.pages import invitation_page, notice_page
-from earwitness.web.security import BAD_ID_CODE, Refusal, not_found_refusal
+from earwitness.web.security import (
+    BAD_ID_CODE,
+    PlaceLimit,
+    Refusal,
+    client_network,
+    is_allowed_host,
+    not_found_refusal,
+)
 from earwitness.web.site import Site, served_site
 
 # --- Tickets and cookies -------------------------------------------------------------------------
@@ -36,6 +43,7 @@ PLACE_COOKIE = "earwitness_place"
 COOKIE_SECONDS = 365 * 24 * 3600
 COOKIE_PATTERN = re.compile(r"[0-9A-Za-z_-]{20,100}")
 NONCE_BYTES, NONCE_LETTERS = 18, 24  # each part of a ticket
+CROWDED = "crowded"  # why there is no place yet
 CLAIM_PARAMETER = "claim"  # of the visitor's link: the id of a recruitment service
 
 
@@ -134,6 +142,12 @@ async def join(request: Request) -> Response:
     starts = request.method == "POST"
     if starts and not _is_same_site(request):
         raise Refusal(403, "elsewhere", "this request came from another site")
+    if starts and (other := _find_other_host(request)):
+        site.note_once(
+            "open link: a visitor came by a host name that is not allowed, and was turned away — "
+            "if it is a name of this server, serve with --allow-host NAME"
+        )
+        return HTMLResponse(notice_page(site, "other_host", host=other), 403)
     outside = check_claim(request.query_params.get(site.settings.outside, ""))
     cookie, cookie_id = _read_cookie(request, outside)
     own = await run_in_threadpool(_find_own_link, site, cookie) if cookie else ""
@@ -148,6 +162,9 @@ async def join(request: Request) -> Response:
     if not await run_in_threadpool(site.store.has_free_place, site.digest, site.quota):
         site.note_once("open link: no free places left; a visitor was turned away")
         return HTMLResponse(notice_page(site, "full"), 403)
+    if minutes := find_wait(request):
+        page = notice_page(site, CROWDED, minutes=minutes)
+        return HTMLResponse(page, 429, {"Retry-After": str(60 * minutes)})
     if not starts:
         query = f"?{urlencode({site.settings.outside: outside})}" if outside else ""
         return HTMLResponse(invitation_page(site, f"{site.settings.root}/join{query}"))
@@ -170,6 +187,35 @@ async def _find_claimant(site: Site, outside: str) -> Listener | None:
     if claimant is not None:
         await asyncio.wrap_future(site.store.write(count_repeat, site.digest, outside))
     return claimant
+
+
+def find_wait(request: Request) -> int:
+    """Return after how many minutes a place may be taken from the address of a request; 0: now."""
+    places: PlaceLimit = request.app.state.places
+    minutes = places.minutes_left(client_address(request))
+    if minutes:
+        served_site(request).note_once(
+            f"open link: {places.count} places were taken from one address within an hour, and "
+            "further visitors from it must wait — use --places-per-address to allow more, and "
+            "--trust-proxy if it is the address of your proxy"
+        )
+    return minutes
+
+
+def client_address(request: Request) -> str:
+    """Return the addresses that a client can have, as trusted proxies forward them."""
+    return client_network(request.client.host if request.client else "")
+
+
+def _find_other_host(request: Request) -> str:
+    """Return a host name in the headers of a request at which there is no open link, if any.
+
+    A proxy may send its own name, and forward that of the visitor.
+    """
+    forwarded = request.headers.get("x-forwarded-host", "").split(",")
+    hosts = (host.strip() for host in (request.headers.get("host", ""), *forwarded))
+    names = served_site(request).settings.hosts
+    return next((host for host in hosts if host and not is_allowed_host(host, names)), "")
 
 
 def _is_same_site(request: Request) -> bool:

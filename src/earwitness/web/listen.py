@@ -20,6 +20,7 @@ from earwitness.errors import BadAnswer, UsageError
 from earwitness.store.answers import add_events, add_first_answer
 from earwitness.store.drafts import add_draft
 from earwitness.store.records import (
+    SERVER_CLOCK,
     AnswerOutcome,
     Listener,
     PageEvent,
@@ -47,7 +48,14 @@ from earwitness.web.answer_checks import (
     snap_to_scales,
     spell_half_characters,
 )
-from earwitness.web.join import check_claim, is_ticket, set_place_cookie
+from earwitness.web.join import (
+    CROWDED,
+    check_claim,
+    client_address,
+    find_wait,
+    is_ticket,
+    set_place_cookie,
+)
 from earwitness.web.pages import listener_page
 from earwitness.web.security import (
     ANSWER_REQUESTS,
@@ -69,7 +77,6 @@ from earwitness.web.state import (
     keeps_draft,
     listener_state,
     register_arrival,
-    server_clock,
     state_json,
     visitor_state,
 )
@@ -289,6 +296,15 @@ async def _take_place(
 ) -> Response:
     """Save the first answer of a visitor, which takes a place, or send why there is none."""
     site, token = state.site, state.listener.token
+    if minutes := find_wait(request):
+        now = state_json(replace(state, shut=CROWDED)) | {"minutes": minutes}
+        message, remedy = "too many places from this address", f"try again in {minutes} min"
+        raise Refusal(
+            429, CROWDED, message, remedy, more={"state": now}, retry_seconds=60 * minutes
+        )
+    places, address = request.app.state.places, client_address(request)
+    places.add(address)
+    outcome: AnswerOutcome | PlaceRefusal | None = None
     try:
         writing = site.store.write(
             add_first_answer, answer, id, meta, token, outside=outside, quota=site.quota
@@ -296,6 +312,9 @@ async def _take_place(
         outcome = await asyncio.wrap_future(writing)
     except (BadAnswer, UsageError) as error:
         raise _wrong_answer([str(error)]) from None
+    finally:
+        if outcome != AnswerOutcome.STORED:
+            places.remove(address)
     if isinstance(outcome, PlaceRefusal):
         if outcome == PlaceRefusal.FULL:
             site.note_once("open link: no free places left; a visitor was turned away")
@@ -418,7 +437,7 @@ def _claim_playback(
     answered_at = state.visit.pages.get(state.page_name_before(page.name))
     elapsed = None
     if answered_at is not None:
-        elapsed = (server_clock() - datetime.fromisoformat(answered_at)).total_seconds()
+        elapsed = (SERVER_CLOCK.now() - datetime.fromisoformat(answered_at)).total_seconds()
     return claim_playback(page.name, page.view, meta, seconds, elapsed)
 
 

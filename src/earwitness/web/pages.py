@@ -108,11 +108,10 @@ def workbook_page(site: Site, token: str, more: Mapping[str, object]) -> str:
     return load_template("workbook.html").render(_site_context(site) | context)
 
 
-def notice_page(site: Site, name: str) -> str:
-    """Return a page with a single text of the study's language."""
-    return load_template("notice.html").render(
-        _site_context(site) | {"text": site.words.page(name)}
-    )
+def notice_page(site: Site, name: str, **values: object) -> str:
+    """Return a page with a single text of the study's language, with its placeholders filled in."""
+    text = site.words.page(name, **values)
+    return load_template("notice.html").render(_site_context(site) | {"text": text})
 
 
 def invitation_page(site: Site, action: str) -> str:

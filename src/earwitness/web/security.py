@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from math import ceil
 from threading import Lock
 from time import monotonic
 from typing import Any
 
 from starlette.datastructures import State
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
@@ -38,6 +41,7 @@ class Refusal(Exception):
 
     ``wrong`` holds messages for listeners, in their language. ``details`` are for developers who
     inspect requests. ``more`` holds further fields of the reply, such as the state.
+    ``retry_seconds`` is the time after which a retry may succeed, if known.
     """
 
     status: int
@@ -47,6 +51,7 @@ class Refusal(Exception):
     wrong: Sequence[str] = ()
     details: Sequence[str] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
+    retry_seconds: int = 0
 
     @property
     def body(self) -> dict[str, Any]:
@@ -70,8 +75,8 @@ async def error_response(request: Request, error: Exception) -> Response:
         page = notice_page(request.app.state.site, ERROR_PAGES.get(refusal.code, "failed"))
         return HTMLResponse(page, refusal.status)
     headers = {"Connection": "close"} if refusal.status == 408 else {}
-    if refusal.code == TOO_FAST_CODE:
-        headers = {"Retry-After": str(QUOTA_SECONDS)}
+    if refusal.retry_seconds:
+        headers = {"Retry-After": str(refusal.retry_seconds)}
     return JSONResponse(refusal.body, refusal.status, headers)
 
 
@@ -223,6 +228,49 @@ def _convert_params(route: Route, texts: Mapping[str, str]) -> dict[str, Any]:
         raise HTTPException(404) from None
 
 
+# --- Hosts and addresses -------------------------------------------------------------------------
+# A web page can let its own host name point to this server, and then read and send anything here.
+# It cannot do so with an IP address or a name of the loopback interface.
+
+
+HOST_PATTERN = re.compile(r"([\w.-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?", re.ASCII)
+CLIENT_PREFIX_BITS = 64  # of an IPv6 address; a client can use all addresses that share them
+
+
+def is_allowed_host(host: str, names: Container[str]) -> bool:
+    """Return whether a host is an IP address, the loopback interface, or one of these names.
+
+    >>> [is_allowed_host(one, ["a.org"]) for one in ("A.org.:80", "[::1]:80", "localhost", "b.org")]
+    [True, True, True, False]
+    """
+    match = HOST_PATTERN.fullmatch(host)
+    name = match[1].lower().rstrip(".") if match else ""
+    if name in names or name.rpartition(".")[2] == "localhost":
+        return True
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def client_network(address: str) -> str:
+    """Return the addresses that one client can have: an IPv6 client has a whole network.
+
+    >>> [client_network(one) for one in ("192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "unix")]
+    ['192.0.2.1', '2001:db8::/64', '192.0.2.1', 'unix']
+    """
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if ip.version == 4:
+        return address
+    if ip.ipv4_mapped:
+        return str(ip.ipv4_mapped)
+    return str(ipaddress.ip_network((ip, CLIENT_PREFIX_BITS), strict=False))
+
+
 # --- Limits on request bodies --------------------------------------------------------------------
 
 
@@ -263,6 +311,8 @@ async def read_body(
                     raise Refusal(413, "too_large", f"request body larger than {max_bytes:,} bytes")
     except TimeoutError:
         raise Refusal(408, "too_slow", f"request not complete within {seconds:g} s") from None
+    except ClientDisconnect:
+        raise Refusal(400, "broken_off", "request not complete") from None
     return bytes(data)
 
 
@@ -361,8 +411,45 @@ class ListenerQuotas:
                     raise Refusal(429, QUOTA_USED_CODE, message)
                 if usage.recent.get(name, 0) + amount > QUOTAS_PER_MINUTE[name]:
                     message = f"more than {QUOTAS_PER_MINUTE[name]:,} {name} per minute"
-                    raise Refusal(429, TOO_FAST_CODE, message, RETRY_REMEDY)
+                    raise Refusal(
+                        429, TOO_FAST_CODE, message, RETRY_REMEDY, retry_seconds=QUOTA_SECONDS
+                    )
             for name, amount in amounts.items():
                 usage.recent[name] = usage.recent.get(name, 0) + amount
                 if name in QUOTAS_IN_ALL:
                     usage.total[name] = usage.total.get(name, 0) + amount
+
+
+PLACE_SECONDS = 3600
+
+
+class PlaceLimit:
+    """Places that were taken from each address within an hour, known only in memory.
+
+    Parameters
+    ----------
+    count
+        Number of places per address; 0: any number.
+    clock
+        Time in seconds.
+    """
+
+    def __init__(self, count: int, clock: Callable[[], float] = monotonic) -> None:
+        self.count, self._clock = count, clock
+        self._times = dict[str, list[float]]()
+
+    def minutes_left(self, address: str) -> int:
+        """Return after how many minutes another place may be taken from an address; 0: now."""
+        since = self._clock() - PLACE_SECONDS
+        recent = {one: [at for at in times if at > since] for one, times in self._times.items()}
+        self._times = {one: times for one, times in recent.items() if times}
+        times = self._times.get(address, [])
+        return ceil((times[-self.count] - since) / 60) if 0 < self.count <= len(times) else 0
+
+    def add(self, address: str) -> None:
+        """Count a place."""
+        self._times.setdefault(address, []).append(self._clock())
+
+    def remove(self, address: str) -> None:
+        """Count a place less, since it was not taken after all."""
+        self._times[address].pop()

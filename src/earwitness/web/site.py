@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from array import array
 from bisect import bisect_right
@@ -9,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, filterfalse
 from pathlib import Path
@@ -21,6 +23,8 @@ from earwitness.audio.files import sound_library
 from earwitness.audio.wav import Form, widest_sample
 from earwitness.errors import EarwitnessError, UsageError, printable
 from earwitness.store.listeners import OpenPlaceQuota
+from earwitness.store.records import SERVER_CLOCK
+from earwitness.store.status import read_last_time
 from earwitness.store.store import Store
 from earwitness.studies.design.plan import DEVICE_CHECK_SECONDS, QUESTION_SECONDS, trial_seconds
 from earwitness.studies.design.report import study_design
@@ -385,6 +389,7 @@ def _iterate_clip_files(study: Study) -> Iterator[tuple[str, str]]:
 POLICY_RESUME, POLICY_SESSION, POLICY_BLOCK = RESUME_POLICIES = ("resume", "session", "block")
 RESERVED_PATHS = ("/l", "/join", "/static", "/favicon.ico")  # first parts of addresses
 WAV_SUFFIX = ".wav"
+CLOCK_SECONDS = 60  # by which a clock may be behind without a note
 
 
 @dataclass(frozen=True)
@@ -407,6 +412,10 @@ class SiteSettings:
     idle_hours
         Time without activity after which the place of an unfinished listener at ``/join`` may be
         given to another person; 0: never.
+    hosts
+        Host names at which ``/join`` may be opened, besides IP addresses and ``localhost``.
+    address_places
+        Places that may be taken from one address within an hour; 0: any number.
     """
 
     root: str = ""
@@ -415,6 +424,8 @@ class SiteSettings:
     resume: str = POLICY_RESUME
     clips: str = ""
     idle_hours: float = 24
+    hosts: tuple[str, ...] = ()
+    address_places: int = 40
 
     def __post_init__(self) -> None:
         if self.root and (not self.root.startswith("/") or self.root.endswith("/")):
@@ -429,6 +440,9 @@ class SiteSettings:
             )
         if self.clips and not is_web(self.clips):
             raise UsageError(f"clips: must start with https:// or http://, got {self.clips!r}")
+        for host in self.hosts:
+            if not re.fullmatch(r"[\w.-]+", host, re.ASCII):
+                raise UsageError(f'invalid host name "{host}" — write it as in study.example.org')
 
 
 @dataclass(frozen=True)
@@ -487,6 +501,8 @@ def make_site(
     Open places are the last ones, so that the first ones can be invited with personal links. If the
     ``design`` is given, the study is not read again.
     """
+    if last := store.read(read_last_time):
+        _continue_times(last)
     path = Path(study)
     modified = _modified(path)
     design = design or study_design(read_study(path))
@@ -514,6 +530,16 @@ def make_site(
         path,
         modified,
     )
+
+
+def _continue_times(last: str) -> None:
+    """Let no time be earlier than the last stored one, also if the system's clock was set back."""
+    seconds = SERVER_CLOCK.reach(datetime.fromisoformat(last))
+    if seconds > CLOCK_SECONDS:
+        _print_note(
+            f"the clock of this machine is {seconds:,.0f} s behind the last answer, "
+            "from which times continue — set the clock, then serve again"
+        )
 
 
 def reload_listeners(site: Site) -> Site:

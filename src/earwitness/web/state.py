@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from math import ceil
 from typing import Any
 
 from earwitness.store.records import (
     ENDED_STATES,
+    SERVER_CLOCK,
     Listener,
     PageEvent,
     ParticipationState,
     PlaceRefusal,
     Visit,
+    server_time,
 )
 from earwitness.studies.device import draw_device_trials
 from earwitness.studies.pages import DEVICE_PAGE, REST_PAGE, Page, View, view_with_answer
@@ -24,11 +26,6 @@ from earwitness.web.site import POLICY_BLOCK, POLICY_RESUME, PageSequence, Site
 SHUT_OUT_STATES = (*ENDED_STATES, ParticipationState.BLOCKED)
 DEVICE_FAILURE_EVENT = "device_failed"  # event of a failed try of the device checks
 PLAY_FIELDS = ("sound", "question", "started", "seconds", "ended")
-
-
-def server_clock() -> datetime:
-    """Return the time of the server, by which rests are measured."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
@@ -76,20 +73,22 @@ class ListenerState:
 
     def with_answer_to(self, page: str) -> ListenerState:
         """Return the state with one more page answered now."""
-        at = server_clock().isoformat(timespec="milliseconds")
-        return listener_state(self.site, replace(self.visit, pages={**self.visit.pages, page: at}))
+        pages = {**self.visit.pages, page: server_time()}
+        return listener_state(self.site, replace(self.visit, pages=pages))
 
     def rest_end(self) -> datetime | None:
         """Return the end of the rest, if this is one; it starts with the previous answer."""
         if self.page.view["kind"] != REST_PAGE:
             return None
-        answered_at = self.visit.pages[self.page_sequence.outline.names[self.place - 1]]
-        return datetime.fromisoformat(answered_at) + timedelta(minutes=self.page.view["minutes"])
+        before = self.page_sequence.outline.names[self.place - 1]
+        start = datetime.fromisoformat(self.visit.pages[before])
+        SERVER_CLOCK.reach(start)  # the clock of another server may be ahead
+        return start + timedelta(minutes=self.page.view["minutes"])
 
     def rest_seconds_left(self) -> float:
         """Return the remaining seconds of a rest."""
         until = self.rest_end()
-        return 0.0 if until is None else max(0.0, (until - server_clock()).total_seconds())
+        return 0.0 if until is None else max(0.0, (until - SERVER_CLOCK.now()).total_seconds())
 
 
 def listener_state(site: Site, visit: Visit) -> ListenerState:
@@ -115,13 +114,17 @@ def register_arrival(site: Site, visit: Visit, id: str) -> ListenerState:
 
     The browser repeats the request with the ``id`` of this visit until it gets a reply.
     """
-    state, listener, store = listener_state(site, visit), visit.listener, site.store
+    store, token = site.store, visit.listener.token
+    is_replaced = visit.listener.state == ParticipationState.LAPSED
+    if is_replaced and store.reclaim(site.digest, token, site.quota):
+        visit = store.visit(token) or visit
+    state, listener = listener_state(site, visit), visit.listener
     session_pages = state.page_sequence.session_pages(state.place)
     # the first page of a session only announces it
     is_in_session = any(page in visit.pages for page in session_pages[1:])
     comes_again = is_in_session and site.settings.resume != POLICY_RESUME
     if (comes_again or listener.state == ParticipationState.EXCUSED) and store.let_in(
-        site.digest, listener.token, id
+        site.digest, token, id
     ):
         return listener_state(
             site, replace(visit, listener=replace(listener, state=ParticipationState.JOINED))
@@ -130,11 +133,11 @@ def register_arrival(site: Site, visit: Visit, id: str) -> ListenerState:
         return state
     if site.settings.resume == POLICY_BLOCK:
         store.change_state(
-            site.digest, listener.token, ParticipationState.JOINED, ParticipationState.BLOCKED
+            site.digest, token, ParticipationState.JOINED, ParticipationState.BLOCKED
         )
     else:
-        store.set_aside(site.digest, listener.token, session_pages)
-    visit_now = store.visit(listener.token)
+        store.set_aside(site.digest, token, session_pages)
+    visit_now = store.visit(token)
     return state if visit_now is None else listener_state(site, visit_now)
 
 

@@ -10,7 +10,7 @@ const LONGEST = 30000;
 const PATIENCE = 15000;
 const HAS = ["stored", "known", "taken", "ineligible"]; // replies that confirm receipt
 const FINAL = [400, 409, 413, 422]; // refusals that a retry would not change
-const USED_UP = "quota_used"; // code of a refusal for good; requests that are too fast are repeated
+const FOR_GOOD = ["quota_used", "crowded"]; // codes of refusals; requests that are too fast are repeated
 
 /** A random id; plain http has no randomUUID. */
 export function newId() {
@@ -49,7 +49,7 @@ export async function ask(address, body) {
 function settled({ status, told }) {
   if (status < 300) return HAS.includes(told.status);
   const code = told.error?.code;
-  return code === USED_UP || (FINAL.includes(status) && Boolean(code));
+  return FOR_GOOD.includes(code ?? "") || (FINAL.includes(status) && Boolean(code));
 }
 
 /** Why a request failed: server unreachable, test not available, or server error.

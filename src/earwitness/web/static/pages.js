@@ -12,7 +12,7 @@ export function instead(state, at) {
   if (state.withdrawn) show(heading(say("withdrawn")), paragraphs(say("withdrawn_told")));
   else if (state.ineligible) ineligible(state.ineligible);
   else if (state.blocked) show(heading(say("blocked")), paragraphs(say("blocked_told")));
-  else if (state.shut) show(heading(say(state.shut)), paragraphs(say(`${state.shut}_told`)));
+  else if (state.shut) show(heading(say(state.shut)), paragraphs(say(`${state.shut}_told`, { minutes: state.minutes ?? 0 })));
   else if (state.done) end(state.page ?? {}, { state, ...at });
   else if (!state.page && state.rest) rest({ title: say("rest") }, { state, answer: at.again });
   else if (!state.page) end({}, { state, ...at });

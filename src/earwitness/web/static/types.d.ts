@@ -25,7 +25,7 @@ export interface State {
   withdrawn?: boolean;
   ineligible?: { title: string; text: string; code: string | null } | null;
   results?: { title: string; rows: { label: string; count: number }[] }[] | null;
-  /** Why a person has no place in the test: "full", "started" or "lapsed". */
+  /** Why a person has no place in the test: "full", "crowded", "started" or "lapsed". */
   shut?: string;
 }
 
