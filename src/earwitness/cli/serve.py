@@ -135,9 +135,10 @@ def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any)
     earwitness serve study.yaml
     earwitness study links study.yaml --base http://127.0.0.1:8000
     """
-    names = ("root_path", "places", "outside_id", "resume", "clips", "idle_hours")
-    hosts = tuple(name.strip().lower() for name in ",".join(how["hosts"]).split(",") if name)
-    settings = SiteSettings(*(how[name] for name in names), hosts, how["places_per_address"])
+    names = ("root_path", "places", "outside_id", "resume", "clips", "idle_hours", "hosts")
+    hosts = ",".join(how["hosts"]).split(",")
+    how["hosts"] = tuple(host.strip().lower() for host in hosts if host)
+    settings = SiteSettings(*(how[name] for name in (*names, "places_per_address")))
     design, warnings = _check_study(study, audio=how["audio"])
     with warnings_as_notes():
         opened = Store.open(store_address(study, db), version=__version__, serving=True)
@@ -150,7 +151,7 @@ def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any)
             _print_addresses(site, study, db, listening)
             if (
                 site.settings.open
-                and not hosts
+                and not how["hosts"]
                 and (how["trust_proxy"] or not is_loopback(listening))
             ):
                 click.echo(OTHER_HOSTS_NOTE, err=True)

@@ -192,7 +192,6 @@ def _is_idle(since: str) -> ColumnElement[bool]:
     return is_idle
 
 
-ZERO, ONE = literal_column("0"), literal_column("1")  # numbers would become parameters
 HAS_COME = or_(
     *(
         column.is_not(None)
@@ -202,11 +201,11 @@ HAS_COME = or_(
 STUDY_SERIAL = select(studies.c.serial).where(studies.c.digest == bindparam("digest"))
 IS_CURRENT = (listeners.c.study == STUDY_SERIAL.scalar_subquery()) & listeners.c.former.is_(None)
 IS_PLACE = IS_CURRENT & (listeners.c.number <= bindparam("last_number"))
-HAS_ANSWERED_TWICE = (
+HAS_ANSWERED_TWICE = (  # plain numbers would become parameters
     select(answers.c.serial)
     .where(answers.c.listener == listeners.c.serial)
-    .limit(ONE)
-    .offset(ONE)
+    .limit(literal_column("1"))
+    .offset(literal_column("1"))
     .exists()
 )
 FREE_CONDITIONS = (  # unused, of listeners who left, and of idle ones
@@ -229,16 +228,13 @@ COUNT_HOLDERS = DirectStatement(
 )
 COUNT_FREE = [DirectStatement(select(func.count()).where(one)) for one in FREE_CONDITIONS]
 FIND_IDLE = DirectStatement(
-    select(listeners.c.serial).where(FREE_CONDITIONS[2]).limit(bindparam("wanted")).offset(ZERO)
+    select(listeners.c.serial)
+    .where(FREE_CONDITIONS[2])
+    .limit(bindparam("wanted"))
+    .offset(literal_column("0"))
 )
 FIND_NEXT = [
-    DirectStatement(
-        select(*PLACE_COLUMNS)
-        .where(one)
-        .order_by(LAST_ACTIVE, listeners.c.number)
-        .limit(ONE)
-        .offset(ZERO)
-    )
+    DirectStatement(select(*PLACE_COLUMNS).where(one).order_by(LAST_ACTIVE, listeners.c.number))
     for one in FREE_CONDITIONS
 ]
 
@@ -346,9 +342,9 @@ def count_repeat(connection: Connection, study: str, outside: str) -> bool:
 def count_free_places(connection: Connection, study: str, quota: OpenPlaceQuota = ANY_PLACE) -> int:
     """Return the number of open places that are still free, or free again."""
     values = _place_values(study, quota)
-    *counts, idle = (statement.rows(connection, values)[0][0] for statement in COUNT_FREE)
-    [(holders, _)] = COUNT_HOLDERS.rows(connection, values)
-    return min(sum(counts) + idle, max(0, quota.max_people - (holders - idle)))
+    counts: list[int] = [one.rows(connection, values)[0][0] for one in COUNT_FREE]
+    active: int = COUNT_HOLDERS.rows(connection, values)[0].holders - counts[-1]
+    return min(sum(counts), max(0, quota.max_people - active))
 
 
 def has_free_place(connection: Connection, study: str, quota: OpenPlaceQuota) -> bool:
@@ -360,7 +356,8 @@ def has_free_place(connection: Connection, study: str, quota: OpenPlaceQuota) ->
     [(holders, is_unheld)] = COUNT_HOLDERS.rows(connection, values)
     if is_unheld and holders < quota.max_people:
         return True
-    values["wanted"] = wanted = max(1, holders - quota.max_people + 1)
+    wanted: int = max(1, holders - quota.max_people + 1)
+    values["wanted"] = wanted
     return len(FIND_IDLE.rows(connection, values)) == wanted
 
 

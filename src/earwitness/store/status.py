@@ -66,7 +66,8 @@ def read_listener_statuses(connection: Connection, study: str) -> list[ListenerS
 
 def read_last_time(connection: Connection) -> str | None:
     """Return when the last answer was received, if any."""
-    return connection.scalar(select(func.max(answers.c.received)))
+    last: str | None = connection.scalar(select(func.max(answers.c.received)))
+    return last
 
 
 def read_other_studies(connection: Connection, study: str) -> list[OtherStudy]:
