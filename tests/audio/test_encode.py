@@ -130,10 +130,14 @@ def test_what_is_no_sound_is_refused(samples: list[float], told: str) -> None:
 
 
 class InterruptedFile(io.BytesIO):
-    """A file during whose writing the user presses Ctrl-C."""
+    """A file during whose writing the user presses Ctrl-C once."""
+
+    interruptions = 1
 
     def write(self, content: Any) -> int:
-        signal.raise_signal(signal.SIGINT)
+        if self.interruptions:
+            self.interruptions -= 1
+            signal.raise_signal(signal.SIGINT)
         return super().write(content)
 
 
