@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 from sqlalchemy import Connection
@@ -22,6 +21,7 @@ from earwitness.studies.wording import Wording
 # --- Ratings snapped to the scale ----------------------------------------------------------------
 
 
+MAX_RATING = 1e12  # above that of every scale
 RATING_TOLERANCE = 1e-6  # largest distance of a rating from a value of its scale
 
 
@@ -40,7 +40,9 @@ def snap_to_scales(view: View, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _snap_value(question: Mapping[str, Any], value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    if not abs(value) < MAX_RATING:  # or NaN
         return value
     if {"low", "step"} <= set(question):
         low, step = question["low"], question["step"]

@@ -117,7 +117,12 @@ TYPE_REMEDY = "type its values into the table of: earwitness study sheets"
 def _pdf_rows(path: Path, problems: list[Problem], notes: list[str]) -> Iterator[SheetRow]:
     try:
         from pypdf import PdfReader
-        from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
+        from pypdf.errors import (
+            DependencyError,
+            DeprecationError,
+            FileNotDecryptedError,
+            PyPdfError,
+        )
     except ModuleNotFoundError:
         raise MissingExtra("pypdf", "pdf", "reading sheets") from None
     found = False
@@ -145,7 +150,7 @@ def _pdf_rows(path: Path, problems: list[Problem], notes: list[str]) -> Iterator
         message = f"cannot be read: {error.strerror or error}"
         problems.append(Problem(str(path), 0, "", message, SHEETS_REMEDY))
         return
-    except (PyPdfError, RecursionError, *DAMAGE_ERRORS) as error:
+    except (DeprecationError, PyPdfError, RecursionError, *DAMAGE_ERRORS) as error:
         problems.append(Problem(str(path), 0, "", f"cannot be read: {error}", DAMAGE_REMEDY))
         return
     if not found:
