@@ -86,7 +86,7 @@ def blocks(path: Path) -> bool:
     return not isinstance(read_blocks_file(path), list)
 
 
-def clip_marks(path: Path) -> bool:
+def utterances(path: Path) -> bool:
     return not read_annotations([path])[1]
 
 
