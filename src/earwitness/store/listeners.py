@@ -288,6 +288,7 @@ def reclaim(connection: Connection, study: str, token: str, quota: OpenPlaceQuot
     serial = connection.scalar(query)
     change = None if serial is None else _vacate_place(connection, study, quota)
     if change is not None:
+        change["serial"] = serial
         connection.execute(update(listeners).where(listeners.c.serial == serial), change)
     return change is not None
 
@@ -303,15 +304,16 @@ def _vacate_place(
     if place is None:
         return None
     is_place = listeners.c.serial == place.serial
+    change = {"study": place.study, "number": place.number, "former": None}
     if place.state == ParticipationState.OPEN:
         connection.execute(delete(listeners).where(is_place))
+        change["serial"] = place.serial
     else:
         is_gone = place.state in GONE_STATES
         state = place.state if is_gone else ParticipationState.LAPSED.value
         former = {"number": -place.serial, "former": place.number, "state": state}
         connection.execute(update(listeners).where(is_place), former)
         delete_draft(connection, place.serial)
-    change = {"study": place.study, "number": place.number, "former": None}
     return change | {"state": ParticipationState.JOINED.value, "joined": server_time()}
 
 

@@ -298,9 +298,13 @@ async def _take_place(
     site, token = state.site, state.listener.token
     if minutes := find_wait(request):
         now = state_json(replace(state, shut=CROWDED)) | {"minutes": minutes}
-        message, remedy = "too many places from this address", f"try again in {minutes} min"
         raise Refusal(
-            429, CROWDED, message, remedy, more={"state": now}, retry_seconds=60 * minutes
+            429,
+            CROWDED,
+            "too many places from this address",
+            f"try again in {minutes} min",
+            more={"state": now},
+            retry_seconds=60 * minutes,
         )
     places, address = request.app.state.places, client_address(request)
     places.add(address)
