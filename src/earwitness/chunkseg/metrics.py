@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -304,7 +305,8 @@ def _chapter_cases(samples: Sequence[Mapping[str, Any]]) -> Sequence[Case]:
         reference = Ragged.from_rows([sample["reference"] for sample in samples])
     except (TypeError, KeyError, ValueError) as error:
         raise _sample_error(samples, error) from error
-    if len(duration) and (duration.dtype.kind not in "fiub" or np.isnan(duration).any()):
+    is_flat = duration.ndim == 1 and duration.dtype.kind in "fiub"
+    if len(duration) and (not is_flat or np.isnan(duration).any()):
         raise _sample_error(samples, ValueError("durations must be numbers"))
     blank = [""] * len(samples)
     return ChapterCases(blank, blank, duration.astype(np.float64), output, reference)
@@ -339,7 +341,8 @@ def _sample_faults(sample: Any) -> Iterator[tuple[str, str]]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number | np.bool_)
+    is_number = isinstance(value, int | float | np.number | np.bool_)
+    return is_number and (not isinstance(value, int) or abs(value) <= sys.float_info.max)
 
 
 # --- Means over samples --------------------------------------------------------------------------
