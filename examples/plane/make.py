@@ -17,7 +17,7 @@ from earwitness.studies.plane_study import study_plane
 RATE = 16_000  # Hz
 HOUR, PRACTICE_HOUR = 20.0, 30.0  # seconds
 SKIM_SECONDS = 48.0
-SEEDS = {"meadow": 1, "garden": 2}
+SEEDS = {"meadow": 1, "garden": 3}
 PRACTICE_SEED = 0
 # share of each hour, and events per hour
 SHARES: dict[str, dict[str, float]] = {

@@ -8,8 +8,8 @@ Run listening tests
 -------------------
 audio_clips, audio_select, audio_normalize, audio_conditions, study_new, study_check, study_design,
 study_power, study_simulate, study_anchors, study_import, study_plane, study_take, study_links,
-study_status, study_export, study_ratings, study_ratings_xlsx, study_summaries, study_analyse,
-study_export_xlsx, study_import_xlsx, study_sheets, study_enter
+study_status, study_export, study_backup, study_restore, study_ratings, study_ratings_xlsx,
+study_summaries, study_analyse, study_export_xlsx, study_import_xlsx, study_sheets, study_enter
 
 Check metrics against human ratings
 -----------------------------------
@@ -68,8 +68,10 @@ if TYPE_CHECKING:
     from earwitness.soundscapes.write import soundscape as soundscape
     from earwitness.speech.align import align as align
     from earwitness.speech.recognize import transcribe as transcribe
+    from earwitness.studies.admin import study_backup as study_backup
     from earwitness.studies.admin import study_export as study_export
     from earwitness.studies.admin import study_links as study_links
+    from earwitness.studies.admin import study_restore as study_restore
     from earwitness.studies.admin import study_status as study_status
     from earwitness.studies.analyse import study_analyse as study_analyse
     from earwitness.studies.design.report import study_check as study_check
@@ -111,6 +113,7 @@ FUNCTION_MODULES = {
     "soundscape": "soundscapes.write",
     "study_analyse": "studies.analyse",
     "study_anchors": "studies.prepare",
+    "study_backup": "studies.admin",
     "study_check": "studies.design.report",
     "study_design": "studies.design.report",
     "study_enter": "studies.sheets.to_answers",
@@ -125,6 +128,7 @@ FUNCTION_MODULES = {
     "study_ratings": "studies.ratings.from_answers",
     "study_summaries": "studies.ratings.from_answers",
     "study_ratings_xlsx": "studies.workbooks.votes",
+    "study_restore": "studies.admin",
     "study_sheets": "studies.sheets.write",
     "study_simulate": "studies.simulate",
     "study_status": "studies.admin",
@@ -157,6 +161,7 @@ __all__ = [
     "soundscape",
     "study_analyse",
     "study_anchors",
+    "study_backup",
     "study_check",
     "study_design",
     "study_enter",
@@ -170,6 +175,7 @@ __all__ = [
     "study_power",
     "study_ratings",
     "study_ratings_xlsx",
+    "study_restore",
     "study_sheets",
     "study_simulate",
     "study_status",

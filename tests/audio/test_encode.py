@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,15 @@ class InterruptedFile(io.BytesIO):
         return super().write(content)
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Let SIGINT interrupt Python, also in tests that run in the background of a shell."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("ending", FILE_FORMATS)
 def test_ctrl_c_while_the_library_writes_is_not_lost(
     monkeypatch: pytest.MonkeyPatch, ending: str

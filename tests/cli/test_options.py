@@ -324,6 +324,7 @@ def test_every_command_with_output_has_the_short_option() -> None:
         "browse",
         "serve",
         "study anchors",
+        "study restore",
     }  # have no file to name
     for name, command in commands():
         flags = {flag for parameter in command.params for flag in parameter.opts}

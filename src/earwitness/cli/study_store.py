@@ -194,10 +194,10 @@ def backup_command(study: Path, db: str | None, output: Path) -> None:
     earwitness study backup study.yaml -o backups/study.db
     earwitness study restore study.yaml backups/study.db --db new.db
     """
-    from earwitness.studies.admin import store_address, study_backup
+    from earwitness.studies.admin import study_backup
 
     with warnings_as_notes():
-        content = study_backup(study, store_address(study, db), output)
+        content = study_backup(study, output, db)
     click.echo(f"wrote {output}: {_content_text(content)}", err=True)
 
 
@@ -215,10 +215,10 @@ def restore_command(study: Path, backup: Path, db: str | None) -> None:
     
     earwitness study restore study.yaml backups/study.db
     """
-    from earwitness.studies.admin import store_address, study_restore
+    from earwitness.studies.admin import study_restore
 
     with warnings_as_notes():
-        content = study_restore(study, backup, store_address(study, db))
+        content = study_restore(study, backup, db)
     click.echo(f"restored {_content_text(content)}", err=True)
 
 

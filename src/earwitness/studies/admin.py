@@ -307,17 +307,70 @@ def study_unblock(study: StudySource, db: StrPath, listener: int) -> None:
             raise UsageError(f"listener {listener} is not blocked")
 
 
-def study_backup(study: StudySource, db: StrPath, path: Path) -> BackupContent:
-    """Write a backup of the database of a study, which may be in use; return what it has."""
-    plan = load_study(study)
-    with open_store(plan, db) as store:
-        return write_backup(store, plan.digest, path)
+def study_backup(study: StudySource, path: StrPath, db: StrPath | None = None) -> BackupContent:
+    """Write a backup of the database of a study, which may be in use.
+
+    Parameters
+    ----------
+    study
+        Path of a study file, or a study.
+    path
+        SQLite file to write. An older backup of the same study is replaced.
+    db
+        Path or address of the database. By default ``study.db`` next to the study file.
+
+    Returns
+    -------
+    BackupContent
+        Number of listeners with answers and of their answers, and time of the last activity.
+
+    Raises
+    ------
+    UsageError
+        If the database does not exist, or the file cannot be written.
+
+    Examples
+    --------
+    >>> links = study_links("study.yaml", "live.db")
+    >>> study_backup("study.yaml", "backup.db", "live.db").answers
+    0
+    >>> study_restore("study.yaml", "backup.db", "restored.db").answers
+    0
+    """
+    plan, address = load_study(study), store_address(study, db)
+    with open_store(plan, address) as store:
+        return write_backup(store, plan.digest, Path(path))
 
 
-def study_restore(study: StudySource, path: Path, db: StrPath) -> BackupContent:
-    """Copy a study from a backup into a database that does not have it; return what it has."""
-    plan = load_study(study)
-    return restore_backup(path, fspath(db), plan.digest, plan.former_digest, __version__)
+def study_restore(study: StudySource, path: StrPath, db: StrPath | None = None) -> BackupContent:
+    """Copy a study from a backup into a database that does not have it.
+
+    Parameters
+    ----------
+    study
+        Path of a study file, or a study.
+    path
+        File that was written by ``study_backup``.
+    db
+        Path or address of the database, which is created if needed. By default ``study.db`` next to
+        the study file.
+
+    Returns
+    -------
+    BackupContent
+        Number of listeners with answers and of their answers, and time of the last activity.
+
+    Raises
+    ------
+    UsageError
+        If the database already has the study, or the file is no backup of it.
+
+    Examples
+    --------
+    See ``study_backup``.
+    """
+    plan, address = load_study(study), store_address(study, db)
+    return restore_backup(Path(path), address, plan.digest, plan.former_digest, __version__)
 
 
 @dataclass(frozen=True)
