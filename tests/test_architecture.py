@@ -35,7 +35,16 @@ WORDS_OF_NO_MODULE = {
 }
 ALLOWED_MODULES = {"incomplete", "from_answers", "to_answers", "to_ratings", "closest_path"}
 VAGUE_CONSTANTS = {*(TESTS / "helpers" / "vague_constants.txt").read_text(encoding="utf-8").split()}
-NOT_MIRRORS = {"contracts", "docs", "golden", "helpers", "oracles", "properties", "simulations"}
+NOT_MIRRORS = {
+    "contracts",
+    "docs",
+    "golden",
+    "helpers",
+    "oracles",
+    "properties",
+    "simulations",
+    "verdicts",
+}
 NOT_MIRRORS |= {"fuzz", "snapshot"}
 WHOLE_PROJECT = {"test_project.py", "test_architecture.py"}
 

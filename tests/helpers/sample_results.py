@@ -268,18 +268,16 @@ def mushra() -> Results:
 
 def choice(a: str, b: str, counts: tuple[int, int, int], *, keen: bool = False) -> PairChoices:
     wins, losses, ties = counts
-    n, share = wins + losses, wins / (wins + losses)
+    n = wins + losses
+    share = (wins + ties / 2) / (n + ties)
     half = 1.96 * (share * (1 - share) / n) ** 0.5
-    of = Estimate(share, share - half, share + half, 0.95, n, 0, "exact")
+    of = Estimate(share, share - half, share + half, 0.95, 12, 0, "cluster_t")
     p = min(1.0, 2 * sum(comb(n, k) for k in range(max(wins, losses), n + 1)) / 2**n)
     people: dict[int | str, tuple[int, int, int, float]] = {
         f"anna_{w}": (wins // 12, losses // 12, ties // 12, 0.5) for w in range(12)
     }
     d = Estimate(1.2, 0.7, 1.8, 0.95, n, 0, "independent")
-    over = replace(of, n=12, method="cluster_t")
-    return PairChoices(
-        a, b, *counts, of, p, min(1.0, 3 * p), over, 0.04, d if keen else None, people
-    )
+    return PairChoices(a, b, *counts, 4, of, p, min(1.0, 3 * p), d if keen else None, people)
 
 
 def preference() -> Results:
@@ -326,7 +324,7 @@ def nothing() -> Results:
         {Key("x", "a"): none}, {"a": NAN}, {1: none}, {1: none}, 0.1, (), 100, converged=False
     )
     pair = Contrast("QUALITY", "a", "b", none, NAN, NAN, "", none)
-    chosen = PairChoices("a", "b", 0, 0, 0, none, NAN, NAN, none, NAN)
+    chosen = PairChoices("a", "b", 0, 0, 0, 0, none, NAN, NAN)
     slider = ScaleResults(Value("BASIC", "high", 0, 100, ""), {"a": empty}, (), {})
     scale = ScaleResults(
         value,

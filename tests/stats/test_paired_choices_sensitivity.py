@@ -10,7 +10,7 @@ import pytest
 from earwitness.stats.paired_choices import (
     SENSITIVITY_MODELS,
     sensitivity,
-    sensitivity_of_counts,
+    sensitivity_of_share,
 )
 from earwitness.stats.significance import binomial_share
 from helpers.samples import many
@@ -57,16 +57,17 @@ def test_of_two_sounds_it_is_root_two_times_z() -> None:
 @pytest.mark.parametrize("model", SENSITIVITY_MODELS)
 def test_below_chance_it_is_0_and_all_right_it_has_no_upper_end(model: str) -> None:
     assert sensitivity(0.3, model) == sensitivity(0.5, model) == 0
-    best = sensitivity_of_counts(12, 12, model=model)
+    best = sensitivity_of_share(binomial_share(12, 12), model)
     assert best.value == best.high == math.inf
     assert 0 < best.low < math.inf
-    worst = sensitivity_of_counts(2, 12, model=model)
+    worst = sensitivity_of_share(binomial_share(2, 12), model)
     assert (worst.value, worst.low) == (0, 0)
-    assert math.isnan(sensitivity_of_counts(0, 0, model=model).value)
+    assert math.isnan(sensitivity_of_share(binomial_share(0, 0), model).value)
 
 
 def test_ends_are_those_of_the_share() -> None:
-    found, known = sensitivity_of_counts(70, 100), binomial_share(70, 100)
+    known = binomial_share(70, 100)
+    found = sensitivity_of_share(known)
     assert found.n == 100
     assert SENSITIVITY_MODELS["differencing"](found.low) == pytest.approx(known.low)
     assert SENSITIVITY_MODELS["differencing"](found.high) == pytest.approx(known.high)

@@ -33,6 +33,7 @@ from earwitness.studies.study import (
     ANALYSIS_CORRECTIONS,
     ANALYSIS_INTERVALS,
     ANALYSIS_TESTS,
+    POPULATIONS,
 )
 
 SCREEN_OPTION = click.option(
@@ -188,6 +189,12 @@ def pop_table_options(options: dict[str, Any]) -> TableOptions:
     "--interval",
     type=click.Choice(ANALYSIS_INTERVALS),
     help="Method of confidence intervals.  [default: as planned, else cluster_t]",
+)
+@click.option(
+    "--generalize",
+    type=click.Choice(tuple(POPULATIONS)),
+    help="Generalize to other listeners on these items, or to other items as well.  "
+    "[default: as planned, else listeners]",
 )
 @click.option(
     "--level",

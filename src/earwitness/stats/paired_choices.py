@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.core import Estimate
 from earwitness.stats.arrays import Bools, Floats
-from earwitness.stats.significance import binomial_share
 from earwitness.stats.votes import Codes
 
 # --- Paired choices and separation ---------------------------------------------------------------
@@ -28,6 +27,7 @@ class Choices:
     """Votes on pairs: +1 for ``first``, −1 for ``second``, 0 for a tie.
 
     Systems and listeners are numbered from 0; ``size`` has the number of systems and of listeners.
+    With ``items``, errors also cover the choice of items.
     """
 
     first: Codes
@@ -35,17 +35,19 @@ class Choices:
     outcomes: NDArray[np.int64]
     listeners: Codes
     size: tuple[int, int]
+    items: Codes | None = None
 
     def within(self, systems: Bools) -> Choices:
         """Return the votes on pairs of these systems."""
         is_kept = systems[self.first] & systems[self.second]
-        columns = (
-            self.first[is_kept],
-            self.second[is_kept],
-            self.outcomes[is_kept],
-            self.listeners[is_kept],
+        return replace(
+            self,
+            first=self.first[is_kept],
+            second=self.second[is_kept],
+            outcomes=self.outcomes[is_kept],
+            listeners=self.listeners[is_kept],
+            items=None if self.items is None else self.items[is_kept],
         )
-        return Choices(columns[0], columns[1], columns[2], columns[3], self.size)
 
 
 def tally_choices(choices: Choices) -> tuple[Floats, Floats]:
@@ -135,7 +137,10 @@ def tie_factor_limit(choices: Choices) -> float:
 #
 # The log likelihood is concave and is maximized by Newton's method. Votes of one listener are not
 # independent, so variances are sandwich estimates: scores are summed by listener, the covariance is
-# multiplied by k / (k − 1) for k listeners, and intervals use t with k − 1 degrees of freedom.
+# multiplied by k / (k − 1) for k listeners, and intervals use t with k − 1 degrees of freedom. With
+# items as well, the variance is that over listeners plus that over items minus that of single
+# votes, which both contain, but at least either of the two; k is the smaller of both numbers
+# (Cameron, Gelbach and Miller 2011).
 #
 # If the likelihood has no maximum (separation), no regularization is applied. The *core* is the
 # largest set of systems that are connected in both directions by preferences or ties. Its abilities
@@ -151,7 +156,10 @@ STEP_TOLERANCE = 1e-12  # iteration stops after a smaller Newton step
 
 @dataclass(frozen=True)
 class BradleyTerryFit:
-    """Log abilities and the log tie factor, with standard errors over ``listeners`` listeners."""
+    """Log abilities and the log tie factor, with standard errors over ``listeners`` listeners.
+
+    Errors have ``freedom`` degrees of freedom.
+    """
 
     abilities: Floats
     errors: Floats
@@ -159,6 +167,7 @@ class BradleyTerryFit:
     ties_error: float
     core: Bools
     listeners: int
+    freedom: int
 
 
 def fit_bradley_terry(choices: Choices) -> BradleyTerryFit:
@@ -186,15 +195,19 @@ def fit_bradley_terry(choices: Choices) -> BradleyTerryFit:
     ties = tie_factor_limit(inner)
     undefined = np.full(choices.size[0], np.nan)
     if not core.any():
-        return BradleyTerryFit(place_without_core(beaten, tied), undefined, ties, math.nan, core, 0)
+        return BradleyTerryFit(
+            place_without_core(beaten, tied), undefined, ties, math.nan, core, 0, 0
+        )
     if ties == math.inf:
-        return BradleyTerryFit(undefined, undefined, ties, math.nan, np.zeros_like(core), 0)
+        return BradleyTerryFit(undefined, undefined, ties, math.nan, np.zeros_like(core), 0, 0)
     parameters = _maximise_likelihood(inner, core, with_ties=math.isnan(ties))
-    errors, listeners = _sandwich_errors(inner, core, parameters)
+    errors, freedom = _sandwich_errors(inner, core, parameters)
+    listeners = len(np.unique(inner.listeners))
     abilities, ability_errors = place_outside_core(beaten + tied > 0, core), undefined.copy()
     abilities[core], ability_errors[core] = parameters[:-1], errors[:-1]
     return BradleyTerryFit(
-        abilities, ability_errors, float(parameters[-1]), float(errors[-1]), core, listeners
+        *(abilities, ability_errors, float(parameters[-1]), float(errors[-1]), core),
+        *(listeners, freedom),
     )
 
 
@@ -296,25 +309,33 @@ def _likelihood_curvature(pairs: _Pairs, parameters: Floats, with_ties: bool) ->
 
 
 def _sandwich_errors(choices: Choices, core: Bools, parameters: Floats) -> tuple[Floats, int]:
-    """Return sandwich standard errors, and the number of listeners."""
+    """Return sandwich standard errors, and their degrees of freedom."""
     number = np.cumsum(core) - 1
-    _, listener_index = np.unique(choices.listeners, return_inverse=True)
-    listeners = int(listener_index.max()) + 1
-    first, second = number[choices.first], number[choices.second]
-    numbered = Choices(
-        first, second, choices.outcomes, listener_index, (int(core.sum()), listeners)
-    )
-    votes = _Pairs(numbered, np.ones(len(listener_index)))
-    scores = np.zeros((listeners, len(parameters)))
-    np.add.at(scores, listener_index, _likelihood_slopes(votes, parameters))
+    renumbered = replace(choices, first=number[choices.first], second=number[choices.second])
+    votes = _Pairs(renumbered, np.ones(len(choices.first)))
     with_ties = math.isfinite(parameters[-1])
-    solved = np.linalg.solve(_likelihood_curvature(votes, parameters, with_ties), scores.T)
-    if listeners < 2:
-        return np.full(len(parameters), np.nan), listeners
-    errors = np.sqrt((solved**2).sum(axis=1) * listeners / (listeners - 1))
+    curvature = _likelihood_curvature(votes, parameters, with_ties)
+    scores = _likelihood_slopes(votes, parameters)
+    influence = np.asarray(np.linalg.solve(curvature, scores.T).T, np.float64)
+    clusters = [choices.listeners] if choices.items is None else [choices.listeners, choices.items]
+    parts = [_cluster_squares(influence, codes) for codes in clusters]
+    count = min(n for _, n in parts)
+    if count < 2:
+        return np.full(len(parameters), np.nan), 0
+    squares = np.array([own for own, _ in parts])
+    single = (influence**2).sum(axis=0) * (len(parts) - 1)
+    errors = np.sqrt(np.maximum(squares.sum(axis=0) - single, squares.max(axis=0)))
     if not with_ties:
         errors[-1] = np.nan
-    return errors, listeners
+    return errors, count - 1
+
+
+def _cluster_squares(influence: Floats, codes: Codes) -> tuple[Floats, int]:
+    """Return the variance of parameters over clusters of votes, and the number of clusters."""
+    distinct, index = np.unique(codes, return_inverse=True)
+    sums = np.zeros((len(distinct), influence.shape[1]))
+    np.add.at(sums, index, influence)
+    return (sums**2).sum(axis=0) * len(distinct) / max(len(distinct) - 1, 1), len(distinct)
 
 
 # --- Sensitivity d-prime -------------------------------------------------------------------------
@@ -332,8 +353,7 @@ def _sandwich_errors(choices: Choices, core: Bools, parameters: Floats) -> tuple
 # In a two-alternative forced choice (2AFC), the proportion correct is Φ(d′/√2).
 #
 # At a proportion of one half or less, d′ is 0. If all answers are correct, d′ and the upper end of
-# its interval are infinite. The ends of intervals are those of the proportion (Clopper–Pearson),
-# transformed.
+# its interval are infinite. The ends of intervals are those of the proportion, transformed.
 
 
 DIFFERENCING, INDEPENDENT_OBSERVATIONS, FORCED_CHOICE = "differencing", "independent", "2afc"
@@ -377,15 +397,10 @@ def sensitivity(right: float, model: str = DIFFERENCING) -> float:
     )
 
 
-def sensitivity_of_counts(
-    right: int, trials: int, level: float = 0.95, model: str = DIFFERENCING
-) -> Estimate:
-    """Compute d′ with its interval from the number of correct answers."""
-    right_share = binomial_share(right, trials, level)
-    value, low, high = (
-        sensitivity(end, model) for end in (right_share.value, right_share.low, right_share.high)
-    )
-    return Estimate(value, low, high, level, trials, 0, f"{right_share.method}|{model}")
+def sensitivity_of_share(right: Estimate, model: str = DIFFERENCING) -> Estimate:
+    """Return d′ with its interval from the proportion of correct answers with its interval."""
+    value, low, high = (sensitivity(end, model) for end in (right.value, right.low, right.high))
+    return replace(right, value=value, low=low, high=high, method=f"{right.method}|{model}")
 
 
 def _two_comparisons(second: float) -> Callable[[float], float]:

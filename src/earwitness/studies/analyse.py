@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.core import Answer, Input, Progress, Rating, StrPath, no_progress
-from earwitness.errors import UsageError
+from earwitness.errors import UsageError, nearest
 from earwitness.io.atomic import AtomicFolder
 from earwitness.io.source import RecordSource, TableInput, table_inputs
 from earwitness.report.html.page import render_html
@@ -41,7 +41,16 @@ from earwitness.studies.report.export import methods_paragraph, results_json, ta
 from earwitness.studies.results import Results
 from earwitness.studies.rubric import read_rubric
 from earwitness.studies.screening import screen
-from earwitness.studies.study import ALL_SCALES, NO_GROUPS, NOT_ADJUSTED, Rule, Scale, Study
+from earwitness.studies.study import (
+    ALL_SCALES,
+    NO_GROUPS,
+    NOT_ADJUSTED,
+    POPULATIONS,
+    Rule,
+    Scale,
+    Study,
+    interval_for,
+)
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ, Mushra
 from earwitness.studies.trials.rubric import RubricKind
@@ -58,6 +67,7 @@ def settings_of(
     study: Study | None,
     *,
     interval: str = "",
+    generalize: str = "",
     level: float = 0.0,
     correction: str = "",
     test: str = "",
@@ -82,6 +92,9 @@ def settings_of(
     interval, level, correction, test, contrasts
         Method of confidence intervals, confidence level, correction for multiple comparisons, test
         of pairs (``t`` or ``wilcoxon``), and pairs of systems to compare.
+    generalize
+        To whom results generalize: ``listeners`` for other listeners on these items, ``items`` for
+        other items as well.
     adjust
         ``items`` for means of systems that are adjusted for the items they were rated on.
     by
@@ -115,10 +128,18 @@ def settings_of(
         If a value is invalid.
     """
     if means:
-        _check_means(study=study, interval=interval, screening=screening, adjust=adjust)
+        _check_means(
+            study=study,
+            interval=interval,
+            generalize=generalize,
+            screening=screening,
+            adjust=adjust,
+        )
         interval = ITEM_T
     elif interval == ITEM_T:
         raise UsageError(f"interval: {ITEM_T} is for tables of means — use --means")
+    if generalize:
+        interval = _interval_for(generalize, interval)
     planned = _planned_settings(study)
     anchors, names = parse_anchors(anchor), low_is_good
     said: dict[str, Any] = {"interval": interval, "level": level, "correction": correction}
@@ -139,6 +160,18 @@ def settings_of(
         low_is_good=(names,) if isinstance(names, str) else tuple(dict.fromkeys(names)),
         **more,
     )
+
+
+def _interval_for(population: str, interval: str) -> str:
+    if population not in POPULATIONS:
+        raise UsageError(f'unknown generalize "{population}" — {nearest(population, POPULATIONS)}')
+    method = interval_for(population, interval)
+    if not method:
+        raise UsageError(
+            f"generalize: intervals of {interval} do not generalize to other {population} as "
+            f"required — use {' or '.join(POPULATIONS[population])}"
+        )
+    return method
 
 
 def _check_means(**said: object) -> None:
@@ -282,11 +315,11 @@ def study_analyse(
     progress
         Called with the number of steps done and the total.
     **how
-        Settings that override the plan of the study: ``interval``, ``level``, ``correction``,
-        ``test``, ``adjust``, ``contrasts``, ``by``, ``margins``, ``scales`` (as ``"MOS=1:5"``),
-        ``screening``, ``reference``, ``anchor`` (a name, several, or a mapping from scales to
-        names), ``low_is_good`` (scales where lower is better), ``doubled``, ``draws``, ``seed``,
-        ``mixed`` and ``blank``.
+        Settings that override the plan of the study: ``interval``, ``generalize``, ``level``,
+        ``correction``, ``test``, ``adjust``, ``contrasts``, ``by``, ``margins``, ``scales`` (as
+        ``"MOS=1:5"``), ``screening``, ``reference``, ``anchor`` (a name, several, or a mapping from
+        scales to names), ``low_is_good`` (scales where lower is better), ``doubled``, ``draws``,
+        ``seed``, ``mixed`` and ``blank``.
 
     Returns
     -------

@@ -35,6 +35,7 @@ from earwitness.studies.population import Population
 from earwitness.studies.ratings.collect import STORE_ADDRESS, TableOptions, file_kind
 from earwitness.studies.study import (
     ALL_SCALES,
+    ITEM_INTERVALS,
     MIXED_MODEL,
     NO_CORRECTION,
     Scale,
@@ -118,8 +119,6 @@ class PowerPlan(Result):
 
 DEFAULT_DIFFERENCE_SHARES = (0.05, 0.1)  # default differences, as shares of the scale
 LISTENER_COUNT_FACTORS = (0.5, 1.0, 1.5, 2.0, 3.0)  # multiples of the planned number of listeners
-# intervals that generalize to other items
-ITEM_GENERALIZING_INTERVALS = (MIXED_MODEL, "two_way_bootstrap")
 COMPONENT_NAMES = tuple(asdict(Components()))
 
 
@@ -468,7 +467,7 @@ def _power_scenario(
         alpha=1 - plan.analysis.level,
         tests=tests,
         step=scale.step if rounded else None,
-        method=MIXED_MODEL if plan.analysis.interval in ITEM_GENERALIZING_INTERVALS else METHODS[0],
+        method=MIXED_MODEL if plan.analysis.interval in ITEM_INTERVALS else METHODS[0],
     )
 
 

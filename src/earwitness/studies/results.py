@@ -312,11 +312,13 @@ class StimulusComment:
 
 @dataclass(frozen=True, slots=True)
 class PairChoices:
-    """Choices between two systems: ``a``, ``b`` or neither; for ABX correct or incorrect.
+    """Choices between two systems: ``a``, ``b`` or neither, on ``items`` items; for ABX correct or
+    incorrect.
 
-    ``share`` is the share of ``a`` among choices with its exact confidence interval, ``p`` is that
-    of the exact test against 0.5; ``sensitivity`` is d′ for ABX, else None. ``listeners`` has
-    choices of a, choices of b, ties and p per listener.
+    ``share`` is the share of ``a``, where neither counts as half, with its confidence interval: the
+    mean over listeners, or of all choices if results generalize to other items. ``p`` is that of a
+    share of 0.5. With one listener, both are exact and without ties. ``sensitivity`` is d′ for ABX,
+    else None. ``listeners`` has choices of a, choices of b, ties and exact p per listener.
     """
 
     a: str
@@ -324,11 +326,10 @@ class PairChoices:
     wins: int
     losses: int
     ties: int
+    items: int
     share: Estimate
     p: float
     corrected: float
-    over_listeners: Estimate
-    p_over_listeners: float
     sensitivity: Estimate | None = None
     listeners: Mapping[Who, tuple[int, int, int, float]] = field(default_factory=dict)
 
@@ -337,8 +338,8 @@ class PairChoices:
 class BradleyTerryAbilities:
     """Bradley–Terry model with ties (Davidson): log abilities, which sum to 0, and log tie factor.
 
-    Confidence intervals are cluster-robust (sandwich by listener). ``separated`` are systems
-    without a finite ability.
+    Confidence intervals are cluster-robust (sandwich), over the clusters of the tests.
+    ``separated`` are systems without a finite ability.
     """
 
     systems: Mapping[str, Estimate]

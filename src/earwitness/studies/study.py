@@ -495,5 +495,21 @@ ANALYSIS_TESTS = (T_TEST, WILCOXON)
 NOT_ADJUSTED, FOR_ITEMS = "none", "items"
 ANALYSIS_ADJUSTMENTS = (NOT_ADJUSTED, FOR_ITEMS)
 LISTENER_INTERVALS = ("cluster_t", "cluster_bootstrap")  # with tests of differences of listeners
+ITEM_INTERVALS = (MIXED_MODEL, "two_way_bootstrap")  # which generalize to other items as well
+# intervals by the population to which results generalize, the usual one first
+POPULATIONS = {"listeners": LISTENER_INTERVALS, "items": ITEM_INTERVALS}
+
+
+def interval_for(population: str, interval: str) -> str:
+    """Return the interval method for a population: the named one if it fits, else the usual one.
+
+    Empty if the named method is for another population and not the default of all analyses.
+    """
+    methods = POPULATIONS[population]
+    if interval in methods:
+        return interval
+    return methods[0] if interval in ("", Analysis().interval) else ""
+
+
 ALL_SCALES = ""  # key of anchors that hold for all scales
 NO_GROUPS = "none"  # results are not grouped

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from earwitness.core import Key, Rating
-from earwitness.stats.paired_choices import sensitivity_of_counts
+from earwitness.stats.paired_choices import sensitivity_of_share
 from earwitness.stats.significance import (
     binomial_at_least,
     binomial_share,
@@ -31,22 +31,30 @@ def none(p: Sequence[float]) -> list[float]:
     return list(p)
 
 
-def test_a_pair_is_counted_by_listener_and_over_all() -> None:
+def test_a_pair_is_counted_by_listener_and_each_listener_has_one_value() -> None:
     votes = (
-        [vote(1, 1)] * 7 + [vote(-1, 1)] + [vote(1, 2)] * 3 + [vote(-1, 2)] * 3 + [vote(0, 2)] * 2
+        [vote(1, 1)] * 7
+        + [vote(-1, 1)]
+        + [vote(1, 2)] * 3
+        + [vote(-1, 2)] * 3
+        + [vote(0, 2)] * 2
+        + [vote(1, 3), vote(0, 3)]
     )
     [found] = compare_choices(votes, "PREFERENCE", level=0.95, correct=none)
-    assert (found.a, found.b, found.wins, found.losses, found.ties) == ("new", "old", 10, 4, 2)
-    assert found.share == binomial_share(10, 14)
-    assert found.p == found.corrected == binomial_two_sided(10, 14)
-    assert found.listeners == {1: (7, 1, 0, binomial_two_sided(7, 8)), 2: (3, 3, 2, 1.0)}
+    assert (found.a, found.b, found.wins, found.losses, found.ties) == ("new", "old", 11, 4, 3)
+    assert found.items == 1
+    assert found.share.value == pytest.approx((7 / 8 + 4 / 8 + 1.5 / 2) / 3)
+    assert (found.share.n, found.share.method) == (3, "cluster_t")
+    assert found.listeners == {
+        1: (7, 1, 0, binomial_two_sided(7, 8)),
+        2: (3, 3, 2, 1.0),
+        3: (1, 0, 1, 1.0),
+    }
     assert found.sensitivity is None
-    assert found.over_listeners.n == 2
-    assert found.over_listeners.value == pytest.approx((7 / 8 + 1 / 2) / 2)
 
 
 @pytest.mark.peer
-def test_over_listeners_it_is_a_t_test_of_shares() -> None:
+def test_the_test_is_a_t_test_of_the_shares_of_listeners() -> None:
     from scipy.stats import ttest_1samp
 
     rng = np.random.default_rng(4)
@@ -59,20 +67,52 @@ def test_over_listeners_it_is_a_t_test_of_shares() -> None:
             shares.append(right.mean())
         [found] = compare_choices(votes, scale, level=0.9, correct=none)
         peer = ttest_1samp(shares, 0.5, alternative=side)
-        assert found.p_over_listeners == pytest.approx(peer.pvalue)
+        assert found.p == pytest.approx(peer.pvalue)
         ends = ttest_1samp(shares, 0.5).confidence_interval(0.9)
-        own = found.over_listeners
-        assert (own.low, own.high) == pytest.approx((ends.low, ends.high))
+        assert (found.share.low, found.share.high) == pytest.approx((ends.low, ends.high))
+        if found.sensitivity:
+            assert found.sensitivity == sensitivity_of_share(found.share)
 
 
-def test_abx_is_right_or_wrong_one_sided_and_has_a_sensitivity() -> None:
+def test_with_other_items_the_test_is_two_way() -> None:
+    rng = np.random.default_rng(5)
+    chosen = rng.integers(-1, 2, (6, 5))
+    votes = [
+        Rating(Key(f"clip{item}", "new"), "BETTER", who, 1, float(x), Key(f"clip{item}", "old"))
+        for who, row in enumerate(chosen)
+        for item, x in enumerate(row.tolist())
+    ]
+    [found] = compare_choices(votes, "BETTER", level=0.95, correct=none, other_items=True)
+    assert found.items == 5
+    assert found.share.method == "two_way_t"
+    assert found.share.value == pytest.approx((chosen + 1).mean() / 2)
+    [narrow] = compare_choices(votes, "BETTER", level=0.95, correct=none)
+    assert found.share.high - found.share.low > narrow.share.high - narrow.share.low
+    wide = fit_abilities(votes, "BETTER", level=0.95, other_items=True)
+    usual = fit_abilities(votes, "BETTER", level=0.95)
+    assert wide is not None
+    assert usual is not None
+    assert wide.systems["new"].value == usual.systems["new"].value
+    assert wide.systems["new"].high > usual.systems["new"].high
+
+
+def test_abx_is_right_or_wrong_one_sided_and_exact_for_one_listener() -> None:
     votes = [vote(1, 1, scale="SAME")] * 9 + [vote(0, 1, scale="SAME")]
     [found] = compare_choices(votes, "SAME", level=0.95, correct=none, model="independent")
     assert (found.wins, found.losses, found.ties) == (9, 1, 0)
     assert found.p == binomial_at_least(9, 10)
-    assert found.sensitivity == sensitivity_of_counts(9, 10, model="independent")
-    assert math.isnan(found.p_over_listeners)  # one listener
+    assert found.share == binomial_share(9, 10)
+    assert found.sensitivity == sensitivity_of_share(binomial_share(9, 10), "independent")
     assert fit_abilities(votes, "SAME", level=0.95) is None
+
+
+def test_two_listeners_have_no_test() -> None:
+    [found] = compare_choices(
+        [vote(1, 1), vote(1, 2), vote(-1, 2)], "PREFERENCE", level=0.95, correct=none
+    )
+    assert found.share.value == 0.75
+    assert math.isnan(found.p)
+    assert math.isnan(found.share.low)
 
 
 def test_a_pair_named_both_ways_is_one_pair() -> None:
@@ -85,28 +125,27 @@ def test_p_is_corrected_over_pairs() -> None:
     votes = [vote(1, n, "c", "a") for n in range(8)] + [vote(1, n, "b", "a") for n in range(6)]
     found = compare_choices(votes, "PREFERENCE", level=0.95, correct=holm)
     assert [(one.a, one.b) for one in found] == [("b", "a"), ("c", "a")]
+    assert [one.p for one in found] == [2 / 2**6, 2 / 2**8]  # sign tests of unanimous listeners
     assert [one.corrected for one in found] == holm([one.p for one in found])
-    assert found[0].corrected != found[0].p or found[1].corrected != found[1].p
 
 
-def test_shares_without_spread_have_no_interval_over_listeners() -> None:
+def test_equal_shares_are_tested_by_signs_and_have_no_interval() -> None:
     [found] = compare_choices(
         [vote(1, n) for n in range(5)], "PREFERENCE", level=0.95, correct=none
     )
-    assert found.over_listeners.value == 1
-    assert math.isnan(found.over_listeners.low)
-    assert math.isnan(found.p_over_listeners)
-    assert found.p == binomial_two_sided(5, 5)
+    assert found.share.value == 1
+    assert math.isnan(found.share.low)
+    assert found.p == 2 / 2**5
+    right = [vote(1, n, scale="SAME") for n in range(5)]
+    [found] = compare_choices(right, "SAME", level=0.95, correct=none)
+    assert found.p == 1 / 2**5
 
 
-def test_nothing_but_ties_is_undefined_but_for_their_number() -> None:
+def test_nothing_but_ties_is_no_difference() -> None:
     [found] = compare_choices(
         [vote(0, n) for n in range(3)], "PREFERENCE", level=0.95, correct=none
     )
-    assert found.ties == 3
-    assert math.isnan(found.share.value)
-    assert math.isnan(found.p)
-    assert (found.over_listeners.n, found.over_listeners.undefined) == (0, 3)
+    assert (found.ties, found.share.value, found.p) == (3, 0.5, 1.0)
 
 
 def test_without_ratings_there_is_nothing() -> None:

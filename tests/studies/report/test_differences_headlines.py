@@ -219,26 +219,40 @@ def test_rules_are_conditions_that_can_be_published(rule: Rule, told: str) -> No
     assert f"No listener was excluded by {told}." in methods_paragraph(found)
 
 
-def test_choices_have_both_p() -> None:
+def test_choices_have_the_share_its_p_and_its_scope() -> None:
     found = replace(preference(), plan=Analysis())
     choice = found.scales[0].choices[0]
     assert choice.corrected == pytest.approx(3 * choice.p)
     assert short(found)[0] == (
-        "PREFERENCE: new_1 was chosen over old in 70 of 90 choices (78 %), significantly different "
-        "from chance (exact test: p <0.0001, Holm-corrected; t test over listeners: p 0.0400)"
+        "PREFERENCE: new_1 was chosen over old in 70 of 120 choices (30 neither); mean share 0.708 "
+        "[0.614, 0.802], significantly different from chance (p < 0.0001, Holm-corrected; 12 "
+        "listeners, on these 4 items)"
     )
-    alone = replace(choice, p_over_listeners=NAN, p=0.0123)
-    plain = replace(found, plan=Analysis(correction="none"))
-    plain = replace(plain, scales=(replace(found.scales[0], choices=(alone,)),))
-    assert short(plain)[0].endswith("(exact test: p 0.0123; too few listeners for a t test)")
+
+    def headline(**changes: Any) -> str:
+        plain = replace(found, plan=Analysis(correction="none"))
+        alone = replace(choice, **changes)
+        return short(replace(plain, scales=(replace(found.scales[0], choices=(alone,)),)))[0]
+
+    everywhere = replace(choice.share, method="two_way_t")
+    assert headline(share=everywhere, corrected=0.01).endswith(
+        "(p = 0.0100; 12 listeners and 4 items, both random)"
+    )
+    one = replace(choice.share, method="clopper_pearson")
+    assert headline(share=one, corrected=0.01, listeners={1: (20, 70, 30, 0.01)}).endswith(
+        "significantly different from chance (p = 0.0100; exact test of the choices of one "
+        "listener, says nothing about others)"
+    )
+    assert headline(p=NAN, corrected=NAN).endswith("; too few listeners or items for a test")
 
 
 def test_methods_of_choices_tell_sides_models_and_ties() -> None:
     told = methods_paragraph(preference())
-    assert "exact binomial tests against one half (two-sided; ABX: one-sided)" in told
-    assert "per-listener shares were tested by t tests, whose p values are not corrected." in told
+    assert "choices between two sounds were analysed (two-sided; ABX: one-sided)" in told
+    assert "Each listener has one value, the share of choices, where neither counts as half" in told
     assert "d′ under the independent-observations model." in told
     assert "Bradley–Terry model with ties (Davidson)" in told
+    assert "confidence intervals over listeners." in told
     first, abx = preference().scales
     assert first.abilities
     without = replace(first, abilities=replace(first.abilities, ties=None))

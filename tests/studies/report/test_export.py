@@ -426,11 +426,9 @@ def test_infinite_abilities_are_said_to_be_so() -> None:
 
 def test_choices_of_abx_are_right_or_wrong() -> None:
     made = render(preference(), "md")
-    people = "over listeners | p over listeners"
-    assert f"| first | second | correct | incorrect | share | p | {people} | d′ |" in made
-    assert (
-        f"| first | second | first chosen | second chosen | neither | share | p | {people}" in made
-    )
+    counts = "listeners | items | share | p"
+    assert f"| first | second | correct | incorrect | {counts} | d′ |" in made
+    assert f"| first | second | first chosen | second chosen | neither | {counts} |" in made
 
 
 def test_matrices_hold_the_effect_sizes(whole: Results) -> None:

@@ -1,31 +1,38 @@
-"""Paired choices (AB, ABX, preference): exact tests and Bradley-Terry abilities.
+"""Paired choices (AB, ABX, preference): tests over listeners and Bradley-Terry abilities.
 
 AB and preference ratings are 1 if the named system was chosen, −1 if the other was, and 0 for
-neither; ABX ratings are 1 for a correct answer and 0 for an incorrect one. Votes of one listener
-are not independent, so two tests are reported: an exact binomial test over all votes, which
-generalizes to these listeners only, and a t test over per-listener shares, which generalizes to
-other listeners. Ties are counted and excluded from both. ABX tests are one-sided, since
-sensitivity cannot be negative; preference tests are two-sided.
+neither; ABX ratings are 1 for a correct answer and 0 for an incorrect one. Choices of one listener
+are not independent, so each listener has one value: the share of choices of the first system,
+where neither counts as half. The deciding test is a t test of these shares against one half, which
+generalizes to other listeners on these items. If results are to generalize to other items as well,
+it is the two-way test of the choices, in which listeners and items are random. If all shares are
+equal, it is the sign test of the listeners (or items, if there are fewer and they are random). With
+one listener it is the exact binomial test of the choices without ties, which generalizes to nobody
+else; with two there is none. ABX tests are one-sided, since sensitivity cannot be negative;
+preference tests are two-sided.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from earwitness.core import Estimate, Rating
+from earwitness.stats.contrasts import two_way_contrasts
 from earwitness.stats.means import mean_over_listeners, t_interval
 from earwitness.stats.paired_choices import (
     DIFFERENCING,
     BradleyTerryFit,
     Choices,
     fit_bradley_terry,
-    sensitivity_of_counts,
+    sensitivity_of_share,
 )
 from earwitness.stats.significance import binomial_at_least, binomial_share, binomial_two_sided
+from earwitness.stats.votes import Votes
+from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
 from earwitness.studies.results import BradleyTerryAbilities, PairChoices, Who
 
 Correct = Callable[[Sequence[float]], list[float]]
@@ -56,14 +63,16 @@ def compare_choices(
     level: float,
     correct: Correct,
     model: str = DIFFERENCING,
+    other_items: bool = False,
 ) -> tuple[PairChoices, ...]:
-    """Return choices per pair of systems; p of the exact tests is corrected across pairs."""
+    """Return choices per pair of systems; p is corrected across pairs.
+
+    With ``other_items``, tests generalize to other items as well as to other listeners.
+    """
     is_abx = scale == ABX_SCALE
-    counted = _count_choices([rating for rating in ratings if rating.scale == scale], is_abx)
-    pair_choices = [
-        _test_pair(pair, counted[pair], level, is_abx=is_abx, model=model)
-        for pair in sorted(counted)
-    ]
+    choices_of = _choices_by_pair([rating for rating in ratings if rating.scale == scale], is_abx)
+    test = _PairTest(level, is_abx, model, other_items)
+    pair_choices = [test.choices(pair, choices_of[pair]) for pair in sorted(choices_of)]
     corrected = correct([choice.p for choice in pair_choices])
     return tuple(
         replace(choice, corrected=p) for choice, p in zip(pair_choices, corrected, strict=True)
@@ -71,11 +80,12 @@ def compare_choices(
 
 
 def fit_abilities(
-    ratings: Iterable[Rating], scale: str, *, level: float
+    ratings: Iterable[Rating], scale: str, *, level: float, other_items: bool = False
 ) -> BradleyTerryAbilities | None:
     """Fit a Bradley–Terry model to all pairs of a scale; return None for ABX.
 
-    Without ties there is no tie parameter. Systems without a finite ability are listed.
+    Without ties there is no tie parameter. Systems without a finite ability are listed. Intervals
+    generalize as the tests of ``compare_choices`` do.
     """
     if scale == ABX_SCALE:
         return None
@@ -86,14 +96,19 @@ def fit_abilities(
     listeners = sorted({rating.listener for rating, _ in votes}, key=str)
     who = {listener: n for n, listener in enumerate(listeners)}
     number = {system: n for n, system in enumerate(systems)}
+    item_number = {item: n for n, item in enumerate({rating.key.item for rating, _ in votes})}
     rows = [
-        (number[a], number[b], np.sign(rating.value), who[rating.listener])
+        (
+            *(number[a], number[b], np.sign(rating.value)),
+            *(who[rating.listener], item_number[rating.key.item]),
+        )
         for rating, (a, b) in votes
     ]
-    table = np.array(rows, np.int64).reshape(-1, 4)
-    first, second, outcomes, who_codes = table.T
+    table = np.array(rows, np.int64).reshape(-1, 5)
+    first, second, outcomes, who_codes, items = table.T
+    size = len(systems), len(listeners)
     fit = fit_bradley_terry(
-        Choices(first, second, outcomes, who_codes, (len(systems), len(listeners)))
+        Choices(first, second, outcomes, who_codes, size, items if other_items else None)
     )
     ties = None
     if (table[:, 2] == 0).any():
@@ -108,7 +123,7 @@ def fit_abilities(
 
 
 def _ability_estimate(value: float, error: float, fit: BradleyTerryFit, level: float) -> Estimate:
-    low, high, _ = t_interval(value, error, fit.listeners - 1, level)
+    low, high, _ = t_interval(value, error, fit.freedom, level)
     return Estimate(value, low, high, level, fit.listeners, 0, SANDWICH_T)
 
 
@@ -117,48 +132,107 @@ def _pair_of(rating: Rating) -> Pair:
     return rating.key.system, rating.against.system
 
 
-def _count_choices(ratings: Sequence[Rating], is_abx: bool) -> dict[Pair, dict[Who, Counts]]:
-    """Count choices by pair and listener; both orders of a pair are merged."""
+Choice = tuple[Who, str, int]  # listener, item; 1 for the first system, −1 for the second, or 0
+
+
+def _choices_by_pair(ratings: Sequence[Rating], is_abx: bool) -> dict[Pair, list[Choice]]:
+    """Return the choices by pair; both orders of a pair are merged."""
     named = {_pair_of(rating) for rating in ratings if rating.against}
-    counts_of: dict[Pair, dict[Who, Counts]] = {}
+    choices_of: dict[Pair, list[Choice]] = {}
     for rating in ratings:
         if rating.against is None:
             continue
         pair = _pair_of(rating)
         turned = pair[::-1] in named and pair > pair[::-1]
         value = (2 * rating.value - 1) if is_abx else (-rating.value if turned else rating.value)
-        listener_counts = counts_of.setdefault(pair[::-1] if turned else pair, {})
-        first, second, neither = listener_counts.get(rating.listener, (0, 0, 0))
-        listener_counts[rating.listener] = (
-            first + (value > 0),
-            second + (value < 0),
-            neither + (value == 0),
+        chosen = rating.listener, rating.key.item, int(np.sign(value))
+        choices_of.setdefault(pair[::-1] if turned else pair, []).append(chosen)
+    return choices_of
+
+
+@dataclass(frozen=True)
+class _PairTest:
+    """Test of one pair, without correction."""
+
+    level: float
+    is_abx: bool
+    model: str
+    other_items: bool
+
+    def choices(self, pair: Pair, choices: Sequence[Choice]) -> PairChoices:
+        """Return the choices of a pair with their test."""
+        exact = binomial_at_least if self.is_abx else binomial_two_sided
+        counts = _count_choices(choices)
+        wins, losses, ties = (sum(column) for column in zip(*counts.values(), strict=True))
+        if len(counts) == 1:
+            share, p = binomial_share(wins, wins + losses, self.level), exact(wins, wins + losses)
+        else:
+            share, p = self._shares_test(choices, counts)
+        return PairChoices(
+            *pair,
+            *(wins, losses, ties, len({item for _, item, _ in choices})),
+            share=share,
+            p=p,
+            corrected=math.nan,
+            sensitivity=sensitivity_of_share(share, self.model) if self.is_abx else None,
+            listeners={
+                listener: (a, b, c, exact(a, a + b))
+                for listener, (a, b, c) in sorted(counts.items(), key=lambda entry: str(entry[0]))
+            },
         )
-    return counts_of
+
+    def _shares_test(
+        self, choices: Sequence[Choice], counts: Mapping[Who, Counts]
+    ) -> tuple[Estimate, float]:
+        """Return the mean share over listeners with its interval, and p of one half."""
+        shares = np.array([(a + c / 2) / (a + b + c) for a, b, c in counts.values()])
+        share, p = mean_over_listeners(shares, self.level, expected=0.5, upper=self.is_abx)
+        units = len(counts)
+        if self.other_items:
+            votes = _cell_votes(choices)
+            [(difference, p)] = two_way_contrasts(votes, [(0, 1)], level=self.level)
+            units = min(votes.size[1:])
+            ends = {name: getattr(difference, name) + 0.5 for name in ("value", "low", "high")}
+            share = replace(difference, **ends)
+            if self.is_abx:
+                p = p / 2 if share.value > 0.5 else 1 - p / 2
+        low, high = np.clip([share.low, share.high], 0, 1).tolist()
+        share = replace(share, low=low, high=high)
+        if min(units, len(counts)) < MIN_LISTENERS_FOR_DIFFERENCE:
+            return replace(share, low=math.nan, high=math.nan), math.nan
+        if math.isnan(p) and not np.ptp(shares):
+            p = _sign_test(share.value, units, one_sided=self.is_abx)
+        return share, p
 
 
-def _test_pair(
-    pair: Pair, counts: Mapping[Who, Counts], level: float, *, is_abx: bool, model: str
-) -> PairChoices:
-    """Test one pair, without correction."""
-    test = binomial_at_least if is_abx else binomial_two_sided
-    wins, losses, ties = (sum(column) for column in zip(*counts.values(), strict=True))
-    shares = np.array([a / (a + b) if a + b else math.nan for a, b, _ in counts.values()])
-    over, p_over = mean_over_listeners(shares, level, expected=0.5, upper=is_abx)
-    trials = wins + losses
-    return PairChoices(
-        *pair,
-        wins,
-        losses,
-        ties,
-        binomial_share(wins, trials, level),
-        test(wins, trials),
-        math.nan,
-        over,
-        p_over,
-        sensitivity_of_counts(wins, trials, level, model) if is_abx else None,
-        {
-            listener: (a, b, c, test(a, a + b))
-            for listener, (a, b, c) in sorted(counts.items(), key=lambda entry: str(entry[0]))
-        },
+def _sign_test(share: float, units: int, *, one_sided: bool) -> float:
+    """Return p if all units have the same share: each side of one half is equally likely."""
+    if one_sided:
+        return 0.5**units if share > 0.5 else 1.0
+    return 1.0 if share == 0.5 else 0.5 ** (units - 1)
+
+
+def _count_choices(choices: Sequence[Choice]) -> dict[Who, Counts]:
+    """Return the choices of the first system, of the second and of neither, by listener."""
+    counts: dict[Who, Counts] = {}
+    for listener, _, value in choices:
+        first, second, neither = counts.get(listener, (0, 0, 0))
+        counts[listener] = (first + (value > 0), second + (value < 0), neither + (value == 0))
+    return counts
+
+
+def _cell_votes(choices: Sequence[Choice]) -> Votes:
+    """Return the mean choice of each listener and item, minus one half, beside votes of 0."""
+    numbers: tuple[dict[Who, int], dict[str, int]] = ({}, {})
+    listeners = np.array([numbers[0].setdefault(who, len(numbers[0])) for who, _, _ in choices])
+    items = np.array([numbers[1].setdefault(item, len(numbers[1])) for _, item, _ in choices])
+    cells, index = np.unique(listeners * len(numbers[1]) + items, return_inverse=True)
+    values = np.bincount(index, [value / 2 for *_, value in choices]) / np.bincount(index)
+    rows = np.divmod(cells, len(numbers[1]))
+    return Votes(
+        np.concatenate([values, np.zeros(len(cells))]),
+        np.repeat([0, 1], len(cells)),
+        np.tile(rows[1], 2),
+        np.tile(rows[0], 2),
+        (2, len(numbers[1]), len(numbers[0])),
     )

@@ -56,7 +56,7 @@ from earwitness.studies.results import (
     Who,
 )
 from earwitness.studies.screening import DeviceHits, screen
-from earwitness.studies.study import MIXED_MODEL
+from earwitness.studies.study import ITEM_INTERVALS, MIXED_MODEL
 from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ, BASIC_QUALITY_SCALE
 
 # --- Results of one scale ------------------------------------------------------------------------
@@ -120,11 +120,12 @@ def scale_results(
             raise UsageError(f"low_is_good: {scale.name} has choices between two systems")
         if over_items:
             raise UsageError(f"means: {scale.name} has choices between two systems")
-        correct = CORRECTIONS[plan.correction]
+        correct, wide = CORRECTIONS[plan.correction], plan.interval in ITEM_INTERVALS
+        name, level = coded_all.scale, plan.level
         return replace(
             whole,
-            choices=compare_choices(ratings, coded_all.scale, level=plan.level, correct=correct),
-            abilities=fit_abilities(ratings, coded_all.scale, level=plan.level),
+            choices=compare_choices(ratings, name, level=level, correct=correct, other_items=wide),
+            abilities=fit_abilities(ratings, name, level=level, other_items=wide),
             notes=(*whole.notes, *_alone_note(coded_all.ratings), *_undivided_note(settings)),
         )
     friedman = compare_ranks(kept, settings)

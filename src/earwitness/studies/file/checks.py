@@ -27,9 +27,11 @@ from earwitness.studies.study import (
     LISTENER_INTERVALS,
     MIXED_MODEL,
     NO_GROUPS,
+    POPULATIONS,
     T_TEST,
     Clip,
     Trial,
+    interval_for,
 )
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import LETTERS, TrialKind
@@ -475,6 +477,14 @@ def _analysis_faults(value: StudyMapping, systems: Sequence[str]) -> Iterator[Fa
             yield Fault(path, f'"{pair[0]}" is compared with itself')
     yield from _anchor_faults(value["analysis"]["anchors"], systems)
     test, interval = value["analysis"]["test"], value["analysis"]["interval"]
+    if population := value["analysis"].get("generalize"):
+        if not interval_for(population, interval):
+            yield Fault(
+                "analysis.generalize",
+                f"intervals of {interval} do not generalize to other {population} as planned",
+                f"use {' or '.join(POPULATIONS[population])}",
+            )
+        interval = interval_for(population, interval)
     if test != T_TEST and interval not in LISTENER_INTERVALS:
         yield Fault(
             "analysis.test",

@@ -76,6 +76,7 @@ from earwitness.studies.study import (
     Question,
     Study,
     StudyBlock,
+    interval_for,
 )
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.words import WordsKind
@@ -533,7 +534,9 @@ def _build_analysis(value: StudyDict) -> Analysis:
     return Analysis(
         scales=tuple(map(str, value["scales"])),
         contrasts=tuple((str(a), str(b)) for a, b in value["contrasts"]),
-        interval=value["interval"],
+        interval=interval_for(value["generalize"], value["interval"])
+        if value.get("generalize")
+        else value["interval"],
         level=float(value["level"]),
         correction=value["correction"],
         by=tuple(map(str, value["by"])),

@@ -22,6 +22,7 @@ from earwitness.studies.study import (
     PAD_LENGTHS,
     PALETTES,
     POOLINGS,
+    POPULATIONS,
     RECORDING_VIEWS,
     SPEECH_TREATMENTS,
 )
@@ -226,6 +227,17 @@ class AnalysisKeys(Struct, kw_only=True, forbid_unknown_fields=True):
         choice_of("interval", ANALYSIS_INTERVALS),
         Meta(description="method for confidence intervals"),
     ] = "cluster_t"
+    generalize: (
+        Annotated[
+            str,
+            choice_of("generalize", tuple(POPULATIONS)),
+            Meta(
+                description="to whom results generalize: other listeners on these items, or other "
+                "items as well (interval mixed)"
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     level: Annotated[float, number_range(0.5, 0.9999), Meta(description="confidence level")] = 0.95
     correction: Annotated[
         str,

@@ -15,6 +15,8 @@ from earwitness.studies.report.choices import (
     RIGHT_ANSWER_SHARE,
     choice_headlines,
     choice_sections,
+    choice_tests,
+    clusters_text,
 )
 from earwitness.studies.report.differences import (
     basis_sentences,
@@ -48,6 +50,7 @@ from earwitness.studies.report.wording import (
     INTERVAL_WORDING,
     MAX_LISTED_NAMES,
     UNKNOWN_RATERS_CLAUSE,
+    capitalized,
     correction_clause,
     count_text,
     interval_method,
@@ -112,7 +115,7 @@ MAX_SUMMARY_LINES = 14
 def _headlines(results: Results) -> Iterator[Topic]:
     """Yield the finding, what limits it, then further findings and excluded listeners."""
     findings = [*difference_headlines(results), *choice_headlines(results)]
-    limits = [_capitalized(failure_clause(results))] * all_failed(results)
+    limits = [capitalized(failure_clause(results))] * all_failed(results)
     limits += ["All listeners were simulated; these are not ratings by people"] * results.simulated
     if results.over_items:
         limits.append(f"{raters_clause(results)}; {UNKNOWN_RATERS_CLAUSE}")
@@ -128,10 +131,6 @@ def _headlines(results: Results) -> Iterator[Topic]:
     yield Topic("screening", list(screening_headlines(results)))
     yield Topic("effects of order", list(effect_headlines(results)))
     yield Topic("listeners", list(listener_headlines(results)))
-
-
-def _capitalized(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def result_systems(results: Results) -> tuple[str, ...]:
@@ -215,10 +214,11 @@ def _paper_matrix(results: Results, scale: ScaleResults) -> Matrix:
 
 
 def _choice_contrast(results: Results, scale: ScaleResults, choice: PairChoices) -> Contrast:
-    p = choice.p if results.plan.correction == NO_CORRECTION else choice.corrected
-    winner = choice.a if choice.wins > choice.losses else choice.b
-    better = winner if p < 1 - results.plan.level else ""
-    return Contrast(scale.value.name, choice.a, choice.b, choice.share, choice.p, p, better)
+    winner = choice.a if choice.share.value > 0.5 else choice.b
+    better = winner if choice.corrected < 1 - results.plan.level else ""
+    return Contrast(
+        scale.value.name, choice.a, choice.b, choice.share, choice.p, choice.corrected, better
+    )
 
 
 def _has_pair_rows(scale: ScaleResults) -> bool:
@@ -239,7 +239,7 @@ def _paper_about(results: Results) -> Iterator[str]:
         *([f"shares of correct answers ({join_names(right)})"] if right else []),
     ]
     by = "over" if results.over_items else "by"
-    yield f"{_capitalized(join_names(kinds or ['ratings']))} {by} {people}{excluded}."
+    yield f"{capitalized(join_names(kinds or ['ratings']))} {by} {people}{excluded}."
     if results.over_items:
         yield f"{raters_clause(results)}."
     if results.simulated:
@@ -258,9 +258,9 @@ def _paper_intervals(results: Results) -> str:
         name = interval_method(results)
         methods.append(INTERVAL_WORDING[name].about if name in INTERVAL_WORDING else name)
     if any(not scale.systems and scale.abilities for scale in results.scales):
-        methods.append("abilities: cluster-robust by listener")
+        methods.append(f"abilities: cluster-robust over {clusters_text(results)}")
     if any(not scale.systems and not scale.abilities for scale in results.scales):
-        methods.append("shares: exact binomial")
+        methods += [f"shares: {test.name}" for test in choice_tests(results)]
     return f"{level_percent(results)} confidence intervals ({'; '.join(methods)})"
 
 
@@ -269,7 +269,7 @@ def _paper_test(results: Results) -> str:
     if any(scale.contrasts for scale in results.scales):
         tests.append(test_clause(results))
     if any(scale.abilities for scale in results.scales):
-        tests.append("exact binomial tests of choices, two-sided")
+        tests += [f"choices: {test.name}, two-sided" for test in choice_tests(results)]
     if not tests:
         return ""
     within = " within each scale" * (results.plan.correction != NO_CORRECTION)

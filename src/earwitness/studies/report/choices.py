@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import isnan
 
 from earwitness.core import Estimate, Value
-from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, p_value
+from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, p_phrase, p_value
 from earwitness.report.parts import Intervals, Section, Table
 from earwitness.report.sentences import join_names
-from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
+from earwitness.stats.contrasts import CLUSTER_T, TWO_WAY_T
+from earwitness.stats.significance import CLOPPER_PEARSON
 from earwitness.studies.report.wording import (
     ESTIMATE_COLUMNS,
     MAX_LISTED_NAMES,
@@ -17,17 +19,20 @@ from earwitness.studies.report.wording import (
     Row,
     TableContent,
     any_defined,
+    capitalized,
     correction_clause,
     count_text,
     estimate_cells,
+    fill_rows,
+    scope_text,
 )
 from earwitness.studies.results import BradleyTerryAbilities, PairChoices, Results, ScaleResults
-from earwitness.studies.study import NO_CORRECTION
+from earwitness.studies.study import ITEM_INTERVALS, NO_CORRECTION
 
 # --- Sections on choices -------------------------------------------------------------------------
 
 
-CHOICE_SHARE = Value("share", "none", 0, 1, "share of choices, ties excluded; 0.5 is chance")
+CHOICE_SHARE = Value("share", "none", 0, 1, "share of choices, neither is half; 0.5 is chance")
 RIGHT_ANSWER_SHARE = Value("share", "none", 0, 1, "share of correct answers; 0.5 is chance")
 ABILITY = Value("ability", "high", *UNBOUNDED, "log Bradley–Terry ability; abilities sum to 0")
 SENSITIVITY = Value("d′", "high", *UNBOUNDED, "")
@@ -38,7 +43,7 @@ def choice_sections(results: Results) -> Iterator[Section]:
     chosen = [scale for scale in results.scales if scale.choices]
     if chosen:
         parts = tuple(_share_intervals(scale, results.plan.correction) for scale in chosen)
-        yield Section("Paired choices", parts, _choice_note(chosen))
+        yield Section("Paired choices", parts, _choice_note(results))
     able = [(scale, scale.abilities) for scale in results.scales if scale.abilities]
     if able:
         parts = tuple(_ability_intervals(scale, abilities) for scale, abilities in able)
@@ -50,13 +55,52 @@ def choice_sections(results: Results) -> Iterator[Section]:
         yield Section("Choices by listener", tables, place="pictures", folded=True)
 
 
-def _choice_note(scales: Sequence[ScaleResults]) -> str:
-    message = (
-        "Confidence intervals are exact; p is that of the exact binomial test against one half."
-    )
-    if any(c.over_listeners.n for scale in scales for c in scale.choices):
-        message += " Over listeners: t test of per-listener shares, each listener weighted equally."
-    return message
+def _choice_note(results: Results) -> str:
+    return " ".join(f"{capitalized(test.about)}." for test in choice_tests(results))
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceTest:
+    """Wording of a test of choices: the test with its interval, and what it generalizes to."""
+
+    name: str
+    about: str
+    scope: str
+
+
+LISTENER_SHARES = "each listener has one value, the share of choices, where neither counts as half"
+CHOICE_TESTS = {
+    CLUSTER_T: ChoiceTest(
+        "t tests of the shares of listeners",
+        f"{LISTENER_SHARES}; p and confidence intervals are those of t tests of these shares "
+        "against one half, which generalize to other listeners on these items",
+        "on these items",
+    ),
+    TWO_WAY_T: ChoiceTest(
+        "two-way t tests, in which listeners and items are random",
+        "the share of all choices, where neither counts as half, was tested against one half by a "
+        "two-way t test, in which listeners and items are random; it generalizes to other "
+        "listeners and other items",
+        "",
+    ),
+    CLOPPER_PEARSON: ChoiceTest(
+        "exact binomial tests of the choices of one listener",
+        "with one listener, p and confidence intervals are those of the exact binomial test of "
+        "the choices of a system, which say nothing about other listeners",
+        "",
+    ),
+}
+
+
+def choice_tests(results: Results) -> list[ChoiceTest]:
+    """Return the tests of choices, each once."""
+    choices = [choice for scale in results.scales for choice in scale.choices]
+    names = dict.fromkeys(choice.share.method for choice in choices if _is_chosen(choice))
+    return [CHOICE_TESTS[name] for name in names if name in CHOICE_TESTS]
+
+
+def _is_chosen(choice: PairChoices) -> bool:
+    return bool(choice.wins + choice.losses + choice.ties)
 
 
 def _share_intervals(scale: ScaleResults, correction: str) -> Intervals:
@@ -80,15 +124,14 @@ def _has_right_answers(scale: ScaleResults) -> bool:
 def _choice_table(scale: ScaleResults, correction: str) -> Table:
     abx, corrected = _has_right_answers(scale), CORRECTED_P_HEADINGS.get(correction)
     counts = ("correct", "incorrect") if abx else ("first chosen", "second chosen", "neither")
-    header = ("first", "second", *counts, "share")
-    header += ("p", *([corrected] if corrected else []), "over listeners", "p over listeners")
+    header = ("first", "second", *counts, "listeners", "items", "share")
+    header += ("p", *([corrected] if corrected else []))
     header += ("d′",) * abx
     rows = tuple(
         (
             *(c.a, c.b, *(f"{n:,}" for n in (c.wins, c.losses, c.ties)[: len(counts)])),
-            *(cell(c.share, CHOICE_SHARE), p_value(c.p)),
+            *(f"{len(c.listeners):,}", f"{c.items:,}", cell(c.share, CHOICE_SHARE), p_value(c.p)),
             *([p_value(c.corrected)] if corrected else []),
-            *(cell(c.over_listeners, CHOICE_SHARE), p_value(c.p_over_listeners)),
             *([_sensitivity_cell(c.sensitivity)] if abx else []),
         )
         for c in scale.choices
@@ -143,20 +186,14 @@ SENSITIVITY_MODELS = {
 def choice_methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on choices."""
     choices = [c for scale in results.scales for c in scale.choices]
-    if any(not isnan(c.p) for c in choices):
+    tests = choice_tests(results)
+    if tests:
         total = sum(c.wins + c.losses + c.ties for c in choices)
         yield (
-            f"{count_text(total, 'choice', 'choices')} between two sounds were tested by exact "
-            f"binomial tests against one half ({_sides_clause(choices)}), with exact confidence "
-            f"intervals; these p values are {correction_clause(results)}."
+            f"{count_text(total, 'choice', 'choices')} between two sounds were analysed "
+            f"({_sides_clause(choices)}); p values are {correction_clause(results)}."
         )
-    if any(not isnan(c.p_over_listeners) for c in choices):
-        yield (
-            "In addition, per-listener shares were tested by t tests, whose p values are not "
-            "corrected."
-        )
-    if any(c.ties for c in choices):
-        yield "Ties (“neither”) were excluded from these tests."
+        yield from (f"{capitalized(test.about)}." for test in tests)
     keen = [c.sensitivity.method for c in choices if c.sensitivity and any_defined([c.sensitivity])]
     if keen:
         models = sorted({method.rpartition("|")[-1] for method in keen})
@@ -167,7 +204,7 @@ def choice_methods(results: Results) -> Iterator[str]:
         ties = " with ties (Davidson)" * any(abilities.ties is not None for abilities in able)
         yield (
             f"Abilities were estimated by the Bradley–Terry model{ties}, with cluster-robust "
-            "(sandwich, by listener) confidence intervals."
+            f"(sandwich) confidence intervals over {clusters_text(results)}."
         )
 
 
@@ -179,58 +216,67 @@ def _sides_clause(choices: Sequence[PairChoices]) -> str:
     return "two-sided; ABX: one-sided" if any(abx) else "two-sided"
 
 
+def clusters_text(results: Results) -> str:
+    """Return over which clusters abilities have confidence intervals."""
+    return "listeners and items" if results.plan.interval in ITEM_INTERVALS else "listeners"
+
+
 # --- Headlines on choices ------------------------------------------------------------------------
 
 
 def choice_headlines(results: Results) -> Iterator[str]:
     """Yield how often systems were chosen, per scale and pair."""
-    yield from _chance_sentences(results)
-    for scale in results.scales:
-        for choice in scale.choices:
-            for sentence in _choice_sentences(choice, results):
-                yield f"{scale.value.name}: {sentence}"
-
-
-def _chance_sentences(results: Results) -> Iterator[str]:
-    """Yield that no choices differ significantly from chance, if that is so."""
-    choices = [c for scale in results.scales for c in scale.choices if c.wins + c.losses]
+    chosen = [(scale, c) for scale in results.scales for c in scale.choices if _is_chosen(c)]
     alpha = 1 - results.plan.level
-    if choices and not any(_deciding_p(choice, results) < alpha for choice in choices):
-        total, kept = sum(c.wins + c.losses for c in choices), results.listeners - len(results.left)
+    tested = [c for _, c in chosen if not isnan(c.corrected)]
+    if tested and not any(c.corrected < alpha for c in tested):
+        total = sum(c.wins + c.losses + c.ties for c in tested)
         yield (
             "No significant difference from chance was found "
-            f"({count_text(len(choices), 'pair', 'pairs')} of systems, "
+            f"({count_text(len(tested), 'pair', 'pairs')} of systems, "
             f"{count_text(total, 'choice', 'choices')}, "
-            f"{count_text(kept, 'listener', 'listeners')}, alpha = {alpha:.4g})"
+            f"{_units_text(tested, results)}, alpha = {alpha:.4g})"
         )
+    for scale, choice in chosen:
+        yield f"{scale.value.name}: {_choice_sentence(choice, results)}"
 
 
-def _deciding_p(choice: PairChoices, results: Results) -> float:
-    return choice.corrected if results.plan.correction != NO_CORRECTION else choice.p
+def _units_text(choices: Sequence[PairChoices], results: Results) -> str:
+    """Return the number of listeners, and the items if results hold for these only."""
+    kept, items = results.listeners - len(results.left), max(c.items for c in choices)
+    these = any(c.share.method == CLUSTER_T for c in choices)
+    listeners = count_text(kept, "listener", "listeners")
+    return f"{listeners}, {scope_text(items)}" if these else listeners
 
 
-def _choice_sentences(choice: PairChoices, results: Results) -> Iterator[str]:
-    """Yield the share of the more frequent choice and whether it differs from chance."""
-    total = choice.wins + choice.losses
-    if not total:
-        return
-    a, b, wins = choice.a, choice.b, choice.wins
+def _choice_sentence(choice: PairChoices, results: Results) -> str:
+    """Return the share of the more frequent choice and whether it differs from chance."""
+    a, b, share, wins, losses = choice.a, choice.b, choice.share, choice.wins, choice.losses
+    ends = share.value, share.low, share.high
     if choice.sensitivity is not None:
-        what = f"{a}–{b}: {wins:,} of {total:,} answers were correct"
+        what = f"{a}–{b}: {wins:,} of {wins + losses:,} answers were correct"
     else:
-        a, b, wins = (b, a, choice.losses) if choice.losses > wins else (a, b, wins)
-        what = f"{a} was chosen over {b} in {wins:,} of {total:,} choices"
-    corrected = results.plan.correction != NO_CORRECTION
-    p = _deciding_p(choice, results)
+        if share.value < 0.5:
+            a, b, wins, losses = b, a, losses, wins
+            ends = 1 - share.value, 1 - share.high, 1 - share.low
+        what = f"{a} was chosen over {b} in {wins:,} of {wins + losses + choice.ties:,} choices"
+        what += f" ({choice.ties:,} neither)" if choice.ties else ""
+    value = cell(replace(share, value=ends[0], low=ends[1], high=ends[2]), CHOICE_SHARE)
+    one = share.method == CLOPPER_PEARSON
+    message = f"{what}; {'share' if one else 'mean share'} {value}"
+    if isnan(choice.p):
+        return f"{message}; too few listeners{' or items' * (not one)} for a test"
+    p = choice.corrected
     chance = "significantly" if p < 1 - results.plan.level else "not significantly"
-    exact = f"p {p_value(p)}" + f", {correction_clause(results)}" * corrected
-    few = len(choice.listeners) < MIN_LISTENERS_FOR_DIFFERENCE
-    over = "–" if few else p_value(choice.p_over_listeners)
-    people = "too few listeners for a t test" if over == "–" else f"t test over listeners: p {over}"
-    yield (
-        f"{what} ({100 * wins / total:.0f} %), {chance} different from chance "
-        f"(exact test: {exact}; {people})"
-    )
+    corrected = f", {correction_clause(results)}" * (results.plan.correction != NO_CORRECTION)
+    people = count_text(len(choice.listeners), "listener", "listeners")
+    if one:
+        basis = "exact test of the choices of one listener, says nothing about others"
+    elif share.method == CLUSTER_T:
+        basis = f"{people}, {scope_text(choice.items)}"
+    else:
+        basis = f"{people} and {count_text(choice.items, 'item', 'items')}, both random"
+    return f"{message}, {chance} different from chance ({p_phrase(p)}{corrected}; {basis})"
 
 
 # --- CSV tables of choices -----------------------------------------------------------------------
@@ -273,26 +319,15 @@ def _choices_csv(results: Results) -> TableContent:
         "p",
         "p_corrected",
     ]
-    header += [f"over_listeners_{name}" for name in ESTIMATE_COLUMNS]
-    header += ["p_over_listeners", *(f"sensitivity_{name}" for name in ESTIMATE_COLUMNS)]
+    header += ["items", *(f"sensitivity_{name}" for name in ESTIMATE_COLUMNS)]
     rows: list[Row] = []
     for scale in results.scales:
         for choice in scale.choices:
             pair = [scale.value.name, choice.a, choice.b]
-            over_listeners = [*estimate_cells(choice.over_listeners), choice.p_over_listeners]
-            sensitivity = estimate_cells(choice.sensitivity)
-            counts = [
-                choice.wins,
-                choice.losses,
-                choice.ties,
-                *estimate_cells(choice.share),
-                choice.p,
-                choice.corrected,
-            ]
-            rows.append([*pair, "", *counts, *over_listeners, *sensitivity])
-            blank = [""] * (len(header) - 14)
+            counts = [choice.wins, choice.losses, choice.ties, *estimate_cells(choice.share)]
+            tested = [choice.p, choice.corrected, choice.items]
+            rows.append([*pair, "", *counts, *tested, *estimate_cells(choice.sensitivity)])
             for who, (wins, losses, ties, p) in choice.listeners.items():
-                rows.append(
-                    [*pair, who, wins, losses, ties, *[""] * len(ESTIMATE_COLUMNS), p, *blank]
-                )
-    return header, rows
+                blank = [""] * len(ESTIMATE_COLUMNS)
+                rows.append([*pair, who, wins, losses, ties, *blank, p])
+    return header, fill_rows(rows, len(header))

@@ -129,6 +129,20 @@ def interval_method(results: Results) -> str:
     return said.pop() if len(said) == 1 and said <= {*INTERVAL_WORDING} else results.plan.interval
 
 
+def capitalized(text: str) -> str:
+    """Return a text with a capital first letter."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def scope_text(items: int) -> str:
+    """Return the items that results hold for.
+
+    >>> scope_text(4)
+    'on these 4 items'
+    """
+    return "on this item" if items == 1 else f"on these {items:,} items"
+
+
 def count_text(count: int, singular: str, plural: str) -> str:
     """Return a count with its noun.
 
