@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 
 import pytest
 
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.report.parts import Matrix
 from earwitness.report.sentences import (
+    OUTCOME_PHRASES,
     FindingContext,
     Topic,
     better_sentences,
     comparison_sentences,
     finding_sentences,
-    leading_group,
     shorten_topics,
 )
+from earwitness.report.tables import Verdict
 
 F1 = Value("f1", "high", 0, 1, "")
 ERROR = Value("error", "low", 0, 1, "")
@@ -48,12 +50,12 @@ def only(part: Matrix) -> str:
 def test_a_winner_is_named_with_difference_interval_and_p() -> None:
     assert only(matrix({"a": 0.2, "b": 0.7}, ab="b")) == (
         "b is significantly better than a by f1 "
-        "(0.700; difference 0.500 [0.450, 0.550], p = 0.0012, 24 items)"
+        "(0.700; b − a: 0.500 [0.450, 0.550], p = 0.0012, 24 items)"
     )
     three = matrix({"a": 0.7, "b": 0.5, "c": 0.4}, ab="a", ac="a")
     assert only(three) == (
         "a is significantly better than b and c by f1 "
-        "(0.700; difference from b 0.200 [0.150, 0.250], p = 0.0012, 24 items)"
+        "(0.700; a − b: 0.200 [0.150, 0.250], p = 0.0012, 24 items)"
     )
 
 
@@ -65,44 +67,101 @@ def test_a_difference_on_fewer_items_says_so() -> None:
 
 def test_lower_errors_lead() -> None:
     assert only(matrix({"a": 0.3, "b": 0.1}, ERROR, ab="b")).startswith(
-        "b is significantly better than a by error (0.100; difference −0.200 [−0.250, −0.150], "
+        "b is significantly better than a by error (0.100; b − a: −0.200 [−0.250, −0.150], "
     )
 
 
-def test_systems_that_lead_together_are_named_together() -> None:
+def test_the_best_mean_comes_first_then_how_others_compare_with_it() -> None:
     part = matrix({"a": 0.72, "b": 0.7, "c": 0.4}, ac="a", bc="b")
-    assert leading_group(part) == ["a", "b"]
     assert only(part) == (
-        "a and b lead by f1 and do not differ significantly (0.720 to 0.700; difference 0.320 "
-        "[0.270, 0.370], p = 0.0012, 24 items); both are significantly better than c"
+        "a has the best f1 (0.720); it is significantly better than c (a − c: 0.320 [0.270, 0.370],"
+        " p = 0.0012, 24 items), not significantly different from b (a − b: 0.020 [−0.030, 0.070], "
+        "p = 0.4000, 24 items)"
     )
 
 
-@pytest.mark.parametrize(("a", "b"), [(0.7, 0.7), (0.72, 0.7)])
-def test_a_system_that_only_some_leaders_beat_is_not_said_to_equal_all(a: float, b: float) -> None:
-    sentence = only(matrix({"a": a, "b": b, "c": 0.4}, ac="a"))
-    assert sentence.startswith("a and b lead by f1 and do not differ significantly (0.7")
-    assert sentence.endswith(
-        "; c is significantly worse than a, not significantly different from b"
-    )
-
-
-def test_several_ways_of_differing_from_leaders_are_one_clause() -> None:
-    part = matrix({"a": 0.72, "b": 0.7, "c": 0.4, "d": 0.3}, ac="a", bd="b")
-    assert only(part).endswith("; c and d are significantly worse than some of them")
+def test_equal_best_means_are_compared_one_by_one() -> None:
+    sentence = only(matrix({"a": 0.7, "b": 0.7, "c": 0.4}, ac="a"))
+    assert sentence.startswith("a and b have the best f1 (0.700); a is significantly better than c")
+    assert ", not significantly different from b (a − b: 0.000 " in sentence
+    assert "; b is not significantly different from c (b − c: 0.300 " in sentence
 
 
 def test_a_leader_that_cannot_be_tested_claims_nothing() -> None:
     sentence = only(matrix({"a": 0.7, "b": 0.5, "c": 0.1}, ab="?", ac="?", bc="b"))
-    assert sentence == "a leads by f1 (0.700, 24 items); it is not testable against b and c"
+    assert sentence == "a has the best f1 (0.700, 24 items); it is not testable against b and c"
     assert "significant" not in sentence
+
+
+PHRASES = sorted((phrase, outcome) for outcome, phrase in OUTCOME_PHRASES.items())
+EITHER = re.compile("|".join(phrase for phrase, _ in PHRASES))
+
+
+def read_back(sentence: str) -> tuple[list[str], dict[tuple[str, str], Verdict | None]]:
+    """Return the best systems that a sentence names, and how each compares with others."""
+    plain = re.sub(r" \([^()]*\)", "", sentence)
+    if whole := re.fullmatch(r"(\w) is significantly better than (.+) by f1", plain):
+        return [whole[1]], {
+            (whole[1], name): "better" for name in re.findall(r"\b[a-d]\b", whole[2])
+        }
+    undecided = plain.startswith("No significant difference")
+    clauses = [clause for clause in plain.split("; ") if not clause.startswith("No ")]
+    lead = re.findall(r"\b\w\b", clauses[0].partition(" ha")[0])
+    told: dict[tuple[str, str], Verdict | None] = {}
+    for clause in clauses[1:]:
+        subject, _, rest = clause.partition(" is ")
+        subject = lead[0] if subject == "it" else subject
+        starts = list(EITHER.finditer(rest))
+        for start, following in zip(starts, [*starts[1:], None], strict=True):
+            names = rest[start.end() : following.start() if following else None]
+            outcome = dict(PHRASES)[start[0]]
+            told |= {(subject, name): outcome for name in re.findall(r"\b[a-d]\b", names)}
+    if undecided:
+        told = {pair: outcome for pair, outcome in told.items() if outcome != "same"}
+    return lead, told
+
+
+@pytest.mark.parametrize(
+    "means", [(0.9, 0.7, 0.5, 0.3), (0.9, 0.9, 0.5, 0.3), (0.9, 0.7, 0.5), (0.9, 0.9, 0.5)]
+)
+def test_sentences_say_what_the_table_says(means: tuple[float, ...]) -> None:
+    """All patterns of outcomes of three and four systems are read back from their sentence."""
+    values = dict(zip("abcd", means, strict=False))
+    pairs = list(combinations(values, 2))
+    best = [name for name, value in values.items() if value == max(means)]
+    kinds = ("better", "worse", "same", None, *(["untested"] if len(means) == 3 else []))
+    for pattern in product(kinds, repeat=len(pairs)):
+        outcomes = dict(zip(pairs, pattern, strict=True))
+        said = {"better": 0, "worse": 1}
+        marks = {
+            a + b: "?"
+            if outcome == "untested"
+            else (a, b)[said[outcome]]
+            if outcome in said
+            else ""
+            for (a, b), outcome in outcomes.items()
+        }
+        part = matrix(values, F1, **marks)
+        kept = [c for c in part.contrasts if outcomes[c.a, c.b] is not None]
+        part = replace(part, contrasts=tuple(kept))
+        sentence = only(part)
+        lead, told = read_back(sentence)
+        assert lead == best
+        expected = {pair: outcome for pair, outcome in outcomes.items() if pair[0] in best}
+        if sentence.startswith("No significant difference"):
+            assert not {"better", "worse"} & {*pattern}
+            expected = {pair: o for pair, o in expected.items() if o != "same"}
+        assert told == expected
+        for a, b, figure in re.findall(r"(\w) − (\w): (\S+) \[", sentence):
+            assert outcomes[a, b] in ("better", "same", "worse")
+            assert float(figure) == pytest.approx(values[a] - values[b], abs=1e-9)
 
 
 def test_noise_is_said_first_with_pairs_size_and_alpha() -> None:
     one = matrix({"a": 0.5, "b": 0.52, "c": 0.51})
     assert only(one) == (
         "No significant difference between systems was found by f1 "
-        "(3 pairs tested, 24 items, alpha = 0.05); b leads (0.520)"
+        "(3 pairs tested, 24 items, alpha = 0.05); b has the best f1 (0.520)"
     )
     other = matrix({"a": 0.2, "b": 0.2, "c": 0.1}, ERROR, ab="?")
     assert list(finding_sentences([one, other], ITEMS)) == [

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from math import isclose, isnan
 from textwrap import TextWrapper
 from typing import NamedTuple
 
 from earwitness.core import Contrast
-from earwitness.report.numbers import cell, number, p_phrase
+from earwitness.report.numbers import MINUS, cell, number, p_phrase
 from earwitness.report.parts import Lines, Matrix, Section
 from earwitness.report.tables import Verdict, find_contrast, is_tested, verdict
 
@@ -18,7 +17,6 @@ from earwitness.report.tables import Verdict, find_contrast, is_tested, verdict
 
 
 MAX_NAMES_IN_SENTENCE = 4  # number of names listed in a sentence
-MAX_PATTERNS = 1  # ways of differing from leading systems that a sentence lists
 MEAN_TOLERANCE = 1e-9  # means that differ by less are equal
 
 
@@ -50,19 +48,6 @@ def leaders(matrix: Matrix) -> list[str]:
     return leading if len(leading) < len(values) else []
 
 
-def leading_group(matrix: Matrix) -> list[str]:
-    """Return the systems with the best estimate, and those that differ significantly from none.
-
-    Systems are added in the order of their estimates if they differ significantly neither from the
-    best nor from each other.
-    """
-    group, values = leaders(matrix), competing_values(matrix)
-    for name in _best_first(matrix, values):
-        if group and name not in group:
-            group += [name] * all(verdict(matrix, name, other) == "same" for other in group)
-    return group
-
-
 def _best_first(matrix: Matrix, values: dict[str, float]) -> list[str]:
     return sorted(values, key=lambda name: values[name], reverse=matrix.value.best == "high")
 
@@ -76,7 +61,7 @@ class FindingContext:
 
     ``preposition`` stands before the name of a value; ``common`` says what both systems of a
     compared pair have in common. ``unit`` names what n of a difference counts, if that is the unit
-    of ``size``.
+    of ``size``. ``limit`` says why no difference could be significant, if that is so.
     """
 
     size: str
@@ -84,6 +69,7 @@ class FindingContext:
     preposition: str = "by"
     common: str = "on the same items"
     unit: str = ""
+    limit: str = ""
 
 
 def finding_sentences(matrices: Sequence[Matrix], context: FindingContext) -> Iterator[str]:
@@ -112,6 +98,11 @@ def is_undecided(matrix: Matrix) -> bool:
 def no_difference_phrase(matrices: Sequence[Matrix], context: FindingContext) -> str:
     """Return that no difference is significant, with the number of pairs and the sample size."""
     names = join_names([matrix.value.name for matrix in matrices], conjunction="or")
+    if context.limit:
+        return (
+            f"No difference between systems could be significant {context.preposition} {names}: "
+            f"{context.limit}"
+        )
     return (
         f"No significant difference between systems was found {context.preposition} {names} "
         f"({_tested_pairs_text(matrices)}, {context.size}, alpha = {context.alpha:.4g})"
@@ -157,108 +148,85 @@ def comparison_sentences(matrix: Matrix, context: FindingContext) -> Iterator[st
 def _leader_sentence(
     matrix: Matrix, values: dict[str, float], by: str, context: FindingContext
 ) -> str:
-    group, best = leading_group(matrix), leaders(matrix)[0]
-    patterns: dict[tuple[Verdict | None, ...], list[str]] = {}
-    for name in _best_first(matrix, values):
-        if name not in group:
-            pattern = tuple(verdict(matrix, leader, name) for leader in group)
-            patterns.setdefault(pattern, []).append(name)
-    if _nothing_differs(competing_contrasts(matrix)):
-        clauses = [no_difference_phrase([matrix], context), _lead_phrase(matrix, values)]
-        for pattern, names in patterns.items():
-            clauses += [_pattern_clause(names, group, pattern, context.common)]
-        return "; ".join(clauses)
-    won: Verdict = "better"
-    beaten = patterns.pop((won,) * len(group), [])
-    size = f", {context.size}"
-    if beaten:
-        rival = f" from {beaten[0]}" * (len(beaten) > 1)
-        size = f"; difference{rival} {_difference_text(matrix, best, beaten[0], context)}"
-    if len(group) == 1:
-        value = number(values[best], matrix.value)
-        if beaten and not patterns:
-            return f"{best} is significantly better than {join_names(beaten)} {by} ({value}{size})"
-        only_mean = any({*pattern} & {"worse", None} for pattern in patterns)
-        verb = "has the best mean" if only_mean else "leads"
-        clauses = [f"{best} {verb} {by} ({value}{size})"]
-        everyone = "it is"
-    else:
-        alike = all(verdict(matrix, a, b) == "same" for a, b in combinations(group, 2))
-        clauses = [
-            f"{join_names(group)} lead {by}{' and do not differ significantly' * alike} "
-            f"({_value_range(matrix, group, values)}{size})"
+    """Return how all other systems compare with the best one, or with each of equally good ones."""
+    lead, name = leaders(matrix), matrix.value.name
+    outcomes = _outcomes_by_leader(matrix, values)
+    is_undecided = _nothing_differs(competing_contrasts(matrix))
+    if len(lead) == 1 and {*outcomes[lead[0]]} == {"better"}:
+        beaten = outcomes[lead[0]]["better"]
+        figures = f"{number(values[lead[0]], matrix.value)}; "
+        figures += _difference_text(matrix, lead[0], beaten[0], context)
+        return f"{lead[0]} is significantly better than {join_names(beaten)} {by} ({figures})"
+    verb = "has" if len(lead) == 1 else "have"
+    figure = number(values[lead[0]], matrix.value)
+    if all({*own} <= {None, "untested"} for own in outcomes.values()):
+        figure += f", {context.size}"  # otherwise, differences have it
+    first = f"{join_names(lead)} {verb} the best {name} ({figure})"
+    clauses = [no_difference_phrase([matrix], context), first] if is_undecided else [first]
+    for leader, names_by_outcome in outcomes.items():
+        subject = "it" if len(lead) == 1 else leader
+        phrases = [
+            _outcome_phrase(matrix, leader, outcome, names_by_outcome[outcome], context)
+            for outcome in OUTCOME_PHRASES
+            if outcome in names_by_outcome and not (is_undecided and outcome == "same")
         ]
-        everyone = "both are" if len(group) == 2 else "all are"
-    if beaten:
-        clauses.append(f"{everyone} significantly better than {join_names(beaten)}")
-    if len(patterns) > MAX_PATTERNS and all({*p} == {"better", "same"} for p in patterns):
-        names = [name for own in patterns.values() for name in own]
-        clauses.append(f"{join_names(names)} are significantly worse than some of them")
-        patterns = {}
-    for pattern, names in patterns.items():
-        clauses.append(_pattern_clause(names, group, pattern, context.common))
+        clauses += [f"{subject} is {', '.join(phrases)}"] * bool(phrases)
     return "; ".join(clauses)
 
 
-PATTERN_PHRASES: dict[Verdict | None, str] = {
-    "better": "significantly worse than",
+def _outcomes_by_leader(
+    matrix: Matrix, values: dict[str, float]
+) -> dict[str, dict[Verdict | None, list[str]]]:
+    """Return the systems by how a leader compares with them, best first; each pair once."""
+    lead, ranked = leaders(matrix), _best_first(matrix, values)
+    outcomes: dict[str, dict[Verdict | None, list[str]]] = {}
+    for place, leader in enumerate(lead):
+        for name in [*lead[place + 1 :], *(name for name in ranked if name not in lead)]:
+            outcome = verdict(matrix, leader, name)
+            outcomes.setdefault(leader, {}).setdefault(outcome, []).append(name)
+    return outcomes
+
+
+OUTCOME_PHRASES: dict[Verdict | None, str] = {
+    "better": "significantly better than",
     "same": "not significantly different from",
     "untested": "not testable against",
     None: "not compared with",
-    "worse": "significantly better than",
+    "worse": "significantly worse than",
 }
 
 
-LEADER_PHRASES: dict[Verdict | None, str] = {
-    **PATTERN_PHRASES,
-    "better": PATTERN_PHRASES["worse"],
-    "worse": PATTERN_PHRASES["better"],
-}
-
-
-def _pattern_clause(
-    names: list[str], group: list[str], pattern: tuple[Verdict | None, ...], common: str
+def _outcome_phrase(
+    matrix: Matrix,
+    leader: str,
+    outcome: Verdict | None,
+    names: Sequence[str],
+    context: FindingContext,
 ) -> str:
-    """Return how systems differ from each of the leading systems."""
-    if len(group) == 1:
-        where = f" {common}" * (pattern[0] == "worse")
-        return f"it is {LEADER_PHRASES[pattern[0]]} {join_names(names)}{where}"
-    phrases = []
-    for outcome, phrase in PATTERN_PHRASES.items():
-        rivals = [leader for leader, own in zip(group, pattern, strict=True) if own == outcome]
-        if rivals:
-            where = f" {common}" * (outcome == "worse")
-            phrases.append(f"{phrase} {join_names(rivals)}{where}")
-    return f"{join_names(names)} {'is' if len(names) == 1 else 'are'} {', '.join(phrases)}"
-
-
-def _value_range(matrix: Matrix, group: list[str], values: dict[str, float]) -> str:
-    first, last = (number(values[name], matrix.value) for name in (group[0], group[-1]))
-    return first if first == last else f"{first} to {last}"
+    """Return how a leading system compares with others, with the difference from the nearest."""
+    where = f" {context.common}" * (outcome == "worse")
+    phrase = f"{OUTCOME_PHRASES[outcome]} {join_names(names)}{where}"
+    if outcome in (None, "untested"):
+        return phrase
+    return f"{phrase} ({_difference_text(matrix, leader, names[0], context)})"
 
 
 def _difference_text(matrix: Matrix, a: str, b: str, context: FindingContext) -> str:
-    """Return the difference of two systems with its interval, p and n."""
+    """Return the difference of two systems, which are named, with its interval, p and n."""
     contrast = find_contrast(matrix, a, b)
     assert contrast is not None
     estimate = contrast.difference
     if contrast.a != a:
         estimate = replace(estimate, value=-estimate.value, low=-estimate.high, high=-estimate.low)
     size = f"{estimate.n:,} {context.unit}" if context.unit else context.size
-    return f"{cell(estimate, matrix.value)}, {p_phrase(contrast.p_corrected)}, {size}"
+    figure = cell(estimate, matrix.value)
+    return f"{a} {MINUS} {b}: {figure}, {p_phrase(contrast.p_corrected)}, {size}"
 
 
 def _estimate_text(matrix: Matrix, name: str) -> str:
     estimate = matrix.systems[name]
     assert estimate is not None
     return cell(estimate, matrix.value)
-
-
-def _lead_phrase(matrix: Matrix, values: dict[str, float]) -> str:
-    """Return the leaders and their value."""
-    lead = leaders(matrix)
-    verb = "leads" if len(lead) == 1 else "lead"
-    return f"{join_names(lead)} {verb} ({number(values[lead[0]], matrix.value)})"
 
 
 def lead_sentences(matrix: Matrix) -> Iterator[str]:

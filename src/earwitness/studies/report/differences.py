@@ -18,7 +18,6 @@ from earwitness.report.sentences import (
     join_names,
     lead_sentences,
     leaders,
-    leading_group,
     no_difference_phrase,
 )
 from earwitness.report.tables import is_tested, verdict
@@ -299,7 +298,7 @@ def _alike_pair_sentences(matrices: Sequence[Matrix]) -> Iterator[str]:
 
 def _alike_pairs(matrix: Matrix, outcome: str) -> list[str]:
     """Return the pairs without leaders of an outcome; none if no pair differs at all."""
-    lead, compared = leading_group(matrix), competing_contrasts(matrix)
+    lead, compared = leaders(matrix), competing_contrasts(matrix)
     if not any(c.better for c in compared):
         return []  # the finding says that no pair differs
     others = [c for c in compared if not {c.a, c.b} & {*lead}]
