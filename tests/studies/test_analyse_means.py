@@ -317,6 +317,12 @@ def test_published_totals_are_used_and_those_of_the_means_shown_beside_them() ->
     for row in made:
         row["total"] = f"{total(thumbs(), {name: float(row[name]) for name in DIMENSIONS}):.4f}"
     assert not analysed(made).alternatives
+    penalty = float(made[1]["fluency"])
+    without = made[1] | {"fluency": "", "total": f"{float(made[1]['total']) - penalty:.4f}"}
+    blank = analysed([made[0], without, *made[2:]]).faults
+    assert [one.kind for one in blank] == ["blank"]  # the total has it as 0
+    blank = analysed([made[0], without | {"total": "-4.9"}, *made[2:]]).faults
+    assert [one.kind for one in blank] == ["other total", "blank"]
     made[4] |= {name: str(value) for name, value in of_park.items()} | {"total": "1.6867"}
     found = analysed(made)
     (fault,) = found.faults

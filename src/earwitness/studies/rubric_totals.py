@@ -222,7 +222,7 @@ def with_totals(
     sums = [_total_or_nan(rubric, rating, blank, dropped) for rating in judged]
     by_formula = list(_totals(rows, sums))
     as_zero = [_total_or_nan(rubric, rating, "zero", dropped) for rating in judged]
-    others = list(_other_total_faults(rows, sums if published else as_zero, where))
+    others = list(_other_total_faults(rows, as_zero, where))
     if published:
         known = [row.votes[TOTAL] for row in rows if row.has_total]
         beside = tuple(by_formula) if others else ()
