@@ -456,6 +456,20 @@ def test_answers_may_be_written_to_a_file(path: Path, files: list[Path], tmp_pat
     assert out.read_bytes() == first
 
 
+def test_a_corrected_workbook_is_added_to_a_file(
+    path: Path, files: list[Path], tmp_path: Path
+) -> None:
+    """All workbooks are given again after one was rejected; answers of the others are the same."""
+    out = tmp_path / "answers.jsonl"
+    whole, right = good("import-xlsx", path, *files).stdout, files[1].read_bytes()
+    files[1].write_bytes(right[:-100])
+    assert isinstance(run("import-xlsx", path, *files, "-o", out).exception, InputError)
+    assert len(out.read_text().splitlines()) == (RATERS - 1) * CLIPS
+    files[1].write_bytes(right)
+    good("import-xlsx", path, *files, "-o", out)
+    assert out.read_text() == whole
+
+
 def test_the_shell_says_what_was_kept(path: Path, files: list[Path], tmp_path: Path) -> None:
     db = tmp_path / "new.db"
     done = good("import-xlsx", path, *files, "--db", db)

@@ -346,11 +346,12 @@ def answer_lines(matched: MatchedAnswers) -> str:
 
 
 def check_new(path: Path, text: str) -> bool:
-    """Return whether to write a file; raise UsageError if it has other content."""
+    """Return whether to write a file; raise UsageError if lines of it would be lost."""
     if not path.is_file():
         return True
-    if path.read_bytes() == text.encode():
-        return False
+    new, old = text.encode(), path.read_bytes()
+    if {*old.splitlines()} <= {*new.splitlines()}:
+        return old != new
     remedy = "choose another file, or use a database (--db), where answers can be corrected"
     raise UsageError(f"{path} already exists with different content — {remedy}")
 
