@@ -217,7 +217,9 @@ def test_a_heading_with_stray_cells_beside_it_is_used(stray: tuple[Any, ...]) ->
 @pytest.mark.parametrize(
     "heading",
     [(None, "Parks"), (None, "Parks", *STRAY, *STRAY, "12 May"), ("Dataset:", "Parks"),
-     (None, None, "Parks", *STRAY, None, None, "no"), (" ", None, " Parks ")],
+     (None, None, "Parks", *STRAY, None, None, "no"), (" ", None, " Parks "), (2, "Parks"),
+     ("*", "Parks"), (None, None, None, "Parks"), (None, None, None, "Parks", *STRAY, None, "no"),
+     ("Parks", None, "a", *STRAY, None, None, "no", "?", "!")],
 )  # fmt: skip
 def test_what_may_or_may_not_be_a_heading_is_refused(heading: tuple[Any, ...]) -> None:
     rows = [("Streets",), HEAD, *clip(1, GOOD), heading, *clip(2, GOOD)]
@@ -240,14 +242,43 @@ def test_texts_above_the_first_header_are_refused_only_beside_datasets() -> None
     assert 'Assessment!1: unclear whether "from 1 to 5" is the name of a dataset' in told[0]
 
 
+def test_a_merged_name_beside_a_stray_cell_is_refused() -> None:
+    rows: list[Any] = [("Streets",), HEAD, *clip(1, GOOD), ("x", "Parks"), *clip(2, GOOD)]
+    with pytest.raises(InputError, match=r'unclear whether "Parks" is the name of a dataset'):
+        read_workbook(merged(book(rows), 2, "B4:K4"), name="P1.xlsx")
+
+
+def test_the_same_text_beside_several_names_is_refused() -> None:
+    """Clips of both datasets came out under the dataset "Dataset"."""
+    rows = [("Dataset", "Streets"), HEAD, *clip(1, GOOD), ("Dataset", "Parks"), *clip(2, GOOD)]
+    assert 'Assessment!4: unclear whether "Dataset" is the name of a dataset' in faults(rows)[0]
+    rows[3] = ("Parks", "Dataset")
+    assert [row.dataset for row in read(rows).rows] == ["Dataset", "Parks"]
+
+
+@pytest.mark.parametrize("sums", [(3.5, 3.5, 0, 0, 0), (3.5, 3.6), (*STRAY, None, 3.2)])
+def test_means_within_a_dataset_are_no_heading(sums: tuple[Any, ...]) -> None:
+    """Clips below came out under the dataset "Mean"."""
+    row = ("Mean", *STRAY[:3], *sums)
+    rows = [("Streets",), (*HEAD[:9], "Total"), *clip(1, GOOD), row, *clip(2, GOOD)]
+    if sums[0] is None:
+        assert [row.dataset for row in read(rows).rows] == ["Streets", "Streets"]
+    else:
+        assert "Assessment!D4: missing caption" in faults(rows)[0]
+
+
 def test_rows_of_clips_without_a_caption_are_no_headings() -> None:
     head = HEAD[1:]  # the first column is the clip
     rows = [("Parks",), head, ("rec01", "A", "Birds.", *GOOD), head, ("rec02", "A", "Cars.", *GOOD)]
     assert [row.dataset for row in read(rows).rows] == ["Parks", ""]
-    left: list[Any] = [("Parks",), HEAD, *clip(1, GOOD), (2, "rec02"), (None, "rec03", "B")]
-    found = read([*left, *clip(4, GOOD)])
+    left: list[Any] = [HEAD, *clip(1, GOOD), (2, "rec02"), (None, "rec03", "B"), *clip(4, GOOD)]
+    found = read(left)
+    assert [one.place.cell for one in found.findings if one.kind == "passed"] == ["3", "4"]
+    assert faults([("Parks",), *left])[1:] == ["1 problem; nothing was imported"]  # "rec02"
+    found = read(
+        [("Parks",), head, *(row[1:] for row in clip(1, GOOD)), ("rec02", "A"), *rows[2:3]]
+    )
     assert [row.dataset for row in found.rows] == ["Parks", "Parks"]
-    assert [one.place.cell for one in found.findings if one.kind == "passed"] == ["4", "5"]
 
 
 def test_blocks_side_by_side_have_their_own_headings() -> None:

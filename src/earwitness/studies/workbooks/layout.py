@@ -155,6 +155,7 @@ LABEL = re.compile(
 )
 MAX_HEADING_TEXTS = 3  # in the row of a dataset name
 NAME_ROLES = ("number", "record", "label", "text")  # columns in which a dataset name may be
+SUMMARY_NAMES = {"mean", "average", "total", "sum", "median", "moyenne", "somme", "mediane"}
 MIN_HEADER_DIMENSIONS = 2  # dimensions in a header row
 ASSESSMENT_SHEETS = ("assessment", "evaluation")  # starts of names
 EXAMPLE_SHEETS = ("example", "exemple")
@@ -196,30 +197,50 @@ class SheetBlock:
         """Return the text of a row that is a dataset name, or an empty text.
 
         It is in the first column, or the only text and merged across columns. Two other texts may
-        be beside it, but none beside a label such as "Rater:".
+        be beside it, but none beside a label such as "Rater:", and no merged one from the columns
+        of names on.
         """
         texts = self.texts(row)
         text, count = texts[min(texts)] if texts else "", len({*texts.values()})
-        is_merged = count == 1 and row in self.sheet.banners
+        banner = self.sheet.banners.get(row, (0, 0))[0]
         is_first = min(texts, default=0) <= min(self.columns.values())
         is_other = count > MAX_HEADING_TEXTS or (count > 1 and text.endswith(":"))
-        is_named = (is_first or is_merged) and not is_other
-        return text * (is_named and any(map(str.isalpha, text)))
+        is_other |= min(texts, default=0) < banner < self.columns[self.caption] and banner in texts
+        is_other |= self._is_clip(texts) or normalize_spelling(text) in SUMMARY_NAMES
+        is_named = is_first or (count == 1 and row in self.sheet.banners)
+        return text * (is_named and not is_other and any(map(str.isalpha, text)))
 
     def is_heading(self, row: int) -> bool:
-        """Return whether a row is a heading and no clip, even if there are values beside it."""
+        """Return whether a row is a heading and no clip, even if there is a value beside it."""
         clip = {self.columns.get(role) for role in NAME_ROLES[1:]}
-        return bool(self.heading(row)) and clip.isdisjoint(self.texts(row))
+        numbers = [cell for cell in self.sheet.rows[row] if isinstance(cell, int | float)]
+        return bool(self.heading(row)) and clip.isdisjoint(self.texts(row)) and len(numbers) < 2
 
     def unclear_heading(self, row: int) -> str:
         """Return a text that may be a dataset name in a row without a heading, or an empty text.
 
-        Rows with the number of a clip or the label of a caption are those of clips.
+        Rows with the label of a caption, and no text for the number of a clip, are those of clips.
         """
         texts = self.texts(row)
-        words = [text for role in NAME_ROLES if (text := texts.get(self.columns.get(role, -1)))]
-        is_clip = any(map(is_label, words)) or not any(map(str.isalpha, "".join(words)))
-        return "" if is_clip else words[-1]
+        words = [self._name(texts, role) for role in NAME_ROLES]
+        is_clip = self._is_clip(texts) and not any(map(str.isalpha, words[0]))
+        if is_clip or normalize_spelling(texts[min(texts)] if texts else "") in SUMMARY_NAMES:
+            return ""
+        named = [word for word in words if any(map(str.isalpha, word)) and not is_label(word)]
+        return named[-1] if named else ""
+
+    def is_unlabelled(self, row: int) -> bool:
+        """Return whether a row has neither clip nor label, so that its text may be a heading."""
+        cells = (self.sheet.spread(row, self.columns[role]) for role in ("record", "label"))
+        return "text" in self.columns and not any(map(cell_text, cells))
+
+    def _is_clip(self, texts: Mapping[int, str]) -> bool:
+        """Return whether a row has a clip and the label of a caption."""
+        label = self._name(texts, "label") if "text" in self.columns else ""
+        return bool(label and self._name(texts, "record")) and is_label(label)
+
+    def _name(self, texts: Mapping[int, str], role: str) -> str:
+        return texts.get(self.columns.get(role, -1), "")
 
 
 def normalize_spelling(name: str) -> str:

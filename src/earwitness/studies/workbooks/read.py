@@ -158,6 +158,7 @@ class SheetReader:
     comments: dict[tuple[str, int, int], str] = field(default_factory=dict)
     _table_rows: set[tuple[str, int]] = field(default_factory=set)
     _dataset: str = ""
+    _beside: dict[str, list[str]] = field(default_factory=dict)
     _above: str = ""
     _labels: list[int] = field(default_factory=list)
 
@@ -211,6 +212,8 @@ class SheetReader:
         if "key" not in block.columns and is_label(caption):
             self._labels.append(row)
             return None
+        if is_unrated and block.is_unlabelled(row):
+            self._add_doubt(block, row, caption)
         record = self._read_record(block, row, caption)
         values = {name: self._read_number(block, row, name) for name in self.rubric.names}
         self._add_blank_findings(block, row, [name for name, one in values.items() if one is None])
@@ -324,19 +327,28 @@ class SheetReader:
             self._add_finding("passed", block, row, "", message)
 
     def _read_heading(self, block: SheetBlock, row: int) -> str:
-        """Return a dataset heading; if it is unclear whether a row is one, add a problem."""
+        """Return a dataset heading; if it is unclear whether a row is one, add a problem.
+
+        The same text twice, beside other texts, is no name: "Dataset | Parks", "Dataset | Streets".
+        """
         heading = block.heading(row)
         self._dataset = heading or self._dataset
         if not heading and (said := block.unclear_heading(row)):
-            message = f'unclear whether "{said[:SHOWN_TEXT_CHARACTERS]}" is the name of a dataset'
-            self._add_problem(block, row, "", message, HEADING_REMEDY)
-            if row < block.head:
-                self.doubts.append(self.problems.pop())
-        for text in block.texts(row).values() if heading else ():
-            if text != heading:
-                message = f'"{text[:SHOWN_TEXT_CHARACTERS]}" beside the heading is ignored'
-                self._add_finding("passed", block, row, "", message)
+            self._add_doubt(block, row, said)
+            if row > block.head and not cell_text(self._cell(block, row, "number")):
+                self.problems.append(self.doubts.pop())
+        texts = [text for text in block.texts(row).values() if text != heading] if heading else []
+        if texts and self._beside.setdefault(heading, texts) != texts:
+            self._add_doubt(block, row, heading)
+        for text in texts:
+            message = f'"{text[:SHOWN_TEXT_CHARACTERS]}" beside the heading is ignored'
+            self._add_finding("passed", block, row, "", message)
         return heading
+
+    def _add_doubt(self, block: SheetBlock, row: int, said: str) -> None:
+        message = f'unclear whether "{said[:SHOWN_TEXT_CHARACTERS]}" is the name of a dataset'
+        self._add_problem(block, row, "", message, HEADING_REMEDY)
+        self.doubts.append(self.problems.pop())
 
     def _cell(self, block: SheetBlock, row: int, role: str) -> Cell:
         column = block.columns.get(role)
