@@ -269,6 +269,13 @@ def test_an_empty_flavour_beside_a_filled_one_does_no_harm(
         assert not both.findings
 
 
+def test_different_comments_in_both_flavours_are_kept(tmp_path: Path) -> None:
+    names = [tmp_path / f"P1_{flavour}.xlsx" for flavour in ("local", "web")]
+    for name, said in zip(names, ("too short", "too loud"), strict=True):
+        name.write_bytes(book([HEAD, (1, "rec01", "A", "Birds.", *GOOD, None, said)]))
+    assert import_ratings([*names, names[0]]).rows[0].row.comment == "too short\ntoo loud"
+
+
 def test_a_workbook_that_nobody_filled_in_is_told_in_one_sentence(
     returned: list[Path], tmp_path: Path
 ) -> None:

@@ -254,10 +254,11 @@ def join_rows(
 
 def _join_answers(row: JudgedRow, other: JudgedRow) -> JudgedRow:
     """Return a row with answers that only the other flavour of its workbook has."""
+    comments = (row.comment,) * (row.comment not in other.comment) + (other.comment,)
     return replace(
         row,
         synthesised=other.synthesised if row.synthesised is None else row.synthesised,
-        comment=row.comment or other.comment,
+        comment=row.comment if other.comment in row.comment else "\n".join(comments),
         answers={**other.answers, **row.answers},
     )
 
