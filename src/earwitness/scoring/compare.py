@@ -23,7 +23,14 @@ from earwitness.scoring.setup import set_up
 from earwitness.scoring.tally import SystemScores
 from earwitness.stats.arrays import Floats, Hashes
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, Bootstrap, percentile_interval
-from earwitness.stats.significance import compute_permutation_p_values, holm, permuted_differences
+from earwitness.stats.significance import (
+    agree_with_test,
+    compute_permutation_p_values,
+    holm,
+    permuted_differences,
+    simultaneous_level,
+    widen_interval,
+)
 from earwitness.task import parse_where
 
 # --- Paired differences on common items ----------------------------------------------------------
@@ -284,6 +291,7 @@ def compare(
         values=tuple(value.name for value in chosen),
         systems=paired.estimates(),
         contrasts=_corrected([paired], chosen, alpha)[0],
+        permutations=permutations,
         groups=tuple(_groups(plan, collectors.groups, paired.hashes, alpha)),
     )
 
@@ -309,6 +317,7 @@ def _corrected(
 ) -> list[tuple[Contrast, ...]]:
     """Return contrasts per group, with p corrected across all of them for every value.
 
+    Intervals of differences are simultaneous at 1 − alpha, and agree with corrected p.
     Contrasts with too few items for any difference to be significant do not count.
     """
     answers: list[list[Contrast]] = [[] for _ in groups]
@@ -319,8 +328,10 @@ def _corrected(
     ]
     for index, value in enumerate(chosen):
         corrected = holm([_countable(e[index], float(p[index]), alpha) for *_, e, p in tested])
+        level = simultaneous_level("holm", 1 - alpha, corrected)
         for (place, (a, b), estimates, p), fixed in zip(tested, corrected, strict=True):
-            difference = estimates[index]
+            difference = widen_interval(estimates[index], level)
+            difference = agree_with_test(difference, fixed, alpha)
             better = _better(value, difference.value, a, b) if fixed < alpha else ""
             contrast = Contrast(value.name, a, b, difference, float(p[index]), fixed, better)
             answers[place].append(contrast)

@@ -6,11 +6,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from math import isnan, nan
+from math import ceil, floor, isnan, log2, nan
 
 from earwitness.core import Contrast, Estimates, FaultyCase, Value
 from earwitness.registry import TASKS
-from earwitness.report.numbers import cell, count_with_undefined, number, p_value, value_title
+from earwitness.report.numbers import (
+    cell,
+    count_with_undefined,
+    number,
+    p_phrase,
+    p_value,
+    value_title,
+)
 from earwitness.report.paper import PaperColumn, PaperTable, best_first, paper_rows
 from earwitness.report.parts import (
     PEOPLE_SERIES,
@@ -36,11 +43,13 @@ from earwitness.report.tables import better_system, is_tested
 from earwitness.scoring.gallery import MAX_PLOTTED_CASES
 from earwitness.scoring.results import AnnotatorScores, Comparison, GroupContrasts, Scores, Slice
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL
+from earwitness.stats.significance import MAX_EXACT_ITEMS
 
 # --- Report of scores ----------------------------------------------------------------------------
 
 
 MIN_ITEMS_PER_GROUP = 10  # items below which a group is small
+TOLERANCE = 1e-9  # of quotients
 
 
 def scores_report(scores: Scores) -> Report:
@@ -393,7 +402,12 @@ def comparison_report(comparison: Comparison) -> Report:
     items = f"{comparison.items:,} item{'s' * (comparison.items != 1)}"
     sections = [
         summary_section(
-            finding_sentences(matrices, FindingContext(items, comparison.alpha, unit="items"))
+            finding_sentences(
+                matrices,
+                FindingContext(
+                    items, comparison.alpha, unit="items", limit=_limit_text(comparison)
+                ),
+            )
         ),
         Section("Differences between systems", matrices, _comparison_text(comparison)),
         *_by_group(comparison),
@@ -412,12 +426,34 @@ def comparison_report(comparison: Comparison) -> Report:
     )
 
 
+def _limit_text(comparison: Comparison) -> str:
+    """Return why no corrected p can be below alpha, and what is needed, if that is so."""
+    tested = [contrast for contrast in comparison.contrasts if not isnan(contrast.p_corrected)]
+    if not tested:
+        return ""
+    pairs = len(tested) // len({contrast.value for contrast in tested})
+    items = max(contrast.difference.n for contrast in tested)
+    alpha, permutations = comparison.alpha, comparison.permutations
+    if items <= MAX_EXACT_ITEMS:
+        least, smallest = f"{pairs:,} pairs and {items:,} items", 2.0 ** (1 - items)
+        need = f"{ceil(1 + log2(pairs / alpha) + TOLERANCE):,} items are needed"
+    else:
+        least = f"{pairs:,} pairs and {permutations:,} permutations"
+        smallest = 1 / (permutations + 1)
+        need = f"{floor(pairs / alpha + TOLERANCE):,} permutations are needed"
+    if pairs * smallest < alpha:
+        return ""
+    corrected = min(1.0, pairs * smallest)
+    return f"with {least}, {p_phrase(corrected)} is the smallest possible; at least {need}"
+
+
 def _comparison_text(comparison: Comparison) -> str:
     untested = ", ? cannot be tested" * (not all(map(is_tested, comparison.contrasts)))
     return (
         f"Items with outputs of all systems: {comparison.items:,}; · not significantly different "
         f"at alpha {comparison.alpha:g}{untested}. p is Holm-corrected across pairs of systems, "
-        "not across metrics; intervals are not corrected."
+        "not across metrics. Intervals of differences are simultaneous, so they exclude 0 if and "
+        "only if the difference is significant."
     )
 
 
@@ -438,7 +474,7 @@ def _by_group(comparison: Comparison) -> Iterator[Section]:
         text = (
             f"p is Holm-corrected across all pairs of systems and all groups of {field}; groups "
             "with too few items for any difference to be significant do not count. Intervals are "
-            "not corrected."
+            "simultaneous in the same way."
         )
         yield Section(f"Differences between systems by {field}", parts, text, folded=True)
 

@@ -259,6 +259,8 @@ class Comparison(Result):
         One contrast per value and pair of systems.
     groups
         Contrasts within the groups of the fields of ``by``.
+    permutations
+        Number of permutations of a test, if not all are used.
     """
 
     signature: str
@@ -269,6 +271,7 @@ class Comparison(Result):
     systems: Mapping[str, Mapping[str, Estimate]]
     contrasts: tuple[Contrast, ...]
     groups: tuple[GroupContrasts, ...] = ()
+    permutations: int = 10_000
 
     def make_report(self) -> Report:
         """Return the report of the comparison."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -364,6 +365,53 @@ def _defined_order(p: Sequence[float]) -> list[int]:
 
 Correction = Callable[[Sequence[float]], list[float]]
 CORRECTIONS: dict[str, Correction] = {"holm": holm, "bh": bh, "none": leave_uncorrected}
+
+
+# --- Intervals of several differences ------------------------------------------------------------
+# With Holm's method, intervals are simultaneous: Bonferroni's, at 1 − alpha / m for m tests. With
+# the method of Benjamini and Hochberg, they are at 1 − R alpha / m for R significant tests, so that
+# the expected share of wrong ones among those of significant differences is alpha (Benjamini and
+# Yekutieli 2005). Holm's method goes step by step and can find a difference whose simultaneous
+# interval contains 0; then the interval ends at 0, and 0 is not part of it. Where the interval
+# comes from another method than p, such as a bootstrap, it is extended to 0 if p is not
+# significant. So an interval excludes 0 if and only if its difference is significant.
+
+
+def simultaneous_level(correction: str, level: float, corrected: Sequence[float]) -> float:
+    """Return the level of the intervals of all tests with these corrected p values.
+
+    >>> round(simultaneous_level("holm", 0.95, [0.01, 0.2, 0.2, 0.3, math.nan]), 4)
+    0.9875
+    """
+    count = sum(not math.isnan(p) for p in corrected)
+    if correction == "none" or count < 2:
+        return level
+    is_bh = correction == "bh"
+    share = max(1, sum(p < 1 - level for p in corrected)) / count if is_bh else 1 / count
+    return 1 - (1 - level) * share
+
+
+def agree_with_test(difference: Estimate, p: float, alpha: float) -> Estimate:
+    """Return a difference whose interval excludes 0 if and only if p is significant."""
+    low, high = difference.low, difference.high
+    if math.isnan(p) or math.isnan(low + high):
+        return difference
+    if p < alpha:
+        if low <= 0 <= high:
+            low, high = (0.0, high) if difference.value > 0 else (low, 0.0)
+        return replace(difference, low=low, high=high)
+    return replace(difference, low=min(low, 0.0), high=max(high, 0.0))
+
+
+def widen_interval(estimate: Estimate, level: float) -> Estimate:
+    """Return an interval at another level, its ends moved out by the ratio of normal quantiles."""
+    from scipy.special import ndtri
+
+    ratio = float(ndtri((1 + level) / 2) / ndtri((1 + estimate.level) / 2))
+    low, high = (
+        estimate.value + ratio * (x - estimate.value) for x in (estimate.low, estimate.high)
+    )
+    return replace(estimate, low=low, high=high, level=level)
 
 
 # --- Sign-flip permutation tests -----------------------------------------------------------------

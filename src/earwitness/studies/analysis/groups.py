@@ -7,19 +7,21 @@ does not show that the groups differ.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from functools import cache
+from itertools import combinations, islice
 
 import numpy as np
 
-from earwitness.core import Estimate, Rating
+from earwitness.core import Contrast, Estimate, Rating
 from earwitness.errors import UsageError, nearest
 from earwitness.stats.contrasts import group_contrasts, group_differences, mixed_group_contrasts
 from earwitness.stats.significance import CORRECTIONS
 from earwitness.stats.votes import Codes
 from earwitness.studies.analysis.agreement import measure_agreement
 from earwitness.studies.analysis.means import (
-    compare_systems,
+    contrast_systems,
     correct_contrasts,
     is_against_others,
     mean_estimates,
@@ -83,15 +85,19 @@ def _results_of_groups(
     parts: Mapping[str, CodedRatings], grouping: Grouping, settings: AnalysisSettings
 ) -> Iterator[GroupResults]:
     """Yield means and contrasts; p is corrected across all groups and pairs."""
-    contrasts_of = {name: compare_systems(part, settings, None) for name, part in parts.items()}
-    pairs = [
-        (contrast, parts[name])
-        for name, part_contrasts in contrasts_of.items()
-        for contrast in part_contrasts
-    ]
-    corrected = iter(correct_contrasts([c for c, _ in pairs], settings, [p for _, p in pairs]))
+
+    @cache
+    def test(level: float) -> list[tuple[Contrast, CodedRatings]]:
+        return [
+            (contrast, part)
+            for part in parts.values()
+            for contrast in contrast_systems(part, settings, None, level)
+        ]
+
+    sizes = Counter(id(part) for _, part in test(settings.plan.level))
+    corrected = iter(correct_contrasts(test, settings))
     for name, part in parts.items():
-        contrasts = tuple(next(corrected) for _ in contrasts_of[name])
+        contrasts = tuple(islice(corrected, sizes[id(part)]))
         agreed = measure_agreement(part, settings)[:1] if grouping.of == "listener" else ()
         figures = agreed[0].figures if agreed else {}
         yield GroupResults(name, _group_means(part, settings), contrasts, figures)

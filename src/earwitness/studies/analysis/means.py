@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import isnan, nan
@@ -28,7 +28,9 @@ from earwitness.stats.mixed_model import (
 from earwitness.stats.significance import (
     CORRECTIONS,
     MIN_SYSTEMS_FOR_FRIEDMAN,
+    agree_with_test,
     friedman_test,
+    simultaneous_level,
 )
 from earwitness.stats.votes import Votes
 from earwitness.studies.analysis.prepare import CodedRatings
@@ -140,6 +142,16 @@ def compare_systems(
     Pairs are the planned ones, or all. Systems rated relative to another system are first compared
     with that system, that is with a rating of 0.
     """
+    return correct_contrasts(
+        lambda level: [(c, coded) for c in contrast_systems(coded, settings, fitted, level)],
+        settings,
+    )
+
+
+def contrast_systems(
+    coded: CodedRatings, settings: AnalysisSettings, fitted: MixedModelFit | None, level: float
+) -> list[Contrast]:
+    """Return the differences of ``compare_systems`` without correction."""
     votes, named = coded.votes, planned_pairs(coded, settings)
     if is_against_others(coded):
         votes, beside = _votes_with_zero(coded)
@@ -149,14 +161,14 @@ def compare_systems(
             *(pair for pair in beside if not wanted or {pair.a, pair.b} in wanted),
             *(named if len({pair.b for pair in beside}) == 1 else []),
         ]
-    tests = _test_pairs(votes, [pair.pair for pair in named], settings, fitted)
+    tests = _test_pairs(votes, [pair.pair for pair in named], settings, fitted, level)
     contrasts = [
         Contrast(coded.scale, pair.a, pair.b, test.difference, test.p, test.p, "", test.effect)
         for pair, test in zip(named, tests, strict=True)
     ]
     disjoint = pairs_with_few_common_items(coded, named)
     modelled = two_way_contrasts(
-        coded.votes, [named[number].pair for number in disjoint], level=settings.plan.level
+        coded.votes, [named[number].pair for number in disjoint], level=level
     )
     for (number, note), (difference, p) in zip(disjoint.items(), modelled, strict=True):
         contrasts[number] = (
@@ -170,7 +182,7 @@ def compare_systems(
                 note=f"two-way test: {note}",
             )
         )
-    return correct_contrasts(contrasts, settings, [coded] * len(contrasts))
+    return contrasts
 
 
 def pairs_with_few_common_items(coded: CodedRatings, pairs: Sequence[NamedPair]) -> dict[int, str]:
@@ -211,39 +223,52 @@ def compare_by_mixed_model(
     """
     if fitted is None or settings.plan.interval == MIXED_MODEL or is_against_others(coded):
         return ()
-    named, level = planned_pairs(coded, settings), settings.plan.level
-    pairs = [pair.pair for pair in named]
-    tests = mixed_contrasts(coded.votes, pairs, level=level, fitted=fitted)
-    contrasts = [
-        Contrast(coded.scale, name.a, name.b, difference, p, p, "")
-        for name, (difference, p) in zip(named, tests, strict=True)
-    ]
-    for number, note in pairs_with_few_common_items(coded, named).items():
-        contrasts[number] = _withhold(contrasts[number], f"not compared: {note}")
-    return correct_contrasts(contrasts, settings, [coded] * len(contrasts))
+    named = planned_pairs(coded, settings)
+    few = pairs_with_few_common_items(coded, named)
+
+    def test_pairs(level: float) -> list[tuple[Contrast, CodedRatings]]:
+        pairs = [pair.pair for pair in named]
+        tests = mixed_contrasts(coded.votes, pairs, level=level, fitted=fitted)
+        contrasts = [
+            Contrast(coded.scale, name.a, name.b, difference, p, p, "")
+            for name, (difference, p) in zip(named, tests, strict=True)
+        ]
+        for number, note in few.items():
+            contrasts[number] = _withhold(contrasts[number], f"not compared: {note}")
+        return [(contrast, coded) for contrast in contrasts]
+
+    return correct_contrasts(test_pairs, settings)
 
 
 def correct_contrasts(
-    contrasts: Sequence[Contrast], settings: AnalysisSettings, among: Sequence[CodedRatings]
+    test: Callable[[float], Sequence[tuple[Contrast, CodedRatings]]], settings: AnalysisSettings
 ) -> tuple[Contrast, ...]:
-    """Return contrasts with corrected p and the better system; ``among`` are their ratings."""
-    few = {id(coded): systems_with_few_votes(coded) for coded in among}
-    contrasts = [
-        _withhold_few(contrast, few[id(coded)], coded.unit)
-        for contrast, coded in zip(contrasts, among, strict=True)
-    ]
-    corrected = CORRECTIONS[settings.plan.correction]([contrast.p for contrast in contrasts])
-    alpha, scales = 1 - settings.plan.level, settings.named_scales
+    """Return contrasts with corrected p, the better system and intervals that agree with p.
+
+    ``test`` returns the contrasts with intervals of a level, and the ratings of each.
+    """
+    plan, scales = settings.plan, settings.named_scales
+    contrasts = _withhold_all(test(plan.level))
+    corrected = CORRECTIONS[plan.correction]([contrast.p for contrast in contrasts])
+    level, alpha = simultaneous_level(plan.correction, plan.level, corrected), 1 - plan.level
+    wide = contrasts if level == plan.level else _withhold_all(test(level))
     return tuple(
         replace(
             contrast,
+            difference=agree_with_test(interval.difference, p, alpha),
             p_corrected=p,
             better=""
             if contrast.value == KEPT_SCALE.name
             else _better_system(contrast, p, alpha, scales.good_end(contrast.value)),
         )
-        for contrast, p in zip(contrasts, corrected, strict=True)
+        for contrast, interval, p in zip(contrasts, wide, corrected, strict=True)
     )
+
+
+def _withhold_all(tested: Sequence[tuple[Contrast, CodedRatings]]) -> list[Contrast]:
+    """Return contrasts, those with few votes without interval and p."""
+    few = {id(coded): systems_with_few_votes(coded) for _, coded in tested}
+    return [_withhold_few(contrast, few[id(coded)], coded.unit) for contrast, coded in tested]
 
 
 def systems_with_few_votes(coded: CodedRatings) -> dict[str, str]:
@@ -327,6 +352,7 @@ def _test_pairs(
     pairs: list[tuple[int, int]],
     settings: AnalysisSettings,
     fitted: MixedModelFit | None,
+    level: float,
 ) -> list[ContrastEstimate]:
     """Test pairs by the planned method; the mixed model takes effect sizes from t tests."""
     plan = settings.plan
@@ -335,14 +361,14 @@ def _test_pairs(
         votes,
         pairs,
         CLUSTER_T if mixed else plan.interval,
-        level=plan.level,
+        level=level,
         draws=settings.draws,
         seed=settings.seed,
         test=plan.test,
     )
     if not mixed:
         return by_listener
-    modelled = mixed_contrasts(votes, pairs, level=plan.level, fitted=fitted)
+    modelled = mixed_contrasts(votes, pairs, level=level, fitted=fitted)
     return [
         ContrastEstimate(*test, by_t.effect)
         for test, by_t in zip(modelled, by_listener, strict=True)

@@ -38,14 +38,16 @@ from earwitness.studies.report.wording import (
     count_text,
     effect_size_name,
     estimate_cells,
+    interval_clause,
     level_percent,
+    scope_text,
     test_clause,
     unit_count,
     unit_noun,
 )
 from earwitness.studies.results import FriedmanTest, Results, ScaleResults
 from earwitness.studies.rubric import TOTAL
-from earwitness.studies.study import NO_CORRECTION, WILCOXON
+from earwitness.studies.study import ITEM_INTERVALS, NO_CORRECTION, WILCOXON
 
 # --- Matrix of differences -----------------------------------------------------------------------
 
@@ -115,7 +117,8 @@ def _difference_note(results: Results) -> str:
     within *= any(not c.note for c in contrasts)
     return (
         f"{within}·: not significantly different{untested}. "
-        f"p is {correction_clause(results)}; confidence intervals are not corrected.{effect}"
+        f"p is {correction_clause(results)}; confidence intervals of differences "
+        f"{interval_clause(results)}.{effect}"
         f"{''.join(f' {sentence}.' for sentence in basis_sentences(results))}"
     )
 
@@ -219,7 +222,18 @@ def _finding_context(results: Results) -> FindingContext:
     if results.over_items:
         return FindingContext(unit_count(results, results.units), alpha, "on", unit="items")
     size = f"{'simulated ' * results.simulated}listener{'s' * (results.units != 1)}"
-    return FindingContext(f"{results.units:,} {size}", alpha, "on", SAME_LISTENERS_CLAUSE)
+    size = f"{results.units:,} {size}{_items_clause(results)}"
+    return FindingContext(size, alpha, "on", SAME_LISTENERS_CLAUSE)
+
+
+def _items_clause(results: Results) -> str:
+    """Return the items that results hold for, or their number if items are random."""
+    items = len({one.key.item for scale in results.scales for one in scale.stimuli})
+    if not items:
+        return ""
+    if results.plan.interval in ITEM_INTERVALS:
+        return f" and {count_text(items, 'item', 'items')}, both random"
+    return f" {scope_text(items)}"
 
 
 def _too_few_sentence(results: Results) -> str:

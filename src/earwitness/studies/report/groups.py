@@ -19,6 +19,7 @@ from earwitness.studies.report.wording import (
     TableContent,
     correction_clause,
     estimate_cells,
+    interval_clause,
     tested_cells,
 )
 from earwitness.studies.results import (
@@ -61,7 +62,7 @@ def _group_note(results: Results, name: str) -> str:
     counts = "items" if results.over_items else "listeners × items"
     return (
         f"n: {counts} in each cell. p is {correction_clause(results)} across all pairs "
-        f"and groups of {name} on a scale; confidence intervals are not corrected. "
+        f"and groups of {name} on a scale; confidence intervals of differences {interval_clause(results)}. "
         f"{INTERACTION_NOTE}"
     )
 

@@ -80,6 +80,12 @@ CORRECTION_WORDING = {
     "bh": "Benjamini–Hochberg-corrected",
     NO_CORRECTION: "not corrected",
 }
+INTERVAL_CLAUSES = {  # of differences
+    "holm": "are simultaneous, so they exclude 0 if and only if the difference is significant",
+    "bh": "are corrected in the same way, so they exclude 0 if and only if the difference is "
+    "significant",
+    NO_CORRECTION: "are not corrected",
+}
 WILCOXON_WORDING = (
     "two-sided Wilcoxon signed-rank tests of per-{unit} differences, with Pratt's method for zeros"
 )
@@ -111,6 +117,11 @@ def correction_clause(results: Results) -> str:
     return CORRECTION_WORDING.get(
         results.plan.correction, f"corrected by {results.plan.correction}"
     )
+
+
+def interval_clause(results: Results) -> str:
+    """Return whether intervals of differences agree with corrected tests."""
+    return INTERVAL_CLAUSES[results.plan.correction]
 
 
 def any_defined(estimates: Iterable[Estimate | None]) -> bool:
