@@ -172,6 +172,22 @@ def test_a_backup_is_one_private_file_and_replaces_only_its_like(
     assert sorted(one.name for one in folder.iterdir()) == ["backup.db", *sorted(kept)]
 
 
+@pytest.mark.parametrize("log", ["-wal", "-journal"])
+@pytest.mark.parametrize("deleted", [False, True])
+def test_a_backup_is_not_written_beside_the_log_of_an_earlier_one(
+    store: Store, tmp_path: Path, log: str, *, deleted: bool
+) -> None:
+    path = tmp_path / "backup.db"
+    write_backup(store, DIGEST, path)
+    path.with_name(f"backup.db{log}").touch()
+    if deleted:
+        path.unlink()
+    before = path.read_bytes() if not deleted else None
+    with pytest.raises(UsageError, match=rf"backup\.db{log} exists, so .* is in use"):
+        write_backup(store, DIGEST, path)
+    assert (path.read_bytes() if path.exists() else None) == before
+
+
 @pytest.mark.parametrize(
     ("damage", "told"),
     [

@@ -190,7 +190,7 @@ def backup_command(study: Path, db: str | None, output: Path) -> None:
     The backup has links, answers, events and drafts. Of a PostgreSQL database, it has the rows of
     this study only. A plain copy of a database that is in use may lack answers.
 
-    
+    \b
     earwitness study backup study.yaml -o backups/study.db
     earwitness study restore study.yaml backups/study.db --db new.db
     """
@@ -212,7 +212,7 @@ def restore_command(study: Path, backup: Path, db: str | None) -> None:
     unfinished sessions work as they did. People who withdrew after the backup are in it again:
     delete their data.
 
-    
+    \b
     earwitness study restore study.yaml backups/study.db
     """
     from earwitness.studies.admin import study_restore

@@ -88,20 +88,25 @@ def _check_integrity(file: sqlite3.Connection) -> None:
 
 
 def _check_replaceable(path: Path, new: sqlite3.Connection) -> None:
-    """Refuse to replace a file with anything that the new backup lacks."""
-    if not path.exists():
-        return
+    """Refuse to replace a file with anything that the new backup lacks, or one that is in use."""
+    if path.exists() and not _is_older_backup(path, new):
+        raise UsageError(f"{path} exists and is not a backup of this study — choose another file")
+    for end in ("-wal", "-journal"):  # SQLite would apply it to the new file, which damages that
+        if (log := Path(f"{real_path(path)}{end}")).exists():
+            raise UsageError(
+                f"{log} exists, so {path} is in use, or a process that used it was killed"
+                " — choose another file"
+            )
+
+
+def _is_older_backup(path: Path, new: sqlite3.Connection) -> bool:
     query = "SELECT digest FROM studies"
     try:
         with closing(_open_unchanged(path)) as old:
             [(mark,)] = old.execute("PRAGMA application_id").fetchall()
-            is_older_backup = mark == BACKUP_MARK and set(old.execute(query)) <= set(
-                new.execute(query)
-            )
+            return mark == BACKUP_MARK and set(old.execute(query)) <= set(new.execute(query))
     except sqlite3.Error:
-        is_older_backup = False
-    if not is_older_backup:
-        raise UsageError(f"{path} exists and is not a backup of this study — choose another file")
+        return False
 
 
 # --- Restoring -----------------------------------------------------------------------------------
@@ -149,10 +154,7 @@ def copy_study(target: Connection, source: Connection, study: str) -> None:
     Row ids stay as they are in an empty database, and are shifted otherwise.
     """
     if target.scalar(select(studies.c.serial).where(studies.c.digest == study)) is not None:
-        raise UsageError(
-            "the database already has this study — restore it into another one (--db),"
-            " or rename the file of this one first"
-        )
+        raise UsageError("the database already has this study — restore it into another one (--db)")
     if target.scalar(select(studies.c.serial).limit(1)) is None:
         target.execute(delete(migrations))
         _copy_rows(target, source, migrations, select(migrations), {})
