@@ -120,6 +120,16 @@ def test_answers_are_refused_while_the_file_is_renamed(store: Store, path: Path)
     assert (path.exists(), log.stat().st_size) == (False, 0)
 
 
+def test_a_log_that_a_reader_still_needs_is_named(store: Store, path: Path) -> None:
+    with store._reading() as connection:
+        connection.exec_driver_sql("SELECT * FROM answers").fetchall()
+        store.add_answer(answer("1.3"), "id 3")
+        path.rename(path.with_name("moved.db"))
+        assert "moved.db and in its log (-wal); nothing is saved" in refused(store)
+    assert "moved.db; nothing is saved" in refused(store)
+    assert kept(path.with_name("moved.db")) == [*ALL, "id 3"]
+
+
 def test_all_files_that_are_moved_together_have_all_answers(store: Store, path: Path) -> None:
     folder = path.parent / "elsewhere"
     folder.mkdir()

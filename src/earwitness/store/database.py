@@ -286,7 +286,7 @@ class FileWatch:
 
     def __init__(self, path: Path) -> None:
         self._path, self._log = path.absolute(), Path(f"{real_path(path)}-wal")
-        self._connection = sqlite3.connect(path, check_same_thread=False)
+        self._connection = sqlite3.connect(path, timeout=1, check_same_thread=False)
         try:
             self._connection.execute("SELECT 1 FROM sqlite_master").fetchall()  # opens the log
         except sqlite3.Error as error:
@@ -337,7 +337,9 @@ class FileWatch:
                     self._connection.backup(copy)
                 self._copied = loss
             else:
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                command = "PRAGMA wal_checkpoint(TRUNCATE)"
+                [(is_busy, *_)] = self._connection.execute(command).fetchall()
+                loss += " and in its log (-wal)" * is_busy
         except (sqlite3.Error, UsageError) as error:
             return f"{event} while in use, and its answers cannot be copied: {error}"
         return loss
