@@ -87,6 +87,18 @@ def test_a_check_leaves_a_database_of_an_earlier_version_as_it_is(
     assert (db.read_bytes(), sorted(folder.iterdir())) == (before, names)
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_a_check_tells_of_answers_to_another_version_of_the_study(
+    folder: Path, *, named: bool
+) -> None:
+    path, db = study(folder, "acr"), folder / "study.db"
+    with served(path, str(db)) as client:
+        take(client, link(client), Anyone(), stop="1.2")
+    path.write_text(path.read_text() + "seed: 2\n")
+    told = good("check", path, "--no-audio", *(("--db", db) if named else ())).stderr
+    assert "note: the database has answers to another version of this study" in told
+
+
 def test_a_conversion_is_told(folder: Path) -> None:
     path, db = study(folder, "acr"), folder / "study.db"
     of_an_earlier_version(path, db)

@@ -327,14 +327,21 @@ def check_command(
 def _warn_of_changes(study: Path, db: str | Path) -> None:
     """Warn of audio files that changed since the first answer; a file of SQLite is not changed."""
     from earwitness.store.backup import open_copy
-    from earwitness.studies.admin import former_schema_notes, load_study, open_store
+    from earwitness.studies.admin import (
+        former_schema_notes,
+        load_study,
+        open_store,
+        other_form_notes,
+    )
     from earwitness.studies.changes import changed_audio_notes
 
-    plan = load_study(study)
+    plan, notes = load_study(study), list[str]()
     path = Path(str(db).removeprefix("sqlite:///"))
     with open_copy(path) if path.is_file() else open_store(plan, str(db)) as store:
-        store.adopt_study(plan.digest, plan.former_digest)
-        notes = former_schema_notes(store, "will be converted when it is next used")
+        if path.is_file():
+            store.adopt_study(plan.digest, plan.former_digest)
+            notes += former_schema_notes(store, "will be converted when it is next used")
+            notes += other_form_notes(store, plan)
         for note in notes + changed_audio_notes(store, plan, study.parent):
             warn(note, EarwitnessWarning, stacklevel=2)
 
