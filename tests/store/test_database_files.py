@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
 from earwitness.errors import StoreError, UsageError
 from earwitness.store import writer as writer_module
+from earwitness.store.answers import add_answer
 from earwitness.store.records import AnswerOutcome
 from earwitness.store.store import Store
 from helpers.store_answers import DIGEST, answer, ask
@@ -118,6 +120,21 @@ def test_answers_are_refused_while_the_file_is_renamed(store: Store, path: Path)
     assert kept(other) == [*ALL, "id 9"]
     log = path.with_name("store.db-wal")
     assert (path.exists(), log.stat().st_size) == (False, 0)
+
+
+def test_an_answer_is_refused_if_the_file_is_renamed_before_its_commit(
+    store: Store, path: Path
+) -> None:
+    moved = path.with_name("moved.db")
+
+    def add(connection: Connection) -> None:
+        add_answer(connection, answer("1.3"), "id 3")
+        path.rename(moved)
+
+    with pytest.raises(StoreError, match="was renamed while in use"):
+        store.write(add).result()
+    moved.rename(path)
+    assert store.add_answer(answer("1.3"), "id 3") == AnswerOutcome.KNOWN
 
 
 def test_a_log_that_a_reader_still_needs_is_named(store: Store, path: Path) -> None:
