@@ -62,7 +62,8 @@ def _group_note(results: Results, name: str) -> str:
     counts = "items" if results.over_items else "listeners × items"
     return (
         f"n: {counts} in each cell. p is {correction_clause(results)} across all pairs "
-        f"and groups of {name} on a scale; confidence intervals of differences {interval_clause(results)}. "
+        f"and groups of {name} on a scale; confidence intervals of differences "
+        f"{interval_clause(results)}. "
         f"{INTERACTION_NOTE}"
     )
 
