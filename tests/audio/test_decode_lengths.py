@@ -65,7 +65,7 @@ def riff(*, tag: int = 1, channels: int = 1, rate: int = RATE, frame: int = 2, b
     return kind + struct.pack("<I", 4 + len(content)) + b"WAVE" + content
 
 
-@pytest.mark.parametrize("size", [0, 0xFFFFFFFF, 0x7FFFF000])
+@pytest.mark.parametrize("size", [0, 0xFFFFFFFF, 0x7FFFF000, 0x7FFFEFFF, 0xFFFFFEFE])
 @pytest.mark.parametrize("kind", [b"RIFF", b"RF64"])
 def test_all_audio_of_a_wav_file_from_a_pipe_is_used(
     tmp_path: Path, size: int, kind: bytes
@@ -114,6 +114,24 @@ def test_the_forged_length_of_a_wav_file_is_an_error_of_the_file(tmp_path: Path)
     with pytest.raises(UsageError, match=r"a\.wav: is truncated"):
         wav_seconds(path)
     assert measure_audio(str(path)).fault.startswith("truncated: the header gives 67108.9 s")
+
+
+@pytest.mark.parametrize("frames", [None, 0, 1, 10_000, 2**32 - 1])
+def test_all_audio_of_an_mp3_file_without_a_length_is_used(
+    tmp_path: Path, frames: int | None
+) -> None:
+    content = bytearray(write(path := tmp_path / "a.mp3", noise(5)).read_bytes())
+    tag = content.index(b"Xing")
+    if frames is None:  # as encoders write it to a pipe
+        content[tag : tag + 4] = bytes(4)
+    else:
+        content[tag + 8 : tag + 12] = frames.to_bytes(4)
+    path.write_bytes(content)
+    facts, measured = facts_of(path), measure_audio(str(path))
+    assert 5 <= facts.seconds < 5.3
+    assert facts.note == "" if frames is None else facts.note.startswith("the header gives no len")
+    assert (measured.frames, measured.fault) == (facts.frames, "")
+    assert len(plain_wav_bytes(path, (1, 16))) == 44 + 2 * facts.frames
 
 
 def test_a_file_that_ends_before_its_header_says_is_refused(tmp_path: Path) -> None:

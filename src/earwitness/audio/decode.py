@@ -202,9 +202,11 @@ def open_sound(path: Path) -> Decoder:
     with suppress(DecodingError, OSError):
         if riff_of(path) is None:
             decoder = LibsndfileDecoder(path)
-            if mp3_layout(path):  # libsndfile only estimates the length
-                decoder.facts = facts_of(path)
-            return decoder
+            facts = facts_of(path) if mp3_layout(path) else decoder.facts
+            if decoder.facts.frames >= facts.frames:
+                decoder.facts = facts
+                return decoder
+            decoder.close()  # it estimates the length of MP3 files, and reads no more
     return open_decoder(path)
 
 

@@ -72,10 +72,18 @@ class Mp3Layout(NamedTuple):
     runs: tuple[FrameRun, ...] = ()
 
     @property
+    def stated_frames(self) -> int:
+        """Number of frames according to the tag; 0 if as many bytes cannot have so many."""
+        if self.tag is None:
+            return 0
+        sizes, size = list(filter(None, self.kind.sizes)), self.tag.size or self.size
+        is_possible = size / max(sizes) - 1 <= self.tag.frames <= size / min(sizes)
+        return self.tag.frames if is_possible else 0
+
+    @property
     def is_honest(self) -> bool:
         """Whether the tag gives the actual size of the file, and frames that it can contain."""
-        smallest = min(filter(None, self.kind.sizes))
-        if self.tag is None or not 0 < self.tag.frames <= self.size / smallest:
+        if self.tag is None or not self.stated_frames:
             return False
         return abs(self.size - self.tag.size) <= max(TAG_SIZE_TOLERANCE * self.tag.size, 4096)
 
@@ -87,9 +95,9 @@ class Mp3Layout(NamedTuple):
     @property
     def stated_samples(self) -> int:
         """Number of samples according to the tag."""
-        if self.tag is None:
+        if self.tag is None or not self.stated_frames:
             return 0
-        return max(0, self.tag.frames * self.kind.samples - self.tag.skipped - self.tag.padding)
+        return max(0, self.stated_frames * self.kind.samples - self.tag.skipped - self.tag.padding)
 
     @property
     def counted(self) -> int:
@@ -373,8 +381,9 @@ def mp3_facts(layout: Mp3Layout) -> Facts:
     frames = layout.counted * kind.samples - layout.skipped
     note = ""
     if layout.tag and frames > stated_samples + kind.rate:
+        stated = f"{stated_samples / kind.rate:.1f} s" if layout.stated_frames else "no length"
         note = (
-            f"the header gives {stated_samples / kind.rate:.1f} s, "
-            f"but the file has {frames / kind.rate:.1f} s; all of it is used"
+            f"the header gives {stated}, but the file has {frames / kind.rate:.1f} s; "
+            "all of it is used"
         )
     return Facts(kind.rate, kind.channels, max(frames, stated_samples), note)

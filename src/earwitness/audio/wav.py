@@ -135,8 +135,8 @@ def _encode_samples(samples: NDArray[np.int32], sample: tuple[int, int]) -> byte
 
 NOT_WAV_FAULT = "not a WAV file with a format and audio"
 MIN_FORMAT_CHUNK_BYTES = 16
-# sizes that streaming programs write
-PLACEHOLDER_SIZES = (range(1), range(0x7FFFF000, 1 << 31), range(0xFFFFFF00, 1 << 32))
+# sizes that streaming programs write, some of them rounded down to whole frames
+PLACEHOLDER_SIZES = (range(1), range(0x7FFFE000, 1 << 31), range(0xFFFFE000, 1 << 32))
 DECODABLE_SAMPLE_TYPES = {
     (PCM_TAG, 8),
     (PCM_TAG, 16),
