@@ -11,6 +11,7 @@ import pytest
 import soundfile
 
 from earwitness.audio.decode import facts_of, open_decoder
+from earwitness.audio.read import read_sound
 from earwitness.audio.wav import wav_seconds
 from earwitness.errors import EarwitnessError, UsageError
 from earwitness.material.clip_audio import ClipReader
@@ -113,6 +114,8 @@ def test_the_forged_length_of_a_wav_file_is_an_error_of_the_file(tmp_path: Path)
     (path := tmp_path / "a.wav").write_bytes(riff(size=2**30))
     with pytest.raises(UsageError, match=r"a\.wav: is truncated"):
         wav_seconds(path)
+    with pytest.raises(UsageError, match=r"a\.wav: truncated: the header gives"):
+        read_sound(path)
     assert measure_audio(str(path)).fault.startswith("truncated: the header gives 67108.9 s")
 
 
@@ -137,7 +140,11 @@ def test_all_audio_of_an_mp3_file_without_a_length_is_used(
 def test_a_file_that_ends_before_its_header_says_is_refused(tmp_path: Path) -> None:
     content = write(path := tmp_path / "a.mp3", noise(5)).read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    assert measure_audio(str(path)).fault == "ends 2.7 s earlier than its header says"
+    fault = "ends 2.7 s earlier than its header says"
+    assert measure_audio(str(path)).fault == fault
+    with pytest.raises(UsageError, match=fault):
+        read_sound(path)
+    assert 2 * RATE < len(plain_wav_bytes(path, (1, 16))) / 2 < 2.5 * RATE  # served nevertheless
 
 
 def test_zeros_after_a_wav_header_are_not_searched_for_chunks(

@@ -156,7 +156,8 @@ class PyAvDecoder(PacketDecoder):
             self._container = self._av.open(str(self._path), metadata_errors="replace")
             self._stream = self._container.streams.audio[0]
         except (self._av.error.FFmpegError, OSError, IndexError) as error:
-            raise DecodingError(str(error) or "contains no audio") from error
+            reason = getattr(error, "strerror", None) or "contains no audio"
+            raise DecodingError(reason) from error
         if self._stream.codec_context is None:
             raise DecodingError("has an unknown codec")
         if self._stream.codec_context.name == "flac":  # check the checksums of FLAC

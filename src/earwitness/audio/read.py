@@ -306,13 +306,18 @@ def read_mono(path: Path) -> MonoSound:
     return MonoSound(np.concatenate([np.zeros(0, np.float32), *parts]), decoder.facts.rate)
 
 
-def read_sound(path: Path) -> Sound:
-    """Read a whole file in any supported format, with all channels and the precision it has."""
+def read_sound(path: Path, *, truncated: bool = False) -> Sound:
+    """Read a whole file in any supported format, with all channels and the precision it has.
+
+    Raises UsageError if it ends earlier than its header says, unless it may be ``truncated``.
+    """
     decoder = open_sound(path)
     if isinstance(decoder, LibsndfileDecoder):
         decoder.sample_type = "float64"
     parts = read_portions(path, decoder)
     samples = np.concatenate([np.zeros((0, decoder.facts.channels)), *parts])
+    if not truncated and (fault := early_end(decoder.facts, len(samples))):
+        raise UsageError(f"{path}: {fault}")
     return Sound(samples, decoder.facts.rate, sound_subtype(path))
 
 

@@ -95,7 +95,7 @@ def plain_wav_bytes(path: Path, sample: tuple[int, int] | None = None, frames: i
     """
     if path.suffix.lower() == ".wav":
         return widen_wav(path.read_bytes(), sample, frames)
-    sound = read_sound(path)
+    sound = read_sound(path, truncated=True)  # with --no-audio
     buffer = io.BytesIO()
     write_wav(
         buffer,
