@@ -25,3 +25,18 @@ def test_a_clock_advances_to_a_later_time_only() -> None:
     assert clock.now() == START
     assert clock.reach(START + timedelta(days=1)) == 86_400
     assert clock.now() == START + timedelta(days=1)
+
+
+def test_a_clock_that_two_threads_advance_is_advanced_once() -> None:
+    later, others = START + timedelta(days=1), list[None]()
+
+    def steady() -> float:
+        if others:  # another thread comes in between
+            others.pop()
+            clock.reach(later)
+        return 0.0
+
+    clock = ServerClock(START.timestamp, steady)
+    others.append(None)
+    clock.reach(later)
+    assert clock.now() == later

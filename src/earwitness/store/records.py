@@ -189,9 +189,10 @@ class ServerClock:
 
     def reach(self, time: datetime) -> float:
         """Advance to a time if it is later, such as a stored one; return by how many seconds."""
-        seconds = max(0.0, (time - self.now()).total_seconds())
-        self._offset += seconds
-        return seconds
+        seconds = (time - self.now()).total_seconds()
+        offset = time.timestamp() - self._steady()
+        self._offset = max(self._offset, offset)  # the same if several threads do this
+        return max(0.0, seconds)
 
 
 SERVER_CLOCK = ServerClock()
