@@ -309,7 +309,7 @@ def test_behind_a_proxy_each_address_has_its_places_and_the_host_name_must_be_al
     path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
     path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 9\n"))
     more = ("--open", "9", "--trust-proxy", "127.0.0.1", "--places-per-address", "2")
-    names = ("--allow-host", "a.org,B.org", "--allow-host", "c.org")
+    names = ("--allow-host", "a.org,B.org.", "--allow-host", "c.org")
     with running(path, db, *more, *names) as server:
         same = [{"for": "192.0.2.1"}, {"for": "2001:db8::1"}, {"for": "2001:db8::9:2"}]
         asked = [same[0], same[0], same[0], *same[1:], same[1], {"for": "2001:db8:0:1::1"}]

@@ -137,7 +137,7 @@ def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any)
     """
     names = ("root_path", "places", "outside_id", "resume", "clips", "idle_hours", "hosts")
     hosts = ",".join(how["hosts"]).split(",")
-    how["hosts"] = tuple(host.strip().lower() for host in hosts if host)
+    how["hosts"] = tuple(host.strip().lower().rstrip(".") for host in hosts if host)
     settings = SiteSettings(*(how[name] for name in (*names, "places_per_address")))
     design, warnings = _check_study(study, audio=how["audio"])
     with warnings_as_notes():

@@ -208,14 +208,15 @@ def client_address(request: Request) -> str:
 
 
 def _find_other_host(request: Request) -> str:
-    """Return a host name in the headers of a request at which there is no open link, if any.
+    """Return a host name, without port, in the headers of a request that is not allowed, if any.
 
     A proxy may send its own name, and forward that of the visitor.
     """
     forwarded = request.headers.get("x-forwarded-host", "").split(",")
     hosts = (host.strip() for host in (request.headers.get("host", ""), *forwarded))
     names = served_site(request).settings.hosts
-    return next((host for host in hosts if host and not is_allowed_host(host, names)), "")
+    other = next((host for host in hosts if host and not is_allowed_host(host, names)), "")
+    return other.rpartition(":")[0] or other
 
 
 def _is_same_site(request: Request) -> bool:
