@@ -237,6 +237,16 @@ def test_every_alignment_goes_to_a_file(corpus: tuple[str, str], tmp_path: Path)
     assert text.count("## ") == text.count("accuracy ") == 24
 
 
+def test_samples_and_alignments_appear_together(corpus: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "full.csv").symlink_to("/dev/full")
+    (tmp_path / "words.txt").write_text("old")
+    files: dict[str, Any] = {"samples": tmp_path / "full.csv"}
+    files["alignments"] = tmp_path / "words.txt"
+    with pytest.raises(UsageError, match=r"full\.csv: cannot be written: No space left on device"):
+        score(*corpus, metrics="sumaccy", **files)
+    assert (tmp_path / "words.txt").read_text() == "old"
+
+
 def test_arcs_are_as_thick_as_many_people_went(corpus: tuple[str, str]) -> None:
     found = network(corpus[1], "cherry", outputs=corpus[0])
     few = min(found.arcs, key=lambda arc: found.arcs[arc])

@@ -960,5 +960,16 @@ def test_a_full_disk_leaves_no_part_of_a_skim_and_says_which_are_complete(
     left = {path.name for path in (tmp_path / "skims").iterdir()}
     assert len(left) == len(EXTRAS) + 1
     assert len({name.rpartition("-z")[2][0] for name in left}) == 1
+
+    def fails_at_lines(path: Path, content: bytes) -> int:
+        if path.name.startswith(".outputs.jsonl"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return work(path, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", fails_at_lines)
+        with pytest.raises(UsageError, match=r"outputs\.jsonl: cannot be written") as caught:
+            skim([day], tmp_path / "skims", wanted)
+    assert caught.value.__notes__ == [note.replace("1", "2", 1)]
     again = skim([day], tmp_path / "skims", wanted)
-    assert len(again.kept) == 1
+    assert len(again.kept) == 2

@@ -111,11 +111,12 @@ def write_files(contents: Mapping[Path, bytes]) -> None:
 class AtomicFile:
     """Text file that is written to a temporary file and moved to its path on success.
 
-    After an error, nothing remains. A device or a pipe is written to directly.
+    After an error, nothing remains. A device or a pipe is written to directly. With ``files``, it
+    appears together with those.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
+    def __init__(self, path: str | Path, files: AtomicFiles | None = None) -> None:
+        self._path, self._files = Path(path), files
         if self._path.is_dir():
             raise UsageError(f"{self._path} is a folder — give a file name")
         if not self._path.parent.is_dir():
@@ -127,7 +128,8 @@ class AtomicFile:
     def __enter__(self) -> IO[str]:
         self._stack, place = ExitStack(), self._path
         if not self._in_place:
-            place = self._stack.enter_context(AtomicFiles()).path(self._path)
+            files = self._files or self._stack.enter_context(AtomicFiles())
+            place = files.path(self._path)
         try:
             file = place.open("w", encoding="utf-8", newline="")
         except OSError as error:
@@ -149,8 +151,8 @@ class AtomicFile:
 class AtomicWriter:
     """Base class of writers of a file that appears only on success."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = AtomicFile(path)
+    def __init__(self, path: Path, files: AtomicFiles | None = None) -> None:
+        self._file = AtomicFile(path, files)
 
     def __enter__(self) -> Self:
         self._stream: IO[str] = self._file.__enter__()

@@ -12,7 +12,7 @@ import msgspec
 
 from earwitness.core import Contrast, Estimates, FaultyCase, Key
 from earwitness.errors import UsageError
-from earwitness.io.atomic import AtomicWriter
+from earwitness.io.atomic import AtomicFiles, AtomicWriter
 from earwitness.io.tables import csv_text
 from earwitness.registry import TASKS
 from earwitness.report.result import TableRows, json_text
@@ -200,7 +200,13 @@ class SampleTable(AtomicWriter):
     """
 
     def __init__(
-        self, path: str | Path, names: Sequence[str], signature: str, *, drawn: bool = False
+        self,
+        path: str | Path,
+        names: Sequence[str],
+        signature: str,
+        files: AtomicFiles | None = None,
+        *,
+        drawn: bool = False,
     ) -> None:
         self._path, self._names, self._signature = Path(path), tuple(names), signature
         self._more = REFERENCE_COLUMNS if drawn else ()
@@ -208,7 +214,7 @@ class SampleTable(AtomicWriter):
             raise UsageError(
                 f"{self._path}: unknown format of the sample table — use .csv or .jsonl"
             )
-        super().__init__(self._path)
+        super().__init__(self._path, files)
 
     def _begin(self) -> None:
         if self._path.suffix == ".csv":

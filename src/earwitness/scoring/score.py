@@ -12,6 +12,7 @@ from typing import Any, cast, get_args
 from earwitness.core import Estimates, Map, OnError, Progress, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError
+from earwitness.io.atomic import AtomicFiles
 from earwitness.io.frames import DataFrame, is_frame, output_records, reference_records
 from earwitness.io.source import Records, RecordSource
 from earwitness.metric_set import MetricChoice
@@ -182,7 +183,7 @@ def score(
         raise UsageError(
             "scores with fewer references go to the table of samples only — set samples (--samples)"
         )
-    with ExitStack() as files:
+    with AtomicFiles() as together, ExitStack() as files:
         names = [value.name for value in setup.metrics.values]
         drawn = bool(subsets.counts)
         kept = SampleValues.of(names, drawn=drawn) if samples is True else None
@@ -190,10 +191,10 @@ def score(
             collectors.files.append(SampleRows(kept))
         elif samples is not None and not isinstance(samples, bool):
             signature = request.sample_signature + subsets.signature
-            table = SampleTable(Path(samples), names, signature, drawn=drawn)
+            table = SampleTable(Path(samples), names, signature, together, drawn=drawn)
             collectors.files.append(SampleRows(files.enter_context(table)))
         if alignments is not None:
-            words = files.enter_context(AlignmentFile(Path(alignments)))
+            words = files.enter_context(AlignmentFile(Path(alignments), together))
             collectors.files.append(AlignmentRows(words))
         run = request.run(collectors, subsets=subsets, align=alignments is not None)
         run.read(source, other, system, map, progress)

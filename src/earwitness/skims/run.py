@@ -360,13 +360,20 @@ class _Run:
 
     def result(self) -> SkimRun:
         """Return everything that was made."""
-        if not is_file(self.output):
-            self.written += map(
-                str, write_lines(self.output, self.skims, self.wholes, self.options)
-            )
+        if is_file(self.output):
+            return self._collect()
+        with self._counting_complete():
+            lines = write_lines(self.output, self.skims, self.wholes, self.options)
+            self.written += map(str, lines)
+            run = self._collect()
+            if "page" in self.options.without:
+                return run
+            return replace(run, written=(*run.written, str(write_report(self.output, run))))
+
+    def _collect(self) -> SkimRun:
         skims = tuple(self.skims)
         curves = tuple(tradeoff_curves(skims))
-        run = SkimRun(
+        return SkimRun(
             skims,
             self.baselines,
             curves,
@@ -375,9 +382,6 @@ class _Run:
             tuple(self.notes),
             tuple(self.skipped),
         )
-        if is_file(self.output) or "page" in self.options.without:
-            return run
-        return replace(run, written=(*run.written, str(write_report(self.output, run))))
 
     def _write(self, result: SkimResult, plane: Plane) -> None:
         path, alone = self.output, is_file(self.output)
@@ -387,15 +391,21 @@ class _Run:
             self.kept.append(str(path))
             return
         spectrogram = make_spectrogram(result.recording, self.cache, sparse=self.options.sparse)
-        try:
+        with self._counting_complete():
             done = write_skim(path, result, plane, spectrogram, self.options)
+        self.written += map(str, done.paths if alone else done.paths[:1])
+        self.notes += [f"{path.name}: {note}" for note in (*result.notes, *done.notes)]
+
+    @contextmanager
+    def _counting_complete(self) -> Iterator[None]:
+        """Add the number of complete skims to an error of writing."""
+        complete = len(self.written) + len(self.kept)
+        try:
+            yield
         except UsageError as error:
-            complete = len(self.written) + len(self.kept)
             skims = f"{complete} of {len(self.skims)} skims are complete"
             error.add_note(f"{skims}; run the command again to write the rest")
             raise
-        self.written += map(str, done.paths if alone else done.paths[:1])
-        self.notes += [f"{path.name}: {note}" for note in (*result.notes, *done.notes)]
 
     def _add_notes(self, real: Recording, earlier_notes: tuple[str, ...]) -> None:
         self.notes += [f"{real.name}: {note}" for note in real.notes if note not in earlier_notes]
