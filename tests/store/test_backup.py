@@ -196,6 +196,7 @@ def test_a_backup_is_not_written_beside_the_log_of_an_earlier_one(
         (lambda data: data[:-4096], "malformed"),
         (lambda data: data[: len(data) // 2] + bytes(4096) + data[len(data) // 2 + 4096 :], "."),
         (lambda data: data[::-1], "file is not a database"),
+        (lambda data: data.replace(b"tablelisteners", b"table\xc6isteners"), "cannot be used as"),
         (lambda data: data[:0], "has no study — is it a copy made while the server was running"),
     ],
 )

@@ -250,6 +250,15 @@ def test_addresses_that_cannot_be_are_refused(address: str, told: str) -> None:
         Store.open(address)
 
 
+def test_a_file_with_damaged_names_of_tables_is_refused(tmp_path: Path) -> None:
+    Store.open(tmp_path / "a.db").close()
+    (tmp_path / "a.db").write_bytes(
+        (tmp_path / "a.db").read_bytes().replace(b"tablelisteners", b"table\xc6isteners")
+    )
+    with pytest.raises(UsageError, match=r"a\.db: cannot be used as a database: .* codec can't"):
+        Store.open(tmp_path / "a.db")
+
+
 def test_a_file_that_is_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "diary.txt"
     path.write_text("Dear diary" * 1000)

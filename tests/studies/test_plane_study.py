@@ -217,6 +217,30 @@ def test_an_incomplete_practice_folder_is_refused(
         study_plane(folders, tmp_path / "study")
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("practice.json", b"[]"),
+        ("practice.json", b'{"skims": [{"skim": 1, "audio": "1.wav"}]}'),
+        ("practice.json", b'{"skims": [5]}'),
+        ("practice.json", b'{"skims": [], "language": 5}'),
+        ("truth.json", b'{"seconds": "x", "hour": 20}'),
+        ("truth.json", b'{"seconds": 80, "hour": 1e-300}'),
+        ("truth.json", b"\xff"),
+        ("labels.csv", b"start,end\n0,1\n"),
+        ("labels.csv", b"start,end,source\n0\n"),
+        ("labels.csv", b"start,end,source\n0,nan,wind\n"),
+    ],
+)
+def test_a_damaged_practice_folder_is_refused(
+    folders: list[Path], tmp_path: Path, name: str, content: bytes
+) -> None:
+    write_practice(tmp_path / "X")
+    (tmp_path / "X" / name).write_bytes(content)
+    with pytest.raises(UsageError, match="X: is not a readable practice folder"):
+        study_plane(folders, tmp_path / "study", practice=tmp_path / "X")
+
+
 # --- Import --------------------------------------------------------------------------------------
 
 

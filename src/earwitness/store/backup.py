@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Table, delete, func, insert, select, text
 
 from earwitness.errors import UsageError
 from earwitness.io.atomic import real_path
-from earwitness.store.database import PRIVATE_FILE_MODE
+from earwitness.store.database import PRIVATE_FILE_MODE, SQLITE_ERRORS
 from earwitness.store.listeners import study_serial
 from earwitness.store.store import Store
 from earwitness.store.tables import ROWS_IN_MEMORY, TABLES, listeners, migrations, studies
@@ -59,7 +59,7 @@ def write_backup(store: Store, study: str, path: Path) -> BackupContent:
             folder_file = os.open(target.parent, os.O_RDONLY)
             os.fsync(folder_file)
             os.close(folder_file)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, *SQLITE_ERRORS) as error:
         raise UsageError(f"{path}: the backup failed: {error}") from None
     return content
 
@@ -105,7 +105,7 @@ def _is_older_backup(path: Path, new: sqlite3.Connection) -> bool:
         with closing(_open_unchanged(path)) as old:
             [(mark,)] = old.execute("PRAGMA application_id").fetchall()
             return mark == BACKUP_MARK and set(old.execute(query)) <= set(new.execute(query))
-    except sqlite3.Error:
+    except SQLITE_ERRORS:
         return False
 
 
@@ -136,7 +136,7 @@ def open_copy(path: Path) -> Iterator[Store]:
             with closing(_open_unchanged(path)) as source, closing(sqlite3.connect(new)) as copy:
                 source.backup(copy)
                 _check_integrity(copy)
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise UsageError(f"{path}: cannot be used as a database: {error}") from None
         with Store.open(new) as store:
             yield store

@@ -31,6 +31,7 @@ from earwitness.io.atomic import real_path
 LOCK_TIMEOUT_SECONDS = 30  # longest wait for another process
 WRITER_LOCK_ID = 0x6561_7277  # advisory lock in PostgreSQL; any number not used elsewhere
 PRIVATE_FILE_MODE = 0o600
+SQLITE_ERRORS = sqlite3.Error, UnicodeDecodeError  # the latter if a message has damaged names
 SQLITE_PRAGMAS = (
     f"busy_timeout = {LOCK_TIMEOUT_SECONDS * 1000}",
     "synchronous = FULL",
@@ -149,7 +150,7 @@ def _set_write_ahead_log(path: Path) -> None:
     while True:
         try:
             mode = _request_wal_mode(path)
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             is_busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
             if not is_busy or time.monotonic() > deadline:
                 raise UsageError(f"{path}: cannot be used as a database: {error}") from None
@@ -289,7 +290,7 @@ class FileWatch:
         self._connection = sqlite3.connect(path, timeout=1, check_same_thread=False)
         try:
             self._connection.execute("SELECT 1 FROM sqlite_master").fetchall()  # opens the log
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             self._connection.close()
             raise UsageError(f"{path}: cannot be used as a database: {error}") from None
         self._identities, self._lock = self._find_identities(), threading.Lock()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -12,8 +13,9 @@ from itertools import product
 from math import ceil
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 import yaml
 
@@ -60,6 +62,8 @@ REFUSED_SPEECH = {  # reasons why imported skims are left as they are
 }
 SKIM_FOLDER, PRACTICE_FOLDER, EXAMPLE_FOLDER = "skims", "practice", "skims/examples"
 STUDY_FILES = STUDY_FILE, GOLD_FILE, CLIPS_FILE = "study.yaml", "gold.csv", "clips.csv"
+PRACTICE_ERRORS = (msgspec.DecodeError, RecursionError, csv.Error)
+MAX_PRACTICE_SECONDS, MIN_PRACTICE_HOUR_SECONDS = 1e7, 1.0
 PRACTICE_FILES = ("practice.json", "truth.json", "labels.csv")  # of a synthetic day
 SKIM_FILES = f"{SKIM_FOLDER}/{{item}}_{{system}}.wav"
 IMPORT_NOTE = "skims are imported; --method, --z and --length apply only to skims made for practice"
@@ -367,31 +371,59 @@ def _find_practice(
     recording = find_full_length(folder)
     if recording is None:
         raise UsageError(f"{folder}: the file {FULL_LENGTH_NAME} is missing")
-    about = json.loads((folder / "practice.json").read_text(encoding="utf-8"))
+    try:
+        about = msgspec.json.decode((folder / "practice.json").read_bytes(), type=_Practice)
+        truth, hour = read_practice_truth(folder)
+    except (
+        msgspec.DecodeError,
+        csv.Error,
+        KeyError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        message = f"{folder}: is not a readable practice folder: {error}"
+        raise UsageError(f"{message} — earwitness soundscape --practice writes one") from error
     examples = [
         SkimFile(
-            folder / one["audio"],
-            str(one["skim"]),
-            places={"TC": round(one["tc"], 3), "SD": round(one["sd"], 3)},
-            reason=one["reason"],
+            folder / one.audio,
+            str(one.skim),
+            places={"TC": round(one.tc, 3), "SD": round(one.sd, 3)},
+            reason=one.reason,
         )
-        for one in about["skims"]
+        for one in about.skims
     ]
-    truth, hour = read_practice_truth(folder)
-    return PracticeDay(
-        recording.stem, recording, examples, (), truth, hour, about.get("language", "en")
-    )
+    return PracticeDay(recording.stem, recording, examples, (), truth, hour, about.language)
 
 
-def read_practice_truth(folder: StrPath) -> tuple[Truth, float]:
+class _PracticeSkim(msgspec.Struct):
+    audio: str
+    skim: int | str
+    tc: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    sd: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    reason: str
+
+
+class _Practice(msgspec.Struct):
+    skims: list[_PracticeSkim]
+    language: str = "en"
+
+
+class _PracticeTruth(msgspec.Struct):
+    seconds: Annotated[float, msgspec.Meta(gt=0, le=MAX_PRACTICE_SECONDS)]
+    hour: Annotated[float, msgspec.Meta(ge=MIN_PRACTICE_HOUR_SECONDS)]
+
+
+def read_practice_truth(folder: Path) -> tuple[Truth, float]:
     """Read the truth of a practice day, and the length of its hours in seconds."""
-    place = Path(folder)
-    about = json.loads((place / "truth.json").read_text(encoding="utf-8"))
-    with open_csv(place / "labels.csv") as (_, rows):
+    about = msgspec.json.decode((folder / "truth.json").read_bytes(), type=_PracticeTruth)
+    with open_csv(folder / "labels.csv") as (_, rows):
         events = [
             SoundEvent(float(row["start"]), float(row["end"]), row["source"]) for _, row in rows
         ]
-    return Truth(events, about["seconds"]), about["hour"]
+    if not all(0 <= event.start <= event.end <= MAX_PRACTICE_SECONDS for event in events):
+        raise ValueError("a time in labels.csv is outside the recording")
+    return Truth(events, about.seconds), about.hour
 
 
 def _add_practice(
