@@ -20,6 +20,7 @@ from typing import Any
 from earwitness.core import load_json
 from earwitness.errors import Problem, nearest
 from earwitness.io.schema import Fault, show, whole_number
+from earwitness.io.source import is_present
 from earwitness.io.tables import read_row_table
 from earwitness.studies.file.material import read_clips
 from earwitness.studies.study import DEFAULT_SOUND_PATTERN, ListenerPlan, Session, Study, Trial
@@ -216,7 +217,7 @@ def _listener_files(folder: Path, problems: list[Problem]) -> dict[int, Path]:
     """Return files by the number in their names; CSV before JSON, subfolders before the folder."""
     paths: dict[int, Path] = {}
     for pattern in ("csv/*.csv", "json/*.json", "*.csv", "*.json"):
-        for path in sorted(folder.glob(pattern)):
+        for path in sorted(folder.glob(pattern)) if is_present(folder, Path.is_dir) else ():
             if path.stem.startswith("samples"):
                 continue
             numbers = re.findall(r"[0-9]+", path.stem)
