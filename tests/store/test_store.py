@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from earwitness.errors import BadAnswer, StoreError, UsageError
 from earwitness.store import answers as answers_module
 from earwitness.store.answers import add_answer
-from earwitness.store.listeners import OpenPlaceQuota
+from earwitness.store.listeners import OpenPlaceQuota, has_free_place
 from earwitness.store.migrations import MIGRATIONS
 from earwitness.store.records import (
     AnswerOutcome,
@@ -184,7 +185,7 @@ def test_a_place_with_only_its_first_answer_is_free_after_half_an_hour(
     for minutes, free in ((5, 0), (29, 0 if hours != 0.1 else 2), (31, 2 if hours == 0.1 else 1)):
         let_pass(address, minutes)
         assert store.count_free_places(DIGEST, quota) == free
-        assert store.has_free_place(DIGEST, quota) is bool(free)
+        assert store.read(has_free_place, DIGEST, quota) is bool(free)
     store.add_events(DIGEST, unused, [PageEvent("1", "1.1", "blur")])
     assert store.count_free_places(DIGEST, quota) == (1 if hours == 0.1 else 0)
     let_pass(address, 31)
@@ -663,3 +664,25 @@ def test_the_last_draft_of_the_open_page_is_kept_until_it_is_answered(store: Sto
     store.withdraw(DIGEST, 1)
     assert store.draft(DIGEST, 1, "1.2") is None
     assert store.add_draft(DIGEST, 1, "1.2", {}) == 0
+
+
+def test_visitors_of_a_full_study_do_not_look_for_idle_listeners_each_time(
+    store: Store, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [datetime(2026, 1, 1, tzinfo=UTC)]
+    monkeypatch.setattr(
+        "earwitness.store.store.server_time",
+        lambda hours=0.0: (now[0] - timedelta(hours=hours)).isoformat(timespec="milliseconds"),
+    )
+    quota = OpenPlaceQuota(2, 4, 24)
+    for person in "ab":
+        claimed(store, person, quota=quota)
+    assert not store.has_free_place(DIGEST, quota)
+    let_pass(address, 31)  # both are idle
+    assert not store.has_free_place(DIGEST, quota)
+    now[0] += timedelta(seconds=10)
+    assert store.has_free_place(DIGEST, quota)
+    let_pass(address, 0)
+    assert not store.has_free_place(DIGEST, quota)
+    store.withdraw(DIGEST, 3)
+    assert store.has_free_place(DIGEST, quota)  # of somebody who left: at once

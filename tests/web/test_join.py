@@ -272,8 +272,9 @@ def test_of_many_who_consent_at_once_as_many_get_in_as_there_are_places(
 
 
 def test_the_place_of_an_idle_listener_goes_to_another_and_answers_do_not_mix(
-    folder: Path, address: str
+    folder: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("earwitness.store.store.IDLE_SEARCH_HOURS", 0)
     with served(several(folder, 1), address, open=1, idle_hours=24) as client:
         site, own = site_of(client), join(client, "?PROLIFIC_PID=a")
         page = take(client, own, stop="1.2")["page"]

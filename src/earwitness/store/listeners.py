@@ -172,6 +172,11 @@ class OpenPlaceQuota:
     last_number: int = MAX_NUMBER
     idle_hours: float = 0
 
+    @property
+    def unused_hours(self) -> float:
+        """Idle time after which a place without a second answer is free."""
+        return min(self.idle_hours or UNUSED_HOURS, UNUSED_HOURS)
+
 
 ANY_PLACE = OpenPlaceQuota()
 
@@ -245,7 +250,7 @@ def _place_values(study: str, quota: OpenPlaceQuota) -> dict[str, Any]:
         "digest": study,
         "last_number": quota.last_number,
         "since": server_time(quota.idle_hours) if quota.idle_hours else "",
-        "unused_since": server_time(min(quota.idle_hours or UNUSED_HOURS, UNUSED_HOURS)),
+        "unused_since": server_time(quota.unused_hours),
     }
 
 
@@ -349,15 +354,19 @@ def count_free_places(connection: Connection, study: str, quota: OpenPlaceQuota 
     return min(sum(counts), max(0, quota.max_people - active))
 
 
-def has_free_place(connection: Connection, study: str, quota: OpenPlaceQuota) -> bool:
+def has_free_place(
+    connection: Connection, study: str, quota: OpenPlaceQuota, *, idle: bool = True
+) -> bool:
     """Return whether an open place is free; fast, since anyone may ask.
 
-    Idle listeners are looked for only if needed, and only as many as must be idle.
+    Idle listeners are looked for with ``idle``, if needed, and only as many as must be idle.
     """
     values = _place_values(study, quota)
     [(holders, is_unheld)] = COUNT_HOLDERS.rows(connection, values)
     if is_unheld and holders < quota.max_people:
         return True
+    if not idle:
+        return False
     wanted: int = max(1, holders - quota.max_people + 1)
     values["wanted"] = wanted
     return len(FIND_IDLE.rows(connection, values)) == wanted

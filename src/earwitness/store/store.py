@@ -30,11 +30,13 @@ from earwitness.store.records import (
     PlaceRefusal,
     SubmittedAnswer,
     Visit,
+    server_time,
 )
 from earwitness.store.versions import AudioVersion, TextVersion
 from earwitness.store.visits import VisitReader
 from earwitness.store.writer import StoreWriter
 
+IDLE_SEARCH_HOURS = 10 / 3600  # between two searches for places of idle listeners
 SCRUB_WAIT_SECONDS = 1.0  # wait for the log to be emptied, which continues in any case
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,6 +59,7 @@ class Store:
             database.writer, files.check if files else lambda: None, self._scrubber.request
         )
         self._scrubber.request()  # another process may have been killed before it was done
+        self._idle_search = dict[tuple[str, OpenPlaceQuota], str]()  # time of the next one
         self.former_schema = 0  # if it was of an earlier version when it was opened
         self.loss = ""  # after closing: what happened to a file that was moved while in use
 
@@ -205,8 +208,16 @@ class Store:
         return self.read(listeners.count_free_places, study, quota)
 
     def has_free_place(self, study: str, quota: OpenPlaceQuota) -> bool:
-        """Return whether an open place is free."""
-        return self.read(listeners.has_free_place, study, quota)
+        """Return whether an open place is free.
+
+        After a search for idle listeners without success, the next one is some seconds later.
+        """
+        due = self._idle_search.get((study, quota), "") <= server_time()
+        is_free = self.read(listeners.has_free_place, study, quota, idle=due)
+        if due and not is_free:
+            wait = min(IDLE_SEARCH_HOURS, quota.unused_hours / 100)
+            self._idle_search[study, quota] = server_time(-wait)
+        return is_free
 
     def count_repeat(self, study: str, outside: str) -> bool:
         """Count another claim of an external id; return whether the id was claimed before."""
