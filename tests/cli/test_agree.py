@@ -87,14 +87,14 @@ def test_the_table_for_a_paper_is_one_table_in_any_format(files: tuple[Path, Pat
 
 
 def test_options_reach_what_they_are_for(files: tuple[Path, Path], tmp_path: Path) -> None:
-    options = ("--low", "far", "--baseline", "near", "--over", "items", "--swap", "systems")
+    options = ("--low", "far", "--baseline", "near", "--generalize", "items")
     more = ("--rank", "pearson", "--at", "system", "--mapping", "linear", "--seed", "3")
     found = json.loads(good(*files, *options, *more, "--level", "0.9", "--to", "json"))
     [scale] = found["scales"]
     marks = {one["metric"]: (one["low_is_good"], one["baseline"]) for one in scale["metrics"]}
     assert marks == {"near": (False, True), "far": (True, False)}
-    assert (found["over"], found["level"]) == ("items", 0.9)
-    assert scale["ranked"][0]["test"]["unit"] == "systems"
+    assert (found["over"], found["level"]) == ("items+raters", 0.9)
+    assert scale["ranked"][0]["test"]["unit"] == "items"
     assert {name.split()[0] for name in scale["metrics"][0]["figures"]} == {"system"}
     assert [one["figure"] for one in scale["ranked"]] == ["system pearson"]
     assert {one["asked"] for one in scale["metrics"][0]["mapped"]} == {"linear"}
@@ -109,8 +109,7 @@ def test_options_reach_what_they_are_for(files: tuple[Path, Path], tmp_path: Pat
     [
         (("--rank", "kendal"), "Invalid value for '--rank'"),
         (("--at", "systems"), "Invalid value for '--at'"),
-        (("--over", "people"), "Invalid value for '--over'"),
-        (("--swap", "people"), "Invalid value for '--swap'"),
+        (("--generalize", "people"), "Invalid value for '--generalize'"),
         (("--mapping", "square"), "Invalid value for '--mapping'"),
         (("--correction", "bonferoni"), "Invalid value for '--correction'"),
         (("--screen", "p80"), "Invalid value for '--screen'"),

@@ -21,8 +21,8 @@ def standardised(scores: Rows) -> Rows:
 
 
 def masks(systems: int, items: int, what: str) -> Iterator[list[list[bool]]]:
-    """All ways to swap inputs, systems, or cells."""
-    if what == "inputs":
+    """All ways to swap items, systems, or outputs."""
+    if what == "items":
         for turned in product([False, True], repeat=items):
             yield [list(turned)] * systems
     elif what == "systems":

@@ -18,6 +18,7 @@ from earwitness.metaeval.pipeline import ScoresAndRatings, analyse_agreement
 from earwitness.metaeval.report import summary_sentences
 from earwitness.metaeval.results import Figure, MetricFigures, ScaleConcordance
 from earwitness.metaeval.settings import CALIBRATED_COEFFICIENT, AgreementSettings
+from earwitness.output_formats import render
 from helpers.simulated_metrics import METRICS, both, choices
 
 QUICK = AgreementSettings(levels=LEVELS, draws=60, permutations=60, splits=10)
@@ -149,9 +150,9 @@ def test_a_metric_against_people_is_pointed_out() -> None:
 def test_few_systems_are_warned_of_and_too_few_have_no_interval() -> None:
     few = analyse_agreement(both(systems=4), QUICK).scales[0]
     assert any("With only 4 systems," in one for one in few.warnings)
-    assert any("--over items" in one for one in few.warnings)
+    assert any("use --generalize items" in one for one in few.warnings)
     assert all(isnan(one.low) for metric in few.metrics for one in metric.figures.values())
-    items = analyse_agreement(both(systems=4), replace(QUICK, over="items")).scales[0]
+    items = analyse_agreement(both(systems=4), replace(QUICK, generalize="items")).scales[0]
     assert not isnan(items.metrics[0].figures[Figure("item", "pearson")].low)
     many = analyse_agreement(both(systems=10), QUICK).scales[0]
     assert not any("With only" in one for one in many.warnings)
@@ -261,8 +262,7 @@ def test_nothing_in_common_is_refused_with_names_of_both_sides() -> None:
     "wrong",
     [
         {"coefficient": "kendal_b"},
-        {"over": "people"},
-        {"swap": "all"},
+        {"generalize": "people"},
         {"mapping": "square"},
         {"levels": ("systems",)},
         {"draws": 0},
@@ -282,8 +282,7 @@ def test_the_signature_says_all_that_numbers_depend_on() -> None:
         "levels": ("item",),
         "coefficient": "pearson",
         "ranking": ("item",),
-        "over": "items",
-        "swap": "inputs",
+        "generalize": "items",
         "mapping": "linear",
         "correction": "none",
         "level": 0.9,
@@ -341,15 +340,34 @@ def test_systems_rated_on_other_items_or_by_others_are_warned_of() -> None:
 
 
 def test_a_study_that_can_tell_nothing_apart_says_so() -> None:
-    few = analyse_agreement(both(systems=4), replace(QUICK, swap="systems"))
+    few = analyse_agreement(both(systems=4), QUICK)
     [scale] = few.scales
     assert all(one.corrected >= 0.05 for one in scale.apart)
-    assert all(not isnan(one.difference.low) for one in scale.apart)
-    finding = list(summary_sentences(few))[1]
-    assert finding.startswith("4 systems cannot decide which metric is best in ranking outputs")
-    chosen = analyse_agreement(both(systems=4), QUICK)
-    assert {rank.test.unit for rank in chosen.scales[0].ranked} == {"inputs"}
-    assert not any("cannot decide" in one for one in summary_sentences(chosen))
+    assert all(isnan(one.difference.low) for one in scale.apart)
+    assert all(len(rank.groups) == 1 for rank in scale.ranked)
+    told = "4 systems are too few to show which metric is best in {} by OVRL for other systems: "
+    for sentence, task in zip(
+        summary_sentences(few), ["ranking systems", "ranking outputs within items"], strict=True
+    ):
+        assert sentence.startswith(told.format(task) + "at least 6 are needed")
+        assert "significant" not in sentence
+    for form in ("text", "html", "latex"):
+        assert "generalize to" not in render(few, form)  # there are no intervals
+        assert "generalizing to" not in render(few, form)
+
+
+def test_a_test_on_these_systems_says_so_and_how_many_systems_a_claim_about_others_needs() -> None:
+    few = analyse_agreement(both(systems=4), replace(QUICK, generalize="items"))
+    assert {rank.test.unit for rank in few.scales[0].ranked} == {"items"}
+    for sentence in summary_sentences(few):
+        assert "by OVRL on these systems" in sentence
+        assert sentence.endswith("a claim about other systems needs at least 6")
+    many = analyse_agreement(both(), replace(QUICK, generalize="items"))
+    assert not any("needs at least" in one for one in summary_sentences(many))
+    strict = analyse_agreement(both(systems=7), replace(QUICK, level=0.99, permutations=400))
+    assert "at least 8 are needed" in next(summary_sentences(strict))
+    vague = analyse_agreement(both(), replace(QUICK, permutations=9))
+    assert next(summary_sentences(vague)).startswith("The permutations are too few to show which")
 
 
 def test_of_very_many_metrics_the_first_of_every_group_is_tested_and_every_baseline() -> None:

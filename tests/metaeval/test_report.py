@@ -186,7 +186,7 @@ def test_how_p_was_corrected_is_said_in_words(found: Concordance) -> None:
     assert told in render(found, "md")
     plain = render(replace(found, correction="none"), "md")
     assert told not in plain
-    assert "p is not corrected" in plain
+    assert "tests is not corrected" in plain
 
 
 def test_scales_with_the_same_counts_are_told_once(found: Concordance) -> None:

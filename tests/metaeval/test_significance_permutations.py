@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from earwitness.metaeval import significance
 from earwitness.metaeval.coefficients import coefficient_names
@@ -46,7 +45,7 @@ def test_p_is_near_the_share_of_all_swaps(level: str, what: str) -> None:
     permutations = many(400, 4000)
     wide = 4.5 * math.sqrt(0.25 / permutations) + 1 / permutations
     names = coefficient_names(level) if what == "systems" else ["kendall_b", "pearson"]
-    scores, people = tiny(1, 3 if what == "both" else 4)
+    scores, people = tiny(1, 3 if what == "outputs" else 4)
     for name in names:
         found = permutation_p(
             scores, people, [(0, 1), (2, 1)], level, name, what, permutations=permutations
@@ -68,16 +67,16 @@ def test_p_is_never_0_and_1_for_a_metric_and_itself() -> None:
         assert found[1] == 1
 
 
-def test_both_swaps_every_cell_by_itself() -> None:
-    (masks,) = significance._swap_masks((3, 4), "both", 2000, 1, is_complete=False)
+def test_outputs_swaps_every_cell_by_itself() -> None:
+    (masks,) = significance._swap_masks((3, 4), "outputs", 2000, 1, is_complete=False)
     flat = masks.reshape(2000, 12).astype(np.float64)
     # Of four cells at the corners of a rectangle any number may be swapped, odd ones too.
     odd = masks[:, 0, 0] ^ masks[:, 0, 1] ^ masks[:, 1, 0] ^ masks[:, 1, 1]
     assert odd.mean() == pytest.approx(0.5, abs=0.05)
     assert np.abs(np.corrcoef(flat.T) - np.eye(12)).max() < 0.12
-    (inputs,) = significance._swap_masks((3, 4), "inputs", 5, 1, is_complete=False)
+    (items,) = significance._swap_masks((3, 4), "items", 5, 1, is_complete=False)
     (systems,) = significance._swap_masks((3, 4), "systems", 5, 1, is_complete=False)
-    assert (inputs.shape, systems.shape) == ((5, 1, 4), (5, 3, 1))
+    assert (items.shape, systems.shape) == ((5, 1, 4), (5, 3, 1))
 
 
 @pytest.mark.parametrize("level", ["system", "item"])
@@ -137,7 +136,7 @@ def test_a_constant_metric_has_no_difference() -> None:
     scores = np.stack([np.full((5, 6), 0.3), people])
     for level in ("system", "item", "global"):
         assert np.isnan(
-            permutation_p(scores, people, [(0, 1)], level, "pearson", "both", permutations=9)
+            permutation_p(scores, people, [(0, 1)], level, "pearson", "outputs", permutations=9)
         )
     assert (standardise_scores(scores)[0] == 0).all()
 
@@ -147,10 +146,10 @@ def test_scales_of_metrics_do_not_matter_and_no_pairs_give_nothing() -> None:
     people = rng.normal(size=(6, 7))
     scores = people + rng.normal(size=(2, 6, 7))
     other = np.stack([scores[0], 100 + 1000 * scores[1]])
-    args = ([(0, 1)], "system", "spearman", "inputs")
+    args = ([(0, 1)], "system", "spearman", "items")
     assert permutation_p(scores, people, *args) == permutation_p(other, people, *args)
-    assert permutation_p(scores, people, [], "item", "kendall_b", "both").shape == (0,)
-    with pytest.raises(ValueError, match="one of inputs, systems, both, got raters"):
+    assert permutation_p(scores, people, [], "item", "kendall_b", "outputs").shape == (0,)
+    with pytest.raises(ValueError, match="one of items, systems, outputs, got raters"):
         permutation_p(scores, people, [(0, 1)], "system", "pearson", "raters")
 
 
@@ -185,7 +184,7 @@ def test_swaps_of_systems_have_few_false_alarms(errors: tuple[float, float]) -> 
 
 
 @pytest.mark.simulation
-@pytest.mark.parametrize("what", ["inputs", "both"])
+@pytest.mark.parametrize("what", ["items", "outputs"])
 def test_other_swaps_have_few_false_alarms_only_where_errors_are_of_cells(what: str) -> None:
     assert alarms(what, "item", "kendall_b", 0.0, 0.8) < MOST
     assert alarms(what, "system", "pearson", 0.0, 0.8) < MOST
@@ -255,20 +254,20 @@ def test_seven_systems_are_enough_to_find_25_metrics_that_are_much_worse() -> No
     assert (given.observed[:25] > found.half_width[:25]).all()
 
 
-def test_too_few_units_have_the_interval_of_students_t() -> None:
-    own = np.array([1.0, 2.0, 1.5, 1.2])
-    signs = 1.0 - 2 * (np.arange(8)[:, None] >> np.arange(4) & 1)
-    found = SwappedDifferences(own.sum(keepdims=True), (signs @ own)[:, None], True, 4).test(0.95)
-    assert found.p[0] == 1 / 8
-    usual = stats.ttest_1samp(4 * own, 0).confidence_interval(0.95)
-    assert found.half_width[0] == pytest.approx((usual.high - usual.low) / 2)
+def test_too_few_units_for_a_significant_p_have_no_interval() -> None:
+    own = np.array([1.0, 2.0, 1.5, 1.2, 1.1])
+    signs = 1.0 - 2 * (np.arange(16)[:, None] >> np.arange(5) & 1)
+    found = SwappedDifferences(own.sum(keepdims=True), (signs @ own)[:, None], True, 5)
+    assert found.test(0.95).p[0] == 1 / 16
+    assert np.isnan(found.test(0.95).half_width[0])
+    assert found.test(0.9).half_width[0] < own.sum()
 
 
-def test_the_swapped_unit_follows_from_the_numbers() -> None:
-    sizes = {(6, 3): "systems", (5, 6): "inputs", (5, 5): "both", (2, 2): "systems"}
-    for shape, unit in sizes.items():
-        assert significance.choose_swap_unit(shape, 0.05, 1000) == unit
-    assert significance.choose_swap_unit((6, 8), 0.01, 1000) == "inputs"
+def test_how_many_units_a_significant_p_needs() -> None:
+    for alpha in (0.2, 0.05, 0.01, 0.001):
+        needed = significance.count_needed_units(alpha)
+        assert significance.smallest_p(needed, 10**6) < alpha
+        assert significance.smallest_p(needed - 1, 10**6) >= alpha
 
 
 # --- False alarms and power of families ----------------------------------------------------------

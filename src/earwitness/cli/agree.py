@@ -32,9 +32,9 @@ from earwitness.cli.study_analyse import (
 from earwitness.metaeval.agree import ScoreOptions, agree
 from earwitness.metaeval.coefficients import COEFFICIENTS, LEVELS
 from earwitness.metaeval.mapping import MAPPING_ORDERS
-from earwitness.metaeval.resampling import RESAMPLED_AXES
+from earwitness.metaeval.resampling import POPULATIONS
 from earwitness.metaeval.settings import ADJUSTMENTS, AgreementSettings
-from earwitness.metaeval.significance import CHOSEN_UNIT, CORRECTIONS, SWAP_UNITS
+from earwitness.metaeval.significance import CORRECTIONS
 from earwitness.stats.votes import AGGREGATES
 from earwitness.studies.ratings.collect import TableOptions
 
@@ -146,18 +146,12 @@ DEFAULT_SETTINGS = AgreementSettings()
     help="Level at which scores and ratings are compared (repeatable).  [default: system, item]",
 )
 @click.option(
-    "--over",
-    type=click.Choice(list(RESAMPLED_AXES)),
-    default=DEFAULT_SETTINGS.over,
+    "--generalize",
+    type=click.Choice(list(POPULATIONS)),
+    default=DEFAULT_SETTINGS.generalize,
     show_default=True,
-    help="Units that bootstrap intervals resample.",
-)
-@click.option(
-    "--swap",
-    type=click.Choice((CHOSEN_UNIT, *SWAP_UNITS)),
-    default=DEFAULT_SETTINGS.swap,
-    show_default=True,
-    help="Units that the permutation test between metrics swaps; auto chooses by their numbers.",
+    help="What results hold for: other systems, items and raters; other items and raters on these "
+    "systems; or other raters.",
 )
 @click.option(
     "--mapping",

@@ -47,7 +47,7 @@ from earwitness.metaeval.coefficients import coefficient_names
 from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
 from earwitness.metaeval.ranking import williams_p_values
 from earwitness.metaeval.settings import MIN_SYSTEMS_FOR_SYSTEM_LEVEL
-from earwitness.metaeval.significance import choose_swap_unit, swap_metrics
+from earwitness.metaeval.significance import swap_metrics
 from earwitness.metric_set import MetricChoice
 from earwitness.report.sentences import join_names
 from earwitness.scoring.score import Place, check
@@ -384,7 +384,6 @@ def _test_values(
             grid = ScoreRatingGrid(
                 scores[:, own.systems][:, :, own.items], cell_means(own.votes)[0]
             )
-            unit = choose_swap_unit(grid.people.shape, 1 - level, permutations)
             for name in worker.names:
                 found = evaluate_grid(grid, "system", [name]).value[0]
                 swapped = swap_metrics(
@@ -393,7 +392,7 @@ def _test_values(
                     pairs,
                     "system",
                     name,
-                    unit,
+                    "systems",
                     permutations=permutations,
                     seed=worker.settings.seed,
                 )
@@ -418,7 +417,7 @@ def _test_values(
                             level,
                             len(own.systems),
                             0,
-                            f"permutation of {unit}",
+                            "permutation of systems",
                         ),
                         williams[row],
                         float(p[row]),

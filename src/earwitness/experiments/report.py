@@ -18,6 +18,7 @@ from earwitness.experiments.results import (
     ValueTest,
 )
 from earwitness.metaeval.report_tables import COEFFICIENT_NAMES
+from earwitness.metaeval.significance import count_needed_units
 from earwitness.report.numbers import (
     cell,
     interval,
@@ -204,10 +205,19 @@ def _test_sentences(result: ReferencesExperiment) -> Iterator[str]:
     if not tested:
         yield f"Differences between metrics in {scale.name} could not be tested"
         return
+    systems = result.count_systems(condition)
+    needed = count_needed_units(alpha / len(tested))  # Holm's method multiplies the smallest p
+    if systems < needed:
+        yield (
+            f"{systems} systems are too few to show a difference between metrics in {scale.name} "
+            f"for other systems: with {len(tested)} pair{'s' * (len(tested) != 1)} tested, at "
+            f"least {needed} are needed"
+        )
+        return
     distinct = [test for test in tested if _decisive_p(test) < alpha]
     names = list(dict.fromkeys(name for test in tested for name in (test.first, test.second)))
     pairs = f"{len(tested)} pair{'s' * (len(tested) != 1)}"
-    setting = f"{_people_text(max(result.people))}, {result.count_systems(condition)} systems"
+    setting = f"{_people_text(max(result.people))}, {systems} systems"
     if not distinct:
         smallest = min(map(_decisive_p, tested))
         yield (
@@ -507,8 +517,8 @@ def _tests_section(result: ReferencesExperiment) -> Iterator[Section]:
     if tables:
         text = (
             "Williams' test compares two Pearson correlations with the same judgements and assumes "
-            "normal distributions. The permutation test swaps the scores of both values; its p is "
-            "corrected by Holm's method over the pairs of a table."
+            "normal distributions. The permutation test swaps the scores of whole systems; its p "
+            "is corrected by Holm's method over the pairs of a table."
         )
         yield Section("Tests between values", tuple(tables), text)
 

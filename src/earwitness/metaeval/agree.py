@@ -128,7 +128,7 @@ def agree(
     progress
         Called with the steps done, their total and the steps done.
     **how
-        Fields of ``AgreementSettings``: ``coefficient``, ``levels``, ``over``, ``swap``,
+        Fields of ``AgreementSettings``: ``coefficient``, ``levels``, ``generalize``,
         ``mapping``, ``adjust``, ``correction``, ``level``, ``draws``, ``permutations``, ``seed``,
         ``aggregate``, ``partial`` (columns of scores to control for) and ``by`` (fields of items or
         raters).

@@ -35,7 +35,7 @@ SIGNS_IN_MEMORY = 4_000_000  # signs of pairs in memory at once
 
 def count_swapped_units(shape: tuple[int, int], unit: str) -> int:
     """Return the number of swapped units in a table of systems × items."""
-    return {"systems": shape[0], "inputs": shape[1], "both": shape[0] * shape[1]}[unit]
+    return {"systems": shape[0], "items": shape[1], "outputs": shape[0] * shape[1]}[unit]
 
 
 class _Units(NamedTuple):
@@ -116,7 +116,7 @@ def _by_swapped_unit(sums: Floats, is_known: Bools, level: str, unit: str) -> Fl
         return np.asarray(sums[0])
     table = np.zeros(is_known.shape)
     table[is_known] = sums.T[is_known] if level == "item" else sums[0]
-    if unit == "both":
+    if unit == "outputs":
         return table.ravel()
     return np.asarray(table.sum(axis=1 if unit == "systems" else 0))
 

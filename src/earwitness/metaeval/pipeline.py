@@ -36,7 +36,7 @@ from earwitness.metaeval.levels import (
     tie_rounded_means,
 )
 from earwitness.metaeval.ranking import metric_differences
-from earwitness.metaeval.resampling import RESAMPLED_AXES
+from earwitness.metaeval.resampling import POPULATIONS, RESAMPLED_AXES
 from earwitness.metaeval.results import (
     Concordance,
     Figure,
@@ -50,7 +50,7 @@ from earwitness.metaeval.settings import (
     MIN_SYSTEMS_FOR_SYSTEM_LEVEL,
     AgreementSettings,
     fit_settings,
-    resampled_units,
+    fixed_units,
     size_notes,
 )
 from earwitness.report.sentences import join_names
@@ -254,10 +254,13 @@ def _sample_size_warnings(comparison: ScaleComparison) -> Iterator[str]:
         if is_drawn and sizes[unit] < MIN_SIZES_FOR_INTERVAL[unit]
     ]
     if few:
+        wider = list(POPULATIONS)[: list(POPULATIONS).index(comparison.settings.generalize) + 1]
         others = [
-            unit for unit in ("items", "raters") if sizes[unit] >= MIN_SIZES_FOR_INTERVAL[unit]
+            unit
+            for unit in POPULATIONS
+            if unit not in wider and sizes[unit] >= MIN_SIZES_FOR_INTERVAL[unit]
         ]
-        remedy = f" — use --over {others[0]}" if others else ""
+        remedy = f" — for results on these systems, use --generalize {others[0]}" if others else ""
         yield (
             f"Too few {join_names(few)} to resample, so there are no confidence intervals{remedy}"
         )
@@ -393,7 +396,7 @@ def analyse_agreement(
     steps = Steps(progress, len(chosen) * steps_per_scale)
     for number, table in enumerate(tables):
         steps.reach(number * steps_per_scale)
-        scales.append(_analyse_scale(inputs, settings, table, steps, asked))
+        scales.append(_analyse_scale(inputs, settings, table, steps))
     steps.reach(steps.total)
     return Concordance(
         title=inputs.title,
@@ -431,9 +434,7 @@ def _analyse_scale(
     settings: AgreementSettings,
     table: ScoreRatingTable,
     steps: Steps,
-    asked: AgreementSettings,
 ) -> ScaleConcordance:
-    """Return the results of a scale; groups are resampled as ``asked``, if they are large enough"""
     opinions = votes_or_abilities(table, settings.aggregate)
     table = turn_baselines(table, mean_opinions(opinions))
     comparison = ScaleComparison(table, opinions, settings)
@@ -475,7 +476,9 @@ def _analyse_scale(
         ),
         paired=table.paired,
         notes=(*scale_notes(comparison), *([] if off_scale or not scale_note else [scale_note])),
-        groups=tuple(_group_agreements(inputs.scores, table, inputs.groups, asked, figures_ranked)),
+        groups=tuple(
+            _group_agreements(inputs.scores, table, inputs.groups, settings, figures_ranked)
+        ),
     )
 
 
@@ -514,7 +517,7 @@ def _group_agreements(
             )
             fitted = replace(
                 settings,
-                over=resampled_units(settings.over, [group_table.votes.size], is_group=True),
+                fixed=fixed_units(settings.generalize, [group_table.votes.size]),
             )
             opinions = votes_or_abilities(group_table, settings.aggregate)
             yield GroupAgreement(

@@ -15,10 +15,9 @@ from earwitness.metaeval.figures import ScaleComparison
 from earwitness.metaeval.levels import LevelValues, ScoreRatingGrid, evaluate_grid
 from earwitness.metaeval.results import Figure, MetricDifference, MetricRanking, MetricTest
 from earwitness.metaeval.significance import (
-    CHOSEN_UNIT,
     SWAP_UNITS,
     SwappedDifferences,
-    choose_swap_unit,
+    count_needed_units,
     smallest_p,
     swap_metrics,
     williams_test,
@@ -89,8 +88,6 @@ class _PairTests:
         self.comparison, self.figure, self.values = comparison, figure, values
         settings, shape = comparison.settings, comparison.grid.people.shape
         unit = settings.swap
-        if unit == CHOSEN_UNIT:
-            unit = choose_swap_unit(shape, settings.alpha, settings.permutations)
         pairs = [pair for family in families for pair in family]
         self.index = {pair: n for n, pair in enumerate(pairs)}
         swapped = self._swapped(pairs, unit)
@@ -105,7 +102,8 @@ class _PairTests:
         self.half_widths = np.concatenate([family.half_width for family in tested])
         count = count_swapped_units(shape, unit)
         smallest = smallest_p(count, settings.permutations)
-        self.test = MetricTest(unit, count, smallest, *map(len, families))
+        needed = count_needed_units(settings.alpha)
+        self.test = MetricTest(unit, count, smallest, needed, *map(len, families))
 
     def _swapped(self, pairs: Sequence[MetricPair], unit: str) -> SwappedDifferences:
         settings = self.comparison.settings

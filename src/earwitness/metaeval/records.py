@@ -23,7 +23,7 @@ from earwitness.report.result import TableRows, json_text
 ESTIMATE_COLUMNS = ("value", "low", "high", "confidence", "n", "undefined", "method")
 COLUMNS = (
     *("scale", "metric", "role", "level", "coefficient", *ESTIMATE_COLUMNS),
-    *("group", "against", "p_inputs", "p_systems", "p_both", "p_williams", "p_corrected"),
+    *("group", "against", "p_items", "p_systems", "p_outputs", "p_williams", "p_corrected"),
     *("mapping", "by", "count", "system", "by_group"),
 )
 ERROR_FIELDS = ("pearson", "rmse", "rmse_star", "outliers")

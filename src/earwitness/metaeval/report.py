@@ -18,14 +18,15 @@ from earwitness.metaeval.report_tables import (
     RESAMPLING_PHRASES,
     SWAP_PHRASES,
     SWAPPED_UNITS,
-    UNIT_NAMES,
     difference_contrast,
     figure_phrase,
     figure_value,
+    has_intervals,
     has_one_system,
     metric_label,
     ranking_sections,
     table_sections,
+    too_few_phrase,
 )
 from earwitness.metaeval.results import (
     Concordance,
@@ -36,7 +37,7 @@ from earwitness.metaeval.results import (
     SampleSizeCurve,
     ScaleConcordance,
 )
-from earwitness.report.numbers import cell, interval, number, p_phrase, p_value
+from earwitness.report.numbers import cell, interval, number, p_phrase
 from earwitness.report.paper import PaperColumn, PaperRow, PaperTable, paper_rows
 from earwitness.report.parts import Lines, Matrix, Quote, Report, Section
 from earwitness.report.sentences import join_names, summary_section
@@ -53,7 +54,8 @@ def summary_sentences(concordance: Concordance) -> Iterator[str]:
     """Yield the best metric per scale and level, and which metrics differ from it."""
     for scale in concordance.scales:
         for rank in scale.ranked:
-            yield _ranking_sentence(concordance, scale, rank) + _higher_baselines(scale, rank)
+            sentence = _ranking_sentence(concordance, scale, rank) + _higher_baselines(scale, rank)
+            yield sentence + _needed_systems(scale, rank)
 
 
 def caution_parts(concordance: Concordance) -> Iterator[Lines]:
@@ -79,7 +81,7 @@ def _ranking_sentence(
 ) -> str:
     metrics = {metric.metric: metric for metric in scale.metrics}
     value, figure = figure_value(rank.figure), rank.figure
-    where = f"in {LEVEL_TASKS[figure.level]} by {scale.scale.name}"
+    where = f"in {LEVEL_TASKS[figure.level]} by {scale.scale.name}{_scope(scale, rank)}"
     if not rank.groups:
         has_value = any(not isnan(metrics[name].figures[figure].value) for name in rank.aside)
         reason = "enough values to be ranked" if has_value else "a defined value"
@@ -89,20 +91,24 @@ def _ranking_sentence(
     chance = scale.chance.get(figure)
     sizes = _sizes_phrase(scale)
     size = f"{COEFFICIENT_NAMES[figure.coefficient]} {cell(estimate, value)}"
-    if chance is not None and estimate.value <= chance.high:
+    is_chance = chance is not None and estimate.value <= chance.high
+    tests = {one.b: one for one in scale.apart if one.figure == figure and one.a == best}
+    worse, others = _split_by_significance(rank, tests)
+    if others and rank.test.smallest_p >= concordance.alpha:
+        purpose = f"which metric is best in {LEVEL_TASKS[figure.level]} by {scale.scale.name}"
+        reason = too_few_phrase(rank.test, purpose)
+        gap = number(tests[others[0]].difference.value, value)
+        ahead = f"{best} has the highest value ({size}), {gap} above {others[0]}"
+        ahead += ", but is no better than chance" * is_chance
+        return f"{reason[0].upper()}{reason[1:]} ({sizes}); {ahead}"
+    if is_chance:
         return (
             f"No metric agrees with raters better than chance {where} "
             f"(best: {best}, {size}; {sizes})"
         )
-    tests = {one.b: one for one in scale.apart if one.figure == figure and one.a == best}
-    worse, others = _split_by_significance(rank, tests)
     if others and not worse:
         lead = tests[others[0]].difference
         ahead = f"; {best} has the highest value ({size}), {cell(lead, value)} above {others[0]}"
-        if rank.test.smallest_p >= concordance.alpha:
-            units = f"{rank.test.units} {UNIT_NAMES[rank.test.unit]}"
-            limit = f"smallest possible p {p_value(rank.test.smallest_p)}"
-            return f"{units} cannot decide which metric is best {where} ({limit}, {sizes}){ahead}"
         pairs = f"{rank.test.pairs:,} pair{'s' * (rank.test.pairs != 1)} tested"
         return (
             f"No metric is significantly worse than the best {where} ({pairs}, {sizes}, "
@@ -116,6 +122,20 @@ def _ranking_sentence(
     if others:
         sentence += f"; not significantly worse: {join_names(others)}"
     return sentence
+
+
+def _scope(scale: ScaleConcordance, rank: MetricRanking) -> str:
+    """Return that a test which does not swap systems is about these systems only."""
+    if rank.test.unit == "systems":
+        return ""
+    return " on these systems" if len(scale.people) > 1 else " on this system"
+
+
+def _needed_systems(scale: ScaleConcordance, rank: MetricRanking) -> str:
+    """Return how many systems a claim about others needs, if a test on these systems has fewer."""
+    if rank.test.unit == "systems" or len(scale.people) >= rank.test.needed:
+        return ""
+    return f"; a claim about other systems needs at least {rank.test.needed}"
 
 
 def _sizes_phrase(scale: ScaleConcordance) -> str:
@@ -201,8 +221,8 @@ def _beaten_baseline_sentences(
     }
     bases = [name for name in rank.order if name not in names]
     if names and bases and rank.test.smallest_p >= concordance.alpha:
-        units = f"{rank.test.units} {UNIT_NAMES[rank.test.unit]}"
-        yield f"{where}: {units} cannot decide whether a metric is better than {join_names(bases)}"
+        purpose = f"whether a metric is better than {join_names(bases)}"
+        yield f"{where}: {too_few_phrase(rank.test, purpose)}"
         return
     for base in bases:
         beaten = [name for name in names if (name, base) in better]
@@ -236,7 +256,8 @@ def _rater_sentences(scale: ScaleConcordance, rank: MetricRanking) -> Iterator[s
     figures = {metric.metric: metric.figures for metric in scale.metrics}
     best = figures[rank.groups[0][0]][rank.figure]
     for ceiling in scale.ceilings:
-        if ceiling.figure == rank.figure and ceiling.rater.value == ceiling.rater.value:
+        is_known = not isnan(best.low) and not isnan(ceiling.rater.value)
+        if ceiling.figure == rank.figure and is_known:
             value = figure_value(rank.figure)
             comparison = "about as well as"
             comparison = "better than" if ceiling.rater.value < best.low else comparison
@@ -315,11 +336,13 @@ def _quotable_sentence(
     estimate = metrics[first[0]].figures[figure]
     sizes = " and ".join(_sizes_phrase(scale).rsplit(", ", 1))
     sizes = f"{sizes} ({scale.votes:,} ratings on {scale.scale.name})"
+    uncertainty = (
+        f", {100 * concordance.level:g} % bootstrap confidence interval "
+        f"{interval(estimate, value)}, generalizing to {RESAMPLING_PHRASES[concordance.over]}"
+    ) * (not isnan(estimate.low))
     sentence = (
         f"Across {sizes}, {first[0]} agreed best with the ratings: {figure_phrase(figure)} was "
-        f"{number(estimate.value, value)} (n = {estimate.n:,}, {100 * concordance.level:g} % "
-        f"bootstrap confidence interval {interval(estimate, value)}, generalizing to "
-        f"{RESAMPLING_PHRASES[concordance.over]})."
+        f"{number(estimate.value, value)} (n = {estimate.n:,}{uncertainty})."
     )
     tests = {one.b: one for one in scale.apart if one.figure == figure and one.a == first[0]}
     worse, others = _split_by_significance(rank, tests)
@@ -328,8 +351,8 @@ def _quotable_sentence(
         sentence += f" but not significantly better than {join_names(others)}" if others else ""
         sentence += _test_phrase(concordance, rank)
     elif others and rank.test.smallest_p >= concordance.alpha:
-        units = f"{rank.test.units} {UNIT_NAMES[rank.test.unit]}"
-        sentence += f" With {units}, no permutation test can decide which metric is best."
+        reason = too_few_phrase(rank.test, "which metric is best")
+        sentence += f" {reason[0].upper()}{reason[1:]}."
     elif others:
         sentence += f" It was not significantly better than {join_names(others)}"
         sentence += _test_phrase(concordance, rank)
@@ -408,10 +431,11 @@ def _counts_sentence(concordance: Concordance, *, votes: bool = False) -> str:
 
 
 def _provenance_lines(concordance: Concordance) -> Iterator[str]:
-    yield (
-        f"confidence intervals: {100 * concordance.level:.4g} %, bootstrap over "
-        f"{RESAMPLED_UNITS[concordance.over]}"
-    )
+    if has_intervals(concordance):
+        yield (
+            f"confidence intervals: {100 * concordance.level:.4g} %, bootstrap over "
+            f"{RESAMPLED_UNITS[concordance.over]}"
+        )
     if concordance.aggregate != "mean":
         yield f"ratings: {AGGREGATE_PHRASES[concordance.aggregate]}"
     yield f"signature: {concordance.signature}"

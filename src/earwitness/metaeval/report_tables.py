@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import nan
+from math import isnan, nan
 
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.metaeval.results import (
@@ -13,6 +13,7 @@ from earwitness.metaeval.results import (
     MetricDifference,
     MetricFigures,
     MetricRanking,
+    MetricTest,
     ScaleConcordance,
 )
 from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, value_title
@@ -90,16 +91,18 @@ AGREEMENT_CORRECTIONS = {
     "max_t": "corrected by the step-down max-T method",
     "none": "not corrected",
 }
-UNIT_NAMES = {"inputs": "items", "systems": "systems", "both": "outputs"}
 SWAPPED_UNITS = {
-    "inputs": "the scores of whole items",
+    "items": "the scores of whole items",
     "systems": "the scores of whole systems",
-    "both": "the scores of single outputs",
 }
 SWAP_PHRASES = {
-    "inputs": "other items, but only for these systems",
+    "items": "other items on these systems",
     "systems": "other systems",
-    "both": "other outputs, if the errors of a metric are independent across outputs",
+}
+TEST_HEADINGS = {
+    "systems": "p, systems swapped",
+    "items": "p, items swapped (on these systems)",
+    "outputs": "p, outputs swapped (on these systems)",
 }
 
 
@@ -244,8 +247,7 @@ def _ranking_note(concordance: Concordance) -> str:
     permuted = "items" if has_one_system(concordance) else "systems"
     return (
         "Metrics are ranked by the coefficient in the title; the other correlations are Pearson's "
-        "r, Spearman's ρ and Kendall's τ-b. Confidence intervals generalize to "
-        f"{RESAMPLING_PHRASES[concordance.over]}. Metrics in "
+        f"r, Spearman's ρ and Kendall's τ-b. {_interval_sentence(concordance)}Metrics in "
         "the same group are not significantly worse than its best one; baselines, and metrics "
         f"with too few values to be ranked, have no group (–). {_unit_sentence(concordance)} A "
         f"metric within the range of {CHANCE_LABEL} is no better than random. {CHANCE_LABEL}: "
@@ -258,15 +260,44 @@ def _ranking_note(concordance: Concordance) -> str:
 
 def _unit_sentence(concordance: Concordance) -> str:
     """Return what the tests between metrics swap, and to what they generalize."""
-    tests = {
-        rank.test.unit: rank.test.units for scale in concordance.scales for rank in scale.ranked
-    }
-    swaps = "; ".join(
-        f"{SWAPPED_UNITS[unit]} ({count:,} {UNIT_NAMES[unit]}), which generalizes to "
-        f"{SWAP_PHRASES[unit]}"
-        for unit, count in tests.items()
+    tests = [rank.test for scale in concordance.scales for rank in scale.ranked]
+    phrases = dict.fromkeys(
+        too_few_phrase(test, "a difference between metrics")
+        if test.smallest_p >= concordance.alpha
+        else f"tests between metrics swap {SWAPPED_UNITS[test.unit]} ({test.units:,} {test.unit}), "
+        f"which generalizes to {SWAP_PHRASES[test.unit]}"
+        for test in tests
     )
-    return f"Tests between metrics swap {swaps}."
+    return " ".join(f"{phrase[0].upper()}{phrase[1:]}." for phrase in phrases)
+
+
+def too_few_phrase(test: MetricTest, purpose: str) -> str:
+    """Return that a test with so few units cannot be significant, and how many units it needs.
+
+    If there are enough units, there are too few permutations.
+    """
+    purpose = f"to show {purpose} for {SWAP_PHRASES[test.unit]}"
+    if test.units >= test.needed:
+        return f"the permutations are too few {purpose}"
+    units = test.unit if test.units != 1 else test.unit.removesuffix("s")
+    verb = "are" if test.units != 1 else "is"
+    return f"{test.units} {units} {verb} too few {purpose}: at least {test.needed} are needed"
+
+
+def has_intervals(concordance: Concordance) -> bool:
+    """Return whether any coefficient that ranks metrics has an interval."""
+    return any(
+        not isnan(metric.figures[rank.figure].low)
+        for scale in concordance.scales
+        for rank in scale.ranked
+        for metric in scale.metrics
+    )
+
+
+def _interval_sentence(concordance: Concordance) -> str:
+    if not has_intervals(concordance):
+        return ""
+    return f"Confidence intervals generalize to {RESAMPLING_PHRASES[concordance.over]}. "
 
 
 def _difference_matrix(
@@ -301,19 +332,13 @@ def difference_contrast(
 
 
 def _test_note(concordance: Concordance) -> str:
-    tests = [rank.test for scale in concordance.scales for rank in scale.ranked]
-    units = [unit for unit in SWAP_PHRASES if any(test.unit == unit for test in tests)]
-    swaps = "; ".join(
-        f"{SWAPPED_UNITS[unit]} are swapped between two metrics, which generalizes to "
-        f"{SWAP_PHRASES[unit]}"
-        for unit in units
-    )
     corrected = concordance.correction != "none"
     family = " over all pairs of metrics, and separately over all comparisons with baselines"
     return (
-        f"Permutation test: {swaps}. p is {AGREEMENT_CORRECTIONS[concordance.correction]}"
-        f"{family * corrected}. Intervals of differences are those of the same test: they exclude "
-        f"0 if p is below {concordance.alpha:.2g}."
+        f"{_unit_sentence(concordance)} p of these permutation tests is "
+        f"{AGREEMENT_CORRECTIONS[concordance.correction]}{family * corrected}. Intervals of "
+        "differences are those of the same test: they exclude 0 if p is below "
+        f"{concordance.alpha:.2g}."
     )
 
 
@@ -323,7 +348,7 @@ def _test_table(scale: ScaleConcordance) -> Table:
             f"{difference.a} – {difference.b}",
             LEVEL_TITLES[difference.figure.level],
             cell(difference.difference, figure_value(difference.figure)),
-            *(p_value(difference.p.get(unit, nan)) for unit in SWAP_PHRASES),
+            *(p_value(difference.p.get(unit, nan)) for unit in TEST_HEADINGS),
             p_value(difference.williams),
         )
         for difference in scale.apart
@@ -332,21 +357,20 @@ def _test_table(scale: ScaleConcordance) -> Table:
         "metrics",
         "level",
         "difference",
-        *(f"p, {unit} swapped" for unit in SWAP_PHRASES),
+        *TEST_HEADINGS.values(),
         "p, Williams",
     )
     return Table(f"{scale.scale.name}: tests between metrics", header, rows, names=2)
 
 
 def _swap_note() -> str:
-    sentence = "; ".join(
-        f"{unit} swapped: generalizes to {population}" for unit, population in SWAP_PHRASES.items()
-    )
     return (
-        f"{sentence}. None of these p-values is corrected for multiple tests. If a metric favours "
-        "a system, its errors are correlated across that system's outputs. Tests that swap "
-        "inputs or both ignore this correlation, so they give too many false positives for "
-        "conclusions about other systems. Williams' test compares Pearson's r across systems."
+        "Swapping systems generalizes to other systems. Swapping items or outputs generalizes to "
+        "other items on these systems (for outputs, if the errors of a metric are independent "
+        "across outputs): if a metric favours a system, its errors are correlated across that "
+        "system's outputs, so these tests give too many false positives for conclusions about "
+        "other systems. None of these p-values is corrected for multiple tests. Williams' test "
+        "compares Pearson's r across systems."
     )
 
 

@@ -43,6 +43,13 @@ RESAMPLED_AXES = {
 }
 
 
+POPULATIONS = {  # what may differ in another study for which results hold
+    "systems": ("systems", "items", "raters"),
+    "items": ("items", "raters"),
+    "raters": ("raters",),
+}
+
+
 class RaterResampler(Protocol):
     """Opinions that can be recomputed for resampled raters and items."""
 

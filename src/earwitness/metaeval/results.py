@@ -70,8 +70,8 @@ class MetricFigures:
 class MetricDifference:
     """Difference between two metrics in one coefficient (first minus second), with tests.
 
-    ``p`` has p of permutation tests by swapped unit (inputs, systems, both); of many pairs only of
-    the deciding test, which swaps ``unit``. ``corrected`` is p of that test, corrected for all
+    ``p`` has p of permutation tests by swapped unit (items, systems, outputs); of many pairs only
+    of the deciding test, which swaps ``unit``. ``corrected`` is p of that test, corrected for all
     pairs of its family. The interval of ``difference`` is that of the same test: it excludes 0 if
     the metrics differ significantly.
     ``williams`` is p of Williams' test for Pearson's r, which assumes independent systems.
@@ -98,13 +98,15 @@ class MetricTest:
     """The test that decides on differences between metrics.
 
     ``unit`` is the swapped unit, ``units`` their number, and ``smallest_p`` the smallest p that so
-    many units can give. ``pairs`` and ``baseline_pairs`` are the sizes of the two families for
-    which p is corrected: pairs of metrics, and metrics with baselines.
+    many units can give. ``needed`` is the number of units that a significant p needs. ``pairs`` and
+    ``baseline_pairs`` are the sizes of the two families for which p is corrected: pairs of metrics,
+    and metrics with baselines.
     """
 
     unit: str
     units: int
     smallest_p: float
+    needed: int
     pairs: int
     baseline_pairs: int
 

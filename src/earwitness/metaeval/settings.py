@@ -9,9 +9,9 @@ from earwitness.errors import UsageError, nearest
 from earwitness.metaeval.coefficients import COEFFICIENTS, LEVELS, coefficient_names
 from earwitness.metaeval.mapping import MAPPING_ORDERS
 from earwitness.metaeval.pairwise_accuracy import FOLDS
-from earwitness.metaeval.resampling import RESAMPLED_AXES
+from earwitness.metaeval.resampling import POPULATIONS
 from earwitness.metaeval.results import Figure
-from earwitness.metaeval.significance import CHOSEN_UNIT, CORRECTIONS, SWAP_UNITS
+from earwitness.metaeval.significance import CORRECTIONS
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL
 from earwitness.stats.votes import AGGREGATES
 
@@ -39,12 +39,10 @@ class AgreementSettings:
         Coefficient that ranks the metrics; all others are reported as well.
     ranking
         Levels at which metrics are ranked.
-    over
-        What the bootstrap resamples: ``systems``, ``items``, ``raters``, two of these joined by
-        ``+``, or ``all``.
-    swap
-        What the permutation test that decides on the ranking swaps: ``inputs``, ``systems`` or
-        ``both``; ``auto`` chooses from the numbers of systems and items.
+    generalize
+        What results hold for: other ``systems`` (with other items and raters), other ``items`` (and
+        raters) on these systems, or other ``raters`` of these items. Intervals resample these
+        units; tests between metrics swap systems, or items on these systems.
     mapping
         Mapping of scores to the rating scale: ``none``, ``linear`` or ``cubic``.
     adjust
@@ -74,6 +72,8 @@ class AgreementSettings:
         Columns of scores to control for in partial correlations.
     by
         Fields of items or raters by which agreement is reported as well.
+    fixed
+        Units to which results do not generalize because there are too few; set by the analysis.
 
     Raises
     ------
@@ -84,8 +84,7 @@ class AgreementSettings:
     levels: tuple[str, ...] = DEFAULT_LEVELS
     coefficient: str = "kendall_b"
     ranking: tuple[str, ...] = ("system", "item")
-    over: str = "all"
-    swap: str = CHOSEN_UNIT
+    generalize: str = "systems"
     mapping: str = "cubic"
     adjust: str = "items"
     correction: str = "max_t"
@@ -101,12 +100,12 @@ class AgreementSettings:
     aggregate: str = "mean"
     partial: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check_choice("aggregate", self.aggregate, AGGREGATES)
         _check_choice("coefficient", self.coefficient, COEFFICIENTS)
-        _check_choice("resampling unit", self.over, RESAMPLED_AXES)
-        _check_choice("swapping unit", self.swap, (CHOSEN_UNIT, *SWAP_UNITS))
+        _check_choice("population", self.generalize, POPULATIONS)
         _check_choice("mapping", self.mapping, MAPPING_ORDERS)
         _check_choice("adjustment", self.adjust, ADJUSTMENTS)
         _check_choice("correction", self.correction, CORRECTIONS)
@@ -131,6 +130,17 @@ class AgreementSettings:
         """Significance level."""
         return 1 - self.level
 
+    @property
+    def over(self) -> str:
+        """Units that the bootstrap resamples, as a key of ``RESAMPLED_AXES``."""
+        units = [unit for unit in POPULATIONS[self.generalize] if unit not in self.fixed]
+        return "all" if len(units) == len(MIN_SIZES_FOR_INTERVAL) else "+".join(units)
+
+    @property
+    def swap(self) -> str:
+        """Units that the deciding tests between metrics swap."""
+        return "systems" if self.generalize == "systems" else "items"
+
     def coefficient_names(self, level: str) -> list[str]:
         """Return the coefficients that are defined at a level."""
         return list(coefficient_names(level))
@@ -150,6 +160,7 @@ class AgreementSettings:
             f"concordance(levels={'+'.join(self.levels)},rank={self.coefficient}@"
             f"{'+'.join(figure.level for figure in self.ranked_figures)},"
             f"calibration={self.folds}folds,mapping={self.mapping},adjust={self.adjust})",
+            f"generalize={self.generalize}",
             f"bootstrap(over={self.over},draws={self.draws},level={self.level:g})",
             f"permutation(swap={self.swap},n={self.permutations},correction={self.correction},"
             f"alpha={self.alpha:.4g})",
@@ -181,36 +192,25 @@ def fit_settings(
 ) -> AgreementSettings:
     """Return settings that the numbers of systems, items and raters of each scale allow.
 
-    One system is compared across its outputs, two systems within items; tests between metrics then
-    swap items. If all units are to be resampled, kinds of which there are too few are left out.
-    Choices between systems (``paired``) have the system level only.
+    One system is compared across its outputs, two systems within items; results then hold for these
+    systems. Kinds of units of which there are too few are not resampled. Choices between systems
+    (``paired``) have the system level only.
     """
     systems = max(size[0] for size in sizes)
-    if systems >= MIN_SYSTEMS_FOR_SYSTEM_LEVEL or paired:
-        return settings
-    possible = ("global",) if systems == 1 else ("item", "global")
-    levels = tuple(level for level in settings.levels if level in possible) or possible[:1]
-    swap = "inputs" if settings.swap == "systems" else settings.swap
-    over = resampled_units(settings.over, sizes)
-    return replace(settings, levels=levels, ranking=possible[:1], swap=swap, over=over)
+    if systems < MIN_SYSTEMS_FOR_SYSTEM_LEVEL and not paired:
+        possible = ("global",) if systems == 1 else ("item", "global")
+        levels = tuple(level for level in settings.levels if level in possible) or possible[:1]
+        generalize = "items" if settings.generalize == "systems" else settings.generalize
+        settings = replace(settings, levels=levels, ranking=possible[:1], generalize=generalize)
+    return replace(settings, fixed=fixed_units(settings.generalize, sizes))
 
 
-def resampled_units(over: str, sizes: Sequence[Sizes], *, is_group: bool = False) -> str:
-    """Return the units to resample.
-
-    For ``all``, kinds of which there are too few are left out if systems are not compared with each
-    other, and for raters and items of a group. Otherwise there is no interval.
-    """
+def fixed_units(generalize: str, sizes: Sequence[Sizes]) -> tuple[str, ...]:
+    """Return the units of which there are too few to resample, if there are enough others."""
     least = dict(zip(MIN_SIZES_FOR_INTERVAL, map(min, zip(*sizes, strict=True)), strict=True))
-    has_few_systems = least["systems"] < MIN_SYSTEMS_FOR_SYSTEM_LEVEL
-    if over != "all" or not (has_few_systems or is_group):
-        return over
-    enough = [
-        unit
-        for unit, size in least.items()
-        if size >= MIN_SIZES_FOR_INTERVAL[unit] or (unit == "systems" and not has_few_systems)
-    ]
-    return "+".join(enough or ["items"]) if len(enough) < len(least) else over
+    units = POPULATIONS[generalize]
+    few = tuple(unit for unit in units if least[unit] < MIN_SIZES_FOR_INTERVAL[unit])
+    return () if "systems" in few or len(few) == len(units) else few
 
 
 def size_notes(
@@ -221,19 +221,15 @@ def size_notes(
     if settings.ranking != asked.ranking:
         count = "is one system" if systems == 1 else "are two systems"
         where = "within items" if settings.ranked_figures[0].level == "item" else "across outputs"
-        swapped = ", and tests between metrics swap items" * (settings.swap != asked.swap)
-        yield f"there {count}, so metrics are compared {where}{swapped}"
-    if settings.over == asked.over:
-        return
-    drawn = settings.over.split("+")
+        yield f"there {count}, so metrics are compared {where}"
     few = {
         unit: min(size[column] for size in sizes)
         for column, unit in enumerate(MIN_SIZES_FOR_INTERVAL)
-        if unit not in drawn and (unit != "systems" or systems > 1)
+        if unit in settings.fixed
     }
     if few:
         counts = " and ".join(f"{unit} ({count})" for unit, count in few.items())
         yield (
             f"there are too few {counts} to resample, so confidence intervals are over "
-            f"{' and '.join(drawn)} and hold for these {' and '.join(few)}"
+            f"{settings.over.replace('+', ' and ')} and hold for these {' and '.join(few)}"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -23,15 +24,15 @@ from earwitness.stats.votes import Codes
 # --- Permutation tests between metrics -----------------------------------------------------------
 # Under the null hypothesis that two metrics are equally good, their scores are exchangeable. Both
 # metrics are standardized to mean 0 and standard deviation 1, and their scores are swapped for
-# random whole inputs (items), random whole systems, or (both) random cells; the difference of the
-# coefficient is then recomputed. The swapped unit determines the population to which the result
-# generalizes: other inputs, other systems, or both.
+# random whole items, random whole systems, or random outputs; the difference of the coefficient is
+# then recomputed. The swapped unit determines the population to which the result generalizes.
 #
 # Only swaps of systems keep the nominal false positive rate if metrics have errors that are shared
-# by all outputs of a system, as they usually have. Swaps of inputs or both condition on the
+# by all outputs of a system, as they usually have. Swaps of items or outputs condition on the
 # systems, break up these errors, and are significant far too often for metrics that are equally
 # good across systems (with 8 systems in about 2 of 5 tests, with more systems more often). They
-# test whether metrics differ on these particular systems.
+# test whether metrics differ on these particular systems. So they never stand in for a test that
+# has too few systems to be significant.
 #
 # All pairs of metrics use the same swaps. The difference of a pair is divided by its root mean
 # square s over swaps (see below), and p is corrected by the step-down max-T method (Westfall and
@@ -49,15 +50,14 @@ from earwitness.stats.votes import Codes
 # The interval of a difference d contains the differences that the same test, at the same step,
 # would not reject, so it excludes 0 if and only if the difference is significant. With n units and
 # the critical value c it is d ± c √(((1 − w) (s² − d²/n) + w s̄²) / (1 − c² (1 − w) / n)). If so few
-# units cannot give a significant p, it is that of Student's t.
+# units cannot give a significant p, there is none.
 #
 # p = (k + 1) / (n + 1) for k of n swaps with a difference at least as large, so it is never 0. If
 # there are no more swaps than requested, all of them are used, and p is their share (including the
 # identity). An undefined difference counts as at least as large.
 
 
-SWAP_UNITS = ("inputs", "systems", "both")
-CHOSEN_UNIT = "auto"  # the unit is chosen from the numbers of systems and items
+SWAP_UNITS = ("items", "systems", "outputs")
 CORRECTIONS = ("max_t", "none")
 WEIGHTS_IN_MEMORY = 4_000_000  # weights in memory at once
 DIFFERENCE_TOLERANCE = 1e-12  # differences within this tolerance are equal
@@ -115,7 +115,7 @@ class SwappedDifferences(NamedTuple):
             for first in undecided:  # the procedure ends with the first that is not significant
                 critical[first:] = critical[first]
         parts = observed[order], spread[order], weight, float(shared)
-        width = self._half_widths(*parts, critical, level)
+        width = self._half_widths(*parts, critical)
         is_at_limit = (step_p >= 1 - level) & np.isfinite(critical)  # but for rounding
         p[defined[order]] = step_p
         half_width[defined[order]] = np.where(
@@ -143,23 +143,16 @@ class SwappedDifferences(NamedTuple):
         weight: float,
         shared: float,
         critical: Floats,
-        level: float,
     ) -> Floats:
-        """Return half the widths of intervals; NaN without spread, or with fewer than two units."""
-        from scipy.special import stdtrit
-
-        if self.units < 2:
-            return np.full(len(observed), np.nan)
-        t = float(stdtrit(self.units - 1, (1 + level) / 2))
+        """Return half the widths of intervals; NaN without spread, or if no p is significant."""
         about_mean = np.maximum(0, spread**2 - observed**2 / self.units)
         share = critical**2 * (1 - weight) / self.units
         within = np.isfinite(critical) & (share < 1)
         square = np.full(len(observed), np.inf)
         mixed = (1 - weight) * about_mean + weight * shared
         square[within] = critical[within] ** 2 * mixed[within] / (1 - share[within])
-        by_t = t**2 * about_mean * self.units / (self.units - 1)
-        square = np.where(np.isinf(critical), by_t, square)
-        return np.where(spread > DIFFERENCE_TOLERANCE, np.sqrt(square), np.nan)
+        is_defined = np.isfinite(critical) & (spread > DIFFERENCE_TOLERANCE)
+        return np.where(is_defined, np.sqrt(square), np.nan)
 
     def select(self, pairs: Codes) -> SwappedDifferences:
         """Return some of the pairs."""
@@ -208,7 +201,7 @@ def swap_metrics(
     level, name
         Level and coefficient.
     unit
-        Swapped unit: ``inputs``, ``systems`` or ``both``.
+        Swapped unit: ``items``, ``systems`` or ``outputs``.
     permutations, seed
         Number of random swaps, and their seed.
 
@@ -279,24 +272,20 @@ def smallest_p(units: int, permutations: int) -> float:
     return max(1 / count_swaps(units), 1 / (permutations + 1))
 
 
-def choose_swap_unit(shape: tuple[int, int], alpha: float, permutations: int) -> str:
-    """Return the unit to swap, from the numbers of systems and items.
+def count_needed_units(alpha: float) -> int:
+    """Return how many units a test must swap for p to fall below alpha.
 
-    Systems if there are enough of them for a significant result, since only then conclusions hold
-    for other systems; else items, if there are enough; else single outputs.
+    >>> [count_needed_units(alpha) for alpha in (0.1, 0.05, 0.01)]
+    [5, 6, 8]
     """
-    for unit in ("systems", "inputs"):
-        if smallest_p(count_swapped_units(shape, unit), permutations) < alpha:
-            return unit
-    cells = smallest_p(count_swapped_units(shape, "both"), permutations)
-    return "both" if cells < alpha else "systems"
+    return next(units for units in count(1) if 1 / count_swaps(units) < alpha)
 
 
 def _swap_masks(
     shape: tuple[int, int], unit: str, swaps: int, seed: int, *, is_complete: bool
 ) -> Iterator[Bools]:
     """Yield swaps in blocks: swaps × systems × items, 1 where an axis is shared."""
-    size = {"inputs": (1, shape[1]), "systems": (shape[0], 1), "both": shape}[unit]
+    size = {"items": (1, shape[1]), "systems": (shape[0], 1), "outputs": shape}[unit]
     rows = max(1, WEIGHTS_IN_MEMORY // max(1, 4 * shape[0] * shape[1]))
     rng = np.random.Generator(np.random.PCG64((seed, SWAP_UNITS.index(unit))))
     for start in range(0, swaps, rows):
