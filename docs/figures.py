@@ -332,6 +332,29 @@ def levels() -> Drawing:
     return on
 
 
+def few_systems() -> Drawing:
+    """The smallest p that exchanging systems can give."""
+    on = Drawing(300, "Smallest possible p for 3 to 8 systems, on a logarithmic axis")
+    left, right, needed = 300.0, WIDTH - 150.0, 6
+    halvings = Axis(1, 8, left, right)  # p halves with every system; the axis has log2(1 / p)
+    on.text(PAD, 34, "systems", fill=GREY)
+    on.text(PAD + 90, 34, "ways to exchange them", fill=GREY)
+    on.text(left, 34, "smallest possible p", fill=GREY)
+    for row, systems in enumerate(range(3, 9)):
+        ways, y = 2 ** (systems - 1), 66 + 32 * row
+        fill = BLUE if systems >= needed else RED
+        on.text(PAD + 20, y + 5, str(systems), size=16, fill=fill)
+        on.text(PAD + 90, y + 5, str(ways))
+        on.line(left, y, halvings(systems - 1), y, stroke=fill, width=3)
+        on.dot(halvings(systems - 1), y, fill)
+        on.text(halvings(systems - 1) + 14, y + 5, f"1/{ways} = {1 / ways:.3f}", fill=fill)
+    limit = halvings(4.322)  # log2(1 / 0.05)
+    on.line(limit, 46, limit, 244, stroke=GREY, stroke_dasharray="5 4")
+    on.text(limit, 264, "alpha = 0.05", fill=GREY, text_anchor="middle")
+    on.text(PAD, 288, "Red: no difference between metrics can be significant.", fill=GREY)
+    return on
+
+
 FIGURES: Mapping[str, Callable[[], Drawing]] = {
     "bootstrap": bootstrap,
     "permutation": permutation,
@@ -339,6 +362,7 @@ FIGURES: Mapping[str, Callable[[], Drawing]] = {
     "per-listener": per_listener,
     "mixed-model": mixed_model,
     "levels": levels,
+    "few-systems": few_systems,
 }
 
 

@@ -12,12 +12,12 @@ from scipy import stats
 
 from earwitness.core import Estimate, Key, Rating, Score
 from earwitness.errors import UsageError
-from earwitness.metaeval.coefficients import LEVELS
+from earwitness.metaeval.coefficients import CALIBRATED_COEFFICIENT, LEVELS
 from earwitness.metaeval.join import MetricColumn, join_scores_and_ratings
 from earwitness.metaeval.pipeline import ScoresAndRatings, analyse_agreement
 from earwitness.metaeval.report import summary_sentences
 from earwitness.metaeval.results import Figure, MetricFigures, ScaleConcordance
-from earwitness.metaeval.settings import CALIBRATED_COEFFICIENT, AgreementSettings
+from earwitness.metaeval.settings import AgreementSettings
 from earwitness.output_formats import render
 from helpers.simulated_metrics import METRICS, both, choices
 
@@ -368,6 +368,48 @@ def test_a_test_on_these_systems_says_so_and_how_many_systems_a_claim_about_othe
     assert "at least 8 are needed" in next(summary_sentences(strict))
     vague = analyse_agreement(both(), replace(QUICK, permutations=9))
     assert next(summary_sentences(vague)).startswith("The permutations are too few to show which")
+
+
+@pytest.mark.parametrize(
+    ("coefficient", "level"),
+    [("soft_pairwise_accuracy", "system"), ("acc_23_calibrated", "item")],
+)
+@pytest.mark.parametrize("population", ["systems", "items"])
+def test_soft_accuracy_and_calibrated_ties_rank_and_test_metrics(
+    coefficient: str, level: str, population: str
+) -> None:
+    settings = replace(QUICK, coefficient=coefficient, generalize=population, permutations=200)
+    [scale] = analyse_agreement(both(), settings).scales
+    [rank], figure = scale.ranked, Figure(level, coefficient)
+    assert rank.figure == figure
+    assert rank.order == ("close", "fair", "noise")
+    own = _by_name(scale)
+    plain = analyse_agreement(both(), replace(QUICK, permutations=200)).scales[0]
+    assert own["fair"].figures[figure] == replace(
+        _by_name(plain)["fair"].figures[figure],
+        **({} if population == "systems" else _ends(own["fair"].figures[figure])),
+    )
+    assert own["noise"].figures[figure].value <= scale.chance[figure].high
+    assert scale.chance[figure].high < own["close"].figures[figure].value
+    [worst] = [one for one in scale.apart if (one.a, one.b) == ("close", "noise")]
+    assert worst.is_distinct
+    assert worst.difference.low > 0
+    assert rank.groups[0][0] == "close"
+    assert "noise" not in rank.groups[0]
+
+
+def _ends(estimate: Estimate) -> dict[str, object]:
+    return {"low": estimate.low, "high": estimate.high, "method": estimate.method}
+
+
+def test_coefficients_that_need_more_than_there_is_are_undefined_or_refused() -> None:
+    one_item = replace(QUICK, coefficient="acc_23_calibrated", levels=("item",))
+    found = analyse_agreement(both(items=1), one_item)
+    assert next(summary_sentences(found)).startswith("No metric has a defined value")
+    with pytest.raises(UsageError, match="needs ratings of outputs"):
+        analyse_agreement(choices(), replace(QUICK, coefficient="soft_pairwise_accuracy"))
+    with pytest.raises(UsageError, match="not available at level item — use system"):
+        replace(QUICK, coefficient="soft_pairwise_accuracy", levels=("item",))
 
 
 def test_of_very_many_metrics_the_first_of_every_group_is_tested_and_every_baseline() -> None:

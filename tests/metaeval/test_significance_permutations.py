@@ -11,6 +11,8 @@ import pytest
 
 from earwitness.metaeval import significance
 from earwitness.metaeval.coefficients import coefficient_names
+from earwitness.metaeval.levels import ScoreRatingGrid, StudyDraws, evaluate_grid
+from earwitness.metaeval.pairwise_accuracy import soft_accuracy_draws, soft_pairwise_accuracy
 from earwitness.metaeval.significance import (
     SWAP_UNITS,
     SwappedDifferences,
@@ -295,3 +297,86 @@ def test_families_have_few_false_alarms(level: str, metrics: int) -> None:
     assert alarms / runs < 0.06 + 3 * math.sqrt(0.06 * 0.94 / runs)
     if metrics > 2 or level == "item":  # tau of two metrics over 8 systems has few values
         assert alarms / runs > 0.03 - 3 * math.sqrt(0.03 * 0.97 / runs)
+
+
+# --- Soft pairwise accuracy and calibrated ties --------------------------------------------------
+
+
+def with_gap(seed: int) -> tuple[Floats, Floats]:
+    """Two metrics of 7 systems × 9 items with a gap, and ratings with ties."""
+    rng = np.random.default_rng((seed, 10))
+    scores = rng.normal(size=(2, 7, 9)).round(1)
+    scores[:, 2, 3] = NAN
+    return scores, rng.integers(1, 6, (7, 9)).astype(np.float64)
+
+
+def test_swaps_of_systems_change_soft_pairwise_accuracy_as_computed_anew() -> None:
+    scores, people = with_gap(1)
+    found = swap_metrics(
+        scores, people, [(0, 1)], "system", "soft_pairwise_accuracy", "systems", permutations=300
+    )
+    assert found.is_complete
+    both = standardise_scores(scores)
+    for swap in (0, 1, 22, 63):
+        is_swapped = (swap >> np.arange(7) & 1).astype(bool)[:, None]
+        mixed = np.stack([np.where(is_swapped, both[1 - n], both[n]) for n in (0, 1)])
+        first, second = soft_pairwise_accuracy(
+            ScoreRatingGrid(mixed, people), permutations=300, seed=0
+        )
+        assert found.swapped[swap, 0] == pytest.approx(first - second, abs=1e-12)
+    assert found.observed[0] == pytest.approx(found.swapped[0, 0])
+
+
+@pytest.mark.parametrize("what", ["items", "outputs"])
+def test_other_swaps_of_soft_pairwise_accuracy_use_the_normal_approximation(what: str) -> None:
+    scores, people = with_gap(2)
+    scores[1] += 0.6 * people
+    args = "system", "soft_pairwise_accuracy", what
+    found = swap_metrics(scores, people, [(0, 1)], *args, permutations=300)
+    first, second = soft_pairwise_accuracy(
+        ScoreRatingGrid(scores, people), permutations=4000, seed=1
+    )
+    assert found.observed[0] == pytest.approx(first - second, abs=0.03)
+    once = StudyDraws(np.ones((1, 7)), np.ones((1, 9)), people[None])
+    normal = soft_accuracy_draws(scores, once)[0]
+    assert found.observed[0] == pytest.approx(normal[0] - normal[1], abs=1e-6)
+
+
+def test_swaps_tie_scores_of_two_metrics_by_the_mean_of_their_margins() -> None:
+    scores, people = with_gap(3)
+    scores[1] *= 10
+    margins = np.array([[0.4] * 9, [7.0] * 9])
+    found = swap_metrics(
+        scores, people, [(0, 1)], "item", "acc_23_calibrated", "systems", margins=margins
+    )
+    own = evaluate_grid(ScoreRatingGrid(scores, people), "item", ["acc_23"], margins).value[0]
+    assert found.observed[0] == pytest.approx(own[0] - own[1])
+    both = standardise_scores(scores)
+    limits = [
+        m * np.nanstd(b) / np.nanstd(s) for m, b, s in zip((0.4, 7), both, scores, strict=True)
+    ]
+
+    def accuracy(metrics: list[int]) -> float:
+        """acc_23 within items, of systems that each have a score of one of the metrics."""
+        shares = []
+        for item in range(9):
+            known = [s for s in range(7) if not np.isnan(both[0, s, item])]
+            right = [
+                int(np.sign(gap) if abs(gap) > limit + 1e-9 else 0)
+                == int(np.sign(people[s, item] - people[t, item]))
+                for s, t in combinations(known, 2)
+                for gap in [both[metrics[s], s, item] - both[metrics[t], t, item]]
+                for limit in [(limits[metrics[s]] + limits[metrics[t]]) / 2]
+            ]
+            shares.append(np.mean(right))
+        return float(np.mean(shares))
+
+    for swap in (0, 5, 40):
+        metrics = [swap >> s & 1 for s in range(7)]
+        wanted = accuracy(metrics) - accuracy([1 - one for one in metrics])
+        assert found.swapped[swap, 0] == pytest.approx(wanted)
+
+
+def test_metrics_that_differ_by_rounding_only_do_not_differ() -> None:
+    tiny_differences = SwappedDifferences(np.array([1e-16]), np.full((8, 1), 1e-16), True, 4)
+    assert tiny_differences.test(0.95).p[0] == 1

@@ -30,7 +30,7 @@ from earwitness.cli.study_analyse import (
     split_pairs,
 )
 from earwitness.metaeval.agree import ScoreOptions, agree
-from earwitness.metaeval.coefficients import COEFFICIENTS, LEVELS
+from earwitness.metaeval.coefficients import LEVELS, RANKING_COEFFICIENTS
 from earwitness.metaeval.mapping import MAPPING_ORDERS
 from earwitness.metaeval.resampling import POPULATIONS
 from earwitness.metaeval.settings import ADJUSTMENTS, AgreementSettings
@@ -133,10 +133,10 @@ DEFAULT_SETTINGS = AgreementSettings()
 @click.option(
     "--rank",
     "coefficient",
-    type=click.Choice(list(COEFFICIENTS)),
+    type=click.Choice(RANKING_COEFFICIENTS),
     default=DEFAULT_SETTINGS.coefficient,
     show_default=True,
-    help="Correlation coefficient that ranks metrics.",
+    help="Coefficient that ranks metrics.",
 )
 @click.option(
     "--at",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -40,9 +40,17 @@ NUMBERS_IN_MEMORY = 1_000_000  # numbers in memory at once
 
 
 def chance_coefficients(
-    grid: ScoreRatingGrid, level: str, names: Sequence[str], draws: int, seed: int
+    grid: ScoreRatingGrid,
+    level: str,
+    names: Sequence[str],
+    draws: int,
+    seed: int,
+    evaluate: Callable[[Floats, StudyDraws], Floats] | None = None,
 ) -> Floats:
-    """Return coefficients of permuted ratings: coefficients × draws."""
+    """Return coefficients of permuted ratings: coefficients × draws.
+
+    ``evaluate`` returns coefficients × draws × metrics; by default it computes those of the level.
+    """
     metrics, systems, items = grid.scores.shape
     rng = np.random.Generator(np.random.PCG64((seed, 9)))
     orders = np.argsort(rng.random((draws, systems)), axis=1, kind="stable")
@@ -56,9 +64,12 @@ def chance_coefficients(
             people = _permute_ratings(one.people, level, orders[block], columns[block])
             weights = [np.ones((len(block), size)) for size in one.people.shape]
             study_draws = StudyDraws(weights[0], weights[1], people)
-            coefficients[:, block] = evaluate_draws(level, one.scores, study_draws, names)[0][
-                :, :, 0
-            ]
+            values = (
+                evaluate(one.scores, study_draws)
+                if evaluate
+                else evaluate_draws(level, one.scores, study_draws, names)[0]
+            )
+            coefficients[:, block] = values[:, :, 0]
     return coefficients
 
 

@@ -422,6 +422,26 @@ COEFFICIENTS: dict[str, Coefficient] = {
 }
 
 
+CALIBRATED_COEFFICIENT = "acc_23_calibrated"
+SOFT_COEFFICIENT = "soft_pairwise_accuracy"
+REFINED_COEFFICIENTS = {  # coefficients of ``pairwise_accuracy``, and the plain one they refine
+    CALIBRATED_COEFFICIENT: "acc_23",
+    SOFT_COEFFICIENT: "pairwise_accuracy",
+}
+REFINED_LEVELS = {CALIBRATED_COEFFICIENT: ("item",), SOFT_COEFFICIENT: ("system",)}
+RANKING_COEFFICIENTS = (*COEFFICIENTS, *REFINED_COEFFICIENTS)
+
+
+def plain_coefficient(name: str) -> str:
+    """Return a coefficient with the same range that scores and mean ratings define alone."""
+    return REFINED_COEFFICIENTS.get(name, name)
+
+
+def coefficient_levels(name: str) -> tuple[str, ...]:
+    """Return the levels at which a coefficient is defined."""
+    return REFINED_LEVELS.get(name) or COEFFICIENTS[name].levels
+
+
 def coefficient_names(level: str) -> tuple[str, ...]:
     """Return the coefficients that are defined at a level."""
     return tuple(name for name, coefficient in COEFFICIENTS.items() if level in coefficient.levels)

@@ -47,10 +47,14 @@ class _Units(NamedTuple):
 
 
 class _Scores(NamedTuple):
-    """Scores of a metric (groups × units), also in ascending order if there are many units."""
+    """Scores of a metric (groups × units), also in ascending order if there are many units.
+
+    Differences of at most the margin of a group count as ties.
+    """
 
     table: Floats
     ascending: UnitsByScore | None
+    margins: Floats
 
 
 class _OwnPairs(NamedTuple):
@@ -63,9 +67,19 @@ class _OwnPairs(NamedTuple):
 
 
 def swap_contributions(
-    grid: ScoreRatingGrid, pairs: Codes, level: str, unit: str, name: str, swaps: int
+    grid: ScoreRatingGrid,
+    pairs: Codes,
+    level: str,
+    unit: str,
+    name: str,
+    swaps: int,
+    margins: Floats | None = None,
 ) -> Floats:
-    """Return contributions (pairs × swapped units); NaN where swaps must be evaluated."""
+    """Return contributions (pairs × swapped units); NaN where swaps must be evaluated.
+
+    ``margins`` (metrics × items) are those of calibrated ties at the item level. Scores of two
+    metrics are tied by the mean of their margins.
+    """
     is_known = ~np.isnan(grid.people)
     contributions = np.full((len(pairs), count_swapped_units(is_known.shape, unit)), np.nan)
     if name not in PAIR_COEFFICIENTS or (level == "system" and unit != "systems"):
@@ -80,7 +94,8 @@ def swap_contributions(
             if metric not in own:
                 table, _ = _by_group(grid.scores[metric], is_known, level)
                 ascending = sort_units(table[0], units.levels) if units.levels else None
-                own[metric] = _own_pairs(_Scores(table, ascending), units, name)
+                limits = np.zeros(len(table)) if margins is None else margins[metric]
+                own[metric] = _own_pairs(_Scores(table, ascending, limits), units, name)
         first, second = own[pair[0]], own[pair[1]]
         crossed = [
             _pair_sums(a.scores, b.scores, units, name)
@@ -146,7 +161,8 @@ def _pair_sums(first: _Scores, second: _Scores, units: _Units, name: str) -> tup
     if units.levels and second.ascending:
         counts = count_unit_pairs(first.table[0], second.ascending, units.levels)[:, None]
     else:
-        counts = _count_unit_pairs(first.table, second.table, units)
+        limits = (first.margins + second.margins) / 2
+        counts = _count_unit_pairs(first.table, second.table, units, limits)
     concordant, discordant, tied_metric, tied_people, tied_both = counts
     is_tied = bool(tied_metric.any() or tied_both.any())
     if name.startswith("kendall"):
@@ -158,7 +174,7 @@ def _pair_sums(first: _Scores, second: _Scores, units: _Units, name: str) -> tup
     return (right if name == "acc_23" else right - wrong), is_tied
 
 
-def _count_unit_pairs(first: Floats, second: Floats, units: _Units) -> Floats:
+def _count_unit_pairs(first: Floats, second: Floats, units: _Units, margins: Floats) -> Floats:
     """Return the five kinds of pairs of each unit (kinds × groups × units), all enumerated."""
     groups, things = first.shape
     counts = np.empty((5, groups, things))
@@ -169,6 +185,9 @@ def _count_unit_pairs(first: Floats, second: Floats, units: _Units) -> Floats:
         present, people = units.present[block], units.people[block]
         is_pair = present[:, :, None] & present[:, None, :] & is_other
         scores = _signs(first[block], second[block])
+        if margins[block].any():
+            apart = np.abs(first[block][:, :, None] - second[block][:, None, :])
+            scores *= apart > margins[block][:, None, None]
         ratings = _signs(people, people)
         product, is_tied, is_level = scores * ratings, scores == 0, ratings == 0
         kinds = (

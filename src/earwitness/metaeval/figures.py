@@ -9,6 +9,12 @@ import numpy as np
 
 from earwitness.core import Estimate
 from earwitness.metaeval.chance import chance_coefficients
+from earwitness.metaeval.coefficients import (
+    CALIBRATED_COEFFICIENT,
+    REFINED_LEVELS,
+    SOFT_COEFFICIENT,
+    plain_coefficient,
+)
 from earwitness.metaeval.join import ChoiceAbilities, ScoreRatingTable, mean_opinions
 from earwitness.metaeval.levels import (
     PARTIAL_COEFFICIENTS,
@@ -26,8 +32,10 @@ from earwitness.metaeval.levels import (
 )
 from earwitness.metaeval.mapping import MAPPING_ORDERS, Accuracy, Fit, measure_accuracy
 from earwitness.metaeval.pairwise_accuracy import (
+    TieCalibration,
     calibrate_ties,
     resample_soft_accuracy,
+    soft_accuracy_draws,
     soft_pairwise_accuracy,
 )
 from earwitness.metaeval.resampling import (
@@ -42,9 +50,7 @@ from earwitness.metaeval.results import (
     MappingErrors,
 )
 from earwitness.metaeval.settings import (
-    CALIBRATED_COEFFICIENT,
     MIN_SIZES_FOR_INTERVAL,
-    SOFT_COEFFICIENT,
     AgreementSettings,
 )
 from earwitness.stats import significance
@@ -78,6 +84,13 @@ class ScaleComparison:
     def at_level(self, level: str) -> ScaleComparison:
         """Return the comparison at a level; at the system level, cells are adjusted for items."""
         return self._adjusted_for_items if level == "system" else self
+
+    def for_figure(self, figure: Figure) -> ScaleComparison:
+        """Return the comparison at the level of a figure.
+
+        Soft pairwise accuracy pairs systems by item, so its cells are not adjusted for items.
+        """
+        return self if figure.coefficient == SOFT_COEFFICIENT else self.at_level(figure.level)
 
     @property
     def is_adjustable(self) -> bool:
@@ -158,6 +171,46 @@ class ScaleComparison:
             margins=margins,
         )
 
+    @cached_property
+    def calibration(self) -> TieCalibration:
+        """Margins of calibrated ties, and acc_23 with them."""
+        return calibrate_ties(self.grid, folds=self.settings.folds, seed=self.settings.seed)
+
+    @cached_property
+    def _soft_accuracy(self) -> Floats:
+        settings = self.settings
+        return soft_pairwise_accuracy(
+            self.grid, permutations=settings.permutations, seed=settings.seed
+        )
+
+    def evaluate(self, figure: Figure) -> LevelValues:
+        """Return one coefficient of all metrics at its level."""
+        grid, plain = self.at_level(figure.level).grid, plain_coefficient(figure.coefficient)
+        point = evaluate_grid(grid, figure.level, [plain])
+        if figure.coefficient == SOFT_COEFFICIENT:
+            return point._replace(value=self._soft_accuracy[None])
+        if figure.coefficient == CALIBRATED_COEFFICIENT:
+            return point._replace(value=self.calibration.value[None])
+        return point
+
+    def interval(self, figure: Figure, point: LevelValues) -> Interval:
+        """Return the bootstrap intervals of one coefficient."""
+        settings, plain = self.settings, [plain_coefficient(figure.coefficient)]
+        if figure.coefficient == SOFT_COEFFICIENT:
+            draws = resample_soft_accuracy(
+                self.table.scores,
+                self.opinions,
+                over=settings.over,
+                draws=settings.draws,
+                seed=settings.seed,
+            )[None]
+        else:
+            is_calibrated = figure.coefficient == CALIBRATED_COEFFICIENT
+            is_calibrated = is_calibrated and not self.calibration.reason
+            margins = self.calibration.by_item if is_calibrated else 0.0
+            draws = self.resample_with_margins(figure.level, plain, margins)
+        return self.coefficient_interval(point.value, draws, plain)
+
     def draws_at(self, level: str) -> int:
         """Return the number of bootstrap draws, which is smaller for very many outputs at once."""
         draws = self.settings.draws
@@ -221,10 +274,15 @@ def estimate_figures(comparison: ScaleComparison) -> list[FigureEstimates]:
             for row, name in enumerate(names):
                 estimate = make_estimate(point, ends, (row, metric), comparison, level)
                 metric_estimates.figures[Figure(level, name)] = estimate
-        if level == "item":
-            _add_calibrated_accuracy(comparison, grid, estimates)
+        is_ranked = comparison.settings.coefficient == CALIBRATED_COEFFICIENT
+        if level == "item" and (is_ranked or not comparison.calibration.reason):
+            _add_refined_coefficient(comparison, CALIBRATED_COEFFICIENT, estimates)
+            for metric_estimates, margin in zip(
+                estimates, comparison.calibration.margin.tolist(), strict=True
+            ):
+                metric_estimates.margins["item"] = margin
         if level == "system" and isinstance(comparison.opinions, Votes):
-            _add_soft_accuracy(comparison, point, estimates)
+            _add_refined_coefficient(comparison, SOFT_COEFFICIENT, estimates)
         if comparison.settings.partial:
             _add_partial_coefficients(comparison.at_level(level), level, estimates)
     return estimates
@@ -249,46 +307,17 @@ def make_estimate(
     )
 
 
-def _add_calibrated_accuracy(
-    comparison: ScaleComparison, grid: ScoreRatingGrid, estimates: list[FigureEstimates]
+def _add_refined_coefficient(
+    comparison: ScaleComparison, name: str, estimates: list[FigureEstimates]
 ) -> None:
-    """Add acc_23 with tie thresholds that are cross-validated over items."""
-    settings = comparison.settings
-    calibration = calibrate_ties(grid, folds=settings.folds, seed=settings.seed)
-    if calibration.reason:
-        return
-    draws = comparison.resample_with_margins("item", ["acc_23"], calibration.by_item)
-    ends = comparison.coefficient_interval(calibration.value[None], draws, ["acc_23"])
-    point = evaluate_grid(grid, "item", ["acc_23"])
+    """Add tie-calibrated acc_23 or soft pairwise accuracy."""
+    figure = Figure(REFINED_LEVELS[name][0], name)
+    point = comparison.evaluate(figure)
+    ends = comparison.interval(figure, point)
     for metric, metric_estimates in enumerate(estimates):
-        estimate = make_estimate(point, ends, (0, metric), comparison, "item")
-        metric_estimates.figures[Figure("item", CALIBRATED_COEFFICIENT)] = replace(
-            estimate, value=float(calibration.value[metric])
+        metric_estimates.figures[figure] = make_estimate(
+            point, ends, (0, metric), comparison, figure.level
         )
-        metric_estimates.margins["item"] = float(calibration.margin[metric])
-
-
-def _add_soft_accuracy(
-    comparison: ScaleComparison, point: LevelValues, estimates: list[FigureEstimates]
-) -> None:
-    """Add soft pairwise accuracy; systems are paired by item, so cells are not adjusted."""
-    settings = comparison.settings
-    value = soft_pairwise_accuracy(
-        comparison.grid, permutations=settings.permutations, seed=settings.seed
-    )[None]
-    draws = resample_soft_accuracy(
-        comparison.table.scores,
-        comparison.opinions,
-        over=settings.over,
-        draws=settings.draws,
-        seed=settings.seed,
-    )[None]
-    ends = comparison.coefficient_interval(value, draws, ["pairwise_accuracy"])
-    for metric, metric_estimates in enumerate(estimates):
-        estimate = make_estimate(
-            LevelValues(value, point.n, point.undefined), ends, (0, metric), comparison, "system"
-        )
-        metric_estimates.figures[Figure("system", SOFT_COEFFICIENT)] = estimate
 
 
 def _add_partial_coefficients(
@@ -329,12 +358,15 @@ def estimate_chance(comparison: ScaleComparison) -> dict[Figure, Estimate]:
     narrow.
     """
     estimates: dict[Figure, Estimate] = {}
+    settings = comparison.settings
     for level in comparison.levels:
-        names, grid = comparison.settings.coefficient_names(level), comparison.at_level(level).grid
-        draws = chance_coefficients(
-            grid, level, names, CHANCE_METRIC_COUNT, comparison.settings.seed
-        )
-        things = evaluate_grid(grid, level, names).n.max(axis=1)
+        names, grid = settings.coefficient_names(level), comparison.at_level(level).grid
+        draws = chance_coefficients(grid, level, names, CHANCE_METRIC_COUNT, settings.seed)
+        if level in REFINED_LEVELS.get(settings.coefficient, ()):
+            draws = np.concatenate([draws, _chance_of_refined(comparison)[None]])
+            names = [*names, settings.coefficient]
+        plain = [plain_coefficient(name) for name in names]
+        things = evaluate_grid(grid, level, plain).n.max(axis=1)
         for row, name in enumerate(names):
             defined = draws[row][~np.isnan(draws[row])]
             low, high = percentile_interval(draws[row][:, None], comparison.settings.level)
@@ -348,6 +380,31 @@ def estimate_chance(comparison: ScaleComparison) -> dict[Figure, Estimate]:
                 CHANCE_METHOD,
             )
     return estimates
+
+
+def _chance_of_refined(comparison: ScaleComparison) -> Floats:
+    """Return draws of tie-calibrated acc_23 or soft pairwise accuracy with permuted systems.
+
+    Systems are permuted with the ratings of all their items, and ties are calibrated in each draw.
+    """
+    settings = comparison.settings
+
+    def calibrated(scores: Floats, draws: StudyDraws) -> Floats:
+        grids = (ScoreRatingGrid(scores, people) for people in draws.people_table)
+        return np.array(
+            [calibrate_ties(grid, folds=settings.folds, seed=settings.seed).value for grid in grids]
+        )
+
+    evaluate = soft_accuracy_draws if settings.coefficient == SOFT_COEFFICIENT else calibrated
+    permuted: Floats = chance_coefficients(
+        comparison.grid,
+        "item",
+        [settings.coefficient],
+        CHANCE_METRIC_COUNT,
+        settings.seed,
+        lambda scores, draws: evaluate(scores, draws)[None],
+    )[0]
+    return permuted
 
 
 # --- Errors after a mapping ----------------------------------------------------------------------

@@ -153,8 +153,7 @@ SUM_TOLERANCE = 1e-12  # sums within this share of the sum of absolute values ar
 
 def soft_pairwise_accuracy(grid: ScoreRatingGrid, *, permutations: int, seed: int) -> Floats:
     """Return the soft pairwise accuracy of each metric; NaN if no two systems share an item."""
-    rng = np.random.Generator(np.random.PCG64((seed, 11)))
-    signs = np.where(rng.integers(0, 2, (permutations, grid.people.shape[1])), 1.0, -1.0)
+    signs = item_signs(grid.people.shape[1], permutations, seed)
     accuracy = np.full(len(grid.scores), np.nan)
     for metrics, is_scored in group_by_known_cells(grid.scores):
         is_known = is_scored & ~np.isnan(grid.people)
@@ -165,6 +164,73 @@ def soft_pairwise_accuracy(grid: ScoreRatingGrid, *, permutations: int, seed: in
                 p = _superiority_p(grid.scores[metric], is_known, pairs, signs)
                 accuracy[metric] = 1 - np.abs(p - people_p).mean()
     return accuracy
+
+
+def item_signs(items: int, permutations: int, seed: int) -> Floats:
+    """Return the random signs of items in each permutation."""
+    rng = np.random.Generator(np.random.PCG64((seed, 11)))
+    return np.where(rng.integers(0, 2, (permutations, items)), 1.0, -1.0)
+
+
+def soft_contributions(grid: ScoreRatingGrid, pairs: Codes, signs: Floats) -> Floats:
+    """Return the contributions of systems to differences of metrics: pairs × systems.
+
+    Swapping the scores of a system changes the sign of its contribution, as for coefficients that
+    count pairs: soft pairwise accuracy is a mean over pairs of systems, too.
+    """
+    is_known = ~np.isnan(grid.people)
+    shared = is_known.astype(np.float64) @ is_known.T.astype(np.float64)
+    is_pair = (shared > 0) & ~np.eye(len(shared), dtype=bool)
+    people = _p_between(grid.people, grid.people, is_known, signs)
+
+    def agree(first: int, second: int) -> Floats:
+        p = _p_between(grid.scores[first], grid.scores[second], is_known, signs)
+        return np.where(is_pair, 1 - np.abs(p - people), 0)
+
+    own = {metric: agree(metric, metric).sum(axis=1) for metric in np.unique(pairs).tolist()}
+    sums = []
+    for first, second in pairs.tolist():
+        crossed = agree(first, second)  # its transpose compares the other way round
+        sums.append(own[first] - own[second] + crossed.sum(axis=1) - crossed.sum(axis=0))
+    count = is_pair.sum() / 2
+    return np.array(sums).reshape(-1, len(shared)) / (2 * count if count else np.nan)
+
+
+def _p_between(first: Floats, second: Floats, is_known: Bools, signs: Floats) -> Floats:
+    """Return p that each system by the first table is better than each by the second."""
+    p = np.empty((len(is_known), len(is_known)))
+    sides = [np.where(is_known, table, 0) for table in (first, second)]
+    sizes = [np.abs(table).sum(axis=1) for table in sides]
+    for system, row in enumerate(sides[0]):
+        differences = np.where(is_known & is_known[system], row - sides[1], 0)
+        beyond = signs @ differences.T - differences.sum(axis=1)
+        tolerance = SUM_TOLERANCE * (sizes[0][system] + sizes[1])
+        larger = (beyond > tolerance).sum(axis=0) + (beyond >= -tolerance).sum(axis=0)
+        p[system] = larger / (2 * len(signs))
+    return p
+
+
+def soft_accuracy_of_tables(tables: Floats, people: Floats, is_known: Bools) -> Floats:
+    """Return the soft pairwise accuracy of each of several tables, by its normal approximation.
+
+    Tables are tables × systems × items; unknown cells of tables and ratings are 0.
+    """
+    shared = is_known.astype(np.float64) @ is_known.T.astype(np.float64)
+    is_pair = np.triu(shared > 0, 1)
+    difference = np.abs(_normal_p_between(tables, is_known) - _normal_p_between(people, is_known))
+    agreed = np.where(is_pair, 1 - difference, 0).sum(axis=(1, 2))
+    return ratio(agreed, np.full(len(tables), float(is_pair.sum())))
+
+
+def _normal_p_between(tables: Floats, is_known: Bools) -> Floats:
+    """Return p of all pairs of systems, from sums and squares over the items that they share."""
+    from scipy.special import ndtr
+
+    known = is_known.T.astype(np.float64)
+    sums, squares = tables @ known, tables**2 @ known
+    squares = squares + squares.swapaxes(-1, -2) - 2 * tables @ tables.swapaxes(-1, -2)
+    spread = np.sqrt(np.maximum(0, squares))
+    return np.asarray(ndtr(-np.nan_to_num(ratio(sums - sums.swapaxes(-1, -2), spread))))
 
 
 def _pairs_with_common_items(is_known: Bools) -> tuple[Codes, Codes]:

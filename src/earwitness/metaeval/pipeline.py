@@ -11,6 +11,7 @@ import numpy as np
 from earwitness.core import Estimate, Input, Progress, Rating, Score, no_progress
 from earwitness.errors import UsageError
 from earwitness.metaeval.ceiling import estimate_ceilings
+from earwitness.metaeval.coefficients import SOFT_COEFFICIENT, plain_coefficient
 from earwitness.metaeval.figures import (
     ScaleComparison,
     estimate_chance,
@@ -153,7 +154,7 @@ def _undefined_metric_warnings(comparison: ScaleComparison) -> Iterator[str]:
         if level not in comparison.levels:
             continue
         grid = comparison.at_level(level).grid
-        values = evaluate_grid(grid, level, [comparison.settings.coefficient])
+        values = evaluate_grid(grid, level, [plain_coefficient(comparison.settings.coefficient)])
         for number, metric in enumerate(comparison.table.metrics):
             if np.isnan(values.value[0, number]):
                 reason = _undefined_reason(comparison, level, number)
@@ -303,7 +304,7 @@ def _item_adjustment_sentence(comparison: ScaleComparison) -> str:
 def _undefined_item_note(comparison: ScaleComparison) -> Iterator[str]:
     """Yield metrics without a coefficient in some items, and why."""
     total = len(comparison.table.items)
-    coefficient = comparison.settings.coefficient
+    coefficient = plain_coefficient(comparison.settings.coefficient)
     if coefficient not in comparison.settings.coefficient_names("item"):
         return
     n = evaluate_grid(comparison.grid, "item", [coefficient]).n[0].astype(int).tolist()
@@ -391,6 +392,8 @@ def analyse_agreement(
     tables = [_join_scale(inputs, name) for name in chosen]
     sizes = [table.votes.size for table in tables]
     paired = any(table.paired for table in tables)
+    if paired and settings.coefficient == SOFT_COEFFICIENT:
+        raise UsageError(f"{SOFT_COEFFICIENT} needs ratings of outputs, not choices between two")
     asked, settings = settings, fit_settings(settings, sizes, paired=paired)
     steps_per_scale, scales = 3 + 2 * len(settings.ranked_figures), []
     steps = Steps(progress, len(chosen) * steps_per_scale)
@@ -540,10 +543,8 @@ def _group_estimates(
         metric.name: {} for metric in comparison.table.metrics
     }
     for figure in figures:
-        names = [figure.coefficient]
-        point = evaluate_grid(comparison.at_level(figure.level).grid, figure.level, names)
-        draws = comparison.resample_with_margins(figure.level, names)
-        ends = comparison.coefficient_interval(point.value, draws, names)
+        point = comparison.evaluate(figure)
+        ends = comparison.interval(figure, point)
         for metric, name in enumerate(estimates):
             place = 0, metric
             estimates[name][figure] = make_estimate(point, ends, place, comparison, figure.level)

@@ -9,7 +9,11 @@ from math import isnan, nan
 import numpy as np
 
 from earwitness.core import Estimate
-from earwitness.metaeval.coefficients import COEFFICIENTS
+from earwitness.metaeval.coefficients import (
+    CALIBRATED_COEFFICIENT,
+    COEFFICIENTS,
+    plain_coefficient,
+)
 from earwitness.metaeval.contributions import count_swapped_units
 from earwitness.metaeval.figures import ScaleComparison
 from earwitness.metaeval.levels import LevelValues, ScoreRatingGrid, evaluate_grid
@@ -41,8 +45,8 @@ def metric_differences(
     only the pairs with the best metric of a group and with baselines; p is still corrected for all
     pairs. Metrics whose value is based on too few units are not ranked.
     """
-    comparison = comparison.at_level(figure.level)
-    level_values = evaluate_grid(comparison.grid, figure.level, [figure.coefficient])
+    level_values = comparison.evaluate(figure)
+    comparison = comparison.for_figure(figure)
     values, unranked = level_values.value[0], _unranked_metrics(comparison, figure, level_values)
     order = [int(n) for n in np.argsort(-values, kind="stable") if n not in unranked]
     is_baseline = [metric.baseline for metric in comparison.table.metrics]
@@ -116,7 +120,14 @@ class _PairTests:
             unit,
             permutations=settings.permutations,
             seed=settings.seed,
+            margins=self._margins(),
         )
+
+    def _margins(self) -> Floats | None:
+        """Return margins of calibrated ties as metrics × items, if metrics are ranked by them."""
+        calibration = self.comparison.calibration
+        is_calibrated = self.figure.coefficient == CALIBRATED_COEFFICIENT
+        return calibration.by_item if is_calibrated and not calibration.reason else None
 
     def is_distinct(self, a: int, b: int) -> bool:
         """Return whether two metrics differ significantly."""
@@ -124,9 +135,11 @@ class _PairTests:
 
     def _difference(self, a: int, b: int) -> Estimate:
         """Return the difference of two metrics with the interval of the test."""
-        coefficient = COEFFICIENTS[self.figure.coefficient]
+        coefficient = COEFFICIENTS[plain_coefficient(self.figure.coefficient)]
         limit, half_width = coefficient.high - coefficient.low, self.half_widths[self.index[a, b]]
         difference = float(self.values[a] - self.values[b])
+        if not self.is_distinct(a, b):  # whatever rounding says, 0 is inside
+            half_width = np.maximum(half_width, abs(difference))
         return Estimate(
             difference,
             float(np.maximum(difference - half_width, -limit)),
@@ -182,7 +195,7 @@ def _unranked_metrics(
     """
     people = comparison.grid.people
     possible = evaluate_grid(
-        ScoreRatingGrid(people[None], people), figure.level, [figure.coefficient]
+        ScoreRatingGrid(people[None], people), figure.level, [plain_coefficient(figure.coefficient)]
     ).n[0, 0]
     unranked = {}
     for metric, n in enumerate(level_values.n[0]):

@@ -21,7 +21,6 @@ from earwitness.metaeval.report_tables import (
     difference_contrast,
     figure_phrase,
     figure_value,
-    has_intervals,
     has_one_system,
     metric_label,
     ranking_sections,
@@ -431,7 +430,7 @@ def _counts_sentence(concordance: Concordance, *, votes: bool = False) -> str:
 
 
 def _provenance_lines(concordance: Concordance) -> Iterator[str]:
-    if has_intervals(concordance):
+    if concordance.has_intervals:
         yield (
             f"confidence intervals: {100 * concordance.level:.4g} %, bootstrap over "
             f"{RESAMPLED_UNITS[concordance.over]}"

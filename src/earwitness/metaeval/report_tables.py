@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import isnan, nan
+from math import nan
 
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.metaeval.results import (
@@ -91,14 +91,8 @@ AGREEMENT_CORRECTIONS = {
     "max_t": "corrected by the step-down max-T method",
     "none": "not corrected",
 }
-SWAPPED_UNITS = {
-    "items": "the scores of whole items",
-    "systems": "the scores of whole systems",
-}
-SWAP_PHRASES = {
-    "items": "other items on these systems",
-    "systems": "other systems",
-}
+SWAPPED_UNITS = {"items": "the scores of whole items", "systems": "the scores of whole systems"}
+SWAP_PHRASES = {"items": "other items on these systems", "systems": "other systems"}
 TEST_HEADINGS = {
     "systems": "p, systems swapped",
     "items": "p, items swapped (on these systems)",
@@ -245,9 +239,11 @@ def has_one_system(concordance: Concordance) -> bool:
 def _ranking_note(concordance: Concordance) -> str:
     percent = f"{100 * concordance.level:g} %"
     permuted = "items" if has_one_system(concordance) else "systems"
+    population = RESAMPLING_PHRASES[concordance.over]
+    generalizing = f"Confidence intervals generalize to {population}. " * concordance.has_intervals
     return (
         "Metrics are ranked by the coefficient in the title; the other correlations are Pearson's "
-        f"r, Spearman's ρ and Kendall's τ-b. {_interval_sentence(concordance)}Metrics in "
+        f"r, Spearman's ρ and Kendall's τ-b. {generalizing}Metrics in "
         "the same group are not significantly worse than its best one; baselines, and metrics "
         f"with too few values to be ranked, have no group (–). {_unit_sentence(concordance)} A "
         f"metric within the range of {CHANCE_LABEL} is no better than random. {CHANCE_LABEL}: "
@@ -282,22 +278,6 @@ def too_few_phrase(test: MetricTest, purpose: str) -> str:
     units = test.unit if test.units != 1 else test.unit.removesuffix("s")
     verb = "are" if test.units != 1 else "is"
     return f"{test.units} {units} {verb} too few {purpose}: at least {test.needed} are needed"
-
-
-def has_intervals(concordance: Concordance) -> bool:
-    """Return whether any coefficient that ranks metrics has an interval."""
-    return any(
-        not isnan(metric.figures[rank.figure].low)
-        for scale in concordance.scales
-        for rank in scale.ranked
-        for metric in scale.metrics
-    )
-
-
-def _interval_sentence(concordance: Concordance) -> str:
-    if not has_intervals(concordance):
-        return ""
-    return f"Confidence intervals generalize to {RESAMPLING_PHRASES[concordance.over]}. "
 
 
 def _difference_matrix(

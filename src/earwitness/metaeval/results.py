@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import nan
+from math import isnan, nan
 from typing import NamedTuple
 
 from earwitness.core import Estimate, Input, Value
@@ -221,6 +221,16 @@ class Concordance(Result):
     notes: tuple[str, ...] = ()
     aggregate: str = "mean"
     partial: tuple[str, ...] = ()
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether any coefficient that ranks metrics has an interval."""
+        return any(
+            not isnan(metric.figures[rank.figure].low)
+            for scale in self.scales
+            for rank in scale.ranked
+            for metric in scale.metrics
+        )
 
     def make_report(self) -> Report:
         """Return the report of the agreement."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from earwitness.core import Estimate, Score
-from earwitness.metaeval.coefficients import COEFFICIENTS
+from earwitness.metaeval.coefficients import COEFFICIENTS, REFINED_COEFFICIENTS
 from earwitness.metaeval.figures import ScaleComparison
 from earwitness.metaeval.join import score_table
 from earwitness.metaeval.levels import (
@@ -272,9 +272,11 @@ def sample_size_curves(
 ) -> list[SampleSizeCurve]:
     """Return curves by raters and items, and by references if scores have their number.
 
-    With fewer than five raters or items there is no curve. Metrics no better than ``chance`` have a
-    curve, but no sufficient number.
+    With fewer than five raters or items, and of refined coefficients, there is no curve. Metrics no
+    better than ``chance`` have a curve, but no sufficient number.
     """
+    if figure.coefficient in REFINED_COEFFICIENTS:
+        return []
     rater_and_item_curves = []
     adjusted = comparison.at_level(figure.level)
     votes = adjusted.opinions

@@ -6,7 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from earwitness.errors import UsageError, nearest
-from earwitness.metaeval.coefficients import COEFFICIENTS, LEVELS, coefficient_names
+from earwitness.metaeval.coefficients import (
+    LEVELS,
+    RANKING_COEFFICIENTS,
+    coefficient_levels,
+    coefficient_names,
+)
 from earwitness.metaeval.mapping import MAPPING_ORDERS
 from earwitness.metaeval.pairwise_accuracy import FOLDS
 from earwitness.metaeval.resampling import POPULATIONS
@@ -15,8 +20,6 @@ from earwitness.metaeval.significance import CORRECTIONS
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL
 from earwitness.stats.votes import AGGREGATES
 
-CALIBRATED_COEFFICIENT = "acc_23_calibrated"
-SOFT_COEFFICIENT = "soft_pairwise_accuracy"
 ADJUSTMENTS = ("items", "none")
 DEFAULT_LEVELS = ("system", "item")
 MIN_SIZES_FOR_INTERVAL = {
@@ -104,7 +107,7 @@ class AgreementSettings:
 
     def __post_init__(self) -> None:
         _check_choice("aggregate", self.aggregate, AGGREGATES)
-        _check_choice("coefficient", self.coefficient, COEFFICIENTS)
+        _check_choice("coefficient", self.coefficient, RANKING_COEFFICIENTS)
         _check_choice("population", self.generalize, POPULATIONS)
         _check_choice("mapping", self.mapping, MAPPING_ORDERS)
         _check_choice("adjustment", self.adjust, ADJUSTMENTS)
@@ -119,7 +122,7 @@ class AgreementSettings:
         if self.folds < 2:
             raise UsageError(f"folds must be 2 or more, got {self.folds}")
         if not self.ranked_figures:
-            possible = ", ".join(COEFFICIENTS[self.coefficient].levels)
+            possible = ", ".join(coefficient_levels(self.coefficient))
             message = f"{self.coefficient} is not available at level {'+'.join(self.levels)}"
             raise UsageError(f"{message} — use {possible}")
         if self.seed < 0:
@@ -149,7 +152,7 @@ class AgreementSettings:
     def ranked_figures(self) -> list[Figure]:
         """Levels and coefficients by which metrics are ranked."""
         levels = [level for level in self.ranking if level in self.levels] or list(self.levels)
-        fitting = [level for level in levels if self.coefficient in coefficient_names(level)]
+        fitting = [level for level in levels if level in coefficient_levels(self.coefficient)]
         return [Figure(level, self.coefficient) for level in fitting]
 
     @property

@@ -10,12 +10,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from earwitness.metaeval.coefficients import ScoreRatingSample, compute_coefficients
+from earwitness.metaeval.coefficients import (
+    SOFT_COEFFICIENT,
+    ScoreRatingSample,
+    compute_coefficients,
+    plain_coefficient,
+)
 from earwitness.metaeval.contributions import count_swapped_units, swap_contributions
 from earwitness.metaeval.levels import (
     ScoreRatingGrid,
     evaluate_grid,
     tie_rounded_means,
+)
+from earwitness.metaeval.pairwise_accuracy import (
+    item_signs,
+    soft_accuracy_of_tables,
+    soft_contributions,
 )
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.significance import ratio
@@ -61,6 +71,7 @@ SWAP_UNITS = ("items", "systems", "outputs")
 CORRECTIONS = ("max_t", "none")
 WEIGHTS_IN_MEMORY = 4_000_000  # weights in memory at once
 DIFFERENCE_TOLERANCE = 1e-12  # differences within this tolerance are equal
+MARGIN_TOLERANCE = 1e-9  # differences this share above a margin are rounding
 MAX_SHARED_WEIGHT = 0.25  # largest weight of the mean spread of all pairs
 
 
@@ -95,11 +106,12 @@ class SwappedDifferences(NamedTuple):
         defined = np.flatnonzero(~np.isnan(self.observed))
         observed, swapped = np.abs(self.observed[defined]), np.abs(self.swapped[:, defined])
         spread = np.sqrt(np.nan_to_num(swapped**2).mean(axis=0))
-        shared = (spread**2)[spread > DIFFERENCE_TOLERANCE].mean() if spread.any() else 0.0
+        is_spread = spread > DIFFERENCE_TOLERANCE
+        shared = (spread**2)[is_spread].mean() if is_spread.any() else 0.0
         weight = min(MAX_SHARED_WEIGHT, len(defined) / count_swaps(self.units))
         weight = weight if corrected and len(defined) > 1 else 0.0
         divisor = np.sqrt((1 - weight) * spread**2 + weight * shared)
-        unit = np.where(spread > DIFFERENCE_TOLERANCE, divisor, np.inf)
+        unit = np.where(is_spread, divisor, np.inf)
         order = np.argsort(-observed / unit, kind="stable")
         statistics, swaps = (observed / unit)[order], (swapped / unit)[:, order]
         if corrected:
@@ -187,6 +199,7 @@ def swap_metrics(
     *,
     permutations: int = 1000,
     seed: int = 0,
+    margins: Floats | None = None,
 ) -> SwappedDifferences:
     """Return the differences of pairs of metrics, with their scores swapped at random.
 
@@ -204,6 +217,9 @@ def swap_metrics(
         Swapped unit: ``items``, ``systems`` or ``outputs``.
     permutations, seed
         Number of random swaps, and their seed.
+    margins
+        Margins of calibrated ties (metrics × items), for ``acc_23_calibrated``. They are not
+        calibrated again for swapped scores.
 
     Returns
     -------
@@ -222,25 +238,48 @@ def swap_metrics(
     is_complete = count_swaps(count_swapped_units(shape, unit)) <= permutations
     swaps = count_swaps(count_swapped_units(shape, unit)) if is_complete else permutations
     observed, swapped = np.full(len(pairs), np.nan), np.full((swaps, len(pairs)), np.nan)
+    plain = plain_coefficient(name)
+    evaluate = _evaluate_soft if name == SOFT_COEFFICIENT else SWAP_FUNCTIONS[level]
     standardised = standardise_scores(scores)
+    limits = None if margins is None else _standardise_margins(margins, scores, standardised)
     for numbers, is_known in _group_pairs(~np.isnan(scores) & ~np.isnan(people), chosen):
         known = np.where(is_known, standardised, np.nan)
         grid = ScoreRatingGrid(known, np.where(is_known, people, np.nan))
-        values = evaluate_grid(grid, level, [name]).value[0]
-        observed[numbers] = values[chosen[numbers, 0]] - values[chosen[numbers, 1]]
-        linear = swap_contributions(grid, chosen[numbers], level, unit, name, swaps)
+        own = chosen[numbers]
+        if name == SOFT_COEFFICIENT and unit == "systems":
+            linear = soft_contributions(grid, own, item_signs(shape[1], permutations, seed))
+            observed[numbers] = linear.sum(axis=1)
+        elif name == SOFT_COEFFICIENT:
+            linear = np.full((len(own), count_swapped_units(shape, unit)), np.nan)
+            unswapped = np.zeros((1, 1, 1), bool)
+            both = evaluate(_MetricPairs(known[own], is_known, people, plain), unswapped)
+            observed[numbers] = (both[0] - both[1])[0]
+        else:
+            values = evaluate_grid(grid, level, [plain], 0.0 if limits is None else limits).value[0]
+            observed[numbers] = values[own[:, 0]] - values[own[:, 1]]
+            linear = swap_contributions(grid, own, level, unit, plain, swaps, limits)
         is_linear = ~np.isnan(linear).any(axis=1)
-        others = _MetricPairs(known[chosen[numbers[~is_linear]]], is_known, people, name)
+        others = _MetricPairs(known[own[~is_linear]], is_known, people, plain)
         start = 0
         for masks in _swap_masks(shape, unit, swaps, seed, is_complete=is_complete):
             block = slice(start, start + len(masks))
             signs = 1.0 - 2 * masks.reshape(len(masks), -1)
             swapped[block, numbers[is_linear]] = signs @ linear[is_linear].T
             if not is_linear.all():
-                both = SWAP_FUNCTIONS[level](others, masks)
+                both = evaluate(others, masks)
                 swapped[block, numbers[~is_linear]] = both[0] - both[1]
             start += len(masks)
     return SwappedDifferences(observed, swapped, is_complete, count_swapped_units(shape, unit))
+
+
+def _standardise_margins(margins: Floats, scores: Floats, standardised: Floats) -> Floats:
+    """Return margins on the scale of standardised scores; differences of their size stay ties."""
+    raw, own = (
+        np.nanmax(table, axis=(1, 2), initial=-np.inf)
+        - np.nanmin(table, axis=(1, 2), initial=np.inf)
+        for table in (scores, standardised)
+    )
+    return np.nan_to_num(margins * ratio(own, raw)[:, None] * (1 + MARGIN_TOLERANCE))
 
 
 def _group_pairs(is_known: Bools, pairs: Codes) -> Iterator[tuple[Codes, Bools]]:
@@ -366,6 +405,20 @@ def _evaluate_cells(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
         cells,
         metric_pairs.name,
     )[:, 0]
+
+
+def _evaluate_soft(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
+    """Return 2 × permutations × pairs: soft pairwise accuracy by its normal approximation."""
+    is_known, people = metric_pairs.is_known, metric_pairs.people
+    both = np.where(is_known, metric_pairs.both, 0)
+    accuracy = [
+        soft_accuracy_of_tables(
+            np.where(masks, pair[1 - side], pair[side]), np.where(is_known, people, 0), is_known
+        )
+        for side in (0, 1)
+        for pair in both
+    ]
+    return np.array(accuracy).reshape(2, len(both), len(masks)).swapaxes(1, 2)
 
 
 def _evaluate_swaps(
