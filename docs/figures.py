@@ -335,8 +335,8 @@ def levels() -> Drawing:
 def few_systems() -> Drawing:
     """The smallest p that exchanging systems can give."""
     on = Drawing(300, "Smallest possible p for 3 to 8 systems, on a logarithmic axis")
-    left, right, needed = 300.0, WIDTH - 150.0, 6
-    halvings = Axis(1, 8, left, right)  # p halves with every system; the axis has log2(1 / p)
+    left, right, needed = 300.0, WIDTH - 140.0, 6
+    halvings = Axis(1, 8, left, right - 10)  # p halves with every system; the axis has log2(1 / p)
     on.text(PAD, 34, "systems", fill=GREY)
     on.text(PAD + 90, 34, "ways to exchange them", fill=GREY)
     on.text(left, 34, "smallest possible p", fill=GREY)
@@ -347,7 +347,7 @@ def few_systems() -> Drawing:
         on.text(PAD + 90, y + 5, str(ways))
         on.line(left, y, halvings(systems - 1), y, stroke=fill, width=3)
         on.dot(halvings(systems - 1), y, fill)
-        on.text(halvings(systems - 1) + 14, y + 5, f"1/{ways} = {1 / ways:.3f}", fill=fill)
+        on.text(right, y + 5, f"1/{ways} = {1 / ways:.3f}", fill=fill)
     limit = halvings(4.322)  # log2(1 / 0.05)
     on.line(limit, 46, limit, 244, stroke=GREY, stroke_dasharray="5 4")
     on.text(limit, 264, "alpha = 0.05", fill=GREY, text_anchor="middle")

@@ -184,6 +184,21 @@ def test_significant_differences_name_the_higher_value_first() -> None:
     )
 
 
+def test_too_few_systems_for_any_significant_p_support_no_claim_about_others() -> None:
+    result = make_experiment(people=SMALL, automatic=["a", "b", "c", "d", "e"], p=0.01)
+    assert result.count_systems(result.main_condition) == 6  # with the human one
+    first = next(iter(summary_sentences(result)))
+    assert first == (
+        "6 systems are too few to show a difference between metrics in Pearson's r for other "
+        "systems: with 3 pairs tested, at least 7 are needed"
+    )
+    assert not any("significantly more" in sentence for sentence in summary_sentences(result))
+    one_pair = make_experiment(
+        values=[SUMACCY, WSUMACCY], people=SMALL, automatic=["a", "b", "c", "d", "e"], p=0.01
+    )
+    assert any("significantly more" in sentence for sentence in summary_sentences(one_pair))
+
+
 def test_tests_that_are_undefined_are_stated() -> None:
     result = make_experiment(people=SMALL, p=nan)
     assert next(iter(summary_sentences(result))) == (

@@ -36,6 +36,7 @@ from earwitness.metaeval.results import (
     SampleSizeCurve,
     ScaleConcordance,
 )
+from earwitness.metaeval.significance import DIFFERENCE_TOLERANCE
 from earwitness.report.numbers import cell, interval, number, p_phrase
 from earwitness.report.paper import PaperColumn, PaperRow, PaperTable, paper_rows
 from earwitness.report.parts import Lines, Matrix, Quote, Report, Section
@@ -96,9 +97,12 @@ def _ranking_sentence(
     if others and rank.test.smallest_p >= concordance.alpha:
         purpose = f"which metric is best in {LEVEL_TASKS[figure.level]} by {scale.scale.name}"
         reason = too_few_phrase(rank.test, purpose)
-        gap = number(tests[others[0]].difference.value, value)
-        ahead = f"{best} has the highest value ({size}), {gap} above {others[0]}"
-        ahead += ", but is no better than chance" * is_chance
+        gap = tests[others[0]].difference.value
+        tied = [name for name in others if tests[name].difference.value <= DIFFERENCE_TOLERANCE]
+        verb = "have" if tied else "has"
+        ahead = f"{join_names([best, *tied])} {verb} the highest value ({size})"
+        ahead += f", {number(gap, value)} above {others[0]}" * (not tied)
+        ahead += ", which is no better than chance" * is_chance
         return f"{reason[0].upper()}{reason[1:]} ({sizes}); {ahead}"
     if is_chance:
         return (

@@ -256,22 +256,22 @@ def _ranking_note(concordance: Concordance) -> str:
 
 def _unit_sentence(concordance: Concordance) -> str:
     """Return what the tests between metrics swap, and to what they generalize."""
-    tests = [rank.test for scale in concordance.scales for rank in scale.ranked]
     phrases = dict.fromkeys(
         too_few_phrase(test, "a difference between metrics")
         if test.smallest_p >= concordance.alpha
         else f"tests between metrics swap {SWAPPED_UNITS[test.unit]} ({test.units:,} {test.unit}), "
         f"which generalizes to {SWAP_PHRASES[test.unit]}"
-        for test in tests
+        for test in _tests(concordance)
     )
     return " ".join(f"{phrase[0].upper()}{phrase[1:]}." for phrase in phrases)
 
 
-def too_few_phrase(test: MetricTest, purpose: str) -> str:
-    """Return that a test with so few units cannot be significant, and how many units it needs.
+def _tests(concordance: Concordance) -> list[MetricTest]:
+    return [rank.test for scale in concordance.scales for rank in scale.ranked]
 
-    If there are enough units, there are too few permutations.
-    """
+
+def too_few_phrase(test: MetricTest, purpose: str) -> str:
+    """Return that so few units (or permutations) cannot be significant, and how many can."""
     purpose = f"to show {purpose} for {SWAP_PHRASES[test.unit]}"
     if test.units >= test.needed:
         return f"the permutations are too few {purpose}"
@@ -313,6 +313,8 @@ def difference_contrast(
 
 def _test_note(concordance: Concordance) -> str:
     corrected = concordance.correction != "none"
+    if all(one.smallest_p >= concordance.alpha for one in _tests(concordance)):
+        return _unit_sentence(concordance)
     family = " over all pairs of metrics, and separately over all comparisons with baselines"
     return (
         f"{_unit_sentence(concordance)} p of these permutation tests is "
