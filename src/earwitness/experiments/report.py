@@ -185,15 +185,8 @@ def _correlation_sentences(result: ReferencesExperiment) -> Iterator[str]:
         yield f"{subject} is {start}{end}{note}"
 
 
-def _decisive_p(test: ValueTest) -> float:
-    """Return p of the permutation test, corrected if possible; else that of Williams' test."""
-    return next((p for p in (test.corrected, test.permutation, test.williams) if not isnan(p)), nan)
-
-
 def _test_sentences(result: ReferencesExperiment) -> Iterator[str]:
     """Yield which values differ significantly in their correlation, in the main condition."""
-    if not result.tests:
-        return
     coefficient, condition = result.coefficients[0], result.main_condition
     scale, alpha = _coefficient_value(coefficient), 1 - result.level
     tests = [
@@ -201,28 +194,26 @@ def _test_sentences(result: ReferencesExperiment) -> Iterator[str]:
         for test in result.tests
         if (test.coefficient, test.condition) == (coefficient, condition)
     ]
-    tested = [test for test in tests if not isnan(_decisive_p(test))]
+    tested = [test for test in tests if not isnan(test.decisive_p)]
     if not tested:
         yield f"Differences between metrics in {scale.name} could not be tested"
         return
-    systems = result.count_systems(condition)
-    needed = count_needed_units(alpha / len(tested))  # Holm's method multiplies the smallest p
-    if systems < needed:
+    systems, needed = result.count_systems(condition), count_needed_units(alpha / len(tested))
+    pairs = f"{len(tested)} pair{'s' * (len(tested) != 1)}"
+    if systems < needed:  # Holm's method multiplies the smallest p
         yield (
             f"{systems} systems are too few to show a difference between metrics in {scale.name} "
-            f"for other systems: with {len(tested)} pair{'s' * (len(tested) != 1)} tested, at "
-            f"least {needed} are needed"
+            f"for other systems: with {pairs} tested, at least {needed} are needed"
         )
         return
-    distinct = [test for test in tested if _decisive_p(test) < alpha]
+    distinct = [test for test in tested if test.decisive_p < alpha]
     names = list(dict.fromkeys(name for test in tested for name in (test.first, test.second)))
-    pairs = f"{len(tested)} pair{'s' * (len(tested) != 1)}"
     setting = f"{_people_text(max(result.people))}, {systems} systems"
     if not distinct:
-        smallest = min(map(_decisive_p, tested))
+        smallest = p_phrase(min(test.decisive_p for test in tested))
         yield (
             f"No significant difference in {scale.name} was found between {join_names(names)} "
-            f"({pairs} tested, smallest {p_phrase(smallest)}, {setting}, alpha = {alpha:.2g})"
+            f"({pairs} tested, smallest {smallest}, {setting}, alpha = {alpha:.2g})"
         )
         return
     for test in distinct:
@@ -234,7 +225,7 @@ def _test_sentences(result: ReferencesExperiment) -> Iterator[str]:
             )
         yield (
             f"{high} correlates significantly more with the judges than {low} ({scale.name} "
-            f"differs by {cell(difference, scale)}, {p_phrase(_decisive_p(test))}, {setting})"
+            f"differs by {cell(difference, scale)}, {p_phrase(test.decisive_p)}, {setting})"
         )
     rest = [f"{test.first} and {test.second}" for test in tested if test not in distinct]
     if rest:
@@ -316,7 +307,7 @@ def summary_sentences(result: ReferencesExperiment) -> Iterator[str]:
     """Yield what the data show: tests, correlations, trends, isolated people, and limits."""
     if result.simulated:
         yield f"All figures are of simulated data, not of people: {result.simulated}"
-    yield from _test_sentences(result)
+    yield from _test_sentences(result) if result.tests else ()
     if result.correlations:
         yield from _correlation_sentences(result)
     yield from _trend_sentences(result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from earwitness.core import Estimate, Input, Value
@@ -78,6 +78,11 @@ class ValueTest:
     williams: float
     permutation: float
     corrected: float
+
+    @property
+    def decisive_p(self) -> float:
+        """p of the permutation test, corrected if possible; else that of Williams' test."""
+        return next((p for p in (self.corrected, self.permutation) if not isnan(p)), self.williams)
 
 
 @dataclass(frozen=True, slots=True)
