@@ -515,7 +515,7 @@ def test_choices_have_abilities_and_shares_of_correct_answers() -> None:
     assert table.rows[-1].cells[0].estimate is None
     told = caption(table)
     assert "Log Bradley–Terry abilities (PREFERENCE) and shares of correct answers (SAME)" in told
-    assert "exact binomial tests of choices, two-sided; not corrected, p < 0.05" in told
+    assert "choices: t tests of the shares of listeners, two-sided; not corrected, p < 0.05" in told
     assert "$\\infty$" in render(preference(), "latex")
 
 

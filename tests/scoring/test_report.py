@@ -52,8 +52,8 @@ def table(result: Any, title: str) -> Table:
 @pytest.mark.parametrize("form", ["text", "md", "html", "latex"])
 def test_a_comparison_starts_with_its_finding(form: str) -> None:
     found = compare(outputs(good=0, poor=2), REFERENCES, metrics="collar", permutations=200)
-    made = render(found, form, table="full", width=400).replace("\\", "")
-    finding = "good is significantly better than poor by collar_f1 (0.988; difference 0."
+    made = render(found, form, table="full", width=400).replace("\\", "").replace("$-$", "−")
+    finding = "good is significantly better than poor by collar_f1 (0.988; good − poor: 0."
     assert finding in made
     assert "p = 0.00" in made
     assert "12 items)." in made
@@ -108,7 +108,7 @@ def test_people_start_with_their_agreement() -> None:
         {**one, "references": [{"boundaries": [60]}, {"boundaries": [61]}]} for one in REFERENCES
     ]
     made = render(people(both, metrics="collar"))
-    assert made.startswith("Annotators reach collar_f1 1.000 [1.000, 1.000] against each other (12")
+    assert made.startswith("Annotators reach collar_f1 1.000 (no variance, n = 12) against")
 
 
 # --- All items -----------------------------------------------------------------------------------

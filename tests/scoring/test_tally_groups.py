@@ -13,6 +13,7 @@ from earwitness.errors import UsageError
 from earwitness.output_formats import render
 from earwitness.scoring.compare import compare
 from earwitness.scoring.score import people, score
+from earwitness.stats.significance import agree_with_test, widen_interval
 from earwitness.task import Slicing, parse_where
 from helpers.samples import corpus
 
@@ -156,7 +157,8 @@ def test_differences_within_groups_are_those_of_the_group_alone() -> None:
         chosen = [s for s in SAMPLES if s["meta"]["kind"] == group.group]
         (alone,) = compare(*joined(chosen), **options).contrasts  # type: ignore[arg-type]
         (contrast,) = group.contrasts
-        assert contrast.difference == alone.difference
+        wider = widen_interval(alone.difference, 0.975)  # two groups
+        assert contrast.difference == agree_with_test(wider, contrast.p_corrected, 0.05)
         assert contrast.p == alone.p
     p = sorted(c.p for group in found.groups for c in group.contrasts)
     corrected = sorted(c.p_corrected for group in found.groups for c in group.contrasts)

@@ -70,11 +70,11 @@ def interval(estimate: Estimate, value: Value) -> str:
 def cell(estimate: Estimate, value: Value) -> str:
     """Format a number with its interval, or with n if all values are equal.
 
-    >>> cell(Estimate(2.0, 2.0, 2.0, 0.95, 12), Value("MOS", "high", 1, 5, ""))
+    >>> cell(Estimate(2.0, 2.0, 2.0, 0.95, 12, 0, ""), Value("MOS", "high", 1, 5, ""))
     '2.00 (no variance, n = 12)'
     """
     figure = number(estimate.value, value)
-    if estimate.low == estimate.high:
+    if isfinite(estimate.value) and estimate.low == estimate.high:
         return f"{figure} (no variance, n = {estimate.n:,})"
     return f"{figure} {interval(estimate, value)}"
 

@@ -58,7 +58,8 @@ def test_what_has_no_p_is_not_tested() -> None:
     found = results(scale({"A": 3, "B": 4, "C": 2}, *pairs))
     assert short(found) == (
         "No significant difference between systems was found on QUALITY (1 of 3 pairs tested, "
-        "12 listeners, alpha = 0.05); B leads (4.00); it is not testable against A and C",
+        "12 listeners, alpha = 0.05); B has the best QUALITY (4.00, 12 "
+        "listeners); it is not testable against A and C",
     )
     page = render(found, "html")
     assert page.count('class="untested"') == 4
@@ -81,9 +82,9 @@ def test_a_leader_by_mean_who_is_worse_is_said_to_be() -> None:
     pairs = pair("A", "B", "B"), pair("A", "C", "A"), pair("B", "C")
     found = results(scale({"A": 3.51, "B": 3.4, "C": 2}, *pairs))
     assert short(found)[0] == (
-        "A has the best mean on QUALITY (3.51; difference 0.30 [0.10, 0.50], p = 0.0010, "
-        "12 listeners); it is significantly better than C; it is significantly worse than B among "
-        "listeners who rated both"
+        "A has the best QUALITY (3.51); it is significantly better than C (A − C: 0.30 [0.10, "
+        "0.50], p = 0.0010, 12 listeners), significantly worse than B among listeners who rated "
+        "both (A − B: 0.30 [0.10, 0.50], p = 0.0010, 12 listeners)"
     )
 
 
@@ -93,7 +94,7 @@ def test_controls_do_not_compete() -> None:
     line, *more = short(found)
     own = {name: x for name, x in means.items() if name not in found.controls}
     assert line.startswith(f"{max(own, key=lambda name: own[name])} ")
-    assert " on BASIC " in line
+    assert " has the best BASIC " in line
     ends = ", ".join(f"{name} {means[name]:.1f}" for name in found.controls)
     assert line.endswith(f"; controls: {ends}")
     assert not any(name in text for name in found.controls for text in more)
@@ -109,8 +110,9 @@ def test_one_alone_and_equal_ones_do_not_lead() -> None:
     )
     three = results(scale({"A": 3.5, "B": 3.5, "C": 2}, pair("A", "C", "A"), pair("B", "C")))
     assert short(three)[0] == (
-        "A and B lead on QUALITY (3.50, 12 listeners); C is significantly worse than A, "
-        "not significantly different from B"
+        "A and B have the best QUALITY (3.50); A is significantly better than C (A − C: 0.30 "
+        "[0.10, 0.50], p = 0.0010, 12 listeners), not compared with B; B is not significantly "
+        "different from C (B − C: 0.30 [0.10, 0.50], p = 0.5000, 12 listeners)"
     )
 
 
@@ -121,7 +123,9 @@ def test_the_share_of_kept_words_has_no_better_end() -> None:
         for who, vote in (("a", 0.3 + n / 50), ("b", 0.3 + n / 50), ("c", 0.5 - n / 50))
     ]
     found = study_analyse(votes, draws=50)
-    assert short(found) == ("original has KEPT 0.383 [0.240, 0.527] (3 listeners)",)
+    assert short(found) == (
+        "original has KEPT 0.383 [0.240, 0.527] (3 listeners on these 6 items)",
+    )
     assert "KEPT ↑" not in render(found, "text")
     more = [vote | {"system": "other", "value": 2 * vote["value"]} for vote in votes]
     [contrast] = study_analyse([*votes, *more], draws=50).scales[0].contrasts
@@ -167,7 +171,7 @@ def test_if_everybody_fails_that_comes_right_after_the_finding() -> None:
         rules=(Rule("p808", {}),),
         simulated=True,
     )
-    assert short(found)[0].startswith("B has the best mean on QUALITY (4.00, 12 simulated listen")
+    assert short(found)[0].startswith("B has the best QUALITY (4.00, 12 simulated listeners)")
     assert short(found)[1] == "All 12 listeners failed p808, so all are kept"
     one = replace(found, screened=screened[:1], failed=(0,))
     assert short(one)[1] == "The only listener failed p808, and is kept"
@@ -477,8 +481,8 @@ def test_pairs_that_were_not_planned_are_not_hidden() -> None:
     means = {"A": 3, "B": 4.5, "C": 2, "D": 4}
     found = results(scale(means, pair("A", "B", "B"), pair("A", "C")))
     assert short(found) == (
-        "B has the best mean on QUALITY (4.50; difference −0.30 [−0.50, −0.10], p = 0.0010, "
-        "12 listeners); it is significantly better than A; it is not compared with D and C",
+        "B has the best QUALITY (4.50); it is significantly better than A (B − A: −0.30 [−0.50, "
+        "−0.10], p = 0.0010, 12 listeners), not compared with D and C",
         "QUALITY: also not significantly different: A–C",
         "Only 2 of 6 pairs of systems were compared: A – B and A – C; nothing is concluded about "
         "the others",
@@ -507,7 +511,7 @@ def test_two_listeners_tell_nothing() -> None:
     told = short(replace(results(three), listeners=3))
     assert told[0] == (
         "No significant difference between systems was found on QUALITY (1 pair tested, "
-        "3 listeners, alpha = 0.05); B leads (4.00)"
+        "3 listeners, alpha = 0.05); B has the best QUALITY (4.00)"
     )
     assert any("votes rise by 0.90" in line for line in told)
 
