@@ -14,8 +14,11 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 import earwitness
+from earwitness.stats.contrasts import clustered_differences, two_way_differences
+from earwitness.stats.votes import Votes
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -138,10 +141,10 @@ def f1_by_system() -> Mapping[str, Floats]:
 
 
 @cache
-def votes() -> Mapping[tuple[str, str, str], float]:
-    """Return votes on SIG by listener, system and item."""
+def votes(scale: str = "SIG") -> Mapping[tuple[str, str, str], float]:
+    """Return votes on a scale by listener, system and item."""
     with RATINGS.open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["scale"] == "SIG"]
+        rows = [row for row in csv.DictReader(file) if row["scale"] == scale]
     return {(row["listener"], row["system"], row["item"]): float(row["value"]) for row in rows}
 
 
@@ -267,6 +270,53 @@ def per_listener() -> Drawing:
     return on
 
 
+def different_items() -> Drawing:
+    """The difference of two systems with items of their own, and three intervals of it."""
+    systems, given = ("noisy", "gentle"), votes("OVRL")
+    items = sorted({key[2] for key in given})
+    own = {name: items[place::2] for place, name in enumerate(systems)}
+    listeners = sorted({key[0] for key in given}, key=int)
+    rows = [
+        (given[who, name, item], place, items.index(item), listeners.index(who))
+        for place, name in enumerate(systems)
+        for item in own[name]
+        for who in listeners
+    ]
+    values, *codes = (np.array(column) for column in zip(*rows, strict=True))
+    table = Votes(values, codes[0], codes[1], codes[2], (2, len(items), len(listeners)))
+    on = Drawing(392, "Two systems with different items: intervals over listeners, items and both")
+    axis = Axis(1, 5, 190, WIDTH - 60)
+    on.text(PAD, 34, "OVRL: a small dot is the mean of a clip, a large dot that of a system")
+    for place, name in enumerate(systems):
+        y = 66 + 36 * place
+        on.text(PAD, y + 5, f"{name}, {len(own[name])} clips", size=13, fill=GREY)
+        means = [table.values[table.items == items.index(item)].mean() for item in own[name]]
+        for mean in means:
+            on.dot(axis(mean), y, PALE, 4)
+        on.dot(axis(float(np.mean(means))), y, BLUE, 6)
+    axis.draw(on, 128, (1, 2, 3, 4, 5), "mean vote")
+    first, second = np.array([0]), np.array([1])
+    one_way = [
+        clustered_differences(table, clusters, first, second)
+        for clusters in (table.listeners, table.items)
+    ]
+    both = two_way_differences(table, [(0, 1)])
+    bars = [(np.sqrt(part.variance[0]), part.freedom[0]) for part in one_way]
+    bars.append((both.error[0], both.freedom[0]))
+    axis = Axis(-3, 1, 190, WIDTH - 60)
+    names = ("other listeners", "other clips", "both (two-way)")
+    on.text(PAD, 208, "95 % interval of the difference noisy − gentle, if these were drawn again")
+    on.line(axis(0), 222, axis(0), 338, stroke=LINE, width=2)
+    for number, (name, (error, freedom)) in enumerate(zip(names, bars, strict=True)):
+        y, fill = 240 + 36 * number, RED if number == 2 else BLUE
+        half = stdtrit(freedom, 0.975) * error
+        on.text(PAD, y + 5, name, size=13, fill=GREY)
+        on.line(axis(both.value[0] - half), y, axis(both.value[0] + half), y, stroke=fill, width=3)
+        on.dot(axis(both.value[0]), y, fill, 5.5)
+    axis.draw(on, 340, (-3, -2, -1, 0, 1), "difference of mean votes, in points")
+    return on
+
+
 def mixed_model() -> Drawing:
     """Parts of the variance of votes, and which of them an interval counts."""
     on = Drawing(330, "A mixed model: where differences between votes come from")
@@ -360,6 +410,7 @@ FIGURES: Mapping[str, Callable[[], Drawing]] = {
     "permutation": permutation,
     "holm": holm,
     "per-listener": per_listener,
+    "different-items": different_items,
     "mixed-model": mixed_model,
     "levels": levels,
     "few-systems": few_systems,

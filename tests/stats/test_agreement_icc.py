@@ -47,9 +47,9 @@ def plain(table: list[list[float]], level: float) -> list[float]:
             rest += (table[i][j] - by_row[i] - by_column[j] + everything) ** 2
     rest /= (n - 1) * (k - 1)
     value = (rows - rest) / (rows + (k - 1) * rest + k * (columns - rest) / n)
-    ratio = columns / rest
-    top = (k * value * ratio + n * (1 + (k - 1) * value) - k * value) ** 2
-    below = (n - 1) * (k * value * ratio) ** 2 + (n * (1 + (k - 1) * value) - k * value) ** 2
+    ratio, share = columns / rest, max(0, value)  # a negative coefficient would leave no df
+    top = (k * share * ratio + n * (1 + (k - 1) * share) - k * share) ** 2
+    below = (n - 1) * (k * share * ratio) ** 2 + (n * (1 + (k - 1) * share) - k * share) ** 2
     df = (k - 1) * (n - 1) * top / below
     upper, lower = f.ppf((1 + level) / 2, n - 1, df), f.ppf((1 + level) / 2, df, n - 1)
     spread = k * columns + (k * n - k - n) * rest
@@ -147,3 +147,12 @@ def test_pooled_intervals_cover_what_was_planted() -> None:
     error = math.sqrt(0.95 * 0.05 / runs)
     print(f"pooled ICC(2,1) covers {hits / runs:.3f} ± {error:.3f} of {runs}")
     assert abs(hits / runs - 0.95) < 4 * error
+
+
+def test_intervals_of_unrelated_votes_contain_0_in_95_percent() -> None:
+    runs = many(3000, 10_000)
+    rng = np.random.default_rng(4)
+    tables = rng.normal(size=(runs, 3, 30)) + 3 * rng.normal(size=(runs, 1, 30))
+    found = [estimate_icc(table)["ICC(2,1)"] for table in tables]
+    covered = sum(one.low <= 0 <= one.high for one in found) / runs
+    assert abs(covered - 0.95) < 3 * math.sqrt(0.05 * 0.95 / runs)

@@ -353,8 +353,12 @@ def _interval_end(squares: Squares, k: float, factor: float) -> float:
 
 
 def _satterthwaite_df(squares: Squares) -> float:
-    """Return the degrees of freedom of the denominator, a mixture of columns and residual."""
-    value, n, k = _icc_value(squares, squares.k), squares.n, squares.k
+    """Return the degrees of freedom of the denominator, a mixture of columns and residual.
+
+    A negative coefficient counts as 0: both parts would nearly cancel out, and with them the
+    degrees of freedom.
+    """
+    value, n, k = max(0.0, _icc_value(squares, squares.k)), squares.n, squares.k
     columns = k * value * squares.columns
     residual = (n * (1 - value) + k * value * (n - 1)) * squares.residual
     return _positive_ratio(

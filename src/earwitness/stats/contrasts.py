@@ -30,7 +30,7 @@ from earwitness.stats.mixed_model import (
     fit_mixed_model,
     mixed_contrasts,
 )
-from earwitness.stats.significance import SPREAD_TOLERANCE
+from earwitness.stats.significance import SPREAD_TOLERANCE, ratio
 from earwitness.stats.votes import (
     Codes,
     Differences,
@@ -251,11 +251,20 @@ def _missing_common_note(count: int, how: str) -> str:
 # --- Systems with different items ----------------------------------------------------------------
 # A test within listeners says something about the items that were heard. If two systems were rated
 # on different items, their difference is also one of items, and only a test in which items are
-# random as well can tell the two apart: the difference of mean votes, with a variance that adds
-# those over items and over listeners and subtracts that of single votes, which both contain. Items
-# that both systems have cancel out as far as they are alike. Degrees of freedom are Satterthwaite's
-# (1946). As for all sums of variances of crossed effects, this is also the two-way cluster-robust
-# variance (Cameron, Gelbach and Miller 2011), with an unbiased estimate for each of its parts.
+# random as well can tell the two apart: the difference of mean votes, with the two-way
+# cluster-robust variance (Cameron, Gelbach and Miller 2011). It adds the variance over items to
+# that over listeners, and subtracts that of single votes, which both contain. Items that both
+# systems have cancel out as far as they are alike.
+#
+# - What is subtracted is the variance of all deviations from the system's mean, not that of
+#   residuals: it has as many values as there are votes, so it is always well estimated. Residuals
+#   after items and listeners may have one degree of freedom, or none.
+# - The variance is never below that over items or that over listeners. If each listener has one
+#   vote, it is that over items.
+# - Degrees of freedom are those of the variance with the fewest clusters, so the interval is at
+#   most the root of the sum of squares of both one-way intervals with that t. Satterthwaite's
+#   formula (1946) is used only within a kind of cluster, for sets of two systems that differ in
+#   size: it adds no negative part, so it is not below the degrees of freedom of the smaller set.
 #
 # The REML model is not used here: with few common items, it cannot distinguish items from items ×
 # systems, and its tests have sizes of up to 13 % (see the decision on systems with different
@@ -277,49 +286,55 @@ class TwoWayDifferences(NamedTuple):
     listeners: Floats
 
 
+class ClusteredDifferences(NamedTuple):
+    """Variances of differences if clusters are drawn, degrees of freedom, clusters of a pair."""
+
+    variance: Floats
+    freedom: Floats
+    clusters: Floats
+
+
 def two_way_differences(votes: Votes, pairs: Pairs) -> TwoWayDifferences:
     """Return differences of systems that generalize to other listeners and other items."""
     votes = drop_unvoted(votes)
-    systems, count = votes.systems, np.bincount(votes.systems, minlength=votes.size[0])
-    total = np.bincount(systems, votes.values, minlength=votes.size[0])
-    mean = significance.ratio(total.astype(np.float64), count.astype(np.float64))
-    rest = deviations = votes.values - np.nan_to_num(mean)[systems]
-    grams, levels = [], []
-    for codes, size in ((votes.items, votes.size[1]), (votes.listeners, votes.size[2])):
-        cells, shape = systems * size + codes, (votes.size[0], size)
-        sums = np.bincount(cells, deviations, minlength=votes.size[0] * size)
-        counts = np.bincount(cells, minlength=votes.size[0] * size)
-        rest = rest - (sums / np.maximum(counts, 1))[cells]
-        is_rated = (counts > 0).reshape(shape).astype(np.float64)
-        n = is_rated.sum(axis=1)
-        unbiased = np.sqrt(n / np.where(n > 1, n - 1, np.nan)) / np.maximum(count, 1)
-        shares = sums.reshape(shape) * unbiased[:, None]
-        grams.append(shares @ shares.T)
-        levels.append(is_rated @ is_rated.T)
-    items, listeners = levels
-    spare = count - np.diag(items) - np.diag(listeners) + 1
-    squares = np.bincount(systems, rest**2, minlength=votes.size[0])
-    single = np.where(spare > 0, squares / np.maximum(spare, 1) / np.maximum(count, 1), 0.0)
+    mean = vote_moments(votes).mean
     a, b = np.array(list(pairs), np.int64).reshape(-1, 2).T
-
-    def spread(gram: Floats) -> Floats:
-        return np.asarray(gram[a, a] + gram[b, b] - 2 * gram[a, b])
-
-    over_items, over_listeners = map(spread, grams)
-    both = single[a] + single[b]
-    larger = np.maximum(over_items, over_listeners)
-    variance = np.maximum(over_items + over_listeners - both, larger)
-    union = [levels_[a, a] + levels_[b, b] - levels_[a, b] for levels_ in levels]
-    item_freedom = union[0] - np.where(items[a, b] > 0, 1, 2)
-    parts = (
-        (over_items, item_freedom),
-        (over_listeners, union[1] - 1),
-        (both, np.maximum(spare[a], 0) + np.maximum(spare[b], 0)),
+    single_votes = votes.listeners * votes.size[1] + votes.items
+    items, listeners, both = (
+        clustered_differences(votes, clusters, a, b)
+        for clusters in (votes.items, votes.listeners, single_votes)
     )
+    larger = np.maximum(items.variance, listeners.variance)
+    variance = np.maximum(items.variance + listeners.variance - both.variance, larger)
     error = np.where(variance > 0, np.sqrt(variance), np.nan)
-    bottom = sum(part**2 / np.where(freedom > 0, freedom, np.inf) for part, freedom in parts)
-    freedom = significance.ratio(np.nan_to_num(variance**2), np.nan_to_num(bottom))
-    return TwoWayDifferences(mean[a] - mean[b], error, freedom, union[1])
+    freedom = np.minimum(items.freedom, listeners.freedom)
+    return TwoWayDifferences(mean[a] - mean[b], error, freedom, listeners.clusters)
+
+
+def clustered_differences(
+    votes: Votes, clusters: Codes, a: Codes, b: Codes
+) -> ClusteredDifferences:
+    """Return the variance of the mean of each system of ``a`` minus that of ``b``, over clusters.
+
+    Variances are NaN if a system has a single cluster.
+    """
+    from scipy.sparse import csr_array
+
+    systems, moments = votes.systems, vote_moments(votes)
+    shares = (votes.values - moments.mean[systems]) / moments.n[systems]
+    distinct, columns = np.unique(clusters, return_inverse=True)
+    shape = votes.size[0], len(distinct)
+    sums = csr_array((shares, (systems, columns)), shape=shape)
+    rated = csr_array((np.ones(len(shares)), (systems, columns)), shape=shape)
+    rated.data[:] = 1
+    n = rated.sum(axis=1)
+    unbiased = ratio(n, n - 1)
+    own = (sums * sums).sum(axis=1) * unbiased
+    shared = (sums[a] * sums[b]).sum(axis=1) * np.sqrt(unbiased[a] * unbiased[b])
+    count = n[a] + n[b] - (rated[a] * rated[b]).sum(axis=1)
+    bottom = ratio(own**2, n - 1)
+    freedom = np.minimum(ratio((own[a] + own[b]) ** 2, bottom[a] + bottom[b]), count - 1)
+    return ClusteredDifferences(own[a] + own[b] - 2 * shared, freedom, count)
 
 
 def two_way_contrasts(
