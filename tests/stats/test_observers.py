@@ -70,11 +70,15 @@ def panel(rng: np.random.Generator, stimuli: int, listeners: int, spread: float 
     return found
 
 
-def test_without_a_floor_it_is_the_plain_algorithm() -> None:
+@pytest.mark.parametrize(("stimuli", "listeners", "missing"), [(25, 9, 0.1), (200, 20, 0.8)])
+def test_without_a_floor_it_is_the_plain_algorithm(
+    stimuli: int, listeners: int, missing: float
+) -> None:
     rng = np.random.default_rng(4)
     for _ in range(many(4, 20)):
-        table = panel(rng, 25, 9)
-        table[rng.random(table.shape) < 0.1] = np.nan
+        table = panel(rng, stimuli, listeners)
+        table[rng.random(table.shape) < missing] = np.nan
+        table = table[~np.isnan(table).all(axis=1)]
         found, twin = fit_subjects(table, share=0), plain(table)
         ours = values(found.qualities), values(found.biases), values(found.inconsistencies)
         for own, theirs in zip(ours, twin, strict=True):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from earwitness.stats.arrays import Floats
-from earwitness.stats.observers import reject_observers
-from earwitness.stats.votes import leave_one_out_figures
+from earwitness.stats.observers import fit_subjects, reject_observers
+from earwitness.stats.votes import connected_panels, leave_one_out_figures, table_entries
 from helpers.samples import many
 
 
@@ -137,3 +139,40 @@ def test_limits_are_exact() -> None:
     assert reject_observers(rows).above[-1] == reject_observers(rows).below[-1] == 1
     assert not reject_observers(rows).rejected[-1]
     assert reject_observers(rows[:39]).rejected[-1]
+
+
+def plain_panels(table: Floats) -> list[int]:
+    """The panel of each listener, by following common stimuli; −1 without a vote."""
+    heard = [set(np.flatnonzero(~np.isnan(column)).tolist()) for column in table.T]
+    panels = [-1] * len(heard)
+    for first, own in enumerate(heard):
+        if not own or panels[first] >= 0:
+            continue
+        reached, number = set(own), max(panels) + 1
+        while any(panels[n] < 0 and heard[n] & reached for n in range(len(heard))):
+            for n, others in enumerate(heard):
+                if others & reached:
+                    panels[n] = number
+                    reached |= others
+    return panels
+
+
+def test_panels_are_those_of_the_plain_version() -> None:
+    rng = np.random.default_rng(12)
+    for _ in range(many(60, 1000)):
+        table = np.where(rng.random((30, 12)) < rng.choice([0.02, 0.05, 0.2]), 3.0, np.nan)
+        assert connected_panels(table_entries(table)).tolist() == plain_panels(table)
+
+
+@pytest.mark.parametrize("compute", [fit_subjects, leave_one_out_figures])
+def test_tables_that_are_mostly_empty_are_not_copied(
+    compute: Callable[[Floats], object],
+) -> None:
+    table, rng = np.full((5000, 200), np.nan), np.random.default_rng(13)
+    table[rng.integers(0, 5000, 6000), rng.integers(0, 200, 6000)] = 3 + rng.normal(size=6000)
+    compute(table[:20])  # imports
+    tracemalloc.start()
+    compute(table)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < table.nbytes

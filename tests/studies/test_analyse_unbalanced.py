@@ -182,3 +182,15 @@ def test_the_summary_of_a_large_study_stays_below_15_lines() -> None:
     ]
     results = analyse(rows)
     assert 2 < len(summary(results)) < 15
+
+
+@pytest.mark.parametrize(("stimuli", "gaps"), [(20, 10), (60, 0)])
+def test_votes_of_stimuli_have_gaps_unless_most_are_missing(stimuli: int, gaps: int) -> None:
+    # 12 listeners, connected by the first stimulus, of whom two rate each other one
+    rows = [vote("i0", "a", who, 3) for who in range(12)]
+    rows += [vote(f"i{n}", "a", (n + k) % 12, 2 + k) for n in range(1, stimuli) for k in (0, 5)]
+    rows = rows if gaps else [row for row in rows if row["value"] == 2 or row["item"] == "i0"]
+    first, *others = analyse(rows).scales[0].stimuli
+    assert len(first.votes) == 12
+    assert {sum(map(math.isnan, stimulus.votes)) for stimulus in others} == {gaps}
+    assert {len(stimulus.votes) for stimulus in others} == {12 if gaps else 1}

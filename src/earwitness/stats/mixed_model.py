@@ -36,7 +36,7 @@ MAX_HALVINGS = 30
 MAX_STALLED_STEPS = 20  # without an increase of the likelihood beyond rounding
 MIN_START_SHARE = 1e-3  # smallest first estimate, relative to the variance of all votes
 MIN_RESIDUAL_SHARE = 1e-6  # smallest residual variance, relative to the variance of all votes
-FINAL_STEP_SHARE = 1e-9  # iteration stops after a smaller step, relative to that variance
+FINAL_STEP_SHARE = 1e-7  # iteration stops after a smaller step, relative to that variance
 MIN_CURVATURE = 1e-12  # smallest eigenvalue of the scaled curvature
 # with a smaller eigenvalue relative to Fisher's information, that is used instead of the observed:
 # far from the maximum, its steps are better

@@ -10,7 +10,7 @@ import numpy as np
 
 from earwitness.core import Estimate
 from earwitness.stats.arrays import Bools, Floats
-from earwitness.stats.votes import Codes, connected_panels
+from earwitness.stats.votes import Codes, VoteEntries, connected_panels, table_entries
 
 # --- Alternating projection ----------------------------------------------------------------------
 
@@ -42,25 +42,24 @@ def inconsistency_floor(spread: Floats, counts: Codes) -> float:
     return typical / float(np.sqrt((counts * (counts - 1)).sum() / counts.sum()))
 
 
-def run_first_round(votes: Floats, has_vote: Bools) -> ProjectionState:
+def run_first_round(votes: VoteEntries) -> ProjectionState:
     """Run the first round, with equal weights for all listeners."""
-    qualities = weighted_means(votes, has_vote, 1)
-    biases = weighted_means(votes - qualities[:, None], has_vote, 0)
-    spread = _residual_spread(votes, has_vote, qualities, biases)
+    qualities = _ratio_or_0(votes.sum_rows(votes.values), votes.sum_rows(np.ones(len(votes.rows))))
+    biases = _column_means(votes, votes.values - qualities[votes.rows])
+    spread = _residual_spread(votes, qualities, biases)
     return ProjectionState(qualities, biases, spread, spread, 0, False)
 
 
-def run_projection(
-    votes: Floats, has_vote: Bools, state: ProjectionState, floor: float
-) -> ProjectionState:
+def run_projection(votes: VoteEntries, state: ProjectionState, floor: float) -> ProjectionState:
     """Iterate until qualities converge, or up to the maximum number of rounds."""
     for round_number in range(1, MAX_ROUNDS + 1):
         before = state.qualities
-        spread = _residual_spread(votes, has_vote, before, state.biases)
+        spread = _residual_spread(votes, before, state.biases)
         floored_spread = np.maximum(spread, floor)
-        weight = has_vote * precision_weights(floored_spread)
-        qualities = weighted_means(votes - state.biases, weight, 1)
-        biases = weighted_means(votes - qualities[:, None], has_vote, 0)
+        weight = precision_weights(floored_spread)[votes.columns]
+        unbiased = votes.values - state.biases[votes.columns]
+        qualities = _ratio_or_0(votes.sum_rows(unbiased * weight), votes.sum_rows(weight))
+        biases = _column_means(votes, votes.values - qualities[votes.rows])
         is_converged = float(np.linalg.norm(qualities - before)) < SUBJECT_MODEL_EPSILON
         state = ProjectionState(
             qualities, biases, spread, floored_spread, round_number, is_converged
@@ -75,30 +74,32 @@ def precision_weights(spread: Floats) -> Floats:
     return 1 / (spread**2 + SUBJECT_MODEL_EPSILON)
 
 
-def weighted_means(values: Floats, weight: Floats | Bools, axis: int) -> Floats:
-    """Return weighted means; 0 if all weights are 0."""
-    total = weight.sum(axis=axis)
-    sums = (values * weight).sum(axis=axis)
-    averages: Floats = np.divide(sums, total, out=np.zeros(len(total)), where=total > 0)
-    return averages
+def _column_means(votes: VoteEntries, values: Floats) -> Floats:
+    """Return means of one value per vote by listener; 0 without a vote."""
+    return _ratio_or_0(votes.sum_columns(values), votes.sum_columns(np.ones(len(values))))
 
 
-def _residual_spread(votes: Floats, has_vote: Bools, qualities: Floats, biases: Floats) -> Floats:
-    residuals = votes - qualities[:, None] - biases
-    return np.sqrt(
-        weighted_means((residuals - weighted_means(residuals, has_vote, 0)) ** 2, has_vote, 0)
-    )
+def _ratio_or_0(sums: Floats, total: Floats) -> Floats:
+    return np.divide(sums, total, out=np.zeros(len(total)), where=total > 0)
 
 
-def centre_biases(state: ProjectionState, has_vote: Bools, parts: Codes) -> tuple[Floats, Floats]:
+def _residual_spread(votes: VoteEntries, qualities: Floats, biases: Floats) -> Floats:
+    residuals = votes.values - qualities[votes.rows] - biases[votes.columns]
+    residuals -= _column_means(votes, residuals)[votes.columns]
+    return np.sqrt(_column_means(votes, residuals**2))
+
+
+def centre_biases(
+    state: ProjectionState, votes: VoteEntries, parts: Codes
+) -> tuple[Floats, Floats]:
     """Return qualities and biases with biases summing to 0 within each part."""
     qualities, biases = state.qualities.copy(), state.biases.copy()
-    for part in range(parts.max(initial=-1) + 1):
-        is_member = parts == part
-        mean = biases[is_member].mean()
-        biases[is_member] -= mean
-        qualities[has_vote[:, is_member].any(axis=1)] += mean
-    return qualities, biases
+    voted = parts >= 0
+    means = np.bincount(parts[voted], biases[voted]) / np.bincount(parts[voted])
+    biases[voted] -= means[parts[voted]]
+    shift = np.zeros(len(qualities))
+    shift[votes.rows] = means[parts[votes.columns]]  # all votes on a stimulus are of one part
+    return qualities + shift, biases
 
 
 # --- Subject model -------------------------------------------------------------------------------
@@ -185,64 +186,61 @@ def fit_subjects(table: Floats, *, share: float = FLOOR_FACTOR, level: float = 0
     ----------
     ITU-T P.910, annex E; ITU-T P.913, clause 12.6.
     """
-    has_vote = ~np.isnan(table)
-    votes = np.where(has_vote, table, 0.0)
-    parts = connected_panels(has_vote)
+    votes = table_entries(table)
+    parts = connected_panels(votes)
     compared = (parts >= 0) & (np.bincount(parts[parts >= 0], minlength=1)[parts] > 1)
-    first_state = run_first_round(votes, has_vote)
-    floor = share * inconsistency_floor(first_state.spread[compared], has_vote.sum(axis=1))
-    state = run_projection(votes, has_vote, first_state, floor)
-    qualities, biases = centre_biases(state, has_vote, parts)
+    first_state = run_first_round(votes)
+    counts = np.bincount(votes.rows, minlength=len(table))
+    floor = share * inconsistency_floor(first_state.spread[compared], counts)
+    state = run_projection(votes, first_state, floor)
+    qualities, biases = centre_biases(state, votes, parts)
     floored = tuple(np.flatnonzero(compared & (state.spread < floor)).tolist())
     estimates = _subject_intervals(
-        has_vote, state._replace(qualities=qualities, biases=biases), compared, level
+        votes, state._replace(qualities=qualities, biases=biases), compared, level
     )
     reached = state.rounds, state.converged
     return SubjectFit(*estimates, floor, floored, *reached, tuple(parts.tolist()))
 
 
 def _subject_intervals(
-    has_vote: Bools, state: ProjectionState, compared: Bools, level: float
+    votes: VoteEntries, state: ProjectionState, compared: Bools, level: float
 ) -> tuple[Estimates, Estimates, Estimates]:
-    df = _residual_df(has_vote, state, compared)
-    votes = has_vote.sum(axis=0)
-    unbiased_spread = np.sqrt(votes * state.floored_spread**2 / df)
+    df = _residual_df(votes, state, compared)
+    counts = np.bincount(votes.columns, minlength=votes.shape[1])
+    unbiased_spread = np.sqrt(counts * state.floored_spread**2 / df)
     return (
-        _quality_estimates(has_vote, state, unbiased_spread, level),
+        _quality_estimates(votes, state, unbiased_spread, level),
         _bias_estimates(
-            votes, np.where(compared, state.biases, np.nan), unbiased_spread, df, level
+            counts, np.where(compared, state.biases, np.nan), unbiased_spread, df, level
         ),
         _inconsistency_estimates(
-            votes, np.where(compared, state.floored_spread, np.nan), unbiased_spread, df, level
+            counts, np.where(compared, state.floored_spread, np.nan), unbiased_spread, df, level
         ),
     )
 
 
-def _residual_df(has_vote: Bools, state: ProjectionState, compared: Bools) -> Floats:
+def _residual_df(votes: VoteEntries, state: ProjectionState, compared: Bools) -> Floats:
     """Return the degrees of freedom left of each listener's votes after fitting."""
-    weight = has_vote * precision_weights(state.floored_spread)
-    share = weight / np.where(has_vote.any(axis=1), weight.sum(axis=1), 1)[:, None]
-    df = np.where(
-        compared, has_vote.sum(axis=0) * (1 - weighted_means(share, has_vote, 0)) - 1, np.nan
-    )
+    weight = precision_weights(state.floored_spread)[votes.columns]
+    share = weight / votes.sum_rows(weight)[votes.rows]
+    df = np.where(compared, votes.sum_columns(1 - share) - 1, np.nan)
     return np.where(df > 0, df, np.nan)
 
 
 def _quality_estimates(
-    has_vote: Bools, state: ProjectionState, unbiased_spread: Floats, level: float
+    votes: VoteEntries, state: ProjectionState, unbiased_spread: Floats, level: float
 ) -> Estimates:
     """Return qualities with normal intervals from the error of a weighted mean."""
     from scipy.special import ndtri
 
     finite_spread = np.where(unbiased_spread > 0, unbiased_spread, np.inf)
-    weight = (has_vote / finite_spread**2).sum(axis=1)
+    weight = votes.sum_rows((1 / finite_spread**2)[votes.columns])
     error = np.divide(1, np.sqrt(weight), out=np.full(len(weight), np.nan), where=weight > 0)
-    values = np.where(has_vote.any(axis=1), state.qualities, np.nan)
+    counts = np.bincount(votes.rows, minlength=votes.shape[0])
+    values = np.where(counts > 0, state.qualities, np.nan)
     half_width = error * ndtri((1 + level) / 2)
     name = "alternating-projection-normal"
-    return _zip_estimates(
-        values, values - half_width, values + half_width, has_vote.sum(axis=1), level, name
-    )
+    return _zip_estimates(values, values - half_width, values + half_width, counts, level, name)
 
 
 def _bias_estimates(

@@ -56,9 +56,14 @@ class Votes:
         total = np.bincount(cells, self.values, minlength=shape[0] * shape[1])
         return total.astype(np.float64).reshape(shape), count.reshape(shape)
 
+    @property
+    def table_shape(self) -> tuple[int, int]:
+        """Numbers of stimuli and listeners."""
+        return self.size[0] * self.size[1], self.size[2]
+
     def table(self) -> Floats:
         """Return votes as stimuli × listeners; NaN without a vote."""
-        table = np.full((self.size[0] * self.size[1], self.size[2]), np.nan)
+        table = np.full(self.table_shape, np.nan)
         table[self.stimuli, self.listeners] = self.values
         return table
 
@@ -71,24 +76,62 @@ class Votes:
         >>> votes.panels()
         [[0, 2], [1]]
         """
-        parts = connected_panels(~np.isnan(self.table()))
+        entries = VoteEntries(self.values, self.stimuli, self.listeners, self.table_shape)
+        parts = connected_panels(entries)
         return [np.flatnonzero(parts == n).tolist() for n in range(int(parts.max(initial=-1)) + 1)]
 
 
-def connected_panels(has_vote: Bools) -> Codes:
+# --- Tables with few votes -----------------------------------------------------------------------
+# A table of stimuli × listeners is mostly empty if each listener rates few of many stimuli. What is
+# computed from it in several rounds uses the votes alone, and sums them by row or by column.
+
+
+class VoteEntries(NamedTuple):
+    """Votes of a table of stimuli × listeners: values, rows, columns, and its shape."""
+
+    values: Floats
+    rows: Codes
+    columns: Codes
+    shape: tuple[int, int]
+
+    def select(self, which: Bools) -> VoteEntries:
+        """Return some of the votes of the same table."""
+        columns = self.values[which], self.rows[which], self.columns[which]
+        return VoteEntries(*columns, self.shape)
+
+    def sum_rows(self, values: Floats) -> Floats:
+        """Return sums of one value per vote by stimulus."""
+        return np.asarray(np.bincount(self.rows, values, self.shape[0]), np.float64)
+
+    def sum_columns(self, values: Floats) -> Floats:
+        """Return sums of one value per vote by listener."""
+        return np.asarray(np.bincount(self.columns, values, self.shape[1]), np.float64)
+
+
+def table_entries(table: Floats) -> VoteEntries:
+    """Return the votes of a table, by stimulus and listener; NaN is a missing vote."""
+    rows, columns = np.nonzero(~np.isnan(table))
+    return VoteEntries(table[rows, columns], rows, columns, (table.shape[0], table.shape[1]))
+
+
+def connected_panels(entries: VoteEntries) -> Codes:
     """Return the panel of each listener: listeners connected by common stimuli.
 
-    Rows are stimuli, columns listeners; listeners without a vote have −1.
+    Panels are in the order of their first listeners; listeners without a vote have −1.
     """
-    shared = (has_vote.T.astype(np.float64) @ has_vote) > 0
-    parts = np.full(has_vote.shape[1], -1, np.int64)
-    for listener in np.flatnonzero(has_vote.any(axis=0)):
-        if parts[listener] < 0:
-            members = reached = shared[listener]
-            while reached.any():
-                reached = shared[reached].any(axis=0) & ~members
-                members = members | reached
-            parts[members] = parts.max() + 1
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    stimuli, listeners = entries.shape
+    graph = csr_array(
+        (np.ones(len(entries.rows)), (entries.columns, listeners + entries.rows)),
+        shape=(listeners + stimuli, listeners + stimuli),
+    )
+    labels = connected_components(graph, directed=False)[1][:listeners]
+    voted = np.unique(entries.columns)
+    _, first, index = np.unique(labels[voted], return_index=True, return_inverse=True)
+    parts = np.full(listeners, -1, np.int64)
+    parts[voted] = np.argsort(np.argsort(first))[index]
     return parts
 
 
@@ -198,29 +241,30 @@ class LeaveOneOutFigures(NamedTuple):
 
 def leave_one_out_figures(table: Floats) -> LeaveOneOutFigures:
     """Compare each listener with the others; one row per stimulus, NaN without a vote."""
-    has_vote = ~np.isnan(table)
-    votes = np.where(has_vote, table, 0.0)
-    count = has_vote.sum(axis=1, keepdims=True)
-    is_compared = has_vote & (count > 1)
-    n = is_compared.sum(axis=0)
-    sums = votes.sum(axis=1, keepdims=True) - votes
-    others = np.where(is_compared, sums / np.maximum(count - 1, 1), 0.0)
-    compared_votes = np.where(is_compared, votes, 0.0)
-    deviations = compared_votes - others
-    bias = ratio(deviations.sum(axis=0), n)
-    spread = ratio(((deviations - bias) ** 2).sum(axis=0, where=is_compared), n - 1)
-    rmse = np.sqrt(ratio((deviations**2).sum(axis=0), n))
-    return LeaveOneOutFigures(
-        n, bias, np.sqrt(spread), _correlation(compared_votes, others, is_compared), rmse
-    )
+    entries = table_entries(table)
+    count = entries.sum_rows(np.ones(len(entries.rows)))[entries.rows]
+    others = entries.sum_rows(entries.values)[entries.rows] - entries.values
+    is_compared = count > 1
+    others = others[is_compared] / (count[is_compared] - 1)
+    compared = entries.select(is_compared)
+    n = np.bincount(compared.columns, minlength=entries.shape[1])
+    deviations = compared.values - others
+    bias = ratio(compared.sum_columns(deviations), n)
+    spread = ratio(compared.sum_columns((deviations - bias[compared.columns]) ** 2), n - 1)
+    rmse = np.sqrt(ratio(compared.sum_columns(deviations**2), n))
+    return LeaveOneOutFigures(n, bias, np.sqrt(spread), _correlation(compared, others, n), rmse)
 
 
-def _correlation(votes: Floats, others: Floats, is_compared: Bools) -> Floats:
-    n = is_compared.sum(axis=0)
-    x = np.where(is_compared, votes - np.nan_to_num(ratio(votes.sum(axis=0), n)), 0.0)
-    y = np.where(is_compared, others - np.nan_to_num(ratio(others.sum(axis=0), n)), 0.0)
-    smallest_square = (RELATIVE_SPREAD_TOLERANCE * np.abs(votes).max(initial=0)) ** 2 * n
-    xx, yy, xy = (x**2).sum(axis=0), (y**2).sum(axis=0), (x * y).sum(axis=0)
+def _correlation(compared: VoteEntries, others: Floats, n: Codes) -> Floats:
+    """Return the correlation of each listener's votes with the means of the others."""
+
+    def centre(values: Floats) -> Floats:
+        return values - ratio(compared.sum_columns(values), n)[compared.columns]
+
+    x, y = centre(compared.values), centre(others)
+    largest = np.abs(compared.values).max(initial=0)
+    smallest_square = (RELATIVE_SPREAD_TOLERANCE * largest) ** 2 * n
+    xx, yy, xy = (compared.sum_columns(product) for product in (x**2, y**2, x * y))
     is_varied = (xx > smallest_square) & (yy > smallest_square)
     correlations = ratio(np.where(is_varied, xy, np.nan), np.where(is_varied, np.sqrt(xx * yy), 1))
     return np.clip(correlations, -1, 1)

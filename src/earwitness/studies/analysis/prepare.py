@@ -309,28 +309,38 @@ def stimulus_means(coded: CodedRatings) -> tuple[Stimulus, ...]:
     return tuple(Stimulus(rating.key, (), rating.value, math.nan) for rating in coded.ratings)
 
 
+MIN_FILLED_SHARE = 0.1  # panels with fewer votes than this share of their table list no gaps
+
+
 def stimulus_votes(coded: CodedRatings) -> tuple[Stimulus, ...]:
     """Return stimuli by item and system, with votes in the order of the panel's listeners.
 
-    A missing vote of a listener of the panel is NaN.
+    A missing vote of a listener of the panel is NaN. If the panel has fewer than a tenth of the
+    possible votes, missing votes are left out.
     """
-    table, rows = coded.votes.table(), []
-    panels = [(panel_votes, table[:, panel_votes]) for panel_votes in coded.votes.panels()]
-    for number in np.unique(coded.votes.stimuli).tolist():
-        votes = next(
-            panel_votes[number]
-            for _, panel_votes in panels
-            if not np.isnan(panel_votes[number]).all()
-        )
-        rows.append(_stimulus_row(coded, number, votes))
-    return tuple(rows)
-
-
-def _stimulus_row(coded: CodedRatings, number: int, votes: Floats) -> Stimulus:
-    item, system = divmod(number, len(coded.systems))
-    key, values = Key(coded.items[item], coded.systems[system]), votes[~np.isnan(votes)]
-    sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
-    return Stimulus(key, tuple(votes.tolist()), float(values.mean()), sd)
+    votes, panels = coded.votes, coded.votes.panels()
+    panel_of, place_of = np.zeros((2, votes.size[2]), np.int64)
+    for number, members in enumerate(panels):
+        panel_of[members], place_of[members] = number, np.arange(len(members))
+    order = np.lexsort((votes.listeners, votes.stimuli))
+    numbers, starts = np.unique(votes.stimuli[order], return_index=True)
+    rows = np.split(order, starts[1:])[: len(numbers)]
+    owners = panel_of[votes.listeners[order[starts]]]
+    sizes = np.array([len(members) for members in panels], np.int64)
+    cells = np.bincount(owners, minlength=len(panels)) * sizes
+    given = np.bincount(panel_of[votes.listeners], minlength=len(panels))
+    has_gaps = given >= MIN_FILLED_SHARE * cells
+    stimuli = []
+    for number, owner, own in zip(numbers.tolist(), owners.tolist(), rows, strict=True):
+        values = listed = votes.values[own]
+        if has_gaps[owner]:
+            listed = np.full(sizes[owner], np.nan)
+            listed[place_of[votes.listeners[own]]] = values
+        item, system = divmod(number, len(coded.systems))
+        key = Key(coded.items[item], coded.systems[system])
+        sd = float(values.std(ddof=1)) if len(values) > 1 else math.nan
+        stimuli.append(Stimulus(key, tuple(listed.tolist()), float(values.mean()), sd))
+    return tuple(stimuli)
 
 
 # --- Use of the scale ----------------------------------------------------------------------------
