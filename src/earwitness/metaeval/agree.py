@@ -34,7 +34,7 @@ from earwitness.studies.ratings.collect import (
 )
 from earwitness.studies.results import RepeatedVote
 from earwitness.studies.screening import screen
-from earwitness.studies.study import NO_GROUPS, Study
+from earwitness.studies.study import NO_GROUPS, Study, canonical_scale
 from earwitness.task import Filter, parse_where
 from earwitness.version import __version__
 
@@ -203,7 +203,7 @@ def agree(
     notes += [f"hidden references and anchors excluded: {', '.join(controls)}"] if controls else []
     worse = sorted(analysis.low_scales(kept))
     notes += [f"lower ratings are better on {', '.join(worse)}"] if worse else []
-    _check_scales(scales, kept)
+    scales = _check_scales(scales, kept)
     inputs = _collect_scores(tables, scoring, material, kept, notes, settings.partial)
     left = "+".join(controls) or "none"
     low = f"|low_is_good={'+'.join(analysis.low_is_good)}" if analysis.low_is_good else ""
@@ -306,11 +306,14 @@ def _screen_ratings(
     return kept, [*screened.notes, *notes]
 
 
-def _check_scales(names: Sequence[str], ratings: Iterable[Rating]) -> None:
+def _check_scales(names: Sequence[str], ratings: Iterable[Rating]) -> list[str]:
+    """Return the names as the ratings write them; raise UsageError if a scale has no ratings."""
     scales = {rating.scale for rating in ratings}
-    for name in names:
+    found = [canonical_scale(name, scales) for name in names]
+    for name in found:
         if name not in scales:
             raise UsageError(f'no ratings on scale "{name}" — {nearest(name, scales)}')
+    return list(dict.fromkeys(found))
 
 
 def _collect_scores(

@@ -40,7 +40,7 @@ from earwitness.metaeval.significance import DIFFERENCE_TOLERANCE
 from earwitness.report.numbers import cell, interval, number, p_phrase
 from earwitness.report.paper import PaperColumn, PaperRow, PaperTable, paper_rows
 from earwitness.report.parts import Lines, Matrix, Quote, Report, Section
-from earwitness.report.sentences import join_names, summary_section
+from earwitness.report.sentences import first_notes, join_names, summary_section
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL
 
 # --- Summary and cautions ------------------------------------------------------------------------
@@ -410,7 +410,8 @@ def concordance_report(concordance: Concordance) -> Report:
 
 
 def _sections(concordance: Concordance) -> Iterator[Section]:
-    yield summary_section(summary_sentences(concordance))
+    sentences = [*summary_sentences(concordance), *first_notes(concordance.notes)]
+    yield summary_section(sentences)
     doubts = tuple(caution_parts(concordance))
     if doubts:
         yield Section("Cautions", doubts)
@@ -445,7 +446,8 @@ def _provenance_lines(concordance: Concordance) -> Iterator[str]:
     yield from (f"scores: {entry}" for entry in concordance.signatures)
     for entry in concordance.inputs:
         yield f"input: {entry.name} ({entry.bytes:,} bytes, sha256 {entry.sha256})"
-    yield from (f"note: {entry}" for entry in concordance.notes)
+    first = first_notes(concordance.notes)
+    yield from (f"note: {entry}" for entry in concordance.notes if entry not in first)
 
 
 # --- Table for a paper ---------------------------------------------------------------------------

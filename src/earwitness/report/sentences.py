@@ -13,6 +13,20 @@ from earwitness.report.numbers import MINUS, cell, number, p_phrase
 from earwitness.report.parts import Lines, Matrix, Section
 from earwitness.report.tables import Verdict, find_contrast, is_tested, verdict
 
+# --- Notes on doubtful input ---------------------------------------------------------------------
+
+
+# first words of the notes that stand before the numbers
+UNUSED_VOTES_NOTE, SIGNS_NOTE = "Not analysed, although they look like votes", "Check the signs"
+TIMES_NOTE = "Check the times"
+
+
+def first_notes(notes: Iterable[str]) -> list[str]:
+    """Return the notes that stand before the numbers of a report."""
+    marks = UNUSED_VOTES_NOTE, SIGNS_NOTE, TIMES_NOTE
+    return [note for note in notes if note.startswith(marks)]
+
+
 # --- Leading systems -----------------------------------------------------------------------------
 
 

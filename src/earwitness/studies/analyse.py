@@ -20,6 +20,7 @@ from earwitness.studies.analysis.settings import (
     AnalysisSettings,
     AnchorNames,
     default_rules,
+    known_scales,
     parse_anchors,
     parse_scales,
 )
@@ -34,6 +35,7 @@ from earwitness.studies.ratings.collect import (
     read_rating_set,
     stored_rating_set,
     study_groups,
+    study_scales,
 )
 from earwitness.studies.ratings.from_answers import comments_from_answers
 from earwitness.studies.report import results_report
@@ -49,6 +51,7 @@ from earwitness.studies.study import (
     Rule,
     Scale,
     Study,
+    canonical_scale,
     interval_for,
 )
 from earwitness.studies.trials import block_kind
@@ -141,7 +144,11 @@ def settings_of(
     if generalize:
         interval = _interval_for(generalize, interval)
     planned = _planned_settings(study)
-    anchors, names = parse_anchors(anchor), low_is_good
+    own = parse_scales(scales, study_scales(study))
+    known = [*study_scales(study), *own, *known_scales()]
+    anchors = {canonical_scale(k, known): v for k, v in parse_anchors(anchor).items()}
+    names = [low_is_good] if isinstance(low_is_good, str) else low_is_good
+    margins = [(canonical_scale(scale, known), margin) for scale, margin in margins]
     said: dict[str, Any] = {"interval": interval, "level": level, "correction": correction}
     said |= {"contrasts": tuple(contrasts), "by": tuple(by), "margins": _parse_margins(margins)}
     said |= {"adjust": adjust}
@@ -153,11 +160,11 @@ def settings_of(
         planned,
         plan=plan,
         screening=rules,
-        scales=parse_scales(scales),
+        scales=own,
         reference=reference or planned.reference,
         anchor=_middle_anchor(anchors.get(ALL_SCALES, ())) or planned.anchor,
         version=__version__,
-        low_is_good=(names,) if isinstance(names, str) else tuple(dict.fromkeys(names)),
+        low_is_good=tuple(dict.fromkeys(canonical_scale(name, known) for name in names)),
         **more,
     )
 

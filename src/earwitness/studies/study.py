@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -479,6 +479,24 @@ class Scale:
     def at(self, heard: float) -> float:
         """Return the value for a perceived quality from 0 to 1."""
         return self.values[round((1 - heard) * (len(self.values) - 1))]
+
+
+OTHER_SCALE_NAMES = {"ovr": "OVRL", "overall": "OVRL"}  # in lower case
+
+
+def canonical_scale(name: str, names: Iterable[str]) -> str:
+    """Return the one of these names that means the same scale, in any case, or the name itself.
+
+    >>> canonical_scale("sig", ["SIG", "OVRL"]), canonical_scale("Ovr", ["SIG", "OVRL"])
+    ('SIG', 'OVRL')
+    """
+    known = [*names]
+    if name in known:
+        return name
+    folded = name.casefold()
+    same = [other for other in known if other.casefold() == folded]
+    other = OTHER_SCALE_NAMES.get(folded, name)
+    return next(iter(same), other if other in known else name)
 
 
 # --- Choices of an analysis plan -----------------------------------------------------------------

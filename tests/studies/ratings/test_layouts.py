@@ -10,7 +10,7 @@ import pytest
 
 from earwitness.core import Key, Rating
 from earwitness.errors import InputError, UsageError
-from earwitness.studies.ratings.columns import KnownNames
+from earwitness.studies.ratings.names import KnownNames
 from earwitness.studies.ratings.reader import RatingsTable, read_ratings
 from earwitness.studies.trials.single import P835
 

@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 
 from earwitness.core import Key, Rating
 from earwitness.errors import InputError, UsageError
-from earwitness.studies.ratings.columns import MAX_NUMBER, KnownNames, read_plain_numbers
+from earwitness.studies.ratings.columns import MAX_NUMBER, read_plain_numbers
 from earwitness.studies.ratings.from_answers import rating_records, study_ratings
+from earwitness.studies.ratings.names import KnownNames
 from earwitness.studies.ratings.reader import read_ratings
 from earwitness.studies.take import study_take
 from earwitness.studies.trials.single import P835

@@ -27,6 +27,7 @@ from earwitness.studies.study import (
     Analysis,
     Rule,
     Scale,
+    canonical_scale,
 )
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.words import KEPT_SCALE
@@ -371,13 +372,20 @@ def parse_anchors(named: AnchorNames) -> dict[str, tuple[str, ...]]:
     }
 
 
-def parse_scales(texts: Sequence[str]) -> dict[str, Scale]:
+def parse_scales(texts: Sequence[str], names: Iterable[str] = ()) -> dict[str, Scale]:
     """Parse scales written as ``NAME=LOW:HIGH`` or ``NAME=LOW:HIGH:STEP``.
 
-    >>> parse_scales(["MOS=1:5"])["MOS"].values
+    Scales with one of the ``names`` or that of a trial kind, in any case, get this name.
+
+    >>> parse_scales(["sig=1:5"])["SIG"].values
     [5.0, 4.0, 3.0, 2.0, 1.0]
     """
-    return {scale.name: scale for scale in map(_parse_scale, texts)}
+    known = [*names, *known_scales()]
+    scales = [
+        replace(scale, name=canonical_scale(scale.name, known))
+        for scale in map(_parse_scale, texts)
+    ]
+    return {scale.name: scale for scale in scales}
 
 
 def _parse_scale(text: str) -> Scale:

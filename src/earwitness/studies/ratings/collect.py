@@ -15,6 +15,7 @@ from earwitness.core import Answer, Input, Key, Rating, StrPath, load_json
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import unescape_cell
+from earwitness.studies.analysis.choices import CHOICE_SCALES
 from earwitness.studies.analysis.pipeline import RatingSet
 from earwitness.studies.analysis.settings import AnalysisSettings, known_scales, parse_anchors
 from earwitness.studies.answers import SIMULATED_TIMESTAMP
@@ -22,12 +23,13 @@ from earwitness.studies.design.report import study_procedure
 from earwitness.studies.device import PlaybackCounts, count_marked, device_hits
 from earwitness.studies.pages import DEVICE_PAGE, counted_trials
 from earwitness.studies.quality import QualityEvidence, evidence_of_answers
-from earwitness.studies.ratings.columns import AUTO_LAYOUT, KnownNames, Limit
+from earwitness.studies.ratings.columns import AUTO_LAYOUT, Limit
 from earwitness.studies.ratings.from_answers import (
     comments_from_answers,
     ratings_from_answers,
     study_answers,
 )
+from earwitness.studies.ratings.names import KnownNames
 from earwitness.studies.ratings.reader import OffScaleVote, RatingsTable, read_ratings
 from earwitness.studies.results import Grouping, Groupings, RatingFault, StimulusComment, Who
 from earwitness.studies.rubric import TOTAL, Rubric, read_rubric
@@ -39,7 +41,7 @@ from earwitness.studies.rubric_totals import (
     with_totals,
 )
 from earwitness.studies.screening import DeviceHits
-from earwitness.studies.study import ALL_SCALES, STORE_FILE_NAME, Design, Study
+from earwitness.studies.study import ALL_SCALES, STORE_FILE_NAME, Design, Study, canonical_scale
 from earwitness.studies.trials import block_kind
 
 # --- Checks of file kinds ------------------------------------------------------------------------
@@ -340,6 +342,12 @@ def _value_text(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
+def study_scales(study: Study | None) -> list[str]:
+    """Return the names of the scales of a study."""
+    blocks = study.blocks if study else ()
+    return [scale for block in blocks for scale in block_kind(block).results()]
+
+
 def device_results(study: Study, answers: Iterable[Answer]) -> dict[Who, DeviceHits]:
     """Return the results of required device checks per listener; of all if none is required."""
     wanted = study.device_required or study.device
@@ -534,16 +542,19 @@ def _reader_options(
     plan: Study | None, reading: TableOptions, settings: AnalysisSettings
 ) -> dict[str, Any]:
     """Return the options for reading a table, with names and scales of the study, if any."""
-    said = {
-        name: Limit(scale.low, scale.high, scale.step) for name, scale in settings.scales.items()
+    scales = study_scales(plan)
+    limits = {  # steps are those of a study, and of choices between two systems
+        name: Limit(scale.low, scale.high, scale.step * (name in {*scales, *CHOICE_SCALES}))
+        for name, scale in known_scales().items()
     }
+    said = {name: Limit(scale.low, scale.high, 0) for name, scale in settings.scales.items()}
     options: dict[str, Any] = {
         "pattern": reading.pattern,
         "column": reading.column,
         "columns": reading.columns,
         "scales": reading.scales,
         "constants": reading.constants,
-        "limits": {**known_scales(), **said},
+        "limits": {**limits, **said},
         "rubric": reading.rubric,
         "drop": reading.faults == "drop",
         "means": settings.over_items,
@@ -557,7 +568,7 @@ def _reader_options(
         systems=(*plan.systems, *others),
         items=[clip.name for clip in plan.material],
         listeners=range(1, plan.listeners + 1),
-        scales=[scale for kind in kinds for scale in kind.results()],
+        scales=scales,
     )
     return {**options, "known_names": known_names}
 
@@ -620,7 +631,9 @@ def check_roles(material: RatingSet, how: Mapping[str, Any]) -> None:
     for rating in material.ratings:
         for scale in (ALL_SCALES, rating.scale):
             systems.setdefault(scale, set()).add(rating.key.system)
-    reference, anchors = how.get("reference"), parse_anchors(how.get("anchor", ()))
+    scales = [canonical_scale(name, systems) for name in scales]
+    reference, named_anchors = how.get("reference"), parse_anchors(how.get("anchor", ()))
+    anchors = {canonical_scale(name, systems): of for name, of in named_anchors.items()}
     if reference and reference not in systems[ALL_SCALES]:
         message = f'reference: no ratings of "{reference}"'
         raise UsageError(f"{message} — {nearest(reference, systems[ALL_SCALES])}")

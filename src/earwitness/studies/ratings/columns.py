@@ -12,8 +12,20 @@ from typing import Any, NamedTuple, TypeVar
 from earwitness.errors import UsageError, nearest
 from earwitness.io.schema import NAME_PATTERN, Fault, is_name, show
 from earwitness.io.tables import BadCell, Cell, InputTable, TableWording
-from earwitness.studies.ratings.sample_names import Pattern
-from earwitness.studies.study import DEFAULT_SOUND_PATTERN, Scale
+from earwitness.studies.ratings.names import (
+    KnownNames,
+    Pattern,
+    is_counter,
+    looks_like_votes,
+    match_scales,
+    unused_votes_note,
+)
+from earwitness.studies.study import (
+    DEFAULT_SOUND_PATTERN,
+    OTHER_SCALE_NAMES,
+    Scale,
+    canonical_scale,
+)
 
 # --- Names and numbers in cells ------------------------------------------------------------------
 
@@ -24,7 +36,6 @@ UNDEFINED_WORDS = ("nan", "na", "n/a", "null", "none")
 MAX_WHOLE_NUMBER = 1e9
 MAX_NUMBER = 1e100  # sums of squares and their products stay finite
 SHOWN_NEAREST_NAMES = 20  # unknown names for which a suggestion is made
-WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
 # a number with a decimal comma, a percent sign or both
 ODD_NUMBER = re.compile(r"(?=.*[,%])[-+]?\d+(\.\d+|(?P<comma>,\d+))?(?P<percent>\s*%)?")
 DECIMAL_COMMA_REMEDY = "write a decimal point, or separate columns by semicolons"
@@ -219,38 +230,10 @@ def divide_samples(
     }
 
 
-def listener_ids(names: Sequence[str]) -> Sequence[int | str]:
-    """Return listeners as numbers if all are whole numbers, else as names."""
-    if all(isinstance(name, str) and WHOLE_NUMBER.fullmatch(name) for name in set(names)):
-        numbers = {name: int(name) for name in set(names)}
-        return [numbers[name] for name in names]
-    return names
-
-
-# --- Known names and scale limits ----------------------------------------------------------------
+# --- Scale limits ----------------------------------------------------------------
 
 
 STEP_TOLERANCE = 1e-6  # of a step
-
-
-@dataclass(frozen=True)
-class KnownNames:
-    """Names defined by a study; empty: any name is allowed."""
-
-    systems: Collection[str] = ()
-    items: Collection[str] = ()
-    listeners: Collection[int | str] = ()
-    scales: Collection[str] = ()
-
-    def names(self, role: str) -> frozenset[str]:
-        """Return the names allowed in a column."""
-        by_role: dict[str, Collection[int | str]] = {
-            "system": [*self.systems],
-            "item": [*self.items],
-            "listener": self.listeners,
-            "scale": [*self.scales],
-        }
-        return frozenset(map(str, by_role[role]))
 
 
 class Limit(NamedTuple):
@@ -396,7 +379,7 @@ class ColumnOptions:
 
     def scale(self, written: str) -> str:
         """Return the canonical name of a scale."""
-        return self.aliases.get(written, written)
+        return self.aliases.get(written) or canonical_scale(written, self.expected)
 
     def number_reader(self, table: InputTable) -> Callable[[Cell], float | Fault]:
         """Return the reader of cells with numbers."""
@@ -419,6 +402,7 @@ SAMPLE_REMEDY = (
     "if file names contain system and item, use --sample COLUMN --pattern '{system}_{item}.wav'"
 )
 HEADER_LINE = 1  # line of the column names
+PLANE_SCALES = {"TC", "SD"}
 
 
 @dataclass
@@ -456,6 +440,7 @@ def lay_out(table: InputTable, options: ColumnOptions) -> ColumnLayout:
     roles = {*layout.fields, *layout.places, *options.constants}
     wide = bool(options.scales) or not roles & {*LONG_TABLE_ROLES}
     if wide:
+        match_scales(table, options.expected, {*layout.used, *options.wanted, *options.apart})
         layout.scales = tuple(_scale_columns(layout, table, options))
     odd = [*_odd_number_columns(layout, table, options)] if wide else []
     for fault in (
@@ -505,11 +490,40 @@ def _scale_columns(
     taken = layout.used | {*options.apart}
     free = [name for name in table.names if name and name not in taken]
     expected = [name for name in options.expected if name in free]
-    scales = expected or [name for name in free if _holds_numbers(table, name, options)]
+    if PLANE_SCALES & {*expected} and not {*expected, *options.known_names.scales} >= PLANE_SCALES:
+        expected = [name for name in expected if name not in PLANE_SCALES]  # SD: of a mean
+    is_rated = not options.words.undefined  # a metric may well be a count of rows
+    counters = [n for n in free if is_rated and is_counter(n, _plain_column(table, n))]
+    scales = expected or [
+        name for name in free if name not in counters and _holds_numbers(table, name, options)
+    ]
     if scales and not expected:
         names = ", ".join(map(show, scales))
         layout.notes.append(f"all columns of numbers are read as {options.words.columns}: {names}")
+    others = [name for name in free if name not in scales and name not in counters]
+    unused = [name for name in others if _holds_votes(layout, table, name)]
+    if {*scales} <= {*OTHER_SCALE_NAMES.values()}:  # a name that is not only that of a trial kind
+        scales, unused = [name for name in free if name in scales or name in unused], []
+    if unused:
+        layout.notes.append(unused_votes_note(unused))
     yield from scales
+
+
+def _plain_column(table: InputTable, name: str) -> list[float] | None:
+    return read_plain_numbers(table.cells(name, numbers=True))
+
+
+def _holds_votes(layout: ColumnLayout, table: InputTable, name: str) -> bool:
+    """Return whether the filled cells of a column look like votes."""
+    cells = table.cells(name, numbers=True)
+    filled = [row for row, cell in enumerate(cells) if cell]
+    numbers = read_plain_numbers([cells[row] for row in filled])
+    columns = {role: layout.fields[role] for role in REQUIRED_ROLES if role in layout.fields}
+    if layout.sample and "listener" in columns:  # means have one row per sample
+        columns["sample"] = layout.sample
+    owners = {role: [table.cells(one)[row] for row in filled] for role, one in columns.items()}
+    listeners = owners.get("listener", [""] * len(filled))
+    return numbers is not None and looks_like_votes(numbers, [*owners.values()], listeners)
 
 
 def _holds_numbers(table: InputTable, name: str, options: ColumnOptions) -> bool:
@@ -620,7 +634,7 @@ def _misspelled_columns(
             *(name for name in options.expected if name not in table.names),
         ]
     for name in table.names:
-        if name in options.ignored:
+        if name in options.ignored or name in options.expected:
             continue
         if name and name not in layout.fields.values() and name not in options.scales:
             remedy = nearest(name, [other for other in lacking if other != name])

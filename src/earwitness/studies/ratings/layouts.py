@@ -20,7 +20,7 @@ from earwitness.studies.ratings.columns import (
     ColumnOptions,
     read_plain_numbers,
 )
-from earwitness.studies.ratings.sample_names import Pattern
+from earwitness.studies.ratings.names import Pattern
 
 # --- Layouts by their columns --------------------------------------------------------------------
 # A layout is recognized by its columns, in any case. It names the columns of roles, and constants

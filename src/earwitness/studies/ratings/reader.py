@@ -29,14 +29,12 @@ from earwitness.studies.ratings.columns import (
     ROLES,
     ColumnLayout,
     ColumnOptions,
-    KnownNames,
     Limit,
     Limits,
     divide_samples,
     find_off_scale,
     lay_out,
     limits_of,
-    listener_ids,
     match_case,
     match_known_names,
     read_column,
@@ -47,6 +45,7 @@ from earwitness.studies.ratings.columns import (
     whole_number_reader,
 )
 from earwitness.studies.ratings.layouts import recognize_layout, unfold_results
+from earwitness.studies.ratings.names import KnownNames, listener_ids, penalty_notes
 from earwitness.studies.results import Grouping, Who
 from earwitness.studies.rubric import BUILT_IN_RUBRICS, TOTAL, Rubric, read_rubric
 from earwitness.studies.wording import LANGUAGES
@@ -183,7 +182,9 @@ def check_columns(
             read = read_optional_name if role == "against" else read_name
             columns[role] = read_column(table, role_cells, where[role], read)
             if role == "scale":
-                columns[role] = [options.scale(scale) for scale in columns[role]]
+                written = {name for name in {*columns[role]} if isinstance(name, str)}
+                scale_of = {name: options.scale(name) for name in written}
+                columns[role] = [scale_of.get(name, name) for name in columns[role]]
             what = "system" if role == "against" else role
             known = options.known_names.names(what)
             columns[role] = match_known_names(columns[role], known, what, layout.notes)
@@ -621,6 +622,7 @@ def _table_notes(
     rows: ParsedRatings, all_ratings: Sequence[Rating], ratings: Sequence[Rating], *, guessed: bool
 ) -> Iterator[str]:
     yield from rows.layout.notes
+    yield from penalty_notes(ratings, rows.options.limits)
     if guessed:
         name = rows.options.rubric
         message = f"the table has all dimensions of the rubric {name} and is read with it"

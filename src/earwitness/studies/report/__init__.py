@@ -8,7 +8,13 @@ from dataclasses import replace
 from earwitness.core import Contrast
 from earwitness.report.paper import PaperColumn, PaperTable, best_first, paper_rows
 from earwitness.report.parts import Matrix, Quote, Report, Section
-from earwitness.report.sentences import Topic, join_names, shorten_topics, summary_section
+from earwitness.report.sentences import (
+    Topic,
+    first_notes,
+    join_names,
+    shorten_topics,
+    summary_section,
+)
 from earwitness.studies.report.agreement import agreement_sections, effect_headlines
 from earwitness.studies.report.choices import (
     ABILITY,
@@ -116,6 +122,7 @@ def _headlines(results: Results) -> Iterator[Topic]:
     """Yield the finding, what limits it, then further findings and excluded listeners."""
     findings = [*difference_headlines(results), *choice_headlines(results)]
     limits = [capitalized(failure_clause(results))] * all_failed(results)
+    limits += first_notes(results.notes)
     limits += ["All listeners were simulated; these are not ratings by people"] * results.simulated
     if results.over_items:
         limits.append(f"{raters_clause(results)}; {UNKNOWN_RATERS_CLAUSE}")
@@ -171,7 +178,8 @@ def _provenance(results: Results) -> Iterator[str]:
         yield f"study: {results.study}"
     for file in results.inputs:
         yield f"input: {file.name} ({file.bytes:,} bytes, sha256 {file.sha256})"
-    yield from (f"note: {note}" for note in results.notes)
+    first = first_notes(results.notes)
+    yield from (f"note: {note}" for note in results.notes if note not in first)
     for scale in results.scales:
         yield from (f"note: {scale.value.name}: {note}" for note in scale.notes)
 

@@ -1,0 +1,294 @@
+"""Names in rating tables: sample names by pattern, names of a study, and columns of scales."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+from earwitness.core import Rating
+from earwitness.errors import UsageError, nearest
+from earwitness.io.schema import show
+from earwitness.io.tables import Cell, InputTable
+from earwitness.report.sentences import SIGNS_NOTE, UNUSED_VOTES_NOTE
+from earwitness.studies.study import canonical_scale
+
+# --- Patterns of sample names --------------------------------------------------------------------
+
+# In ``{system}/{item}.wav`` names are placeholders and ``*`` is any text; names contain no slash.
+# If a sample matches in several ways, ``{item}`` takes the longest text and all others the
+# shortest: ``{item}_{system}.wav`` is split at the last underscore, ``{system}_{item}.wav`` at the
+# first. If systems are known, the system must be one of them, in any case if no other spelling is
+# known; if several match, the item must be known too, and then the longest system name is used.
+
+
+PATTERN_FIELDS = ("item", "system", "listener", "scale", "session")
+MAX_SAMPLE_NAME_CHARACTERS = 1000
+PATTERN_PLACEHOLDER = re.compile(r"(\{[^{}]*\}|\*)")
+
+
+class Division(NamedTuple):
+    """Parts of a sample name by placeholder (empty: no match), and whether it is ambiguous."""
+
+    parts: dict[str, str]
+    several: bool
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Pattern of sample names.
+
+    >>> Pattern("{item}_{system}.wav").divide("clip_7_C1.wav")
+    Division(parts={'item': 'clip_7', 'system': 'C1'}, several=True)
+    >>> Pattern("{item}_{system}.wav", frozenset(["C_1"])).divide("clip_7_C_1.wav")
+    Division(parts={'item': 'clip_7', 'system': 'C_1'}, several=False)
+    """
+
+    text: str
+    systems: frozenset[str] = frozenset()
+    items: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for name in self.places:
+            if name not in PATTERN_FIELDS:
+                raise UsageError(
+                    f'pattern: unknown placeholder "{{{name}}}" — {nearest(name, PATTERN_FIELDS)}'
+                )
+            if self.places.count(name) > 1:
+                raise UsageError(f'pattern: "{{{name}}}" occurs twice — use it once')
+        if not self.places:
+            raise UsageError(
+                f'pattern "{self.text}" has no placeholder — use at least one, such as {{item}}'
+            )
+        if re.search(r"[{}]", PATTERN_PLACEHOLDER.sub("", self.text)):
+            raise UsageError(
+                f'pattern "{self.text}" has an unmatched brace — write placeholders as {{item}}'
+            )
+        if "}{" in self.text:
+            raise UsageError(
+                f'pattern "{self.text}" has adjacent placeholders — put text between them'
+            )
+
+    @cached_property
+    def places(self) -> list[str]:
+        """Names of the placeholders."""
+        return [
+            placeholder[1:-1]
+            for placeholder in PATTERN_PLACEHOLDER.findall(self.text)
+            if placeholder != "*"
+        ]
+
+    def divide(self, sample: str) -> Division:
+        """Split a sample name into its parts."""
+        sample = sample.replace("\\", "/")
+        if len(sample) > MAX_SAMPLE_NAME_CHARACTERS:
+            return Division({}, False)
+        return self._divide_by_system(sample) or self._divide_any(sample)
+
+    def _divide_any(self, sample: str) -> Division:
+        match, other_match = (
+            self._usual_pattern.fullmatch(sample),
+            self._other_pattern.fullmatch(sample),
+        )
+        if match is None or other_match is None:
+            return Division({}, False)
+        return Division(match.groupdict(), match.groupdict() != other_match.groupdict())
+
+    def _divide_by_system(self, sample: str) -> Division | None:
+        """Return the best division with a known system, or None."""
+        ways, folded = self._ways(sample, exact=True), sample.casefold()
+        if not ways and any(system.casefold() in folded for system in self.systems):
+            ways = self._ways(sample, exact=False)
+        ways = [way for way in ways if way.get("item") in self.items] or ways
+        if not ways:
+            return None
+        best = max(ways, key=lambda way: len(way["system"]))
+        return Division({name: best[name] for name in self.places}, len(ways) > 1)
+
+    def _ways(self, sample: str, *, exact: bool) -> list[dict[str, str]]:
+        """Return the divisions with a known system, written exactly so or in any case."""
+        patterns = self._by_system if exact else self._by_folded_system
+        return [
+            {**match.groupdict(), "system": system}
+            for system, pattern in patterns.items()
+            if (not exact or system in sample) and (match := pattern.fullmatch(sample))
+        ]
+
+    @cached_property
+    def _by_system(self) -> dict[str, re.Pattern[str]]:
+        if "system" not in self.places:
+            return {}
+        return {
+            system: self._compile(flipped=False, system=system) for system in sorted(self.systems)
+        }
+
+    @cached_property
+    def _by_folded_system(self) -> dict[str, re.Pattern[str]]:
+        return {
+            system: re.compile(pattern.pattern, re.IGNORECASE)
+            for system, pattern in self._by_system.items()
+        }
+
+    @cached_property
+    def _usual_pattern(self) -> re.Pattern[str]:
+        return self._compile(flipped=False)
+
+    @cached_property
+    def _other_pattern(self) -> re.Pattern[str]:
+        return self._compile(flipped=True)
+
+    def _compile(self, *, flipped: bool, system: str = "") -> re.Pattern[str]:
+        pieces = PATTERN_PLACEHOLDER.split(self.text.replace("\\", "/"))
+        return re.compile("".join(_piece_regex(piece, flipped, system) for piece in pieces))
+
+
+def _piece_regex(piece: str, flipped: bool, system: str) -> str:
+    if piece == "*":
+        return ".*" if flipped else ".*?"
+    if not piece.startswith("{"):
+        return re.escape(piece)
+    if system and piece == "{system}":
+        return re.escape(system)
+    most = (piece == "{item}") != flipped
+    return f"(?P<{piece[1:-1]}>[^/]+{'' if most else '?'})"
+
+
+# --- Names of a study ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class KnownNames:
+    """Names defined by a study; empty: any name is allowed."""
+
+    systems: Collection[str] = ()
+    items: Collection[str] = ()
+    listeners: Collection[int | str] = ()
+    scales: Collection[str] = ()
+
+    def names(self, role: str) -> frozenset[str]:
+        """Return the names allowed in a column."""
+        by_role: dict[str, Collection[int | str]] = {
+            "system": [*self.systems],
+            "item": [*self.items],
+            "listener": self.listeners,
+            "scale": [*self.scales],
+        }
+        return frozenset(map(str, by_role[role]))
+
+
+WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
+
+
+def listener_ids(names: Sequence[str]) -> Sequence[int | str]:
+    """Return listeners as numbers if all are whole numbers, else as names."""
+    if all(isinstance(name, str) and WHOLE_NUMBER.fullmatch(name) for name in set(names)):
+        numbers = {name: int(name) for name in set(names)}
+        return [numbers[name] for name in names]
+    return names
+
+
+# --- Columns of scales, row counters, and votes that are not analysed ----------------------------
+
+
+COUNTER_NAME = re.compile(r"(no|nr|num|number|row|index|idx|#|unnamed: \d+)\.?", re.IGNORECASE)
+MIN_COUNTED_ROWS = 12  # from which consecutive numbers are a row counter, whatever its name
+MIN_ORDERED_ROWS = 6  # of a listener, from which consecutive numbers are the order of trials
+MAX_VOTE = 100.0  # votes are from −100 to 100
+MAX_POSITIVE_SHARE = 0.1  # of the votes of a penalty
+
+
+def match_scales(table: InputTable, expected: Sequence[str], taken: Iterable[str]) -> None:
+    """Rename the column of an expected scale that has another usual name, with a note."""
+    named = {*expected, *taken}
+    others: dict[str, list[str]] = {}
+    for name in table.names:
+        scale = canonical_scale(name, expected)
+        if name not in named and scale != name:
+            others.setdefault(scale, []).append(name)
+    for scale, names in others.items():
+        if scale not in table.names and len(names) == 1:
+            table.rename(names[0], scale)
+            table.notes.append(f"column {show(names[0])} is read as {scale}")
+
+
+def is_counter(name: str, numbers: Sequence[float] | None) -> bool:
+    """Return whether a column counts the rows: by its name, or since each number is one more.
+
+    ``numbers`` are those of all rows, or None if a cell is no plain number.
+
+    >>> is_counter("No.", [4, 5, 9]), is_counter("quality", [1, 2, 3])
+    (True, False)
+    >>> is_counter("line", [*range(2, 20)])
+    True
+    """
+    if numbers is None or not all(number.is_integer() for number in map(float, numbers)):
+        return False
+    steps = {after - before for before, after in pairwise(numbers)}
+    return bool(COUNTER_NAME.fullmatch(name)) or (
+        len(numbers) >= MIN_COUNTED_ROWS and steps == {1.0}
+    )
+
+
+def looks_like_votes(
+    numbers: Sequence[float], owners: Sequence[Sequence[Cell]], listeners: Sequence[Cell]
+) -> bool:
+    """Return whether numbers look like votes of the listeners.
+
+    Those that are constant for each of the ``owners``, such as items, describe these, and whole
+    numbers that count the rows of each listener are the order of trials.
+    """
+    if len({*numbers}) < 2 or not all(abs(number) <= MAX_VOTE for number in numbers):
+        return False
+    if any(_is_constant(numbers, owner) for owner in owners):
+        return False
+    by_listener: dict[Cell, list[float]] = {}
+    for who, number in zip(listeners, numbers, strict=True):
+        by_listener.setdefault(who, []).append(number)
+    longest = max(map(len, by_listener.values()))
+    return longest < MIN_ORDERED_ROWS or not all(map(_is_order, by_listener.values()))
+
+
+def _is_constant(numbers: Sequence[float], owners: Sequence[Cell]) -> bool:
+    if len({*owners}) == len(owners):
+        return False
+    first: dict[Cell, float] = {}
+    rows = zip(owners, numbers, strict=True)
+    return all(first.setdefault(owner, number) == number for owner, number in rows)
+
+
+def _is_order(numbers: Sequence[float]) -> bool:
+    ranked = sorted(numbers)
+    steps = {after - before for before, after in pairwise(ranked)}
+    return steps <= {1.0}
+
+
+def unused_votes_note(names: Sequence[str]) -> str:
+    """Return the note on columns that look like votes and are not analysed."""
+    columns = ", ".join(map(show, names))
+    plural = "s" * (len(names) != 1)
+    return (
+        f"{UNUSED_VOTES_NOTE}: column{plural} {columns}; "
+        f"use --scale NAME=LOW:HIGH to analyse {'them' if plural else 'it'}"
+    )
+
+
+def penalty_notes(ratings: Iterable[Rating], known: Iterable[str]) -> Iterator[str]:
+    """Yield a note per scale on which few votes are above 0 and all others are 0 or below.
+
+    Scales with ``known`` ends are left out, since votes outside them are refused.
+    """
+    by_scale: dict[str, list[float]] = {}
+    left_out = {*known}
+    for rating in ratings:
+        if rating.scale not in left_out and rating.against is None:
+            by_scale.setdefault(rating.scale, []).append(rating.value)
+    for scale, votes in by_scale.items():
+        above = sorted(vote for vote in votes if vote > 0)
+        if min(votes) < 0 and 0 < len(above) <= MAX_POSITIVE_SHARE * len(votes):
+            shown = ", ".join(f"{vote:g}" for vote in dict.fromkeys(chain(above[:2], above[-1:])))
+            count = f"{len(above):,} of {len(votes):,} votes on {scale}"
+            verb = "is" if len(above) == 1 else "are"
+            yield f"{SIGNS_NOTE}: {count} {verb} above 0 ({shown}), all others are 0 or below"
