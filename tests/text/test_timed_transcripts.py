@@ -492,3 +492,66 @@ def test_other_texts_are_refused_with_a_remedy() -> None:
     assert flaw.remedy.startswith("use CTM, SRT")
     assert messages("") == ["1: unknown transcript format"]
     assert only("\ufeffWEBVTT\r\n\r\n00:00.000 --> 00:01.000\r\nHi\r\n").segments[0].text == "Hi"
+
+
+# --- Transcripts of AssemblyAI, OpenAI and Deepgram, as their documentation shows them -----------
+
+
+def assemblyai(**fields: Any) -> str:
+    """Return a transcript of AssemblyAI: words in milliseconds, its duration in seconds."""
+    words = [
+        ("Smoke", 250, 650, 0.97503),
+        ("from", 730, 1022, 0.99999),
+        ("hundreds.", 1076, 1418, 0.99844),
+        ("Of", 42500, 42614, 0.84),
+        ("wildfires.", 42652, 43346, 0.89572),
+    ]
+    document = {
+        "id": "9ea68fd3-f953-42c1-9742-976c447fb463",
+        "language_code": "en_us",
+        "status": "completed",
+        "audio_url": "https://assembly.ai/wildfires.mp3",
+        "text": " ".join(word for word, *_ in words),
+        "words": [
+            {"text": word, "start": start, "end": end, "confidence": sure, "speaker": None}
+            for word, start, end, sure in words
+        ],
+        "utterances": None,
+        "confidence": 0.9404651451800253,
+        "audio_duration": 281,
+        "punctuate": True,
+    }
+    return json.dumps({**document, **fields})
+
+
+def test_words_of_assemblyai_are_in_milliseconds() -> None:
+    found = only(assemblyai())
+    assert [(word.word, word.start, word.end) for word in found.words] == [
+        ("Smoke", 0.25, 0.65),
+        ("from", 0.73, 1.022),
+        ("hundreds.", 1.076, 1.418),
+        ("Of", 42.5, 42.614),
+        ("wildfires.", 42.652, 43.346),
+    ]
+    assert (found.duration, found.language, found.words[0].confidence) == (281.0, "en_us", 0.97503)
+    assert [segment.start for segment in found.segments] == [0.25, 42.5]
+
+
+def test_words_of_the_api_of_openai_are_in_seconds() -> None:
+    words = [{"word": "The", "start": 0, "end": 1}, {"word": "beach", "start": 1, "end": 12}]
+    document = {"task": "transcribe", "language": "english", "duration": 12, "words": words}
+    found = only(json.dumps({**document, "text": "The beach"}))
+    assert [(word.start, word.end) for word in found.words] == [(0.0, 1.0), (1.0, 12.0)]
+
+
+def test_words_in_milliseconds_that_end_before_they_start_are_refused() -> None:
+    words = [{"text": "a", "start": 900, "end": 650}, {"text": "b", "start": 950, "end": 1300}]
+    assert messages(assemblyai(words=words)) == ["1: words[0]: has invalid times (900 to 650 s)"]
+
+
+def test_transcripts_of_deepgram_are_refused() -> None:
+    words = [{"word": "yeah", "start": 0.08, "end": 0.32, "confidence": 0.9975}]
+    alternative = {"transcript": "yeah", "confidence": 0.99, "words": words}
+    channels = [{"alternatives": [alternative]}]
+    document = {"metadata": {"duration": 25.93, "channels": 1}, "results": {"channels": channels}}
+    assert messages(json.dumps(document)) == ['1: no list "segments" found']

@@ -26,7 +26,7 @@ from earwitness.text.sentences import (
     write_srt,
     write_webvtt,
 )
-from earwitness.text.times import TimestampFormat
+from earwitness.text.times import TimestampFormat, words_in_seconds
 from earwitness.text.transcripts import (
     CONFIDENCE_REMEDY,
     CUE_STAMP,
@@ -441,12 +441,12 @@ def _parse_json(text: str, name: str) -> ParsedTranscripts:
     except ValueError as error:
         return [], [Flaw(getattr(error, "lineno", 1), f"not JSON: {error}")]
     fields = {"segments": document} if isinstance(document, list) else _fields(document)
-    entries, language = fields.get("segments"), fields.get("language")
+    entries, language = fields.get("segments"), fields.get("language", fields.get("language_code"))
     key = "segments"
     if isinstance(fields.get("transcription"), list):
         key, entries = "transcription", [_whisper_entry(one) for one in fields["transcription"]]
         language = _fields(fields.get("result")).get("language")
-    loose = fields.get("word_segments") or fields.get("words")
+    loose = fields.get("word_segments") or words_in_seconds(fields.get("words"))
     if isinstance(fields.get("chunks"), list):
         key, entries = "chunks", _pipeline_entries(fields["chunks"])
         if all(len(entry["text"].split()) < 2 for entry in entries):  # times of words
@@ -463,7 +463,7 @@ def _parse_json(text: str, name: str) -> ParsedTranscripts:
     own: Sequence[TimedSegment] = segments
     if isinstance(loose, list) and not any(segment.words for segment in segments):
         own = _with_words(segments, _json_words(loose, (0.0, inf), "words", name, flaws))
-    duration = _seconds(fields, "duration")
+    duration = _seconds(fields, "duration" if "duration" in fields else "audio_duration")
     named = language if isinstance(language, str) else ""
     return [TimedTranscript(tuple(own), name, duration, named)], flaws
 

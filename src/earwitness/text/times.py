@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from earwitness.errors import UsageError
@@ -117,3 +118,30 @@ def format_clock(milliseconds: int, mark: str) -> str:
     seconds, rest = divmod(milliseconds, 1000)
     minutes, seconds = divmod(seconds, 60)
     return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}{mark}{rest:03}"
+
+
+MAX_MILLISECONDS = 10**12
+MIN_MEDIAN_MILLISECONDS = 10  # length of words; no word lasts ten seconds
+
+
+def words_in_seconds(words: Any) -> Any:
+    """Return words of a JSON document in seconds, also if it has them in whole milliseconds.
+
+    >>> words_in_seconds([{"text": "Smoke", "start": 250, "end": 650}])
+    [{'text': 'Smoke', 'start': 0.25, 'end': 0.65}]
+    """
+    if not isinstance(words, list) or not words:
+        return words
+    fields = [word if isinstance(word, dict) else {} for word in words]
+    times = [(word.get("start"), word.get("end")) for word in fields]
+    lengths = [
+        end - start
+        for start, end in times
+        if type(start) is type(end) is int and 0 <= start <= end <= MAX_MILLISECONDS
+    ]
+    if len(lengths) < len(words) or median(lengths) < MIN_MEDIAN_MILLISECONDS:
+        return words
+    return [
+        {**word, "start": start / 1000, "end": end / 1000}
+        for word, (start, end) in zip(fields, times, strict=True)
+    ]
