@@ -137,9 +137,14 @@ def ghd(output: list[int], reference: list[int]) -> float:
 def scores(
     output: Sequence[float], reference: Sequence[float], duration: float, chunk_size: float
 ) -> dict[str, float]:
-    """Return all values of one case by chunkseg's keys; empty if it is shorter than a chunk."""
+    """Return all values of one case by chunkseg's keys.
+
+    They are empty if the case is shorter than a chunk, or has boundaries after its end, but none in
+    a chunk.
+    """
     mine, theirs = row(output, duration, chunk_size), row(reference, duration, chunk_size)
-    if not mine:
+    has_later = any(time > duration for time in (*output, *reference))
+    if not mine or (has_later and not any(mine + theirs)):
         return {}
     tp, fp, fn, tn = confusion(mine, theirs)
     return {

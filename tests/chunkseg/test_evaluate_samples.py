@@ -89,10 +89,34 @@ def test_boundaries_may_be_any_numbers() -> None:
     assert type(plain["precision"]) is float
 
 
-def test_nan_is_no_boundary_and_infinity_matches_nothing() -> None:
-    nan, inf = float("nan"), float("inf")
-    found = chunkseg.evaluate([nan, 10.0, inf], [12.0], 60)
+def test_infinity_matches_nothing() -> None:
+    found = chunkseg.evaluate([10.0, float("inf")], [12.0], 60)
     assert (found["num_segments"], found["collar_precision"]) == (1, 0.5)
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_nan_is_refused_unless_values_are_exact(others: int) -> None:
+    sample = {"hypothesis": [float("nan"), 30], "reference": [30], "duration": 60}
+    samples = [sample, *[SAMPLE] * others]
+    with pytest.raises(InputError, match=r"sample 0: hypothesis\[0\]: must be a number, got nan"):
+        chunkseg.evaluate_batch(samples)
+    assert chunkseg.evaluate_batch(samples, exact=True)["collar_f1"]["mean"] == 1
+    with pytest.raises(InputError, match="got nan"):
+        chunkseg.evaluate(**sample)
+    assert chunkseg.evaluate(**sample, exact=True)["boundary_similarity"] == 1
+
+
+def test_boundaries_only_after_the_end_are_no_perfect_output() -> None:
+    later = {"hypothesis": [70.0], "reference": [80.0], "duration": 60.0}
+    nothing = {"hypothesis": [], "reference": [], "duration": 60.0}
+    assert chunkseg.evaluate(**later) == {}
+    assert chunkseg.evaluate(**later, exact=True)["boundary_similarity"] == 1
+    assert chunkseg.evaluate(**nothing)["boundary_similarity"] == 1
+    with pytest.warns(EarwitnessWarning, match="1 of 2 samples have boundaries only after"):
+        found = chunkseg.evaluate_batch([later, {**nothing, "hypothesis": [30.0]}])
+    assert found["boundary_similarity"]["mean"] == 0
+    exact = chunkseg.evaluate_batch([later, {**nothing, "hypothesis": [30.0]}], exact=True)
+    assert exact["boundary_similarity"]["mean"] == 0.5
 
 
 def test_text_among_the_numbers_is_refused() -> None:

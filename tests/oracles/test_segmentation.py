@@ -97,10 +97,17 @@ def test_partitions_are_those_of_the_plain_version(samples: list[Sample], frame:
         assert row.tolist() == pytest.approx(want, abs=1e-9, nan_ok=True)
 
 
+def ends_later(one: Sample) -> bool:
+    """Whether a boundary is after the end."""
+    return any(time > one["duration"] for key in SIDES for time in one[key])
+
+
 def plain_partition(one: Sample, frame: float) -> list[float]:
     if one["duration"] <= 0:
         return [math.nan] * 10
     edges = [slow_segments.edges(one[k], one["duration"]) for k in ("hypothesis", "reference")]
+    if ends_later(one) and all(len(side) == 2 for side in edges):
+        return [math.nan] * 10
     mine, theirs = (slow_segments.frames(side, frame) for side in edges)
     purity, coverage = slow_segments.purity(*edges), slow_segments.purity(edges[1], edges[0])
     homogeneity = completeness = math.nan
@@ -123,7 +130,8 @@ def test_segmentation_similarity_is_that_of_the_plain_version(one: Sample, size:
         slow_chunks.row(one[k], one["duration"], size) for k in ("hypothesis", "reference")
     )
     found = values(Similarity(size), one)["segmentation_similarity"]
-    want = slow_chunks.segmentation_similarity(mine, theirs) if mine else math.nan
+    is_defined = any(mine + theirs) if ends_later(one) else bool(mine)
+    want = slow_chunks.segmentation_similarity(mine, theirs) if is_defined else math.nan
     assert found == pytest.approx(want, abs=1e-12, nan_ok=True)
 
 
@@ -157,6 +165,8 @@ def test_pairs_and_entropies_are_mir_evals() -> None:
         labels = [[str(i) for i in range(len(side))] for side in sides]
         arguments = (sides[0], labels[0], sides[1], labels[1])
         mine = values(Segments(), one)
+        if math.isnan(mine["pairwise_precision"]) and ends_later(one):
+            continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # segments that touch, as mir_eval sees them
             precision, recall, f = mir_eval.segment.pairwise(*arguments)
@@ -185,6 +195,9 @@ def test_purity_and_coverage_are_pyannotes() -> None:
         if any(b - a < 1e-3 for k in ("reference", "hypothesis") for a, b in gaps(one, k)):
             continue  # pyannote drops segments under a microsecond and merges tiny ones
         mine = values(Segments(), one)
+        if math.isnan(mine["purity"]):
+            assert ends_later(one)
+            continue
         assert mine["purity"] == pytest.approx(SegmentationPurity()(*sides), abs=1e-6)
         assert mine["coverage"] == pytest.approx(SegmentationCoverage()(*sides), abs=1e-6)
 

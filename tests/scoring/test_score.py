@@ -293,8 +293,8 @@ def test_times_past_the_end_or_before_the_start_are_noted() -> None:
     odd = {"hypothesis": [300_000, -1], "reference": [300, 900_000], "duration": 1800}
     fine = {"hypothesis": [10], "reference": [10], "duration": 1800}
     assert score([fine, odd]).notes == (
-        "1 boundary lies before 0 — check that all times are in seconds",
-        "2 boundaries lie past the duration — check that all times are in seconds",
+        "Check the times: 1 boundary lies before 0",
+        "Check the times: 2 boundaries lie past the duration",
     )
 
 

@@ -106,6 +106,11 @@ class BoundaryEvents:
         """Number of chunks of each case with a boundary on both sides."""
         return self.n_output + self.n_reference - np.diff(self.offsets)
 
+    @property
+    def none(self) -> Bools:
+        """Cases without a boundary on either side."""
+        return np.asarray(self.n_output + self.n_reference == 0)
+
 
 # --- Pk and WindowDiff ---------------------------------------------------------------------------
 # A window slides over the chunks. A boundary in chunk p is inside the windows p − w + 1 … p, so it

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, overload
 
 import numpy as np
 
 from earwitness.core import Case, Cases, Chapters, Item, Key, Titles
-from earwitness.errors import UsageError
-from earwitness.stats.arrays import Floats, Ints, Ragged, all_others, bounds, pick
+from earwitness.errors import UsageError, nearest
+from earwitness.report.sentences import TIMES_NOTE
+from earwitness.stats.arrays import Bools, Floats, Ints, Ragged, all_others, bounds, pick
 
 Starts = tuple[float, ...]  # start times of sentences
 
@@ -221,6 +223,16 @@ class ChapterCases(Cases):
         output, reference = inner(self.output, self.duration), inner(self.reference, of_references)
         return replace(self, output=output, reference=reference)
 
+    @property
+    def has_later(self) -> Bools:
+        """Whether a boundary of the output or of the reference is after the end of the recording.
+
+        Cases must have one reference.
+        """
+        sides = (self.output, self.reference)
+        later = [side.where(side.values > self.duration[side.rows]).lengths for side in sides]
+        return np.asarray(later[0] + later[1] > 0)
+
     def positive(self) -> tuple[Ragged, Ragged]:
         """Return output and reference without boundaries at or before 0."""
         return (
@@ -269,3 +281,128 @@ def spans_of(counts: Sequence[int]) -> Ints | None:
     """Return the spans for these numbers of references per case; None if each case has one."""
     numbers = np.array(counts, np.int64)
     return None if (numbers == 1).all() else bounds(numbers)
+
+
+# --- Units of times ------------------------------------------------------------------------------
+# Times in another unit than seconds are beyond the end of their recordings, or all at its start.
+# Remarks are counts per side (the references, or the outputs of a system), which workers add up.
+
+
+UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
+UNIT_NAMES = {"ms": "milliseconds", "s": "seconds", "min": "minutes", "h": "hours"}
+SIDES = OUTPUTS, REFERENCES, DURATIONS = ("outputs", "references", "durations")
+EARLY_UNITS = ("h", "ms", "min")  # the smallest share of the recording first
+MIN_BEYOND = MIN_EARLY = 2  # times past the end, or items, from which a unit is doubtful
+LONG_SECONDS, SHORT_SECONDS = 100_000.0, 24.0  # durations that may be milliseconds, or hours
+SENTENCES = "sentences"  # also those of subtitles and words
+
+
+def parse_units(text: str) -> dict[str, str]:
+    """Return units by side from ``"ms"``, or from pairs such as ``"outputs=ms,durations=min"``.
+
+    >>> parse_units("outputs=ms")
+    {'outputs': 'ms'}
+    """
+    units: dict[str, str] = {}
+    for part in filter(None, text.split(",")):
+        side, is_pair, unit = part.rpartition("=")
+        for name, known in [(side, SIDES)] * bool(is_pair) + [(unit, tuple(UNIT_SECONDS))]:
+            if name not in known:
+                raise UsageError(f'unit: unknown name "{name}" — {nearest(name, known)}')
+        units |= {side: unit} if is_pair else dict.fromkeys(SIDES, unit)
+    return units
+
+
+def time_remarks(cases: ChapterCases, *, references: bool) -> Counter[str]:
+    """Count times outside the recording and signs of other units, of references or of outputs."""
+    boundaries, row = cases.output, cases.output.rows
+    sides = np.array(
+        [f"{OUTPUTS} of {name}" if name else OUTPUTS for name in cases.systems], np.str_
+    )
+    if references:
+        boundaries = cases.reference
+        row = np.repeat(np.arange(len(cases)), cases.counts)[boundaries.rows]
+        sides = np.full(len(cases), REFERENCES)
+    values, end, last = boundaries.values, cases.duration[row], np.zeros(len(cases))
+    past = values > end
+    is_long, is_short = cases.duration >= LONG_SECONDS, cases.duration < SHORT_SECONDS
+    np.maximum.at(last, row, values)
+    remarks = Counter({"past the duration": int(past.sum()), "before 0": int((values < 0).sum())})
+    remarks.update(cases=len(cases), long=int(is_long.sum()))
+    for side in np.unique(sides).tolist():
+        own = sides == side
+        beyond, timed = past & own[row], own & (last > 0)
+        counted = {
+            "times": own[row] & (values > 0),
+            "beyond": beyond,
+            "beyond by ms": beyond & (values > 60 * end) & (values / 1000 <= end) & ~is_short[row],
+            "beyond by min": beyond & (values <= 60 * end),
+            "beyond by h": beyond & (values <= 3600 * end) & is_short[row],
+            "cases": timed,
+            "early by ms": timed & (last * 1000 <= cases.duration),
+            "early by min": timed & (last * 60 <= cases.duration),
+            "early by h": timed & (last * 3600 <= cases.duration) & ~is_long,
+        }
+        remarks.update({f"{side}: {what}": int(hits.sum()) for what, hits in counted.items()})
+    if not references and cases.texts is not None:
+        for starts in (cases.texts.sentences, cases.texts.own_sentences):
+            pairs = [(x, e) for x, e in zip(starts, cases.duration.tolist(), strict=True) if x]
+            remarks[f"{SENTENCES}: times"] += sum(len(times) for times, _ in pairs)
+            remarks[f"{SENTENCES}: beyond"] += sum(sum(map(e.__lt__, x)) for x, e in pairs)
+    return remarks
+
+
+def _is_past(remarks: Counter[str], side: str) -> bool:
+    beyond = remarks[f"{side}: beyond"]
+    return beyond >= MIN_BEYOND and 2 * beyond > remarks[f"{side}: times"]
+
+
+def check_units(remarks: Counter[str], units: Mapping[str, str], option: str = "--unit") -> None:
+    """Raise UsageError if most times are past the durations, or all at the start of recordings.
+
+    Sides with a unit in ``units`` are not checked. ``option`` is the one that sets units.
+    """
+    sides = sorted(name.removesuffix(": times") for name in remarks if name.endswith(": times"))
+    wrong = [
+        side for side in sides if side.split(" of ")[0] not in units and _is_past(remarks, side)
+    ]
+    likely, told = dict[str, str](), list[str]()
+    for side in wrong:
+        kind, beyond = side.split(" of ")[0], remarks[f"{side}: beyond"]
+        what = "starts" if kind == SENTENCES else "boundaries"
+        total = f"{beyond:,} of {remarks[f'{side}: times']:,} {what}"
+        told.append(f"{total} in the {side} are past the duration")
+        unit = next((u for u in UNIT_SECONDS if 2 * remarks[f"{side}: beyond by {u}"] > beyond), "")
+        likely |= {kind if unit == "ms" else DURATIONS: unit} if unit else {}
+    right = [side for side in sides if side not in wrong and side.startswith(OUTPUTS)]
+    is_convertible = SENTENCES not in wrong and not (right and OUTPUTS in likely)
+    cases = remarks[f"{REFERENCES}: cases"]
+    unit = next((u for u in EARLY_UNITS if remarks[f"{REFERENCES}: early by {u}"] == cases), "")
+    if not told and unit and cases >= MIN_EARLY and not {REFERENCES, DURATIONS} & {*units}:
+        share = "1/1000" if unit == "ms" else f"1/{UNIT_SECONDS[unit]:g}"
+        told.append(
+            f"all boundaries of all {cases:,} references are in the first {share} of the item"
+        )
+        likely = {DURATIONS if unit == "ms" else REFERENCES: unit}
+        early = [remarks[f"{side}: early by {unit}"] >= remarks[f"{side}: cases"] for side in sides]
+        likely |= {OUTPUTS: unit} if all(early) and REFERENCES in likely else {}
+    if told:
+        guess = ", ".join(f"{side} in {UNIT_NAMES[unit]}" for side, unit in likely.items())
+        pairs = ",".join(f"{side}={unit}" for side, unit in likely.items())
+        remedy = f"use {option} {pairs}, or {option} s if all times are in seconds"
+        remedy = remedy if guess and is_convertible else "write times in seconds"
+        message = "; ".join(told) + f" (probably {guess})" * bool(guess)
+        raise UsageError(f"{message} — {remedy}")
+
+
+def time_notes(
+    remarks: Counter[str], units: Mapping[str, str], option: str = "--unit"
+) -> Iterator[str]:
+    """Yield notes on times outside the recordings, and on durations that may be milliseconds."""
+    for where in ("before 0", "past the duration"):
+        if count := remarks[where]:
+            what = "boundary lies" if count == 1 else "boundaries lie"
+            yield f"{TIMES_NOTE}: {count:,} {what} {where}"
+    if remarks["cases"] and remarks["long"] == remarks["cases"] and DURATIONS not in units:
+        told = f"all recordings are longer than {LONG_SECONDS:,.0f} s; if that is milliseconds"
+        yield f"{TIMES_NOTE}: {told}, use {option} ms or {option} durations=ms"

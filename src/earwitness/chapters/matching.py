@@ -485,6 +485,12 @@ def _sums(group: Ints, values: Floats, groups: int = 0) -> Floats:
     return np.bincount(group, values, groups).astype(np.float64)
 
 
+def undivided(cases: ChapterCases) -> Bools:
+    """Return the cases with boundaries after the end, but none inside the recording."""
+    sides = (_inner(side, cases.duration) for side in (cases.output, cases.reference))
+    return np.asarray((sum(side.lengths for side in sides) == 0) & cases.has_later)
+
+
 def _inner(side: Ragged, duration: Floats) -> Ragged:
     return side.where((side.values > 0) & (side.values < duration[side.rows]))
 

@@ -19,7 +19,7 @@ from earwitness.chapters.boundaries import (
     window_errors,
 )
 from earwitness.chapters.cases import ChapterCases
-from earwitness.chapters.matching import MATCHINGS, Partition, median_distance
+from earwitness.chapters.matching import MATCHINGS, Partition, median_distance, undivided
 from earwitness.core import Case, Value
 from earwitness.metric import (
     PairMetric,
@@ -177,6 +177,7 @@ class Chunks(ChunkedMetric):
         "output empty": "precision, recall, f1 0; boundary_similarity 0; ghd 2 per boundary",
         "reference empty": "precision, recall, f1 0; boundary_similarity 0; ghd 2 per boundary",
         "shorter than one chunk": "every value undefined, counted",
+        "boundaries only after the end": "every value undefined, counted",
     }
     references = (
         "Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering",
@@ -190,6 +191,7 @@ class Chunks(ChunkedMetric):
     def measure_pairs(self, pairs: ChapterCases) -> Floats:
         grid = ChunkGrid.of(pairs.duration, self.chunk_size)
         events = BoundaryEvents.of(grid, pairs.output, pairs.reference)
+        is_defined = (grid.chunks > 0) & ~(events.none & pairs.has_later)
         tp = events.both
         fp, fn = events.n_output - tp, events.n_reference - tp
         tn = grid.chunks - tp - fp - fn
@@ -211,7 +213,7 @@ class Chunks(ChunkedMetric):
             2 * tp,
             2 * tp + fp + fn,
         ]
-        return np.where(grid.chunks > 0, np.array(rows, np.float64), 0.0).T
+        return np.where(is_defined, np.array(rows, np.float64), 0.0).T
 
     def score(self, statistics: Floats) -> Floats:
         count = statistics[..., 0]
@@ -478,7 +480,7 @@ class Similarity(ChapterMeans, ChunkedMetric):
         "both empty": "1",
         "output empty": "1 minus the share of chunks with a reference boundary",
         "reference empty": "1 minus the share of chunks with an output boundary",
-        "shorter than one chunk": "undefined, counted",
+        "shorter than one chunk, or boundaries only after the end": "undefined, counted",
     }
     references = (
         "Fournier and Inkpen (2012), Segmentation Similarity and Agreement",
@@ -487,8 +489,10 @@ class Similarity(ChapterMeans, ChunkedMetric):
 
     def pair_values(self, pairs: ChapterCases) -> Floats:
         grid = ChunkGrid.of(pairs.duration, self.chunk_size)
-        additions, swaps = edits(BoundaryEvents.of(grid, pairs.output, pairs.reference))
+        events = BoundaryEvents.of(grid, pairs.output, pairs.reference)
+        additions, swaps = edits(events)
         share = ratio(additions + swaps / 2, grid.chunks, np.nan)
+        share[events.none & pairs.has_later] = np.nan
         return np.asarray(1 - share[:, None])
 
 
@@ -544,7 +548,7 @@ class Segments(ChapterMeans):
         "shorter than two frames": "pairwise values and adjusted_rand undefined",
         "shorter than one frame": "homogeneity, completeness and v_measure also undefined",
         "no pair of frames joined": "precision 1 if the output joins no pair, recall 1 likewise",
-        "no duration": "every value undefined",
+        "no duration, or boundaries only after it": "every value undefined",
     }
     references = (
         "Bredin (2017), pyannote.metrics: A Toolkit for Reproducible Evaluation",
@@ -571,7 +575,7 @@ class Segments(ChapterMeans):
         columns += [homogeneity, completeness, harmonic(homogeneity, completeness)]
         columns += [np.where(all_pairs > 0, rand, np.nan)]
         columns += [precision, recall, harmonic(precision, recall)]
-        return np.stack(columns, axis=1)
+        return np.where(undivided(pairs)[:, None], np.nan, np.stack(columns, axis=1))
 
 
 # --- Agreement beyond chance ---------------------------------------------------------------------

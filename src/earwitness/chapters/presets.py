@@ -7,11 +7,12 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import accumulate, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from earwitness.chapters.cases import UNIT_SECONDS, parse_units
 from earwitness.chapters.formats import (
     parse_audacity,
     parse_csv,
@@ -85,7 +86,8 @@ class ChapterOptions:
     """Default preset of transcripts with its options, and how texts are aligned with audio.
 
     ``language`` is an ISO 639-3 code; it selects the aligner if none is named. With
-    ``force_alignment``, outputs are aligned even if their transcripts have times.
+    ``force_alignment``, outputs are aligned even if their transcripts have times. ``unit`` is that
+    of boundaries, titles and durations, or units by side; see ``parse_units``.
     """
 
     preset: str = ""
@@ -93,6 +95,7 @@ class ChapterOptions:
     aligner: str = ""
     language: str = DEFAULT_LANGUAGE
     force_alignment: bool = False
+    unit: str = ""
 
     def check(self) -> None:
         """Raise UsageError if an option is invalid."""
@@ -103,6 +106,16 @@ class ChapterOptions:
                 f'unknown aligner "{self.aligner}" — {nearest(self.aligner, ALIGNERS)}'
             )
         self.options.check()
+        parse_units(self.unit)
+
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """Units of outputs, references and durations, if set."""
+        return parse_units(self.unit)
+
+    def seconds(self, side: str) -> float:
+        """Return the seconds of one unit of a side."""
+        return UNIT_SECONDS[self.units.get(side, "s")]
 
     @property
     def aligner_name(self) -> str:
@@ -126,6 +139,7 @@ class ChapterOptions:
         if self.preset in UNTIMED_PRESETS or self.force_alignment or not is_default:
             options |= {"aligner": self.aligner_name, "language": self.language}
             options["force_alignment"] = "yes" * self.force_alignment
+        options["unit"] = self.unit
         return "".join(f"|{name}={value}" for name, value in options.items() if value)
 
 

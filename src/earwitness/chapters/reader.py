@@ -14,12 +14,17 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from earwitness.chapters.cases import (
+    DURATIONS,
     EMPTY_CHAPTERS,
+    SIDES,
     ChapterCases,
     ChapterTexts,
     ParsedChapters,
     Starts,
+    check_units,
     spans_of,
+    time_notes,
+    time_remarks,
 )
 from earwitness.chapters.matching import match_boundaries
 from earwitness.chapters.metrics import Collar, MatchedMetric
@@ -45,6 +50,9 @@ from earwitness.chapters.records import (
     ChunksegSample,
     TitleList,
     Word,
+    content_in_seconds,
+    in_seconds,
+    sample_in_seconds,
 )
 from earwitness.chapters.text_metrics import TitleMetric, pair_titles
 from earwitness.core import (
@@ -96,15 +104,6 @@ UNDEFINED_METRICS = {  # metrics that are undefined without texts, and the reaso
 }
 
 
-def boundary_remarks(cases: ChapterCases, *, references: bool) -> Counter[str]:
-    """Count boundaries outside the recording, of the references or of the outputs."""
-    side, duration = cases.output, cases.duration
-    if references:
-        side, duration = cases.reference, np.repeat(cases.duration, cases.counts)
-    past = int((side.values > duration[side.rows]).sum())
-    return Counter({"past the duration": past, "before 0": int((side.values < 0).sum())})
-
-
 def text_remarks(cases: ChapterCases) -> Counter[str]:
     """Count texts that can be scored."""
     if cases.texts is None:
@@ -147,10 +146,6 @@ def chapter_notes(remarks: Counter[str], metrics: set[str]) -> Iterator[str]:
         count = remarks[SINGLE_SENTENCE_REMARK]
         message = f"cases with a single sentence, in which no boundary is possible: {count:,}"
         yield f"{message} — {why}"
-    for where in ("before 0", "past the duration"):
-        if count := remarks[where]:
-            what = "boundary lies" if count == 1 else "boundaries lie"
-            yield f"{count:,} {what} {where} — check that all times are in seconds"
 
 
 # --- Sentence start times ------------------------------------------------------------------------
@@ -356,12 +351,15 @@ def parse_samples(
     """Return the cases of lines in chunkseg's format, all of one system."""
     refuse_other_files("samples", block, on_error)
     findings, taken, lines = Findings(on_error), list[_Taken](), list[int]()
+    units = {side: reader.reading.seconds(side) for side in SIDES}
     nulls = Counter[str]()
     for line, record in SAMPLES.read(block, nulls):
         if isinstance(record, bytes):
             parsed = _mend(block, line, record, system, findings)
+            parsed = parsed and parsed._replace(sample=sample_in_seconds(parsed.sample, units))
         else:
-            parsed = _take(block, line, record, system, findings, reader)
+            timed = sample_in_seconds(record, units)
+            parsed = _take(block, line, timed, system, findings, reader)
         if parsed is not None:
             taken.append(parsed)
             lines.append(line)
@@ -382,10 +380,9 @@ def parse_samples(
     records = ((unset_to_empty(sample.meta), {"duration": sample.duration}) for sample in samples)
     sounds = reversed(list(zip(items, samples, strict=True)))  # the first of a repeated id counts
     audio = {item: sample.audio for item, sample in sounds if sample.audio is not UNSET}
-    remarks = boundary_remarks(cases, references=False) + boundary_remarks(cases, references=True)
+    remarks = time_remarks(cases, references=False) + time_remarks(cases, references=True)
     remarks += text_remarks(cases) + nulls + level_remarks(output.levels for output in outputs)
-    remarks["loose"] += sum(output.loose for output in outputs)
-    remarks += alignment_remarks(outputs)
+    remarks += Counter(loose=sum(output.loose for output in outputs)) + alignment_remarks(outputs)
     return ParsedBatch(
         cases,
         np.array(lines, np.int64),
@@ -538,6 +535,7 @@ class ChapterReader(TaskReader):
         assert isinstance(cases, ChapterCases)
         name = None if cases.audio is None else cases.audio[row]
         audio = ItemAudio(name, self.references_in, self.progress)
+        record = content_in_seconds(record, self.reading.seconds("outputs"))
         return resolve_output(record, self.reading, "output", audio)
 
     def reference(
@@ -553,7 +551,8 @@ class ChapterReader(TaskReader):
         said = with_sentences(ParsedChapters(()), spoken(record))
         resolved = [said] if isinstance(said, ParsedChapters) else []
         faults = said if isinstance(said, list) else []
-        for n, annotation in enumerate(record.references):
+        for n, given in enumerate(record.references):
+            annotation = content_in_seconds(given, reading.seconds("references"))
             chapters = resolve(annotation, reading, f"references[{n}]", audio)
             blank = annotation.transcript is not UNSET and not annotation.transcript.strip()
             if annotation.boundaries is UNSET and blank:
@@ -568,7 +567,7 @@ class ChapterReader(TaskReader):
     def of_references(
         self, records: Sequence[ChapterReferenceLine], resolved: Sequence[list[ParsedChapters]]
     ) -> ChapterCases:
-        items = [str(record.item) for record in records]
+        items, unit = [str(record.item) for record in records], self.reading.seconds(DURATIONS)
         annotations = [one for _, *own in resolved for one in own]
         nobody = [ParsedChapters(()).texts] * len(items)
         pairs = zip(records, resolved, strict=True)
@@ -576,7 +575,7 @@ class ChapterReader(TaskReader):
         return ChapterCases(
             items,
             [""] * len(items),
-            np.array([record.duration for record in records], np.float64),
+            np.array([in_seconds(one.duration, unit) for one in records], np.float64),
             Ragged.from_rows([] for _ in items),
             Ragged.from_rows(one.boundaries for one in annotations),
             spans_of([len(record.references) for record in records]),
@@ -611,7 +610,7 @@ class ChapterReader(TaskReader):
         self, cases: Cases, resolved: Sequence[ParsedChapters], *, references: bool
     ) -> Counter[str]:
         assert isinstance(cases, ChapterCases)
-        remarks = boundary_remarks(cases, references=references)
+        remarks = time_remarks(cases, references=references)
         if not references:
             remarks.update(text_remarks(cases))
         remarks["loose"] += sum(one.loose for one in resolved)
@@ -637,12 +636,15 @@ class ChapterReader(TaskReader):
         )
 
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
+        """Yield the notes; raise UsageError for times in other units."""
         if aligned := remarks[ALIGNED_REMARK]:
             what = "transcript was" if aligned == 1 else "transcripts were"
             by = f"{self.reading.aligner_name} ({self.reading.language})"
             yield f"{aligned:,} {what} aligned with audio by {by}"
         damage = sorted(name for name in +remarks if name.startswith(DAMAGE_REMARK))
         yield from (name.removeprefix(DAMAGE_REMARK) for name in damage)
+        check_units(remarks, self.reading.units)
+        yield from time_notes(remarks, self.reading.units)
         yield from level_notes(remarks, self.reading.options.level)
         yield from chapter_notes(remarks, {metric.name for metric in metrics})
         yield from latin_notes(remarks[NOT_LATIN_REMARK], metrics)

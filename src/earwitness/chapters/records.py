@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from earwitness.io.records import RecordType
 from earwitness.io.schema import Length, Moment, Name, Number
@@ -103,3 +104,51 @@ class ChapterReferenceLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
 SAMPLES = RecordType(ChunksegSample, output="hypothesis")
 OUTPUTS = RecordType(ChapterOutputLine, output="output")
 REFERENCES = RecordType(ChapterReferenceLine)
+
+
+# --- Times in other units ------------------------------------------------------------------------
+
+
+Content = TypeVar("Content", bound=ChapterContent)
+
+
+def content_in_seconds(content: Content, unit: float) -> Content:
+    """Return chapters with times in seconds; ``unit`` is the length of theirs."""
+    times = {
+        "boundaries": _moments(content.boundaries, unit),
+        "titles": _titles(content.titles, unit),
+    }
+    return content if unit == 1 else structs.replace(content, **times)
+
+
+def sample_in_seconds(sample: ChunksegSample, units: Mapping[str, float]) -> ChunksegSample:
+    """Return a sample with times in seconds; ``units`` are the lengths of theirs, by side."""
+    own, reference, duration = (units[side] for side in ("outputs", "references", "durations"))
+    if {own, reference, duration} == {1}:
+        return sample
+    hypothesis = sample.hypothesis
+    return structs.replace(
+        sample,
+        hypothesis=hypothesis if isinstance(hypothesis, str) else _moments(hypothesis, own),
+        hyp_titles=_titles(sample.hyp_titles, own),
+        reference=_moments(sample.reference, reference),
+        reference_titles=_titles(sample.reference_titles, reference),
+        duration=in_seconds(sample.duration, duration),
+    )
+
+
+def in_seconds(time: float, unit: float) -> float:
+    """Return a time in seconds; milliseconds are divided, which is exact.
+
+    >>> in_seconds(61001, 0.001)
+    61.001
+    """
+    return time * unit if unit >= 1 else time / round(1 / unit)
+
+
+def _moments(times: Any, unit: float) -> Any:
+    return times if times is UNSET else [in_seconds(time, unit) for time in times]
+
+
+def _titles(titles: Any, unit: float) -> Any:
+    return titles if titles is UNSET else [(text, in_seconds(time, unit)) for text, time in titles]

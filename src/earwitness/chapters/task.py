@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from earwitness.chapters.cases import UNIT_SECONDS
 from earwitness.chapters.metrics import (
     Agreement,
     Chunks,
@@ -46,6 +47,7 @@ def chapter_reader(metrics: MetricSet, options: dict[str, str], folders: Folders
         options.pop("aligner", ""),
         options.pop("language", DEFAULT_LANGUAGE),
         bool(options.pop("force_alignment", False)),
+        options.pop("unit", ""),
     )
     reading.check()
     return ChapterReader(reading, folders.outputs, folders.references)
@@ -182,6 +184,12 @@ CHAPTERS = Task(
             "force_alignment",
             "Align outputs with the audio even if their transcripts have times.",
             is_flag=True,
+        ),
+        TaskOption(
+            "unit",
+            f"Unit of boundaries, titles and durations ({', '.join(UNIT_SECONDS)}), or of one of"
+            " them, e.g. outputs=ms,durations=min.",
+            default="s",
         ),
     ),
     example_sections=chapter_sections,

@@ -74,6 +74,7 @@ class Sentences(ChapterMetric):
         "reference empty": "as chunks",
         "no sentences": "every value undefined",
         "a single sentence": "every value undefined: no boundary is possible",
+        "boundaries only before sentences after the end": "every value undefined, counted",
     }
     references = (
         "Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering",
@@ -97,11 +98,15 @@ class Sentences(ChapterMetric):
             output = _moved(
                 output, Ragged.from_rows([sorted(times or ()) for times in output_starts])
             )
+        own, other = _places(output, grid), _places(reference, grid)
+        inside = grid.where(grid.values <= pairs.duration[grid.rows]).lengths
+        lost = (own.lengths + other.lengths == 0) & (output.lengths + reference.lengths > 0)
+        lost &= inside < np.minimum(grid.lengths, 2)  # sentences after the end have no gap
         units = replace(
             pairs,
-            duration=np.maximum(grid.lengths - 1, 0).astype(np.float64),
-            output=_places(output, grid),
-            reference=_places(reference, grid),
+            duration=np.where(lost, 0.0, np.maximum(grid.lengths - 1, 0)),
+            output=own,
+            reference=other,
             texts=None,
         )
         return SENTENCE_CHUNKS.measure_pairs(units)

@@ -216,9 +216,9 @@ def evaluate_batch(
     samples = list(samples)
     _report_unknown(samples)
     if not (wer or titles or any(_is_text(sample) for sample in samples)):
-        table = boundary_table(samples, chunk_size, collar)
+        table = boundary_table(samples, chunk_size, collar, exact=exact)
         is_defined = ~np.isnan(table["precision"])
-        _report_left_out(int((~is_defined).sum()), len(samples))
+        _report_left_out(np.flatnonzero(~is_defined).tolist(), samples, chunk_size)
         if exact:
             for place in np.flatnonzero(is_defined).tolist():
                 value = float(table["window_diff"][place])
@@ -240,8 +240,8 @@ def evaluate_batch(
     settings = [TextSettings(format or sample.get("format"), *shared) for sample in samples]
     measured = _sample_rows(samples, settings, chunk_size, collar, wer=wer, titles=titles)
     rows = enumerate(measured.rows)
-    short = sum(not row for place, row in rows if place not in measured.failed)
-    _report_left_out(short, len(measured.rows))
+    left_out = [place for place, row in rows if not row and place not in measured.failed]
+    _report_left_out(left_out, samples, chunk_size)
     results = aggregate_metrics([row for row in measured.rows if row], num_bootstrap)
     results.failed = len(measured.failed)
     if results:
@@ -408,9 +408,9 @@ def _sample_rows(
 def _boundary_rows(
     samples: Sequence[Mapping[str, Any]], chunk_size: float, collar: float, *, exact: bool
 ) -> list[dict[str, float]]:
-    """Return the boundary keys of every sample; none for a sample shorter than one chunk."""
-    single = _single_row(samples[0], chunk_size, collar) if len(samples) == 1 else None
-    rows = [single] if single is not None else _table_rows(samples, chunk_size, collar)
+    """Return the boundary keys of every sample; none for a sample without a defined value."""
+    single = _single_row(samples[0], chunk_size, collar, exact) if len(samples) == 1 else None
+    rows = [single] if single is not None else _table_rows(samples, chunk_size, collar, exact)
     if exact:
         for place, (row, sample) in enumerate(zip(rows, samples, strict=True)):
             if row:
@@ -421,19 +421,26 @@ def _boundary_rows(
 
 
 def _single_row(
-    sample: Mapping[str, Any], chunk_size: float, collar: float
+    sample: Mapping[str, Any], chunk_size: float, collar: float, exact: bool
 ) -> dict[str, float] | None:
     """Return the boundary keys of one sample, or None if it has other values than plain numbers."""
     sides = [_plain_times(sample.get(side)) for side in ("hypothesis", "reference")]
     duration = sample.get("duration")
     if None in sides or not isinstance(duration, int | float) or not math.isfinite(duration):
         return None
+    if not exact and any(time != time for side in sides if side for time in side):
+        return None  # NaN is refused
     chunks, near = boundary_metrics(chunk_size, collar)
     output, reference = ([time for time in side if time > 0] for side in sides if side is not None)
     count, output_chunks = boundary_chunks(duration, output, chunks.chunk_size)
     if not count:
         return {}
     reference_chunks = boundary_chunks(duration, reference, chunks.chunk_size)[1]
+    if (
+        not (exact or output_chunks or reference_chunks)
+        and max(output + reference, default=0) > duration
+    ):
+        return {}
     return {
         **chunk_values(output_chunks, reference_chunks, count),
         **collar_boundary_f1(reference, output, near.collar),
@@ -449,16 +456,16 @@ def _plain_times(times: Any) -> list[float] | None:
 
 
 def _table_rows(
-    samples: Sequence[Mapping[str, Any]], chunk_size: float, collar: float
+    samples: Sequence[Mapping[str, Any]], chunk_size: float, collar: float, exact: bool
 ) -> list[dict[str, float]]:
-    values = boundary_table(samples, chunk_size, collar)
+    values = boundary_table(samples, chunk_size, collar, exact=exact)
     table = {name: column.tolist() for name, column in values.items()}
     return [
         {
             name: int(column[place]) if name in COUNT_KEYS else column[place]
             for name, column in table.items()
         }
-        if precision == precision  # NaN: shorter than a chunk
+        if precision == precision  # NaN: shorter than a chunk, or boundaries only after the end
         else {}
         for place, precision in enumerate(table["precision"])
     ]
@@ -540,7 +547,16 @@ def _report_failed(texts: Sequence[OutputText | None], *, exact: bool) -> None:
             warnings.warn(message, EarwitnessWarning, stacklevel=4)
 
 
-def _report_left_out(left_out: int, total: int, level: int = 3) -> None:
-    if left_out:
-        message = f"{left_out:,} of {total:,} samples are shorter than one chunk and were left out"
-        warnings.warn(f"{message}, as chunkseg does", EarwitnessWarning, stacklevel=level)
+def _report_left_out(
+    left_out: Sequence[int], samples: Sequence[Mapping[str, Any]], chunk_size: float
+) -> None:
+    """Warn of samples that are shorter than a chunk, or have boundaries only after the end."""
+    durations = (samples[place]["duration"] for place in left_out)
+    short = sum(boundary_chunks(duration, (), chunk_size)[0] == 0 for duration in durations)
+    message = f"of {len(samples):,} samples are shorter than one chunk and were left out"
+    if short:
+        warnings.warn(f"{short:,} {message}, as chunkseg does", EarwitnessWarning, stacklevel=3)
+    if outside := len(left_out) - short:
+        message = f"of {len(samples):,} samples have boundaries only after their end"
+        text = f"{outside:,} {message} and were left out"
+        warnings.warn(text, EarwitnessWarning, stacklevel=3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -12,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.chapters.cases import ChapterCases
+from earwitness.chapters.cases import ChapterCases, check_units, time_notes, time_remarks
 from earwitness.chapters.matching import greedy_pairs
 from earwitness.chapters.metrics import Chunks, Collar
-from earwitness.core import Case
 from earwitness.errors import InputError, Problem, UsageError
 from earwitness.stats.arrays import Floats, Ragged
 from earwitness.text.alignment import word_errors
@@ -272,6 +272,7 @@ def compute_wer(
 
 VALUES_CHUNKSEG_LACKS = ("f1", "f1_micro", "f1_sample")
 REQUIRED_FIELDS = ("hypothesis", "reference", "duration")
+SCORE_UNIT_OPTION = "earwitness score --unit"
 SAMPLES_PER_KERNEL_CALL = 500  # samples that fit into the cache of a core
 
 
@@ -282,15 +283,19 @@ def boundary_metrics(chunk_size: float, collar: float) -> tuple[Chunks, Collar]:
 
 
 def boundary_table(
-    samples: Sequence[Mapping[str, Any]], chunk_size: float, collar: float
+    samples: Sequence[Mapping[str, Any]], chunk_size: float, collar: float, *, exact: bool = False
 ) -> dict[str, Floats]:
-    """Return values by name, one number per sample."""
-    cases = _chapter_cases(samples)
+    """Return values by name, one number per sample.
+
+    With ``exact``, NaN is ignored, and a sample with boundaries only after its end has none.
+    """
+    cases = _chapter_cases(samples, exact=exact)
     starts = range(0, len(cases), SAMPLES_PER_KERNEL_CALL)
     table: dict[str, Floats] = {}
     for metric in boundary_metrics(chunk_size, collar):
+        timed = _inside_chunks(cases, chunk_size) if exact and isinstance(metric, Chunks) else cases
         rows = [
-            metric.measure_many(cases[start : start + SAMPLES_PER_KERNEL_CALL]) for start in starts
+            metric.measure_many(timed[start : start + SAMPLES_PER_KERNEL_CALL]) for start in starts
         ]
         values = metric.score(np.concatenate(rows)) if rows else np.empty((0, len(metric.values)))
         names = [value.name for value in metric.values]
@@ -298,7 +303,33 @@ def boundary_table(
     return table
 
 
-def _chapter_cases(samples: Sequence[Mapping[str, Any]]) -> Sequence[Case]:
+def _inside_chunks(cases: ChapterCases, chunk_size: float) -> ChapterCases:
+    """Return the cases without boundaries after their last complete chunk."""
+    end = np.floor(cases.duration / chunk_size) * chunk_size
+    output, reference = (
+        side.where(side.values <= end[side.rows]) for side in (cases.output, cases.reference)
+    )
+    return replace(cases, output=output, reference=reference)
+
+
+def time_warnings(samples: Sequence[Any]) -> Iterator[str]:
+    """Yield warnings about times outside the samples; raise UsageError if most are.
+
+    Invalid samples and outputs that are transcripts are left out.
+    """
+    timed = [
+        {**sample, "hypothesis": []}
+        if isinstance(sample, Mapping) and isinstance(sample.get("hypothesis"), str)
+        else sample
+        for sample in samples
+    ]
+    cases = _chapter_cases([sample for sample in timed if not any(_sample_faults(sample))])
+    remarks = time_remarks(cases, references=False) + time_remarks(cases, references=True)
+    check_units(remarks, {}, SCORE_UNIT_OPTION)
+    yield from time_notes(remarks, {}, SCORE_UNIT_OPTION)
+
+
+def _chapter_cases(samples: Sequence[Mapping[str, Any]], *, exact: bool = False) -> ChapterCases:
     try:
         duration = np.array([sample["duration"] for sample in samples])
         output = Ragged.from_rows([sample["hypothesis"] for sample in samples])
@@ -308,6 +339,10 @@ def _chapter_cases(samples: Sequence[Mapping[str, Any]]) -> Sequence[Case]:
     is_flat = duration.ndim == 1 and duration.dtype.kind in "fiub"
     if len(duration) and (not is_flat or np.isnan(duration).any()):
         raise _sample_error(samples, ValueError("durations must be numbers"))
+    if exact:
+        output, reference = (side.where(side.values > 0) for side in (output, reference))
+    elif np.isnan(output.values).any() or np.isnan(reference.values).any():
+        raise _sample_error(samples, ValueError("boundaries must be numbers"))
     blank = [""] * len(samples)
     return ChapterCases(blank, blank, duration.astype(np.float64), output, reference)
 
@@ -336,7 +371,7 @@ def _sample_faults(sample: Any) -> Iterator[tuple[str, str]]:
             yield field, f"must be a list of numbers, got {sample[field]!r}"
         else:
             for place, time in enumerate(sample[field]):
-                if not _is_number(time):
+                if not _is_number(time) or math.isnan(time):
                     yield f"{field}[{place}]", f"must be a number, got {time!r}"
 
 

@@ -14,6 +14,7 @@ import click
 from earwitness.chapters.matching import TM_RULES
 from earwitness.chapters.presets import ItemAudio
 from earwitness.chunkseg import evaluate_batch, print_results
+from earwitness.chunkseg.metrics import time_warnings
 from earwitness.cli.output import check_results
 from earwitness.errors import EarwitnessWarning, InputError, Problem
 from earwitness.io.atomic import AtomicFile
@@ -97,8 +98,10 @@ def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
             results = evaluate_batch(samples, **options)
         except InputError as error:
             raise _locate_by_line(error, input, lines) from error
-    for warning in caught:
-        click.echo(f"Warning: {warning.message}", err=True)
+    told = [str(warning.message) for warning in caught]
+    told += [] if options["exact"] else time_warnings(samples)
+    for text in told:
+        click.echo(f"Warning: {text}", err=True)
     if file is None:
         print_results(results)
         return

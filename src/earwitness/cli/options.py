@@ -49,6 +49,7 @@ BRIEF_HELP = {
         "aligner": "Align by pocketsphinx or mms_fa.",
         "language": "Language of the audio (ISO 639-3).",
         "force_alignment": "Align outputs even if they have times.",
+        "unit": "Unit of times: ms, s, min, h; or outputs=ms.",
         "edge": "Ignore boundaries this near the ends (s).",
         "chunk_size": "Chunk length in seconds.",
         "collar": "Largest distance of a match in seconds.",

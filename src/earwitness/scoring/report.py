@@ -35,6 +35,7 @@ from earwitness.report.parts import (
 from earwitness.report.sentences import (
     FindingContext,
     finding_sentences,
+    first_notes,
     join_names,
     leaders,
     summary_section,
@@ -69,8 +70,8 @@ def scores_report(scores: Scores) -> Report:
 
 
 def _best_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
-    sentences = tuple(_best_sentences(scores, [scores.values[name] for name in shown]))
-    if sentences:
+    best = _best_sentences(scores, [scores.values[name] for name in shown])
+    if sentences := (*first_notes(scores.notes), *best):
         yield summary_section(sentences)
 
 
@@ -386,7 +387,8 @@ def provenance(scores: Scores, signature: str = "") -> list[str]:
     if source.references != (1, 1):
         lines.append(f"references: {_range(*source.references)} per item")
     lines += [f"input: {i.name} ({i.bytes:,} bytes, sha256 {i.sha256})" for i in source.inputs]
-    return lines + [f"note: {note}" for note in scores.notes]
+    first = first_notes(scores.notes)
+    return lines + [f"note: {note}" for note in scores.notes if note not in first]
 
 
 # --- Report of a comparison ----------------------------------------------------------------------
@@ -400,15 +402,10 @@ def comparison_report(comparison: Comparison) -> Report:
     scores = comparison.scores
     matrices = tuple(_matrices(comparison))
     items = f"{comparison.items:,} item{'s' * (comparison.items != 1)}"
+    limit = _limit_text(comparison)
+    context = FindingContext(items, comparison.alpha, unit="items", limit=limit)
     sections = [
-        summary_section(
-            finding_sentences(
-                matrices,
-                FindingContext(
-                    items, comparison.alpha, unit="items", limit=_limit_text(comparison)
-                ),
-            )
-        ),
+        summary_section([*first_notes(scores.notes), *finding_sentences(matrices, context)]),
         Section("Differences between systems", matrices, _comparison_text(comparison)),
         *_by_group(comparison),
     ]

@@ -132,8 +132,8 @@ def words_in_seconds(words: Any) -> Any:
     """
     if not isinstance(words, list) or not words:
         return words
-    fields = [word if isinstance(word, dict) else {} for word in words]
-    times = [(word.get("start"), word.get("end")) for word in fields]
+    fields: list[dict[str, Any]] = [word if isinstance(word, dict) else {} for word in words]
+    times: list[tuple[Any, Any]] = [(word.get("start"), word.get("end")) for word in fields]
     lengths = [
         end - start
         for start, end in times
