@@ -96,7 +96,7 @@ def test_infinity_matches_nothing() -> None:
 
 @pytest.mark.parametrize("others", [0, 1])
 def test_nan_is_refused_unless_values_are_exact(others: int) -> None:
-    sample = {"hypothesis": [float("nan"), 30], "reference": [30], "duration": 60}
+    sample: dict[str, Any] = {"hypothesis": [float("nan"), 30], "reference": [30], "duration": 60}
     samples = [sample, *[SAMPLE] * others]
     with pytest.raises(InputError, match=r"sample 0: hypothesis\[0\]: must be a number, got nan"):
         chunkseg.evaluate_batch(samples)
@@ -107,8 +107,8 @@ def test_nan_is_refused_unless_values_are_exact(others: int) -> None:
 
 
 def test_boundaries_only_after_the_end_are_no_perfect_output() -> None:
-    later = {"hypothesis": [70.0], "reference": [80.0], "duration": 60.0}
-    nothing = {"hypothesis": [], "reference": [], "duration": 60.0}
+    later: dict[str, Any] = {"hypothesis": [70.0], "reference": [80.0], "duration": 60.0}
+    nothing: dict[str, Any] = {"hypothesis": [], "reference": [], "duration": 60.0}
     assert chunkseg.evaluate(**later) == {}
     assert chunkseg.evaluate(**later, exact=True)["boundary_similarity"] == 1
     assert chunkseg.evaluate(**nothing)["boundary_similarity"] == 1
