@@ -18,6 +18,7 @@ from scipy.special import stdtrit
 
 import earwitness
 from earwitness.stats.contrasts import clustered_differences, two_way_differences
+from earwitness.stats.significance import binomial_share
 from earwitness.stats.votes import Votes
 
 ROOT = Path(__file__).parents[1]
@@ -317,6 +318,77 @@ def different_items() -> Drawing:
     return on
 
 
+def choices() -> Drawing:
+    """Shares of choices per listener, and intervals over choices and over listeners."""
+    wins, each = (8, 8, 8, 8, 7, 7, 6, 5, 3, 2, 1, 0), 8
+    votes = [
+        {"item": f"clip{clip}", "system": "A", "against": "B", "listener": who, "value": sign}
+        for who, count in enumerate(wins, 1)
+        for clip, sign in enumerate([1] * count + [-1] * (each - count))
+    ]
+    found = earwitness.study_analyse([vote | {"scale": "PREFERENCE"} for vote in votes])
+    share = found.scales[0].choices[0].share
+    pooled = binomial_share(sum(wins), each * len(wins))
+    on = Drawing(150 + 22 * len(wins) + 30, "Choices: one share per listener")
+    axis = Axis(0, 1, 210, WIDTH - 60)
+    on.text(PAD, 34, "12 listeners choose between A and B for 8 clips: each dot is the share of A")
+    bottom = 54 + 22 * len(wins)
+    on.line(axis(0.5), 48, axis(0.5), bottom + 60, stroke=LINE, width=2)
+    for number, count in enumerate(wins):
+        y = 62 + 22 * number
+        on.text(PAD, y + 5, f"listener {number + 1}", size=13, fill=GREY)
+        on.line(axis(0), y, axis(count / each), y, stroke=PALE, width=3)
+        on.dot(axis(count / each), y, BLUE, 5.5)
+    for number, (label, own, fill) in enumerate(
+        (("96 single choices", pooled, GREY), ("12 listeners", share, RED))
+    ):
+        y = bottom + 18 + 26 * number
+        on.text(PAD, y + 5, label, size=13, fill=fill)
+        on.line(axis(own.low), y, axis(own.high), y, stroke=fill, width=3)
+        on.dot(axis(own.value), y, fill, 5.5)
+    axis.draw(on, bottom + 74, (0, 0.25, 0.5, 0.75, 1), "share of A; 0.5 is chance")
+    return on
+
+
+def these_items() -> Drawing:
+    """Differences per item, and intervals for these items and for others."""
+    listeners, effects = 8, (1.5, 1.0, 0.75, 0.25, -0.25, -0.5)
+    differences = np.array(
+        [
+            [effect + ((7 * who + 3 * number) % 5 - 2) / 4 for number, effect in enumerate(effects)]
+            for who in range(listeners)
+        ]
+    )
+    rows = [
+        {"item": f"clip {item + 1}", "system": system, "listener": who + 1, "scale": "MOS"}
+        | {"value": 3 + value * (system == "A")}
+        for (who, item), value in np.ndenumerate(differences)
+        for system in "AB"
+    ]
+    widths = {}
+    for population in ("listeners", "items"):
+        [contrast] = earwitness.study_analyse(rows, generalize=population).scales[0].contrasts
+        widths[population] = contrast.difference
+    on = Drawing(150 + 22 * len(effects) + 30, "These items or other items: differences per item")
+    axis = Axis(-2, 2, 210, WIDTH - 60)
+    on.text(PAD, 34, "A − B, 8 listeners and 6 clips: dots are mean differences per clip")
+    bottom = 54 + 22 * len(effects)
+    on.line(axis(0), 48, axis(0), bottom + 60, stroke=LINE, width=2)
+    for number, value in enumerate(differences.mean(axis=0).tolist()):
+        y = 62 + 22 * number
+        on.text(PAD, y + 5, f"clip {number + 1}", size=13, fill=GREY)
+        on.dot(axis(value), y, BLUE, 5.5)
+    labels = {"listeners": ("these clips", GREY), "items": ("other clips, too", RED)}
+    for number, (population, (label, fill)) in enumerate(labels.items()):
+        y = bottom + 18 + 26 * number
+        own = widths[population]
+        on.text(PAD, y + 5, label, size=13, fill=fill)
+        on.line(axis(own.low), y, axis(own.high), y, stroke=fill, width=3)
+        on.dot(axis(own.value), y, fill, 5.5)
+    axis.draw(on, bottom + 74, (-2, -1, 0, 1, 2), "difference of votes, in points")
+    return on
+
+
 def mixed_model() -> Drawing:
     """Parts of the variance of votes, and which of them an interval counts."""
     on = Drawing(330, "A mixed model: where differences between votes come from")
@@ -411,6 +483,8 @@ FIGURES: Mapping[str, Callable[[], Drawing]] = {
     "holm": holm,
     "per-listener": per_listener,
     "different-items": different_items,
+    "choices": choices,
+    "these-items": these_items,
     "mixed-model": mixed_model,
     "levels": levels,
     "few-systems": few_systems,
