@@ -449,8 +449,8 @@ def _comparison_text(comparison: Comparison) -> str:
     return (
         f"Items with outputs of all systems: {comparison.items:,}; · not significantly different "
         f"at alpha {comparison.alpha:g}{untested}. p is Holm-corrected across pairs of systems, "
-        "not across metrics. Intervals of differences are simultaneous, so they exclude 0 if and "
-        "only if the difference is significant."
+        "not across metrics. Intervals of differences are simultaneous: they exclude 0, also as an "
+        "end, if and only if p is significant."
     )
 
 

@@ -81,9 +81,8 @@ CORRECTION_WORDING = {
     NO_CORRECTION: "not corrected",
 }
 INTERVAL_CLAUSES = {  # of differences
-    "holm": "are simultaneous, so they exclude 0 if and only if the difference is significant",
-    "bh": "are corrected in the same way, so they exclude 0 if and only if the difference is "
-    "significant",
+    "holm": "are simultaneous: they exclude 0, also as an end, if and only if p is significant",
+    "bh": "are corrected in the same way: they exclude 0 if and only if p is significant",
     NO_CORRECTION: "are not corrected",
 }
 WILCOXON_WORDING = (
