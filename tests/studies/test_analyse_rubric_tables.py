@@ -258,7 +258,8 @@ def test_results_are_divided_by_columns_of_items_and_of_listeners(tmp_path: Path
     apart = [row for row in made if row["dataset"] == "park"]
     (want,) = analysed(tmp_path, table(apart)).scales[-1].contrasts
     (one,) = dataset.groups[0].contrasts
-    assert (one.difference, one.p) == (want.difference, want.p)
+    assert (one.difference.value, one.p) == (want.difference.value, want.p)
+    assert (want.difference.level, one.difference.level) == (0.95, 0.975)  # two groups
     assert found.people["R0"] == {"jury": "experts"}
     assert [len(one.interactions) for one in (dataset, jury)] == [1, 1]
     assert "by=dataset+jury" in found.signature

@@ -292,7 +292,7 @@ UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
 UNIT_NAMES = {"ms": "milliseconds", "s": "seconds", "min": "minutes", "h": "hours"}
 SIDES = OUTPUTS, REFERENCES, DURATIONS = ("outputs", "references", "durations")
 EARLY_UNITS = ("h", "ms", "min")  # the smallest share of the recording first
-MIN_BEYOND = MIN_EARLY = 2  # times past the end, or items, from which a unit is doubtful
+MIN_BEYOND, MIN_EARLY = 2, 3  # times past the end, and items, from which a unit is doubtful
 LONG_SECONDS, SHORT_SECONDS = 100_000.0, 24.0  # durations that may be milliseconds, or hours
 SENTENCES = "sentences"  # also those of subtitles and words
 

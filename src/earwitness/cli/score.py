@@ -78,10 +78,9 @@ def score_command(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Score system outputs against references.
+    """Score system outputs against references, joined by item (- is stdin).
 
     \b
-    JSON Lines files joined by item (- is stdin), or one in chunkseg's format.
     earwitness score outputs.jsonl references.jsonl --collar 1,3 --worst 5
     """
     target = OutputTarget.of(options, (outputs, references), samples, alignments)
@@ -117,8 +116,7 @@ def compare_command(
 ) -> None:
     """Test which systems in OUTPUTS differ significantly.
 
-    Pairs are compared on common items: difference with a paired bootstrap interval, and p-value of
-    a permutation test, Holm-corrected across pairs.
+    Pairs are compared on common items by permutation tests, Holm-corrected.
 
     \b
     earwitness compare outputs.jsonl references.jsonl --metric chunks --value pk

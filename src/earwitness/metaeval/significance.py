@@ -273,7 +273,7 @@ def swap_metrics(
 
 
 def _standardise_margins(margins: Floats, scores: Floats, standardised: Floats) -> Floats:
-    """Return margins on the scale of standardised scores; differences of their size stay ties."""
+    """Return margins on the scale of standardized scores; differences of their size stay ties."""
     raw, own = (
         np.nanmax(table, axis=(1, 2), initial=-np.inf)
         - np.nanmin(table, axis=(1, 2), initial=np.inf)
