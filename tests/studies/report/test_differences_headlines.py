@@ -228,9 +228,9 @@ def test_choices_have_the_share_its_p_and_its_scope() -> None:
     choice = found.scales[0].choices[0]
     assert choice.corrected == pytest.approx(3 * choice.p)
     assert short(found)[0] == (
-        "PREFERENCE: new_1 was chosen over old in 70 of 120 choices (30 neither); mean share 0.708 "
-        "[0.614, 0.802], significantly different from chance (p < 0.0001, Holm-corrected; 12 "
-        "listeners, on these 4 items)"
+        "PREFERENCE: new_1 was chosen over old in 70 of 120 choices (30 neither); mean share of "
+        "listeners 0.708 [0.614, 0.802], significantly different from chance (p < 0.0001, "
+        "Holm-corrected; 12 listeners on these 4 items)"
     )
 
     def headline(**changes: Any) -> str:
@@ -247,13 +247,60 @@ def test_choices_have_the_share_its_p_and_its_scope() -> None:
         "significantly different from chance (p = 0.0100; exact test of the choices of one "
         "listener, says nothing about others)"
     )
-    assert headline(p=NAN, corrected=NAN).endswith("; too few listeners or items for a test")
+    assert headline(p=NAN, corrected=NAN).endswith("]; too few listeners for a test")
+    few = {"p": NAN, "corrected": NAN}
+    assert headline(share=everywhere, **few).endswith("; too few listeners or items for a test")
+    plain = replace(found, plan=Analysis(correction="none"))
+    abx = short(replace(plain, scales=preference().scales[1:]))
+    assert abx[0].endswith(
+        "significantly above chance (p = 0.0010, one-sided; 12 listeners on these 4 items)"
+    )
+
+
+def test_choices_of_one_listener_are_tested_without_a_sentence_that_denies_it() -> None:
+    found = choices_of(1, 1.0)
+    assert short(found) == (
+        "PREFERENCE: new was chosen over old in 8 of 8 choices; share 1.000 [0.631, 1.000], "
+        "significantly different from chance (p = 0.0078, Holm-corrected; exact test of the "
+        "choices of one listener, says nothing about others)",
+    )
+    assert short(choices_of(2, 1.0))[0].startswith(
+        "No difference can be called significant: 2 listeners are too few"
+    )
+
+
+def test_equal_shares_have_a_sign_test_and_no_interval() -> None:
+    told = methods_paragraph(choices_of(8, 1.0))
+    assert "Where all listeners have the same share, p is that of a sign test of listeners" in told
+    assert "intervals of shares are two-sided" not in told
+    found = choices_of(8, 0.0)
+    assert "neither was chosen every time." in render(found)
+    assert "won or lost" not in render(found)
+
+
+def choices_of(listeners: int, value: float) -> Results:
+    """Return the results of a table of choices on eight items."""
+    return study_analyse(
+        [
+            {
+                **{"item": f"i{item}", "system": "new", "against": "old", "listener": who},
+                **{"scale": "PREFERENCE", "value": value},
+            }
+            for who in range(listeners)
+            for item in range(8)
+        ]
+    )
 
 
 def test_methods_of_choices_tell_sides_models_and_ties() -> None:
     told = methods_paragraph(preference())
     assert "choices between two sounds were analysed (two-sided; ABX: one-sided)" in told
-    assert "Each listener has one value, the share of choices, where neither counts as half" in told
+    assert (
+        "Each listener has one value, the share of choices of a system (neither counts as half) or "
+        "of correct answers; "
+    ) in told
+    assert "Confidence intervals of shares are two-sided and not corrected." in told
+    assert "sign test" not in told
     assert "d′ under the independent-observations model." in told
     assert "Bradley–Terry model with ties (Davidson)" in told
     assert "confidence intervals over listeners." in told

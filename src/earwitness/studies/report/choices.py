@@ -32,7 +32,7 @@ from earwitness.studies.study import ITEM_INTERVALS, NO_CORRECTION
 # --- Sections on choices -------------------------------------------------------------------------
 
 
-CHOICE_SHARE = Value("share", "none", 0, 1, "share of choices, neither is half; 0.5 is chance")
+CHOICE_SHARE = Value("share", "none", 0, 1, "share of choices; 0.5 is chance")
 RIGHT_ANSWER_SHARE = Value("share", "none", 0, 1, "share of correct answers; 0.5 is chance")
 ABILITY = Value("ability", "high", *UNBOUNDED, "log Bradley–Terry ability; abilities sum to 0")
 SENSITIVITY = Value("d′", "high", *UNBOUNDED, "")
@@ -56,40 +56,54 @@ def choice_sections(results: Results) -> Iterator[Section]:
 
 
 def _choice_note(results: Results) -> str:
-    return " ".join(f"{capitalized(test.about)}." for test in choice_tests(results))
+    return " ".join(_test_sentences(results))
+
+
+def _test_sentences(results: Results) -> Iterator[str]:
+    """Yield how shares were tested, and what their confidence intervals are."""
+    choices = [choice for scale in results.scales for choice in scale.choices]
+    clauses = [test.about for test in choice_tests(results)]
+    if any(not isnan(choice.p) and isnan(choice.share.low) for choice in choices):
+        clauses.append(SIGN_TEST_CLAUSE)
+    if any_defined([replace(choice.share, value=choice.share.low) for choice in choices]):
+        clauses.append(INTERVALS_CLAUSE)
+    yield from (f"{capitalized(clause)}." for clause in clauses)
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceTest:
-    """Wording of a test of choices: the test with its interval, and what it generalizes to."""
+    """Wording of a test of choices: its name, a sentence about it, and the name of a share."""
 
     name: str
     about: str
-    scope: str
+    share: str = "share"
 
 
-LISTENER_SHARES = "each listener has one value, the share of choices, where neither counts as half"
+SHARE_TEXT = "share of choices of a system (neither counts as half) or of correct answers"
 CHOICE_TESTS = {
     CLUSTER_T: ChoiceTest(
         "t tests of the shares of listeners",
-        f"{LISTENER_SHARES}; p and confidence intervals are those of t tests of these shares "
-        "against one half, which generalize to other listeners on these items",
-        "on these items",
+        f"each listener has one value, the {SHARE_TEXT}; p and confidence intervals are those of t "
+        "tests of these values against one half, which generalize to other listeners on these "
+        "items",
+        "mean share of listeners",
     ),
     TWO_WAY_T: ChoiceTest(
         "two-way t tests, in which listeners and items are random",
-        "the share of all choices, where neither counts as half, was tested against one half by a "
-        "two-way t test, in which listeners and items are random; it generalizes to other "
-        "listeners and other items",
-        "",
+        f"the {SHARE_TEXT} was tested against one half by a two-way t test, in which listeners and "
+        "items are random; it generalizes to other listeners and other items",
     ),
     CLOPPER_PEARSON: ChoiceTest(
         "exact binomial tests of the choices of one listener",
         "with one listener, p and confidence intervals are those of the exact binomial test of "
-        "the choices of a system, which say nothing about other listeners",
-        "",
+        "the choices other than neither, which say nothing about other listeners",
     ),
 }
+INTERVALS_CLAUSE = "confidence intervals of shares are two-sided and not corrected"
+SIGN_TEST_CLAUSE = (
+    "where all listeners have the same share, p is that of a sign test of listeners, or of items "
+    "if they are random and fewer, and there is no confidence interval"
+)
 
 
 def choice_tests(results: Results) -> list[ChoiceTest]:
@@ -155,7 +169,9 @@ def _ability_note(pair: tuple[ScaleResults, BradleyTerryAbilities]) -> str:
         sentences.append(
             f"{scale.value.name}: log of the tie parameter {cell(abilities.ties, ABILITY)}."
         )
-    if abilities.separated:
+    if not any(choice.wins + choice.losses for choice in scale.choices):
+        sentences.append(f"{scale.value.name}: neither was chosen every time.")
+    elif abilities.separated:
         sentences.append(
             f"{scale.value.name}: {join_names(abilities.separated)} won or lost every choice, so "
             "the ability cannot be estimated."
@@ -193,7 +209,7 @@ def choice_methods(results: Results) -> Iterator[str]:
             f"{count_text(total, 'choice', 'choices')} between two sounds were analysed "
             f"({_sides_clause(choices)}); p values are {correction_clause(results)}."
         )
-        yield from (f"{capitalized(test.about)}." for test in tests)
+        yield from _test_sentences(results)
     keen = [c.sensitivity.method for c in choices if c.sensitivity and any_defined([c.sensitivity])]
     if keen:
         models = sorted({method.rpartition("|")[-1] for method in keen})
@@ -243,10 +259,17 @@ def choice_headlines(results: Results) -> Iterator[str]:
 
 def _units_text(choices: Sequence[PairChoices], results: Results) -> str:
     """Return the number of listeners, and the items if results hold for these only."""
-    kept, items = results.listeners - len(results.left), max(c.items for c in choices)
-    these = any(c.share.method == CLUSTER_T for c in choices)
-    listeners = count_text(kept, "listener", "listeners")
-    return f"{listeners}, {scope_text(items)}" if these else listeners
+    return _basis_text(results.listeners - len(results.left), max(choices, key=lambda c: c.items))
+
+
+def _basis_text(people: int, choice: PairChoices) -> str:
+    """Return the number of listeners, and the items if results hold for these only."""
+    listeners = count_text(people, "listener", "listeners")
+    if choice.share.method == CLUSTER_T:
+        return f"{listeners} {scope_text(choice.items)}"
+    if choice.share.method == TWO_WAY_T:
+        return f"{listeners} and {count_text(choice.items, 'item', 'items')}, both random"
+    return listeners
 
 
 def _choice_sentence(choice: PairChoices, results: Results) -> str:
@@ -262,21 +285,20 @@ def _choice_sentence(choice: PairChoices, results: Results) -> str:
         what = f"{a} was chosen over {b} in {wins:,} of {wins + losses + choice.ties:,} choices"
         what += f" ({choice.ties:,} neither)" if choice.ties else ""
     value = cell(replace(share, value=ends[0], low=ends[1], high=ends[2]), CHOICE_SHARE)
-    one = share.method == CLOPPER_PEARSON
-    message = f"{what}; {'share' if one else 'mean share'} {value}"
+    message = f"{what}; {CHOICE_TESTS[share.method].share} {value}"
     if isnan(choice.p):
-        return f"{message}; too few listeners{' or items' * (not one)} for a test"
+        few = "listeners or items" if share.method == TWO_WAY_T else "listeners"
+        return f"{message}; too few {few} for a test"
     p = choice.corrected
-    chance = "significantly" if p < 1 - results.plan.level else "not significantly"
+    outcome = "significantly" if p < 1 - results.plan.level else "not significantly"
+    outcome += " different from chance" if choice.sensitivity is None else " above chance"
     corrected = f", {correction_clause(results)}" * (results.plan.correction != NO_CORRECTION)
-    people = count_text(len(choice.listeners), "listener", "listeners")
-    if one:
+    corrected = f"{', one-sided' * (choice.sensitivity is not None)}{corrected}"
+    if share.method == CLOPPER_PEARSON:
         basis = "exact test of the choices of one listener, says nothing about others"
-    elif share.method == CLUSTER_T:
-        basis = f"{people}, {scope_text(choice.items)}"
     else:
-        basis = f"{people} and {count_text(choice.items, 'item', 'items')}, both random"
-    return f"{message}, {chance} different from chance ({p_phrase(p)}{corrected}; {basis})"
+        basis = _basis_text(len(choice.listeners), choice)
+    return f"{message}, {outcome} ({p_phrase(p)}{corrected}; {basis})"
 
 
 # --- CSV tables of choices -----------------------------------------------------------------------

@@ -238,6 +238,8 @@ def _items_clause(results: Results) -> str:
 
 def _too_few_sentence(results: Results) -> str:
     """Return the sentence that listeners are too few to test differences, or nothing."""
+    if any(not isnan(choice.p) for scale in results.scales for choice in scale.choices):
+        return ""  # choices of one listener can be tested
     count = results.units
     least = MIN_VOTES_FOR_DIFFERENCE if results.over_items else MIN_LISTENERS_FOR_DIFFERENCE
     if not 0 < count < least:
