@@ -17,6 +17,7 @@ from earwitness.cli.main import main
 from earwitness.engines.local import processes
 from earwitness.errors import UsageError
 from earwitness.output_formats import FORMS, render
+from earwitness.report.parts import Matrix
 from earwitness.scoring import compare as compare_module
 from earwitness.scoring.compare import compare
 from earwitness.scoring.results import Comparison
@@ -209,3 +210,32 @@ def test_the_command_prints_the_matrix(
     main(["compare", *inputs, "-o", str(tmp_path / "c.json"), "--jobs", "1", "--alpha", "0.001"])
     assert json.loads((tmp_path / "c.json").read_text())["alpha"] == 0.001
     assert np.isfinite(json.loads((tmp_path / "c.json").read_text())["contrasts"][0]["p"])
+
+
+def test_the_matrix_ranks_systems_and_has_the_best_first() -> None:
+    outputs, references = files(bad=6, good=1, middle=2)
+    report = compare(outputs, references, metrics="collar", permutations=100).make_report()
+    [matrix] = report.sections[1].parts
+    assert isinstance(matrix, Matrix)
+    means = [estimate.value for estimate in matrix.systems.values() if estimate]
+    assert [*matrix.systems] == ["good", "middle", "bad"]
+    assert means == sorted(means, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("items", "limit"),
+    [
+        (2, "with 3 pairs and 2 items, p = 1.0000 is the smallest possible; at least 7 items are"),
+        (4, "with 3 pairs and 4 items, p = 0.3750 is the smallest possible; at least 7 items are"),
+        (6, "with 3 pairs and 6 items, p = 0.0938 is the smallest possible; at least 7 items are"),
+        (7, ""),
+    ],
+)
+def test_too_few_items_for_any_significant_difference_are_said_first(
+    items: int, limit: str
+) -> None:
+    comparison = compare(*files(SAMPLES[:items], good=1, middle=2, bad=6), metrics="collar")
+    [line, *_] = render(comparison, width=400).splitlines()
+    first = f"No difference between systems could be significant by collar_f1: {limit}"
+    assert line.startswith(first) == bool(limit)
+    assert not (limit and any(contrast.better for contrast in comparison.contrasts))

@@ -98,6 +98,12 @@ def finding_sentences(matrices: Sequence[Matrix], context: FindingContext) -> It
         yield from comparison_sentences(matrix, context)
 
 
+INTERVALS_AGREE_CLAUSE = (
+    "so they exclude 0 if and only if the difference is significant (an end at 0 is then excluded, "
+    "too)"
+)
+
+
 def _nothing_differs(contrasts: Sequence[Contrast]) -> bool:
     """Return whether pairs were tested, and none of them differs significantly."""
     return any(map(is_tested, contrasts)) and not any(contrast.better for contrast in contrasts)

@@ -33,6 +33,7 @@ from earwitness.report.parts import (
     WordBlock,
 )
 from earwitness.report.sentences import (
+    INTERVALS_AGREE_CLAUSE,
     FindingContext,
     finding_sentences,
     first_notes,
@@ -40,7 +41,7 @@ from earwitness.report.sentences import (
     leaders,
     summary_section,
 )
-from earwitness.report.tables import better_system, is_tested
+from earwitness.report.tables import better_system, is_tested, rank_systems
 from earwitness.scoring.gallery import MAX_PLOTTED_CASES
 from earwitness.scoring.results import AnnotatorScores, Comparison, GroupContrasts, Scores, Slice
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL
@@ -425,22 +426,25 @@ def comparison_report(comparison: Comparison) -> Report:
 
 def _limit_text(comparison: Comparison) -> str:
     """Return why no corrected p can be below alpha, and what is needed, if that is so."""
-    tested = [contrast for contrast in comparison.contrasts if not isnan(contrast.p_corrected)]
+    tested = [contrast for contrast in comparison.contrasts if is_tested(contrast)]
+    # pairs with too few items for any significant difference have no corrected p
+    tested = [c for c in tested if not isnan(c.p_corrected)] or tested
     if not tested:
         return ""
     pairs = len(tested) // len({contrast.value for contrast in tested})
     items = max(contrast.difference.n for contrast in tested)
     alpha, permutations = comparison.alpha, comparison.permutations
     if items <= MAX_EXACT_ITEMS:
-        least, smallest = f"{pairs:,} pairs and {items:,} items", 2.0 ** (1 - items)
+        least, smallest = f"{items:,} item{'s' * (items != 1)}", 2.0 ** (1 - items)
         need = f"{ceil(1 + log2(pairs / alpha) + TOLERANCE):,} items are needed"
     else:
-        least = f"{pairs:,} pairs and {permutations:,} permutations"
+        least = f"{permutations:,} permutation{'s' * (permutations != 1)}"
         smallest = 1 / (permutations + 1)
         need = f"{floor(pairs / alpha + TOLERANCE):,} permutations are needed"
     if pairs * smallest < alpha:
         return ""
     corrected = min(1.0, pairs * smallest)
+    least = f"{pairs:,} pair{'s' * (pairs != 1)} and {least}"
     return f"with {least}, {p_phrase(corrected)} is the smallest possible; at least {need}"
 
 
@@ -449,8 +453,7 @@ def _comparison_text(comparison: Comparison) -> str:
     return (
         f"Items with outputs of all systems: {comparison.items:,}; · not significantly different "
         f"at alpha {comparison.alpha:g}{untested}. p is Holm-corrected across pairs of systems, "
-        "not across metrics. Intervals of differences are simultaneous: they exclude 0, also as an "
-        "end, if and only if p is significant."
+        f"not across metrics. Intervals of differences are simultaneous, {INTERVALS_AGREE_CLAUSE}."
     )
 
 
@@ -459,7 +462,8 @@ def _matrices(comparison: Comparison) -> Iterator[Matrix]:
         value = comparison.scores.values[name]
         systems = {system: own[name] for system, own in comparison.systems.items()}
         contrasts = tuple(c for c in comparison.contrasts if c.value == name)
-        yield Matrix(value_title(value), value, systems, contrasts)
+        matrix = Matrix(value_title(value), value, systems, contrasts)
+        yield replace(matrix, systems={name: systems[name] for name in rank_systems(matrix)})
 
 
 def _by_group(comparison: Comparison) -> Iterator[Section]:

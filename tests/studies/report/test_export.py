@@ -473,6 +473,7 @@ def test_the_methods_tell_what_was_done(whole: Results) -> None:
         "also reported, each listener weighted equally",
         "10 pairs of systems were compared on each scale by two-sided per-listener paired t tests "
         "(alpha = 0.05); p values were Holm-corrected within each scale, across 10 pairs.",
+        "95 % confidence intervals of differences are simultaneous, so they exclude 0 if",
         "Effect sizes are d_z, with 95 % confidence intervals.",
         "have a lower bound (SIG 0.10, BAK 0.10, OVRL 0.10)",
         "ICC(2,1), ICC(2,k), alpha ordinal and alpha interval",

@@ -337,6 +337,8 @@ def difference_methods(results: Results) -> Iterator[str]:
         f"{_pairs_clause(compared)} compared on each scale by {test_clause(results)} "
         f"(alpha = {alpha:.4g}); {_correction_clause(results, compared)}."
     )
+    intervals = f"{level_percent(results)} confidence intervals of differences"
+    yield f"{intervals} {interval_clause(results)}."
     yield from (f"{sentence}." for sentence in basis_sentences(results))
     if tests := [test for _, test in _friedman_tests(results)]:
         counts = join_names(sorted({f"{test.listeners:,}" for test in tests}), conjunction="or")

@@ -8,6 +8,7 @@ from math import isnan
 from typing import Any
 
 from earwitness.core import Estimate, Value
+from earwitness.report.sentences import INTERVALS_AGREE_CLAUSE
 from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
 from earwitness.studies.results import DifferenceTest, Results
 from earwitness.studies.study import MIXED_MODEL, NO_CORRECTION, WILCOXON
@@ -81,8 +82,8 @@ CORRECTION_WORDING = {
     NO_CORRECTION: "not corrected",
 }
 INTERVAL_CLAUSES = {  # of differences
-    "holm": "are simultaneous: they exclude 0, also as an end, if and only if p is significant",
-    "bh": "are corrected in the same way: they exclude 0 if and only if p is significant",
+    "holm": f"are simultaneous, {INTERVALS_AGREE_CLAUSE}",
+    "bh": f"are corrected in the same way, {INTERVALS_AGREE_CLAUSE}",
     NO_CORRECTION: "are not corrected",
 }
 WILCOXON_WORDING = (
