@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import isclose, isnan
+from math import ceil, floor, isclose, isnan, log2
 from textwrap import TextWrapper
 from typing import NamedTuple
 
@@ -96,6 +96,40 @@ def finding_sentences(matrices: Sequence[Matrix], context: FindingContext) -> It
         return
     for matrix in matrices:
         yield from comparison_sentences(matrix, context)
+
+
+TOLERANCE = 1e-9  # of quotients
+
+
+def flips_limit(pairs: int, units: int, noun: str, alpha: float) -> str:
+    """Return why tests that swap signs of units cannot be significant, or nothing if they can.
+
+    ``pairs`` is the number of tests by which p is multiplied.
+    """
+    needed = ceil(1 + log2(pairs / alpha) + TOLERANCE)
+    return _limit_text(pairs, units, noun, 2.0 ** (1 - units), alpha, needed)
+
+
+def draws_limit(pairs: int, draws: int, noun: str, alpha: float, smallest: float) -> str:
+    """Return why tests by random draws cannot be significant, or nothing if they can.
+
+    ``smallest`` is the smallest p of a test, multiplied by the number of draws plus 1.
+    """
+    needed = floor(smallest * pairs / alpha + TOLERANCE)
+    return _limit_text(pairs, draws, noun, smallest / (draws + 1), alpha, needed)
+
+
+def _limit_text(
+    pairs: int, units: int, noun: str, smallest: float, alpha: float, needed: int
+) -> str:
+    if pairs * smallest < alpha:
+        return ""
+    least = f"{units:,} {noun}{'s' * (units != 1)}"
+    least = f"{pairs:,} pairs and {least}" if pairs > 1 else least
+    return (
+        f"with {least}, {p_phrase(min(1.0, pairs * smallest))} is the smallest possible; at least "
+        f"{needed:,} {noun}s are needed"
+    )
 
 
 INTERVALS_AGREE_CLAUSE = (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from math import ceil, floor, isnan, log2, nan
+from math import isnan, nan
 
 from earwitness.core import Contrast, Estimates, FaultyCase, Value
 from earwitness.registry import TASKS
@@ -14,7 +14,6 @@ from earwitness.report.numbers import (
     cell,
     count_with_undefined,
     number,
-    p_phrase,
     p_value,
     value_title,
 )
@@ -35,8 +34,10 @@ from earwitness.report.parts import (
 from earwitness.report.sentences import (
     INTERVALS_AGREE_CLAUSE,
     FindingContext,
+    draws_limit,
     finding_sentences,
     first_notes,
+    flips_limit,
     join_names,
     leaders,
     summary_section,
@@ -51,7 +52,6 @@ from earwitness.stats.significance import MAX_EXACT_ITEMS
 
 
 MIN_ITEMS_PER_GROUP = 10  # items below which a group is small
-TOLERANCE = 1e-9  # of quotients
 
 
 def scores_report(scores: Scores) -> Report:
@@ -435,17 +435,8 @@ def _limit_text(comparison: Comparison) -> str:
     items = max(contrast.difference.n for contrast in tested)
     alpha, permutations = comparison.alpha, comparison.permutations
     if items <= MAX_EXACT_ITEMS:
-        least, smallest = f"{items:,} item{'s' * (items != 1)}", 2.0 ** (1 - items)
-        need = f"{ceil(1 + log2(pairs / alpha) + TOLERANCE):,} items are needed"
-    else:
-        least = f"{permutations:,} permutation{'s' * (permutations != 1)}"
-        smallest = 1 / (permutations + 1)
-        need = f"{floor(pairs / alpha + TOLERANCE):,} permutations are needed"
-    if pairs * smallest < alpha:
-        return ""
-    corrected = min(1.0, pairs * smallest)
-    least = f"{pairs:,} pair{'s' * (pairs != 1)} and {least}"
-    return f"with {least}, {p_phrase(corrected)} is the smallest possible; at least {need}"
+        return flips_limit(pairs, items, "item", alpha)
+    return draws_limit(pairs, permutations, "permutation", alpha, 1)
 
 
 def _comparison_text(comparison: Comparison) -> str:

@@ -537,6 +537,8 @@ class Results(Result):
         Contrasts with all rows, and without rows that have a fault.
     plane
         Positions on the TC/SD plane, if both scales were rated.
+    draws
+        Number of bootstrap draws.
     """
 
     title: str
@@ -565,6 +567,7 @@ class Results(Result):
     procedure: Procedure | None = None
     alternatives: tuple[AlternativeContrast, ...] = ()
     plane: PlaneResults | None = None
+    draws: int = 2000
 
     @property
     def over_items(self) -> bool:

@@ -257,6 +257,40 @@ def test_choices_have_the_share_its_p_and_its_scope() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("listeners", "settings", "limit"),
+    [
+        (4, {"test": "wilcoxon"}, "3 pairs and 4 listeners, p = 0.3750 is the smallest possible; "
+         "at least 7 listeners are needed"),
+        (4, {"test": "wilcoxon", "correction": "none"}, "4 listeners, p = 0.1250 is the smallest "
+         "possible; at least 6 listeners are needed"),
+        (8, {"interval": "two_way_bootstrap", "draws": 99}, "3 pairs and 99 draws, p = 0.0600 is "
+         "the smallest possible; at least 120 draws are needed"),
+        (7, {"test": "wilcoxon"}, ""),
+        (8, {"interval": "two_way_bootstrap", "draws": 120}, ""),
+    ],
+)  # fmt: skip
+def test_tests_that_cannot_be_significant_say_what_is_needed(
+    listeners: int, settings: dict[str, Any], limit: str
+) -> None:
+    found = study_analyse(
+        [
+            {"item": f"i{item}", "system": name, "listener": who, "scale": "MOS", "value": value}
+            for who in range(listeners)
+            for item in range(8)
+            for name, value in (
+                ("a", 5 - (who + item) % 2),
+                ("b", 3 - item % 2),
+                ("c", 1 + who % 2),
+            )
+        ],
+        **settings,
+    )
+    first = f"No difference between systems could be significant on MOS: with {limit}; "
+    assert short(found)[0].startswith(first) == bool(limit)
+    assert bool(limit) != any(contrast.better for contrast in found.scales[0].contrasts)
+
+
 def test_choices_of_one_listener_are_tested_without_a_sentence_that_denies_it() -> None:
     found = choices_of(1, 1.0)
     assert short(found) == (

@@ -284,6 +284,7 @@ def analyse(
         ),
         controls=tuple(dict.fromkeys(name for scale in scales for name in scale.controls)),
         study=material.study,
+        draws=settings.draws,
         simulated=material.simulated,
         changed=material.changed,
         failed=screening.left,

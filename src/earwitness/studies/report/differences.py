@@ -13,7 +13,9 @@ from earwitness.report.sentences import (
     better_sentences,
     competing_contrasts,
     competing_values,
+    draws_limit,
     finding_sentences,
+    flips_limit,
     is_undecided,
     join_names,
     lead_sentences,
@@ -21,6 +23,7 @@ from earwitness.report.sentences import (
     no_difference_phrase,
 )
 from earwitness.report.tables import is_tested, verdict
+from earwitness.stats.contrasts import TWO_WAY_BOOTSTRAP
 from earwitness.studies.analysis.means import (
     MIN_LISTENERS_FOR_DIFFERENCE,
     MIN_VOTES_FOR_DIFFERENCE,
@@ -218,12 +221,31 @@ def _friedman_sentences(results: Results) -> Iterator[str]:
 
 
 def _finding_context(results: Results) -> FindingContext:
-    alpha = 1 - results.plan.level
+    alpha, limit = 1 - results.plan.level, _limit_text(results)
     if results.over_items:
-        return FindingContext(unit_count(results, results.units), alpha, "on", unit="items")
+        size = unit_count(results, results.units)
+        return FindingContext(size, alpha, "on", unit="items", limit=limit)
     size = f"{'simulated ' * results.simulated}listener{'s' * (results.units != 1)}"
     size = f"{results.units:,} {size}{_items_clause(results)}"
-    return FindingContext(size, alpha, "on", SAME_LISTENERS_CLAUSE)
+    return FindingContext(size, alpha, "on", SAME_LISTENERS_CLAUSE, limit=limit)
+
+
+def _limit_text(results: Results) -> str:
+    """Return why no corrected p can be below alpha on any scale, and what is needed."""
+    limits, alpha = [], 1 - results.plan.level
+    for scale in results.scales:
+        tested = [contrast for contrast in scale.contrasts if is_tested(contrast)]
+        pairs = len(tested) if results.plan.correction == "holm" else 1
+        if not tested:
+            continue
+        if any(contrast.note for contrast in tested):
+            return ""  # some pairs have another test
+        if results.plan.test == WILCOXON:
+            units = max(contrast.difference.n for contrast in tested)
+            limits.append(flips_limit(pairs, units, unit_noun(results), alpha))
+        elif results.plan.interval == TWO_WAY_BOOTSTRAP:
+            limits.append(draws_limit(pairs, results.draws, "draw", alpha, 2))
+    return limits[0] if all(limits) and limits else ""
 
 
 def _items_clause(results: Results) -> str:
