@@ -420,6 +420,15 @@ def test_several_anchors_hold_on_all_scales() -> None:
             {"test": "wilcoxon", "interval": "naive_t"},
             "interval naive_t does not — use cluster_t or cluster_bootstrap",
         ),
+        ({"generalize": "item"}, 'unknown generalize "item" — did you mean "items"?'),
+        (
+            {"generalize": "items", "interval": "cluster_t"},
+            "intervals of cluster_t are not for other listeners and other items — use mixed or",
+        ),
+        (
+            {"generalize": "listeners", "interval": "mixed"},
+            "intervals of mixed are not for other listeners on these items — use cluster_t or",
+        ),
     ],
 )
 def test_wrong_anchors_scales_and_tests_are_named(how: dict[str, Any], told: str) -> None:

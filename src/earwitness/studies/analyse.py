@@ -47,6 +47,7 @@ from earwitness.studies.study import (
     ALL_SCALES,
     NO_GROUPS,
     NOT_ADJUSTED,
+    POPULATION_TEXTS,
     POPULATIONS,
     Rule,
     Scale,
@@ -172,13 +173,12 @@ def settings_of(
 def _interval_for(population: str, interval: str) -> str:
     if population not in POPULATIONS:
         raise UsageError(f'unknown generalize "{population}" — {nearest(population, POPULATIONS)}')
-    method = interval_for(population, interval)
-    if not method:
+    if interval and interval not in POPULATIONS[population]:
         raise UsageError(
-            f"generalize: intervals of {interval} do not generalize to other {population} as "
-            f"required — use {' or '.join(POPULATIONS[population])}"
+            f"generalize: intervals of {interval} are not for {POPULATION_TEXTS[population]} — use "
+            f"{' or '.join(POPULATIONS[population])}"
         )
-    return method
+    return interval_for(population, interval)
 
 
 def _check_means(**said: object) -> None:

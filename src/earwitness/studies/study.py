@@ -516,6 +516,10 @@ LISTENER_INTERVALS = ("cluster_t", "cluster_bootstrap")  # with tests of differe
 ITEM_INTERVALS = (MIXED_MODEL, "two_way_bootstrap")  # which generalize to other items as well
 # intervals by the population to which results generalize, the usual one first
 POPULATIONS = {"listeners": LISTENER_INTERVALS, "items": ITEM_INTERVALS}
+POPULATION_TEXTS = {
+    "listeners": "other listeners on these items",
+    "items": "other listeners and other items",
+}
 
 
 def interval_for(population: str, interval: str) -> str:

@@ -275,6 +275,16 @@ wordings: {scales: {OVRL: {prompt: "All in all:"}}}
             "interval: mixed, test: wilcoxon",
             "analysis.test: wilcoxon compares listeners' mean differences, but interval mixed",
         ),
+        (
+            "interval: mixed",
+            "interval: mixed, generalize: listeners",
+            "analysis.generalize: intervals of mixed are not for other listeners on these items",
+        ),
+        (
+            "interval: mixed",
+            "generalize: items, test: wilcoxon",
+            "analysis.test: wilcoxon compares listeners' mean differences, but interval mixed",
+        ),
         ("interval: mixed", "level: 95", "analysis.level: must be from 0.5 to 0.9999, got 95"),
         ("scales: {OVRL:", "scales: {OVRALL:", "wordings.scales.OVRALL: unknown"),
         ('prompt: "All in all:"', "labels: [a, b]", "OVRL needs 5 labels, got 2"),
@@ -285,6 +295,16 @@ def test_a_mistake_is_named(study: Path, old: str, new: str, told: str) -> None:
     assert old in text
     study.write_text(text.replace(old, new))
     assert told in problems(study)
+
+
+def test_a_plan_generalizes_to_other_items_in_one_word(study: Path) -> None:
+    for analysis, interval in (
+        ("generalize: items", "mixed"),
+        ("interval: two_way_bootstrap, generalize: items", "two_way_bootstrap"),
+        ("generalize: listeners", "cluster_t"),
+    ):
+        study.write_text(f"{FILE}analysis: {{{analysis}}}\n")
+        assert read_study(study).analysis.interval == interval
 
 
 @pytest.mark.parametrize("anchors", ["[C1]", "[ref]", "[low, low]", "null", "5", "{a: 1}"])

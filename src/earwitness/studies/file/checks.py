@@ -27,6 +27,7 @@ from earwitness.studies.study import (
     LISTENER_INTERVALS,
     MIXED_MODEL,
     NO_GROUPS,
+    POPULATION_TEXTS,
     POPULATIONS,
     T_TEST,
     Clip,
@@ -481,7 +482,7 @@ def _analysis_faults(value: StudyMapping, systems: Sequence[str]) -> Iterator[Fa
         if not interval_for(population, interval):
             yield Fault(
                 "analysis.generalize",
-                f"intervals of {interval} do not generalize to other {population} as planned",
+                f"intervals of {interval} are not for {POPULATION_TEXTS[population]}",
                 f"use {' or '.join(POPULATIONS[population])}",
             )
         interval = interval_for(population, interval)
