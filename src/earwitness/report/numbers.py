@@ -63,7 +63,13 @@ def decimal_places(value: Value) -> int:
 
 
 def interval(estimate: Estimate, value: Value) -> str:
-    """Format both ends of an interval."""
+    """Format both ends of an interval, or say that all values are equal.
+
+    >>> interval(Estimate(2.0, 2.0, 2.0, 0.95, 12, 0, ""), Value("MOS", "high", 1, 5, ""))
+    'no variance'
+    """
+    if isfinite(estimate.value) and estimate.low == estimate.high:
+        return "no variance"
     return f"[{number(estimate.low, value)}, {number(estimate.high, value)}]"
 
 
@@ -75,7 +81,7 @@ def cell(estimate: Estimate, value: Value) -> str:
     """
     figure = number(estimate.value, value)
     if isfinite(estimate.value) and estimate.low == estimate.high:
-        return f"{figure} (no variance, n = {estimate.n:,})"
+        return f"{figure} ({interval(estimate, value)}, n = {estimate.n:,})"
     return f"{figure} {interval(estimate, value)}"
 
 

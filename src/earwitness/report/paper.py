@@ -199,7 +199,7 @@ def cell_text(cell: PaperCell, column: PaperColumn, form: IntervalForm) -> CellT
     shown = number(estimate.value, value), cell.mark
     if form == "none" or not _has_interval(estimate):
         return CellText(*shown, "", cell.is_best)
-    if form == "brackets":
+    if form == "brackets" or estimate.low == estimate.high:
         return CellText(*shown, interval(estimate, value), cell.is_best)
     half = number((estimate.high - estimate.low) / 2, value)
     return CellText(*shown, f"± {half}", cell.is_best)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import pytest
@@ -289,6 +289,24 @@ def test_tests_that_cannot_be_significant_say_what_is_needed(
     first = f"No difference between systems could be significant on MOS: with {limit}; "
     assert short(found)[0].startswith(first) == bool(limit)
     assert bool(limit) != any(contrast.better for contrast in found.scales[0].contrasts)
+
+
+def test_equal_votes_have_no_interval_in_any_form() -> None:
+    found = study_analyse(
+        [
+            {"item": f"i{item}", "system": name, "listener": who, "scale": "MOS", "value": value}
+            for who in range(4)
+            for item in range(3)
+            for name, value in (("a", 5), ("b", 3 - (item + who) % 2))
+        ]
+    )
+    for form, table in product(("text", "html", "md", "latex"), ("full", "paper")):
+        told = render(found, form, table=table)
+        assert "[5.00, 5.00]" not in told, form
+        assert "no variance" in told, form
+    paper = render(found, "text", table="paper", interval_form="plus-minus")
+    assert "no variance" in paper
+    assert "± 0.00" not in paper
 
 
 def test_choices_of_one_listener_are_tested_without_a_sentence_that_denies_it() -> None:
