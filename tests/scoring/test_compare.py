@@ -18,6 +18,7 @@ from earwitness.engines.local import processes
 from earwitness.errors import UsageError
 from earwitness.output_formats import FORMS, render
 from earwitness.report.parts import Matrix
+from earwitness.report.tables import part_tables
 from earwitness.scoring import compare as compare_module
 from earwitness.scoring.compare import compare
 from earwitness.scoring.results import Comparison
@@ -239,3 +240,18 @@ def test_too_few_items_for_any_significant_difference_are_said_first(
     first = f"No difference between systems could be significant by collar_f1: {limit}"
     assert line.startswith(first) == bool(limit)
     assert not (limit and any(contrast.better for contrast in comparison.contrasts))
+
+
+def test_differences_are_in_the_order_of_the_matrix() -> None:
+    comparison = compare(*files(bad=6, good=1, middle=2), metrics="collar", permutations=100)
+    [matrix] = comparison.make_report().sections[1].parts
+    _, table = part_tables(matrix)
+    assert [row[:2] for row in table.rows] == [
+        ("good", "middle"),
+        ("good", "bad"),
+        ("middle", "bad"),
+    ]
+    assert not any(row[2].startswith("−") for row in table.rows)
+    page = render(comparison, "html")
+    results = page[page.index("Results</h2>") :]
+    assert results.index(">good<") < results.index(">middle<") < results.index(">bad<")

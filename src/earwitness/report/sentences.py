@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, floor, isclose, isnan, log2
 from textwrap import TextWrapper
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from earwitness.core import Contrast
 from earwitness.report.numbers import MINUS, cell, number, p_phrase
 from earwitness.report.parts import Lines, Matrix, Section
-from earwitness.report.tables import Verdict, find_contrast, is_tested, verdict
+from earwitness.report.tables import Verdict, find_contrast, is_tested, negate, verdict
 
 # --- Notes on doubtful input ---------------------------------------------------------------------
 
@@ -271,7 +271,7 @@ def _difference_text(matrix: Matrix, a: str, b: str, context: FindingContext) ->
     assert contrast is not None
     estimate = contrast.difference
     if contrast.a != a:
-        estimate = replace(estimate, value=-estimate.value, low=-estimate.high, high=-estimate.low)
+        estimate = negate(estimate)
     size = f"{estimate.n:,} {context.unit}" if context.unit else context.size
     figure = cell(estimate, matrix.value)
     return f"{a} {MINUS} {b}: {figure}, {p_phrase(contrast.p_corrected)}, {size}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf, isnan
@@ -208,6 +209,32 @@ def rank_systems(part: Matrix) -> list[str]:
     return sorted(part.systems, key=rank)
 
 
+def rank_contrasts(part: Matrix) -> list[Contrast]:
+    """Return the contrasts in the order of the systems, each with the better-ranked one first."""
+    systems = rank_systems(part)
+    places = defaultdict(lambda: len(systems), {name: n for n, name in enumerate(systems)})
+    contrasts = [
+        contrast if places[contrast.a] <= places[contrast.b] else _turn(contrast)
+        for contrast in part.contrasts
+    ]
+    return sorted(contrasts, key=lambda contrast: (places[contrast.a], places[contrast.b]))
+
+
+def _turn(contrast: Contrast) -> Contrast:
+    return replace(
+        contrast,
+        a=contrast.b,
+        b=contrast.a,
+        difference=negate(contrast.difference),
+        effect=contrast.effect and negate(contrast.effect),
+    )
+
+
+def negate(estimate: Estimate) -> Estimate:
+    """Return an estimate of the difference in the other direction."""
+    return replace(estimate, value=-estimate.value, low=-estimate.high, high=-estimate.low)
+
+
 def verdict(part: Matrix, a: str, b: str) -> Verdict | None:
     """Return whether a is significantly better or worse than b; None if they were not compared."""
     contrast = find_contrast(part, a, b)
@@ -279,6 +306,6 @@ def _contrast_table(part: Matrix) -> Table:
             better_system(contrast),
             *([contrast.note] if has_notes else []),
         )
-        for contrast in part.contrasts
+        for contrast in rank_contrasts(part)
     )
     return Table(f"{part.title}: differences", header, rows, names=2, sortable=len(rows) > 1)

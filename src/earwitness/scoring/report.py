@@ -151,8 +151,9 @@ def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
 
 def _leading(scores: Scores, shown: Sequence[str]) -> Iterator[Intervals]:
     for name in shown:
-        rows = tuple((system, {system: own[name]}) for system, own in scores.systems.items())
-        value = scores.values[name]
+        value, own = scores.values[name], {n: e[name] for n, e in scores.systems.items()}
+        ranked = rank_systems(Matrix("", value, own, ()))
+        rows = tuple((system, {system: own[system]}) for system in ranked)
         yield Intervals(value_title(value), value, "", rows)
 
 

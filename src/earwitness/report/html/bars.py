@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import isnan
 
 from earwitness.core import Contrast
@@ -23,6 +21,7 @@ from earwitness.report.tables import (
     VERDICT_MARKS,
     find_contrast,
     is_tested,
+    rank_contrasts,
     rank_systems,
     verdict,
 )
@@ -300,9 +299,7 @@ def differences_plot(part: Matrix, colours: Colours) -> Html | None:
     at the top.
     """
     systems = rank_systems(part)
-    places = defaultdict(lambda: len(systems), {name: n for n, name in enumerate(systems)})
-    contrasts = [_rank_pair(contrast, places) for contrast in part.contrasts]
-    contrasts.sort(key=lambda contrast: (places[contrast.a], places[contrast.b]))
+    contrasts = rank_contrasts(part)
     first = [contrast for contrast in contrasts if contrast.a == systems[0]]
     if len(contrasts) > MAX_DRAWN_DIFFERENCES:
         contrasts = first
@@ -322,15 +319,6 @@ def differences_plot(part: Matrix, colours: Colours) -> Html | None:
         open_rows=len(first) if len(contrasts) > MAX_OPEN_DIFFERENCES else len(contrasts),
         rest="differences",
     )
-
-
-def _rank_pair(contrast: Contrast, places: Mapping[str, int]) -> Contrast:
-    """Return a contrast with the better-ranked system first."""
-    if places[contrast.a] <= places[contrast.b]:
-        return contrast
-    old = contrast.difference
-    turned = replace(old, value=-old.value, low=-old.high, high=-old.low)
-    return replace(contrast, a=contrast.b, b=contrast.a, difference=turned)
 
 
 def _difference_label(part: Matrix) -> Html:
