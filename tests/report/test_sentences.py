@@ -75,15 +75,15 @@ def test_the_best_mean_comes_first_then_how_others_compare_with_it() -> None:
     part = matrix({"a": 0.72, "b": 0.7, "c": 0.4}, ac="a", bc="b")
     assert only(part) == (
         "a has the best f1 (0.720); it is significantly better than c (a − c: 0.320 [0.270, 0.370],"
-        " p = 0.0012, 24 items), not significantly different from b (a − b: 0.020 [−0.030, 0.070], "
-        "p = 0.4000, 24 items)"
+        " p = 0.0012, 24 items) and not significantly different from b (a − b: 0.020 [−0.030, "
+        "0.070], p = 0.4000)"
     )
 
 
 def test_equal_best_means_are_compared_one_by_one() -> None:
     sentence = only(matrix({"a": 0.7, "b": 0.7, "c": 0.4}, ac="a"))
     assert sentence.startswith("a and b have the best f1 (0.700); a is significantly better than c")
-    assert ", not significantly different from b (a − b: 0.000 " in sentence
+    assert " and not significantly different from b (a − b: 0.000 " in sentence
     assert "; b is not significantly different from c (b − c: 0.300 " in sentence
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, isclose, isnan, log2
 from textwrap import TextWrapper
 from typing import NamedTuple
@@ -219,12 +219,15 @@ def _leader_sentence(
     clauses = [no_difference_phrase([matrix], context), first] if is_undecided else [first]
     for leader, names_by_outcome in outcomes.items():
         subject = "it" if len(lead) == 1 else leader
-        phrases = [
-            _outcome_phrase(matrix, leader, outcome, names_by_outcome[outcome], context)
-            for outcome in OUTCOME_PHRASES
-            if outcome in names_by_outcome and not (is_undecided and outcome == "same")
-        ]
-        clauses += [f"{subject} is {', '.join(phrases)}"] * bool(phrases)
+        phrases = []
+        for outcome in OUTCOME_PHRASES:
+            if outcome in names_by_outcome and not (is_undecided and outcome == "same"):
+                others = names_by_outcome[outcome]
+                phrases.append(_outcome_phrase(matrix, leader, outcome, others, context))
+                if outcome not in (None, "untested"):
+                    context = replace(context, size="")  # the same size is named once
+        if phrases:
+            clauses.append(f"{subject} is {join_names(phrases, len(phrases))}")
     return "; ".join(clauses)
 
 
@@ -273,8 +276,8 @@ def _difference_text(matrix: Matrix, a: str, b: str, context: FindingContext) ->
     if contrast.a != a:
         estimate = negate(estimate)
     size = f"{estimate.n:,} {context.unit}" if context.unit else context.size
-    figure = cell(estimate, matrix.value)
-    return f"{a} {MINUS} {b}: {figure}, {p_phrase(contrast.p_corrected)}, {size}"
+    figure = f"{a} {MINUS} {b}: {cell(estimate, matrix.value)}"
+    return ", ".join(filter(None, [figure, p_phrase(contrast.p_corrected), size]))
 
 
 def _estimate_text(matrix: Matrix, name: str) -> str:

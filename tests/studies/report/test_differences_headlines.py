@@ -83,8 +83,8 @@ def test_a_leader_by_mean_who_is_worse_is_said_to_be() -> None:
     found = results(scale({"A": 3.51, "B": 3.4, "C": 2}, *pairs))
     assert short(found)[0] == (
         "A has the best QUALITY (3.51); it is significantly better than C (A − C: 0.30 [0.10, "
-        "0.50], p = 0.0010, 12 listeners), significantly worse than B among listeners who rated "
-        "both (A − B: 0.30 [0.10, 0.50], p = 0.0010, 12 listeners)"
+        "0.50], p = 0.0010, 12 listeners) and significantly worse than B among listeners who "
+        "rated both (A − B: 0.30 [0.10, 0.50], p = 0.0010)"
     )
 
 
@@ -111,8 +111,8 @@ def test_one_alone_and_equal_ones_do_not_lead() -> None:
     three = results(scale({"A": 3.5, "B": 3.5, "C": 2}, pair("A", "C", "A"), pair("B", "C")))
     assert short(three)[0] == (
         "A and B have the best QUALITY (3.50); A is significantly better than C (A − C: 0.30 "
-        "[0.10, 0.50], p = 0.0010, 12 listeners), not compared with B; B is not significantly "
-        "different from C (B − C: 0.30 [0.10, 0.50], p = 0.5000, 12 listeners)"
+        "[0.10, 0.50], p = 0.0010, 12 listeners) and not compared with B; B is not "
+        "significantly different from C (B − C: 0.30 [0.10, 0.50], p = 0.5000)"
     )
 
 
@@ -581,7 +581,7 @@ def test_pairs_that_were_not_planned_are_not_hidden() -> None:
     found = results(scale(means, pair("A", "B", "B"), pair("A", "C")))
     assert short(found) == (
         "B has the best QUALITY (4.50); it is significantly better than A (B − A: −0.30 [−0.50, "
-        "−0.10], p = 0.0010, 12 listeners), not compared with D and C",
+        "−0.10], p = 0.0010, 12 listeners) and not compared with D and C",
         "QUALITY: also not significantly different: A–C",
         "Only 2 of 6 pairs of systems were compared: A – B and A – C; nothing is concluded about "
         "the others",
