@@ -49,6 +49,8 @@ READER_POOL: dict[str, Any] = {
 POSTGRES_TIMEOUTS = {"connect_timeout": "5", "tcp_user_timeout": f"{LOCK_TIMEOUT_SECONDS * 1000}"}
 REPLY_SECONDS = 5.0  # longest wait of a server for a reply of PostgreSQL
 START_SECONDS = 300.0  # longest wait for PostgreSQL to start
+EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
+LOG_SECONDS, LOG_RETRY_SECONDS = 1.0, 0.02  # to empty the log of a moved file
 POSTGRES_SETTINGS = (
     f"lock_timeout = '{LOCK_TIMEOUT_SECONDS}s'",
     f"idle_in_transaction_session_timeout = '{LOCK_TIMEOUT_SECONDS}s'",  # releases hanging writers
@@ -338,12 +340,19 @@ class FileWatch:
                     self._connection.backup(copy)
                 self._copied = loss
             else:
-                command = "PRAGMA wal_checkpoint(TRUNCATE)"
-                [(is_busy, *_)] = self._connection.execute(command).fetchall()
-                loss += " and in its log (-wal)" * is_busy
+                loss += " and in its log (-wal)" * (not self._empty_log())
         except (sqlite3.Error, UsageError) as error:
             return f"{event} while in use, and its answers cannot be copied: {error}"
         return loss
+
+    def _empty_log(self) -> bool:
+        """Return whether the log could be emptied; SQLite does not wait for other attempts."""
+        end = time.monotonic() + LOG_SECONDS
+        while True:
+            [(is_busy, *_)] = self._connection.execute(EMPTY_LOG).fetchall()
+            if not is_busy or time.monotonic() > end:
+                return not is_busy
+            time.sleep(LOG_RETRY_SECONDS)
 
     def _find_new_path(self) -> Path | None:
         """Return the present path of the file, if the system knows it."""
@@ -500,7 +509,7 @@ class Scrubber:
                 [(timeout_ms,)] = driver.execute("PRAGMA busy_timeout").fetchall()
                 driver.execute("PRAGMA busy_timeout = 0")
                 try:
-                    [checkpoint] = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                    [checkpoint] = driver.execute(EMPTY_LOG).fetchall()
                 finally:
                     driver.execute(f"PRAGMA busy_timeout = {timeout_ms}")
         except (DBAPIError, sqlite3.Error, StoreError):
