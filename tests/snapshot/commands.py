@@ -262,7 +262,7 @@ AGREE = (
     Command(
         "agree-options",
         f"agree {P835} --scale SIG=1:5 --metric pesq --metric sisdr --rank pearson --at system "
-        f"--generalize raters --mapping linear --correction bh --screen p808 {FEWER} "
+        f"--generalize listeners --mapping linear --correction bh --screen p808 {FEWER} "
         "-o out/agree.csv",
         {"out/keep.txt": "here\n"},
     ),

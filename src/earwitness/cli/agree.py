@@ -151,7 +151,7 @@ DEFAULT_SETTINGS = AgreementSettings()
     default=DEFAULT_SETTINGS.generalize,
     show_default=True,
     help="What results hold for: other systems, items and raters; other items and raters on these "
-    "systems; or other raters.",
+    "systems; or other listeners of these items.",
 )
 @click.option(
     "--mapping",

@@ -255,11 +255,11 @@ def _sample_size_warnings(comparison: ScaleComparison) -> Iterator[str]:
         if is_drawn and sizes[unit] < MIN_SIZES_FOR_INTERVAL[unit]
     ]
     if few:
-        wider = list(POPULATIONS)[: list(POPULATIONS).index(comparison.settings.generalize) + 1]
+        narrower = list(POPULATIONS)[list(POPULATIONS).index(comparison.settings.generalize) + 1 :]
         others = [
-            unit
-            for unit in POPULATIONS
-            if unit not in wider and sizes[unit] >= MIN_SIZES_FOR_INTERVAL[unit]
+            population
+            for population, (unit, *_) in POPULATIONS.items()
+            if population in narrower and sizes[unit] >= MIN_SIZES_FOR_INTERVAL[unit]
         ]
         remedy = f" — for results on these systems, use --generalize {others[0]}" if others else ""
         yield (

@@ -46,7 +46,7 @@ RESAMPLED_AXES = {
 POPULATIONS = {  # what may differ in another study for which results hold
     "systems": ("systems", "items", "raters"),
     "items": ("items", "raters"),
-    "raters": ("raters",),
+    "listeners": ("raters",),
 }
 
 

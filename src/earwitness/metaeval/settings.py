@@ -44,7 +44,7 @@ class AgreementSettings:
         Levels at which metrics are ranked.
     generalize
         What results hold for: other ``systems`` (with other items and raters), other ``items`` (and
-        raters) on these systems, or other ``raters`` of these items. Intervals resample these
+        raters) on these systems, or other ``listeners`` of these items. Intervals resample these
         units; tests between metrics swap systems, or items on these systems.
     mapping
         Mapping of scores to the rating scale: ``none``, ``linear`` or ``cubic``.

@@ -73,15 +73,16 @@ def interval(estimate: Estimate, value: Value) -> str:
     return f"[{number(estimate.low, value)}, {number(estimate.high, value)}]"
 
 
-def cell(estimate: Estimate, value: Value) -> str:
-    """Format a number with its interval, or with n if all values are equal.
+def cell(estimate: Estimate, value: Value, votes: int = 0) -> str:
+    """Format a number with its interval, or with n (or ``votes``) if all are equal.
 
-    >>> cell(Estimate(2.0, 2.0, 2.0, 0.95, 12, 0, ""), Value("MOS", "high", 1, 5, ""))
-    '2.00 (no variance, n = 12)'
+    >>> cell(Estimate(2.0, 2.0, 2.0, 0.95, 12, 0, ""), Value("MOS", "high", 1, 5, ""), votes=48)
+    '2.00 (no variance, 48 votes)'
     """
     figure = number(estimate.value, value)
     if isfinite(estimate.value) and estimate.low == estimate.high:
-        return f"{figure} ({interval(estimate, value)}, n = {estimate.n:,})"
+        size = f"{votes:,} votes" if votes else f"n = {estimate.n:,}"
+        return f"{figure} ({interval(estimate, value)}, {size})"
     return f"{figure} {interval(estimate, value)}"
 
 

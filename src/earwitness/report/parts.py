@@ -6,7 +6,7 @@ All reports are built from these parts. Each output format renders a part, or it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from earwitness.core import (
@@ -243,7 +243,8 @@ class Matrix:
     """Pairwise comparison of systems by one value; ``correction`` is that of p for multiple tests.
 
     Systems that were only rated relative to others have no estimate of their own; ``controls`` are
-    rated but excluded from the ranking, as are systems with too ``few`` votes.
+    rated but excluded from the ranking, as are systems with too ``few`` votes. ``votes`` are the
+    numbers of votes of systems whose votes are all equal.
     """
 
     title: str
@@ -253,6 +254,7 @@ class Matrix:
     correction: str = "holm"
     controls: tuple[str, ...] = ()
     few: tuple[str, ...] = ()
+    votes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def estimated(self) -> bool:

@@ -283,7 +283,7 @@ def _difference_text(matrix: Matrix, a: str, b: str, context: FindingContext) ->
 def _estimate_text(matrix: Matrix, name: str) -> str:
     estimate = matrix.systems[name]
     assert estimate is not None
-    return cell(estimate, matrix.value)
+    return cell(estimate, matrix.value, matrix.votes.get(name, 0))
 
 
 def lead_sentences(matrix: Matrix) -> Iterator[str]:

@@ -268,7 +268,8 @@ def _matrix_table(part: Matrix) -> Table:
 def _estimate_cell(part: Matrix, system: str) -> list[str]:
     """Return the estimate of a system, if any system has one."""
     estimate = part.systems[system]
-    text = "–" if estimate is None else cell(estimate, part.value)
+    votes = part.votes.get(system, 0)
+    text = "–" if estimate is None else cell(estimate, part.value, votes)
     return [text] * part.estimated
 
 

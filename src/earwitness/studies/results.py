@@ -221,6 +221,11 @@ class SystemMeans:
         """Number of listeners, or of items in tables of means."""
         return self.listeners or self.items
 
+    @property
+    def equal_votes(self) -> int:
+        """Number of votes if all are equal, else 0."""
+        return self.votes if self.listeners and len(self.counts) == 1 else 0
+
 
 @dataclass(frozen=True, slots=True)
 class ListenerAgreement:

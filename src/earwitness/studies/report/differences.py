@@ -96,6 +96,7 @@ def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
     return Matrix(
         *(value_title(scale.value), scale.value, means, scale.contrasts),
         *(results.plan.correction, scale.controls, few),
+        {name: rated.equal_votes for name, rated in scale.systems.items()},
     )
 
 
