@@ -20,16 +20,17 @@ from earwitness.cli.declarations import declare
 from earwitness.cli.main import COMMANDS, group
 from earwitness.core import Value
 from earwitness.metric import Metric
+from earwitness.ratings.scales import Scale
 from earwitness.registry import METRICS, TASKS
 from earwitness.studies.file.schema import study_schema
 from earwitness.studies.population import Person
-from earwitness.studies.rubric import Dimension, thumbs
+from earwitness.studies.rubric import LANGUAGES, Dimension, thumbs
 from earwitness.studies.screening import PRESETS, SCREENS, Screen
-from earwitness.studies.study import Scale, SpokenText
+from earwitness.studies.study import SpokenText
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.trials.rubric import RubricKind
-from earwitness.studies.wording import LANGUAGES, Wording, wording
+from earwitness.studies.wording import Wording, wording
 
 FOLDER = Path(__file__).parent
 NOTE = "<!-- made by docs/generate.py; do not edit -->"

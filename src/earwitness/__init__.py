@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from earwitness.material.normalize import audio_normalize as audio_normalize
     from earwitness.material.reference_conditions import audio_conditions as audio_conditions
     from earwitness.material.selection import audio_select as audio_select
-    from earwitness.metaeval.agree import agree as agree
     from earwitness.output_formats import render as render
     from earwitness.registry import metrics as metrics
     from earwitness.scoring.compare import compare as compare
@@ -73,6 +72,7 @@ if TYPE_CHECKING:
     from earwitness.studies.admin import study_links as study_links
     from earwitness.studies.admin import study_restore as study_restore
     from earwitness.studies.admin import study_status as study_status
+    from earwitness.studies.agree import agree as agree
     from earwitness.studies.analyse import study_analyse as study_analyse
     from earwitness.studies.design.report import study_check as study_check
     from earwitness.studies.design.report import study_design as study_design
@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     from earwitness.word_networks import network as network
 
 FUNCTION_MODULES = {
-    "agree": "metaeval.agree",
+    "agree": "studies.agree",
     "align": "speech.align",
     "audio_clips": "material.clips",
     "audio_conditions": "material.reference_conditions",

@@ -13,8 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from earwitness.cli.main import group, main
+from earwitness.studies.rubric import LANGUAGES
 from earwitness.studies.trials import KINDS
-from earwitness.studies.wording import LANGUAGES, PLACEHOLDER, placeholder_problems, wording
+from earwitness.studies.wording import PLACEHOLDER, placeholder_problems, wording
 from helpers.study_listener import sounds, study
 
 START = ["1", "30", "2", "", ""]  # agree, age, ears, instructions, practice

@@ -11,8 +11,8 @@ import pytest
 
 from earwitness.errors import UsageError
 from earwitness.experiments.simulate import SimulatedReferences, simulate_references_study
-from earwitness.metaeval.agree import agree
 from earwitness.scoring.score import people, score
+from earwitness.studies.agree import agree
 
 
 def values(study: SimulatedReferences, name: str = "sumaccy") -> dict[str, float]:

@@ -9,6 +9,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.analysis.evidence import RepeatedVote
+from earwitness.analysis.plan import Analysis, Rule
 from earwitness.core import Contrast, Estimate, Input, Key, Value
 from earwitness.studies.results import (
     BradleyTerryAbilities,
@@ -16,7 +18,6 @@ from earwitness.studies.results import (
     ListenerAgreement,
     ListenerFigures,
     PairChoices,
-    RepeatedVote,
     Results,
     ScaleResults,
     ScreeningVerdict,
@@ -24,7 +25,6 @@ from earwitness.studies.results import (
     Subjects,
     SystemMeans,
 )
-from earwitness.studies.study import Analysis, Rule
 
 Floats = NDArray[np.float64]
 NAN = float("nan")

@@ -9,10 +9,10 @@ import numpy as np
 
 from earwitness.core import Estimate
 from earwitness.io.tables import records_csv
-from earwitness.metaeval.agree import agree
 from earwitness.metaeval.coefficients import LEVELS
 from earwitness.metaeval.results import Concordance, Figure
 from earwitness.stats.arrays import Floats
+from earwitness.studies.agree import agree
 
 QUICK: dict[str, Any] = {"levels": LEVELS, "draws": 20, "permutations": 20, "splits": 10}
 

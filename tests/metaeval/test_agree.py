@@ -13,17 +13,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from earwitness.analysis.rating_set import TableOptions
 from earwitness.core import Key, Score
 from earwitness.errors import InputError, UsageError
 from earwitness.io.tables import records_csv
-from earwitness.metaeval.agree import ScoreOptions, agree
+from earwitness.metaeval.agree import ScoreOptions
 from earwitness.metaeval.results import Concordance, Figure
 from earwitness.metaeval.score_tables import output_lengths
 from earwitness.output_formats import FORMS, render
+from earwitness.studies.agree import agree
 from earwitness.studies.answers import answer_line
 from earwitness.studies.file.reader import with_digest
 from earwitness.studies.population import Population
-from earwitness.studies.ratings.collect import TableOptions
 from earwitness.studies.ratings.from_answers import rating_records, ratings_from_answers
 from earwitness.studies.simulate import study_simulate
 from helpers.samples import write_lines

@@ -15,7 +15,7 @@ from scipy import stats
 
 from earwitness.core import Estimate
 from earwitness.errors import UsageError
-from earwitness.metaeval.agree import ScoreOptions, agree
+from earwitness.metaeval.agree import ScoreOptions
 from earwitness.metaeval.levels import (
     PARTIAL_COEFFICIENTS,
     ScoreRatingGrid,
@@ -37,6 +37,7 @@ from earwitness.stats.votes import (
     count_constant_raters,
     normalize_raters,
 )
+from earwitness.studies.agree import agree
 from helpers.score_tables import QUICK, agreed, figure, people, rating_rows, score_rows
 
 Rows = list[dict[str, Any]]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from earwitness.analysis.rating_set import TableOptions
 from earwitness.errors import UsageError
 from earwitness.metaeval.agree import ScoreOptions
 from earwitness.metaeval.join import likely_cause, mismatch_hint
-from earwitness.studies.ratings.collect import TableOptions
 from helpers.score_tables import QUICK, agreed, figure, people, rating_rows, score_rows
 
 ALIKE = "use the same names in both files"

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from earwitness.analysis import plan
 from earwitness.stats import bootstrap
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
 from earwitness.stats.means import ITEM_T, METHODS, drop_unvoted, estimate_means, vote_shares
 from earwitness.stats.mixed_model import Components
 from earwitness.stats.power import Points, crossed_design, simulate_votes
 from earwitness.stats.votes import Votes
-from earwitness.studies import study
 from helpers.samples import many
 from helpers.vote_tables import SIZE, gappy, listener_means, rows_of, votes_of, weighted_mean
 
@@ -231,4 +231,4 @@ def test_shares_of_both_sides_of_a_limit_add_up_to_1(votes: Votes) -> None:
 
 
 def test_a_plan_may_name_every_method() -> None:
-    assert set(METHODS) - {ITEM_T} <= set(study.ANALYSIS_INTERVALS)  # that of tables of means
+    assert set(METHODS) - {ITEM_T} <= set(plan.ANALYSIS_INTERVALS)  # that of tables of means

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import paired as slow
+from earwitness.analysis import plan
 from earwitness.stats.significance import CORRECTIONS, bh, holm, leave_uncorrected
-from earwitness.studies import study
 from helpers.samples import many
 
 CHANCES = st.lists(st.floats(0, 1), min_size=1, max_size=8)
@@ -68,4 +68,4 @@ def test_no_correction_leaves_all_as_it_is() -> None:
 
 
 def test_a_plan_may_name_all_corrections_and_no_others() -> None:
-    assert set(study.ANALYSIS_CORRECTIONS) == set(CORRECTIONS)
+    assert set(plan.ANALYSIS_CORRECTIONS) == set(CORRECTIONS)

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from earwitness.analysis.evidence import PlaybackCounts
 from earwitness.cli.main import group
 from earwitness.core import Answer
 from earwitness.errors import InputError, UsageError
-from earwitness.metaeval.agree import agree
 from earwitness.output_formats import render
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
@@ -27,11 +27,11 @@ from earwitness.studies.admin import (
     study_links,
     study_status,
 )
+from earwitness.studies.agree import agree
 from earwitness.studies.analyse import study_analyse
 from earwitness.studies.answers import AnswersFile
 from earwitness.studies.changes import changed_audio_notes, record_version
 from earwitness.studies.design.report import study_design
-from earwitness.studies.device import PlaybackCounts
 from earwitness.studies.file.page_checks import page_sound_names
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import pages

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from earwitness.analysis.plan import ANALYSIS_INTERVALS
+from earwitness.analysis.rating_set import TableOptions
 from earwitness.cli.main import group
 from earwitness.core import Rating
 from earwitness.errors import InputError, UsageError
@@ -22,11 +24,10 @@ from earwitness.studies.analyse import results_write, study_analyse, study_resul
 from earwitness.studies.answers import answer_line
 from earwitness.studies.file.reader import with_digest
 from earwitness.studies.population import Population
-from earwitness.studies.ratings.collect import TableOptions
 from earwitness.studies.ratings.from_answers import rating_records, ratings_from_answers
 from earwitness.studies.results import Results
 from earwitness.studies.simulate import SimulatedStudy, simulated_write, study_simulate
-from earwitness.studies.study import ANALYSIS_INTERVALS, Study
+from earwitness.studies.study import Study
 from earwitness.studies.trials import KINDS
 from helpers.study_files import udase
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from earwitness.analysis.rating_set import TableOptions
 from earwitness.cli.main import group
 from earwitness.core import Key
 from earwitness.errors import InputError, UsageError
 from earwitness.output_formats import render
 from earwitness.studies.analyse import study_analyse
-from earwitness.studies.ratings.collect import TableOptions
 from earwitness.studies.report.export import methods_paragraph
 from earwitness.studies.results import Results
 from earwitness.studies.rubric import thumbs

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from earwitness.analysis.plan import Analysis
 from earwitness.cli.main import group
 from earwitness.errors import UsageError
 from earwitness.io.tables import records_csv
@@ -20,7 +21,7 @@ from earwitness.studies.file.reader import with_digest
 from earwitness.studies.population import Population
 from earwitness.studies.power import study_power
 from earwitness.studies.simulate import study_simulate
-from earwitness.studies.study import Analysis, Study
+from earwitness.studies.study import Study
 from helpers.study_files import udase
 
 RUNS = 200

@@ -7,16 +7,11 @@ from typing import Any
 
 import pytest
 
+from earwitness.analysis.evidence import CheckAnswer, TrialTime
 from earwitness.core import Answer
 from earwitness.studies.design.plan import make_design
 from earwitness.studies.pages import counted_trials
-from earwitness.studies.quality import (
-    CheckAnswer,
-    TrialTime,
-    check_answers,
-    own_results,
-    task_times,
-)
+from earwitness.studies.quality import check_answers, own_results, task_times
 from earwitness.studies.study import CheckClip, Clip, EligibleAnswers, QualityControl, Study
 from earwitness.studies.wording import wording
 from helpers.study_files import udase

@@ -12,9 +12,16 @@ from hypothesis import strategies as st
 
 from earwitness.core import Key
 from earwitness.errors import UsageError
-from earwitness.studies.rubric import TOTAL, Dimension, Rubric, formula, read_rubric, thumbs
+from earwitness.studies.rubric import (
+    LANGUAGES,
+    TOTAL,
+    Dimension,
+    Rubric,
+    formula,
+    read_rubric,
+    thumbs,
+)
 from earwitness.studies.rubric_totals import CaptionJudgment, means, ratings, total
-from earwitness.studies.wording import LANGUAGES
 
 NAMES = ("precision", "recall", "fluency", "conciseness", "irrelevance")
 KEY = Key("park", "person")

@@ -8,12 +8,19 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
+from earwitness.analysis.evidence import (
+    CheckAnswer,
+    PlaybackCounts,
+    QualityEvidence,
+    RepeatedVote,
+    TaskTimes,
+    TrialTime,
+)
+from earwitness.analysis.plan import Rule
 from earwitness.core import Key, Rating
+from earwitness.ratings.records import Who
 from earwitness.stats.arrays import Floats
-from earwitness.studies.device import PlaybackCounts
-from earwitness.studies.quality import CheckAnswer, QualityEvidence, TaskTimes, TrialTime
 from earwitness.studies.report.screening import RULE_CONDITIONS
-from earwitness.studies.results import RepeatedVote, Who
 from earwitness.studies.screening import (
     DEVICE_RULE,
     QUALITY_RULES,
@@ -23,7 +30,6 @@ from earwitness.studies.screening import (
     Screening,
     screen,
 )
-from earwitness.studies.study import Rule
 from helpers.samples import many
 
 

@@ -13,9 +13,9 @@ import pytest
 from earwitness.core import Case, Key, Summary
 from earwitness.errors import EarwitnessWarning, InputError, MissingExtra, UsageError
 from earwitness.io.source import LineBlock
-from earwitness.metaeval.agree import agree
 from earwitness.scoring.compare import compare
 from earwitness.scoring.score import people, score
+from earwitness.studies.agree import agree
 from earwitness.summaries import sumaccy
 from earwitness.summaries.reader import AMBIGUOUS, SummaryReader
 from earwitness.summaries.text_metrics import misrecognized_shares

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from earwitness.studies.study import Scale, Trial
+from earwitness.ratings.scales import Scale
+from earwitness.studies.study import Trial
 from earwitness.studies.trials.single import SingleKind
 from earwitness.studies.wording import Wording
 

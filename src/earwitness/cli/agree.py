@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from earwitness.analysis.rating_set import TableOptions
 from earwitness.cli.output import (
     FILE_PATH,
     SEED_OPTION,
@@ -29,14 +30,14 @@ from earwitness.cli.study_analyse import (
     report_options,
     split_pairs,
 )
-from earwitness.metaeval.agree import ScoreOptions, agree
+from earwitness.metaeval.agree import ScoreOptions
 from earwitness.metaeval.coefficients import LEVELS, RANKING_COEFFICIENTS
 from earwitness.metaeval.mapping import MAPPING_ORDERS
 from earwitness.metaeval.resampling import POPULATIONS
 from earwitness.metaeval.settings import ADJUSTMENTS, AgreementSettings
 from earwitness.metaeval.significance import CORRECTIONS
 from earwitness.stats.votes import AGGREGATES
-from earwitness.studies.ratings.collect import TableOptions
+from earwitness.studies.agree import agree
 
 DEFAULT_SETTINGS = AgreementSettings()
 

@@ -8,6 +8,14 @@ from typing import Any
 
 import click
 
+from earwitness.analysis.plan import (
+    ANALYSIS_ADJUSTMENTS,
+    ANALYSIS_CORRECTIONS,
+    ANALYSIS_INTERVALS,
+    ANALYSIS_TESTS,
+    POPULATIONS,
+)
+from earwitness.analysis.rating_set import TableOptions
 from earwitness.cli.output import (
     FAULTS_HELP,
     FIGURES_HELP,
@@ -23,18 +31,10 @@ from earwitness.errors import UsageError, nearest
 from earwitness.output_formats import FORMS, INTERVAL_FORMS, TABLES
 from earwitness.studies.analyse import results_write, study_analyse
 from earwitness.studies.analysis.prepare import REPEAT_RULES
-from earwitness.studies.ratings.collect import TableOptions
 from earwitness.studies.ratings.columns import LAYOUTS
 from earwitness.studies.rubric import BUILT_IN_RUBRICS
 from earwitness.studies.rubric_totals import BLANK_POLICIES, FAULT_POLICIES
 from earwitness.studies.screening import PRESETS, SCREENS
-from earwitness.studies.study import (
-    ANALYSIS_ADJUSTMENTS,
-    ANALYSIS_CORRECTIONS,
-    ANALYSIS_INTERVALS,
-    ANALYSIS_TESTS,
-    POPULATIONS,
-)
 
 SCREEN_OPTION = click.option(
     "--screen",

@@ -29,7 +29,7 @@ from earwitness.studies.plane_study import (
     SPEECH_OF_SKIMS,
     study_plane,
 )
-from earwitness.studies.wording import LANGUAGES
+from earwitness.studies.rubric import LANGUAGES
 
 
 @click.command("plane")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from earwitness.analysis.rating_set import TableOptions, read_tables
 from earwitness.core import Cases, Input, Key, Score, Value, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
@@ -25,11 +26,8 @@ from earwitness.scoring.score import Place, refuse_separation, sources
 from earwitness.scoring.setup import Setup, find_task, first_lines, set_up
 from earwitness.stats.arrays import Ints
 from earwitness.stats.votes import Votes
-from earwitness.studies.analyse import settings_of
 from earwitness.studies.analysis.prepare import resolve_repeats
-from earwitness.studies.analysis.settings import describe_scale
-from earwitness.studies.ratings.collect import TableOptions, read_rating_set
-from earwitness.studies.study import NO_GROUPS
+from earwitness.studies.analysis.settings import AnalysisSettings, describe_scale
 from earwitness.task import Collector, CollectorSettings, Filter, ScoredBatch, Slicing
 
 PAPER_METRICS = ("sumaccy", "bleu")
@@ -280,8 +278,8 @@ def read_judgements(
     files = table_inputs(tables, "judgements")
     if not files:
         return None
-    analysis = settings_of(None, by=(NO_GROUPS,))
-    material = read_rating_set(files, None, TableOptions(), analysis)
+    analysis = AnalysisSettings()
+    material = read_tables(files, TableOptions(), analysis)
     left_out = data.references.filtered.items | data.unreferenced
     used = [rating for rating in material.ratings if rating.key.item not in left_out]
     ratings, _ = resolve_repeats(used, analysis.doubled)

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.analysis.plan import ANCHOR_CUTOFFS_HZ
 from earwitness.audio.conditions import (
     CONTROL_SNRS_DB,
     MIN_NOISE_SECONDS,
@@ -44,7 +45,7 @@ from earwitness.io.tables import records_csv
 from earwitness.material.files import check_outside
 from earwitness.recordings.recording import sound_files
 from earwitness.report.parts import Report, Section, Table
-from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ, AnchorLoss, weak_anchor_notes
+from earwitness.studies.trials.mushra import AnchorLoss, weak_anchor_notes
 
 Floats = NDArray[np.float64]
 

@@ -5,38 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from earwitness.core import Progress, Rating, Score, StrPath, no_progress
+from earwitness.analysis.evidence import RepeatedVote
+from earwitness.analysis.rating_set import (
+    RatingSet,
+    TableOptions,
+)
+from earwitness.core import Progress, Rating, Score
 from earwitness.errors import UsageError, nearest
-from earwitness.io.source import RecordSource, TableInput, table_inputs
+from earwitness.io.source import RecordSource
 from earwitness.metaeval.join import check_controls, metric_columns
 from earwitness.metaeval.pipeline import ScoresAndRatings, analyse_agreement
 from earwitness.metaeval.results import Concordance
-from earwitness.metaeval.score_tables import LENGTH_METRIC, ScoreTable, output_lengths, read_scores
+from earwitness.metaeval.score_tables import ScoreTable, output_lengths, read_scores
 from earwitness.metaeval.settings import AgreementSettings
-from earwitness.scoring.results import Scores
-from earwitness.studies.analyse import TABLE_ARGUMENTS, settings_of
-from earwitness.studies.analysis.pipeline import RatingSet, with_anchors
+from earwitness.ratings.scales import Scales, canonical_scale
+from earwitness.studies.analysis.pipeline import with_anchors
 from earwitness.studies.analysis.prepare import MEAN_VOTE, resolve_repeats
-from earwitness.studies.analysis.settings import AnalysisSettings, AnchorNames, Scales
-from earwitness.studies.file.reader import read_study
-from earwitness.studies.ratings.collect import (
-    TableOptions,
-    check_ratings,
-    check_roles,
-    check_scores,
-    column_names,
-    only_system,
-    rated_fields,
-    read_rating_set,
-    stored_rating_set,
-)
-from earwitness.studies.results import RepeatedVote
+from earwitness.studies.analysis.settings import AnalysisSettings
 from earwitness.studies.screening import screen
-from earwitness.studies.study import NO_GROUPS, Study, canonical_scale
-from earwitness.task import Filter, parse_where
-from earwitness.version import __version__
+from earwitness.task import Filter
 
 SCORE_ARGUMENTS = ("metrics", "low", "baselines", "outputs")
 
@@ -74,123 +62,23 @@ class ScoreOptions:
     groups: tuple[str, ...] = ()
 
 
-def agree(
-    scores: Scores | TableInput | Sequence[TableInput],
-    ratings: TableInput | Sequence[TableInput] = (),
-    *,
-    study: StrPath | Study | None = None,
-    db: StrPath | None = None,
-    scales: Sequence[str] = (),
-    ends: Sequence[str] = (),
-    scoring: ScoreOptions | None = None,
-    reading: TableOptions | None = None,
-    screening: Sequence[str] | None = None,
-    reference: str = "",
-    anchor: AnchorNames = (),
-    low_is_good: Sequence[str] = (),
-    where: Sequence[str] | str = (),
-    progress: Progress = no_progress,
-    **how: Any,
+def agree_with_ratings(
+    tables: Sequence[Path | RecordSource],
+    material: RatingSet,
+    analysis: AnalysisSettings,
+    settings: AgreementSettings,
+    scoring: ScoreOptions,
+    reading: TableOptions,
+    scales: Sequence[str],
+    keep: Filter,
+    score_notes: Sequence[str],
+    progress: Progress,
 ) -> Concordance:
-    """Measure how well metrics agree with human ratings.
+    """Return the agreement of the metrics in tables of scores with the ratings of ``material``.
 
-    Parameters
-    ----------
-    scores
-        Tables of scores per output, with one column per metric: paths, records or data frames; or
-        the result of ``score`` with ``samples=True``.
-    ratings
-        Answers to a study, or tables of ratings: paths, records or data frames.
-    study
-        Study file, if ``ratings`` or ``db`` hold answers.
-    db
-        Database with answers.
-    scales
-        Rating scales to analyse. By default all.
-    ends
-        Ends of scales, such as ``MOS=0:100``.
-    scoring
-        How scores are read and which metrics are used. Its fields ``metrics``, ``low``,
-        ``baselines`` and ``outputs`` may also be passed as arguments.
-    reading
-        How tables of ratings are read. Its fields ``pattern``, ``column``, ``columns`` and
-        ``constants`` may also be passed as arguments.
-    screening
-        Screening rules. By default those of the study.
-    reference, anchor
-        Names of the hidden reference and of anchors, which are excluded from the comparison; an
-        anchor of one scale is ``SCALE=SYSTEM``, or anchors are a mapping from scales to names.
-    low_is_good
-        Rating scales where lower is better.
-    where
-        Conditions on fields of items or raters, which are columns of scores or ratings, such as
-        ``"accuracy>=0.9"``; only outputs and ratings for which all of them hold are used.
-    progress
-        Called with the steps done, their total and the steps done.
-    **how
-        Fields of ``AgreementSettings``: ``coefficient``, ``levels``, ``generalize``,
-        ``mapping``, ``adjust``, ``correction``, ``level``, ``draws``, ``permutations``, ``seed``,
-        ``aggregate``, ``partial`` (columns of scores to control for) and ``by`` (fields of items or
-        raters).
-
-    Returns
-    -------
-    Concordance
-        Coefficients, rankings, tests, rater agreement and sample-size curves per scale.
-
-    Raises
-    ------
-    InputError
-        If a table has faults; all of them are listed.
-    UsageError
-        If there are no ratings, or no output has both scores and ratings.
-
-    Examples
-    --------
-    >>> scores = [
-    ...     {"item": item, "system": system, "quality": number + place / 10}
-    ...     for place, item in enumerate("abcd")
-    ...     for number, system in enumerate(("poor", "fair", "good"))
-    ... ]
-    >>> ratings = [
-    ...     {**{name: row[name] for name in ("item", "system")}, "listener": who, "MOS": vote}
-    ...     for row in scores
-    ...     for who in (1, 2)
-    ...     for vote in [1 + int(row["quality"])]
-    ... ]
-    >>> concordance = agree(scores, ratings, draws=20, permutations=20)
-    >>> concordance.scales[0].metrics[0].metric
-    'quality'
+    Listeners are screened, and hidden references and anchors excluded, as ``analysis`` says;
+    ``reading`` is how tables of ratings were read, and ``keep`` the conditions on their fields.
     """
-    scoring = scoring or ScoreOptions(**{n: how.pop(n) for n in SCORE_ARGUMENTS if n in how})
-    reading = reading or TableOptions(**{n: how.pop(n) for n in TABLE_ARGUMENTS if n in how})
-    tables = table_inputs(_sample_rows(scores) if isinstance(scores, Scores) else scores, "scores")
-    files = table_inputs(ratings, "ratings")
-    for name in ("partial", "by"):
-        how[name] = _names_of(how.get(name, ()))
-    settings = AgreementSettings(version=__version__, **how)
-    check_scores(tables, files, study, db, _listener_column(reading))
-    plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
-    roles: dict[str, Any] = {"reference": reference, "anchor": anchor, "low_is_good": low_is_good}
-    if plan is None:
-        system = only_system(tables, files, dict(scoring.columns), scoring.pattern, reading)
-        constants = {**reading.constants, **({"system": system} if system else {})}
-        scoring, reading = replace(scoring, system=system), replace(reading, constants=constants)
-    keep = parse_where(where)
-    if plan is None:
-        _check_columns(keep, [*tables, *files])
-    fields = tuple(dict.fromkeys((*settings.by, *(one.field for one in keep.conditions))))
-    scoring = _with_controls(replace(scoring, groups=fields), settings.partial)
-    by = rated_fields(fields, tables, files, plan)
-    analysis = settings_of(plan, screening=screening, scales=ends, by=by or (NO_GROUPS,), **roles)
-    if db is not None:
-        material = stored_rating_set(plan, db, files, analysis)
-    else:
-        check_ratings(files, study)
-        material = read_rating_set(files, plan, reading, analysis)
-    if not material.ratings:
-        raise UsageError("no ratings found")
-    check_roles(material, roles)
     analysis = with_anchors(material.ratings, analysis)
     counted, doubled = resolve_repeats(
         material.ratings, analysis.doubled, reference=analysis.reference
@@ -198,7 +86,7 @@ def agree(
     evidence = replace(material, quality=replace(material.quality, repeats=doubled))
     kept, notes = _screen_ratings(counted, analysis, evidence)
     kept, controls = _drop_controls(kept, analysis)
-    notes += [*(scores.notes if isinstance(scores, Scores) else ())]
+    notes += score_notes
     notes += _repeat_notes(doubled, analysis.doubled)
     notes += [f"hidden references and anchors excluded: {', '.join(controls)}"] if controls else []
     worse = sorted(analysis.low_scales(kept))
@@ -220,25 +108,6 @@ def _repeat_notes(repeats: Sequence[RepeatedVote], rule: str) -> list[str]:
     ratings = f"{len(repeats):,} rating{'s' * (len(repeats) != 1)}"
     note = f"{votes:,} votes are repeats of {ratings} (same listener, output and scale); {used}"
     return [note] if repeats else []
-
-
-def _names_of(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Return one name or several as a tuple, without ``none``."""
-    several = [names] if isinstance(names, str) else names
-    return tuple(name for name in dict.fromkeys(several) if name != NO_GROUPS)
-
-
-def _with_controls(scoring: ScoreOptions, columns: Sequence[str]) -> ScoreOptions:
-    """Return the options with the columns to control for, which are baselines."""
-    read = [n for n in columns if not (n == LENGTH_METRIC and scoring.outputs)]
-    metrics = tuple(dict.fromkeys([*scoring.metrics, *read])) if scoring.metrics else ()
-    return replace(scoring, metrics=metrics, baselines=(*scoring.baselines, *columns))
-
-
-def _listener_column(reading: TableOptions) -> str:
-    """Return the ratings column with listeners, or an empty string if they come from elsewhere."""
-    elsewhere = "listener" in reading.constants or "{listener}" in reading.pattern
-    return "" if elsewhere else reading.columns.get("listener", "listener")
 
 
 def _drop_controls(
@@ -268,13 +137,6 @@ def _pattern_signature(scoring: ScoreOptions, reading: TableOptions) -> str:
     patterns = {"scores": scoring.pattern, "ratings": reading.pattern}
     parts = [f"{name}={pattern}" for name, pattern in patterns.items() if pattern]
     return f"|patterns({','.join(parts)})" if parts else ""
-
-
-def _sample_rows(scores: Scores) -> list[dict[str, Any]]:
-    """Return the values of every case of a result of ``score``."""
-    if scores.samples is None:
-        raise UsageError("the scores have no values per case — call score with samples=True")
-    return scores.to_records("samples")
 
 
 def _screen_ratings(
@@ -379,15 +241,6 @@ def _read_tables(files: Sequence[Path | RecordSource], scoring: ScoreOptions) ->
         if name and name not in names:
             raise UsageError(f'no score file has a "{name}" column — {nearest(name, names)}')
     return tables
-
-
-def _check_columns(where: Filter, tables: Sequence[Path | RecordSource]) -> None:
-    """Raise UsageError if no table has a column of a condition."""
-    names = {name for table in tables for name in column_names(table)}
-    for condition in where.conditions:
-        if names and condition.field not in names:
-            remedy = nearest(condition.field, names)
-            raise UsageError(f'where: no table has a column "{condition.field}" — {remedy}')
 
 
 def _filter_inputs(inputs: ScoresAndRatings, where: Filter) -> ScoresAndRatings:

@@ -54,14 +54,15 @@ from earwitness.metaeval.settings import (
     fixed_units,
     size_notes,
 )
+from earwitness.ratings.records import Groupings
+from earwitness.ratings.scales import Scales, find_slips
 from earwitness.report.sentences import join_names
 from earwitness.stats import significance
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.significance import Moments
 from earwitness.stats.votes import MedianVotes, Votes, count_constant_raters
 from earwitness.studies.analysis.groups import check_groups
-from earwitness.studies.analysis.settings import Scales, describe_scale, find_slips
-from earwitness.studies.results import Groupings
+from earwitness.studies.analysis.settings import describe_scale
 
 # --- Progress in steps ---------------------------------------------------------------------------
 

@@ -15,8 +15,10 @@ from os import fspath
 from pathlib import Path
 from typing import Any
 
+from earwitness.analysis.evidence import PlaybackCounts, QualityEvidence, TaskTimes
 from earwitness.core import Answer, Rating, StrPath
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
+from earwitness.ratings.records import Who
 from earwitness.store.backup import BackupContent, restore_backup, write_backup
 from earwitness.store.records import ListenerStatus, OtherStudy, ParticipationState, SubmittedAnswer
 from earwitness.store.store import Store
@@ -27,16 +29,15 @@ from earwitness.studies.changes import (
     changed_text_notes,
 )
 from earwitness.studies.design.report import study_design
-from earwitness.studies.device import PlaybackCounts, count_playback
+from earwitness.studies.device import count_playback
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import counted_trials, pages
-from earwitness.studies.quality import QualityEvidence, TaskTimes, evidence_of_answers, task_times
+from earwitness.studies.quality import evidence_of_answers, task_times
 from earwitness.studies.ratings.from_answers import (
     StudySource,
     check_against_design,
     ratings_from_answers,
 )
-from earwitness.studies.results import Who
 from earwitness.studies.study import STORE_FILE_NAME, Design, ListenerPlan, Study
 from earwitness.studies.trials import block_kind, trial_kind
 from earwitness.studies.trials.base import LETTERS

@@ -7,29 +7,37 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from earwitness.analysis.plan import (
+    ALL_SCALES,
+    ANCHOR_CUTOFFS_HZ,
+    NO_GROUPS,
+    NOT_ADJUSTED,
+    POPULATION_TEXTS,
+    POPULATIONS,
+    Rule,
+    interval_for,
+)
+from earwitness.analysis.rating_set import TABLE_ARGUMENTS, RatingSet, TableOptions, check_roles
 from earwitness.core import Answer, Input, Progress, Rating, StrPath, no_progress
 from earwitness.errors import UsageError, nearest
 from earwitness.io.atomic import AtomicFolder
 from earwitness.io.source import RecordSource, TableInput, table_inputs
+from earwitness.ratings.scales import Scale, canonical_scale, known_scales, parse_scales
 from earwitness.report.html.page import render_html
 from earwitness.report.latex import render_latex
 from earwitness.stats.means import ITEM_T
-from earwitness.studies.analysis.pipeline import RatingSet, analyse, with_anchors
+from earwitness.studies.analysis.pipeline import analyse, with_anchors
 from earwitness.studies.analysis.prepare import resolve_repeats
 from earwitness.studies.analysis.settings import (
     AnalysisSettings,
     AnchorNames,
     default_rules,
-    known_scales,
     parse_anchors,
-    parse_scales,
 )
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.quality import evidence_of_answers
 from earwitness.studies.ratings.collect import (
-    TableOptions,
     check_ratings,
-    check_roles,
     form_groups,
     rating_set,
     read_rating_set,
@@ -43,20 +51,9 @@ from earwitness.studies.report.export import methods_paragraph, results_json, ta
 from earwitness.studies.results import Results
 from earwitness.studies.rubric import read_rubric
 from earwitness.studies.screening import screen
-from earwitness.studies.study import (
-    ALL_SCALES,
-    NO_GROUPS,
-    NOT_ADJUSTED,
-    POPULATION_TEXTS,
-    POPULATIONS,
-    Rule,
-    Scale,
-    Study,
-    canonical_scale,
-    interval_for,
-)
+from earwitness.studies.study import Study
 from earwitness.studies.trials import block_kind
-from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ, Mushra
+from earwitness.studies.trials.mushra import Mushra
 from earwitness.studies.trials.rubric import RubricKind
 from earwitness.version import __version__
 
@@ -285,9 +282,6 @@ def _rules_text(rules: Sequence[Rule]) -> str:
 
 
 # --- Ratings to results and files ----------------------------------------------------------------
-
-
-TABLE_ARGUMENTS = ("pattern", "column", "columns", "constants", "rubric", "faults", "layout")
 
 
 def study_analyse(

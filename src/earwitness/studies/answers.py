@@ -30,8 +30,9 @@ from earwitness.io.schema import (
     whole_range,
 )
 from earwitness.io.source import Records, RecordSource
+from earwitness.ratings.scales import SUMMARY_SCALE
 from earwitness.studies.trials.base import LETTERS
-from earwitness.studies.trials.words import SUMMARY_SCALE, ReadingKind, WordsKind
+from earwitness.studies.trials.words import ReadingKind, WordsKind
 
 try:
     import fcntl

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from earwitness.analysis.evidence import MIN_HIT_SHARE, PlaybackCounts
 from earwitness.core import UNHEARD_META_KEY
 from earwitness.errors import BadAnswer
 from earwitness.stats.observers import is_more_than
@@ -28,7 +29,6 @@ HEADPHONE_TESTS = ("huggins", "antiphase")  # Milne et al. (2021); Woods et al. 
 HEADPHONE_TEST_ROUNDS, SOUNDS_PER_ROUND = 6, 3
 CHOICES_PER_ROUND = 3  # for sides: left, right, neither
 REQUIRED_STEPS = ("sides", *HEADPHONE_TESTS)  # steps that can be required
-MIN_HIT_SHARE = 0.8  # share of right rounds to pass a test: 5 of 6
 DEFAULT_DEVICE_TRIES = 2
 DEVICE_STREAM = 11  # random stream, distinct from those of designs
 
@@ -168,18 +168,6 @@ def _are_hits(value: Any) -> bool:
 
 
 QuestionSound = tuple[str, int]  # a question, or "" for the page, and the number of a sound
-
-
-class PlaybackCounts(NamedTuple):
-    """Number of sounds not played to the end, out of all that a listener had to hear.
-
-    ``marked`` is how many of them were reported as played, but cannot have been.
-    """
-
-    unheard: int
-    all: int
-    unknown: int = 0  # answers without a record of plays
-    marked: int = 0
 
 
 def count_complete_plays(plays: Sequence[Any], *, switching: bool) -> Counter[QuestionSound]:

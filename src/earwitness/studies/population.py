@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from earwitness.errors import UsageError, nearest
-from earwitness.studies.study import Scale
+from earwitness.ratings.scales import Scale
 
 # --- Simulated listeners -------------------------------------------------------------------------
 

@@ -9,9 +9,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from earwitness.analysis.plan import ALL_SCALES, ITEM_INTERVALS, MIXED_MODEL, NO_CORRECTION
+from earwitness.analysis.rating_set import TABLE_ARGUMENTS, RatingSet, TableOptions
 from earwitness.core import Estimate, Rating, Value
 from earwitness.errors import InputError, UsageError, nearest
 from earwitness.io.source import RecordSource, TableInput, table_inputs
+from earwitness.ratings.scales import Scale, Scales, parse_scales
 from earwitness.report.numbers import COMPONENT_LABELS
 from earwitness.report.paper import PaperCell, PaperColumn, PaperRow, PaperTable
 from earwitness.report.parts import Curve, Report, Section, Table
@@ -25,23 +28,13 @@ from earwitness.stats.power import (
     listeners_needed,
     simulate_power,
 )
-from earwitness.studies.analyse import TABLE_ARGUMENTS, kept_ratings
-from earwitness.studies.analysis.pipeline import RatingSet
+from earwitness.studies.analyse import kept_ratings
 from earwitness.studies.analysis.prepare import CodedRatings, code_ratings
-from earwitness.studies.analysis.settings import Scales, parse_scales
 from earwitness.studies.design.plan import count_minutes
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.population import Population
-from earwitness.studies.ratings.collect import STORE_ADDRESS, TableOptions, file_kind
-from earwitness.studies.study import (
-    ALL_SCALES,
-    ITEM_INTERVALS,
-    MIXED_MODEL,
-    NO_CORRECTION,
-    Scale,
-    Study,
-    StudyBlock,
-)
+from earwitness.studies.ratings.collect import STORE_ADDRESS, file_kind
+from earwitness.studies.study import Study, StudyBlock
 from earwitness.studies.trials import block_kind
 from earwitness.version import __version__
 

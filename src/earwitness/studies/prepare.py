@@ -12,6 +12,7 @@ from warnings import warn
 
 import yaml
 
+from earwitness.analysis.plan import ANCHOR_CUTOFFS_HZ
 from earwitness.audio.conditions import anchor_loss, make_anchor
 from earwitness.audio.decode import facts_of
 from earwitness.audio.files import write_sound
@@ -27,12 +28,7 @@ from earwitness.studies.file.webmushra import ImportedStudy, read_webmushra
 from earwitness.studies.study import Study
 from earwitness.studies.trials import KINDS, block_kind
 from earwitness.studies.trials.base import TrialKind
-from earwitness.studies.trials.mushra import (
-    ANCHOR_CUTOFFS_HZ,
-    AnchorLoss,
-    Mushra,
-    weak_anchor_notes,
-)
+from earwitness.studies.trials.mushra import AnchorLoss, Mushra, weak_anchor_notes
 from earwitness.studies.trials.single import SingleKind
 
 # --- MUSHRA anchors and webMUSHRA import ---------------------------------------------------------

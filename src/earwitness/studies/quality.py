@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from earwitness.analysis.evidence import CheckAnswer, QualityEvidence, TaskTimes, TrialTime
 from earwitness.core import Answer
+from earwitness.ratings.records import Who
 from earwitness.studies.pages import FORM_PAGE, HEARING_PAGE, Page, View
 from earwitness.studies.population import Person
-from earwitness.studies.results import RepeatedVote, Who
 from earwitness.studies.study import CHECK_SYSTEMS, PAD_LENGTHS, Study, Trial
 from earwitness.studies.trials import block_kind
 from earwitness.studies.wording import Wording, wording
@@ -44,14 +44,6 @@ def ineligible_view(study: Study) -> View:
 
 
 # --- Answers to clips with known answers ---------------------------------------------------------
-
-
-class CheckAnswer(NamedTuple):
-    """Answer to a clip with a known answer, on one scale."""
-
-    role: str
-    value: float
-    expected: float
 
 
 def check_answers(study: Study, answers: Iterable[Answer]) -> dict[Who, list[CheckAnswer]]:
@@ -90,21 +82,6 @@ def simulate_check(
 # answered, so the time between two answers is at least the time spent on the second page.
 
 
-class TrialTime(NamedTuple):
-    """Seconds until a trial was answered, and seconds of its sounds, heard as often as asked."""
-
-    seconds: float
-    sound_seconds: float
-
-
-@dataclass(frozen=True)
-class TaskTimes:
-    """Times of the trials of one listener, and minutes from the first to the last answer."""
-
-    trials: tuple[TrialTime, ...]
-    minutes: float
-
-
 ReceivedAnswer = tuple[str, str]  # page and time of arrival
 
 
@@ -141,29 +118,6 @@ def _sound_seconds(study: Study, trial: Trial) -> float:
 
 
 # --- Evidence for screening ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class QualityEvidence:
-    """What screening rules on quality control need, by listener.
-
-    ``checks`` are answers to gold and trapping clips, ``times`` those of trials, ``repeats`` the
-    votes of listeners who rated a stimulus more than once, and ``thresholds`` the speech reception
-    thresholds of the hearing test, in dB.
-    """
-
-    checks: Mapping[Who, Sequence[CheckAnswer]] = field(default_factory=dict)
-    times: Mapping[Who, TaskTimes] = field(default_factory=dict)
-    repeats: Sequence[RepeatedVote] = ()
-    thresholds: Mapping[Who, float] = field(default_factory=dict)
-
-    def answers(self, role: str) -> dict[Who, list[CheckAnswer]]:
-        """Return the answers to clips with a role, of listeners who have any."""
-        found = {
-            who: [one for one in answers if one.role == role]
-            for who, answers in self.checks.items()
-        }
-        return {who: answers for who, answers in found.items() if answers}
 
 
 def evidence_of_answers(

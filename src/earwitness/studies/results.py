@@ -5,37 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import nan
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from earwitness.core import Contrast, Estimate, Input, Key, Rating, Value
+from earwitness.analysis.evidence import RepeatedVote
+from earwitness.analysis.plan import Analysis, Rule
+from earwitness.core import Contrast, Estimate, Input, Key, Value
+from earwitness.ratings.records import RatingFault, Sort, Who
 from earwitness.report.parts import Report
 from earwitness.report.result import Result, TableRows
 from earwitness.stats.ellipses import MeanEllipse
 from earwitness.stats.means import ITEM_T
-from earwitness.studies.study import Analysis, Rule
 
 if TYPE_CHECKING:  # tables for papers are needed only when they are written
     from earwitness.report.paper import PaperTable
 
 # --- Results by group ----------------------------------------------------------------------------
-
-
-Sort = Literal["item", "listener"]
-
-
-@dataclass(frozen=True, slots=True)
-class Grouping:
-    """Groups of items or of listeners; those that are not listed have no group."""
-
-    of: Sort
-    groups: Mapping[int | str, str]
-
-    def group(self, rating: Rating) -> str:
-        """Return the group of a rating, or an empty string."""
-        return self.groups.get(rating.key.item if self.of == "item" else rating.listener, "")
-
-
-Groupings = Mapping[str, Grouping]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +83,6 @@ class FieldGroups:
 # --- Equivalence and rubric results --------------------------------------------------------------
 
 
-FaultKind = Literal["off scale", "positive penalty", "blank", "other total", "duplicate"]
-
-
 @dataclass(frozen=True, slots=True)
 class Equivalence:
     """Equivalence of two systems by two one-sided tests (TOST).
@@ -135,20 +116,6 @@ class Correlation:
     pearson: Estimate
     spearman: Estimate
     within: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class RatingFault:
-    """A fault in the ratings or captions (``told``) and how it was handled (``done``)."""
-
-    kind: FaultKind
-    told: str
-    done: str
-    item: str = ""
-    system: str = ""
-    listener: int | str = ""
-    scale: str = ""
-    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +153,6 @@ class RubricResults:
 
 
 # --- Results by scale ----------------------------------------------------------------------------
-
-
-Who = int | str  # a listener: a number in studies, a name in tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,17 +427,6 @@ class PlaneResults:
 
 
 # --- All results ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatedVote:
-    """Repeated votes of one listener on one stimulus and scale, and the vote used."""
-
-    key: Key
-    scale: str
-    listener: Who
-    values: tuple[float, ...]
-    counted: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from importlib.resources import files
 from typing import Any, Literal, get_args
 
 from earwitness.errors import UsageError, nearest
-from earwitness.studies.study import Scale
-from earwitness.studies.wording import LANGUAGES
+from earwitness.ratings.scales import Scale
 
 # --- Formulas of totals --------------------------------------------------------------------------
 # A formula is parsed into a tree and never executed as code. Minus may be a hyphen or U+2212.
@@ -228,6 +227,7 @@ def _bounds(part: FormulaPart, ranges: Mapping[str, Range]) -> Range:
 Role = Literal["score", "penalty"]
 ROLES = get_args(Role)
 GOOD_ENDS = ("high", "low")  # better end of a dimension
+LANGUAGES = ("en", "fr")  # of built-in rubrics and of the pages of studies
 TOTAL = "total"  # name of the scale of totals
 STEP_TOLERANCE = 1e-6  # of a step
 TOTAL_STEP_RESOLUTION = 1e-6  # steps of totals are multiples of this

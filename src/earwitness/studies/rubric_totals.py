@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from earwitness.core import Key, Rating
 from earwitness.errors import UsageError, nearest
-from earwitness.studies.results import FaultKind, RatingFault, Who
+from earwitness.ratings.records import FaultKind, RatingFault, Who
 from earwitness.studies.rubric import ROUNDING_DECIMALS, TOTAL, Dimension, Rubric
 
 # --- Totals per rater and means ------------------------------------------------------------------

@@ -12,17 +12,24 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from earwitness.analysis.evidence import (
+    GOLD_ROLE,
+    MIN_HIT_SHARE,
+    TRAP_ROLE,
+    DeviceHits,
+    PlaybackCounts,
+    QualityEvidence,
+)
+from earwitness.analysis.plan import Rule
 from earwitness.core import Key, Rating
+from earwitness.ratings.records import Who
+from earwitness.ratings.scales import DIFFERENCE_GRADE, derived_scales, known_scales, result_scales
 from earwitness.report.numbers import MINUS
 from earwitness.stats.arrays import Floats
 from earwitness.stats.observers import is_more_than, reject_observers
 from earwitness.stats.votes import leave_one_out_figures
-from earwitness.studies.device import MIN_HIT_SHARE, PlaybackCounts
-from earwitness.studies.quality import QualityEvidence
-from earwitness.studies.results import ScreeningVerdict, Who
-from earwitness.studies.study import GOLD_ROLE, TRAP_ROLE, Rule
-from earwitness.studies.trials import KINDS
-from earwitness.studies.trials.mushra import DIFFERENCE_GRADE
+from earwitness.studies.results import ScreeningVerdict
+from earwitness.studies.rubric import THUMBS_DIMENSIONS, TOTAL
 
 # --- Rules and their default limits --------------------------------------------------------------
 
@@ -200,9 +207,6 @@ def _judge_plays(who: Who, scale: str, counts: PlaybackCounts, share: float) -> 
 
 
 # --- Rule on device checks -----------------------------------------------------------------------
-
-
-DeviceHits = Mapping[str, tuple[int, int]]  # right rounds and all rounds of each check
 
 
 def judge_devices(
@@ -590,11 +594,9 @@ def _quality_functions(quality: QualityEvidence) -> dict[str, RuleFunction]:
 
 def _ratings_for_rule(ratings: Sequence[Rating], rule: str) -> list[Rating]:
     """Return ratings on scales of the trial kinds of a rule, and on scales of no known kind."""
-    kinds = SCREENS[rule].kinds or tuple(KINDS)
-    rule_scales = {scale for kind in kinds for scale in KINDS[kind]().results()}
-    kind_scales = {scale for kind in KINDS.values() for scale in kind().results()}
-    return [
-        rating
-        for rating in ratings
-        if rating.scale in rule_scales or rating.scale not in kind_scales
-    ]
+    kinds = SCREENS[rule].kinds
+    judged = {scale for kind in kinds for scale in result_scales(kind)}
+    others = (
+        {*known_scales(), *derived_scales(), *THUMBS_DIMENSIONS, TOTAL} - judged if kinds else ()
+    )
+    return [rating for rating in ratings if rating.scale not in others]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from earwitness.analysis.evidence import GOLD_ROLE, TRAP_ROLE
+from earwitness.analysis.plan import Analysis, Rule
 from earwitness.report.result import Result, TableRows
+from earwitness.studies.ratings.names import DEFAULT_SOUND_PATTERN
 
 if TYPE_CHECKING:
     from earwitness.report.parts import Report
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
 # --- Study, trials and design --------------------------------------------------------------------
 
 
-DEFAULT_SOUND_PATTERN = "{system}/{item}.wav"
 PAD_LENGTHS, ALLOW_LENGTHS = LENGTH_POLICIES = ("pad", "allow")  # if systems differ in length
 STORE_FILE_NAME = "study.db"  # default database, next to the study file
 
@@ -107,36 +109,6 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A planned screening rule with its limits."""
-
-    name: str
-    limits: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """The analysis, planned before listening starts.
-
-    ``by`` names fields of items or listeners by which results are grouped; ``margins`` has the
-    equivalence margin of each scale. ``test`` is the test of pairs over listeners. ``anchors`` has
-    the anchor systems of each scale, those of all scales under ``ALL_SCALES``. ``adjust`` is what
-    means are adjusted for.
-    """
-
-    scales: tuple[str, ...] = ()
-    contrasts: tuple[tuple[str, str], ...] = ()
-    interval: str = "cluster_t"
-    level: float = 0.95
-    correction: str = "holm"
-    by: tuple[str, ...] = ()
-    margins: Mapping[str, float] = field(default_factory=dict)
-    test: str = "t"
-    anchors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    adjust: str = "none"
-
-
-@dataclass(frozen=True, slots=True)
 class Gold:
     """An expected answer to a practice trial."""
 
@@ -146,7 +118,6 @@ class Gold:
     value: float
 
 
-GOLD_ROLE, TRAP_ROLE, REPEAT_ROLE = "gold", "trap", "repeat"  # of inserted trials
 CHECK_ROLES = (GOLD_ROLE, TRAP_ROLE)  # of clips with a known answer
 
 
@@ -444,94 +415,3 @@ class Design(Result):
         ]
         columns = list(dict.fromkeys(name for row in rows for name in row))
         return {"playlists": (columns, [[row.get(n, "") for n in columns] for row in rows])}
-
-
-# --- Rating scales -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Allowed values of an answer, from ``high`` down to ``low``, as a slider or as labels.
-
-    ``good`` is the better end of the scale: ``low`` for annoyance, effort or numbers of faults.
-    """
-
-    name: str
-    high: float
-    low: float
-    step: float = 1.0
-    slider: bool = False
-    good: Literal["high", "low"] = "high"
-
-    @cached_property
-    def values(self) -> list[float]:
-        """All values, best first."""
-        steps = round((self.high - self.low) / self.step)
-        descending = [round(self.high - n * self.step, 6) for n in range(steps + 1)]
-        return descending if self.good == "high" else descending[::-1]
-
-    def allows(self, value: Any) -> bool:
-        """Return whether a value is allowed."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        return any(abs(value - one) < 1e-6 for one in self.values)
-
-    def at(self, heard: float) -> float:
-        """Return the value for a perceived quality from 0 to 1."""
-        return self.values[round((1 - heard) * (len(self.values) - 1))]
-
-
-OTHER_SCALE_NAMES = {"ovr": "OVRL", "overall": "OVRL"}  # in lower case
-
-
-def canonical_scale(name: str, names: Iterable[str]) -> str:
-    """Return the one of these names that means the same scale, in any case, or the name itself.
-
-    >>> canonical_scale("sig", ["SIG", "OVRL"]), canonical_scale("Ovr", ["SIG", "OVRL"])
-    ('SIG', 'OVRL')
-    """
-    known = [*names]
-    if name in known:
-        return name
-    folded = name.casefold()
-    same = [other for other in known if other.casefold() == folded]
-    other = OTHER_SCALE_NAMES.get(folded, name)
-    return next(iter(same), other if other in known else name)
-
-
-# --- Choices of an analysis plan -----------------------------------------------------------------
-
-
-MIXED_MODEL, NO_CORRECTION = "mixed", "none"
-ANALYSIS_INTERVALS = (
-    *("cluster_t", "naive_t", "cluster_bootstrap", "two_way_bootstrap"),
-    MIXED_MODEL,
-)
-ANALYSIS_CORRECTIONS = ("holm", "bh", NO_CORRECTION)
-T_TEST, WILCOXON = "t", "wilcoxon"
-ANALYSIS_TESTS = (T_TEST, WILCOXON)
-NOT_ADJUSTED, FOR_ITEMS = "none", "items"
-ANALYSIS_ADJUSTMENTS = (NOT_ADJUSTED, FOR_ITEMS)
-LISTENER_INTERVALS = ("cluster_t", "cluster_bootstrap")  # with tests of differences of listeners
-ITEM_INTERVALS = (MIXED_MODEL, "two_way_bootstrap")  # which generalize to other items as well
-# intervals by the population to which results generalize, the usual one first
-POPULATIONS = {"listeners": LISTENER_INTERVALS, "items": ITEM_INTERVALS}
-POPULATION_TEXTS = {
-    "listeners": "other listeners on these items",
-    "items": "other listeners and other items",
-}
-
-
-def interval_for(population: str, interval: str) -> str:
-    """Return the interval method for a population: the named one if it fits, else the usual one.
-
-    Empty if the named method is for another population and not the default of all analyses.
-    """
-    methods = POPULATIONS[population]
-    if interval in methods:
-        return interval
-    return methods[0] if interval in ("", Analysis().interval) else ""
-
-
-ALL_SCALES = ""  # key of anchors that hold for all scales
-NO_GROUPS = "none"  # results are not grouped

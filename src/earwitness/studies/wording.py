@@ -15,8 +15,8 @@ from importlib.resources import files
 from typing import Any
 
 from earwitness.errors import UsageError, nearest
+from earwitness.studies.rubric import LANGUAGES
 
-LANGUAGES = ("en", "fr")
 PAGES_KEY, WEB_KEY, SCALES_KEY = "pages", "web", "scales"
 PROMPT_KEY, LABELS_KEY = "prompt", "labels"
 PLACEHOLDER = re.compile(r"\{(\w+)\}")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from earwitness.analysis.evidence import RepeatedVote
 from earwitness.core import Key, Rating
 from earwitness.errors import InputError, UsageError
 from earwitness.studies.analysis.prepare import REPEAT_RULES, resolve_repeats
-from earwitness.studies.results import RepeatedVote
 
 KEY = Key("a", "C0")
 VOTES = [

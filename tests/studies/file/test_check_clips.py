@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from earwitness.analysis.plan import Rule
 from earwitness.errors import InputError
 from earwitness.studies.design.report import study_check
 from earwitness.studies.file.reader import read_study
-from earwitness.studies.study import EligibleAnswers, Rule, Study
+from earwitness.studies.study import EligibleAnswers, Study
 from helpers.study_files import sound
 
 STUDY = """\

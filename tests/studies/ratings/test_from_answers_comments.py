@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from earwitness.analysis.rating_set import RatingSet
 from earwitness.core import Answer, Key, Rating
-from earwitness.studies.analysis.pipeline import RatingSet, analyse
+from earwitness.studies.analysis.pipeline import analyse
 from earwitness.studies.analysis.settings import AnalysisSettings, default_rule
 from earwitness.studies.ratings.from_answers import comments_from_answers
 from earwitness.studies.results import StimulusComment

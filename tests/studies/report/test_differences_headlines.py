@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from earwitness.analysis.plan import Analysis, Rule
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.output_formats import render
 from earwitness.report.parts import Lines, Matrix, Panels, Table
@@ -17,7 +18,6 @@ from earwitness.studies.analyse import study_analyse
 from earwitness.studies.report.export import UNKNOWN_PROCEDURE, methods_paragraph, tables_csv
 from earwitness.studies.report.wording import share_words
 from earwitness.studies.results import Effect, Results, ScaleResults, ScreeningVerdict, SystemMeans
-from earwitness.studies.study import Analysis, Rule
 from helpers.sample_results import NAN, mos, mushra, preference, with_controls
 
 QUALITY = Value("QUALITY", "high", 1, 5, "")

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from earwitness.analysis.plan import ANALYSIS_INTERVALS, Analysis, Rule
 from earwitness.core import Estimate, Key, Value
 from earwitness.output_formats import FORMS, render
 from earwitness.report.html.plots import fit_axis
@@ -30,14 +31,7 @@ from earwitness.studies.report.export import UNKNOWN_PROCEDURE, methods_paragrap
 from earwitness.studies.report.means import MEAN_COLUMNS
 from earwitness.studies.report.wording import ESTIMANDS, ESTIMATE_COLUMNS
 from earwitness.studies.results import Procedure, Results
-from earwitness.studies.study import (
-    ANALYSIS_INTERVALS,
-    Analysis,
-    HearingTest,
-    QualityControl,
-    Rule,
-    StudyBlock,
-)
+from earwitness.studies.study import HearingTest, QualityControl, StudyBlock
 from earwitness.studies.trials import KINDS
 from helpers.sample_results import FIXTURES, SYSTEMS, mos, mushra, nothing, preference
 from helpers.study_files import udase

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from earwitness.analysis.rating_set import TableOptions
 from earwitness.core import Contrast, Estimate
 from earwitness.output_formats import render
 from earwitness.report.parts import Heat, Lines, Table
 from earwitness.studies import report
 from earwitness.studies.analyse import study_analyse
-from earwitness.studies.ratings.collect import TableOptions
 from earwitness.studies.report.export import methods_paragraph, tables_csv
 from earwitness.studies.results import (
     DifferenceTest,

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from earwitness.core import Key
 from earwitness.errors import BadAnswer, UsageError
 from earwitness.studies.population import Person
+from earwitness.studies.rubric import LANGUAGES
 from earwitness.studies.study import SpokenText, Trial
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.trials.mushra import Mushra
-from earwitness.studies.wording import LANGUAGES, wording
+from earwitness.studies.wording import wording
 from helpers.samples import many
 
 ITEMS, SYSTEMS, REFERENCE = ["item one", "item two"], ["sys0", "sys1", "sys2"], "truth"

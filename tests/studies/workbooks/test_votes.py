@@ -10,6 +10,7 @@ from typing import Any
 import openpyxl
 import pytest
 
+from earwitness.analysis.plan import Rule
 from earwitness.core import Key, Rating
 from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.studies.analyse import study_results
@@ -17,7 +18,7 @@ from earwitness.studies.answers import answer_line
 from earwitness.studies.file.reader import with_digest
 from earwitness.studies.ratings.from_answers import ratings_from_answers
 from earwitness.studies.simulate import study_simulate
-from earwitness.studies.study import Clip, Rule
+from earwitness.studies.study import Clip
 from earwitness.studies.trials import KINDS
 from earwitness.studies.workbooks import votes
 from earwitness.studies.workbooks.votes import make_ratings_workbook, sheet_name

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from earwitness.errors import Problem
-from earwitness.studies.wording import LANGUAGES, PLACEHOLDER
+from earwitness.studies.rubric import LANGUAGES
+from earwitness.studies.wording import PLACEHOLDER
 from earwitness.studies.workbooks.wording import translate_problem
 
 OTHERS = [one for one in LANGUAGES if one != "en"]

@@ -14,8 +14,7 @@ import openpyxl
 import pytest
 
 from earwitness.errors import InputError, UsageError
-from earwitness.studies.rubric import Dimension, Rubric, thumbs
-from earwitness.studies.wording import LANGUAGES
+from earwitness.studies.rubric import LANGUAGES, Dimension, Rubric, thumbs
 from earwitness.studies.workbooks.layout import caption_hash
 from earwitness.studies.workbooks.read import read_workbook
 from earwitness.studies.workbooks.write import (

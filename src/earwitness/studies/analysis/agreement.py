@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from earwitness.core import Estimate, Key
+from earwitness.ratings.records import Who
 from earwitness.stats.agreement import (
     MEASURES,
     Level,
@@ -20,7 +21,7 @@ from earwitness.stats.observers import SubjectFit, fit_subjects
 from earwitness.stats.votes import leave_one_out_figures
 from earwitness.studies.analysis.prepare import CodedRatings, scale_use
 from earwitness.studies.analysis.settings import AnalysisSettings
-from earwitness.studies.results import ListenerAgreement, ListenerFigures, Subjects, Who
+from earwitness.studies.results import ListenerAgreement, ListenerFigures, Subjects
 
 ALL_LISTENERS = "all"
 MAX_NOMINAL_VALUES = 11  # on scales with more, equal votes are rare, whatever the agreement

@@ -21,6 +21,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from earwitness.core import Estimate, Rating
+from earwitness.ratings.records import Who
+from earwitness.ratings.scales import ABX_SCALE, CHOICE_SCALES
 from earwitness.stats.contrasts import two_way_contrasts
 from earwitness.stats.means import mean_over_listeners, t_interval
 from earwitness.stats.paired_choices import (
@@ -33,14 +35,11 @@ from earwitness.stats.paired_choices import (
 from earwitness.stats.significance import binomial_at_least, binomial_share, binomial_two_sided
 from earwitness.stats.votes import Votes
 from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
-from earwitness.studies.results import BradleyTerryAbilities, PairChoices, Who
+from earwitness.studies.results import BradleyTerryAbilities, PairChoices
 
 Correct = Callable[[Sequence[float]], list[float]]
 Pair = tuple[str, str]
 Counts = tuple[int, int, int]  # choices of the first, the second, neither
-ABX_SCALE = "SAME"
-PREFERENCE_SCALES = ("BETTER", "PREFERENCE")
-CHOICE_SCALES = (*PREFERENCE_SCALES, ABX_SCALE)
 CHOICE_OUTCOMES = {-1.0, 0.0, 1.0}
 SANDWICH_T = "sandwich_t"
 

@@ -14,8 +14,10 @@ from itertools import combinations, islice
 
 import numpy as np
 
+from earwitness.analysis.plan import MIXED_MODEL
 from earwitness.core import Contrast, Estimate, Rating
 from earwitness.errors import UsageError, nearest
+from earwitness.ratings.records import Grouping, Groupings, Who
 from earwitness.stats.contrasts import group_contrasts, group_differences, mixed_group_contrasts
 from earwitness.stats.significance import CORRECTIONS
 from earwitness.stats.votes import Codes
@@ -32,14 +34,10 @@ from earwitness.studies.analysis.settings import AnalysisSettings
 from earwitness.studies.results import (
     DifferenceTest,
     FieldGroups,
-    Grouping,
-    Groupings,
     GroupMean,
     GroupResults,
     Interaction,
-    Who,
 )
-from earwitness.studies.study import MIXED_MODEL
 
 MAX_GROUPS = 12  # more groups per field are refused
 NO_GROUP = -1

@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from earwitness.analysis.plan import MIXED_MODEL, WILCOXON
 from earwitness.core import Contrast, Estimate
+from earwitness.ratings.scales import KEPT_SCALE, Scale
 from earwitness.stats.contrasts import (
     TWO_WAY_T,
     ContrastEstimate,
@@ -36,8 +38,6 @@ from earwitness.stats.votes import Votes
 from earwitness.studies.analysis.prepare import CodedRatings
 from earwitness.studies.analysis.settings import AnalysisSettings, has_good_and_poor
 from earwitness.studies.results import Equivalence, FriedmanTest, SystemMeans
-from earwitness.studies.study import MIXED_MODEL, WILCOXON, Scale
-from earwitness.studies.trials.words import KEPT_SCALE
 
 # --- Means and differences of systems ------------------------------------------------------------
 

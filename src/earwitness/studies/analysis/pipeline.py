@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import isnan
 
-from earwitness.core import Input, Key, Progress, Rating, no_progress
+from earwitness.analysis.evidence import RepeatedVote
+from earwitness.analysis.plan import ANCHOR_CUTOFFS_HZ, ITEM_INTERVALS, MIXED_MODEL
+from earwitness.analysis.rating_set import RatingSet
+from earwitness.core import Progress, Rating, no_progress
 from earwitness.errors import UsageError, nearest
+from earwitness.ratings.records import Groupings, Who
+from earwitness.ratings.scales import BASIC_QUALITY_SCALE
 from earwitness.stats.means import ITEM_ADJUSTED
 from earwitness.stats.mixed_model import MixedModelFit, fit_mixed_model
 from earwitness.stats.significance import CORRECTIONS
@@ -42,22 +47,12 @@ from earwitness.studies.analysis.prepare import (
 )
 from earwitness.studies.analysis.rubric import alternative_contrasts, rubric_results
 from earwitness.studies.analysis.settings import AnalysisSettings, describe_scale
-from earwitness.studies.device import PlaybackCounts
-from earwitness.studies.quality import QualityEvidence
 from earwitness.studies.results import (
-    Groupings,
-    Procedure,
-    RatingFault,
-    RepeatedVote,
     Results,
     ScaleResults,
-    StimulusComment,
     SystemMeans,
-    Who,
 )
-from earwitness.studies.screening import DeviceHits, screen
-from earwitness.studies.study import ITEM_INTERVALS, MIXED_MODEL
-from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ, BASIC_QUALITY_SCALE
+from earwitness.studies.screening import screen
 
 # --- Results of one scale ------------------------------------------------------------------------
 
@@ -156,45 +151,6 @@ def scale_results(
 
 
 # --- All results of ratings ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class RatingSet:
-    """Ratings with their title, order of systems and items, and input files.
-
-    ``plays`` and ``devices`` have playback counts and results of device checks per listener, if
-    recorded. ``groups`` are fields by which results
-    can be analysed, ``captions`` the rated captions, ``faults`` the faults found while reading,
-    ``rubric`` the name of the rubric of a table, and ``comments`` are those on stimuli, each with
-    its listener. ``procedure`` is how the study was run, if there is one. ``raters`` are numbers of
-    raters of means, by output and scale; ``blank_rows``, ``blank_totals``, ``formula_totals`` and
-    ``published`` are those of ``RatingsWithTotals``. ``quality`` is what screening rules on quality
-    control need.
-    """
-
-    ratings: Sequence[Rating]
-    title: str = "Ratings"
-    systems: tuple[str, ...] = ()
-    items: tuple[str, ...] = ()
-    inputs: tuple[Input, ...] = ()
-    notes: tuple[str, ...] = ()
-    study: str = ""
-    simulated: bool = False
-    changed: tuple[str, ...] = ()
-    plays: Mapping[Who, PlaybackCounts] = field(default_factory=dict)
-    devices: Mapping[Who, DeviceHits] = field(default_factory=dict)
-    groups: Groupings = field(default_factory=dict)
-    captions: Mapping[Key, str] = field(default_factory=dict)
-    faults: tuple[RatingFault, ...] = ()
-    rubric: str = ""
-    comments: tuple[tuple[Who, StimulusComment], ...] = ()
-    procedure: Procedure | None = None
-    raters: Mapping[tuple[Key, str], int] = field(default_factory=dict)
-    blank_rows: frozenset[tuple[Key, Who]] = frozenset()
-    blank_totals: tuple[Rating, ...] = ()
-    formula_totals: tuple[Rating, ...] = ()
-    published: bool = False
-    quality: QualityEvidence = field(default_factory=QualityEvidence)
 
 
 STEPS_PER_SCALE = 20  # for progress: about as many as a mixed model takes

@@ -8,7 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from earwitness.analysis.plan import MIXED_MODEL
 from earwitness.core import Contrast, Rating
+from earwitness.ratings.records import Who
 from earwitness.stats.ellipses import (
     Positions,
     correlate_within,
@@ -26,9 +28,7 @@ from earwitness.studies.results import (
     PlaneResults,
     ScaleResults,
     SystemPosition,
-    Who,
 )
-from earwitness.studies.study import MIXED_MODEL
 
 ACROSS_SCALE, UP_SCALE = "TC", "SD"
 TWO_WAY_INTERVALS = ("two_way_bootstrap", MIXED_MODEL)

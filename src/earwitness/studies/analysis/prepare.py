@@ -12,12 +12,14 @@ from typing import TypeVar
 
 import numpy as np
 
+from earwitness.analysis.evidence import RepeatedVote
 from earwitness.core import Key, Rating
 from earwitness.errors import InputError, Problem, UsageError, nearest
+from earwitness.ratings.records import RatingFault, Who
 from earwitness.stats.arrays import Floats
 from earwitness.stats.means import mean_over_listeners
 from earwitness.stats.votes import Codes, Votes
-from earwitness.studies.results import RatingFault, RepeatedVote, Retest, Stimulus, Who
+from earwitness.studies.results import Retest, Stimulus
 
 # --- Ratings as arrays ---------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from earwitness.core import Contrast, Key, Rating
+from earwitness.ratings.records import Who
 from earwitness.stats.arrays import Floats
 from earwitness.stats.effects import (
     ClusterResampling,
@@ -29,7 +30,6 @@ from earwitness.studies.results import (
     Correlation,
     DifferenceTest,
     RubricResults,
-    Who,
 )
 from earwitness.studies.rubric import TOTAL
 

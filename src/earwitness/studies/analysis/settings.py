@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from earwitness.core import Rating, Value
-from earwitness.errors import UsageError, nearest
-from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
-from earwitness.studies.analysis.prepare import REPEAT_RULES
-from earwitness.studies.rubric import TOTAL, Rubric
-from earwitness.studies.rubric_totals import Blank
-from earwitness.studies.screening import PRESETS, SCREENS
-from earwitness.studies.study import (
+from earwitness.analysis.plan import (
     ALL_SCALES,
     ANALYSIS_ADJUSTMENTS,
     ANALYSIS_CORRECTIONS,
@@ -26,11 +18,15 @@ from earwitness.studies.study import (
     T_TEST,
     Analysis,
     Rule,
-    Scale,
-    canonical_scale,
 )
-from earwitness.studies.trials import KINDS
-from earwitness.studies.trials.words import KEPT_SCALE
+from earwitness.core import Rating, Value
+from earwitness.errors import UsageError, nearest
+from earwitness.ratings.scales import KEPT_SCALE, SCALE_DOCS, Scale, Scales
+from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
+from earwitness.studies.analysis.prepare import REPEAT_RULES
+from earwitness.studies.rubric import TOTAL, Rubric
+from earwitness.studies.rubric_totals import Blank
+from earwitness.studies.screening import PRESETS, SCREENS
 
 # --- Analysis settings ---------------------------------------------------------------------------
 
@@ -232,85 +228,6 @@ def default_rules(names: Sequence[str]) -> tuple[Rule, ...]:
 
 
 GOOD_POOR_SCALE_POINTS = 5  # number of points of a scale with Good and Poor
-FIVE_POINT_VALUES = {1.0, 2.0, 3.0, 4.0, 5.0}
-MAX_SLIP_SHARE = 0.1  # largest share of votes that may be slips
-SCALE_DOCS = {
-    "SIG": "speech signal",
-    "BAK": "background noise",
-    "OVRL": "overall quality",
-    "QUALITY": "overall quality",
-    "DEGRADATION": "degradation",
-    "COMPARISON": "quality relative to the other system",
-    "BASIC": "basic audio quality",
-    "IMPAIRMENT": "impairment",
-    "SDG": "difference grade: object minus hidden reference",
-    "BETTER": "choice (1: this system, 0: neither, −1: the other system)",
-    "SAME": "share of correct answers",
-    "PREFERENCE": "preference (1: this system, 0: neither, −1: the other system)",
-    "KEPT": "share of words kept",
-    "READING": "quality of a summary",
-}
-# with the ends that ratings have
-DERIVED_SCALES = {"SDG": Scale("SDG", 4, -4, 0.1), "SAME": Scale("SAME", 1, 0)}
-
-
-def known_scales() -> dict[str, Scale]:
-    """Return the scales of all trial kinds, by name."""
-    return {scale.name: scale for kind in KINDS.values() for scale in kind.fixed} | DERIVED_SCALES
-
-
-@dataclass(frozen=True)
-class Scales:
-    """Scales by name: set by the user, of a trial kind, or derived from the votes.
-
-    ``low`` are scales where lower is better, in addition to those that say so.
-    """
-
-    said: Mapping[str, Scale]
-    low: Collection[str] = ()
-
-    def good_end(self, name: str) -> Literal["high", "low"]:
-        """Return the better end of a scale."""
-        scales = [scales[name] for scales in (known_scales(), self.said) if name in scales]
-        is_low = name in self.low or any(scale.good == "low" for scale in scales)
-        return "low" if is_low else "high"
-
-    def of(self, name: str, ratings: Iterable[Rating]) -> tuple[Scale, str]:
-        """Return a scale, and a note if its ends were guessed."""
-        scale, note = self._find(name, ratings)
-        return replace(scale, good=self.good_end(name)), note
-
-    def _find(self, name: str, ratings: Iterable[Rating]) -> tuple[Scale, str]:
-        scales = {**known_scales(), **self.said}
-        if name in scales:
-            return scales[name], ""
-        given = list(ratings)
-        votes = [rating.value for rating in given]
-        noun = "means" if given[0].listener == "" else "votes"
-        values = set(votes)
-        if values <= FIVE_POINT_VALUES:
-            return Scale(name, 5, 1), f"{name} is treated as a scale from 1 to 5"
-        low, high = min(values), max(values)
-        note = (
-            f"the ends of scale {name} are unknown; {noun} range from {low:g} to {high:g}"
-            f"{_slips_text(votes)}; set --scale {name}=LOW:HIGH"
-        )
-        return Scale(name, high, low, (high - low) or 1.0, slider=True), note
-
-
-def find_slips(votes: Sequence[float]) -> list[float]:
-    """Return the few votes that are not on a scale from 1 to 5, if nearly all others are."""
-    odd = [vote for vote in votes if vote not in FIVE_POINT_VALUES]
-    return odd if len(odd) <= MAX_SLIP_SHARE * len(votes) else []
-
-
-def _slips_text(votes: Sequence[float]) -> str:
-    """Return the votes that are not on a scale from 1 to 5, if there are few."""
-    odd = find_slips(votes)
-    if not odd:
-        return ""
-    shown = ", ".join(f"{vote:g}" for vote in sorted(set(odd))[:5])
-    return f" ({len(votes) - len(odd):,} of {len(votes):,} are 1 to 5; the others are {shown})"
 
 
 def describe_scale(scale: Scale, rubric: Rubric | None = None) -> Value:
@@ -370,32 +287,3 @@ def parse_anchors(named: AnchorNames) -> dict[str, tuple[str, ...]]:
         for scale, names in lists.items()
         if any(names)
     }
-
-
-def parse_scales(texts: Sequence[str], names: Iterable[str] = ()) -> dict[str, Scale]:
-    """Parse scales written as ``NAME=LOW:HIGH`` or ``NAME=LOW:HIGH:STEP``.
-
-    Scales with one of the ``names`` or that of a trial kind, in any case, get this name.
-
-    >>> parse_scales(["sig=1:5"])["SIG"].values
-    [5.0, 4.0, 3.0, 2.0, 1.0]
-    """
-    known = [*names, *known_scales()]
-    scales = [
-        replace(scale, name=canonical_scale(scale.name, known))
-        for scale in map(_parse_scale, texts)
-    ]
-    return {scale.name: scale for scale in scales}
-
-
-def _parse_scale(text: str) -> Scale:
-    name, _, ends = text.partition("=")
-    try:
-        low, high, *step = map(float, ends.split(":"))
-        if not (name and low < high and len(step) <= 1 and all(value > 0 for value in step)):
-            raise ValueError
-    except ValueError:
-        raise UsageError(
-            f'scale: write NAME=LOW:HIGH or NAME=LOW:HIGH:STEP, such as MOS=1:5, got "{text}"'
-        ) from None
-    return Scale(name, high, low, step[0] if step else 1.0)

@@ -12,19 +12,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from earwitness.analysis.evidence import GOLD_ROLE, REPEAT_ROLE, TRAP_ROLE
 from earwitness.errors import UsageError
 from earwitness.stats.arrays import Ints
 from earwitness.studies.design.subset_balance import Claim, range_text, verdict
-from earwitness.studies.study import (
-    GOLD_ROLE,
-    REPEAT_ROLE,
-    TRAP_ROLE,
-    Design,
-    QualityControl,
-    Session,
-    Trial,
-    check_system,
-)
+from earwitness.studies.study import Design, QualityControl, Session, Trial, check_system
 
 # --- Inserting trials ----------------------------------------------------------------------------
 # A trial is inserted before another one, so none is first or last in its session. The session is

@@ -7,24 +7,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from earwitness.analysis.evidence import GOLD_ROLE, TRAP_ROLE
+from earwitness.analysis.plan import Rule
 from earwitness.audio.decode import read_profile
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault
 from earwitness.io.source import is_present
 from earwitness.io.tables import read_row_table
+from earwitness.ratings.scales import Scale
 from earwitness.studies.hearing import digit_files
 from earwitness.studies.screening import CHECK_RULES, PRESETS, SCREENS
 from earwitness.studies.study import (
     CHECK_ROLES,
     CHECK_SYSTEMS,
-    GOLD_ROLE,
-    TRAP_ROLE,
     CheckClip,
     EligibleAnswers,
     HearingTest,
     QualityControl,
-    Rule,
-    Scale,
 )
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import TrialKind

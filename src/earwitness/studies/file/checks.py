@@ -6,6 +6,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from earwitness.analysis.plan import (
+    FOR_ITEMS,
+    LISTENER_INTERVALS,
+    MIXED_MODEL,
+    NO_GROUPS,
+    POPULATION_TEXTS,
+    POPULATIONS,
+    T_TEST,
+    interval_for,
+)
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault
 from earwitness.io.source import is_present
@@ -22,18 +32,7 @@ from earwitness.studies.screening import (
     SHARE_LIMITS,
     SIGNED_LIMITS,
 )
-from earwitness.studies.study import (
-    FOR_ITEMS,
-    LISTENER_INTERVALS,
-    MIXED_MODEL,
-    NO_GROUPS,
-    POPULATION_TEXTS,
-    POPULATIONS,
-    T_TEST,
-    Clip,
-    Trial,
-    interval_for,
-)
+from earwitness.studies.study import Clip, Trial
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import LETTERS, TrialKind
 from earwitness.studies.trials.mushra import Mushra

@@ -23,7 +23,8 @@ from earwitness.io.schema import Fault, show, whole_number
 from earwitness.io.source import is_present
 from earwitness.io.tables import read_row_table
 from earwitness.studies.file.material import read_clips
-from earwitness.studies.study import DEFAULT_SOUND_PATTERN, ListenerPlan, Session, Study, Trial
+from earwitness.studies.ratings.names import DEFAULT_SOUND_PATTERN
+from earwitness.studies.study import ListenerPlan, Session, Study, Trial
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.wording import wording

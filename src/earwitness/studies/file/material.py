@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any, Protocol
 from unicodedata import normalize
 
+from earwitness.analysis.plan import ANCHOR_CUTOFFS_HZ
 from earwitness.audio.decode import read_profile
 from earwitness.audio.wav import wav_seconds
 from earwitness.errors import EarwitnessWarning, Problem, UsageError, nearest
 from earwitness.io.schema import Fault, is_name, show
 from earwitness.io.source import is_present
 from earwitness.io.tables import RowTable, read_row_table
-from earwitness.studies.study import Clip, Gold, Scale
-from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ
+from earwitness.ratings.scales import Scale
+from earwitness.studies.study import Clip, Gold
 
 # --- Sound files ---------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any
 
+from earwitness.analysis.plan import ALL_SCALES, Analysis, interval_for
 from earwitness.errors import InputError, Problem, UsageError
 from earwitness.io.schema import Fault, fill_defaults
 from earwitness.io.yaml import YamlDocument, read_yaml
@@ -62,12 +63,10 @@ from earwitness.studies.file.transcripts import (
     read_summaries,
     read_transcripts,
 )
+from earwitness.studies.ratings.names import DEFAULT_SOUND_PATTERN
 from earwitness.studies.screening import PRESETS, SCREENS
 from earwitness.studies.study import (
-    ALL_SCALES,
-    DEFAULT_SOUND_PATTERN,
     PAD_LENGTHS,
-    Analysis,
     CheckClip,
     Clip,
     Gold,
@@ -76,7 +75,6 @@ from earwitness.studies.study import (
     Question,
     Study,
     StudyBlock,
-    interval_for,
 )
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.words import WordsKind

@@ -7,27 +7,28 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from earwitness.io.schema import Name, choice_of, derive_check, number_range, whole_range
-from earwitness.studies.device import DEFAULT_DEVICE_TRIES, DEVICE_STEPS, REQUIRED_STEPS
-from earwitness.studies.rubric import ROLES
-from earwitness.studies.screening import PRESETS, SCREENS
-from earwitness.studies.study import (
+from earwitness.analysis.plan import (
     ANALYSIS_ADJUSTMENTS,
     ANALYSIS_CORRECTIONS,
     ANALYSIS_INTERVALS,
     ANALYSIS_TESTS,
-    DEFAULT_SOUND_PATTERN,
+    POPULATIONS,
+)
+from earwitness.io.schema import Name, choice_of, derive_check, number_range, whole_range
+from earwitness.studies.device import DEFAULT_DEVICE_TRIES, DEVICE_STEPS, REQUIRED_STEPS
+from earwitness.studies.ratings.names import DEFAULT_SOUND_PATTERN
+from earwitness.studies.rubric import LANGUAGES, ROLES
+from earwitness.studies.screening import PRESETS, SCREENS
+from earwitness.studies.study import (
     FREQUENCY_AXES,
     LENGTH_POLICIES,
     PAD_LENGTHS,
     PALETTES,
     POOLINGS,
-    POPULATIONS,
     RECORDING_VIEWS,
     SPEECH_TREATMENTS,
 )
 from earwitness.studies.trials import KINDS
-from earwitness.studies.wording import LANGUAGES
 
 # --- Field types ---------------------------------------------------------------------------------
 

@@ -9,12 +9,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+from earwitness.analysis.plan import ANCHOR_CUTOFFS_HZ
 from earwitness.errors import InputError, Problem, nearest
 from earwitness.io.schema import Fault, is_name, show
 from earwitness.io.source import is_present
 from earwitness.io.yaml import YamlDocument, read_yaml
 from earwitness.studies.file.material import is_path
-from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ
 
 # --- Plain text from HTML ------------------------------------------------------------------------
 

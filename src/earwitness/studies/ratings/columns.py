@@ -12,19 +12,15 @@ from typing import Any, NamedTuple, TypeVar
 from earwitness.errors import UsageError, nearest
 from earwitness.io.schema import NAME_PATTERN, Fault, is_name, show
 from earwitness.io.tables import BadCell, Cell, InputTable, TableWording
+from earwitness.ratings.scales import OTHER_SCALE_NAMES, Scale, canonical_scale
 from earwitness.studies.ratings.names import (
+    DEFAULT_SOUND_PATTERN,
     KnownNames,
     Pattern,
     is_counter,
     looks_like_votes,
     match_scales,
     unused_votes_note,
-)
-from earwitness.studies.study import (
-    DEFAULT_SOUND_PATTERN,
-    OTHER_SCALE_NAMES,
-    Scale,
-    canonical_scale,
 )
 
 # --- Names and numbers in cells ------------------------------------------------------------------

@@ -17,6 +17,7 @@ from typing import Any
 from earwitness.core import Answer, Key, Rating
 from earwitness.errors import BadAnswer, EarwitnessWarning, InputError, Problem, UsageError
 from earwitness.io.schema import whole_number
+from earwitness.ratings.records import Who
 from earwitness.studies.answers import AnswerLines, AnswersFile
 from earwitness.studies.design.plan import count_further_sessions, scale_orders
 from earwitness.studies.design.report import study_design
@@ -31,7 +32,7 @@ from earwitness.studies.pages import (
     presented_trial,
     read_page,
 )
-from earwitness.studies.results import StimulusComment, Who
+from earwitness.studies.results import StimulusComment
 from earwitness.studies.study import (
     CHECK_SYSTEMS,
     Design,

@@ -13,8 +13,8 @@ from earwitness.core import Rating
 from earwitness.errors import UsageError, nearest
 from earwitness.io.schema import show
 from earwitness.io.tables import Cell, InputTable
+from earwitness.ratings.scales import canonical_scale
 from earwitness.report.sentences import SIGNS_NOTE, UNUSED_VOTES_NOTE
-from earwitness.studies.study import canonical_scale
 
 # --- Patterns of sample names --------------------------------------------------------------------
 
@@ -25,6 +25,7 @@ from earwitness.studies.study import canonical_scale
 # known; if several match, the item must be known too, and then the longest system name is used.
 
 
+DEFAULT_SOUND_PATTERN = "{system}/{item}.wav"
 PATTERN_FIELDS = ("item", "system", "listener", "scale", "session")
 MAX_SAMPLE_NAME_CHARACTERS = 1000
 PATTERN_PLACEHOLDER = re.compile(r"(\{[^{}]*\}|\*)")

@@ -17,6 +17,7 @@ from earwitness.errors import nearest
 from earwitness.io.schema import Fault, show
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import Cell, InputTable, read_table
+from earwitness.ratings.records import Grouping, Who
 from earwitness.studies.ratings.columns import (
     AUTO_LAYOUT,
     CAPTION_ROLE,
@@ -46,9 +47,7 @@ from earwitness.studies.ratings.columns import (
 )
 from earwitness.studies.ratings.layouts import recognize_layout, unfold_results
 from earwitness.studies.ratings.names import KnownNames, listener_ids, penalty_notes
-from earwitness.studies.results import Grouping, Who
-from earwitness.studies.rubric import BUILT_IN_RUBRICS, TOTAL, Rubric, read_rubric
-from earwitness.studies.wording import LANGUAGES
+from earwitness.studies.rubric import BUILT_IN_RUBRICS, LANGUAGES, TOTAL, Rubric, read_rubric
 
 # --- Rubric dimensions as columns ----------------------------------------------------------------
 # Dimensions are found by their names and by their titles in every language, ignoring case. A table

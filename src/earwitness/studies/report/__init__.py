@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from earwitness.analysis.plan import NO_CORRECTION
 from earwitness.core import Contrast
 from earwitness.report.paper import PaperColumn, PaperTable, best_first, paper_rows
 from earwitness.report.parts import Matrix, Quote, Report, Section
@@ -66,7 +67,6 @@ from earwitness.studies.report.wording import (
     unit_count,
 )
 from earwitness.studies.results import PairChoices, Results, ScaleResults
-from earwitness.studies.study import NO_CORRECTION
 
 # --- Report --------------------------------------------------------------------------------------
 

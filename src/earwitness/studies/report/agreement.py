@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 
 from earwitness.core import Estimate, Key, Value
+from earwitness.ratings.records import Who
 from earwitness.report.numbers import COMPONENT_LABELS, cell, number, p_value, value_title
 from earwitness.report.parts import PEOPLE_SERIES, Intervals, Part, Section, Table
 from earwitness.report.sentences import join_names
@@ -22,14 +23,7 @@ from earwitness.studies.report.wording import (
     estimate_cells,
     fill_rows,
 )
-from earwitness.studies.results import (
-    Effect,
-    ListenerAgreement,
-    Results,
-    ScaleResults,
-    Subjects,
-    Who,
-)
+from earwitness.studies.results import Effect, ListenerAgreement, Results, ScaleResults, Subjects
 
 # --- Agreement, subject model and effects --------------------------------------------------------
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 
+from earwitness.analysis.plan import ITEM_INTERVALS, NO_CORRECTION
 from earwitness.core import Estimate, Value
 from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, p_phrase, p_value
 from earwitness.report.parts import Intervals, Section, Table
@@ -27,7 +28,6 @@ from earwitness.studies.report.wording import (
     scope_text,
 )
 from earwitness.studies.results import BradleyTerryAbilities, PairChoices, Results, ScaleResults
-from earwitness.studies.study import ITEM_INTERVALS, NO_CORRECTION
 
 # --- Sections on choices -------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import isnan
 
+from earwitness.analysis.plan import ITEM_INTERVALS, NO_CORRECTION, WILCOXON
 from earwitness.report.numbers import p_phrase, p_value, value_title
 from earwitness.report.parts import Matrix, Part, Section, Table
 from earwitness.report.sentences import (
@@ -50,7 +51,6 @@ from earwitness.studies.report.wording import (
 )
 from earwitness.studies.results import FriedmanTest, Results, ScaleResults
 from earwitness.studies.rubric import TOTAL
-from earwitness.studies.study import ITEM_INTERVALS, NO_CORRECTION, WILCOXON
 
 # --- Matrix of differences -----------------------------------------------------------------------
 

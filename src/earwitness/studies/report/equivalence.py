@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import isnan
 from typing import TypeVar
 
+from earwitness.analysis.plan import MIXED_MODEL, WILCOXON
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value
 from earwitness.report.parts import Place, Section, Table
@@ -24,7 +25,6 @@ from earwitness.studies.report.wording import (
     yes_or_no,
 )
 from earwitness.studies.results import DifferenceTest, Equivalence, Results, ScaleResults
-from earwitness.studies.study import MIXED_MODEL, WILCOXON
 
 # --- Mixed model and equivalence sections --------------------------------------------------------
 # A non-significant difference is never worded as evidence of no difference.

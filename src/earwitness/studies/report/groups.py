@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isnan
 
+from earwitness.analysis.plan import MIXED_MODEL, WILCOXON
 from earwitness.core import Value
 from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, value_title
 from earwitness.report.parts import Intervals, Part, Section, Table
@@ -29,7 +30,6 @@ from earwitness.studies.results import (
     Results,
     ScaleResults,
 )
-from earwitness.studies.study import MIXED_MODEL, WILCOXON
 
 # --- Sections by group ---------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import isnan
 
 from earwitness.core import Value
+from earwitness.ratings.records import Who
 from earwitness.report.numbers import number, value_title
 from earwitness.report.parts import Panel, Panels, Section, Table
 from earwitness.report.sentences import join_names
@@ -15,7 +16,7 @@ from earwitness.studies.report.wording import (
     deviation_label,
     yes_or_no,
 )
-from earwitness.studies.results import ListenerFigures, Results, ScaleResults, Who
+from earwitness.studies.results import ListenerFigures, Results, ScaleResults
 
 # --- Panels and figures of listeners -------------------------------------------------------------
 

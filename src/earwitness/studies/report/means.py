@@ -9,6 +9,7 @@ from math import isfinite, isnan
 import numpy as np
 
 from earwitness.core import Estimate, Value
+from earwitness.ratings.scales import derived_scales
 from earwitness.report.numbers import cell, number, percent, short_number, value_title
 from earwitness.report.parts import Intervals, Lines, Part, Section, Table, ValueSpread, VoteCounts
 from earwitness.report.sentences import MEAN_TOLERANCE, join_names
@@ -33,6 +34,7 @@ from earwitness.studies.report.wording import (
     unit_noun,
 )
 from earwitness.studies.results import Results, ScaleResults, SystemMeans
+from earwitness.studies.rubric import TOTAL
 
 # --- Sections on means and distributions ---------------------------------------------------------
 
@@ -348,9 +350,7 @@ def has_pairs(scale: ScaleResults) -> bool:
 
 def _is_derived(scale: ScaleResults) -> bool:
     """Return whether a scale is derived from votes on another scale."""
-    from earwitness.studies.trials import KINDS
-
-    return any(scale.value.name in kind.derived for kind in KINDS.values())
+    return scale.value.name in {TOTAL, *derived_scales()}
 
 
 def _scale_with_ends(scale: ScaleResults) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import isnan
 
 from earwitness.core import Estimate, Value
+from earwitness.ratings.records import Who
 from earwitness.report.numbers import cell, number, p_value
 from earwitness.report.parts import Heat, Part, Section, Table
 from earwitness.report.sentences import join_names
@@ -21,7 +22,7 @@ from earwitness.studies.report.wording import (
     estimate_cells,
     tested_cells,
 )
-from earwitness.studies.results import DifferenceTest, Results, RubricResults, Who
+from earwitness.studies.results import DifferenceTest, Results, RubricResults
 
 # --- Methods sentences on rubrics ----------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isnan
 
+from earwitness.analysis.plan import Rule
 from earwitness.core import Estimate
 from earwitness.report.numbers import cell, number, value_title
 from earwitness.report.parts import Intervals, Lines, Section, Table
@@ -20,7 +21,6 @@ from earwitness.studies.report.wording import (
 )
 from earwitness.studies.results import Results, ScaleResults, ScreeningVerdict
 from earwitness.studies.screening import SCREENS
-from earwitness.studies.study import Rule
 
 # --- Methods sentences on screening --------------------------------------------------------------
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
+from earwitness.analysis.plan import MIXED_MODEL, NO_CORRECTION, WILCOXON
 from earwitness.core import Estimate, Value
 from earwitness.report.sentences import INTERVALS_AGREE_CLAUSE
 from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
 from earwitness.studies.results import DifferenceTest, Results
-from earwitness.studies.study import MIXED_MODEL, NO_CORRECTION, WILCOXON
 
 UNBOUNDED = (float("-inf"), float("inf"))
 MAX_LISTED_NAMES = 50  # names listed in a methods paragraph

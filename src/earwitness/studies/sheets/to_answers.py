@@ -11,6 +11,7 @@ from typing import Any
 from earwitness.core import WORKBOOK_META_KEY, Answer, StrPath
 from earwitness.errors import BadAnswer, InputError, Problem, UsageError, nearest
 from earwitness.io.schema import whole_number
+from earwitness.ratings.scales import PLANE_SCALES
 from earwitness.studies.answers import answer_line
 from earwitness.studies.pages import presented_trial
 from earwitness.studies.ratings.from_answers import StudySource
@@ -25,7 +26,7 @@ from earwitness.studies.sheets.layout import (
 from earwitness.studies.sheets.read import SheetRow, read_sheet_rows
 from earwitness.studies.study import Design, Study
 from earwitness.studies.trials import trial_kind
-from earwitness.studies.trials.plane import PLANE_COMMENT, PLANE_SCALES, is_placed
+from earwitness.studies.trials.plane import PLANE_COMMENT, is_placed
 from earwitness.studies.workbooks.read import IMPORT_DONE_WORD
 from earwitness.studies.workbooks.to_answers import conflict_text, enter_answers
 from earwitness.version import __version__

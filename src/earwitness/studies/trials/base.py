@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from earwitness.analysis.evidence import REPEAT_ROLE
 from earwitness.core import Key, Rating
 from earwitness.errors import BadAnswer, UsageError
+from earwitness.ratings.scales import Scale
 from earwitness.studies.design.orders import PanelHistory, listener_order, rotated_order
 from earwitness.studies.population import Person
-from earwitness.studies.study import REPEAT_ROLE, Question, Scale, SpokenText, Trial
+from earwitness.studies.study import Question, SpokenText, Trial
 from earwitness.studies.wording import Wording
 
 Sound = Callable[[str, str, int], str]  # blind address of an item and system at a position

@@ -8,10 +8,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from earwitness.analysis.plan import ANCHOR_CUTOFFS_HZ
 from earwitness.core import Rating
 from earwitness.errors import UsageError
+from earwitness.ratings.scales import BASIC_QUALITY_SCALE, DIFFERENCE_GRADE, IMPAIRMENT_SCALE
 from earwitness.studies.population import Person
-from earwitness.studies.study import Scale, Trial
+from earwitness.studies.study import Trial
 from earwitness.studies.trials.base import (
     LETTERS,
     Load,
@@ -39,14 +41,12 @@ class SliderPage(SwitchedKind):
 # --- Hidden reference and anchors (MUSHRA) -------------------------------------------------------
 
 
-ANCHOR_CUTOFFS_HZ = {"anchor35": 3500.0, "anchor70": 7000.0}
 # A-weighted; a smaller loss is hardly heard, and a larger one neither if it is a narrow band
 MIN_ANCHOR_LOSS_DB, MIN_NARROW_ANCHOR_LOSS_DB = -40.0, -25.0
 NARROW_BAND_RATIO = 1.25  # of the highest frequency of the reference to the cutoff
 ANCHORS_HELP = {"help": "folders of anchors, low-passed at 3.5 kHz and 7 kHz by default"}
 OPEN_REFERENCE_HELP = {"help": "whether the page has a labelled reference"}
 HIDDEN_REFERENCE_HELP = {"help": "whether the reference is also rated, without being labelled"}
-BASIC_QUALITY_SCALE = Scale("BASIC", 100, 0, slider=True)
 
 
 class AnchorLoss(NamedTuple):
@@ -173,10 +173,6 @@ class Mushra(SliderPage):
 
 
 # --- Small impairments (BS.1116) -----------------------------------------------------------------
-
-
-IMPAIRMENT_SCALE = Scale("IMPAIRMENT", 5, 1, 0.1, slider=True)
-DIFFERENCE_GRADE = "SDG"
 
 
 @dataclass(frozen=True)

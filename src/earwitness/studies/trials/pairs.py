@@ -11,8 +11,9 @@ import numpy as np
 
 from earwitness.core import Rating
 from earwitness.errors import UsageError
+from earwitness.ratings.scales import KIND_SCALES
 from earwitness.studies.population import Person
-from earwitness.studies.study import Scale, Trial
+from earwitness.studies.study import Trial
 from earwitness.studies.trials.base import (
     PLAYS_HELP,
     Load,
@@ -125,7 +126,7 @@ class AB(SwitchedPairKind):
     name = "ab"
     title = "AB: which of two clips is better"
     protocol = "AB comparison, in which the better of two clips was chosen"
-    fixed = (Scale("BETTER", 1, -1, 2),)
+    fixed = KIND_SCALES["ab"]
     references = ("ITU-R BS.2132 (2019)",)
 
     def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
@@ -157,7 +158,7 @@ class ABX(SwitchedPairKind):
     name = "abx"
     title = "ABX: which of two clips is X"
     protocol = "ABX discrimination, in which one of two clips was identified as X"
-    fixed = (Scale("SAME", 1, -1, 2),)
+    fixed = KIND_SCALES["abx"]
     unknown = True
     shown: ClassVar[int] = 3
     references = ("Munson and Gardner (1950), Standardizing auditory tests",)
@@ -209,7 +210,7 @@ class CCR(PairKind):
         "comparison category rating (ITU-T P.800), in which the second of two clips was rated "
         "relative to the first"
     )
-    fixed = (Scale("COMPARISON", 3, -3),)
+    fixed = KIND_SCALES["ccr"]
     renderer = "single"
     references = ("ITU-T P.800 (1996), annex E",)
 
@@ -243,7 +244,7 @@ class Preference(AB):
     name = "preference"
     title = "Preference with ties"
     protocol = "paired preference with ties, in which one of two clips or neither was preferred"
-    fixed = (Scale("PREFERENCE", 1, -1),)
+    fixed = KIND_SCALES["preference"]
     references = ("Davidson (1970), On extending the Bradley–Terry model to accommodate ties",)
 
     def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:

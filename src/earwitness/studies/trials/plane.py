@@ -10,9 +10,10 @@ import numpy as np
 
 from earwitness.core import Answer, Rating
 from earwitness.errors import UsageError
+from earwitness.ratings.scales import PLANE_SCALES
 from earwitness.studies.design.orders import williams_row
 from earwitness.studies.population import Person
-from earwitness.studies.study import EligibleAnswers, Question, Scale, Trial
+from earwitness.studies.study import EligibleAnswers, Question, Trial
 from earwitness.studies.trials.base import (
     Caption,
     Load,
@@ -28,7 +29,6 @@ from earwitness.studies.trials.base import (
 )
 from earwitness.studies.wording import Wording
 
-PLANE_SCALES = tuple(Scale(name, 1, 0, 0.001, slider=True) for name in ("TC", "SD"))
 PLANE_COMMENT, SOURCES_NOTE, HOUR_NOTE = "comment", "sources", "hour"
 # texts of pages with one scale
 PAGE_TEXTS: Mapping[tuple[str, ...], str] = {("TC",): "plane_tc", ("SD",): "plane_sd"}

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from earwitness.core import Rating
+from earwitness.ratings.scales import KIND_SCALES
 from earwitness.studies.population import Person
-from earwitness.studies.study import Scale, Trial
+from earwitness.studies.study import Trial
 from earwitness.studies.trials.base import (
     PLAYS_HELP,
     Load,
@@ -75,7 +76,7 @@ class ACR(SingleKind):
     protocol = (
         "absolute category rating (ITU-T P.800 and P.808), in which each clip was rated on its own"
     )
-    fixed = (Scale("QUALITY", 5, 1),)
+    fixed = KIND_SCALES["acr"]
     renderer = "single"
     references = ("ITU-T P.800 (1996)", "ITU-T P.808 (2021)")
 
@@ -100,7 +101,7 @@ class DCR(SingleKind):
         "degradation category rating (ITU-T P.800), in which each clip was rated after its "
         "reference"
     )
-    fixed = (Scale("DEGRADATION", 5, 1),)
+    fixed = KIND_SCALES["dcr"]
     open_reference = True
     renderer = "single"
     references = ("ITU-T P.800 (1996), annex D",)
@@ -125,7 +126,7 @@ class P835(SingleKind):
         "ITU-T P.835, in which each clip was rated for speech, background and overall quality in "
         "turn"
     )
-    fixed = (Scale("SIG", 5, 1), Scale("BAK", 5, 1), Scale("OVRL", 5, 1))
+    fixed = KIND_SCALES["p835"]
     orders = (("SIG", "BAK", "OVRL"), ("BAK", "SIG", "OVRL"))
     renderer = "single"
     references = ("ITU-T P.835 (2003), Systems that include noise suppression",)

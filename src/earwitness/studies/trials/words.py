@@ -13,8 +13,9 @@ import numpy as np
 
 from earwitness.core import Rating
 from earwitness.errors import UsageError
+from earwitness.ratings.scales import KEPT_SCALE, SUMMARY_SCALE
 from earwitness.studies.population import Person
-from earwitness.studies.study import Scale, SpokenText, Trial
+from earwitness.studies.study import SpokenText, Trial
 from earwitness.studies.trials.base import (
     LETTERS,
     Caption,
@@ -70,7 +71,6 @@ class TextKind(TrialKind):
 
 ORIGINAL_SYSTEM = "original"  # name of the transcript in place of a system
 POSITIONS_FIELD = "positions"
-KEPT_SCALE = Scale("KEPT", 1, 0, 0.001, slider=True)
 RATIO_HELP = {"help": "share of words to keep, above 0 and up to 1"}
 TOLERANCE_HELP = {"help": "accepted difference from that share, from 0 to 1"}
 ENFORCE_HELP = {"help": "whether summaries outside the tolerance are refused; else it is advised"}
@@ -233,9 +233,6 @@ class WordsKind(TextKind):
 
 
 # --- Rating of summaries -------------------------------------------------------------------------
-
-
-SUMMARY_SCALE = Scale("READING", 5, 1)
 
 
 @dataclass(frozen=True)

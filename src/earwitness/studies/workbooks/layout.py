@@ -13,8 +13,7 @@ from os import PathLike
 from earwitness.io.schema import Fault, is_name
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import InputTable, read_table
-from earwitness.studies.rubric import BUILT_IN_RUBRICS, Dimension, Rubric
-from earwitness.studies.wording import LANGUAGES
+from earwitness.studies.rubric import BUILT_IN_RUBRICS, LANGUAGES, Dimension, Rubric
 from earwitness.studies.workbooks.open import (
     MAX_COLUMNS,
     Cell,

@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from earwitness.analysis.plan import MIXED_MODEL
 from earwitness.core import Rating
 from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.io.atomic import AtomicFile
@@ -24,7 +25,7 @@ from earwitness.studies.ratings.from_answers import (
     study_answers,
 )
 from earwitness.studies.results import Results
-from earwitness.studies.study import MIXED_MODEL, Study
+from earwitness.studies.study import Study
 from earwitness.studies.trials import block_kind
 from earwitness.studies.workbooks.write import CREATION_DATE, TEXT_ONLY_OPTIONS, load_xlsxwriter
 

@@ -1,0 +1,1 @@
+"""From votes to results: settings, preparation, screening, statistics and report."""

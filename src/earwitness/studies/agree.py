@@ -1,0 +1,196 @@
+"""Agreement of metrics with ratings, in tables or from answers to a study: ``agree``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from earwitness.analysis.plan import NO_GROUPS
+from earwitness.analysis.rating_set import (
+    TABLE_ARGUMENTS,
+    TableOptions,
+    check_roles,
+    column_names,
+    only_system,
+)
+from earwitness.core import Progress, StrPath, no_progress
+from earwitness.errors import UsageError, nearest
+from earwitness.io.source import RecordSource, TableInput, table_inputs
+from earwitness.metaeval.agree import SCORE_ARGUMENTS, ScoreOptions, agree_with_ratings
+from earwitness.metaeval.results import Concordance
+from earwitness.metaeval.score_tables import LENGTH_METRIC
+from earwitness.metaeval.settings import AgreementSettings
+from earwitness.scoring.results import Scores
+from earwitness.studies.analyse import settings_of
+from earwitness.studies.analysis.settings import AnchorNames
+from earwitness.studies.file.reader import read_study
+from earwitness.studies.ratings.collect import (
+    check_ratings,
+    check_scores,
+    rated_fields,
+    read_rating_set,
+    stored_rating_set,
+)
+from earwitness.studies.study import Study
+from earwitness.task import Filter, parse_where
+from earwitness.version import __version__
+
+
+def agree(
+    scores: Scores | TableInput | Sequence[TableInput],
+    ratings: TableInput | Sequence[TableInput] = (),
+    *,
+    study: StrPath | Study | None = None,
+    db: StrPath | None = None,
+    scales: Sequence[str] = (),
+    ends: Sequence[str] = (),
+    scoring: ScoreOptions | None = None,
+    reading: TableOptions | None = None,
+    screening: Sequence[str] | None = None,
+    reference: str = "",
+    anchor: AnchorNames = (),
+    low_is_good: Sequence[str] = (),
+    where: Sequence[str] | str = (),
+    progress: Progress = no_progress,
+    **how: Any,
+) -> Concordance:
+    """Measure how well metrics agree with human ratings.
+
+    Parameters
+    ----------
+    scores
+        Tables of scores per output, with one column per metric: paths, records or data frames; or
+        the result of ``score`` with ``samples=True``.
+    ratings
+        Answers to a study, or tables of ratings: paths, records or data frames.
+    study
+        Study file, if ``ratings`` or ``db`` hold answers.
+    db
+        Database with answers.
+    scales
+        Rating scales to analyse. By default all.
+    ends
+        Ends of scales, such as ``MOS=0:100``.
+    scoring
+        How scores are read and which metrics are used. Its fields ``metrics``, ``low``,
+        ``baselines`` and ``outputs`` may also be passed as arguments.
+    reading
+        How tables of ratings are read. Its fields ``pattern``, ``column``, ``columns`` and
+        ``constants`` may also be passed as arguments.
+    screening
+        Screening rules. By default those of the study.
+    reference, anchor
+        Names of the hidden reference and of anchors, which are excluded from the comparison; an
+        anchor of one scale is ``SCALE=SYSTEM``, or anchors are a mapping from scales to names.
+    low_is_good
+        Rating scales where lower is better.
+    where
+        Conditions on fields of items or raters, which are columns of scores or ratings, such as
+        ``"accuracy>=0.9"``; only outputs and ratings for which all of them hold are used.
+    progress
+        Called with the steps done, their total and the steps done.
+    **how
+        Fields of ``AgreementSettings``: ``coefficient``, ``levels``, ``generalize``,
+        ``mapping``, ``adjust``, ``correction``, ``level``, ``draws``, ``permutations``, ``seed``,
+        ``aggregate``, ``partial`` (columns of scores to control for) and ``by`` (fields of items or
+        raters).
+
+    Returns
+    -------
+    Concordance
+        Coefficients, rankings, tests, rater agreement and sample-size curves per scale.
+
+    Raises
+    ------
+    InputError
+        If a table has faults; all of them are listed.
+    UsageError
+        If there are no ratings, or no output has both scores and ratings.
+
+    Examples
+    --------
+    >>> scores = [
+    ...     {"item": item, "system": system, "quality": number + place / 10}
+    ...     for place, item in enumerate("abcd")
+    ...     for number, system in enumerate(("poor", "fair", "good"))
+    ... ]
+    >>> ratings = [
+    ...     {**{name: row[name] for name in ("item", "system")}, "listener": who, "MOS": vote}
+    ...     for row in scores
+    ...     for who in (1, 2)
+    ...     for vote in [1 + int(row["quality"])]
+    ... ]
+    >>> concordance = agree(scores, ratings, draws=20, permutations=20)
+    >>> concordance.scales[0].metrics[0].metric
+    'quality'
+    """
+    scoring = scoring or ScoreOptions(**{n: how.pop(n) for n in SCORE_ARGUMENTS if n in how})
+    reading = reading or TableOptions(**{n: how.pop(n) for n in TABLE_ARGUMENTS if n in how})
+    tables = table_inputs(_sample_rows(scores) if isinstance(scores, Scores) else scores, "scores")
+    files = table_inputs(ratings, "ratings")
+    for name in ("partial", "by"):
+        how[name] = _names_of(how.get(name, ()))
+    settings = AgreementSettings(version=__version__, **how)
+    check_scores(tables, files, study, db, _listener_column(reading))
+    plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
+    roles: dict[str, Any] = {"reference": reference, "anchor": anchor, "low_is_good": low_is_good}
+    if plan is None:
+        system = only_system(tables, files, dict(scoring.columns), scoring.pattern, reading)
+        constants = {**reading.constants, **({"system": system} if system else {})}
+        scoring, reading = replace(scoring, system=system), replace(reading, constants=constants)
+    keep = parse_where(where)
+    if plan is None:
+        _check_columns(keep, [*tables, *files])
+    fields = tuple(dict.fromkeys((*settings.by, *(one.field for one in keep.conditions))))
+    scoring = _with_controls(replace(scoring, groups=fields), settings.partial)
+    by = rated_fields(fields, tables, files, plan)
+    analysis = settings_of(plan, screening=screening, scales=ends, by=by or (NO_GROUPS,), **roles)
+    if db is not None:
+        material = stored_rating_set(plan, db, files, analysis)
+    else:
+        check_ratings(files, study)
+        material = read_rating_set(files, plan, reading, analysis)
+    if not material.ratings:
+        raise UsageError("no ratings found")
+    check_roles(material, roles)
+    notes = scores.notes if isinstance(scores, Scores) else ()
+    return agree_with_ratings(
+        tables, material, analysis, settings, scoring, reading, scales, keep, notes, progress
+    )
+
+
+def _names_of(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one name or several as a tuple, without ``none``."""
+    several = [names] if isinstance(names, str) else names
+    return tuple(name for name in dict.fromkeys(several) if name != NO_GROUPS)
+
+
+def _with_controls(scoring: ScoreOptions, columns: Sequence[str]) -> ScoreOptions:
+    """Return the options with the columns to control for, which are baselines."""
+    read = [n for n in columns if not (n == LENGTH_METRIC and scoring.outputs)]
+    metrics = tuple(dict.fromkeys([*scoring.metrics, *read])) if scoring.metrics else ()
+    return replace(scoring, metrics=metrics, baselines=(*scoring.baselines, *columns))
+
+
+def _listener_column(reading: TableOptions) -> str:
+    """Return the ratings column with listeners, or an empty string if they come from elsewhere."""
+    elsewhere = "listener" in reading.constants or "{listener}" in reading.pattern
+    return "" if elsewhere else reading.columns.get("listener", "listener")
+
+
+def _sample_rows(scores: Scores) -> list[dict[str, Any]]:
+    """Return the values of every case of a result of ``score``."""
+    if scores.samples is None:
+        raise UsageError("the scores have no values per case — call score with samples=True")
+    return scores.to_records("samples")
+
+
+def _check_columns(where: Filter, tables: Sequence[Path | RecordSource]) -> None:
+    """Raise UsageError if no table has a column of a condition."""
+    names = {name for table in tables for name in column_names(table)}
+    for condition in where.conditions:
+        if names and condition.field not in names:
+            remedy = nearest(condition.field, names)
+            raise UsageError(f'where: no table has a column "{condition.field}" — {remedy}')
