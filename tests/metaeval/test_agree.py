@@ -499,7 +499,7 @@ def test_names_of_samples_and_columns_may_be_called_otherwise(tmp_path: Path) ->
     ("how", "told"),
     [
         ({"coefficient": "kendal_b"}, 'unknown coefficient "kendal_b" — did you mean'),
-        ({"generalize": "listeners"}, 'unknown population "listeners"'),
+        ({"generalize": "raters"}, 'unknown population "raters"'),
         ({"mapping": "square"}, 'unknown mapping "square"'),
         ({"correction": "bonferroni"}, 'unknown correction "bonferroni"'),
         ({"levels": ("systems",)}, 'unknown level "systems"'),
