@@ -51,9 +51,7 @@ def test_choices_differ_from_chance_in_at_most_5_percent(
     for _ in range(runs):
         for name, scale in (("preference", "PREFERENCE"), ("ABX", "SAME")):
             votes = null_study(rng, size, tastes, scale)
-            [choice] = compare_choices(
-                votes, scale, level=0.95, correct=list, other_items=other_items
-            )
+            [choice] = compare_choices(votes, scale, level=0.95, other_items=other_items)
             calls[name] += choice.p < 0.05
             abilities = fit_abilities(votes, scale, level=0.95, other_items=other_items)
             if abilities:

@@ -96,13 +96,13 @@ def _ranking_sentence(
     worse, others = _split_by_significance(rank, tests)
     if others and rank.test.smallest_p >= concordance.alpha:
         purpose = f"which metric is best in {LEVEL_TASKS[figure.level]} by {scale.scale.name}"
-        reason = too_few_phrase(rank.test, purpose)
+        reason = too_few_phrase(rank.test, purpose, concordance.alpha)
         gap = tests[others[0]].difference.value
         tied = [name for name in others if tests[name].difference.value <= DIFFERENCE_TOLERANCE]
         verb = "have" if tied else "has"
         ahead = f"{join_names([best, *tied])} {verb} the highest value ({size})"
         ahead += f", {number(gap, value)} above {others[0]}" * (not tied)
-        ahead += ", which is no better than chance" * is_chance
+        ahead += ", but is not better than chance itself" * is_chance
         return f"{reason[0].upper()}{reason[1:]} ({sizes}); {ahead}"
     if is_chance:
         return (
@@ -225,7 +225,7 @@ def _beaten_baseline_sentences(
     bases = [name for name in rank.order if name not in names]
     if names and bases and rank.test.smallest_p >= concordance.alpha:
         purpose = f"whether a metric is better than {join_names(bases)}"
-        yield f"{where}: {too_few_phrase(rank.test, purpose)}"
+        yield f"{where}: {too_few_phrase(rank.test, purpose, concordance.alpha)}"
         return
     for base in bases:
         beaten = [name for name in names if (name, base) in better]
@@ -354,7 +354,7 @@ def _quotable_sentence(
         sentence += f" but not significantly better than {join_names(others)}" if others else ""
         sentence += _test_phrase(concordance, rank)
     elif others and rank.test.smallest_p >= concordance.alpha:
-        reason = too_few_phrase(rank.test, "which metric is best")
+        reason = too_few_phrase(rank.test, "which metric is best", concordance.alpha)
         sentence += f" {reason[0].upper()}{reason[1:]}."
     elif others:
         sentence += f" It was not significantly better than {join_names(others)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import nan
+from math import floor, nan
 
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.metaeval.results import (
@@ -257,7 +257,7 @@ def _ranking_note(concordance: Concordance) -> str:
 def _unit_sentence(concordance: Concordance) -> str:
     """Return what the tests between metrics swap, and to what they generalize."""
     phrases = dict.fromkeys(
-        too_few_phrase(test, "a difference between metrics")
+        too_few_phrase(test, "a difference between metrics", concordance.alpha)
         if test.smallest_p >= concordance.alpha
         else f"tests between metrics swap {SWAPPED_UNITS[test.unit]} ({test.units:,} {test.unit}), "
         f"which generalizes to {SWAP_PHRASES[test.unit]}"
@@ -270,11 +270,12 @@ def _tests(concordance: Concordance) -> list[MetricTest]:
     return [rank.test for scale in concordance.scales for rank in scale.ranked]
 
 
-def too_few_phrase(test: MetricTest, purpose: str) -> str:
+def too_few_phrase(test: MetricTest, purpose: str, alpha: float) -> str:
     """Return that so few units (or permutations) cannot be significant, and how many can."""
     purpose = f"to show {purpose} for {SWAP_PHRASES[test.unit]}"
     if test.units >= test.needed:
-        return f"the permutations are too few {purpose}"
+        done, needed = round(1 / test.smallest_p) - 1, floor(1 / alpha)
+        return f"{done:,} permutations are too few {purpose}: at least {needed:,} are needed"
     units = test.unit if test.units != 1 else test.unit.removesuffix("s")
     verb = "are" if test.units != 1 else "is"
     return f"{test.units} {units} {verb} too few {purpose}: at least {test.needed} are needed"

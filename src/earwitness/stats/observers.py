@@ -259,9 +259,10 @@ def _inconsistency_estimates(
     """Return inconsistencies with chi-squared intervals that contain them."""
     from scipy.special import chdtri
 
-    low, high = (
-        unbiased_spread * np.sqrt(df / chdtri(df, (1 - side * level) / 2)) for side in (1, -1)
-    )
+    with np.errstate(divide="ignore"):  # with hardly any degree of freedom there is no upper end
+        low, high = (
+            unbiased_spread * np.sqrt(df / chdtri(df, (1 - side * level) / 2)) for side in (1, -1)
+        )
     low = np.minimum(low, values)
     return _zip_estimates(values, low, high, votes, level, "alternating-projection-chi2")
 

@@ -71,6 +71,9 @@ def test_two_columns_for_one_scale_are_not_merged() -> None:
     results = analyse(crowd(SIG=0, OVRL=0, overall=0))
     assert [scale.value.name for scale in results.scales] == ["SIG", "OVRL"]
     assert 'column "overall"' in summary(results)
+    other = analyse(crowd(SIG=0, ovr=0, overall=0))
+    assert [scale.value.name for scale in other.scales] == ["SIG", "OVRL"]
+    assert 'column "ovr" is read as OVRL; column "overall" could be, too' in text(other)
 
 
 def test_overall_beside_other_scales_does_not_drop_them() -> None:
@@ -123,6 +126,26 @@ def test_a_row_counter_is_no_scale(tmp_path: Path, name: str) -> None:
     results = analyse(write(tmp_path / "votes.csv", rows, {"counter": name}))
     assert [scale.value.name for scale in results.scales] == ["MOS"]
     assert "look like votes" not in text(results)
+
+
+def test_identifiers_with_gaps_are_no_scale() -> None:
+    results = analyse([{**row, "id": 3 * n + n % 2} for n, row in enumerate(crowd(MOS=0))])
+    assert [scale.value.name for scale in results.scales] == ["MOS"]
+
+
+def test_pairs_that_only_share_few_items_are_tested_for_listeners_and_items() -> None:
+    rows: Rows = [
+        {
+            "item": f"{system}{item}",
+            "system": system,
+            "listener": who,
+            "MOS": mean + (who * item + who + mean) % 3 % 2,
+        }
+        for mean, system in enumerate("xyz", 1)
+        for item in range(8)
+        for who in range(6)
+    ]
+    assert "6 listeners and 24 items, both random" in summary(analyse(rows))
 
 
 def test_few_consecutive_votes_are_no_counter() -> None:

@@ -352,7 +352,7 @@ def test_methods_of_choices_tell_sides_models_and_ties() -> None:
         "Each listener has one value, the share of choices of a system (neither counts as half) or "
         "of correct answers; "
     ) in told
-    assert "Confidence intervals of shares are two-sided and not corrected." in told
+    assert "Confidence intervals of shares are two-sided." in told
     assert "sign test" not in told
     assert "d′ under the independent-observations model." in told
     assert "Bradley–Terry model with ties (Davidson)" in told
@@ -590,8 +590,8 @@ def test_pairs_that_were_not_planned_are_not_hidden() -> None:
     assert ", empty: not compared" in render(found, "md")
     twice = results(*found.scales, replace(found.scales[0], value=replace(QUALITY, name="OTHER")))
     assert short(twice)[0] == (
-        "B has the best mean on every scale, but not all differences from other systems are "
-        "significant (2 scales, 12 listeners, alpha = 0.05)"
+        "B has the best mean on QUALITY and OTHER, but not all differences from other systems are "
+        "significant (12 listeners, alpha = 0.05)"
     )
     assert sum("nothing is concluded about the others" in line for line in short(twice)) == 1
     every = [pair(a, b) for a, b in combinations(means, 2)]

@@ -15,11 +15,13 @@ preference tests are two-sided.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 import numpy as np
 
+from earwitness.analysis.plan import NO_CORRECTION
 from earwitness.core import Estimate, Rating
 from earwitness.ratings.records import Who
 from earwitness.ratings.scales import ABX_SCALE, CHOICE_SCALES
@@ -32,12 +34,18 @@ from earwitness.stats.paired_choices import (
     fit_bradley_terry,
     sensitivity_of_share,
 )
-from earwitness.stats.significance import binomial_at_least, binomial_share, binomial_two_sided
+from earwitness.stats.significance import (
+    CORRECTIONS,
+    agree_with_test,
+    binomial_at_least,
+    binomial_share,
+    binomial_two_sided,
+    simultaneous_level,
+)
 from earwitness.stats.votes import Votes
 from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
 from earwitness.studies.results import BradleyTerryAbilities, PairChoices
 
-Correct = Callable[[Sequence[float]], list[float]]
 Pair = tuple[str, str]
 Counts = tuple[int, int, int]  # choices of the first, the second, neither
 CHOICE_OUTCOMES = {-1.0, 0.0, 1.0}
@@ -60,22 +68,42 @@ def compare_choices(
     scale: str,
     *,
     level: float,
-    correct: Correct,
+    correction: str = NO_CORRECTION,
     model: str = DIFFERENCING,
     other_items: bool = False,
 ) -> tuple[PairChoices, ...]:
-    """Return choices per pair of systems; p is corrected across pairs.
+    """Return choices per pair of systems, the systems that were chosen more often first.
 
-    With ``other_items``, tests generalize to other items as well as to other listeners.
+    p is corrected across pairs, and intervals of shares are simultaneous; for preferences they
+    exclude one half if and only if p is significant. With ``other_items``, tests generalize to
+    other items as well as to other listeners.
     """
     is_abx = scale == ABX_SCALE
     choices_of = _choices_by_pair([rating for rating in ratings if rating.scale == scale], is_abx)
-    test = _PairTest(level, is_abx, model, other_items)
-    pair_choices = [test.choices(pair, choices_of[pair]) for pair in sorted(choices_of)]
-    corrected = correct([choice.p for choice in pair_choices])
-    return tuple(
-        replace(choice, corrected=p) for choice, p in zip(pair_choices, corrected, strict=True)
-    )
+    pairs = sorted(choices_of) if is_abx else _ranked_pairs(choices_of)
+
+    def test_pairs(level: float) -> list[PairChoices]:
+        test = _PairTest(level, is_abx, model, other_items)
+        return [test.choices(pair, choices_of[pair]) for pair in pairs]
+
+    tested = test_pairs(level)
+    corrected = CORRECTIONS[correction]([choice.p for choice in tested])
+    wide = simultaneous_level(correction, level, corrected)
+    found = [
+        replace(choice, corrected=p)
+        for choice, p in zip(tested if wide == level else test_pairs(wide), corrected, strict=True)
+    ]
+    return tuple(choice if is_abx else _agreeing(choice, 1 - level) for choice in found)
+
+
+def _agreeing(choice: PairChoices, alpha: float) -> PairChoices:
+    """Return a preference whose interval excludes one half if and only if p is significant."""
+    share = agree_with_test(_shifted(choice.share, -0.5), choice.corrected, alpha)
+    return replace(choice, share=_shifted(share, 0.5))
+
+
+def _shifted(share: Estimate, by: float) -> Estimate:
+    return replace(share, value=share.value + by, low=share.low + by, high=share.high + by)
 
 
 def fit_abilities(
@@ -113,8 +141,8 @@ def fit_abilities(
     if (table[:, 2] == 0).any():
         ties = _ability_estimate(fit.ties, fit.ties_error, fit, level)
     estimates = {
-        system: _ability_estimate(float(fit.abilities[n]), float(fit.errors[n]), fit, level)
-        for n, system in enumerate(systems)
+        systems[n]: _ability_estimate(float(fit.abilities[n]), float(fit.errors[n]), fit, level)
+        for n in np.argsort(-fit.abilities, kind="stable")
     }
     return BradleyTerryAbilities(
         estimates, ties, tuple(s for n, s in enumerate(systems) if not fit.core[n])
@@ -122,6 +150,8 @@ def fit_abilities(
 
 
 def _ability_estimate(value: float, error: float, fit: BradleyTerryFit, level: float) -> Estimate:
+    if fit.listeners < MIN_LISTENERS_FOR_DIFFERENCE:
+        error = math.nan
     low, high, _ = t_interval(value, error, fit.freedom, level)
     return Estimate(value, low, high, level, fit.listeners, 0, SANDWICH_T)
 
@@ -132,6 +162,21 @@ def _pair_of(rating: Rating) -> Pair:
 
 
 Choice = tuple[Who, str, int]  # listener, item; 1 for the first system, −1 for the second, or 0
+
+
+def _ranked_pairs(choices_of: dict[Pair, list[Choice]]) -> list[Pair]:
+    """Turn pairs so that the system that was chosen more often is first, and sort them by rank."""
+    shares: dict[str, list[float]] = {}
+    for (a, b), choices in choices_of.items():
+        net = sum(value for *_, value in choices) / len(choices)
+        shares.setdefault(a, []).append(net)
+        shares.setdefault(b, []).append(-net)
+    ranked = sorted(shares, key=lambda name: (-fmean(shares[name]), name))
+    place = {name: number for number, name in enumerate(ranked)}
+    for a, b in list(choices_of):
+        if place[a] > place[b]:
+            choices_of[b, a] = [(who, item, -value) for who, item, value in choices_of.pop((a, b))]
+    return sorted(choices_of, key=lambda pair: (place[pair[0]], place[pair[1]]))
 
 
 def _choices_by_pair(ratings: Sequence[Rating], is_abx: bool) -> dict[Pair, list[Choice]]:

@@ -256,6 +256,7 @@ def correct_contrasts(
         replace(
             contrast,
             difference=agree_with_test(interval.difference, p, alpha),
+            effect=interval.effect,
             p_corrected=p,
             better=""
             if contrast.value == KEPT_SCALE.name

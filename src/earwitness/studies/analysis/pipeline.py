@@ -15,7 +15,6 @@ from earwitness.ratings.records import Groupings, Who
 from earwitness.ratings.scales import BASIC_QUALITY_SCALE
 from earwitness.stats.means import ITEM_ADJUSTED
 from earwitness.stats.mixed_model import MixedModelFit, fit_mixed_model
-from earwitness.stats.significance import CORRECTIONS
 from earwitness.studies.analysis.agreement import (
     fit_subject_model,
     listener_figures,
@@ -115,11 +114,13 @@ def scale_results(
             raise UsageError(f"low_is_good: {scale.name} has choices between two systems")
         if over_items:
             raise UsageError(f"means: {scale.name} has choices between two systems")
-        correct, wide = CORRECTIONS[plan.correction], plan.interval in ITEM_INTERVALS
-        name, level = coded_all.scale, plan.level
+        wide = plan.interval in ITEM_INTERVALS
+        name, level, correction = coded_all.scale, plan.level, plan.correction
         return replace(
             whole,
-            choices=compare_choices(ratings, name, level=level, correct=correct, other_items=wide),
+            choices=compare_choices(
+                ratings, name, level=level, correction=correction, other_items=wide
+            ),
             abilities=fit_abilities(ratings, name, level=level, other_items=wide),
             notes=(*whole.notes, *_alone_note(coded_all.ratings), *_undivided_note(settings)),
         )

@@ -194,7 +194,7 @@ def listener_ids(names: Sequence[str]) -> Sequence[int | str]:
 # --- Columns of scales, row counters, and votes that are not analysed ----------------------------
 
 
-COUNTER_NAME = re.compile(r"(no|nr|num|number|row|index|idx|#|unnamed: \d+)\.?", re.IGNORECASE)
+COUNTER_NAME = re.compile(r"(no|nr|num|number|row|index|idx|id|#|unnamed: \d+)\.?", re.IGNORECASE)
 MIN_COUNTED_ROWS = 12  # from which consecutive numbers are a row counter, whatever its name
 MIN_ORDERED_ROWS = 6  # of a listener, from which consecutive numbers are the order of trials
 MAX_VOTE = 100.0  # votes are from −100 to 100
@@ -210,9 +210,10 @@ def match_scales(table: InputTable, expected: Sequence[str], taken: Iterable[str
         if name not in named and scale != name:
             others.setdefault(scale, []).append(name)
     for scale, names in others.items():
-        if scale not in table.names and len(names) == 1:
+        if scale not in table.names:
             table.rename(names[0], scale)
-            table.notes.append(f"column {show(names[0])} is read as {scale}")
+            others_text = "".join(f"; column {show(name)} could be, too" for name in names[1:])
+            table.notes.append(f"column {show(names[0])} is read as {scale}{others_text}")
 
 
 def is_counter(name: str, numbers: Sequence[float] | None) -> bool:

@@ -66,7 +66,8 @@ def _test_sentences(results: Results) -> Iterator[str]:
     if any(not isnan(choice.p) and isnan(choice.share.low) for choice in choices):
         clauses.append(SIGN_TEST_CLAUSE)
     if any_defined([replace(choice.share, value=choice.share.low) for choice in choices]):
-        clauses.append(INTERVALS_CLAUSE)
+        are_many = len(choices) > 1 and results.plan.correction != NO_CORRECTION
+        clauses.append(INTERVALS_CLAUSE + " and simultaneous for all pairs" * are_many)
     yield from (f"{capitalized(clause)}." for clause in clauses)
 
 
@@ -99,7 +100,7 @@ CHOICE_TESTS = {
         "the choices other than neither, which say nothing about other listeners",
     ),
 }
-INTERVALS_CLAUSE = "confidence intervals of shares are two-sided and not corrected"
+INTERVALS_CLAUSE = "confidence intervals of shares are two-sided"
 SIGN_TEST_CLAUSE = (
     "where all listeners have the same share, p is that of a sign test of listeners, or of items "
     "if they are random and fewer, and there is no confidence interval"
@@ -253,7 +254,7 @@ def choice_headlines(results: Results) -> Iterator[str]:
             f"{count_text(total, 'choice', 'choices')}, "
             f"{_units_text(tested, results)}, alpha = {alpha:.4g})"
         )
-    for scale, choice in chosen:
+    for scale, choice in sorted(chosen, key=lambda one: not one[1].corrected < alpha):
         yield f"{scale.value.name}: {_choice_sentence(choice, results)}"
 
 

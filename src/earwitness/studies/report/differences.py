@@ -254,7 +254,9 @@ def _items_clause(results: Results) -> str:
     items = len({one.key.item for scale in results.scales for one in scale.stimuli})
     if not items:
         return ""
-    if results.plan.interval in ITEM_INTERVALS:
+    tested = [c for scale in results.scales for c in scale.contrasts if is_tested(c)]
+    is_two_way = bool(tested) and all(SHARED_ITEMS_NOTE in c.note for c in tested)
+    if results.plan.interval in ITEM_INTERVALS or is_two_way:
         return f" and {count_text(items, 'item', 'items')}, both random"
     return f" {scope_text(items)}"
 
@@ -280,18 +282,17 @@ def _leader_sentences(matrices: list[Matrix], context: FindingContext) -> Iterat
     if not any(contrast.better for contrast in contrasts):
         return
     if len(matrices) > 1 and len(leading) == 1 and len(first := leading.pop()) == 1:
-        best = first[0]
+        best, scales = first[0], join_names([matrix.value.name for matrix in matrices])
         if all(_beats_all(matrix, best) for matrix in matrices):
             p = max(c.p_corrected for c in contrasts if c.better == best)
             yield (
-                f"{best} is significantly better than all other systems on every scale "
-                f"({len(matrices)} scales, {context.size}, largest {p_phrase(p)})"
+                f"{best} is significantly better than all other systems on {scales} "
+                f"({context.size}, largest {p_phrase(p)})"
             )
         else:
             yield (
-                f"{best} has the best mean on every scale, but not all differences from other "
-                f"systems are significant ({len(matrices)} scales, {context.size}, "
-                f"alpha = {context.alpha:.4g})"
+                f"{best} has the best mean on {scales}, but not all differences from other "
+                f"systems are significant ({context.size}, alpha = {context.alpha:.4g})"
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import isnan
 from typing import TypeVar
 
@@ -11,8 +12,9 @@ from earwitness.core import Contrast, Estimate, Value
 from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value
 from earwitness.report.parts import Place, Section, Table
 from earwitness.report.sentences import join_names
-from earwitness.report.tables import better_system, is_tested
+from earwitness.report.tables import better_system, is_tested, negate, rank_contrasts
 from earwitness.stats.means import ITEM_T
+from earwitness.studies.report.differences import matrix_of
 from earwitness.studies.report.wording import (
     ESTIMATE_COLUMNS,
     INTERVAL_WORDING,
@@ -109,10 +111,22 @@ def _model_table(results: Results) -> Table:
 
 def _paired_contrasts(results: Results) -> Iterator[tuple[ScaleResults, Contrast, Contrast]]:
     for scale in results.scales:
-        model = {(c.a, c.b): c for c in scale.modelled}
-        for c in scale.contrasts:
+        matrix = matrix_of(results, scale)
+        model = {(c.a, c.b): c for c in rank_contrasts(replace(matrix, contrasts=scale.modelled))}
+        for c in rank_contrasts(matrix):
             if (c.a, c.b) in model:
                 yield scale, c, model[c.a, c.b]
+
+
+def _ranked_equivalences(results: Results, scale: ScaleResults) -> Iterator[Equivalence]:
+    """Yield equivalence tests in the order of the contrasts of the matrix, turned like these."""
+    tests = {(e.a, e.b): e for e in scale.equivalences}
+    for c in rank_contrasts(matrix_of(results, scale)):
+        if (c.a, c.b) in tests:
+            yield tests[c.a, c.b]
+        elif (c.b, c.a) in tests:
+            turned = tests[c.b, c.a]
+            yield replace(turned, a=c.a, b=c.b, difference=negate(turned.difference))
 
 
 def _equivalence_note(results: Results, *, said: bool) -> str:
@@ -139,7 +153,7 @@ def _equivalence_table(results: Results, *, said: bool) -> Table:
             *(_verdict_cells(e, name) if said else ()),
         )
         for scale in results.scales
-        for e in scale.equivalences
+        for e in _ranked_equivalences(results, scale)
     )
     more = ("p", *([name] if name else []), "equivalence") if said else ()
     header = ("scale", "pair", f"difference ({wide} CI)", "smallest margin", *more)
