@@ -363,9 +363,9 @@ PLACES = (  # what is added, where it is written, where it is registered
         "`KINDS` in `studies/trials/__init__.py`",
     ),
     (
-        "any of these three from another package",
+        "any of these three, or a type of results, from another package",
         "the same, and entry points; see CONTRIBUTING.md",
-        "`earwitness.metrics`, `earwitness.tasks`, `earwitness.trials`",
+        "`earwitness.metrics`, `earwitness.tasks`, `earwitness.trials`, `earwitness.results`",
     ),
     ("a screening rule", "a function in `studies/screening.py`", "`SCREENS` there"),
     ("a ratings format", "`studies/ratings/layouts.py`", "`TOOL_LAYOUTS` there"),
@@ -382,6 +382,11 @@ PLACES = (  # what is added, where it is written, where it is registered
         "`COEFFICIENTS` there",
     ),
     ("a part of reports", "a class in `report/parts.py`, and every format in `report/`", ""),
+    (
+        "a type of results",
+        "a subclass of `Result` that holds data, and functions for its `Report` and its tables",
+        "`RENDERERS` in `output_formats.py`",
+    ),
     ("an output format", "`report/`, then `output_formats.py`", "`FORMS` there"),
     ("a command", "a function in `cli/`, over a verb of a domain", "`COMMANDS` in `cli/main.py`"),
 )

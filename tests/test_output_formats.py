@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
-from earwitness.output_formats import render
+import pytest
+
+from earwitness.errors import UsageError
+from earwitness.output_formats import RENDERERS, Renderer, render
+from earwitness.plugins import RESULT_GROUP
+from earwitness.report import apply_renderer
 from earwitness.report.latex import escape
-from earwitness.report.parts import Table
+from earwitness.report.parts import Lines, Report, Section, Table
+from earwitness.report.result import Result, TableRows
 from earwitness.report.text import render_text as drawn
 from earwitness.scoring.compare import compare
 from earwitness.scoring.score import score
@@ -76,7 +85,7 @@ def test_of_a_family_that_occurs_often_the_usual_one_leads() -> None:
 
 def test_a_table_too_wide_is_split_and_keeps_its_names() -> None:
     scores = score(*files(*(f"a rather long name {i}" for i in range(5))), metrics="collar")
-    made = drawn(scores.make_report(), 80).split("confidence intervals:")[0]
+    made = drawn(apply_renderer(scores, "report"), 80).split("confidence intervals:")[0]
     assert max(map(len, made.splitlines())) <= 80
     assert made.count("collar_precision ↑") == 3
 
@@ -105,3 +114,61 @@ def test_items_to_show_are_lists_where_nothing_can_be_drawn() -> None:
     block = render(scores).split("3 (15:00)")[1].splitlines()
     assert block[2].split()[0] == "reference"
     assert len(block[2].split()) - 3 == len(scores.shown[0].references["reference 1"])
+
+
+# --- Renderers by type of result -----------------------------------------------------------------
+
+
+class Tally(Result):
+    """Result of a plug-in."""
+
+
+class LongTally(Tally):
+    """Result that is rendered like a tally."""
+
+
+def tally_report(_: Tally) -> Report:
+    return Report("Tally", "", (), (Section("Summary", (Lines("", ("3 birds.",)),)),), ())
+
+
+def tally_tables(_: Tally) -> dict[str, TableRows]:
+    return {"birds": (("bird", "count"), [["owl", 3]]), "days": (("day",), [])}
+
+
+TALLY = Renderer(f"{__name__}:tally_report", f"{__name__}:tally_tables")
+
+
+@pytest.mark.parametrize("name", RENDERERS.built_in)
+def test_a_renderer_has_functions_and_a_type_of_result(name: str) -> None:
+    assert issubclass(resolve_name(name), Result)
+    assert all(callable(resolve_name(place)) for place in RENDERERS[name])
+
+
+def test_every_type_of_result_has_a_renderer(root: Path) -> None:
+    source = root / "src" / "earwitness"
+    kinds = {
+        ".".join(("earwitness", *path.relative_to(source).with_suffix("").parts, kind))
+        for path in source.rglob("*.py")
+        for kind in re.findall(r"^class (\w+)\(.*\bResult\):", path.read_text("utf-8"), re.M)
+    }
+    assert kinds == {*RENDERERS.built_in}
+
+
+def test_results_of_plug_ins_are_rendered_by_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint(f"{__name__}.Tally", f"{__name__}:TALLY", RESULT_GROUP)
+    monkeypatch.setattr(RENDERERS, "plugins", {point.name: point})
+    for tally in (Tally(), LongTally()):
+        assert "3 birds." in render(tally)
+        assert "3 birds." in render(tally, "html")
+        assert render(tally, "csv") == "bird,count\nowl,3\n"
+        assert '"days": []' in render(tally, "json")
+        assert tally.table_names == ("birds", "days")
+        assert tally.to_records() == [{"bird": "owl", "count": 3}]
+        assert repr(tally).startswith(f"{type(tally).__name__}:\n")
+        with pytest.raises(UsageError, match="Tally has no table for a paper"):
+            render(tally, "latex")
+
+
+def test_a_result_without_a_renderer_says_so() -> None:
+    with pytest.raises(NotImplementedError, match="Tally has no renderer — add an entry point"):
+        render(Tally())

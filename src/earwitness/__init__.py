@@ -45,6 +45,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from earwitness import report
 from earwitness.version import __version__
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ FUNCTION_MODULES = {
     "summarize": "summaries.methods.summarize",
     "transcribe": "speech.recognize",
 }
+report.RENDERERS_PLACE = "earwitness.output_formats:RENDERERS"
 SUBPACKAGES = ("chapters", "skims", "summaries")
 
 __all__ = [

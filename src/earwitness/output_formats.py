@@ -1,4 +1,4 @@
-"""The function render: results as text, Markdown, HTML, LaTeX, JSON or CSV."""
+"""The function render: results as text, Markdown, HTML, LaTeX, JSON or CSV, by their type."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from earwitness.core import is_address
 from earwitness.errors import UsageError, nearest
+from earwitness.plugins import RESULT_GROUP, PluginTable
+from earwitness.report import apply_renderer
 
 if TYPE_CHECKING:
     from earwitness.report.paper import IntervalForm
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
     from earwitness.report.result import Result
 
 # --- Output media --------------------------------------------------------------------------------
-# For people, a result makes a report, which has sections of parts; each output format shows all
-# kinds of parts. For programs, a result makes JSON and CSV. Modules are imported when a result
-# needs them, so that the command line starts fast.
+# For people, a result has a report, which has sections of parts; each output format shows all kinds
+# of parts. For programs, a result has JSON and CSV. Modules are imported when a result needs them,
+# so that the command line starts fast.
 
 
 FORMS = ("text", "json", "csv", "md", "html", "latex")
@@ -40,6 +42,98 @@ def _find_medium(form: str) -> Callable[[Report], str]:
     from earwitness.report.markdown import render_markdown
 
     return render_markdown
+
+
+# --- Renderers by type of result -----------------------------------------------------------------
+
+
+class Renderer(NamedTuple):
+    """Functions of one type of result, in the notation of entry points (``module:function``).
+
+    Attributes
+    ----------
+    report
+        Returns the report.
+    tables
+        Returns all tables by name, the main table first.
+    paper_table
+        Returns the table for a paper; by default there is none.
+    json
+        Returns JSON; by default the tables, as lists of records.
+    csv
+        Returns CSV; by default the main table.
+    """
+
+    report: str
+    tables: str
+    paper_table: str = "earwitness.report.result:refuse_paper_table"
+    json: str = "earwitness.report.result:tables_json"
+    csv: str = "earwitness.report.result:main_table_csv"
+
+
+def _check_renderer(_name: str, loaded: Any) -> str:
+    return "" if isinstance(loaded, Renderer) else "is not an instance of Renderer"
+
+
+RENDERERS: PluginTable[Renderer] = PluginTable(
+    RESULT_GROUP,
+    {
+        "earwitness.scoring.results.Scores": Renderer(
+            report="earwitness.scoring.report:scores_report",
+            tables="earwitness.scoring.records:scores_tables",
+            paper_table="earwitness.scoring.report:scores_table",
+            json="earwitness.scoring.records:to_json",
+            csv="earwitness.scoring.records:to_csv",
+        ),
+        "earwitness.scoring.results.Comparison": Renderer(
+            report="earwitness.scoring.report:comparison_report",
+            tables="earwitness.scoring.records:comparison_tables",
+            paper_table="earwitness.scoring.report:comparison_table",
+            json="earwitness.scoring.records:comparison_json",
+        ),
+        "earwitness.word_networks.NetworkResult": Renderer(
+            report="earwitness.word_networks:network_report",
+            tables="earwitness.word_networks:network_tables",
+        ),
+        "earwitness.skims.types.SkimRun": Renderer(
+            report="earwitness.skims.report:skimming_report",
+            tables="earwitness.skims.report:skimming_tables",
+        ),
+        "earwitness.studies.study.Design": Renderer(
+            report="earwitness.studies.design.report:design_report",
+            tables="earwitness.studies.file.listener_rows:design_tables",
+        ),
+        "earwitness.studies.simulate.SimulatedStudy": Renderer(
+            report="earwitness.studies.simulate:simulation_report",
+            tables="earwitness.studies.simulate:simulation_tables",
+        ),
+        "earwitness.studies.power.PowerPlan": Renderer(
+            report="earwitness.studies.power:power_report",
+            tables="earwitness.studies.power:power_tables",
+            paper_table="earwitness.studies.power:power_table",
+            json="earwitness.studies.power:power_json",
+        ),
+        "earwitness.studies.results.Results": Renderer(
+            report="earwitness.studies.report:results_report",
+            tables="earwitness.studies.report.export:results_tables",
+            paper_table="earwitness.studies.report:results_table",
+            json="earwitness.studies.report.export:results_json",
+            csv="earwitness.studies.report.export:results_csv",
+        ),
+        "earwitness.metaeval.results.Concordance": Renderer(
+            report="earwitness.metaeval.report:concordance_report",
+            tables="earwitness.metaeval.records:concordance_tables",
+            paper_table="earwitness.metaeval.report:concordance_table",
+            json="earwitness.metaeval.records:concordance_json",
+        ),
+        "earwitness.experiments.results.ReferencesExperiment": Renderer(
+            report="earwitness.experiments.report:experiment_report",
+            tables="earwitness.experiments.results:experiment_tables",
+            paper_table="earwitness.experiments.report:experiment_paper_table",
+        ),
+    },
+    _check_renderer,
+)
 
 
 # --- Rendering a result --------------------------------------------------------------------------
@@ -102,17 +196,18 @@ def render(
         from earwitness.report.paper import render_paper_table
 
         form = cast("IntervalForm", interval_form or INTERVAL_FORMS[0])
-        return render_paper_table(result.make_paper_table(), to, form, width)
+        return render_paper_table(apply_renderer(result, "paper_table"), to, form, width)
     if to == "text":
         from earwitness.report.text import render_text
 
-        text = render_text(result.make_report(), width)
+        text = render_text(apply_renderer(result, "report"), width)
         return f"{title}\n\n{text}" if title else text
     if to in ("json", "csv"):
-        return result.make_json() if to == "json" else result.make_csv()
+        written: str = apply_renderer(result, to)
+        return written
     if to == "html":
         result = _with_relative_audio(result, folder)
-    report = result.make_report()
+    report: Report = apply_renderer(result, "report")
     return _find_medium(to)(replace(report, title=title or report.title))
 
 
@@ -156,7 +251,7 @@ def write_figures(result: Result, folder: str | PathLike[str]) -> list[Path]:
     """
     from earwitness.report.figures import save_figures
 
-    return save_figures(result.make_report(), folder)
+    return save_figures(apply_renderer(result, "report"), folder)
 
 
 def _with_relative_audio(result: Result, folder: str | PathLike[str] | None) -> Result:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from earwitness.errors import PluginError
 
 METRIC_GROUP = "earwitness.metrics"
+RESULT_GROUP = "earwitness.results"
 TASK_GROUP = "earwitness.tasks"
 TRIAL_GROUP = "earwitness.trials"
 T = TypeVar("T")

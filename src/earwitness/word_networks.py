@@ -31,18 +31,6 @@ class NetworkResult(WordNetwork, Result):
 
     __slots__ = ()
 
-    def make_report(self) -> Report:
-        """Return the report of the network."""
-        return network_report(self)
-
-    def make_tables(self) -> dict[str, TableRows]:
-        """Return the table ``arcs``: nodes, their words, and the number of people."""
-        rows = [
-            [start, end, self.name(start), self.name(end), people]
-            for (start, end), people in sorted(self.arcs.items())
-        ]
-        return {"arcs": (("start", "end", "word", "next_word", "people"), rows)}
-
     __repr__ = Result.__repr__
 
 
@@ -217,6 +205,15 @@ def network_report(network: WordNetwork) -> Report:
     )
     signature = f"signature: {network.signature}"
     return Report(network.item, about, systems, sections, (signature,))
+
+
+def network_tables(network: WordNetwork) -> dict[str, TableRows]:
+    """Return the table ``arcs``: nodes, their words, and the number of people."""
+    rows = [
+        [start, end, network.name(start), network.name(end), people]
+        for (start, end), people in sorted(network.arcs.items())
+    ]
+    return {"arcs": (("start", "end", "word", "next_word", "people"), rows)}
 
 
 def _json(network: WordNetwork) -> str:

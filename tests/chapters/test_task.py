@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from earwitness.output_formats import render
+from earwitness.report import apply_renderer
 from earwitness.report.parts import Timeline
 from earwitness.scoring.compare import compare
 from earwitness.scoring.score import score
@@ -36,7 +37,7 @@ OUTPUTS = [
 
 
 def timeline(**options: Any) -> Timeline:
-    report = score(OUTPUTS, REFERENCES, show="talk", **options).make_report()
+    report = apply_renderer(score(OUTPUTS, REFERENCES, show="talk", **options), "report")
     (part,) = next(section.parts for section in report.sections if section.title == "Timelines")
     assert isinstance(part, Timeline)
     return part
@@ -114,7 +115,7 @@ def test_titles_stand_beside_the_titles_they_are_matched_with() -> None:
 def test_items_without_titles_have_no_table_of_titles() -> None:
     bare = [{**OUTPUTS[0], "output": {"boundaries": [1]}}]
     references = [{**REFERENCES[0], "references": [{"boundaries": [100]}]}]
-    report = score(bare, references, show="talk").make_report()
+    report = apply_renderer(score(bare, references, show="talk"), "report")
     (part,) = next(section.parts for section in report.sections if section.title == "Timelines")
     assert isinstance(part, Timeline)
     assert part.titles == ()

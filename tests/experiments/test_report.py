@@ -22,6 +22,7 @@ from earwitness.experiments.results import (
     ReferencesExperiment,
 )
 from earwitness.output_formats import FORMS, render, write_figures
+from earwitness.report import apply_renderer
 from earwitness.report.parts import Curve
 from helpers.sample_experiments import (
     HUMAN,
@@ -370,7 +371,7 @@ def test_unusual_experiments_have_a_report_in_every_format(result: ReferencesExp
 
 
 def test_the_table_for_a_paper_has_a_row_per_value_and_a_column_per_condition() -> None:
-    table = make_experiment(people=SMALL).make_paper_table()
+    table = apply_renderer(make_experiment(people=SMALL), "paper_table")
     assert [row.name for row in table.rows] == ["sumaccy", "bleu", "wsumaccy"]
     assert [column.unit for column in table.columns] == [
         "all systems and people",

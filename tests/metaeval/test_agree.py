@@ -21,6 +21,7 @@ from earwitness.metaeval.agree import ScoreOptions
 from earwitness.metaeval.results import Concordance, Figure
 from earwitness.metaeval.score_tables import output_lengths
 from earwitness.output_formats import FORMS, render
+from earwitness.report import apply_renderer
 from earwitness.studies.agree import agree
 from earwitness.studies.answers import answer_line
 from earwitness.studies.file.reader import with_digest
@@ -532,7 +533,9 @@ def test_a_scale_where_low_is_good_turns_what_agrees(tmp_path: Path) -> None:
     assert own.systems == other.systems  # in the metric's own direction
     errors, wanted_errors = ([x.rmse.value for x in one.mapped] for one in (own, other))
     assert errors == pytest.approx(wanted_errors)
-    assert any("Lower ratings are better on Q" in x for x in found.make_paper_table().notes)
+    assert any(
+        "Lower ratings are better on Q" in x for x in apply_renderer(found, "paper_table").notes
+    )
     assert "|low_is_good=Q" in found.signature
     assert "lower ratings are better on Q" in found.notes
     counter = agreed(tmp_path, score_rows(m=metric), turned)

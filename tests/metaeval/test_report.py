@@ -17,6 +17,7 @@ from earwitness.metaeval.pipeline import analyse_agreement
 from earwitness.metaeval.results import Concordance, Figure
 from earwitness.metaeval.settings import AgreementSettings
 from earwitness.output_formats import FORMS, render
+from earwitness.report import apply_renderer
 from earwitness.report.html.panels import scatters_plot
 from earwitness.report.parts import Scatter, ScatterPoint, Scatters, Table
 from helpers.simulated_metrics import METRICS, both, choices
@@ -193,6 +194,6 @@ def test_scales_with_the_same_counts_are_told_once(found: Concordance) -> None:
     [one] = found.scales
     other = replace(one, scale=replace(one.scale, name="SIG"))
     several = replace(found, scales=(one, other, replace(other, items=3)))
-    told = several.make_report().about
+    told = apply_renderer(several, "report").about
     counts = "3 metrics, 8 systems, {} items, 6 raters"
     assert told == f"OVRL, SIG: {counts.format(10)}; SIG: {counts.format(3)}"

@@ -21,6 +21,7 @@ from earwitness.metaeval.pipeline import analyse_agreement
 from earwitness.metaeval.results import Concordance, Figure
 from earwitness.metaeval.settings import AgreementSettings
 from earwitness.output_formats import FORMS, INTERVAL_FORMS, render
+from earwitness.report import apply_renderer
 from earwitness.report.latex import escape
 from earwitness.report.paper import (
     IntervalForm,
@@ -408,7 +409,7 @@ def references(items: int = 8, annotators: int = 1) -> list[dict[str, Any]]:
 
 def test_scores_have_a_column_per_metric_and_claim_no_significance() -> None:
     scores = score(outputs("zoo", "ape"), references(annotators=2), draws=20)
-    table = scores.make_paper_table()
+    table = apply_renderer(scores, "paper_table")
     assert [column.value.name for column in table.columns] == list(scores.headlines)
     assert [row.name for row in table.rows] == ["zoo", "ape", "(people)"]
     f1 = scores.headlines.index("collar_f1")
@@ -427,13 +428,13 @@ def test_chosen_values_are_the_columns_and_units_are_named() -> None:
     scores = score(
         outputs("zoo", "ape"), references(), metrics="deviation", values=both_ends, draws=20
     )
-    table = scores.make_paper_table()
+    table = apply_renderer(scores, "paper_table")
     assert [c.heading for c in table.columns] == [f"{name} ↓ (s)" for name in both_ends]
 
 
 def test_annotators_are_not_ranked() -> None:
     found = people(references(annotators=3), metrics="collar", draws=20)
-    table = found.make_paper_table()
+    table = apply_renderer(found, "paper_table")
     assert [(row.name, row.apart) for row in table.rows] == [
         ("p0", False),
         ("p1", False),
@@ -448,7 +449,7 @@ def test_a_comparison_marks_what_is_worse_and_says_if_items_are_too_few_for_a_te
     compared = compare(
         outputs("zoo", "ape"), references(), metrics="collar", permutations=300, draws=20
     )
-    table = compared.make_paper_table()
+    table = apply_renderer(compared, "paper_table")
     assert [row.cells[0].mark for row in table.rows] == ["", "†"]
     assert (
         "(paired permutation test, Holm-corrected across pairs of systems, p < 0.05)"
@@ -456,14 +457,14 @@ def test_a_comparison_marks_what_is_worse_and_says_if_items_are_too_few_for_a_te
     few = compare(
         outputs("zoo", "ape", items=3), references(3), metrics="collar", permutations=300, draws=20
     )
-    table = few.make_paper_table()
+    table = apply_renderer(few, "paper_table")
     assert not any(cell.mark for row in table.rows for cell in row.cells)
     assert "Differences in collar_f1 were not tested." in caption(table)
 
 
 def test_ratings_have_a_column_per_scale_with_the_test_in_words() -> None:
     results = mos()
-    table = results.make_paper_table()
+    table = apply_renderer(results, "paper_table")
     assert [column.heading for column in table.columns] == ["SIG ↑", "BAK ↑", "OVRL ↑"]
     first = results.scales[0]
     means = [row.cells[0].estimate for row in table.rows]
@@ -484,7 +485,7 @@ def test_ratings_have_a_column_per_scale_with_the_test_in_words() -> None:
 
 def test_controls_are_below_the_rule() -> None:
     results = with_controls(mushra(), "reference", "anchor 3.5", "anchor 7")
-    table = results.make_paper_table()
+    table = apply_renderer(results, "paper_table")
     assert [row.name for row in table.rows if row.apart] == ["reference", "anchor 7", "anchor 3.5"]
     assert not any(row.cells[0].is_best for row in table.rows if row.apart)
     assert "Not ranked: reference, anchor 3.5 and anchor 7." in caption(table)
@@ -502,12 +503,12 @@ def test_differences_without_p_are_not_tested() -> None:
         )
         for scale in results.scales
     )
-    told = caption(replace(results, scales=scales).make_paper_table())
+    told = caption(apply_renderer(replace(results, scales=scales), "paper_table"))
     assert "Differences in SIG, BAK and OVRL were not tested." in told
 
 
 def test_choices_have_abilities_and_shares_of_correct_answers() -> None:
-    table = preference().make_paper_table()
+    table = apply_renderer(preference(), "paper_table")
     names = [row.name for row in table.rows]
     assert names == ["best & only", "new_1", "old", "old–new_1"]
     assert [cell.is_best for cell in table.rows[0].cells] == [True, False]
@@ -527,7 +528,7 @@ def agreement() -> Concordance:
 
 
 def test_agreement_has_metrics_as_rows_and_coefficients_as_columns(agreement: Concordance) -> None:
-    table = agreement.make_paper_table()
+    table = apply_renderer(agreement, "paper_table")
     assert [column.heading for column in table.columns] == [
         "Pearson's r ↑ (systems)",
         "Spearman's ρ ↑ (systems)",
@@ -558,7 +559,7 @@ def test_agreement_has_metrics_as_rows_and_coefficients_as_columns(agreement: Co
 def test_agreement_on_several_scales_has_a_section_per_scale(agreement: Concordance) -> None:
     first = agreement.scales[0]
     other = replace(first, scale=replace(first.scale, name="SIG"))
-    table = replace(agreement, scales=(first, other)).make_paper_table()
+    table = apply_renderer(replace(agreement, scales=(first, other)), "paper_table")
     assert [row.section for row in table.rows] == ["OVRL"] * 5 + ["SIG"] * 5
     assert [row.name for row in table.rows if row.cells[0].is_best] == ["close"] * 2
     assert "Bold: best metric of each column and scale" in caption(table)
@@ -571,7 +572,7 @@ def test_power_has_listeners_as_rows() -> None:
         *("cluster_t", 12, (PowerRow(12, 4.0, 0.31, powers), PowerRow(24, 8.0, nan, powers))),
         {0.2: 30, 0.4: 12},
     )
-    table = plan.make_paper_table()
+    table = apply_renderer(plan, "paper_table")
     assert [column.heading for column in table.columns] == [
         "time (h)",
         "detectable difference (points)",

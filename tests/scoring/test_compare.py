@@ -17,6 +17,7 @@ from earwitness.cli.main import main
 from earwitness.engines.local import processes
 from earwitness.errors import UsageError
 from earwitness.output_formats import FORMS, render
+from earwitness.report import apply_renderer
 from earwitness.report.parts import Matrix
 from earwitness.report.tables import part_tables
 from earwitness.scoring import compare as compare_module
@@ -215,7 +216,9 @@ def test_the_command_prints_the_matrix(
 
 def test_the_matrix_ranks_systems_and_has_the_best_first() -> None:
     outputs, references = files(bad=6, good=1, middle=2)
-    report = compare(outputs, references, metrics="collar", permutations=100).make_report()
+    report = apply_renderer(
+        compare(outputs, references, metrics="collar", permutations=100), "report"
+    )
     [matrix] = report.sections[1].parts
     assert isinstance(matrix, Matrix)
     means = [estimate.value for estimate in matrix.systems.values() if estimate]
@@ -244,7 +247,7 @@ def test_too_few_items_for_any_significant_difference_are_said_first(
 
 def test_differences_are_in_the_order_of_the_matrix() -> None:
     comparison = compare(*files(bad=6, good=1, middle=2), metrics="collar", permutations=100)
-    [matrix] = comparison.make_report().sections[1].parts
+    [matrix] = apply_renderer(comparison, "report").sections[1].parts
     _, table = part_tables(matrix)
     assert [row[:2] for row in table.rows] == [
         ("good", "middle"),

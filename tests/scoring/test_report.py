@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from earwitness.output_formats import render
+from earwitness.report import apply_renderer
 from earwitness.report.parts import Section, Table
 from earwitness.scoring import gallery
 from earwitness.scoring.collectors import MAX_WORST_ITEMS
@@ -36,7 +37,9 @@ def outputs(**missed: int) -> list[dict[str, Any]]:
 
 
 def section(result: Any, title: str) -> Section:
-    found: Section = next(one for one in result.make_report().sections if one.title == title)
+    found: Section = next(
+        one for one in apply_renderer(result, "report").sections if one.title == title
+    )
     return found
 
 
@@ -98,7 +101,8 @@ def test_scores_of_few_items_say_why_they_have_no_intervals() -> None:
     lines = []
     for count in (2, len(NAMES)):
         few = [one for one in outputs(a=0) if one["item"] in NAMES[:count]]
-        lines.append(score(few, REFERENCES[:count], metrics=["collar"]).make_report().provenance[0])
+        scores = score(few, REFERENCES[:count], metrics=["collar"])
+        lines.append(apply_renderer(scores, "report").provenance[0])
     reason = "95 %, only with at least 5 items;"
     assert [reason in line for line in lines] == [True, False]
 

@@ -20,6 +20,7 @@ from earwitness.cli.main import group
 from earwitness.core import Rating
 from earwitness.errors import InputError, UsageError
 from earwitness.io.tables import records_csv
+from earwitness.report import apply_renderer
 from earwitness.studies.analyse import results_write, study_analyse, study_results
 from earwitness.studies.answers import answer_line
 from earwitness.studies.file.reader import with_digest
@@ -389,9 +390,9 @@ def test_an_anchor_of_one_scale_competes_on_the_others() -> None:
     assert "|anchors=BAK:noisy+SIG:clipped+SIG:noisy|" in found.signature
     same = few(anchor={"BAK": "noisy", "SIG": ("clipped", "noisy")})
     assert repr(same) == repr(found)
-    lines = str(found.make_report().sections[0]).split("'")
+    lines = str(apply_renderer(found, "report").sections[0]).split("'")
     assert any("BAK" in line and "clipped" in line and "controls: noisy" in line for line in lines)
-    table = found.make_paper_table()
+    table = apply_renderer(found, "paper_table")
     assert [row.name for row in table.rows if row.apart] == ["noisy"]
     assert "Not ranked: clipped (in SIG) and noisy." in table.notes
     clipped = next(row for row in table.rows if row.name == "clipped")
@@ -453,17 +454,17 @@ def test_rank_tests_replace_t_tests_and_add_one_of_all_systems() -> None:
             assert not (inside and ranked.p_corrected < 0.05)
         assert min(c.p for c in one.contrasts) == 2 / 2**8  # all listeners agree
         assert {c.effect.method for c in one.contrasts if c.effect} == {"rank_biserial"}
-    tables = found.make_tables()
+    tables = apply_renderer(found, "tables")
     assert [row[0] for row in tables["friedman"][1]] == ["SIG", "BAK"]
-    assert "friedman" not in by_t.make_tables()
-    methods = json.loads(found.make_json())["methods"]
+    assert "friedman" not in apply_renderer(by_t, "tables")
+    methods = json.loads(apply_renderer(found, "json"))["methods"]
     assert "by two-sided Wilcoxon signed-rank tests of per-listener differences" in methods
     assert "a Friedman test, corrected for ties, over the 8 listeners" in methods
     assert "Effect sizes are matched-pairs rank-biserial correlations" in methods
-    assert "Wilcoxon" not in json.loads(by_t.make_json())["methods"]
-    text = str(found.make_report())
+    assert "Wilcoxon" not in json.loads(apply_renderer(by_t, "json"))["methods"]
+    text = str(apply_renderer(found, "report"))
     assert "the 5 systems differ in their ranks (Friedman test: chi-square(4) = " in text
-    assert "Wilcoxon" in found.make_paper_table().test
+    assert "Wilcoxon" in apply_renderer(found, "paper_table").test
 
 
 def test_equivalence_and_interactions_are_tested_by_t_even_with_rank_tests() -> None:
@@ -477,7 +478,7 @@ def test_equivalence_and_interactions_are_tested_by_t_even_with_rank_tests() -> 
         assert repr(one.groups[0].interactions) == repr(other.groups[0].interactions)
         ranked = [c.p for group in one.groups[0].groups for c in group.contrasts]
         assert all(p * 2**8 == round(p * 2**8) for p in ranked)  # shares of all signs
-    methods = json.loads(found.make_json())["methods"]
+    methods = json.loads(apply_renderer(found, "json"))["methods"]
     assert "two one-sided tests (TOST), using t tests over listeners" in methods
     assert "within listeners by t tests for groups of items" in methods
 
@@ -519,10 +520,10 @@ def test_turned_votes_on_a_scale_where_low_is_good_give_the_same_findings() -> N
         assert rated.mean.value == pytest.approx(6 - usual.systems[name].mean.value)
         assert (rated.good, rated.poor) == (usual.systems[name].good, usual.systems[name].poor)
     assert "|low_is_good=BAK|" in found.signature
-    table = found.make_paper_table()
+    table = apply_renderer(found, "paper_table")
     assert table.rows[0].name == "C"
     assert all(cell.is_best for cell in table.rows[0].cells)
-    text = str(found.make_report())
+    text = str(apply_renderer(found, "report"))
     assert "BAK ↓" in text
     assert "C is significantly better than all other systems on every scale" in text
     wrong = study_analyse(turned, draws=DRAWS, mixed=False).scales[1]

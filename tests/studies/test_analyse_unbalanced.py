@@ -10,6 +10,7 @@ import pytest
 
 from earwitness.errors import UsageError
 from earwitness.output_formats import render
+from earwitness.report import apply_renderer
 from earwitness.studies.analyse import study_analyse
 from earwitness.studies.report.export import methods_paragraph, tables_csv
 from earwitness.studies.results import Results
@@ -44,7 +45,7 @@ def analyse(rows: list[Row], **how: Any) -> Results:
 
 
 def summary(results: Results) -> list[str]:
-    return list(results.make_report().sections[0].parts[0].lines)  # type: ignore[union-attr]
+    return list(apply_renderer(results, "report").sections[0].parts[0].lines)
 
 
 TWO_WAY = (

@@ -15,6 +15,7 @@ from examples.plane import make
 
 from earwitness.audio.wav import wav_seconds
 from earwitness.errors import BadAnswer, InputError, UsageError
+from earwitness.report import apply_renderer
 from earwitness.skims.run import skim
 from earwitness.studies.analyse import study_analyse
 from earwitness.studies.design.balance import check_balance
@@ -170,7 +171,7 @@ def test_imported_skims_are_practised_with_skims_of_the_practice_day(
     assert study.systems == ("1", "2", "3")
     assert {one.system for one in study.gold} == {"1", "2", "3"}
     simulated = study_simulate(study, seed=1)
-    columns, rows = simulated.make_tables()["ratings"]
+    columns, rows = apply_renderer(simulated, "tables")["ratings"]
     assert {row[columns.index("item")] for row in rows} == {"A", "B"}  # practice does not count
 
 
@@ -640,7 +641,7 @@ def test_recordings_rotate_over_experts_and_the_first_one_comes_again(four_days:
 
 def test_a_recording_placed_twice_gives_test_retest_reliability(four_days: Study) -> None:
     simulated = study_simulate(four_days, seed=1)
-    columns, rows = simulated.make_tables()["ratings"]
+    columns, rows = apply_renderer(simulated, "tables")["ratings"]
     table = [dict(zip(columns, row, strict=True)) for row in rows]
     assert len(table) == 4 * 5 * 3 * 2
     results = study_analyse(table)

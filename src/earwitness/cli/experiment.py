@@ -272,7 +272,7 @@ def references_command(
         target.title = f"{target.title} (simulated data)"
     target.write(result)
     if point_file is not None:
-        point_file.write(result.make_csv())
+        point_file.write(earwitness.render(result, "csv"))
 
 
 def simulated_inputs(

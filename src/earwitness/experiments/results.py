@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from earwitness.core import Estimate, Input, Value
-from earwitness.report.parts import Report
 from earwitness.report.result import Result, TableRows
-
-if TYPE_CHECKING:
-    from earwitness.report.paper import PaperTable
 
 # sources of variation that an interval of a curve or a correlation covers
 CURVE_SOURCES = ("orders", "items", "both")
@@ -211,24 +207,6 @@ class ReferencesExperiment(Result):
             for point in self.correlations
             if (point.value, point.coefficient, point.condition) == wanted
         }
-
-    # --- Reports and tables ----------------------------------------------------------------------
-
-    def make_report(self) -> Report:
-        """Return the report with the four figures."""
-        from earwitness.experiments.report import experiment_report
-
-        return experiment_report(self)
-
-    def make_paper_table(self) -> PaperTable:
-        """Return the table of correlations with judges."""
-        from earwitness.experiments.report import experiment_paper_table
-
-        return experiment_paper_table(self)
-
-    def make_tables(self) -> dict[str, TableRows]:
-        """Return the tables of all points, tests, people and shares."""
-        return experiment_tables(self)
 
 
 # --- Tables --------------------------------------------------------------------------------------

@@ -157,11 +157,11 @@ def _to_plain(value: Any) -> Any:
     return value
 
 
-def concordance_rows(concordance: Concordance) -> TableRows:
-    """Return one row per number; ``role`` names its kind."""
+def concordance_tables(concordance: Concordance) -> dict[str, TableRows]:
+    """Return the table ``figures``: one row per number, and ``role`` names its kind."""
     rows = (
         [*(row.get(name, "") for name in COLUMNS), concordance.signature]
         for scale in concordance.scales
         for row in (scale_row | {"scale": scale.scale.name} for scale_row in scale_rows(scale))
     )
-    return [*COLUMNS, "signature"], rows
+    return {"figures": ([*COLUMNS, "signature"], rows)}

@@ -8,9 +8,7 @@ from math import isnan, nan
 from typing import NamedTuple
 
 from earwitness.core import Estimate, Input, Value
-from earwitness.report.paper import PaperTable
-from earwitness.report.parts import Report
-from earwitness.report.result import Result, TableRows
+from earwitness.report.result import Result
 
 
 class Figure(NamedTuple):
@@ -231,27 +229,3 @@ class Concordance(Result):
             for rank in scale.ranked
             for metric in scale.metrics
         )
-
-    def make_report(self) -> Report:
-        """Return the report of the agreement."""
-        from earwitness.metaeval.report import concordance_report
-
-        return concordance_report(self)
-
-    def make_paper_table(self) -> PaperTable:
-        """Return the table for a paper."""
-        from earwitness.metaeval.report import concordance_table
-
-        return concordance_table(self)
-
-    def make_json(self) -> str:
-        """Return the result as JSON; undefined numbers are null."""
-        from earwitness.metaeval.records import concordance_json
-
-        return concordance_json(self)
-
-    def make_tables(self) -> dict[str, TableRows]:
-        """Return the table ``figures``, which has one row per number."""
-        from earwitness.metaeval.records import concordance_rows
-
-        return {"figures": concordance_rows(self)}

@@ -1,4 +1,4 @@
-"""Result: the base class of all results, and their conversion to JSON, CSV and data frames."""
+"""Result: the base class of all results; their data frames, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from earwitness.errors import MissingExtra, UsageError, nearest
 from earwitness.io.tables import csv_text
+from earwitness.report import apply_renderer
 
 if TYPE_CHECKING:
     import pandas
     import polars
-
-    from earwitness.report.paper import PaperTable
-    from earwitness.report.parts import Report
 
 TableRows = tuple[Sequence[str], Iterable[Sequence[Any]]]  # names of columns, and rows
 SHOWN_LINES = 26  # of a report in an interactive session
@@ -24,34 +22,13 @@ DISPLAY_WIDTH = 88
 
 
 class Result:
-    """Base class of results.
+    """Base class of results, which hold data; a ``Renderer`` renders them.
 
     In an interactive session a result shows the start of its report, and in a notebook its tables
     and figures. ``to_records``, ``to_pandas`` and ``to_polars`` give its tables.
     """
 
     __slots__ = ()
-
-    def make_report(self) -> Report:
-        """Return the report of the result."""
-        raise NotImplementedError
-
-    def make_paper_table(self) -> PaperTable:
-        """Return the table for a paper; UsageError if there is none."""
-        raise UsageError(f"{type(self).__name__} has no table for a paper — choose the full table")
-
-    def make_tables(self) -> Mapping[str, TableRows]:
-        """Return all tables of the result by name, the main table first."""
-        raise NotImplementedError
-
-    def make_json(self) -> str:
-        """Return the result as JSON; by default its tables, as lists of records."""
-        return json_text({name: self.to_records(name) for name in self.make_tables()})
-
-    def make_csv(self) -> str:
-        """Return the main table of the result as CSV."""
-        header, rows = next(iter(self.make_tables().values()))
-        return csv_text((header, *rows))
 
     def to_records(self, table: str | None = None) -> list[dict[str, Any]]:
         """Return a table of the result as a list of records.
@@ -71,7 +48,7 @@ class Result:
         UsageError
             If the result has no such table.
         """
-        tables = self.make_tables()
+        tables = apply_renderer(self, "tables")
         name = next(iter(tables)) if table is None else table
         if name not in tables:
             raise UsageError(f'unknown table "{name}" — {nearest(name, tables)}')
@@ -81,7 +58,7 @@ class Result:
     @property
     def table_names(self) -> tuple[str, ...]:
         """Names of the tables of the result, the main table first."""
-        return tuple(self.make_tables())
+        return tuple(apply_renderer(self, "tables"))
 
     def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
         """Return a table of the result as a pandas data frame; see ``to_records``."""
@@ -98,7 +75,7 @@ class Result:
     def __repr__(self) -> str:
         from earwitness.report.text import render_text
 
-        lines = render_text(self.make_report(), DISPLAY_WIDTH).strip().splitlines()
+        lines = render_text(apply_renderer(self, "report"), DISPLAY_WIDTH).strip().splitlines()
         shown = [f"{type(self).__name__}:", *lines[:SHOWN_LINES]]
         if len(lines) > SHOWN_LINES:
             shown.append(f"… {len(lines) - SHOWN_LINES:,} more lines: print(earwitness.render(…))")
@@ -107,7 +84,7 @@ class Result:
     def _repr_html_(self) -> str:
         from earwitness.report.html.page import render_frame
 
-        return render_frame(self.make_report())
+        return render_frame(apply_renderer(self, "report"))
 
 
 def _import_library(name: str) -> Any:
@@ -117,7 +94,32 @@ def _import_library(name: str) -> Any:
         raise MissingExtra(name, name, f"data frames of {name}") from None
 
 
-# --- JSON -------------------------------------------------------------------------------------
+# --- Default renderers --------------------------------------------------------------------------
+
+
+def refuse_paper_table(result: Result) -> None:
+    """Raise UsageError, since the result has no table for a paper."""
+    raise UsageError(f"{type(result).__name__} has no table for a paper — choose the full table")
+
+
+def tables_json(result: Result) -> str:
+    """Return all tables of a result as JSON."""
+    return json_text({name: result.to_records(name) for name in result.table_names})
+
+
+def main_table_csv(result: Result) -> str:
+    """Return the main table of a result as CSV."""
+    header, rows = next(iter(apply_renderer(result, "tables").values()))
+    return csv_text((header, *rows))
+
+
+def record_table(records: Sequence[Mapping[str, Any]]) -> TableRows:
+    """Return records as a table; missing values are empty."""
+    columns = list(dict.fromkeys(name for record in records for name in record))
+    return columns, [[record.get(name, "") for name in columns] for record in records]
+
+
+# --- JSON ---------------------------------------------------------------------------------------
 
 
 def json_text(record: Any) -> str:

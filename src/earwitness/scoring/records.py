@@ -130,12 +130,6 @@ def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]
         yield "(people)", "annotators", scores.people.annotators
 
 
-def comparison_csv(comparison: Comparison) -> str:
-    """Return one line per contrast; undefined numbers are empty."""
-    header, rows = _contrast_rows(comparison)
-    return csv_text((header, *rows))
-
-
 def comparison_tables(comparison: Comparison) -> dict[str, TableRows]:
     """Return the tables of a comparison by name: contrasts, systems on common items, scores."""
     systems = (

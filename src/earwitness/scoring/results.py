@@ -19,9 +19,7 @@ from earwitness.core import (
 )
 from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import Sweep
-from earwitness.report.paper import PaperTable
-from earwitness.report.parts import Report
-from earwitness.report.result import Result, TableRows
+from earwitness.report.result import Result
 from earwitness.task import ResultPart
 
 KEY_COLUMNS = ("item", "system")
@@ -183,36 +181,6 @@ class Scores(Result):
         """Return the part of the result with this name in JSON, or None."""
         return next((part for part in self.parts if part.name == name), None)
 
-    def make_report(self) -> Report:
-        """Return the report of the scores."""
-        from earwitness.scoring.report import scores_report
-
-        return scores_report(self)
-
-    def make_paper_table(self) -> PaperTable:
-        """Return the table for a paper."""
-        from earwitness.scoring.report import scores_table
-
-        return scores_table(self)
-
-    def make_json(self) -> str:
-        """Return the scores as JSON; undefined numbers are null."""
-        from earwitness.scoring.records import to_json
-
-        return to_json(self)
-
-    def make_csv(self) -> str:
-        """Return one line per estimate, with signature and provenance."""
-        from earwitness.scoring.records import to_csv
-
-        return to_csv(self)
-
-    def make_tables(self) -> dict[str, TableRows]:
-        """Return the tables ``scores`` (one row per estimate) and ``samples`` (one per case)."""
-        from earwitness.scoring.records import scores_tables
-
-        return scores_tables(self)
-
 
 # --- Results of a comparison ---------------------------------------------------------------------
 
@@ -272,36 +240,6 @@ class Comparison(Result):
     contrasts: tuple[Contrast, ...]
     groups: tuple[GroupContrasts, ...] = ()
     permutations: int = 10_000
-
-    def make_report(self) -> Report:
-        """Return the report of the comparison."""
-        from earwitness.scoring.report import comparison_report
-
-        return comparison_report(self)
-
-    def make_paper_table(self) -> PaperTable:
-        """Return the table for a paper."""
-        from earwitness.scoring.report import comparison_table
-
-        return comparison_table(self)
-
-    def make_json(self) -> str:
-        """Return the comparison as JSON; undefined numbers are null."""
-        from earwitness.scoring.records import comparison_json
-
-        return comparison_json(self)
-
-    def make_csv(self) -> str:
-        """Return one line per contrast."""
-        from earwitness.scoring.records import comparison_csv
-
-        return comparison_csv(self)
-
-    def make_tables(self) -> dict[str, TableRows]:
-        """Return the tables ``contrasts``, ``systems``, and those of the scores."""
-        from earwitness.scoring.records import comparison_tables
-
-        return comparison_tables(self)
 
 
 # --- Selection of values -------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from math import isfinite, nan
 from earwitness.core import Estimate, Value
 from earwitness.report.numbers import cell, count_with_undefined, number, value_title
 from earwitness.report.parts import Part, Plane, PlanePoint, PlaneSeries, Report, Section, Table
+from earwitness.report.result import TableRows
 from earwitness.skims.types import MeanTradeoffCurve, SkimResult, SkimRun, TradeoffCurve
 from earwitness.skims.view import describe_reasons, format_time
 
@@ -248,3 +249,36 @@ def _system_label(name: str, *details: str) -> str:
 def _curve_row(curve: TradeoffCurve) -> tuple[str, ...]:
     numbers = (number(x, SHARE_VALUE) for x in (curve.area, curve.tc_with_z, curve.sd_with_z))
     return (curve.method, *numbers, str(curve.n))
+
+
+def skimming_tables(run: SkimRun) -> dict[str, TableRows]:
+    """Return the tables ``skims`` (measures of every skim) and ``picks``."""
+    measures = list(dict.fromkeys(name for one in run.skims for name in one.measures))
+    skims = [
+        [
+            *(one.recording.name, one.system, one.method, one.z, len(one.skim.picks)),
+            *(one.skim.seconds, *(one.measures.get(name, nan) for name in measures)),
+            one.signature,
+        ]
+        for one in run.skims
+    ]
+    picks = [
+        [
+            *(one.recording.name, one.system, place, pick.start, pick.seconds, pick.turned),
+            *(pick.class_names, pick.gain),
+        ]
+        for one in run.skims
+        for place, pick in enumerate(one.skim.picks, 1)
+    ]
+    columns = ("recording", "system", "method", "z", "picks", "seconds", *measures, "signature")
+    pick_columns = (
+        "recording",
+        "system",
+        "place",
+        "start",
+        "seconds",
+        "turned",
+        "classes",
+        "gain",
+    )
+    return {"skims": (columns, skims), "picks": (pick_columns, picks)}

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import nan
 
 from earwitness.core import Estimate, Estimates
 from earwitness.errors import Problem
 from earwitness.recordings.types import Recording
-from earwitness.report.parts import Report
-from earwitness.report.result import Result, TableRows
+from earwitness.report.result import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,44 +112,6 @@ class SkimRun(Result):
     kept: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     skipped: tuple[Problem, ...] = ()
-
-    def make_report(self) -> Report:
-        """Return the report of the run, with one section per recording."""
-        from earwitness.skims.report import skimming_report
-
-        return skimming_report(self)
-
-    def make_tables(self) -> dict[str, TableRows]:
-        """Return the tables ``skims`` (measures of every skim) and ``picks``."""
-        measures = list(dict.fromkeys(name for one in self.skims for name in one.measures))
-        skims = [
-            [
-                *(one.recording.name, one.system, one.method, one.z, len(one.skim.picks)),
-                *(one.skim.seconds, *(one.measures.get(name, nan) for name in measures)),
-                one.signature,
-            ]
-            for one in self.skims
-        ]
-        picks = [
-            [
-                *(one.recording.name, one.system, place, pick.start, pick.seconds, pick.turned),
-                *(pick.class_names, pick.gain),
-            ]
-            for one in self.skims
-            for place, pick in enumerate(one.skim.picks, 1)
-        ]
-        columns = ("recording", "system", "method", "z", "picks", "seconds", *measures, "signature")
-        pick_columns = (
-            "recording",
-            "system",
-            "place",
-            "start",
-            "seconds",
-            "turned",
-            "classes",
-            "gain",
-        )
-        return {"skims": (columns, skims), "picks": (pick_columns, picks)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,31 +81,6 @@ class PowerPlan(Result):
     notes: tuple[str, ...] = ()
     pilot_notes: tuple[str, ...] = ()
 
-    def make_report(self) -> Report:
-        """Return the report of the plan."""
-        return power_report(self)
-
-    def make_paper_table(self) -> PaperTable:
-        """Return the table for a paper: power by number of listeners."""
-        return power_table(self)
-
-    def make_json(self) -> str:
-        """Return the plan as JSON; differences are text, since they are keys."""
-        return json_text(asdict(self))
-
-    def make_tables(self) -> dict[str, TableRows]:
-        """Return the table ``power``: one row per number of listeners and difference."""
-        header = ("listeners", "hours", "detectable", "difference", "power", "low", "high", "runs")
-        rows = [
-            [
-                *(row.listeners, row.hours, row.detectable, difference),
-                *(e.value, e.low, e.high, e.n, self.signature),
-            ]
-            for row in self.rows
-            for difference, e in row.power.items()
-        ]
-        return {"power": ((*header, "signature"), rows)}
-
 
 # --- Power by simulation -------------------------------------------------------------------------
 
@@ -635,3 +610,22 @@ def power_table(plan: PowerPlan) -> PaperTable:
 
 def _exact_number(x: float) -> Estimate:
     return Estimate(x, nan, nan, nan, 0, 0, "exact")
+
+
+def power_json(plan: PowerPlan) -> str:
+    """Return the plan as JSON; differences are text, since they are keys."""
+    return json_text(asdict(plan))
+
+
+def power_tables(plan: PowerPlan) -> dict[str, TableRows]:
+    """Return the table ``power``: one row per number of listeners and difference."""
+    header = ("listeners", "hours", "detectable", "difference", "power", "low", "high", "runs")
+    rows = [
+        [
+            *(row.listeners, row.hours, row.detectable, difference),
+            *(e.value, e.low, e.high, e.n, plan.signature),
+        ]
+        for row in plan.rows
+        for difference, e in row.power.items()
+    ]
+    return {"power": ((*header, "signature"), rows)}

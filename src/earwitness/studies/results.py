@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import nan
-from typing import TYPE_CHECKING
 
 from earwitness.analysis.evidence import RepeatedVote
 from earwitness.analysis.plan import Analysis, Rule
 from earwitness.core import Contrast, Estimate, Input, Key, Value
 from earwitness.ratings.records import RatingFault, Sort, Who
-from earwitness.report.parts import Report
-from earwitness.report.result import Result, TableRows
+from earwitness.report.result import Result
 from earwitness.stats.ellipses import MeanEllipse
 from earwitness.stats.means import ITEM_T
-
-if TYPE_CHECKING:  # tables for papers are needed only when they are written
-    from earwitness.report.paper import PaperTable
 
 # --- Results by group ----------------------------------------------------------------------------
 
@@ -538,33 +533,3 @@ class Results(Result):
         if not self.over_items:
             return self.listeners - len(self.left)
         return len({stimulus.key.item for scale in self.scales for stimulus in scale.stimuli})
-
-    def make_report(self) -> Report:
-        """Return the report of the analysis."""
-        from earwitness.studies.report import results_report
-
-        return results_report(self)
-
-    def make_paper_table(self) -> PaperTable:
-        """Return the table for a paper."""
-        from earwitness.studies.report import results_table
-
-        return results_table(self)
-
-    def make_json(self) -> str:
-        """Return the results with the methods paragraph as JSON; undefined numbers are null."""
-        from earwitness.studies.report.export import results_json
-
-        return results_json(self)
-
-    def make_csv(self) -> str:
-        """Return one line per estimate."""
-        from earwitness.studies.report.export import results_csv
-
-        return results_csv(self)
-
-    def make_tables(self) -> dict[str, TableRows]:
-        """Return all tables: ``means``, ``contrasts``, ``listeners``, ``agreement`` and so on."""
-        from earwitness.studies.report.export import results_tables
-
-        return results_tables(self)

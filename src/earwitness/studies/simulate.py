@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,7 +15,7 @@ from earwitness.core import Answer, Input
 from earwitness.io.atomic import AtomicFolder
 from earwitness.io.tables import records_csv
 from earwitness.report.parts import Report
-from earwitness.report.result import Result, TableRows
+from earwitness.report.result import Result, TableRows, record_table
 from earwitness.studies.analyse import result_files, study_results
 from earwitness.studies.answers import SIMULATED_TIMESTAMP, answer_line
 from earwitness.studies.design.report import study_design
@@ -33,6 +33,7 @@ from earwitness.studies.pages import (
 from earwitness.studies.population import Person, Population, World
 from earwitness.studies.quality import simulate_check
 from earwitness.studies.ratings.from_answers import rating_records, ratings_from_answers
+from earwitness.studies.report import results_report
 from earwitness.studies.results import Results
 from earwitness.studies.study import (
     CHECK_ROLES,
@@ -68,25 +69,22 @@ class SimulatedStudy(Result):
         ratings = ratings_from_answers(study, answers, ANSWERS_FILE)
         return study_results(study, ratings, (file,), answers=self.answers, simulated=True, **how)
 
-    def make_report(self) -> Report:
-        """Return the report of the planned analysis."""
-        return self.analyse().make_report()
 
-    def make_tables(self) -> dict[str, TableRows]:
-        """Return the tables ``ratings``, ``truth`` (of systems) and ``people`` (listeners)."""
-        answers = dict(enumerate(self.answers, 1))
-        ratings = ratings_from_answers(self.design.study, answers, ANSWERS_FILE)
-        tables = {
-            "ratings": rating_records(ratings),
-            "truth": self.truth,
-            "people": self.people,
-        }
-        return {name: _table_rows(records) for name, records in tables.items()}
+def simulation_report(simulated: SimulatedStudy) -> Report:
+    """Return the report of the planned analysis."""
+    return results_report(simulated.analyse())
 
 
-def _table_rows(records: Sequence[Mapping[str, Any]]) -> TableRows:
-    columns = list(dict.fromkeys(name for record in records for name in record))
-    return columns, [[record.get(name, "") for name in columns] for record in records]
+def simulation_tables(simulated: SimulatedStudy) -> dict[str, TableRows]:
+    """Return the tables ``ratings``, ``truth`` (of systems) and ``people`` (listeners)."""
+    answers = dict(enumerate(simulated.answers, 1))
+    ratings = ratings_from_answers(simulated.design.study, answers, ANSWERS_FILE)
+    tables = {
+        "ratings": rating_records(ratings),
+        "truth": simulated.truth,
+        "people": simulated.people,
+    }
+    return {name: record_table(records) for name, records in tables.items()}
 
 
 def study_simulate(

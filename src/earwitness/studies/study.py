@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from earwitness.analysis.evidence import GOLD_ROLE, TRAP_ROLE
 from earwitness.analysis.plan import Analysis, Rule
-from earwitness.report.result import Result, TableRows
+from earwitness.report.result import Result
 from earwitness.studies.ratings.names import DEFAULT_SOUND_PATTERN
 
 if TYPE_CHECKING:
-    from earwitness.report.parts import Report
     from earwitness.studies.file.audio_checks import StudyAudio
     from earwitness.studies.file.page_checks import PageChecks
 
@@ -397,21 +396,3 @@ class Design(Result):
     plans: tuple[ListenerPlan, ...]
     audio: StudyAudio | None = None
     page_checks: PageChecks | None = None
-
-    def make_report(self) -> Report:
-        """Return the report of the design: plan, time per listener and balance."""
-        from earwitness.studies.design.report import design_report
-
-        return design_report(self)
-
-    def make_tables(self) -> dict[str, TableRows]:
-        """Return the table ``playlists``: one row per listener and rating."""
-        from earwitness.studies.file.listener_rows import playlist_rows
-
-        rows = [
-            {"listener": plan.listener, **row}
-            for plan in self.plans
-            for row in playlist_rows(self.study, plan)
-        ]
-        columns = list(dict.fromkeys(name for row in rows for name in row))
-        return {"playlists": (columns, [[row.get(n, "") for n in columns] for row in rows])}

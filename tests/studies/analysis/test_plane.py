@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import f as f_distribution
 
 import earwitness
+from earwitness.report import apply_renderer
 from earwitness.stats.ellipses import (
     TWO_WAY_ELLIPSE,
     Positions,
@@ -91,15 +92,15 @@ def test_agreement_is_measured_on_both_axes() -> None:
 
 def test_the_report_and_its_tables_show_the_plane() -> None:
     results = analyse(votes(repeats=1), doubled="first")
-    titles = [section.title for section in results.make_report().sections]
+    titles = [section.title for section in apply_renderer(results, "report").sections]
     assert titles[1:3] == ["TC/SD plane", "TC/SD planes of listeners"]
     assert {"Agreement between listeners", "Test–retest reliability"} <= {*titles}
-    tables = results.make_tables()
+    tables = apply_renderer(results, "tables")
     assert len([*tables["plane"][1]]) == 4
     assert len([*tables["plane_listeners"][1]]) == 32
-    plane = json.loads(results.make_json())["plane"]
+    plane = json.loads(apply_renderer(results, "json"))["plane"]
     assert plane["listeners"][0]["listener"] == 1
-    assert "Hotelling's T²" in json.loads(results.make_json())["methods"]
+    assert "Hotelling's T²" in json.loads(apply_renderer(results, "json"))["methods"]
 
 
 def test_the_two_way_ellipse_adds_the_covariances_over_listeners_and_items() -> None:
@@ -129,4 +130,6 @@ def test_other_scales_have_no_plane() -> None:
     rows = [row for row in votes() if row["scale"] == "TC"]
     results = analyse(rows)
     assert results.plane is None
-    assert "TC/SD plane" not in [section.title for section in results.make_report().sections]
+    assert "TC/SD plane" not in [
+        section.title for section in apply_renderer(results, "report").sections
+    ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from earwitness.errors import InputError
+from earwitness.report import apply_renderer
 from earwitness.report.text import render_text
 from earwitness.studies.design.report import study_check
 from earwitness.studies.file.reader import read_study, study_texts
@@ -99,7 +100,7 @@ def test_the_check_says_how_long_recordings_are(folder: Path) -> None:
     more = 'recordings: {a: days/a.wav, b: {files: days/b, zone: "+02:00"}}\n'
     path = folder / "study.yaml"
     path.write_text(STUDY + more)
-    shown = render_text(study_check(path).make_report(), width=100)
+    shown = render_text(apply_renderer(study_check(path), "report"), width=100)
     rows = [line.split() for line in shown.splitlines()]
     assert ["a", "1", "0:01:05", "0:00:00", "unknown"] in rows
     assert ["b", "2", "0:00:13", "0:00:08", "2025-07-22", "06:00:00+02:00"] in rows

@@ -13,6 +13,7 @@ import pytest
 from earwitness.analysis.plan import Analysis, Rule
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.output_formats import render
+from earwitness.report import apply_renderer
 from earwitness.report.parts import Lines, Matrix, Panels, Table
 from earwitness.studies.analyse import study_analyse
 from earwitness.studies.report.export import UNKNOWN_PROCEDURE, methods_paragraph, tables_csv
@@ -47,7 +48,9 @@ def results(*scales: ScaleResults, interval: str = "cluster_t", level: float = 0
 
 
 def short(found: Results) -> tuple[str, ...]:
-    part = next(s for s in found.make_report().sections if s.title == "Summary").parts[0]
+    part = next(s for s in apply_renderer(found, "report").sections if s.title == "Summary").parts[
+        0
+    ]
     assert isinstance(part, Lines)
     assert all(line.endswith(".") for line in part.lines)
     return tuple(line.removesuffix(".") for line in part.lines)
@@ -156,7 +159,7 @@ def test_a_rule_that_was_not_applied_is_said_to_be() -> None:
     assert "20 listeners took part. bs1534 could not be applied." in methods_paragraph(found)
     assert "No listener was excluded" not in methods_paragraph(found)
     assert "No listener was excluded" not in render(found)
-    section = next(s for s in found.make_report().sections if s.title == "Screening")
+    section = next(s for s in apply_renderer(found, "report").sections if s.title == "Screening")
     assert section.parts == (Lines("", ("bs1534 could not be applied (see notes).",)),)
 
 
@@ -176,7 +179,7 @@ def test_if_everybody_fails_that_comes_right_after_the_finding() -> None:
     one = replace(found, screened=screened[:1], failed=(0,))
     assert short(one)[1] == "The only listener failed p808, and is kept"
     assert not any("excluded" in line for line in short(found))
-    sections = {s.title: s for s in found.make_report().sections}
+    sections = {s.title: s for s in apply_renderer(found, "report").sections}
     told = sections["Screening"].text
     assert told.startswith("All 12 listeners failed p808, so all are kept. Rules: p808 (variance")
     for title, name in (("Screening", "failed"), ("All screening checks", "all screening checks")):
@@ -382,7 +385,9 @@ def test_listeners_who_choose_have_a_table() -> None:
     rated = replace(mos().scales[0], listeners=listeners)
     chosen = replace(preference().scales[0], listeners=listeners)
     found = replace(mos(), scales=(rated, chosen))
-    drawn, table = next(s.parts for s in found.make_report().sections if s.title == "Listeners")
+    drawn, table = next(
+        s.parts for s in apply_renderer(found, "report").sections if s.title == "Listeners"
+    )
     assert isinstance(drawn, Panels)
     assert isinstance(table, Table)
     assert table.header == ("listener", "status", "votes", "most frequent value", "longest run")
@@ -411,7 +416,7 @@ def test_methods_name_the_test(interval: str, test: str) -> None:
 
 def test_simulated_listeners_are_said_to_be_everywhere() -> None:
     found = replace(mos(), simulated=True)
-    assert found.make_report().title == "Simulated: Results of UDASE again & <again>"
+    assert apply_renderer(found, "report").title == "Simulated: Results of UDASE again & <again>"
     assert "29 simulated listeners" in short(found)[0]
     assert short(found)[1] == "All listeners were simulated; these are not ratings by people"
     assert methods_paragraph(found).startswith(
@@ -450,7 +455,9 @@ def test_systems_that_were_rated_against_others_are_compared() -> None:
         "(largest significant p = 0.0010, 12 listeners)",
     )
     (part,) = next(
-        s.parts for s in ccr().make_report().sections if s.title == "Differences between systems"
+        s.parts
+        for s in apply_renderer(ccr(), "report").sections
+        if s.title == "Differences between systems"
     )
     assert isinstance(part, Matrix)
     assert [*part.systems] == ["C0", "C1", "C2"]
@@ -458,8 +465,8 @@ def test_systems_that_were_rated_against_others_are_compared() -> None:
     assert "|  | vs C0 | vs C1 | vs C2 |" in made
     assert "| C2 | better | better |  |" in made
     assert "for 3 pairs with 2 items each" in methods_paragraph(ccr())
-    assert ccr().make_report().series[3:] == ("C1", "C0", "C2")  # each with a colour
-    assert ccr().make_report().about.startswith("3 pairs, 12 listeners")
+    assert apply_renderer(ccr(), "report").series[3:] == ("C1", "C0", "C2")  # each with a colour
+    assert apply_renderer(ccr(), "report").about.startswith("3 pairs, 12 listeners")
 
 
 def test_grades_against_one_reference_keep_their_means() -> None:
@@ -565,8 +572,8 @@ def test_long_texts_may_be_broken() -> None:
 
 
 def test_the_digest_of_the_study_is_in_the_provenance() -> None:
-    assert "study: 0a1b" in replace(mos(), study="0a1b").make_report().provenance
-    assert not any(line.startswith("study") for line in mos().make_report().provenance)
+    assert "study: 0a1b" in apply_renderer(replace(mos(), study="0a1b"), "report").provenance
+    assert not any(line.startswith("study") for line in apply_renderer(mos(), "report").provenance)
 
 
 def test_a_vote_that_was_not_given_is_an_empty_cell() -> None:

@@ -18,6 +18,7 @@ import pytest
 from earwitness.analysis.plan import ANALYSIS_INTERVALS, Analysis, Rule
 from earwitness.core import Estimate, Key, Value
 from earwitness.output_formats import FORMS, render
+from earwitness.report import apply_renderer
 from earwitness.report.html.plots import fit_axis
 from earwitness.report.latex import escape
 from earwitness.report.markdown import escape as escape_markdown
@@ -51,11 +52,11 @@ def whole() -> Results:
 
 
 def parts(results: Results, title: str) -> tuple[Part, ...]:
-    return next(s.parts for s in results.make_report().sections if s.title == title)
+    return next(s.parts for s in apply_renderer(results, "report").sections if s.title == title)
 
 
 def titles(results: Results) -> list[str]:
-    return [section.title for section in results.make_report().sections]
+    return [section.title for section in apply_renderer(results, "report").sections]
 
 
 def lines(text: str) -> list[dict[str, str]]:
@@ -317,7 +318,7 @@ def test_pairs_that_were_not_compared_are_left_open(whole: Results) -> None:
     few = replace(whole, scales=scales)
     made = render(few, "html")
     assert made.count('title="not compared"') == 3 * (20 - 2)
-    short = next(s for s in few.make_report().sections if s.title == "Summary").parts[0]
+    short = next(s for s in apply_renderer(few, "report").sections if s.title == "Summary").parts[0]
     assert isinstance(short, Lines)
     told = [line for line in short.lines if "OM-LSA" in line]
     assert told

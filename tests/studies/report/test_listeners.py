@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from earwitness.core import Key
 from earwitness.output_formats import render
+from earwitness.report import apply_renderer
 from earwitness.report.parts import Table
 from earwitness.studies.results import StimulusComment
 from helpers.sample_results import mos
@@ -19,7 +20,9 @@ COMMENTS = (
 
 def test_comments_are_listed_by_stimulus_with_their_number() -> None:
     found = replace(mos(), comments=COMMENTS)
-    section = next(s for s in found.make_report().sections if s.title.startswith("Comments"))
+    section = next(
+        s for s in apply_renderer(found, "report").sections if s.title.startswith("Comments")
+    )
     assert section.title == "Comments (3)"
     assert section.folded
     (table,) = section.parts

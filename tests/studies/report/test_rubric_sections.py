@@ -14,6 +14,7 @@ import pytest
 from earwitness.analysis.rating_set import TableOptions
 from earwitness.core import Contrast, Estimate
 from earwitness.output_formats import render
+from earwitness.report import apply_renderer
 from earwitness.report.parts import Heat, Lines, Table
 from earwitness.studies import report
 from earwitness.studies.analyse import study_analyse
@@ -45,12 +46,14 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def section(results: Results, title: str) -> tuple[Table, ...]:
-    own = next(one for one in results.make_report().sections if one.title == title)
+    own = next(one for one in apply_renderer(results, "report").sections if one.title == title)
     return tuple(part for part in own.parts if isinstance(part, Table))
 
 
 def short(results: Results) -> tuple[str, ...]:
-    part = next(s for s in results.make_report().sections if s.title == "Summary").parts[0]
+    part = next(
+        s for s in apply_renderer(results, "report").sections if s.title == "Summary"
+    ).parts[0]
     assert isinstance(part, Lines)
     return tuple(line.removesuffix(".") for line in part.lines)
 
@@ -100,7 +103,9 @@ def test_planned_tests_and_the_mixed_model_say_what_they_speak_about(found: Resu
     (beside,) = section(found, "Generalization to other items")
     assert len(beside.rows) == 2 * len(found.scales)
     text = next(
-        s.text for s in found.make_report().sections if s.title == "Generalization to other items"
+        s.text
+        for s in apply_renderer(found, "report").sections
+        if s.title == "Generalization to other items"
     )
     assert "The planned test generalizes to other listeners on these items" in text
     assert "to other listeners and other items" in text
@@ -194,7 +199,9 @@ def test_dimensions_that_go_together_are_drawn_and_told_with_their_figure(
     monkeypatch.setattr(report, "MAX_SUMMARY_LINES", 40)
     assert found.rubric is not None
     own = next(
-        s for s in found.make_report().sections if s.title == "Correlations between dimensions"
+        s
+        for s in apply_renderer(found, "report").sections
+        if s.title == "Correlations between dimensions"
     )
     (heat,) = own.parts
     assert isinstance(heat, Heat)
@@ -254,7 +261,7 @@ def test_a_penalty_that_is_nearly_always_0_is_no_reason_to_warn(found: Results) 
 
 def test_pages_without_a_rubric_have_nothing_of_it(found: Results) -> None:
     plain = replace(found, rubric=None, faults=(), alternatives=(), people={})
-    titles = [one.title for one in plain.make_report().sections]
+    titles = [one.title for one in apply_renderer(plain, "report").sections]
     assert not {"Correlations between dimensions", "Severity of raters", "Faults in the data"} & {
         *titles
     }

@@ -22,9 +22,10 @@ from earwitness.errors import Problem, nearest
 from earwitness.io.schema import Fault, show, whole_number
 from earwitness.io.source import is_present
 from earwitness.io.tables import read_row_table
+from earwitness.report.result import TableRows, record_table
 from earwitness.studies.file.material import read_clips
 from earwitness.studies.ratings.names import DEFAULT_SOUND_PATTERN
-from earwitness.studies.study import ListenerPlan, Session, Study, Trial
+from earwitness.studies.study import Design, ListenerPlan, Session, Study, Trial
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.wording import wording
@@ -71,6 +72,16 @@ def _heard_systems(study: Study, trial: Trial, kind: TrialKind) -> Sequence[str]
         return trial.systems[:1]
     shown = kind.presented(trial, wording("en"), study.reference)
     return [system for system, _ in shown[int(kind.open_reference) :]]
+
+
+def design_tables(design: Design) -> dict[str, TableRows]:
+    """Return the table ``playlists``: one row per listener and rating."""
+    rows = [
+        {"listener": plan.listener, **row}
+        for plan in design.plans
+        for row in playlist_rows(design.study, plan)
+    ]
+    return {"playlists": record_table(rows)}
 
 
 # --- Plans from rows -----------------------------------------------------------------------------
