@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,34 @@ def test_no_module_but_the_public_ones_exports_names_for_others() -> None:
     exporting = {path for path, tree in MODULES.items() if "__all__" in assigned(tree)}
     packages = ("chapters", "chunkseg", "skims", "summaries")
     assert exporting == {"__init__.py", "__main__.py", *(f"{one}/__init__.py" for one in packages)}
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
+    """Names that a module imports, also in functions, but not those for type checkers alone."""
+    nodes: list[ast.AST] = [tree]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            nodes += node.orelse
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        else:
+            nodes += ast.iter_child_nodes(node)
+
+
+def test_no_modules_import_each_other_in_a_cycle() -> None:
+    trees = {
+        f"earwitness/{path}".removesuffix(".py").removesuffix("/__init__").replace("/", "."): tree
+        for path, tree in MODULES.items()
+    }
+    graph = {
+        name: {one if one in trees else one.rpartition(".")[0] for one in imports(tree)} - {name}
+        for name, tree in trees.items()
+    }
+    assert graph["earwitness.skims.report"] >= {"earwitness.skims.types", "earwitness.core"}
+    TopologicalSorter(graph).prepare()  # CycleError names the modules of a cycle
 
 
 def test_tests_mirror_the_source() -> None:

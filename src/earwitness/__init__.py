@@ -88,8 +88,8 @@ if TYPE_CHECKING:
     from earwitness.studies.sheets.write import study_sheets as study_sheets
     from earwitness.studies.simulate import study_simulate as study_simulate
     from earwitness.studies.take import study_take as study_take
-    from earwitness.studies.workbooks import study_import_xlsx as study_import_xlsx
     from earwitness.studies.workbooks.export import study_export_xlsx as study_export_xlsx
+    from earwitness.studies.workbooks.to_answers import study_import_xlsx as study_import_xlsx
     from earwitness.studies.workbooks.votes import study_ratings_xlsx as study_ratings_xlsx
     from earwitness.summaries.methods.summarize import summarize as summarize
     from earwitness.word_networks import network as network
@@ -121,7 +121,7 @@ FUNCTION_MODULES = {
     "study_export": "studies.admin",
     "study_export_xlsx": "studies.workbooks.export",
     "study_import": "studies.prepare",
-    "study_import_xlsx": "studies.workbooks",
+    "study_import_xlsx": "studies.workbooks.to_answers",
     "study_links": "studies.admin",
     "study_new": "studies.prepare",
     "study_plane": "studies.plane_study",

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -13,7 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from earwitness.core import WORKBOOK_META_KEY, Answer, StrPath
-from earwitness.errors import BadAnswer, InputError, Problem, UsageError, nearest, whole_characters
+from earwitness.errors import (
+    BadAnswer,
+    EarwitnessWarning,
+    InputError,
+    Problem,
+    UsageError,
+    nearest,
+    whole_characters,
+)
 from earwitness.studies.answers import answer_line
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.reader import read_study
@@ -35,10 +44,12 @@ from earwitness.studies.workbooks.read import (
     rejection,
 )
 from earwitness.studies.workbooks.to_ratings import (
+    ImportedRatings,
     blank_cells,
     check_faults,
     comment_record,
     further_questions,
+    import_ratings,
     is_filled,
     join_rows,
     merge_findings,
@@ -504,3 +515,67 @@ def _answer_id(page: ReturnedPage, last: str) -> str:
         last,
     ]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+
+
+# --- Import of any workbooks ---------------------------------------------------------------------
+
+
+def study_import_xlsx(
+    files: Sequence[StrPath],
+    study: StudySource | None = None,
+    *,
+    db: StrPath | None = None,
+    replace: bool = False,
+    faults: str = "refuse",
+    **reading: Any,
+) -> ImportedRatings | MatchedAnswers | WorkbookEntryResult:
+    """Import completed workbooks of raters.
+
+    A workbook that is passed twice, or in both flavours, counts once. Raters whose workbooks have
+    problems are rejected, with all of their workbooks; the others are imported. A warning and
+    ``rejection`` of the result list the problems of all files.
+
+    Parameters
+    ----------
+    files
+        Paths of the workbooks.
+    study
+        Study or path of its file, to import answers; without it, ratings are imported.
+    db
+        Path or address of the database in which answers are saved. By default they are only
+        returned.
+    replace
+        Whether to replace answers given in a browser.
+    faults
+        ``refuse`` values outside a scale, or ``drop`` them, that is treat them as blanks.
+    **reading
+        Without a study: ``rubric_name``, ``blank`` and ``key``, the table of captions.
+
+    Returns
+    -------
+    ImportedRatings or MatchedAnswers or WorkbookEntryResult
+        Ratings; with a study, its answers; with a database, numbers of new and corrected pages.
+
+    Raises
+    ------
+    InputError
+        If all raters are rejected.
+    UsageError
+        If an argument is invalid, or the arguments do not fit together.
+    """
+    result: ImportedRatings | MatchedAnswers | WorkbookEntryResult
+    if study is None:
+        if db is not None or replace:
+            raise UsageError("db and replace require a study")
+        result = import_ratings(files, faults=faults, **reading)
+    elif reading:
+        raise UsageError(f"{next(iter(reading))} cannot be used with a study, which sets it")
+    elif db is None:
+        if replace:
+            raise UsageError("replace requires a database — set db")
+        result = study_import_answers(study, files, faults=faults)
+    else:
+        result = enter_workbooks(study, files, db, replace=replace, faults=faults)
+    if result.rejection is not None:
+        warnings.warn(str(result.rejection), EarwitnessWarning, stacklevel=2)
+    return result
