@@ -256,7 +256,7 @@ def correct_contrasts(
         replace(
             contrast,
             difference=agree_with_test(interval.difference, p, alpha),
-            effect=interval.effect,
+            effect=interval.effect and agree_with_test(interval.effect, p, alpha),
             p_corrected=p,
             better=""
             if contrast.value == KEPT_SCALE.name
