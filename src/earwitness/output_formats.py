@@ -107,11 +107,11 @@ RENDERERS: PluginTable[Renderer] = PluginTable(
             report="earwitness.studies.simulate:simulation_report",
             tables="earwitness.studies.simulate:simulation_tables",
         ),
-        "earwitness.studies.power.PowerPlan": Renderer(
-            report="earwitness.studies.power:power_report",
-            tables="earwitness.studies.power:power_tables",
-            paper_table="earwitness.studies.power:power_table",
-            json="earwitness.studies.power:power_json",
+        "earwitness.analysis.power.PowerPlan": Renderer(
+            report="earwitness.analysis.power:power_report",
+            tables="earwitness.analysis.power:power_tables",
+            paper_table="earwitness.analysis.power:power_table",
+            json="earwitness.analysis.power:power_json",
         ),
         "earwitness.studies.results.Results": Renderer(
             report="earwitness.studies.report:results_report",
