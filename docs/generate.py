@@ -426,10 +426,9 @@ def kinds_page() -> str:
         "A trial kind defines what a trial presents, what it asks, and which ratings follow from "
         "the answers. `kind` of a block in the [study file](../study.md) chooses it."
     )
-    head = "| kind | protocol | runs in | scales |\n| :-- | :-- | :-- | :-- |"
+    head = "| kind | protocol | scales |\n| :-- | :-- | :-- |"
     rows = [
         f"| [{name}]({name}.md) | {kind.title} | "
-        f"{'browser, terminal' if kind.renderer else 'terminal'} | "
         f"{', '.join(scale.name for scale in kind.fixed) or '–'} |"
         for name, kind in KINDS.items()
     ]

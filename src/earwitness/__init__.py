@@ -7,7 +7,7 @@ score, compare, people, metrics, gather, network
 Run listening tests
 -------------------
 audio_clips, audio_select, audio_normalize, audio_conditions, study_new, study_check, study_design,
-study_power, study_simulate, study_anchors, study_import, study_plane, study_take, study_links,
+study_power, study_simulate, study_anchors, study_import, study_plane, study_links,
 study_status, study_export, study_backup, study_restore, study_ratings, study_ratings_xlsx,
 study_summaries, study_analyse, study_export_xlsx, study_import_xlsx, study_sheets, study_enter
 
@@ -87,7 +87,6 @@ if TYPE_CHECKING:
     from earwitness.studies.sheets.to_answers import study_enter as study_enter
     from earwitness.studies.sheets.write import study_sheets as study_sheets
     from earwitness.studies.simulate import study_simulate as study_simulate
-    from earwitness.studies.take import study_take as study_take
     from earwitness.studies.workbooks.export import study_export_xlsx as study_export_xlsx
     from earwitness.studies.workbooks.to_answers import study_import_xlsx as study_import_xlsx
     from earwitness.studies.workbooks.votes import study_ratings_xlsx as study_ratings_xlsx
@@ -133,7 +132,6 @@ FUNCTION_MODULES = {
     "study_sheets": "studies.sheets.write",
     "study_simulate": "studies.simulate",
     "study_status": "studies.admin",
-    "study_take": "studies.take",
     "summarize": "summaries.methods.summarize",
     "transcribe": "speech.recognize",
 }
@@ -182,7 +180,6 @@ __all__ = [
     "study_simulate",
     "study_status",
     "study_summaries",
-    "study_take",
     "summaries",
     "summarize",
     "transcribe",

@@ -189,7 +189,7 @@ def test_the_scan_sees_every_sort_of_text() -> None:
 
 # What these do needs sounds, completed workbooks or a person; documents show them.
 WITHOUT_EXAMPLE = {"align", "skim", "study_anchors", "study_import", "study_import_xlsx"}
-WITHOUT_EXAMPLE |= {"study_enter", "study_sheets", "study_take", "transcribe"}
+WITHOUT_EXAMPLE |= {"study_enter", "study_sheets", "transcribe"}
 
 
 @pytest.mark.parametrize("name", [*earwitness.FUNCTION_MODULES])

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from multiprocessing.queues import Queue
-from multiprocessing.synchronize import Barrier
+import secrets
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from earwitness.studies.take import study_take
+from earwitness.core import Answer
+from earwitness.studies.answers import answer_line
+from earwitness.studies.design.report import study_design
+from earwitness.studies.pages import (
+    DEVICE_PAGE,
+    HEARING_PAGE,
+    View,
+    pages,
+    presented_trial,
+    read_page,
+    view_with_answer,
+)
 from earwitness.studies.trials import KINDS
+from earwitness.version import __version__
 from helpers.samples import write_lines
 from helpers.study_files import sound
 
@@ -90,14 +101,12 @@ def about_captions(text: str, folder: Path, systems: Sequence[str] = ("C0", "C1"
 
 
 class Anyone:
-    """Answers any page from its view alone; stops after some pages."""
+    """Answers any page from its view alone."""
 
-    def __init__(self, stop: int = 10_000, seed: int = 1) -> None:
-        self.rng, self.seen, self.stop = random.Random(seed), list[Mapping[str, Any]](), stop
+    def __init__(self, seed: int = 1) -> None:
+        self.rng, self.seen = random.Random(seed), list[Mapping[str, Any]]()
 
     def __call__(self, view: Mapping[str, Any]) -> dict[str, Any]:
-        if len(self.seen) == self.stop:
-            raise KeyboardInterrupt
         self.seen.append(view)
         if view["kind"] == "device":
             known = {"level": -12.5, "sides": True, "huggins": [5, 6], "antiphase": [6, 6]}
@@ -124,13 +133,26 @@ class Anyone:
                 return 'ünï "&+%" 🙂'
 
 
-def take_in_step(path: Path, answers: Path, barrier: Barrier, told: Queue[tuple[int, int]]) -> None:
-    """Answer every page at the same moment as another process; how many were stored, or not."""
-    anyone, late = Anyone(), list[Any]()
+def answer_study(
+    path: Path, listener: int, answers: Path, respond: Callable[[View], dict[str, Any]]
+) -> int:
+    """Add the answers of one listener to all pages with questions; return how many these are.
 
-    def respond(view: Mapping[str, Any]) -> dict[str, Any]:
-        barrier.wait(60)
-        return anyone(view)
-
-    stored = study_take(path, 1, answers, respond=respond, meanwhile=late.append)
-    told.put((stored, len(late)))
+    Device checks and hearing tests, which need a browser, are left out.
+    """
+    design, given = study_design(path), dict[str, Answer]()
+    study = design.study
+    for page in pages(study, design.plans[listener - 1], lambda *_: secrets.token_hex(8)):
+        if page.view["kind"] in (DEVICE_PAGE, HEARING_PAGE):
+            continue
+        about = given[page.about.name].values if page.about else None
+        values = respond(view_with_answer(study, page, about))
+        read_page(study, page, values, listener)
+        if page.asks:
+            heard = presented_trial(page.trial) if page.trial else None
+            given[page.name] = Answer(
+                study.digest, listener, page.name, values, heard, "2026-01-01", __version__
+            )
+    with answers.open("ab") as file:
+        file.writelines(map(answer_line, given.values()))
+    return len(given)

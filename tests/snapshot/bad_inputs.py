@@ -125,7 +125,6 @@ STUDIES = (
         },
     ),
     Command("bad-design-folder", "study design bad/good.yaml -o bad", {"bad/good.yaml": ACR}),
-    Command("bad-take", "study take bad/good.yaml --listener 7 -o bad/answers.jsonl"),
     Command(
         "bad-answers",
         "study ratings bad/good.yaml bad/answers.jsonl",

@@ -22,7 +22,7 @@ AUDIO_VERBS = "clips select normalize conditions"
 EXPERIMENT_VERBS = "references simulate"
 SUMMARIZER_VERBS = "train-lm train-grammar tune"
 STUDY_VERBS = (
-    "new check design take anchors import plane ratings export-xlsx import-xlsx links status "
+    "new check design anchors import plane ratings export-xlsx import-xlsx links status "
     "export analyse simulate power sheets enter"
 )
 FORMS = ("text", "json", "csv", "md", "html", "latex")
@@ -308,7 +308,6 @@ AGREE = (
 
 PLACES = sounds("kinds", ("C0", "C1", "ref", "anchor35", "anchor70"), "abcd")
 STUDIES = {f"kinds/{kind}.yaml": STUDY.format(kind=kind) for kind in KINDS}
-START = "1\n30\n2\n\n\n"
 WEBMUSHRA = """\
 testname: Codecs
 testId: codecs
@@ -342,14 +341,6 @@ CODECS = {
     f"web/audio/{item}_{system}.wav": sound(0.2, seed, 44_100)
     for seed, (item, system) in enumerate((i, s) for i in "ab" for s in ("ref", "c1", "c2"))
 }
-TAKEN = {
-    "p835": "5\n4\n3\n\n" + "4\n3\n2\n" * 7,
-    "acr": "9\nr\n4\n\n" + "5\n3\n2\n1\n4\n5\n\n",
-    "mushra": "r\n90\n80\n101\n70\n60\n50\n\n" + "100\n30\n70\n90\n20\n" * 3 + "\n",
-    "bs1116": "4.9\n4,8\n5\n4\n\n" + "5\n4\n3.5\n5\n" * 6,
-    "abx": "x\n1\n\n" + "1\n2\n" * 6,
-    "preference": "3\n\n" + "1\n2\n3\n" * 4,
-}
 
 STUDY_CHAIN = (
     *(Command(f"new-{kind}", f"study new --protocol {kind}") for kind in (*KINDS, *EXPERTS)),
@@ -366,20 +357,6 @@ STUDY_CHAIN = (
         )
         for form in FORMS
     ),
-    *(
-        Command(
-            f"take-{kind}",
-            f"study take kinds/{kind}.yaml --listener 1 -o answers/{kind}.jsonl --player true",
-            {"answers/keep.txt": "here\n"},
-            START + typed,
-        )
-        for kind, typed in TAKEN.items()
-    ),
-    Command(
-        "take-on", "study take kinds/acr.yaml --listener 2 -o answers/acr.jsonl", {}, "1\n30\n"
-    ),
-    Command("ratings-acr", "study ratings kinds/acr.yaml answers/acr.jsonl"),
-    Command("ratings-mushra", "study ratings kinds/mushra.yaml answers/mushra.jsonl --to csv"),
     Command(
         "links",
         "study links kinds/acr.yaml --db links.db --base https://listen.example.org --first 3",
@@ -426,8 +403,9 @@ KIND_CHAIN = (
             f"simulated-{kind}-ratings",
             f"study ratings kinds/{kind}.yaml simulated/{kind}/answers.jsonl --to csv",
         )
-        for kind in ("dcr", "ccr", "ab")
+        for kind in ("dcr", "ccr", "ab", "mushra")
     ),
+    Command("simulated-acr-ratings", "study ratings kinds/acr.yaml simulated/acr/answers.jsonl"),
     Command(
         "simulated-mushra",
         "study analyse kinds/mushra.yaml simulated/mushra/answers.jsonl --screen bs1534 "
@@ -439,16 +417,10 @@ KIND_CHAIN = (
     ),
 )
 
-JUDGED = "4\n3.5\n-0.5\n0\n0\n3\n3\n0\n-1\n0\nfine\n\n2\n"
 DRY = "study analyse captions/study.yaml"
 RUBRIC = (
     Command("rubric-check", "study check captions/study.yaml", captioned("captions")),
     Command("rubric-design", "study design captions/study.yaml -o captions/design"),
-    Command(
-        "rubric-take",
-        "study take captions/study.yaml --listener 1 -o captions/taken.jsonl --player true",
-        typed="\n\n\n" + JUDGED * 2 + "\n" + JUDGED * 2,
-    ),
     Command(
         "rubric-simulate",
         "study simulate captions/study.yaml -o captions/dry --quality "

@@ -25,7 +25,7 @@ from earwitness.store.records import (
     server_time,
 )
 from earwitness.store.store import Store
-from earwitness.studies.answers import AnswersFile
+from earwitness.studies.answers import answer_line, read_answers
 from helpers.store_answers import DIGEST, answer, ask
 
 PLAYED = PageEvent("e1", "1.1", "played", {"sound": "a1b2", "seconds": 4.5}, "2026-01-01")
@@ -528,12 +528,13 @@ def test_an_export_comes_in_portions(store: Store, monkeypatch: pytest.MonkeyPat
 
 
 def test_answers_are_those_that_a_file_of_answers_has(store: Store, tmp_path: Path) -> None:
-    file = AnswersFile(tmp_path / "answers.jsonl", DIGEST)
-    for number, page in enumerate(("consent", "1.1", "1.2")):
-        given = answer(page, remarks=ODD[number])
-        file.add(given)
-        store.add_answer(given, f"id {number}")
-    assert list(file.read().lines.values()) == store.answers(DIGEST)
+    pages = enumerate(("consent", "1.1", "1.2"))
+    given = [answer(page, remarks=ODD[number]) for number, page in pages]
+    for number, one in enumerate(given):
+        store.add_answer(one, f"id {number}")
+    (tmp_path / "answers.jsonl").write_bytes(b"".join(map(answer_line, given)))
+    lines = read_answers(tmp_path / "answers.jsonl", DIGEST)
+    assert list(lines.values()) == store.answers(DIGEST)
 
 
 def test_what_is_not_there_is_named(store: Store) -> None:

@@ -29,7 +29,7 @@ from earwitness.studies.admin import (
 )
 from earwitness.studies.agree import agree
 from earwitness.studies.analyse import study_analyse
-from earwitness.studies.answers import AnswersFile
+from earwitness.studies.answers import read_answers as read_answers_file
 from earwitness.studies.changes import changed_audio_notes, record_version
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.page_checks import page_sound_names
@@ -40,12 +40,11 @@ from earwitness.studies.ratings.from_answers import (
     rating_records,
     study_ratings,
 )
-from earwitness.studies.take import study_take
 from earwitness.studies.trials import KINDS
 from helpers.http_listener import join, link, plays, served, site_of, take
 from helpers.store_answers import ask
 from helpers.study_files import sound
-from helpers.study_listener import Anyone, study
+from helpers.study_listener import Anyone, answer_study, study
 
 MORE = "rest_minutes: 0\ndevice: [level, huggins]\nfeedback: true\n"
 
@@ -64,11 +63,11 @@ def rows(*arguments: str) -> list[dict[str, str]]:
 
 def read_answers(path: Path, out: Path) -> list[Answer]:
     """The answers of a file."""
-    return list(AnswersFile(out, read_study(path).digest).read().lines.values())
+    return list(read_answers_file(out, read_study(path).digest).values())
 
 
 @pytest.mark.parametrize("kind", ["p835", "acr"])
-def test_answers_of_the_browser_and_of_the_terminal_give_the_same_results(
+def test_answers_of_the_browser_and_of_a_file_give_the_same_results(
     folder: Path, address: str, kind: str
 ) -> None:
     path, file, out = study(folder, kind, MORE), folder / "file.jsonl", folder / "out.jsonl"
@@ -76,8 +75,7 @@ def test_answers_of_the_browser_and_of_the_terminal_give_the_same_results(
         for listener in (2, 1):
             take(client, link(client, listener), Anyone(seed=listener))
     for listener in (1, 2):
-        with pytest.warns(match="device checks were skipped"):
-            study_take(path, listener, file, respond=Anyone(seed=listener))
+        answer_study(path, listener, file, Anyone(seed=listener))
     run("study", "export", str(path), "--db", address, "-o", str(out))
     known = study_ratings(path, file)
     assert known
@@ -97,7 +95,7 @@ def test_answers_of_the_browser_and_of_the_terminal_give_the_same_results(
         True,
     }
     assert results[1].comments == results[2].comments != ()
-    # the terminal asks for no comments
+    # the file has no comments
     texts = [render(replace(one, inputs=(), comments=()), "json") for one in results]
     assert texts[0] == texts[1] == texts[2]
 

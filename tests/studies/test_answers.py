@@ -1,244 +1,54 @@
-"""Files of answers: whatever kills a process, nothing is lost, doubled or unreadable."""
+"""Files of answers: lines, faults, and answers of the trial kinds words and reading."""
 
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from earwitness.core import Answer
-from earwitness.errors import EarwitnessWarning, InputError, UsageError
+from earwitness.errors import InputError, UsageError
 from earwitness.scoring.score import people
-from earwitness.studies import answers as answers_format
 from earwitness.studies.answers import (
-    CUT_LINE_MARK,
-    AnswersFile,
+    answer_line,
+    read_answers,
     read_reading_answers,
     read_word_answers,
 )
-from earwitness.studies.ratings.from_answers import study_ratings
-from earwitness.studies.take import study_take
-from helpers.samples import many
-from helpers.study_listener import Anyone, sounds, study, take_in_step
 
 DIGEST = "d" * 64
-GIVEN = [
-    Answer(DIGEST, 1, page, {"remarks": 'é "#" 🙂 # cut short'}, version="1") for page in "abc"
-]
+GIVEN = [Answer(DIGEST, 1, page, {"remarks": 'é "#" 🙂'}, version="1") for page in "abc"]
 
 
 def written(path: Path) -> bytes:
-    file = AnswersFile(path, DIGEST)
-    assert all(file.add(one) for one in GIVEN)
+    path.write_bytes(b"".join(map(answer_line, GIVEN)))
     return path.read_bytes()
-
-
-def line_ends(text: bytes) -> list[int]:
-    """Places at and beside the ends of lines."""
-    ends = [place for place, byte in enumerate(text) if byte == ord("\n")]
-    return [end + near for end in ends for near in (-1, 0, 1) if end + near < len(text)]
-
-
-def completed(path: Path) -> AnswersFile:
-    """Add whatever is missing, as one who goes on does."""
-    file = AnswersFile(path, DIGEST)
-    for one in GIVEN:
-        new = one.page not in file.read().pages(1)
-        assert file.add(one) == new
-    return file
-
-
-def test_a_file_that_was_cut_at_any_byte_is_gone_on_with(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    whole = written(path)
-    for cut in {*range(0, len(whole), many(7, 1)), *line_ends(whole)}:
-        path.write_bytes(whole[:cut])
-        lines = whole[:cut].count(b"\n") + (whole[cut : cut + 1] == b"\n")
-        assert len(AnswersFile(path, DIGEST).read().pages(1)) == lines
-        half = cut > 0 and b"\n" not in whole[cut - 1 : cut + 1]
-        file = completed(path)
-        for found in (file.read(), AnswersFile(path, DIGEST).read()):
-            assert sorted(one.page for one in found.lines.values()) == ["a", "b", "c"]
-            assert len(found.cut) == half
-        assert path.read_bytes().startswith(whole[:cut])  # nobody's bytes are removed
-
-
-def test_a_file_that_is_cut_again_and_again_is_gone_on_with(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    whole = written(path)
-    first = len(whole) // 3
-    for cut in (1, 5, 80, first + 3, first + 200)[: many(2, 5)]:
-        path.write_bytes(whole[:cut])
-        completed(path)
-        again = path.read_bytes()
-        for second in range(cut, min(cut + len(CUT_LINE_MARK) + 30, len(again))):
-            path.write_bytes(again[:second])
-            completed(path)
-            found = AnswersFile(path, DIGEST).read()
-            assert sorted(one.page for one in found.lines.values()) == ["a", "b", "c"]
 
 
 def test_blank_lines_are_passed_over_and_lines_counted(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     a, b, c = written(path).splitlines()
     path.write_bytes(b"\n" + a + b"\r\n\n  \n" + b + b"\n" + c)
-    found = AnswersFile(path, DIGEST).read()
-    assert {line: one.page for line, one in found.lines.items()} == {2: "a", 5: "b", 6: "c"}
-    assert found.cut == ()
+    found = read_answers(path, DIGEST)
+    assert found == dict(zip((2, 5, 6), GIVEN, strict=True))
+
+
+@pytest.mark.parametrize("text", [b"Dear diary", b'{"study": "dddd'])
+def test_a_line_that_is_no_answer_is_refused(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(written(path) + text)
+    with pytest.raises(InputError, match=r"answers\.jsonl:4: not JSON"):
+        read_answers(path, DIGEST)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (b"Dear diary", "answers.jsonl:4: not JSON"),
-        (b'{"study": "eeee', "answers.jsonl:4: not JSON"),  # of another study
-        (f'{{"study": "{DIGEST}", "lis\n'.encode(), "answers.jsonl:4: not JSON"),  # not marked
-        (b"{}" + CUT_LINE_MARK + b"\n", "answers.jsonl:4: not JSON"),
-    ],
+    ("name", "told"), [(".", "Is a directory"), ("a.jsonl", "No such file or directory")]
 )
-def test_what_no_kill_leaves_is_refused_and_left_alone(
-    tmp_path: Path, text: bytes, told: str
-) -> None:
-    path = tmp_path / "answers.jsonl"
-    before = written(path) + text
-    path.write_bytes(before)
-    with pytest.raises(InputError, match=told):
-        AnswersFile(path, DIGEST).add(GIVEN[0])
-    assert path.read_bytes() == before
-
-
-def test_what_others_added_or_rewrote_is_read_again(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    one, other = AnswersFile(path, DIGEST), AnswersFile(path, DIGEST)
-    for answer in GIVEN:
-        assert one.add(answer)
-        assert not other.add(answer)
-    assert other.read() == one.read() == AnswersFile(path, DIGEST).read()
-    path.write_bytes(path.read_bytes().splitlines(keepends=True)[1])
-    assert other.read().pages(1) == {"b"}
-
-
-def test_cut_lines_are_told(tmp_path: Path) -> None:
-    path, answers = study(sounds(tmp_path), "acr"), tmp_path / "answers.jsonl"
-    study_take(path, 1, answers, respond=Anyone())
-    whole = study_ratings(path, answers)
-    answers.write_bytes(answers.read_bytes()[:-40])
-    with pytest.warns(EarwitnessWarning, match=r"answers.jsonl:8: truncated line ignored"):
-        assert study_take(path, 1, answers, respond=Anyone()) == 1
-    with pytest.warns(EarwitnessWarning, match=r"answers.jsonl:8: truncated line ignored"):
-        assert study_ratings(path, answers) == whole
-
-
-def test_two_processes_store_every_page_once(tmp_path: Path) -> None:
-    path, answers = study(sounds(tmp_path), "acr"), tmp_path / "answers.jsonl"
-    context = multiprocessing.get_context("spawn")
-    barrier, told = context.Barrier(2), context.Queue()
-    both = [
-        context.Process(target=take_in_step, args=(path, answers, barrier, told)) for _ in range(2)
-    ]
-    for process in both:
-        process.start()
-    (stored, late), (also_stored, also_late) = told.get(timeout=120), told.get(timeout=120)
-    for process in both:
-        process.join()
-    pages = [json.loads(line)["page"] for line in answers.read_text().splitlines()]
-    assert len(pages) == len(set(pages)) == stored + also_stored == late + also_late == 8
-    assert len(study_ratings(path, answers)) == 4
-
-
-class Killed(BaseException):
-    """The process is gone."""
-
-
-class Killer:
-    """Kills at the nth write, after so many bytes of the line."""
-
-    def __init__(self, patch: pytest.MonkeyPatch, write: int, share: float) -> None:
-        self.write, self.share, self.line = write, share, answers_format.answer_line
-        patch.setattr(answers_format, "answer_line", self.cut)
-        patch.setattr(os, "fsync", self.die)
-
-    def cut(self, answer: Answer) -> bytes:
-        self.write -= 1
-        whole = self.line(answer)
-        return whole if self.write >= 0 else whole[: round(self.share * len(whole))]
-
-    def die(self, file: int) -> None:
-        del file
-        if self.write < 0:
-            raise Killed
-
-
-def stored_answers(path: Path) -> dict[str, Any]:
-    lines = [line for line in path.read_bytes().splitlines() if not line.endswith(CUT_LINE_MARK)]
-    found = [json.loads(line) for line in lines]
-    assert max(Counter(one["page"] for one in found).values(), default=1) == 1
-    return {one["page"]: one["values"] for one in found}
-
-
-def gone_on(path: Path, answers: Path, known: dict[str, Any]) -> None:
-    """Go on to the end; what was acknowledged is there as it was, every page once."""
-    study_take(path, 1, answers, respond=Anyone(seed=2))
-    found = stored_answers(answers)
-    assert len(found) == 8
-    assert {page: found[page] for page in known} == known
-
-
-@pytest.mark.filterwarnings("ignore::earwitness.errors.EarwitnessWarning")
-@pytest.mark.parametrize("share", [0, 0.05, 0.5, 0.99, 1])
-def test_a_kill_at_any_write_loses_and_doubles_nothing(tmp_path: Path, share: float) -> None:
-    path, answers = study(sounds(tmp_path), "p835"), tmp_path / "answers.jsonl"
-    for write in range(8):
-        answers.unlink(missing_ok=True)
-        acknowledged = list[Any]()
-        with pytest.MonkeyPatch.context() as patch:
-            Killer(patch, write, share)
-            with pytest.raises(Killed):
-                study_take(path, 1, answers, respond=Anyone(), stored=acknowledged.append)
-        assert len(acknowledged) == write
-        lines = [json.loads(line) for line in answers.read_bytes().splitlines()[:write]]
-        gone_on(path, answers, {one["page"]: one["values"] for one in lines})
-
-
-def test_a_kill_on_any_page_loses_and_doubles_nothing(tmp_path: Path) -> None:
-    path, answers = study(sounds(tmp_path), "p835"), tmp_path / "answers.jsonl"
-    anyone = Anyone()
-    study_take(path, 1, answers, respond=anyone)
-    for page in range(len(anyone.seen)):
-        answers.unlink(missing_ok=True)
-        acknowledged = list[Any]()
-        with pytest.raises(KeyboardInterrupt):
-            study_take(path, 1, answers, respond=Anyone(page), stored=acknowledged.append)
-        known = stored_answers(answers) if answers.exists() else {}
-        assert len(known) == len(acknowledged)
-        gone_on(path, answers, known)
-
-
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        (".", "cannot add answers: is a folder"),
-        ("no/a.jsonl", "cannot add answers: folder .*no does not exist"),
-        ("link.jsonl", "cannot add answers: folder .* does not exist"),
-        ("pipe", "cannot add answers: is not a regular file"),
-        ("n" * 300, "cannot add answers: File name too long"),
-    ],
-)
-def test_a_place_that_cannot_be_written_to_is_told_first(
-    tmp_path: Path, name: str, told: str
-) -> None:
-    path = study(sounds(tmp_path), "acr")
-    (tmp_path / "link.jsonl").symlink_to(tmp_path / "no" / "b.jsonl")
-    os.mkfifo(tmp_path / "pipe")
-    anyone = Anyone()
-    with pytest.raises(UsageError, match=told):
-        study_take(path, 1, tmp_path / name, respond=anyone)
-    assert not anyone.seen
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, told: str) -> None:
+    with pytest.raises(UsageError, match=f"cannot read answers: {told}"):
+        read_answers(tmp_path / name, DIGEST)
 
 
 # --- Answers of the trial kinds words and reading ------------------------------------------------

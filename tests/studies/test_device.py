@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from earwitness.cli.main import group
 from earwitness.errors import InputError
 from earwitness.studies.admin import stored_answers
 from earwitness.studies.analyse import study_analyse
@@ -20,12 +17,11 @@ from earwitness.studies.file.reader import read_study, with_digest
 from earwitness.studies.pages import pages
 from earwitness.studies.ratings.from_answers import ratings_from_answers
 from earwitness.studies.simulate import study_simulate
-from earwitness.studies.take import study_take
 from earwitness.studies.wording import wording
 from earwitness.web.site import make_page_sequence
 from helpers.http_listener import answer, link, served, site_of, take
 from helpers.study_files import udase
-from helpers.study_listener import Anyone, study
+from helpers.study_listener import Anyone, answer_study, study
 
 DEVICE = "device: [level, sides, huggins, antiphase]\n"
 TOLD = "feedback: true\ngold: gold.csv\n"
@@ -230,22 +226,10 @@ def test_the_level_is_told_to_other_devices_where_there_are_sounds(folder: Path)
         assert reply["state"]["level"] is None  # known to the device that has sent the answer
 
 
-def test_in_a_terminal_feedback_is_told_and_the_device_page_passed_over(folder: Path) -> None:
-    path = study(folder, "p835", DEVICE + gold(folder))
-    command = ["study", "take", str(path), "--listener", "1", "-o", str(folder / "a.jsonl")]
-    typed = ["1", "30", "2", "", "", "4", "4", "4", "", ""]
-    done = CliRunner().invoke(group, command, input="\n".join(typed) + "\n")
-    assert "note: device checks were skipped: they need a browser" in done.output
-    page = done.output[done.output.index("Your answers") :]
-    assert "  Your answer: Slightly distorted\n  Expected answer: Fairly distorted\n" in page
-    lines = (folder / "a.jsonl").read_text().splitlines()
-    assert [json.loads(line)["page"] for line in lines] == ["consent", "before", "training.1"]
-
-
 def test_without_a_table_answers_alone_are_told(folder: Path) -> None:
     path = study(folder, "mushra", "feedback: true\n")
     anyone = Anyone()
-    study_take(path, 1, folder / "a.jsonl", respond=anyone)
+    answer_study(path, 1, folder / "a.jsonl", anyone)
     [told] = [view for view in anyone.seen if view["kind"] == "feedback"]
     assert {row["given"] for row in told["rows"]} == {"100"}
     assert {row["expected"] for row in told["rows"]} == {None}

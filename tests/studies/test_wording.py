@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from earwitness.studies.wording import PLACEHOLDER
+from earwitness.studies.rubric import LANGUAGES
+from earwitness.studies.wording import PLACEHOLDER, placeholder_problems, wording
 
 FILES = (
     "wordings/{language}.json",
@@ -49,3 +50,37 @@ def test_french_texts_use_french_typography(name: str) -> None:
     for key, text in load_texts(name, "fr").items():
         assert "'" not in text, key
         assert not re.search(r" [:;?!»]|« |\w[;?!]", text), key  # need a non-breaking space
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_packaged_texts_have_no_braces_but_those_of_placeholders(language: str) -> None:
+    own = wording(language)
+    assert placeholder_problems({"pages": own.pages, "web": own.web}) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("S {number}/{count}", []),
+        ("S", []),
+        ("S {foo}", ["unknown placeholder {foo} — known: {number}, {count}"]),
+        ("S {", ["a brace outside a placeholder — remove it"]),
+        ("S {}", ["a brace outside a placeholder — remove it"]),
+        ("S {number!r:>9}", ["a brace outside a placeholder — remove it"]),
+        ("S {number.real}", ["a brace outside a placeholder — remove it"]),
+        (
+            "}{a}",
+            [
+                "unknown placeholder {a} — known: {number}, {count}",
+                "a brace outside a placeholder — remove it",
+            ],
+        ),
+    ],
+)
+def test_places_of_own_words_are_checked_and_shown_whatever_they_are(
+    text: str, told: list[str]
+) -> None:
+    own = {"pages": {"session": text, "unknown": "{", "end": 5}}
+    assert placeholder_problems(own) == [("pages.session", one) for one in told]
+    shown = wording("en", {"pages": {"session": text}}).page("session", number=1, count=2)
+    assert shown == text.replace("{number}", "1").replace("{count}", "2")

@@ -133,7 +133,6 @@ STUDY_SECTIONS = {  # modules by command
         "plane": "study_plane",
     },
     "Run": {
-        "take": "study",
         "links": "study_store",
         "status": "study_store",
         "backup": "study_store",

@@ -1,4 +1,4 @@
-"""The commands study new, check, design, power, simulate, anchors, import, take and ratings."""
+"""The commands study new, check, design, power, simulate, anchors, import and ratings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from warnings import warn
 
 import click
 
-from earwitness.cli.main import Termination
 from earwitness.cli.output import (
     FILE_PATH,
     NEW_FOLDER_OPTION,
@@ -29,7 +28,6 @@ from earwitness.cli.study_analyse import (
     table_options,
 )
 from earwitness.cli.study_store import STUDY_ARGUMENT
-from earwitness.cli.study_take import Terminal, parse_player
 from earwitness.errors import EarwitnessError, EarwitnessWarning, UsageError, printable
 from earwitness.io.tables import records_csv
 from earwitness.studies.design.report import (
@@ -38,16 +36,13 @@ from earwitness.studies.design.report import (
     study_render,
     study_write,
 )
-from earwitness.studies.file.reader import read_study
 from earwitness.studies.population import Population, Qualities
 from earwitness.studies.power import COMPONENT_NAMES, study_power
 from earwitness.studies.prepare import study_anchors, study_import, study_new
 from earwitness.studies.ratings.from_answers import study_ratings, study_summaries
 from earwitness.studies.simulate import simulated_write, study_simulate
-from earwitness.studies.study import STORE_FILE_NAME, Study
-from earwitness.studies.take import Addresses, study_take
+from earwitness.studies.study import STORE_FILE_NAME
 from earwitness.studies.trials import KINDS
-from earwitness.studies.wording import wording
 from earwitness.studies.workbooks.votes import study_ratings_xlsx
 
 # --- Command study power -------------------------------------------------------------------------
@@ -294,7 +289,7 @@ def check_command(
     If the tables of clips or captions do not exist yet, the plan uses examples. Audio files that
     are missing, unreadable or silent are errors; differences in format, length and loudness,
     clipping and identical files are notes. The report also has what `earwitness serve` refuses; the
-    exit status is then 2, unless a trial kind has no browser page and is for terminals only.
+    exit status is then 2.
 
     \b
     earwitness study check study.yaml
@@ -320,7 +315,7 @@ def check_command(
     if output is not None:
         for problem in problems:
             click.echo(f"problem: {printable(str(problem))}", err=True)
-    if problems and all(KINDS[block.kind].renderer for block in design.study.blocks):
+    if problems:
         raise click.exceptions.Exit(2)
 
 
@@ -359,60 +354,6 @@ def design_command(study: Path, output: Path, minutes: float | None) -> None:
     with warnings_as_notes():
         written = study_write(study_design(study, minutes=minutes), output)
     click.echo(f"wrote {len(written)} files into {output}", err=True)
-
-
-@click.command("take")
-@STUDY_ARGUMENT
-@click.option("--listener", type=int, required=True, help="Number of the listener, from 1.")
-@click.option(
-    "-o",
-    "--output",
-    type=FILE_PATH,
-    metavar="FILE",
-    required=True,
-    help="JSON Lines file that answers are appended to.",
-)
-@click.option(
-    "--player",
-    "player_command",
-    default="",
-    metavar="COMMAND",
-    help="Command that plays an audio file, such as aplay.  [default: no audio]",
-)
-def take_command(study: Path, listener: int, output: Path, player_command: str) -> None:
-    """Take part in STUDY in this terminal.
-
-    Each answer is saved before the next page is shown. Run the command again to resume.
-
-    \b
-    earwitness study take study.yaml --listener 1 -o answers.jsonl --player aplay
-    """
-    audio_player, plan = parse_player(player_command), read_study(study)
-    words = wording(plan.language, plan.wordings)
-    terminal = Terminal(words, audio_player, study.parent)
-    try:
-        with warnings_as_notes():
-            _run_pages(plan, listener, output, terminal)
-    except (KeyboardInterrupt, click.Abort, Termination) as stop:
-        click.echo("\n" + words.page("stopped", count=terminal.answered), err=True)
-        raise click.exceptions.Exit(143 if isinstance(stop, Termination) else 130) from None
-    click.echo(words.page("answered", count=terminal.answered), err=True)
-
-
-def _run_pages(plan: Study, listener: int, output: Path, terminal: Terminal) -> None:
-    if not terminal.player.command:
-        click.echo(terminal.words.page("silence"), err=True)
-    study_take(
-        plan,
-        listener,
-        output,
-        respond=terminal,
-        addresses=lambda listener_plan: Addresses(listener_plan, terminal.files),
-        refused=terminal.refused,
-        stored=terminal.stored,
-        meanwhile=terminal.meanwhile,
-        ineligible=terminal.ineligible,
-    )
 
 
 @click.command("anchors")

@@ -151,8 +151,8 @@ def export_command(
 ) -> None:
     """Export the answers to STUDY from the database as JSON Lines.
 
-    The format is that of `study take`. Pages without questions, such as instructions, are left out;
-    a note has their number, and --all exports them.
+    Pages without questions, such as instructions, are left out; a note has their number, and --all
+    exports them.
 
     \b
     earwitness study export study.yaml -o answers.jsonl

@@ -1,19 +1,13 @@
-"""The append-only answers file (answers.jsonl): reading, locking and writing; exported answers.
-
-A process that is killed while it writes leaves half a line at the end. No bytes are ever removed:
-the next writer ends that line with a mark, and readers skip it. Several processes may append to one
-file: each reads the file again and appends under a lock.
-"""
+"""Files of answers (answers.jsonl): lines, reading, and exported answers."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -34,13 +28,7 @@ from earwitness.ratings.scales import SUMMARY_SCALE
 from earwitness.studies.trials.base import LETTERS
 from earwitness.studies.trials.words import ReadingKind, WordsKind
 
-try:
-    import fcntl
-except ImportError:  # not available on all systems
-    fcntl = None  # type: ignore[assignment]
-
 SIMULATED_TIMESTAMP = "simulated"  # replaces the time of an answer
-CUT_LINE_MARK = b" # cut short"  # appended to half a line; cannot end JSON
 
 
 class HeardTrial(Struct, forbid_unknown_fields=True):
@@ -69,123 +57,34 @@ class AnswerRecord(Struct, forbid_unknown_fields=True):
 check_answer = derive_check(AnswerRecord, hints=False)
 
 
-@dataclass(frozen=True)
-class AnswerLines:
-    """Content of a file: answers by line number, and incomplete lines."""
+def read_answers(
+    path: Path, digest: str, content: bytes | None = None, former: str = ""
+) -> dict[int, Answer]:
+    """Return the answers of a file, or of ``content``, by line number; blank lines are skipped.
 
-    lines: Mapping[int, Answer]
-    cut: tuple[int, ...] = ()
-
-    def pages(self, listener: int) -> set[str]:
-        """Return the pages that a listener has answered."""
-        return {answer.page for answer in self.lines.values() if answer.listener == listener}
-
-
-@dataclass
-class AnswersFile:
-    """A file of answers to one study; after the first time, only new lines are read."""
-
-    path: Path
-    digest: str
-    content: bytes | None = None  # lines in memory, instead of those of the file
-    former: str = ""  # digest of the study in earlier versions, also accepted
-    _read: bytes = b""
-    _lines: dict[int, Answer] = field(default_factory=dict)
-    _cut: list[int] = field(default_factory=list)
-    _seen: dict[tuple[int, str], int] = field(default_factory=dict)
-
-    def read(self) -> AnswerLines:
-        """Return the current content of the file."""
-        if self.content is not None:
-            return self._parse_lines(self.content)
+    ``former`` is the digest of the study in earlier versions, which is also accepted.
+    """
+    try:
+        raw = path.read_bytes() if content is None else content
+    except OSError as error:
+        raise UsageError(f"{path}: cannot read answers: {error.strerror}") from None
+    answers, problems = dict[int, Answer](), list[Problem]()
+    seen = dict[tuple[int, str], int]()
+    for number, line in enumerate(raw.split(b"\n"), 1):
+        if not line.strip():
+            continue
         try:
-            return self._parse_lines(self.path.read_bytes())
-        except FileNotFoundError:
-            return self._parse_lines(b"")
-        except OSError as error:
-            raise UsageError(f"{self.path}: cannot read answers: {error.strerror}") from None
-
-    def check(self) -> None:
-        """Raise UsageError if answers cannot be added."""
-        try:
-            wrong = _obstacle(self.path)
-        except OSError as error:
-            wrong = str(error.strerror)
-        if wrong:
-            raise UsageError(f"{self.path}: cannot add answers: {wrong}")
-
-    def add(self, answer: Answer) -> bool:
-        """Add one answer and flush it to disk; return False if the page already has an answer."""
-        with self.path.open("a+b") as file, _lock_file(file):
-            file.seek(0)
-            raw = file.read()
-            if answer.page in self._parse_lines(raw).pages(answer.listener):
-                return False
-            file.write(self._ending(raw) + answer_line(answer))
-            file.flush()
-            os.fsync(file.fileno())
-        return True
-
-    def _ending(self, raw: bytes) -> bytes:
-        """Return the bytes to write before a new line."""
-        last = raw.rpartition(b"\n")[2]
-        if not last:
-            return b""
-        return (CUT_LINE_MARK if self._is_half_line(last) else b"") + b"\n"
-
-    def _is_half_line(self, line: bytes) -> bool:
-        """Return whether a line is an incomplete answer to this study."""
-        content = line.partition(b"#")[0].rstrip(b" ")  # the mark may be incomplete too
-        if not content or not any(
-            content.startswith(start) or start.startswith(content) for start in self._line_starts
-        ):
-            return False
-        try:
-            load_json_line(line)
-        except BadLine:
-            return True
-        return False
-
-    @property
-    def _digests(self) -> tuple[str, ...]:
-        return (self.digest, self.former) if self.former else (self.digest,)
-
-    @property
-    def _line_starts(self) -> list[bytes]:
-        return [json.dumps({"study": digest})[:-1].encode() for digest in self._digests]
-
-    def _parse_lines(self, raw: bytes) -> AnswerLines:
-        if not self._read or not raw.startswith(self._read):
-            self._read, self._lines, self._cut, self._seen = b"", {}, [], {}
-        first = self._read.count(b"\n") + 1
-        *whole, last = raw[len(self._read) :].split(b"\n")
-        half = [first + len(whole)] * self._is_half_line(last)
-        problems = [
-            problem
-            for line, content in enumerate(whole if half else [*whole, last], first)
-            for problem in self._take_line(content.strip(), line)
-        ]
-        self._read = b"" if problems else raw.removesuffix(last) if half else raw
-        if problems:
-            raise InputError(problems, done="read")
-        return AnswerLines(dict(self._lines), (*self._cut, *half))
-
-    def _take_line(self, line: bytes, number: int) -> Iterator[Problem]:
-        """Add the answer of a line, or yield its problems; blank lines are skipped."""
-        if not line:
-            return
-        if line.endswith(CUT_LINE_MARK) and self._is_half_line(line.removesuffix(CUT_LINE_MARK)):
-            self._cut.append(number)
-            return
-        try:
-            value = load_json_line(line)
-            faults = list(_find_faults(value, self._digests, self._seen))
+            value = load_json_line(line.strip())
+            faults = list(_find_faults(value, (digest, former), seen))
         except BadLine as bad:
             faults = [bad.fault]
-        yield from (Problem(str(self.path), number, *fault) for fault in faults)
+        problems += [Problem(str(path), number, *fault) for fault in faults]
         if not faults:
-            self._lines[number] = Answer(**(value | {"study": self.digest}))
-            self._seen[value["listener"], value["page"]] = number
+            answers[number] = Answer(**(value | {"study": digest}))
+            seen[value["listener"], value["page"]] = number
+    if problems:
+        raise InputError(problems, done="read")
+    return answers
 
 
 def _find_faults(
@@ -207,28 +106,6 @@ def answer_line(answer: Answer) -> bytes:
     """Return an answer as a line of a file."""
     fields = {name: value for name, value in asdict(answer).items() if value is not None}
     return json.dumps(fields, ensure_ascii=False).encode() + b"\n"
-
-
-def _obstacle(path: Path) -> str:
-    """Return why lines cannot be added to a file, or an empty string."""
-    folder = Path(os.path.realpath(path)).parent
-    if path.is_dir():
-        return "is a folder"
-    if path.exists():
-        if not path.is_file():
-            return "is not a regular file"
-        return "" if os.access(path, os.R_OK | os.W_OK) else "no permission to read and write"
-    if not folder.is_dir():
-        return f"folder {path.parent} does not exist"
-    return "" if os.access(folder, os.W_OK | os.X_OK) else "no permission to write to its folder"
-
-
-@contextmanager
-def _lock_file(file: IO[bytes]) -> Iterator[None]:
-    """Lock a file against other writers; the lock ends when the file is closed."""
-    if fcntl is not None:
-        fcntl.flock(file, fcntl.LOCK_EX)
-    yield
 
 
 # --- Answers of the trial kinds words and reading ------------------------------------------------

@@ -23,10 +23,9 @@ from earwitness.studies.ratings.columns import MAX_NUMBER, read_plain_numbers
 from earwitness.studies.ratings.from_answers import rating_records, study_ratings
 from earwitness.studies.ratings.names import KnownNames
 from earwitness.studies.ratings.reader import read_ratings
-from earwitness.studies.take import study_take
 from earwitness.studies.trials.single import P835
 from helpers.samples import many, write_lines
-from helpers.study_listener import Anyone, sounds, study
+from helpers.study_listener import Anyone, answer_study, sounds, study
 
 LONG = """\
 item,system,listener,scale,value
@@ -150,7 +149,7 @@ def test_what_a_study_writes_is_read_again(tmp_path: Path) -> None:
     for kind in ("p835", "mushra", "ccr", "bs1116", "abx"):
         path, answers = study(sounds(tmp_path), kind), tmp_path / f"{kind}.jsonl"
         for listener in (1, 2):
-            study_take(path, listener, answers, respond=Anyone())
+            answer_study(path, listener, answers, Anyone())
         records = study_ratings(path, answers)
         lines = write_lines(tmp_path / "ratings.jsonl", records)
         assert rating_records(read_ratings(lines).ratings) == records

@@ -128,7 +128,7 @@ def _kind_problems(study: Study, source: str) -> Iterator[Problem]:
             reason = f"script trials/{kind.renderer}.js does not exist" if kind.renderer else ""
             message = f'no browser page for trial kind "{block.kind}"'
             message += f": {reason}" if reason else ""
-            remedy = f"use earwitness study take, or one of {join_names(shown)}"
+            remedy = f"use one of {join_names(shown)}"
             yield Problem(source, 0, f"blocks[{number}].kind", message, remedy)
 
 

@@ -6,7 +6,6 @@ derived from that and from the study file, without generating the design again.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.core import Answer, Key, Rating
-from earwitness.errors import BadAnswer, EarwitnessWarning, InputError, Problem, UsageError
+from earwitness.errors import BadAnswer, InputError, Problem, UsageError
 from earwitness.io.schema import whole_number
 from earwitness.ratings.records import Who
-from earwitness.studies.answers import AnswerLines, AnswersFile
+from earwitness.studies.answers import read_answers
 from earwitness.studies.design.plan import count_further_sessions, scale_orders
 from earwitness.studies.design.report import study_design
 from earwitness.studies.pages import (
@@ -152,18 +151,9 @@ def study_answers(
     """Return the design of a study, and its answers by line number, from a file or ``content``."""
     design = study_design(study)
     plan = design.study
-    file = AnswersFile(Path(answers), plan.digest, content, plan.former_digest)
-    return design, read_checked_answers(design, file).lines
-
-
-def read_checked_answers(design: Design, file: AnswersFile) -> AnswerLines:
-    """Read the answers of a file and check them against the design."""
-    answers = file.read()
-    for line in answers.cut:
-        message = f"{file.path}:{line}: truncated line ignored"
-        warnings.warn(message, EarwitnessWarning, stacklevel=3)
-    check_against_design(design, answers.lines, str(file.path))
-    return answers
+    lines = read_answers(Path(answers), plan.digest, content, plan.former_digest)
+    check_against_design(design, lines, str(answers))
+    return design, lines
 
 
 # --- Check against the design --------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Taking part: any renderer can do it from the views alone, and nothing is lost."""
+"""Files of answers: ratings from answers to the views alone, and answers that are refused."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from typing import Any
 import pytest
 
 from earwitness import __version__
-from earwitness.errors import BadAnswer, InputError, UsageError
-from earwitness.studies import take
+from earwitness.errors import BadAnswer, InputError
 from earwitness.studies.design.report import study_design
 from earwitness.studies.pages import pages
 from earwitness.studies.ratings import from_answers
 from earwitness.studies.ratings.from_answers import study_ratings
 from earwitness.studies.study import Design
-from earwitness.studies.take import study_take
 from earwitness.studies.trials import KINDS
-from helpers.study_listener import Anyone, sounds, study
+from helpers.study_listener import Anyone, answer_study, sounds, study
 
 
 @pytest.fixture
@@ -32,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_study_of_every_kind_is_answered_from_its_views_alone(folder: Path, kind: str) -> None:
     path, answers = study(folder, kind), folder / "answers.jsonl"
     anyone = Anyone()
-    told = study_take(path, 1, answers, respond=anyone)
+    told = answer_study(path, 1, answers, respond=anyone)
     lines = [json.loads(line) for line in answers.read_text().splitlines()]
     assert told == len(lines) > 4
     made = study_design(path)
@@ -43,16 +41,6 @@ def test_a_study_of_every_kind_is_answered_from_its_views_alone(folder: Path, ki
     heard = {one["item"] for one in ratings}
     assert heard == set(made.subsets[0][0])  # practice does not count
     assert lines[-1]["values"] == {"remarks": 'ünï "&+%" 🙂'}
-
-
-def test_who_may_not_take_part_is_asked_no_more_and_the_form_is_not_kept(folder: Path) -> None:
-    path, answers = study(folder, "acr"), folder / "answers.jsonl"
-    text = path.read_text()
-    path.write_text(text.replace("answer: number", "answer: number, eligible: {max: 29}"))
-    shown = list[Mapping[str, Any]]()
-    assert study_take(path, 1, answers, respond=Anyone(), ineligible=shown.append) == 1
-    assert [json.loads(line)["page"] for line in answers.read_text().splitlines()] == ["consent"]
-    assert [view["title"] for view in shown] == ["Thank you for your interest"]
 
 
 def test_pages_come_in_the_order_of_a_study(folder: Path) -> None:
@@ -72,25 +60,10 @@ def test_pages_come_in_the_order_of_a_study(folder: Path) -> None:
     ]
 
 
-def test_one_goes_on_where_one_stopped(folder: Path) -> None:
-    path, whole, parts = study(folder, "p835"), folder / "whole.jsonl", folder / "parts.jsonl"
-    study_take(path, 2, whole, respond=Anyone())
-    for _ in range(30):
-        try:
-            study_take(path, 2, parts, respond=Anyone(stop=5))
-            break
-        except KeyboardInterrupt:
-            continue
-    lines = [one.read_text().splitlines() for one in (whole, parts)]
-    first, second = ([json.loads(line)["page"] for line in own] for own in lines)
-    assert first == second
-    assert study_take(path, 2, parts, respond=Anyone()) == 0
-
-
 def test_listeners_share_a_file_and_are_kept_apart(folder: Path) -> None:
     path, answers = study(folder, "acr"), folder / "answers.jsonl"
-    study_take(path, 1, answers, respond=Anyone())
-    study_take(path, 2, answers, respond=Anyone())
+    answer_study(path, 1, answers, respond=Anyone())
+    answer_study(path, 2, answers, respond=Anyone())
     records = study_ratings(path, answers)
     assert {record["listener"] for record in records} == {1, 2}
     assert records[0].keys() == {
@@ -99,16 +72,12 @@ def test_listeners_share_a_file_and_are_kept_apart(folder: Path) -> None:
     }
 
 
-def test_answers_to_another_study_are_refused_and_left_alone(folder: Path) -> None:
+def test_answers_to_another_study_are_refused(folder: Path) -> None:
     path, answers = study(folder, "acr"), folder / "answers.jsonl"
-    study_take(path, 1, answers, respond=Anyone())
-    before = answers.read_bytes()
+    answer_study(path, 1, answers, respond=Anyone())
     path.write_text(path.read_text().replace("listeners: 2", "listeners: 2\nseed: 7"))
     with pytest.raises(InputError, match="was the study file edited"):
-        study_take(path, 1, answers, respond=Anyone())
-    with pytest.raises(InputError, match="was the study file edited"):
         study_ratings(path, answers)
-    assert answers.read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -127,7 +96,7 @@ def test_answers_to_another_study_are_refused_and_left_alone(folder: Path) -> No
 )
 def test_answers_that_were_tampered_with_are_named(folder: Path, change: Any, told: str) -> None:
     path, answers = study(folder, "acr"), folder / "answers.jsonl"
-    study_take(path, 1, answers, respond=Anyone())
+    answer_study(path, 1, answers, respond=Anyone())
     lines = [json.loads(line) for line in answers.read_text().splitlines()]
     place = next(n for n, line in enumerate(lines) if line["page"] == "1.1")
     lines[place] = change(lines[place])
@@ -139,7 +108,7 @@ def test_answers_that_were_tampered_with_are_named(folder: Path, change: Any, to
 
 def test_a_page_that_was_answered_twice_is_named(folder: Path) -> None:
     path, answers = study(folder, "acr"), folder / "answers.jsonl"
-    study_take(path, 1, answers, respond=Anyone())
+    answer_study(path, 1, answers, respond=Anyone())
     text = answers.read_text()
     answers.write_text(text + text.splitlines()[0] + "\n")
     with pytest.raises(InputError, match="already answered on line 1"):
@@ -148,8 +117,9 @@ def test_a_page_that_was_answered_twice_is_named(folder: Path) -> None:
 
 def test_nobody_takes_part_without_agreeing(folder: Path) -> None:
     with pytest.raises(BadAnswer, match="consent is required to take part"):
-        study_take(study(folder, "acr"), 1, folder / "a.jsonl", respond=lambda _: {"agree": False})
-    assert not (folder / "a.jsonl").exists()
+        answer_study(
+            study(folder, "acr"), 1, folder / "a.jsonl", respond=lambda _: {"agree": False}
+        )
 
 
 @pytest.mark.parametrize(
@@ -166,12 +136,7 @@ def test_forms_are_checked(folder: Path, values: dict[str, Any], told: str) -> N
         return {"agree": True} if view["kind"] == "consent" else values
 
     with pytest.raises(BadAnswer, match=told):
-        study_take(study(folder, "acr"), 1, folder / "a.jsonl", respond=respond)
-
-
-def test_a_listener_who_is_not_planned_is_refused(folder: Path) -> None:
-    with pytest.raises(UsageError, match="listener 3 is not part of the study — known: 1 to 2"):
-        study_take(study(folder, "acr"), 3, folder / "a.jsonl", respond=Anyone())
+        answer_study(study(folder, "acr"), 1, folder / "a.jsonl", respond=respond)
 
 
 def turned(made: Design) -> Design:
@@ -180,30 +145,14 @@ def turned(made: Design) -> Design:
     return replace(made, plans=tuple(plans))
 
 
-def test_answers_say_what_was_heard_and_who_asked(folder: Path) -> None:
-    path, answers = study(folder, "abx"), folder / "answers.jsonl"
-    study_take(path, 1, answers, respond=Anyone())
-    lines = {one["page"]: one for one in map(json.loads, answers.read_text().splitlines())}
-    trial = study_design(path).plans[0].sessions[0][0]
-    heard = {"item": trial.item, "systems": list(trial.systems), "target": trial.target}
-    assert lines["1.1"]["heard"] == heard
-    assert lines["1.1"]["version"] == __version__
-    assert "heard" not in lines["consent"]
-
-
 def test_answers_to_another_plan_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, answers = study(folder, "abx"), folder / "answers.jsonl"
-    study_take(path, 1, answers, respond=Anyone())
+    answer_study(path, 1, answers, respond=Anyone())
     answers.write_text(answers.read_text().replace(f'"{__version__}"', '"0.0.9"'))
     assert study_ratings(path, answers)
-    before = answers.read_bytes()
-    for module in (take, from_answers):
-        monkeypatch.setattr(module, "study_design", lambda own: turned(study_design(own)))
+    monkeypatch.setattr(from_answers, "study_design", lambda own: turned(study_design(own)))
     with pytest.raises(InputError, match=r"but the design has .* — use earwitness 0.0.9"):
         study_ratings(path, answers)
-    with pytest.raises(InputError, match=r"but the design has .* — use earwitness 0.0.9"):
-        study_take(path, 2, answers, respond=Anyone())
-    assert answers.read_bytes() == before
 
 
 @pytest.mark.parametrize("place", range(3))
@@ -213,4 +162,4 @@ def test_a_text_that_is_half_a_character_is_refused(folder: Path, place: int) ->
         return {**values, "remarks": "ab"[:place] + "\udce9"} if "remarks" in values else values
 
     with pytest.raises(BadAnswer, match="remarks must be text"):
-        study_take(study(folder, "acr"), 1, folder / "a.jsonl", respond=respond)
+        answer_study(study(folder, "acr"), 1, folder / "a.jsonl", respond=respond)
