@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from examples.references import make
 
 from earwitness.cli.main import group
 from earwitness.errors import UsageError
 from earwitness.output_formats import FORMS
 
 FEW = ("--orders", "3", "--draws", "20", "--permutations", "20")
-TINY = ("--items", "4", "--people", "4", "--systems", "3", "--judges", "5")
+SIZES = {"items": 4, "people": 4, "systems": 3, "judges": 5}
+TINY = tuple(f"--{name}={size}" for name, size in SIZES.items())
 
 
 def run(*arguments: str | Path) -> Result:
@@ -32,7 +34,7 @@ def good(*arguments: str | Path) -> Result:
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of a simulated study."""
     folder = tmp_path_factory.mktemp("files") / "study"
-    good("simulate", *TINY, "-o", folder)
+    make.main(folder, **SIZES)
     return folder
 
 
@@ -173,17 +175,3 @@ def test_an_unknown_command_is_refused_with_the_closest_name() -> None:
     done = run("reference")
     assert done.exit_code == 2
     assert 'unknown command "reference" — did you mean "references"?' in done.output
-
-
-def test_simulated_files_are_not_written_into_an_existing_folder(study: Path) -> None:
-    done = run("simulate", *TINY, "-o", study)
-    assert isinstance(done.exception, UsageError)
-    assert "already exists" in str(done.exception)
-
-
-def test_the_simulator_is_seeded(study: Path, tmp_path: Path) -> None:
-    good("simulate", *TINY, "--seed", "0", "-o", tmp_path / "same")
-    good("simulate", *TINY, "--seed", "1", "-o", tmp_path / "other")
-    name = "judgements.csv"
-    assert (tmp_path / "same" / name).read_bytes() == (study / name).read_bytes()
-    assert (tmp_path / "other" / name).read_bytes() != (study / name).read_bytes()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examples.references import make
 
 from earwitness.errors import UsageError
 from earwitness.experiments.simulate import SimulatedReferences, simulate_references_study
@@ -90,8 +91,9 @@ def test_people_keep_contiguous_words_and_systems_have_wrong_words() -> None:
 
 def test_judges_prefer_better_systems(tmp_path: Path) -> None:
     study = simulate_references_study(items=8, people=6, systems=5, judges=6)
-    paths = study.write(tmp_path / "study")
-    assert [path.name for path in paths] == ["outputs.jsonl", "references.jsonl", "judgements.csv"]
+    make.main(tmp_path / "study", items=8, people=6, systems=5, judges=6)
+    names = "outputs.jsonl", "references.jsonl", "judgements.csv"
+    paths = [tmp_path / "study" / name for name in names]
     with paths[2].open(encoding="utf-8") as file:
         assert len(list(csv.DictReader(file))) == len(study.judgements)
     lines = paths[1].read_text(encoding="utf-8").splitlines()

@@ -19,7 +19,6 @@ VERBS = (
     "soundscape score summarize transcribe"
 )
 AUDIO_VERBS = "clips select normalize conditions"
-EXPERIMENT_VERBS = "references simulate"
 SUMMARIZER_VERBS = "train-lm train-grammar tune"
 STUDY_VERBS = (
     "new check design anchors import plane ratings export-xlsx import-xlsx links status "
@@ -35,10 +34,7 @@ HELP = (
     *(Command(f"help-{verb}", f"{verb} --help") for verb in VERBS.split()),
     *(Command(f"help-study-{verb}", f"study {verb} --help") for verb in STUDY_VERBS.split()),
     *(Command(f"help-audio-{verb}", f"audio {verb} --help") for verb in AUDIO_VERBS.split()),
-    *(
-        Command(f"help-experiment-{verb}", f"experiment {verb} --help")
-        for verb in EXPERIMENT_VERBS.split()
-    ),
+    Command("help-experiment-references", "experiment references --help"),
     *(
         Command(f"help-summarizer-{verb}", f"summarizer {verb} --help")
         for verb in SUMMARIZER_VERBS.split()

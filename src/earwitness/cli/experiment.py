@@ -1,4 +1,4 @@
-"""The commands of experiments: how many references are enough, and simulated studies for it."""
+"""The command experiment references: how many references are enough."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ from earwitness.cli.options import (
     value_option,
 )
 from earwitness.cli.output import (
-    NEW_FOLDER_OPTION,
-    SEED_OPTION,
     OutputTarget,
     TextTarget,
     note_on_interruption,
@@ -44,7 +42,6 @@ def experiment_command() -> None:
 
     \b
     earwitness experiment references outputs.jsonl references.jsonl -o report.html
-    earwitness experiment simulate -o study
     """
 
 
@@ -67,14 +64,6 @@ def simulator_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for name, (default, text) in reversed(SIMULATOR_SIZES.items()):
         settings: dict[str, Any] = {"show_default": str(default), "section": SIMULATOR_SECTION}
         function = section_option(f"--{name}", type=type(default), help=text, **settings)(function)
-    return function
-
-
-def size_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the same options with their defaults."""
-    for name, (default, text) in reversed(SIMULATOR_SIZES.items()):
-        option = click.option(f"--{name}", default=default, show_default=True, help=text)
-        function = option(function)
     return function
 
 
@@ -343,25 +332,3 @@ def check_files(
     for name, size in sizes.items():
         if size is not None:
             raise UsageError(f"--{name} is a size of simulated data — use it with --simulate")
-
-
-# --- Command experiment simulate -----------------------------------------------------------------
-
-
-@experiment_command.command("simulate")
-@size_options
-@SEED_OPTION
-@NEW_FOLDER_OPTION
-def simulate_command(output: Path, **sizes: Any) -> None:
-    """Simulate references, outputs and judgements.
-
-    Writes outputs.jsonl, references.jsonl and judgements.csv. The defaults are the sizes of the
-    study in which SumACCY and WSumACCY were proposed.
-
-    \b
-    earwitness experiment simulate --items 10 --people 8 -o study
-    """
-    import earwitness
-
-    files = earwitness.simulate_experiment(output, **sizes)
-    click.echo(f"wrote {len(files)} files into {output}", err=True)

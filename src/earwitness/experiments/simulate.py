@@ -29,19 +29,14 @@ rounded. No metric is part of the simulation.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from earwitness.errors import UsageError
-from earwitness.io.atomic import AtomicFile, AtomicFolder
-from earwitness.io.tables import records_csv
 from earwitness.stats.arrays import Floats, Ints
 
 # --- Settings of the model -----------------------------------------------------------------------
@@ -59,12 +54,6 @@ INFORMATION_WEIGHT, FLUENCY_WEIGHT = 0.75, 0.25
 JUDGE_SPREAD, ITEM_SPREAD, RATING_SPREAD = 0.35, 0.3, 0.6
 SECONDS_PER_LETTER, SECONDS_BETWEEN_WORDS = 0.06, 0.05
 SIMULATED_FIELD = "simulated"  # field of meta that describes the simulation
-
-OUTPUTS_FILE, REFERENCES_FILE, JUDGEMENTS_FILE = (
-    "outputs.jsonl",
-    "references.jsonl",
-    "judgements.csv",
-)
 
 # --- Words ---------------------------------------------------------------------------------------
 
@@ -135,23 +124,6 @@ class SimulatedReferences:
     isolated: tuple[str, ...]
     description: str
 
-    def write(self, folder: str | PathLike[str]) -> list[Path]:
-        """Write outputs.jsonl, references.jsonl and judgements.csv; return their paths."""
-        place = Path(folder)
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"{place}: cannot be created: {error.strerror or error}") from error
-        texts = {
-            OUTPUTS_FILE: "".join(f"{json.dumps(line)}\n" for line in self.outputs),
-            REFERENCES_FILE: "".join(f"{json.dumps(line)}\n" for line in self.references),
-            JUDGEMENTS_FILE: records_csv(self.judgements),
-        }
-        for name, text in texts.items():
-            with AtomicFile(place / name) as file:
-                file.write(text)
-        return [place / name for name in texts]
-
 
 def simulate_references_study(
     *,
@@ -203,7 +175,7 @@ def simulate_references_study(
     >>> study.judgements[0]
     {'item': 'utterance-1', 'system': 'system-1', 'listener': 'judge-1', 'score': 3}
     >>> study.description.partition(";")[0]
-    'simulated by earwitness experiment simulate (seed 0'
+    'simulated by Earwitness (seed 0'
     """
     _check_sizes(items, words, ratio, people, systems, judges, isolated, seed)
     names = _numbered("person", people)
@@ -296,7 +268,7 @@ def _describe(items: int, people: int, systems: int, judges: int, isolated: int,
     who = f"{people} people" + f" of whom {isolated} isolated" * bool(isolated)
     rated = f"{systems} systems and 1 human, {judges} judges"
     sizes = f"seed {seed}; {items} items, {who}, {rated}"
-    return f"simulated by earwitness experiment simulate ({sizes})"
+    return f"simulated by Earwitness ({sizes})"
 
 
 def _numbered(name: str, count: int) -> list[str]:
@@ -419,38 +391,3 @@ def _quality(utterance: Utterance, positions: Sequence[int]) -> float:
     joined = sum(first > 0 and second == first + 1 for first, second in pairs)
     fluency = joined / max(1, len(pairs))
     return float(INFORMATION_WEIGHT * information + FLUENCY_WEIGHT * fluency)
-
-
-def simulate_experiment(folder: str | PathLike[str], **sizes: Any) -> list[Path]:
-    """Simulate a study on the number of references, and write its files.
-
-    Parameters
-    ----------
-    folder
-        Folder to create; it must not exist.
-    **sizes
-        Numbers of ``items``, ``people``, ``systems``, ``judges`` and ``isolated`` people, ``ratio``
-        and ``seed``, as for ``simulate_references_study``.
-
-    Returns
-    -------
-    list of Path
-        Paths of outputs.jsonl, references.jsonl and judgements.csv.
-
-    Raises
-    ------
-    UsageError
-        If the folder exists, or a number is out of range.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import mkdtemp
-    >>> files = simulate_experiment(Path(mkdtemp()) / "study", items=2, people=3, judges=2)
-    >>> [path.name for path in files]
-    ['outputs.jsonl', 'references.jsonl', 'judgements.csv']
-    """
-    study = simulate_references_study(**sizes)
-    with AtomicFolder(Path(folder)) as place:
-        written = study.write(place)
-    return [Path(folder) / path.name for path in written]
