@@ -452,14 +452,13 @@ def test_levels_of_headings_are_scored_one_by_one_or_each() -> None:
         compare(outputs, references, preset="markdown_ts", heading_level="each")
 
 
-def test_the_option_level_chooses_headings(tmp_path: Path) -> None:
+def test_the_option_heading_level_chooses_headings(tmp_path: Path) -> None:
     sample = {"hypothesis": HEADINGS, "format": "markdown_ts", "reference": [120], "duration": 300}
     path = tmp_path / "in.jsonl"
     path.write_text(json.dumps(sample) + "\n")
-    for option, value in (("--level", "1"), ("--heading-level", "1"), ("--level", "2")):
-        made = CliRunner().invoke(
-            group, ["score", str(path), "--metric", "collar", option, value, "--to", "json"]
-        )
+    command = ["score", str(path), "--metric", "collar", "--to", "json"]
+    for value in ("1", "2"):
+        made = CliRunner().invoke(group, [*command, "--heading-level", value])
         found = json.loads(made.stdout)["systems"]["in"]["collar_precision"]["value"]
         assert found == (1 if value == "1" else 0.5)
 

@@ -201,7 +201,16 @@ def test_outputs_are_scored_with_fewer_references_and_held_against_judges(
 ) -> None:
     folder, samples = EXAMPLES / task, tmp_path / "samples.csv"
     both = [str(folder / name) for name in ("outputs.jsonl", "references.jsonl")]
-    command = ["score", *both, "--samples", str(samples), "--references", "1,2,4", "--draws", "5"]
+    command = [
+        "score",
+        *both,
+        "--samples",
+        str(samples),
+        "--reference-counts",
+        "1,2,4",
+        "--draws",
+        "5",
+    ]
     done = CliRunner().invoke(group, command)
     assert done.exit_code == 0, done.output
     chosen = [part for name in metrics for part in ("--metric", name)]

@@ -1,4 +1,4 @@
-"""Options of the command line: help by task, types, old names and values to show."""
+"""Options of the command line: help by task, types, names and values to show."""
 
 from __future__ import annotations
 
@@ -134,6 +134,7 @@ def test_every_command_and_option_is_described(name: str, command: click.Command
     for parameter in command.params:
         if isinstance(parameter, click.Option):
             assert parameter.help, f"{name} {parameter.opts}"
+            assert sum(flag.startswith("--") for flag in parameter.opts) == 1, parameter.opts
             if not isinstance(parameter, SectionOption):
                 assert not parameter.help.startswith("["), f"{name} {parameter.opts}"
 
@@ -210,70 +211,13 @@ def test_whole_numbers_may_be_a_list() -> None:
     assert "longest=3)" in both.stdout
 
 
-# --- Renamed options -----------------------------------------------------------------------------
+# --- Names of options and levels -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "arguments"),
-    [
-        (
-            ["--matching", "optimal"],
-            ["--boundary-matching", "optimal"],
-            ["score", *CHAPTERS, "--metric", "collar"],
-        ),
-        (
-            ["--matching", "optimal"],
-            ["--boundary-matching", "optimal"],
-            ["compare", *CHAPTERS, "--metric", "collar", "--permutations", "50"],
-        ),
-        (
-            ["--match", "surface"],
-            ["--word-match", "surface"],
-            ["score", *SUMMARIES, "--metric", "sumaccy"],
-        ),
-        (
-            ["--match", "surface"],
-            ["--word-match", "surface"],
-            ["network", SUMMARIES[1], "cherry", "--outputs", SUMMARIES[0]],
-        ),
-        (
-            ["--matching", "optimal"],
-            ["--boundary-matching", "optimal"],
-            ["people", CHAPTERS[1], "--metric", "collar"],
-        ),
-        (
-            ["--tokenise", "blanks"],
-            ["--tokenize", "blanks"],
-            ["score", *SUMMARIES, "--metric", "sumaccy"],
-        ),
-    ],
-)
-def test_old_names_of_options_work_and_are_hidden(
-    old: list[str], new: list[str], arguments: list[str]
-) -> None:
-    draws = [] if arguments[0] == "network" else ["--draws", "5"]
-    results = [run(*arguments, *draws, *names) for names in (old, new)]
-    assert results[0].returncode == 0, results[0].stderr
-    assert results[0] == results[1]
-    shown = run(arguments[0], "--help").stdout
-    assert f"{new[0]} " in shown
-    assert f"{old[0]} " not in shown
-
-
-def test_the_old_name_of_reference_counts_works_and_is_hidden(tmp_path: Path) -> None:
-    tables = []
-    for flag in ("--references", "--reference-counts"):
-        table = tmp_path / f"{flag}.csv"
-        done = run(
-            *("score", CHAPTERS[0], CHAPTERS[1], "--metric", "collar", "--draws", "5"),
-            *("--repeats", "2", flag, "1,2", "--samples", table),
-        )
-        assert done.returncode == 0, done.stderr
-        tables.append(table.read_text())
-    assert tables[0] == tables[1]
-    shown = run("score", "--help").stdout
-    assert "--reference-counts" in shown
-    assert "--references" not in shown
+def test_a_level_of_headings_is_no_confidence_level() -> None:
+    done = run("score", *CHAPTERS, "--level", "2")
+    assert done.returncode == 2
+    assert "level must be between 0 and 1, such as 0.95, got 2.0" in done.stderr
 
 
 def test_the_list_of_metrics_has_the_new_names() -> None:

@@ -309,7 +309,7 @@ def test_the_command_draws_and_several_processes_draw_the_same(tmp_path: Path) -
         path = tmp_path / f"s{jobs}.csv"
         command = ["score", str(outputs), str(references), "--samples", str(path), "--draws", "5"]
         done = CliRunner().invoke(
-            group, [*command, "--references", "1,2", "--repeats", "2", "--jobs", jobs]
+            group, [*command, "--reference-counts", "1,2", "--repeats", "2", "--jobs", jobs]
         )
         assert done.exit_code == 0, done.output
         written.append(path.read_bytes())
@@ -321,6 +321,6 @@ def test_the_command_draws_and_several_processes_draw_the_same(tmp_path: Path) -
         (2, 1),
         (2, 2),
     }
-    done = CliRunner().invoke(group, [*command, "--references", "1,x"])
+    done = CliRunner().invoke(group, [*command, "--reference-counts", "1,x"])
     assert done.exit_code == 2
     assert "is not a whole number or a list" in done.output

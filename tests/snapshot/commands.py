@@ -105,11 +105,15 @@ SCORE = (
         f"score {PEOPLE} --metric agreement --metric chunks --metric deviation --metric r_value "
         "--metric segments --metric similarity --chunk-size 3 --frame 1 --draws 50 --to csv",
     ),
-    Command("score-best", f"score {PEOPLE} --against best --matching optimal --level 0.9 --seed 3"),
+    Command(
+        "score-best",
+        f"score {PEOPLE} --against best --boundary-matching optimal --level 0.9 --seed 3",
+    ),
     Command("score-by-annotator", f"score {PEOPLE} --metric collar --by annotator --to md"),
     Command(
         "score-fewer-references",
-        f"score {PEOPLE} --metric collar --references 1,2 --repeats 2 --samples out/fewer.csv",
+        f"score {PEOPLE} --metric collar --reference-counts 1,2 --repeats 2 "
+        "--samples out/fewer.csv",
     ),
     Command("score-stdin", "score - --system typed", typed=TITLED),
     Command("score-skip", "score some.jsonl --on-error skip --to json", {"some.jsonl": SOME_BAD}),
@@ -204,7 +208,7 @@ SUMMARIES = (
         "summaries-baselines",
         f"score {SUMMED} --metric sumaccy --metric word_accuracy --metric word_strings "
         "--baseline lead --baseline random --show cherry --by words:20 --longest 3 "
-        "--objective accuracy --arcs original --boundary exclude --match surface --draws 100 "
+        "--objective accuracy --arcs original --boundary exclude --word-match surface --draws 100 "
         "--alignments out/words.txt --samples out/samples.csv",
         {"out/keep.txt": "here\n"},
     ),
@@ -226,7 +230,7 @@ SUMMARIES = (
     ),
     Command(
         "network-file",
-        "network examples/summaries/references.jsonl cherry --arcs original --match surface "
+        "network examples/summaries/references.jsonl cherry --arcs original --word-match surface "
         "-o out/cherry.dot",
     ),
 )
@@ -265,7 +269,7 @@ AGREE = (
     Command(
         "agree-samples",
         "score examples/agree/summaries/outputs.jsonl examples/agree/summaries/references.jsonl "
-        "--samples out/samples.csv --references 1,2 --draws 20 --output out/scores.txt",
+        "--samples out/samples.csv --reference-counts 1,2 --draws 20 --output out/scores.txt",
     ),
     Command(
         "agree-references",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from pathlib import Path
 from typing import Any, get_args
 
@@ -93,12 +92,6 @@ def option_flag(parameter: str) -> str:
     return f"--{OPTION_NAMES.get(parameter, parameter.replace('_', '-'))}"
 
 
-def _flags(parameter: str) -> tuple[list[str], list[str]]:
-    """Return all flags of a parameter, and those among them that help does not show."""
-    old = [f"--{parameter}"] if parameter in OPTION_NAMES else []
-    return [option_flag(parameter), *old], old
-
-
 def _brief_help(parameter: str, text: str) -> str:
     """Return a description that fits on one line."""
     section = SECTION_OF.get(parameter)
@@ -117,37 +110,21 @@ CHOICE_METAVAR = "CHOICE"  # where choices do not fit; the description names the
 
 
 class SectionOption(click.Option):
-    """An option of a section of help, with a short description and names that help hides."""
+    """An option of a section of help, with a short description."""
 
     def __init__(
         self,
         *arguments: Any,
         section: str = ALL_TASKS,
         brief: str = "",
-        hidden_names: Sequence[str] = (),
         **settings: Any,
     ) -> None:
         super().__init__(*arguments, **settings)
         self.section, self.brief = section, brief or self.help or ""
-        self.hidden_names = tuple(hidden_names)
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the names and the description, without hidden names."""
-        if not self.hidden_names:
-            return super().get_help_record(ctx)
-        shown = copy(self)
-        shown.opts = self.shown_names
-        shown.hidden_names = ()
-        return shown.get_help_record(ctx)
-
-    @property
-    def shown_names(self) -> list[str]:
-        """The names that help shows."""
-        return [name for name in self.opts if name not in self.hidden_names]
 
     def brief_record(self, ctx: click.Context) -> tuple[str, str]:
         """Return the names and the short description, one line each."""
-        names = ", ".join(self.shown_names)
+        names = ", ".join(self.opts)
         if not self.is_flag:
             metavar = self.make_metavar(ctx)
             if isinstance(self.type, click.Choice) and len(f"{names} {metavar}") > FLAG_WIDTH:
@@ -247,22 +224,6 @@ class IntegerList(click.ParamType[list[int]]):
             self.fail(f"{value!r} is not a whole number or a list such as 1,2,4", param, ctx)
 
 
-class LevelType(click.ParamType[float | str]):
-    """A confidence level below 1; a whole number or ``each`` is a level of headings (as text)."""
-
-    name = "float"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float | str:
-        if isinstance(value, float):
-            return value
-        if value == "each" or (len(value) == 1 and value in "123456789"):
-            return str(value)
-        try:
-            return float(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a number such as 0.95", param, ctx)
-
-
 def _option_type(default: Any) -> Any:
     if isinstance(default, str):
         return str
@@ -289,9 +250,8 @@ READING_METAVARS = {
 def _reading_option(declared: dict[str, Any]) -> CommandOption:
     """Return an option that sets how the lines of a task are read."""
     name, choices = declared["name"], declared["choices"]
-    flags, hidden_flags = _flags(name)
     return section_option(
-        *flags,
+        option_flag(name),
         name,
         type=click.Choice(choices) if choices else None,
         metavar=READING_METAVARS.get(name),
@@ -300,7 +260,6 @@ def _reading_option(declared: dict[str, Any]) -> CommandOption:
         help=declared["help"],
         brief=_brief_help(name, declared["help"]),
         section=SECTION_OF.get(name, declared["task"]),
-        hidden_names=hidden_flags,
     )
 
 
@@ -367,7 +326,7 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
     ),
     "level": section_option(
         "--level",
-        type=LevelType(),
+        type=float,
         default=0.95,
         show_default=True,
         help="Confidence level of intervals.",
@@ -458,12 +417,11 @@ def metric_options(function: CommandFunction) -> CommandFunction:
     taken = {option.name for option in options} | {flag for one in options for flag in one.opts}
     for declared in reversed(DECLARED["parameters"]):
         name, default, choices = declared["name"], declared["default"], declared["choices"]
-        flags, hidden_flags = _flags(name)
-        if {name, *flags} & taken:
+        if {name, option_flag(name)} & taken:
             raise _taken_name(name, declared["metrics"][0])
         tasks = declared["tasks"]
         function = section_option(
-            *flags,
+            option_flag(name),
             name,
             type=click.Choice(choices) if choices else _option_type(default),
             metavar="NAME" if isinstance(default, str) and not choices else None,
@@ -472,7 +430,6 @@ def metric_options(function: CommandFunction) -> CommandFunction:
             brief=_brief_help(name, declared["help"]),
             section=SECTION_OF.get(name, tasks[0] if len(tasks) == 1 else ALL_TASKS),
             show_default=declared["shown_default"],
-            hidden_names=hidden_flags,
         )(function)
     return function
 
@@ -489,29 +446,20 @@ def network_options(function: CommandFunction) -> CommandFunction:
     """Add an option for every parameter of the metric that uses word networks."""
     for declared in reversed(DECLARED["network"]):
         name, text = declared["name"], declared["help"]
-        flags, hidden_flags = _flags(name)
         function = section_option(
-            *flags,
+            option_flag(name),
             name,
             type=click.Choice(declared["choices"]),
             help=f"{text[:1].upper()}{text[1:]}  [default: {declared['default']}]",
-            hidden_names=hidden_flags,
         )(function)
     return function
 
 
 def drop_unset(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that were set; lists of lists become one list.
-
-    ``--level 2`` is accepted for ``--heading-level 2``: no confidence level is a whole number.
-    """
-    chosen = {
+    """Return the options that were set; lists of lists become one list."""
+    return {
         name: _flatten_lists(value) for name, value in options.items() if value not in (None, ())
     }
-    if isinstance(level := chosen.get("level"), str):
-        del chosen["level"]
-        chosen.setdefault("heading_level", level)
-    return chosen
 
 
 def _flatten_lists(value: Any) -> Any:

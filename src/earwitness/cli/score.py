@@ -48,13 +48,11 @@ from earwitness.errors import PluginError
 )
 @section_option(
     "--reference-counts",
-    "--references",
     "fewer",
     type=IntegerList(),
     default="",
     metavar="N,...",
     help="Also score with N references (needs --samples).",
-    hidden_names=("--references",),
 )
 @section_option(
     "--repeats",
