@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from earwitness.store.database import connect
-from earwitness.store.migrations import MIGRATIONS, migrate
-from earwitness.studies.file.reader import read_study
+from earwitness.store.store import Store
 from helpers.command_line import Finished, run
 from helpers.databases import either_address as address
 from helpers.http_listener import join, link, served, take
@@ -62,28 +60,18 @@ def test_exports_of_a_restored_study_are_the_same_to_the_byte(
         assert "the database already has this study" in refused.stderr
 
 
-def of_an_earlier_version(path: Path, db: Path) -> None:
-    """Make a database as it was five steps of the schema ago."""
-    database = connect(str(db))
-    with database.writer.begin() as connection:
-        migrate(connection, "0.0.1", MIGRATIONS[:2])
-    database.close()
-    row = f"('{read_study(path).digest}', 'A study', 'then')"
-    ask(f"sqlite:///{db}", f"INSERT INTO studies (digest, title, added) VALUES {row}")
-
-
 @pytest.mark.parametrize("named", [False, True])
-def test_a_check_leaves_a_database_of_an_earlier_version_as_it_is(
+def test_a_check_leaves_a_database_of_another_version_as_it_is(
     folder: Path, *, named: bool
 ) -> None:
     path, db = study(folder, "acr"), folder / "study.db"
-    of_an_earlier_version(path, db)
+    Store.open(db, version="0.0.1").close()
+    ask(f"sqlite:///{db}", "UPDATE layout SET number = 0")
     before, names = db.read_bytes(), sorted(folder.iterdir())
-    told = good("check", path, "--no-audio", *(("--db", db) if named else ())).stderr
-    assert (
-        "note: the database was of an earlier version of the program (schema 2):"
-        " it will be converted when it is next used" in told
-    )
+    done = run("study", "check", path, "--no-audio", *(("--db", db) if named else ()))
+    assert done.returncode == (2 if named else 0)
+    told = "the database was created by another version (earwitness 0.0.1, layout 0;"
+    assert ("" if named else "note: changes of audio were not checked: ") + told in done.stderr
     assert (db.read_bytes(), sorted(folder.iterdir())) == (before, names)
 
 
@@ -97,14 +85,6 @@ def test_a_check_tells_of_answers_to_another_version_of_the_study(
     path.write_text(path.read_text() + "seed: 2\n")
     told = good("check", path, "--no-audio", *(("--db", db) if named else ())).stderr
     assert "note: the database has answers to another version of this study" in told
-
-
-def test_a_conversion_is_told(folder: Path) -> None:
-    path, db = study(folder, "acr"), folder / "study.db"
-    of_an_earlier_version(path, db)
-    told = "(schema 2): it was converted, and earlier versions cannot open it"
-    assert told in good("status", path).stderr
-    assert told not in good("status", path).stderr
 
 
 def test_a_copy_of_the_file_alone_is_told(folder: Path) -> None:

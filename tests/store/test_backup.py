@@ -16,9 +16,7 @@ import pytest
 
 from earwitness.errors import StoreError, UsageError
 from earwitness.store.backup import open_copy, restore_backup, write_backup
-from earwitness.store.database import connect
 from earwitness.store.listeners import OpenPlaceQuota
-from earwitness.store.migrations import MIGRATIONS, migrate
 from earwitness.store.records import AnswerOutcome, Listener, PageEvent, ParticipationState
 from earwitness.store.store import Store
 from helpers import store_writer
@@ -73,7 +71,7 @@ def test_a_restored_study_is_the_same_and_goes_on(
 ) -> None:
     filled(store, address)
     found = write_backup(store, DIGEST, tmp_path / "backup.db")
-    assert restore_backup(tmp_path / "backup.db", other_address, DIGEST, "", "9.9.9") == found
+    assert restore_backup(tmp_path / "backup.db", other_address, DIGEST, "9.9.9") == found
     assert found[:2] == (2, 2)  # of one who answered, and of one whose place was passed on
     with Store.open(other_address) as restored:
         assert content(restored) == content(store)
@@ -100,7 +98,7 @@ def test_a_study_is_restored_beside_another(
         for number in (1, 2):
             second.add_listeners(OTHER, [number])
         lines = list(second.export(OTHER))
-        restore_backup(tmp_path / "backup.db", other_address, DIGEST, "", "")
+        restore_backup(tmp_path / "backup.db", other_address, DIGEST, "")
         assert list(second.export(OTHER)) == lines
         lapsed = [one.listener for one in second.status(DIGEST) if one.listener.former]
         assert [(one.number, one.former, one.state) for one in lapsed] == [
@@ -113,27 +111,7 @@ def test_a_study_is_restored_beside_another(
             one.id for one in store.history(DIGEST)
         ]
         with pytest.raises(UsageError, match="already has this study"):
-            restore_backup(tmp_path / "backup.db", other_address, DIGEST, "", "")
-
-
-def test_a_backup_of_an_earlier_version_is_converted_and_its_file_is_not(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
-    database = connect(str(path))
-    with database.writer.begin() as connection:
-        migrate(connection, "0.0.1", MIGRATIONS[:5])
-    database.close()
-    ask(
-        f"sqlite:///{path}",
-        f"INSERT INTO studies (digest, title, added) VALUES ('{OTHER}', '', '')",
-    )
-    before = path.read_bytes()
-    restore_backup(path, str(tmp_path / "new.db"), DIGEST, OTHER, "1.2.3")
-    assert path.read_bytes() == before
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["new.db", "old.db"]
-    with Store.open(tmp_path / "new.db") as store:
-        versions = [one["version"] for one in store.export(DIGEST) if one["record"] == "migration"]
-        assert len(versions) == len(MIGRATIONS)
-        assert versions[:5] == ["0.0.1"] * 5
+            restore_backup(tmp_path / "backup.db", other_address, DIGEST, "")
 
 
 def test_a_backup_is_one_private_file_and_replaces_only_its_like(
@@ -159,7 +137,7 @@ def test_a_backup_is_one_private_file_and_replaces_only_its_like(
             with pytest.raises(UsageError, match="exists and is not a backup of this study"):
                 write_backup(store, DIGEST, file)
         assert {name: file.stat().st_ino for name, file in kept.items()} == before
-    restore_backup(path, str(tmp_path / "restored.db"), DIGEST, "", "")
+    restore_backup(path, str(tmp_path / "restored.db"), DIGEST, "")
     with pytest.raises(UsageError, match="exists and is not a backup of this study"):
         write_backup(store, DIGEST, tmp_path / "restored.db")
     Store.open(path, serving=True).close()
@@ -209,9 +187,9 @@ def test_damaged_backups_are_refused_and_nothing_is_restored(
     write_backup(store, DIGEST, path)
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(UsageError, match=told):
-        restore_backup(path, str(tmp_path / "new.db"), DIGEST, "", "")
+        restore_backup(path, str(tmp_path / "new.db"), DIGEST, "")
     with pytest.raises(UsageError, match="cannot be used as a database"):
-        restore_backup(tmp_path / "nothing", str(tmp_path / "new.db"), DIGEST, "", "")
+        restore_backup(tmp_path / "nothing", str(tmp_path / "new.db"), DIGEST, "")
     assert not (tmp_path / "new.db").exists()
     assert not (tmp_path / "nothing").exists()
 
@@ -226,7 +204,7 @@ def test_all_files_of_a_killed_server_can_be_restored(tmp_path: Path) -> None:
     (tmp_path / "copy").mkdir()
     for name in ("store.db", "store.db-wal", "store.db-shm"):
         shutil.copy(tmp_path / name, tmp_path / "copy")
-    restore_backup(tmp_path / "copy/store.db", str(tmp_path / "new.db"), DIGEST, "", "")
+    restore_backup(tmp_path / "copy/store.db", str(tmp_path / "new.db"), DIGEST, "")
     with Store.open(tmp_path / "new.db") as store:
         assert set(told) <= {one.id for one in store.history(DIGEST)}
 

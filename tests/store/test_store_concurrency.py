@@ -7,7 +7,7 @@ import subprocess
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
-from earwitness.store.migrations import MIGRATIONS
+from earwitness.store.layout import LAYOUT
 from earwitness.store.records import AnswerOutcome, Listener
 from earwitness.store.store import Store
 from helpers.samples import many
@@ -53,9 +53,7 @@ def test_of_two_processes_that_answer_one_page_one_is_first(address: str) -> Non
     for page in range(pages):
         assert {one[f"a.{page}"], other[f"b.{page}"]} == {"stored", "taken"}
     assert ask(address, "SELECT count(*), count(DISTINCT page) FROM answers") == [(pages, pages)]
-    assert ask(address, "SELECT number FROM migrations ORDER BY number") == [
-        (step.number,) for step in MIGRATIONS
-    ]
+    assert ask(address, "SELECT number FROM layout") == [(LAYOUT,)]
 
 
 def test_many_who_come_at_once_get_numbers_of_their_own(store: Store) -> None:

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -308,7 +307,7 @@ def test_everything_that_is_kept_can_be_exported(folder: Path, address: str) -> 
     command = ("study", "export", str(path), "--db", address, "--all")
     records = [json.loads(line) for line in run(*command).stdout.splitlines()]
     kinds = [one["record"] for one in records]
-    assert {"migration", "study", "listener", "answer", "event"} == {*kinds}
+    assert {"study", "listener", "answer", "event"} == {*kinds}
     comments = [one["meta"]["comment"] for one in records if one.get("meta")]
     assert len(comments) == 5
     assert not any("token" in one for one in records)
@@ -389,7 +388,7 @@ def test_a_study_that_has_changed_is_told(folder: Path, address: str, title: str
     assert (told in said) is (title == "Taking part")
 
 
-ODD_ID = "=cmd|' /C calc'!A0\x1b[2J\r=1+1"  # as earlier versions accepted it
+ODD_ID = "=cmd|' /C calc'!A0\x1b[2J\r=1+1"
 
 
 def test_ids_from_outside_do_no_harm_in_terminals_and_spreadsheets(
@@ -511,7 +510,6 @@ def serve_version(path: Path, address: str) -> list[str]:
     """Record what is served, as the server does; what it says of changed audio."""
     design = study_design(read_study(path))
     with Store.open(address) as store:
-        store.adopt_study(design.study.digest, design.study.former_digest)
         store.add_study(design.study.digest, design.study.title)
         record_version(store, design.study, page_sound_names(design), path.parent)
         return changed_audio_notes(store, design.study, path.parent)
@@ -616,26 +614,6 @@ def test_a_new_wording_keeps_links_and_answers_and_is_told(folder: Path, address
     results = study_analyse((), study=path, db=address)
     [note] = [one for one in results.notes if one.startswith("texts changed at 20")]
     assert re.search(r", after (\d+) of (\d+) answers: instructions$", note)
-
-
-def test_a_database_and_answers_under_the_former_digest_are_found(folder: Path) -> None:
-    path, db = study(folder, "acr", "rest_minutes: 0\n"), str(folder / "study.db")
-    plan = read_study(path)
-    with served(path, db) as client:
-        own = link(client)
-        take(client, own)
-    lines = stored_answers(path, db).lines
-    with sqlite3.connect(db) as connection:
-        connection.execute("UPDATE studies SET digest = ?", (plan.former_digest,))
-    connection.close()
-    assert study_status(path, db)[0]["state"] == "finished"
-    with served(path, db) as client:
-        assert client.get(f"{own}/state").json()["done"]
-    former = lines.replace(plan.digest.encode(), plan.former_digest.encode())
-    (folder / "former.jsonl").write_bytes(former)
-    (folder / "now.jsonl").write_bytes(lines)
-    assert former != lines
-    assert study_ratings(path, folder / "former.jsonl") == study_ratings(path, folder / "now.jsonl")
 
 
 def test_digits_of_the_hearing_test_are_among_the_audio_files(folder: Path) -> None:

@@ -152,10 +152,9 @@ def test_a_claim_needs_the_time_of_its_sounds(
     ("elapsed", "stored", "mark"),
     [
         (20.0, ("fetched 1.1 0", "fetched 1.1 1"), {}),
-        (20.0, ("fetched 1.1",), {}),  # as earlier versions recorded it
         (None, ("fetched 1.1 1",), {"unsent": [0]}),
-        (18.6, ("fetched 1.1",), {}),
-        (18.4, ("fetched 1.1",), {"seconds": 18.4, "needed": 20.0}),
+        (18.6, ("fetched 1.1 0", "fetched 1.1 1"), {}),
+        (18.4, ("fetched 1.1 0", "fetched 1.1 1"), {"seconds": 18.4, "needed": 20.0}),
         (0.4, (), {"unsent": [0, 1], "seconds": 0.4, "needed": 20.0}),
     ],
 )

@@ -16,9 +16,7 @@ from earwitness.errors import InputError, printable
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
 from earwitness.studies.admin import (
-    CONVERTED,
     exposure_notes,
-    former_schema_notes,
     judges_captions,
     missing_listener_notes,
     other_form_notes,
@@ -206,7 +204,6 @@ def _print_addresses(site: Site, study: Path, db: str | None, listening: socket.
 def _site_notes(site: Site) -> Iterator[str]:
     """Yield warnings about the site, and what to do."""
     plan = site.design.study
-    yield from former_schema_notes(site.store, CONVERTED)
     yield from other_form_notes(site.store, plan)
     yield from missing_listener_notes(site.store, plan, site.numbers)
     if site.served_sounds.warning:

@@ -323,7 +323,6 @@ def _warn_of_changes(study: Path, db: str | Path) -> None:
     """Warn of audio files that changed since the first answer; a file of SQLite is not changed."""
     from earwitness.store.backup import open_copy
     from earwitness.studies.admin import (
-        former_schema_notes,
         load_study,
         open_store,
         other_form_notes,
@@ -334,8 +333,6 @@ def _warn_of_changes(study: Path, db: str | Path) -> None:
     path = Path(str(db).removeprefix("sqlite:///"))
     with open_copy(path) if path.is_file() else open_store(plan, str(db)) as store:
         if path.is_file():
-            store.adopt_study(plan.digest, plan.former_digest)
-            notes += former_schema_notes(store, "will be converted when it is next used")
             notes += other_form_notes(store, plan)
         for note in notes + changed_audio_notes(store, plan, study.parent):
             warn(note, EarwitnessWarning, stacklevel=2)

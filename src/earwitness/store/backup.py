@@ -11,14 +11,14 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Table, delete, func, insert, select, text
+from sqlalchemy import Connection, Table, func, insert, select, text
 
 from earwitness.errors import UsageError
 from earwitness.io.atomic import real_path
 from earwitness.store.database import PRIVATE_FILE_MODE, SQLITE_ERRORS
 from earwitness.store.listeners import study_serial
 from earwitness.store.store import Store
-from earwitness.store.tables import ROWS_IN_MEMORY, TABLES, listeners, migrations, studies
+from earwitness.store.tables import ROWS_IN_MEMORY, TABLES, layout, listeners, studies
 
 BACKUP_MARK = 0x6561_7762  # application id of SQLite files that are backups
 
@@ -112,15 +112,9 @@ def _is_older_backup(path: Path, new: sqlite3.Connection) -> bool:
 # --- Restoring -----------------------------------------------------------------------------------
 
 
-def restore_backup(
-    path: Path, address: str, study: str, former: str, version: str
-) -> BackupContent:
-    """Copy a study from a backup into a database that does not have it.
-
-    ``former`` is the digest under which an earlier version stored the study.
-    """
+def restore_backup(path: Path, address: str, study: str, version: str) -> BackupContent:
+    """Copy a study from a backup into a database that does not have it."""
     with open_copy(path) as backup:
-        backup.adopt_study(study, former)
         content = count_content(backup, study)
         with Store.open(address, version=version) as store:
             backup.read(lambda source: store.write(copy_study, source, study).result())
@@ -155,13 +149,10 @@ def copy_study(target: Connection, source: Connection, study: str) -> None:
     """
     if target.scalar(select(studies.c.serial).where(studies.c.digest == study)) is not None:
         raise UsageError("the database already has this study — restore it into another one (--db)")
-    if target.scalar(select(studies.c.serial).limit(1)) is None:
-        target.execute(delete(migrations))
-        _copy_rows(target, source, migrations, select(migrations), {})
     serial = study_serial(source, study)
     own = select(listeners.c.serial).where(listeners.c.study == serial)
     shifts = dict[str, int]()
-    for table in (table for table in TABLES.sorted_tables if table is not migrations):
+    for table in (table for table in TABLES.sorted_tables if table is not layout):
         shifts[table.name] = target.scalar(select(func.coalesce(func.max(table.c.serial), 0))) or 0
         rows = select(table)
         if table is studies:

@@ -38,7 +38,7 @@ from earwitness.store.records import (
     ParticipationState,
     server_time,
 )
-from earwitness.store.tables import answers, drafts, events, listeners, migrations, studies
+from earwitness.store.tables import answers, drafts, events, listeners, studies
 
 # --- Status and export ---------------------------------------------------------------------------
 
@@ -132,8 +132,6 @@ def _read_listeners(connection: Connection, serial: int) -> list[Listener]:
 def iterate_records(connection: Connection, study: str, private: bool) -> Iterator[dict[str, Any]]:
     """Yield everything stored for a study, as JSON records with their type."""
     serial = study_serial(connection, study)
-    for row in connection.execute(select(migrations).order_by(migrations.c.number)):
-        yield {"record": "migration", **row._mapping}
     about = select(studies.c.digest, studies.c.title, studies.c.added)
     for row in connection.execute(about.where(studies.c.serial == serial)):
         yield {"record": "study", **row._mapping}

@@ -17,8 +17,8 @@ from earwitness.store import answers, drafts, listeners, status, versions
 from earwitness.store.answers import Meta
 from earwitness.store.database import Database, Scrubber, connect, prepare_for_serving
 from earwitness.store.drafts import StoredDraft
+from earwitness.store.layout import ensure_tables
 from earwitness.store.listeners import ANY_PLACE, ListenerKey, OpenPlaceQuota
-from earwitness.store.migrations import MIGRATIONS, migrate
 from earwitness.store.records import (
     AnswerOutcome,
     FinishReceipt,
@@ -60,7 +60,6 @@ class Store:
         )
         self._scrubber.request()  # another process may have been killed before it was done
         self._idle_search = dict[tuple[str, OpenPlaceQuota], str]()  # time of the next one
-        self.former_schema = 0  # if it was of an earlier version when it was opened
         self.loss = ""  # after closing: what happened to a file that was moved while in use
 
     @classmethod
@@ -74,29 +73,27 @@ class Store:
         address
             ``sqlite:///file.db``, a path, or ``postgresql://…``.
         version
-            Version of the program, recorded if tables are created or changed.
+            Version of the program, recorded if tables are created.
         serving
             Whether people wait for every reply: connections to PostgreSQL are then given up early.
 
         Raises
         ------
         UsageError
-            If the address is invalid, or the database belongs to a newer or another program.
+            If the address is invalid, or the database belongs to another version or program.
         StoreError
             If the database cannot be reached.
         """
         database = connect(fspath(address))
         try:
             with _store_errors(), database.writer.begin() as connection:
-                former_schema = migrate(connection, version)
+                ensure_tables(connection, version)
         except BaseException:
             database.close()
             raise
         if serving:
             prepare_for_serving(database)
-        store = cls(database)
-        store.former_schema = former_schema if former_schema < len(MIGRATIONS) else 0
-        return store
+        return cls(database)
 
     def close(self) -> None:
         """Finish pending jobs and close the database."""
@@ -151,10 +148,6 @@ class Store:
     def add_study(self, digest: str, title: str) -> None:
         """Add a study by the digest of its file, if it is not yet stored."""
         self.write(listeners.add_study, digest, title).result()
-
-    def adopt_study(self, digest: str, former: str) -> bool:
-        """Give a study that is stored under its former digest its present one."""
-        return self.write(versions.adopt_study, digest, former).result()
 
     def record_texts(self, study: str, texts: Mapping[str, str]) -> bool:
         """Record the texts of a study if they have changed; return whether they have."""

@@ -50,13 +50,12 @@ def _reference_column(name: str, table: str) -> Column[int]:
     return Column(name, BigInteger, ForeignKey(f"{table}.serial"), nullable=False)
 
 
-migrations = Table(
-    "migrations",
+layout = Table(  # one row
+    "layout",
     TABLES,
     Column("number", Integer, primary_key=True, autoincrement=False),
-    _text_column("name"),
-    _text_column("applied"),
     _text_column("version"),
+    _text_column("created"),
 )
 studies = Table(
     "studies",
@@ -84,7 +83,7 @@ listeners = Table(
     _optional_text_column("code"),
     _optional_text_column("gone"),
     Column("former", BigInteger),
-    Column("repeats", Integer, nullable=False),
+    Column("repeats", Integer, nullable=False, server_default="0"),
     UniqueConstraint("token"),
     UniqueConstraint("study", "number"),
     UniqueConstraint("study", "outside"),
@@ -105,7 +104,7 @@ answers = Table(
     _text_column("version"),
     _text_column("supersedes"),
     _optional_text_column("meta"),
-    Column("aside", Integer, nullable=False),
+    Column("aside", Integer, nullable=False, server_default="0"),
     UniqueConstraint("listener", "id"),
     UniqueConstraint("listener", "page", "supersedes"),
 )

@@ -5,36 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select
 
 from earwitness.store.listeners import study_serial
 from earwitness.store.records import server_time
 from earwitness.store.status import has_answers
 from earwitness.store.tables import (
     check_text,
-    studies,
     study_audio,
     study_texts,
     values_from_json,
     values_to_json,
 )
-
-# --- Study digests -------------------------------------------------------------------------------
-
-
-def adopt_study(connection: Connection, digest: str, former: str) -> bool:
-    """Give a study that is stored under its former digest its present one; return whether it was.
-
-    Earlier versions of the program included the texts of a study in its digest.
-    """
-    known = set(
-        connection.scalars(select(studies.c.digest).where(studies.c.digest.in_([digest, former])))
-    )
-    if known != {former} or digest == former:
-        return False
-    connection.execute(update(studies).where(studies.c.digest == former).values({"digest": digest}))
-    return True
-
 
 # --- Texts ---------------------------------------------------------------------------------------
 

@@ -80,15 +80,6 @@ def _other_form_note(other: OtherStudy, plan: Study) -> str:
     return f"the database has answers to {what} ({about}) — {OTHER_FORM_REMEDY}"
 
 
-CONVERTED = "was converted, and earlier versions cannot open it"
-
-
-def former_schema_notes(store: Store, consequence: str) -> list[str]:
-    """Return a note if a database was of an earlier version when it was opened."""
-    was = f"the database was of an earlier version of the program (schema {store.former_schema})"
-    return [f"{was}: it {consequence}"] if store.former_schema else []
-
-
 def missing_listener_notes(store: Store, plan: Study, numbers: Container[int]) -> list[str]:
     """Return notes on listeners who have answered but are no longer part of the study."""
     answered = [
@@ -219,16 +210,13 @@ def exposure_notes(db: StrPath) -> list[str]:
 def open_store(plan: Study, db: StrPath, *, new: bool = False) -> Iterator[Store]:
     """Open the database of a study; if ``new``, create it where it does not exist.
 
-    A study that was stored under the digest of an earlier version is found.
-
     Warns of answers to another version of the study.
     """
     address = fspath(db)
     if not new and not has_store(address):
         raise UsageError(f"{address}: database does not exist — create it with earwitness serve")
     with Store.open(address, version=__version__) as store:
-        store.adopt_study(plan.digest, plan.former_digest)
-        for note in former_schema_notes(store, CONVERTED) + other_form_notes(store, plan):
+        for note in other_form_notes(store, plan):
             warnings.warn(note, EarwitnessWarning, stacklevel=4)
         if new:
             store.add_study(plan.digest, plan.title)
@@ -371,7 +359,7 @@ def study_restore(study: StudySource, path: StrPath, db: StrPath | None = None) 
     See ``study_backup``.
     """
     plan, address = load_study(study), store_address(study, db)
-    return restore_backup(Path(path), address, plan.digest, plan.former_digest, __version__)
+    return restore_backup(Path(path), address, plan.digest, __version__)
 
 
 @dataclass(frozen=True)
@@ -615,7 +603,7 @@ def _status_record(status: ListenerStatus, counts: Mapping[int, int]) -> Record:
     return {
         "listener": listener.plan_number,
         "state": listener.state.value,
-        "answered": min(status.answers, all_pages),  # earlier versions had pages of empty breaks
+        "answered": status.answers,
         "all": all_pages,
         "last": status.last or "",
         "finished": listener.finished or "",

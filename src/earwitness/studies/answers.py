@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -57,13 +57,8 @@ class AnswerRecord(Struct, forbid_unknown_fields=True):
 check_answer = derive_check(AnswerRecord, hints=False)
 
 
-def read_answers(
-    path: Path, digest: str, content: bytes | None = None, former: str = ""
-) -> dict[int, Answer]:
-    """Return the answers of a file, or of ``content``, by line number; blank lines are skipped.
-
-    ``former`` is the digest of the study in earlier versions, which is also accepted.
-    """
+def read_answers(path: Path, digest: str, content: bytes | None = None) -> dict[int, Answer]:
+    """Return the answers of a file, or of ``content``, by line number; blank lines are skipped."""
     try:
         raw = path.read_bytes() if content is None else content
     except OSError as error:
@@ -75,29 +70,27 @@ def read_answers(
             continue
         try:
             value = load_json_line(line.strip())
-            faults = list(_find_faults(value, (digest, former), seen))
+            faults = list(_find_faults(value, digest, seen))
         except BadLine as bad:
             faults = [bad.fault]
         problems += [Problem(str(path), number, *fault) for fault in faults]
         if not faults:
-            answers[number] = Answer(**(value | {"study": digest}))
+            answers[number] = Answer(**value)
             seen[value["listener"], value["page"]] = number
     if problems:
         raise InputError(problems, done="read")
     return answers
 
 
-def _find_faults(
-    value: Any, digests: Sequence[str], seen: dict[tuple[int, str], int]
-) -> Iterator[Fault]:
+def _find_faults(value: Any, digest: str, seen: dict[tuple[int, str], int]) -> Iterator[Fault]:
     faults = list(check_answer(value, ""))
     yield from faults
     if faults:
         return
     if line := seen.get((value["listener"], value["page"])):
         yield Fault("page", f"already answered on line {line}", "keep one")
-    if value["study"] not in digests:
-        given, wanted = value["study"][:12], digests[0][:12]
+    if value["study"] != digest:
+        given, wanted = value["study"][:12], digest[:12]
         message = f"answer to another version of the study ({given}…, not {wanted}…)"
         yield Fault("study", message, "was the study file edited?")
 

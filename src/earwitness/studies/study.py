@@ -230,8 +230,6 @@ class Study:
     sessions, ``hearing`` the hearing test before the first trial, if any. Only listeners who pass
     the device checks in ``device_required`` within ``device_tries`` tries take part. ``recordings``
     are long recordings of items, which all listeners see as ``recording_display`` says.
-    ``former_digest`` is the digest of everything, texts included, by which earlier versions of the
-    program identified a study.
     """
 
     title: str
@@ -270,7 +268,6 @@ class Study:
     recordings: tuple[LongRecording, ...] = ()
     recording_display: RecordingDisplay = RecordingDisplay()
     digest: str = ""
-    former_digest: str = ""
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -144,12 +144,9 @@ EARLY_SHARE = 0.05
 EARLY_SECONDS = 0.5
 
 
-def fetch_event_id(page: str, number: int | None = None) -> str:
-    """Return the id of the event that a sound of a page was sent.
-
-    Without a number, it is the id that earlier versions used for all sounds of a page.
-    """
-    return f"{FETCH_EVENT} {page}" if number is None else f"{FETCH_EVENT} {page} {number}"
+def fetch_event_id(page: str, number: int) -> str:
+    """Return the id of the event that a sound of a page was sent."""
+    return f"{FETCH_EVENT} {page} {number}"
 
 
 @dataclass(frozen=True)
@@ -168,14 +165,12 @@ class PlaybackClaim:
     @property
     def event_ids(self) -> list[str]:
         """Ids of the events that the sounds were sent."""
-        return [fetch_event_id(self.page), *(fetch_event_id(self.page, n) for n in self.sounds)]
+        return [fetch_event_id(self.page, n) for n in self.sounds]
 
     def find_mark(self, stored_ids: Container[str]) -> dict[str, Any]:
         """Return what contradicts the claim, given the ids of stored events; empty if nothing."""
-        mark = dict[str, Any]()
-        if fetch_event_id(self.page) not in stored_ids:
-            unsent = [n for n in self.sounds if fetch_event_id(self.page, n) not in stored_ids]
-            mark |= {"unsent": unsent} if unsent else {}
+        unsent = [n for n in self.sounds if fetch_event_id(self.page, n) not in stored_ids]
+        mark: dict[str, Any] = {"unsent": unsent} if unsent else {}
         least = self.needed * (1 - EARLY_SHARE) - EARLY_SECONDS
         if self.elapsed is not None and 0 <= self.elapsed < least:
             mark |= {"seconds": round(self.elapsed, 3), "needed": round(self.needed, 3)}

@@ -511,7 +511,6 @@ def make_site(
         raise UsageError(f"{settings.open} open places, but only {len(listeners)} listeners")
     if any(name and not name.lower().endswith(WAV_SUFFIX) for name in _list_file_names(plan)):
         sound_library()  # raises an error if it is not installed
-    store.adopt_study(plan.digest, plan.former_digest)
     store.add_study(plan.digest, plan.title)
     store.add_listeners(plan.digest, listeners[len(listeners) - settings.open :], open=True)
     words = wording(plan.language, plan.wordings)

@@ -83,7 +83,7 @@ from earwitness.studies.trials.words import WordsKind
 
 
 # more listeners change no other plan
-KEYS_OUTSIDE_DIGEST = ("digest", "former_digest", "listeners", "juries")
+KEYS_OUTSIDE_DIGEST = ("digest", "listeners", "juries")
 # added later: omitted when unused, so that older digests do not change
 DIGEST_KEYS_IF_USED = (
     *("device", "feedback", "gold", "device_required", "device_tries", "hearing", "recordings"),
@@ -132,14 +132,12 @@ def with_digest(study: Study) -> Study:
             for name, entry in {**usual_parameters, **block["parameters"]}.items()
             if entry != usual_parameters.get(name) or name not in DIGEST_PARAMETERS_IF_USED
         }
-    value["wordings"] = {key: entry for key, entry in value["wordings"].items() if entry}
     _omit_unused_quality(value, study.quality)
-    former_digest = _hash_json(value)
     for key in TEXT_KEYS:
         del value[key]
     for question in (question for key in FORM_KEYS for question in value[key]):
         del question["prompt"]
-    return replace(study, digest=_hash_json(value), former_digest=former_digest)
+    return replace(study, digest=_hash_json(value))
 
 
 def _hash_json(value: Any) -> str:

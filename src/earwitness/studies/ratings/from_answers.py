@@ -151,7 +151,7 @@ def study_answers(
     """Return the design of a study, and its answers by line number, from a file or ``content``."""
     design = study_design(study)
     plan = design.study
-    lines = read_answers(Path(answers), plan.digest, content, plan.former_digest)
+    lines = read_answers(Path(answers), plan.digest, content)
     check_against_design(design, lines, str(answers))
     return design, lines
 

@@ -180,7 +180,7 @@ class _Matching:
         """Yield a workbook with the number of its rater, if it belongs to this study."""
         name, number = book.input.name, book.listener or _rater_number(book.rater)
         plan = self.design.study
-        if book.digest and book.digest not in (plan.digest, plan.former_digest):
+        if book.digest not in ("", plan.digest):
             message = f'belongs to another study, or to another version of it: "{book.study}"'
             remedy = "use the workbook that was created for this study"
             self.problems.append(Problem(name, 0, "", message, remedy))
