@@ -176,8 +176,9 @@ def _with_controls(scoring: ScoreOptions, columns: Sequence[str]) -> ScoreOption
 
 def _listener_column(reading: TableOptions) -> str:
     """Return the ratings column with listeners, or an empty string if they come from elsewhere."""
-    elsewhere = "listener" in reading.constants or "{listener}" in reading.pattern
-    return "" if elsewhere else reading.columns.get("listener", "listener")
+    if "listener" in reading.constants:
+        return ""
+    return reading.columns.get("listener", "listener")
 
 
 def _sample_rows(scores: Scores) -> list[dict[str, Any]]:

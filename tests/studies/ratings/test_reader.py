@@ -228,12 +228,6 @@ def test_what_a_name_says_need_not_be_in_a_column(tmp_path: Path) -> None:
     assert found.ratings == [rated("a", "C1", "x", "MOS", 4.0)]
 
 
-def test_a_name_may_say_more_than_item_and_system(tmp_path: Path) -> None:
-    path = table(tmp_path, "sample,value\n7/2/SIG/a-C1.wav,4\n")
-    found = read_ratings(path, pattern="{listener}/{session}/{scale}/{item}-{system}.wav")
-    assert found.ratings == [Rating(Key("a", "C1"), "SIG", 7, 2, 4.0)]
-
-
 def test_a_name_that_does_not_fit_is_a_problem_of_its_line(tmp_path: Path) -> None:
     path = table(tmp_path, UDASE.replace("C4/", "C4-").replace(",2\n", ",two\n"))
     assert refused(path, columns={"value": "rating"}, constants={"listener": 7}) == [
@@ -252,6 +246,10 @@ def test_a_name_that_does_not_fit_is_a_problem_of_its_line(tmp_path: Path) -> No
         ),
         ({"pattern": "{item}/{item}"}, "occurs twice"),
         ({"pattern": "{item}{system}"}, "adjacent placeholders"),
+        (
+            {"pattern": "{listener}/{item}.wav"},
+            'pattern: unknown placeholder "{listener}" — known: item, system',
+        ),
         ({"pattern": "{item/x"}, "has no placeholder"),
         ({"pattern": "{item}/{x"}, "unmatched brace"),
         ({"columns": {"listner": "x"}}, 'did you mean "listener"?'),

@@ -433,7 +433,7 @@ def lay_out(table: InputTable, options: ColumnOptions) -> ColumnLayout:
         {role: name for role, name in named.items() if name and name in table.names}
     )
     _lay_out_samples(layout, table, options)
-    roles = {*layout.fields, *layout.places, *options.constants}
+    roles = {*layout.fields, *options.constants}
     wide = bool(options.scales) or not roles & {*LONG_TABLE_ROLES}
     if wide:
         match_scales(table, options.expected, {*layout.used, *options.wanted, *options.apart})
@@ -564,13 +564,10 @@ def _contradictions(layout: ColumnLayout, options: ColumnOptions) -> Iterator[Fa
         if role in layout.fields:
             message = f"both a column and {{{role}}} in the pattern"
             yield Fault(layout.fields[role], message, "write * instead in the pattern")
-        elif layout.scales and role == "scale":
-            message = "{scale} in the pattern, but scales are separate columns"
-            yield Fault(layout.sample, message, "write * instead of {scale}")
     for role in options.constants:
         if role in layout.fields or role in layout.places:
             yield Fault(role, "set as a constant, but also in the file", "remove one of them")
-    if options.means and "listener" in {*layout.fields, *layout.places, *options.constants}:
+    if options.means and "listener" in {*layout.fields, *options.constants}:
         message = "a table of means has no listeners"
         remedy = "remove --means if each row is the vote of one listener, else remove the column"
         yield Fault(layout.fields.get("listener", "listener"), message, remedy)

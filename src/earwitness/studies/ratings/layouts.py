@@ -138,7 +138,7 @@ def _long_table(
 def _name_scale(
     table: InputTable, options: ColumnOptions, scale: str
 ) -> tuple[InputTable, ColumnOptions]:
-    if "scale" in {*options.columns, *options.constants, *_places(options), *table.names}:
+    if "scale" in {*options.columns, *options.constants, *table.names}:
         return table, options
     table.notes.append(f"the scale is called {scale}; use --given scale=NAME to change this")
     return table, replace(options, constants={**options.constants, "scale": scale})
@@ -495,7 +495,7 @@ def _free_columns(table: InputTable, options: ColumnOptions) -> list[str]:
 
 def _listener_columns(table: InputTable, options: ColumnOptions) -> list[str]:
     """Return the columns of a matrix: numbered names such as subject_1, and no known scales."""
-    said = {*options.columns, *options.constants, *_places(options), *table.names}
+    said = {*options.columns, *options.constants, *table.names}
     if "listener" in said or "value" in said or options.means or options.scales:
         return []
     free = _free_columns(table, options)

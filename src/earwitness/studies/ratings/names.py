@@ -26,7 +26,7 @@ from earwitness.report.sentences import SIGNS_NOTE, UNUSED_VOTES_NOTE
 
 
 DEFAULT_SOUND_PATTERN = "{system}/{item}.wav"
-PATTERN_FIELDS = ("item", "system", "listener", "scale", "session")
+PATTERN_FIELDS = ("item", "system")
 MAX_SAMPLE_NAME_CHARACTERS = 1000
 PATTERN_PLACEHOLDER = re.compile(r"(\{[^{}]*\}|\*)")
 
