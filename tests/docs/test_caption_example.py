@@ -22,7 +22,7 @@ from earwitness.studies.design.report import study_design
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.rubric import read_rubric, thumbs
 from earwitness.studies.rubric_totals import total
-from earwitness.web.site import make_page_sequence
+from earwitness.web.site import PageSequences
 from helpers.clip_cache import new_clips
 from helpers.samples import many
 
@@ -189,7 +189,7 @@ def test_worked_examples_have_sounds_and_totals_that_are_right(study: Path) -> N
 
 
 def test_sounds_of_worked_examples_belong_to_the_page_that_shows_them(study: Path) -> None:
-    course = make_page_sequence(study_design(study), 1)
+    course = PageSequences(study_design(study))(1)
     named = [f"examples/{name}.wav" for name in ("square", "square", "pond", "pond")]
     assert list(course.sounds["examples"]) == named
     assert [len(course.sounds[one.name]) for one in course.pages] == [

@@ -18,7 +18,7 @@ from earwitness.studies.pages import pages
 from earwitness.studies.ratings.from_answers import ratings_from_answers
 from earwitness.studies.simulate import study_simulate
 from earwitness.studies.wording import wording
-from earwitness.web.site import make_page_sequence
+from earwitness.web.site import PageSequences
 from helpers.http_listener import answer, link, served, site_of, take
 from helpers.study_files import udase
 from helpers.study_listener import Anyone, answer_study, study
@@ -52,7 +52,7 @@ def test_the_time_that_is_left_counts_forms_and_the_device_page(folder: Path) ->
     path, left = folder / "acr.yaml", list[float]()
     for text in (bare, bare + DEVICE, bare.replace("I may stop at any time.", '""')):
         path.write_text(text)
-        course = make_page_sequence(study_design(path), 1)
+        course = PageSequences(study_design(path))(1)
         left.append(course.minutes[0] * 60)
         assert course.minutes[-1] == 0
     plain, device, no_consent = left

@@ -150,11 +150,6 @@ class ScaleComparison:
             )
         return self._resampled[level]
 
-    def resampled_figure(self, figure: Figure) -> Floats:
-        """Return one coefficient as draws × metrics."""
-        row = self.settings.coefficient_names(figure.level).index(figure.coefficient)
-        return np.asarray(self.resampled(figure.level)[row])
-
     def resample_with_margins(
         self, level: str, names: list[str], margins: Floats | float = 0.0
     ) -> Floats:

@@ -62,7 +62,6 @@ REFUSED_SPEECH = {  # reasons why imported skims are left as they are
 }
 SKIM_FOLDER, PRACTICE_FOLDER, EXAMPLE_FOLDER = "skims", "practice", "skims/examples"
 STUDY_FILES = STUDY_FILE, GOLD_FILE, CLIPS_FILE = "study.yaml", "gold.csv", "clips.csv"
-PRACTICE_ERRORS = (msgspec.DecodeError, RecursionError, csv.Error)
 MAX_PRACTICE_SECONDS, MIN_PRACTICE_HOUR_SECONDS = 1e7, 1.0
 PRACTICE_FILES = ("practice.json", "truth.json", "labels.csv")  # of a synthetic day
 SKIM_FILES = f"{SKIM_FOLDER}/{{item}}_{{system}}.wav"

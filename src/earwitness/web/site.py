@@ -264,11 +264,6 @@ def _group_trials(all_pages: Iterable[Page]) -> dict[str, TrialGroup]:
     }
 
 
-def make_page_sequence(design: Design, listener: int) -> PageSequence:
-    """Return the pages of a listener, with their sounds and remaining minutes."""
-    return PageSequences(design)(listener)
-
-
 def _page_minutes(study: Study, page: Page, seconds: Mapping[str, float]) -> float:
     if page.trial is not None:
         return trial_seconds(study, page.trial, seconds[page.trial.item]) / 60
