@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -66,12 +65,10 @@ from earwitness.studies.file.transcripts import (
 from earwitness.studies.ratings.names import DEFAULT_SOUND_PATTERN
 from earwitness.studies.screening import PRESETS, SCREENS
 from earwitness.studies.study import (
-    PAD_LENGTHS,
     CheckClip,
     Clip,
     Gold,
     Jury,
-    QualityControl,
     Question,
     Study,
     StudyBlock,
@@ -84,17 +81,6 @@ from earwitness.studies.trials.words import WordsKind
 
 # more listeners change no other plan
 KEYS_OUTSIDE_DIGEST = ("digest", "listeners", "juries")
-# added later: omitted when unused, so that older digests do not change
-DIGEST_KEYS_IF_USED = (
-    *("device", "feedback", "gold", "device_required", "device_tries", "hearing", "recordings"),
-    "training_items",
-)
-# the same for keys of the analysis
-DIGEST_ANALYSIS_KEYS_IF_USED = ("by", "margins", "test", "anchors", "adjust")
-# and for parameters of trial kinds
-DIGEST_PARAMETERS_IF_USED = ("open_reference", "hidden_reference", "restart")
-
-
 TEXT_KEYS = ("title", "language", "wordings", "instructions", "consent")
 FORM_KEYS = ("before", "after")
 DISPLAY_KEY = "recording_display"
@@ -106,42 +92,21 @@ def with_digest(study: Study) -> Study:
     Texts are left out, so that a better wording does not make links and answers invalid.
     """
     value = {key: entry for key, entry in asdict(study).items() if key not in KEYS_OUTSIDE_DIGEST}
-    value = {key: entry for key, entry in value.items() if entry or key not in DIGEST_KEYS_IF_USED}
-    if study.lengths == PAD_LENGTHS:
-        del value["lengths"]
     if not study.recordings:
         del value["recording_display"]
-    for recording in value.get("recordings", ()):  # another folder is the same recording
+    for recording in value["recordings"]:  # another folder is the same recording
         for key in ("files", "labels"):
             recording[key] = [PurePath(name).name for name in recording[key]]
-    for clip in (*value["material"], *value["anchors"]):
-        if not clip["captions"]:
-            del clip["captions"]
-        if not clip["transcript"]["words"]:
-            del clip["transcript"]
-    planned, usual = value["analysis"], asdict(Analysis())
-    value["analysis"] = {
-        k: entry
-        for k, entry in planned.items()
-        if entry != usual[k] or k not in DIGEST_ANALYSIS_KEYS_IF_USED
-    }
     for block in value["blocks"]:
-        usual_parameters = KINDS[block["kind"]].parameters()
-        block["parameters"] = {
-            name: entry
-            for name, entry in {**usual_parameters, **block["parameters"]}.items()
-            if entry != usual_parameters.get(name) or name not in DIGEST_PARAMETERS_IF_USED
-        }
-    _omit_unused_quality(value, study.quality)
+        block["parameters"] = {**KINDS[block["kind"]].parameters(), **block["parameters"]}
+    for clip in value["quality"]["clips"]:
+        del clip["seconds"]  # unknown where audio files are missing
     for key in TEXT_KEYS:
         del value[key]
     for question in (question for key in FORM_KEYS for question in value[key]):
         del question["prompt"]
-    return replace(study, digest=_hash_json(value))
-
-
-def _hash_json(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+    text = json.dumps(value, sort_keys=True)
+    return replace(study, digest=hashlib.sha256(text.encode()).hexdigest())
 
 
 def study_texts(study: Study) -> dict[str, str]:
@@ -159,21 +124,6 @@ def study_texts(study: Study) -> dict[str, str]:
     if study.recordings:
         texts[DISPLAY_KEY] = json.dumps(asdict(study.recording_display))
     return {name: text for name, text in texts.items() if text}
-
-
-def _omit_unused_quality(value: dict[str, Any], quality: QualityControl) -> None:
-    """Remove what quality control adds to a study that does not use it, and lengths of clips."""
-    if quality == QualityControl():
-        del value["quality"]
-    else:
-        for clip in value["quality"]["clips"]:
-            del clip["seconds"]  # unknown where audio files are missing
-    for question in (*value["before"], *value["after"]):
-        if question["eligible"] is None:
-            del question["eligible"]
-    for plan in value["plans"]:
-        for trial in (*plan["training"], *plan["anchors"], *chain.from_iterable(plan["sessions"])):
-            del trial["role"]
 
 
 # --- Reading the study file ----------------------------------------------------------------------
