@@ -73,7 +73,7 @@ def simulator_options(function: Callable[..., Any]) -> Callable[..., Any]:
 SUMMARIZER_SECTION = "--make-systems"
 SUMMARIZER_OPTIONS = {
     "lm": ("NAME", "pocketsphinx, an ARPA file, or none."),
-    "grammar": ("FILE", "Grammar, or name of a spaCy pipeline. [none]"),
+    "grammar": ("FILE", "Grammar from train-grammar. [none]"),
     "language": ("CODE", "Language of the word frequencies. [en]"),
     "weights-file": ("FILE", "Weights from summarizer tune."),
     "systems-file": ("FILE", "Also write the outputs of the systems."),

@@ -70,8 +70,8 @@ MODEL_OPTIONS = (
     click.option(
         "--grammar",
         default="",
-        metavar="FILE|NAME",
-        help="Grammar from train-grammar, or an installed spaCy pipeline.  [default: none]",
+        metavar="FILE",
+        help="Grammar from train-grammar.  [default: none]",
     ),
     click.option(
         "--language",
@@ -85,7 +85,7 @@ MODEL_OPTIONS = (
         type=click.Choice(["auto", "tagger", "frequency"]),
         default="auto",
         show_default=True,
-        help="How topic words are found.",
+        help="Rule for topic words (tagger: Japanese only).",
     ),
 )
 WHERE_OPTION = click.option(

@@ -79,17 +79,6 @@ def test_frequent_words_and_punctuation_are_no_topic_words() -> None:
     ]
 
 
-def test_topic_words_of_taggers_are_nouns_and_main_verbs() -> None:
-    english = (
-        "The council has decided to close the town's old bridge, it’s not safe, they can't wait."
-    )
-    wanted = ["council", "decided", "close", "town's", "bridge,", "wait."]
-    assert topics(english, topic="tagger") == wanted
-    german = "Der Rat hat beschlossen, die alte Brücke zu schließen."
-    wanted = ["Rat", "beschlossen,", "Brücke", "schließen."]
-    assert topics(german, language="de-AT", topic="tagger") == wanted
-
-
 def test_japanese_topic_words_are_those_of_janome() -> None:
     words = split_japanese("昨日の会議で橋を作ることが決まりました。")
     text = " ".join(words)
@@ -100,19 +89,20 @@ def test_japanese_topic_words_are_those_of_janome() -> None:
 
 def test_the_tagger_of_japanese_is_used_if_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "topic=frequency(200)" in significance_signature("en")
-    assert "topic=tagger(HanTa=" in significance_signature("en", "tagger")
     assert "topic=tagger(janome=" in significance_signature("ja")
     assert "topic=frequency(200)" in significance_signature("fr")
     assert "topic=frequency(200)" in significance_signature("en", "frequency")
     assert f"flat={FLAT_SIGNIFICANCE:g}" in significance_signature("en")
-    with pytest.raises(UsageError, match=r'no tagger of language "fr".* — use topic="frequency"'):
+    with pytest.raises(
+        UsageError, match=r'only for Japanese, not for "fr" — use topic="frequency"'
+    ):
         significance_signature("fr", "tagger")
 
     clear_caches()
     monkeypatch.setattr(scores, "find_spec", lambda _: None)
     assert "topic=frequency(200)" in significance_signature("ja")
-    with pytest.raises(UsageError, match="needs HanTa, which is not installed — install HanTa"):
-        score_significance([said("rain")], topic="tagger")
+    with pytest.raises(MissingExtra, match=r'"tagger" needs janome, .*\[ja\]'):
+        score_significance([said("雨")], language="ja", topic="tagger")
     clear_caches()
 
 

@@ -12,13 +12,11 @@ from earwitness.summaries.methods.grammar import check_grammar
 from earwitness.summaries.methods.treebank import (
     DependencyTree,
     count_treebank,
-    find_joined_words,
     is_projective,
     promote_function_words,
     read_conllu,
     select_words,
 )
-from helpers.grammar_derivations import find_joins
 
 
 def conllu(*rows: str) -> str:
@@ -190,19 +188,6 @@ def test_conversion_leaves_a_projective_tree() -> None:
                 depths[word] += 1
                 place = converted[place - 1]
         assert depths.count(1) == 1
-
-
-def test_joined_words_of_a_tree_are_those_of_the_definition() -> None:
-    generator = np.random.default_rng(1)
-    for _ in range(100):
-        heads = random_heads(generator, int(generator.integers(1, 9)))
-        known = {word: head for word, head in enumerate(heads, 1) if head}
-        size = len(heads)
-        expected = np.zeros((size, size), dtype=bool)
-        for m in range(1, size):
-            for n in range(m + 1, size + 1):
-                expected[m - 1, n - 1] = any(find_joins(known, m, n))
-        assert np.array_equal(find_joined_words(heads), expected)
 
 
 def test_dependents_of_punctuation_get_its_head() -> None:

@@ -16,21 +16,15 @@ from functools import cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from math import log
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.errors import MissingExtra, UsageError, install_command, nearest
+from earwitness.errors import MissingExtra, UsageError, nearest
 from earwitness.summaries.methods.compaction import Floats, ScoreTables, SpokenUtterance
 from earwitness.summaries.methods.language_models import LanguageModel
-from earwitness.text.words import (
-    APOSTROPHES,
-    PUNCTUATION_MARKS,
-    is_spoken,
-    normalise_word,
-    tag_japanese,
-)
+from earwitness.text.words import is_spoken, normalise_word, tag_japanese
 
 # --- Significance --------------------------------------------------------------------------------
 
@@ -41,22 +35,9 @@ HESITATIONS = frozenset(("ah", "eh", "er", "erm", "hm", "hmm", "huh", "mm", "uh"
 DIGIT_SEQUENCE = re.compile(r"\d\d")  # which wordfreq stores as zeros
 MAX_NUMBER_CHARACTERS = 300  # longer numbers are as rare as unknown words
 TOPIC_RULES = ("auto", "tagger", "frequency")
-# Models of HanTa, beginnings of the tags of nouns and of main verbs (C5, STTS, and the tag set of
-# the Spoken Dutch Corpus), and verbs by their lemma that are auxiliary verbs with the same tags.
-HANTA_MODELS = {
-    "en": ("morphmodel_en.pgz", ("NN", "NP", "VV"), ()),
-    "de": ("morphmodel_ger.pgz", ("NN", "NE", "VV"), ()),
-    "nl": (
-        "morphmodel_dutch.pgz",
-        ("N(", "WW("),
-        ("zijn", "hebben", "worden", "zullen", "kunnen", "moeten", "mogen", "willen"),
-    ),
-}
 JAPANESE_TOPICS = {"名詞", "動詞"}  # nouns and verbs
 JAPANESE_DEPENDENT = {"非自立", "接尾", "代名詞", "数"}  # dependent, suffix, pronoun, numeral
 JAPANESE_LIGHT_VERBS = {"する", "ある", "いる", "なる"}
-ENGLISH_CLITIC = re.compile(r"(?<=.)(?:n't|'(?:s|m|d|re|ve|ll))$", re.IGNORECASE)
-OUTER_MARKS = PUNCTUATION_MARKS + "()[]{}“”‘’„«»‹›「」『』（）"
 
 
 def score_significance(
@@ -75,9 +56,9 @@ def score_significance(
     language
         Code of the language, such as ``"en"``.
     topic
-        Topic words are nouns and main verbs by a tagger (``"tagger"``: HanTa for English, German
-        and Dutch, janome for Japanese), or all but the 200 most frequent words of the language and
-        hesitations such as "um" (``"frequency"``). ``"auto"`` uses the tagger for Japanese if it is
+        Topic words are all but function words, which are the 200 most frequent words of the
+        language and hesitations such as "um" (``"frequency"``), or nouns and verbs by the tagger
+        janome (``"tagger"``, only for Japanese). ``"auto"`` uses the tagger for Japanese if it is
         installed, and frequencies otherwise.
     flat
         Score of words that are not topic words.
@@ -182,20 +163,17 @@ def _choose_topic_rule(language: str, topic: str) -> tuple[str, TopicRule]:
     """Return the signature and the function of a rule, which marks the topic words."""
     if topic not in TOPIC_RULES:
         raise UsageError(f'unknown rule of topic words "{topic}" — {nearest(topic, TOPIC_RULES)}')
-    base = find_language(language)
-    library = "janome" if base == "ja" else "HanTa" if base in HANTA_MODELS else ""
-    is_installed = bool(library) and find_spec(library) is not None
-    if topic == "frequency" or (topic == "auto" and not (is_installed and base == "ja")):
+    is_japanese = find_language(language) == "ja"
+    is_installed = find_spec("janome") is not None
+    if topic == "frequency" or (topic == "auto" and not (is_japanese and is_installed)):
         return f"topic=frequency({FREQUENT_WORDS})", partial(_mark_rare_words, language)
-    if not library:
-        known = ", ".join(sorted([*HANTA_MODELS, "ja"]))
-        reason = f'no tagger of language "{language}" (there are {known})'
-        raise UsageError(f'{reason} — use topic="frequency"')
+    if not is_japanese:
+        raise UsageError(
+            f'topic="tagger" works only for Japanese, not for "{language}" — use topic="frequency"'
+        )
     if not is_installed:
-        remedy = "install HanTa" if library == "HanTa" else f"run: {install_command('ja')}"
-        raise UsageError(f'topic="tagger" needs {library}, which is not installed — {remedy}')
-    rule = _mark_japanese if library == "janome" else partial(_mark_by_hanta, base)
-    return f"topic=tagger({library}={version(library)})", rule
+        raise MissingExtra("janome", "ja", 'topic="tagger"')
+    return f"topic=tagger(janome={version('janome')})", _mark_japanese
 
 
 def _mark_rare_words(language: str, words: Sequence[str]) -> NDArray[np.bool_]:
@@ -209,32 +187,6 @@ def _mark_rare_words(language: str, words: Sequence[str]) -> NDArray[np.bool_]:
 def _load_frequent_words(language: str) -> frozenset[str]:
     frequencies = _load_corpus(language).frequencies
     return frozenset(sorted(frequencies, key=lambda word: -frequencies[word])[:FREQUENT_WORDS])
-
-
-def _mark_by_hanta(language: str, words: Sequence[str]) -> NDArray[np.bool_]:
-    """Mark words by their tags in the utterance, without punctuation around them.
-
-    Of an English word such as "it's", the part before the contraction is tagged.
-    """
-    _, tags, auxiliaries = HANTA_MODELS[language]
-    plain = [word.translate(APOSTROPHES).strip(OUTER_MARKS) or word for word in words]
-    if language == "en":
-        plain = [ENGLISH_CLITIC.sub("", word) for word in plain]
-    tagged = _load_hanta(language).tag_sent(plain) if words else []
-    return np.array(
-        [
-            tag.startswith(tags) and lemma not in auxiliaries and is_spoken(word)
-            for word, lemma, tag in tagged
-        ],
-        np.bool_,
-    )
-
-
-@cache
-def _load_hanta(language: str) -> Any:
-    from HanTa import HanoverTagger
-
-    return HanoverTagger.HanoverTagger(HANTA_MODELS[language][0])
 
 
 def _mark_japanese(words: Sequence[str]) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from earwitness.summaries.methods.compaction import (
     SpokenUtterance,
     SummarizedSpeech,
 )
-from earwitness.summaries.methods.dependencies import DependencyModel, open_dependency_model
+from earwitness.summaries.methods.grammar import Grammar, load_grammar
 from earwitness.summaries.methods.inputs import SpeechInput, read_speech
 from earwitness.summaries.methods.language_models import (
     LanguageModel,
@@ -50,10 +50,10 @@ SCORE_LETTERS = {"L": "linguistic", "I": "significance", "C": "confidence", "T":
 
 @dataclass(frozen=True)
 class SummarizerModels:
-    """Models of the scores: of language and of dependencies, and the rule for topic words."""
+    """Models of the scores, language model and grammar, and the rule for topic words."""
 
     language_model: LanguageModel | None = None
-    dependencies: DependencyModel | None = None
+    dependencies: Grammar | None = None
     language: str = ENGLISH
     topic: str = "auto"
 
@@ -111,11 +111,11 @@ def open_models(
         ``"pocketsphinx"``, the path of an ARPA file, or ``"none"``. By default, pocketsphinx for
         English, and none for other languages.
     grammar
-        Grammar file of ``summarizer train-grammar``, or the name of an installed spaCy pipeline.
+        Path of a grammar file of ``summarizer train-grammar``.
     language
         Language code of word frequencies, such as ``"en"`` or ``"ja"``.
     topic
-        Rule for topic words: ``"auto"``, ``"tagger"`` or ``"frequency"``.
+        Rule for topic words, as in ``score_significance``.
     unknown_log10
         Base-10 logarithm of the probability of unknown words.
     """
@@ -129,7 +129,7 @@ def open_models(
         )
     floor = {} if unknown_log10 is None else {"unknown_log10": unknown_log10}
     model = None if name == NO_MODEL else open_language_model(name, **floor)
-    dependencies = open_dependency_model(grammar) if grammar not in ("", NO_MODEL) else None
+    dependencies = load_grammar(grammar) if grammar not in ("", NO_MODEL) else None
     return SummarizerModels(model, dependencies, language, topic), notes
 
 

@@ -37,7 +37,6 @@ from itertools import compress
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earwitness.core import StrPath
 from earwitness.errors import InputError, Problem, UsageError
@@ -70,30 +69,6 @@ def is_projective(heads: Sequence[int]) -> bool:
     """
     arcs = [(min(word, head), max(word, head)) for word, head in enumerate(heads, 1)]
     return not any(a < c < b < d for a, b in arcs for c, d in arcs)
-
-
-def find_joined_words(heads: Sequence[int]) -> NDArray[np.bool_]:
-    """Return whether a dependency of a tree joins words m < n, shape (N, N); see ``grammar``.
-
-    >>> find_joined_words([2, 0, 2]).astype(int)
-    array([[0, 1, 0],
-           [0, 0, 1],
-           [0, 0, 0]])
-    """
-    size = len(heads)
-    is_inside = np.zeros((size + 1, size + 1), dtype=bool)  # top of a subtree, word
-    for word in range(1, size + 1):
-        top = word
-        while top:
-            is_inside[top, word] = True
-            top = heads[top - 1]
-    joined = np.zeros((size + 1, size + 1), dtype=bool)
-    for word, head in enumerate(heads, 1):
-        if head > word:
-            joined[word, word + 1 : head + 1] |= ~is_inside[word, word + 1 : head + 1]
-        elif head:
-            joined[head:word, word] |= ~is_inside[word, head:word]
-    return joined[1:, 1:]
 
 
 def select_words(tree: DependencyTree) -> DependencyTree:
