@@ -13,15 +13,17 @@ from typing import ClassVar
 import numpy as np
 
 from earwitness.core import Case, Value
-from earwitness.metric import Metric, at_least, ratio
+from earwitness.metric import Metric, ratio
 from earwitness.stats.arrays import Floats
+
+MOST_OPTION = {"help": "largest distance that counts, in seconds", "least": 0}
 
 
 @dataclass(frozen=True)
 class Offset(Metric):
     """Mean distance to the nearest reference boundary."""
 
-    most: float = field(default=30.0, metadata={"help": "largest distance that counts, in seconds"})
+    most: float = field(default=30.0, metadata=MOST_OPTION)
 
     task = "chapters"
     name = "offset"
@@ -34,9 +36,6 @@ class Offset(Metric):
         "reference empty": "undefined",
     }
     references = ("this file",)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "most", at_least(0, "most", self.most))
 
     def measure_many(self, cases: Sequence[Case]) -> Floats:
         """Return the number of distances and their sum, one row per case."""

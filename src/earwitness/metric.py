@@ -118,6 +118,16 @@ class Metric(ABC):
     alone: ClassVar[bool] = False
     references: ClassVar[tuple[str, ...]]
 
+    def __post_init__(self) -> None:
+        """Check parameters by the ``choices`` and the ``least`` value in their metadata."""
+        for parameter in fields(self):
+            name, option = parameter.name, parameter.metadata
+            if "choices" in option:
+                one_of(option["choices"], name, getattr(self, name))
+            if "least" in option:
+                number = at_least(option["least"], name, getattr(self, name))
+                object.__setattr__(self, name, number)
+
     @abstractmethod
     def measure_many(self, cases: Sequence[Case]) -> Floats:
         """Compute the statistics of every case.
@@ -299,9 +309,6 @@ class PairMetric(Metric):
     """
 
     against: str = field(default="mean", kw_only=True, metadata=AGAINST_OPTION)
-
-    def __post_init__(self) -> None:
-        one_of(AGAINST_OPTION["choices"], "against", self.against)
 
     @abstractmethod
     def columns(self, cases: Sequence[Case]) -> Cases:
@@ -502,7 +509,8 @@ MODEL_OPTION = {
     "help": "text encoder: minilm, a model folder, or a model name in the Hugging Face cache"
 }
 LAYER_OPTION = {
-    "help": "layer whose vectors are compared; 0 selects the layer published for the model"
+    "help": "layer whose vectors are compared; 0 selects the layer published for the model",
+    "least": 0,
 }
 
 
@@ -523,13 +531,13 @@ class EncodedMetric(Metric):
     layer: int = field(default=0, kw_only=True, metadata=LAYER_OPTION)
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[misc]
+        super().__post_init__()
         if not isinstance(self.model, str) or not self.model:
             message = (
                 "model must be one of minilm, a folder, a model name in the Hugging Face cache"
             )
             raise UsageError(f"{message}, got {self.model!r}")
-        if at_least(0, "layer", self.layer) % 1:
+        if self.layer % 1:
             raise UsageError(f"layer must be a whole number, got {self.layer!r}")
         object.__setattr__(self, "layer", int(self.layer) or BERTSCORE_LAYERS.get(self.model, 0))
 

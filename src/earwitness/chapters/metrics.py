@@ -23,12 +23,10 @@ from earwitness.chapters.matching import MATCHINGS, Partition, median_distance, 
 from earwitness.core import Case, Value
 from earwitness.metric import (
     PairMetric,
-    at_least,
     harmonic,
     mean_pool,
     mean_statistics,
     mean_values,
-    one_of,
     ratio,
 )
 from earwitness.stats.arrays import Bools, Floats, Ints, same_rows
@@ -36,7 +34,10 @@ from earwitness.stats.arrays import Bools, Floats, Ints, same_rows
 # --- Base of chapter metrics ---------------------------------------------------------------------
 
 
-EDGE_OPTION = {"help": "ignore boundaries within this distance of the start or the end, in seconds"}
+EDGE_OPTION = {
+    "help": "ignore boundaries within this distance of the start or the end, in seconds",
+    "least": 0,
+}
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,6 @@ class ChapterMetric(PairMetric):
 
     task = "chapters"
     edge: float = field(default=0.0, kw_only=True, metadata=EDGE_OPTION)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "edge", at_least(0, "edge", self.edge))
 
     @abstractmethod
     def measure_pairs(self, pairs: ChapterCases) -> Floats:
@@ -92,8 +89,10 @@ class ChapterMeans(ChapterMetric):
 # --- Base of chunk metrics -----------------------------------------------------------------------
 
 
-CHUNK_SIZE_OPTION = {"help": "length of a chunk, in seconds"}
-MIN_CHUNK_SECONDS = 0.001  # thirty years have few enough chunks of this length to count
+CHUNK_SIZE_OPTION = {
+    "help": "length of a chunk, in seconds",
+    "least": 0.001,  # thirty years have few enough chunks of this length to count
+}
 
 
 @dataclass(frozen=True)
@@ -107,12 +106,6 @@ class ChunkedMetric(ChapterMetric):
     """
 
     chunk_size: float = field(default=6.0, metadata=CHUNK_SIZE_OPTION)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(
-            self, "chunk_size", at_least(MIN_CHUNK_SECONDS, "chunk_size", self.chunk_size)
-        )
 
 
 # --- Chunks of time ------------------------------------------------------------------------------
@@ -230,7 +223,7 @@ class Chunks(ChunkedMetric):
 # --- Base of matching metrics --------------------------------------------------------------------
 
 
-COLLAR_OPTION = {"help": "largest distance between matched boundaries, in seconds"}
+COLLAR_OPTION = {"help": "largest distance between matched boundaries, in seconds", "least": 0}
 MATCHING_OPTION = {
     "help": "matching: closest pairs first (greedy), or as many pairs as possible (optimal)",
     "choices": tuple(MATCHINGS),
@@ -252,11 +245,6 @@ class MatchedMetric(ChapterMeans):
 
     collar: float = field(default=3.0, metadata=COLLAR_OPTION)
     matching: str = field(default="greedy", metadata=MATCHING_OPTION)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "collar", at_least(0, "collar", self.collar))
-        one_of(MATCHINGS, "matching", self.matching)
 
     def counts(self, pairs: ChapterCases) -> tuple[Ints, Ints, Ints]:
         """Return the numbers of matches, of output boundaries and of reference boundaries."""
@@ -499,6 +487,9 @@ class Similarity(ChapterMeans, ChunkedMetric):
 # --- Segments as partitions ----------------------------------------------------------------------
 
 
+FRAME_OPTION = {"help": "distance between frames, in seconds", "least": 0.001}
+
+
 @dataclass(frozen=True)
 class Segments(ChapterMeans):
     """Chapters as partitions of time.
@@ -524,7 +515,7 @@ class Segments(ChapterMeans):
     Structural Segmentation of Musical Audio.
     """
 
-    frame: float = field(default=0.1, metadata={"help": "distance between frames, in seconds"})
+    frame: float = field(default=0.1, metadata=FRAME_OPTION)
 
     name = "segments"
     title = "Chapters as partitions of time"
@@ -556,10 +547,6 @@ class Segments(ChapterMeans):
         "Hubert and Arabie (1985), Comparing Partitions",
         "Levy and Sandler (2008), Structural Segmentation of Musical Audio",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "frame", at_least(0.001, "frame", self.frame))
 
     def pair_values(self, pairs: ChapterCases) -> Floats:
         partition = Partition.of(pairs, self.frame)

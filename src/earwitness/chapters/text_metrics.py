@@ -13,11 +13,11 @@ from earwitness.chapters.cases import ChapterCases
 from earwitness.chapters.matching import TM_RULES, Pair
 from earwitness.chapters.metrics import MEAN_VALUE_COUNT, ChapterMeans, ChapterMetric, Chunks
 from earwitness.core import Alignment, Case, TitlePair, Titles, Value
-from earwitness.metric import EncodedMetric, at_least, one_of, ratio
+from earwitness.metric import EncodedMetric, ratio
 from earwitness.models.text_encoder import bertscore
 from earwitness.stats.arrays import Bools, Floats, Ints, Ragged
 from earwitness.text.alignment import align_words, word_errors
-from earwitness.text.rouge import WORD_SPLITTERS, WORDS_OPTION, rouge_l
+from earwitness.text.rouge import WORDS_OPTION, rouge_l
 
 # --- Boundaries between sentences ----------------------------------------------------------------
 
@@ -81,10 +81,6 @@ class Sentences(ChapterMetric):
         "Fournier (2013), Evaluating Text Segmentation using Boundary Edit Distance",
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        one_of(OF_OPTION["choices"], "of", self.of)
-
     def measure_pairs(self, pairs: ChapterCases) -> Floats:
         """Compute the statistics of `chunks`, with one unit per gap between sentences."""
         texts = pairs.texts
@@ -147,7 +143,10 @@ def _moved(times: Ragged, grid: Ragged) -> Ragged:
 # --- Title overlap -------------------------------------------------------------------------------
 
 
-TOLERANCE_OPTION = {"help": "largest time difference between matched titles, in seconds"}
+TOLERANCE_OPTION = {
+    "help": "largest time difference between matched titles, in seconds",
+    "least": 0,
+}
 TM_RULE_OPTION = {
     "help": "times that must be within the tolerance: start, or start and end",
     "choices": tuple(TM_RULES),
@@ -174,11 +173,6 @@ class TitleMetric(ChapterMeans):
 
     tolerance: float = field(default=5.0, metadata=TOLERANCE_OPTION)
     tm_rule: str = field(default="start", metadata=TM_RULE_OPTION)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "tolerance", at_least(0, "tolerance", self.tolerance))
-        one_of(TM_RULES, "tm_rule", self.tm_rule)
 
     def same(self, pairs: ChapterCases) -> Bools:
         return np.zeros(len(pairs), np.bool_)
@@ -257,10 +251,6 @@ class TitleOverlap(TitleMetric):
 
     undefined_reasons: ClassVar[dict[str, str]] = {"": NO_TITLES, "tm_rl_": NO_MATCHED_TITLES}
     pair_score = "ROUGE-L F1"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        one_of(WORD_SPLITTERS, "words", self.words)
 
     def score_titles(self, texts: Sequence[tuple[str, str]]) -> list[float]:
         return [rouge_l(mine, theirs, self.words)[2] for mine, theirs in texts]

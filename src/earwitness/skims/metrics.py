@@ -82,7 +82,7 @@ def measure_day(
 EMBEDDER_OPTION = {
     "help": "codebook, log-mel, a YAMNet .tflite file, or a folder with a Hugging Face model"
 }
-BLOCK_OPTION = {"help": "length of the blocks to embed, in seconds"}
+BLOCK_OPTION = {"help": "length of the blocks to embed, in seconds", "least": 0.32}
 PERIOD_OPTION = {"help": "length of the periods that a skim should follow, in seconds"}
 
 
@@ -134,7 +134,7 @@ class SkimMeasures(Metric):
         if not isinstance(self.embedder, str) or not self.embedder:
             message = "embedder must be codebook, log-mel, a .tflite file or a folder"
             raise UsageError(f"{message}, got {self.embedder!r}")
-        object.__setattr__(self, "block", at_least(0.32, "block", self.block))
+        super().__post_init__()
         object.__setattr__(self, "period", at_least(self.block, "period", self.period))
 
     def measure_many(self, cases: Sequence[Case]) -> Floats:

@@ -13,7 +13,7 @@ import numpy as np
 
 from earwitness.core import Alignment, Case, Summary, Value, WordNetwork
 from earwitness.errors import UsageError
-from earwitness.metric import CaseList, Metric, at_least, one_of, ratio
+from earwitness.metric import CaseList, Metric, at_least, ratio
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.summaries.closest_path import (
     ClosestPath,
@@ -142,15 +142,6 @@ class SummarizationAccuracy(SummaryItems):
         "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
         "Hori et al. (2001), Advances in Automatic Speech Summarization",
     )
-
-    def __post_init__(self) -> None:
-        for name, option in (
-            ("objective", OBJECTIVE_OPTION),
-            ("arcs", ARCS_OPTION),
-            ("boundary", BOUNDARY_OPTION),
-            ("match", MATCH_OPTION),
-        ):
-            one_of(option["choices"], name, getattr(self, name))
 
     def network(self, case: Case) -> Network:
         """Return the word network of a case."""

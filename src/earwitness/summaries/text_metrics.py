@@ -12,7 +12,7 @@ import numpy as np
 
 from earwitness.core import Case, Estimate, Value
 from earwitness.io.records import hash_names
-from earwitness.metric import CaseList, EncodedMetric, one_of, ratio
+from earwitness.metric import CaseList, EncodedMetric, ratio
 from earwitness.models.text_encoder import bertscore_rates, bertscore_sums
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.bootstrap import MULTINOMIAL_UP_TO, Bootstrap, bootstrap_estimates
@@ -81,9 +81,6 @@ class Bleu(SummaryMetric):
         "Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine Translation",
         "Post (2018), A Call for Clarity in Reporting BLEU Scores",
     )
-
-    def __post_init__(self) -> None:
-        one_of(SMOOTH_OPTION["choices"], "smooth", self.smooth)
 
     def statistics(self, case: Case) -> Sequence[float]:
         """Return matches and n-grams of every order, both lengths, BLEU, and 1."""
@@ -242,10 +239,6 @@ class Rouge(SummaryPairs):
         "no pair of words": "rouge_2 0; micro counts no pair",
     }
     references = ("Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        one_of(WORDS_OPTION["choices"], "words", self.words)
 
     def pair(self, case: Case) -> Sequence[float]:
         """Return the rates, then shared n-grams and those of each side per kind, and 1."""
