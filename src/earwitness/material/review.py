@@ -5,16 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from earwitness.report.html.elements import Html, breakable, element
-
-CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-    "media-src 'self' file:"
+from earwitness.report.html.elements import (
+    SCRIPT_POLICY,
+    Html,
+    breakable,
+    data_element,
+    element,
+    html_document,
+    page_style,
+    script_element,
 )
+
+POLICY = f"{SCRIPT_POLICY}; media-src 'self' file:"
 DROP_REASONS = (
     "no speech",
     "other language",
@@ -60,35 +64,19 @@ def review_page(clips: Sequence[ReviewClip], title: str = "clips") -> str:
         An HTML document that loads nothing but these files. The browser stores decisions under a
         hash of all clips, so those of another folder are not mixed with them.
     """
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", http_equiv="Content-Security-Policy", content=CONTENT_SECURITY_POLICY),
-        element("meta", name="generator", content="earwitness"),
-        element("title", f"{title}: review of clips"),
-        element(
-            "style",
-            Html(
-                _read_static("report.html", "report.css") + _read_static("material", "review.css")
-            ),
-        ),
+    return html_document(
+        f"{title}: review of clips",
+        _header(title, len(clips)),
+        element("main", _clip_section(), _list_section(), id="review"),
+        data_element("clips", _clip_data(clips), ensure_ascii=False),
+        script_element("material", "review.js"),
+        policy=POLICY,
+        style=page_style("material", "review.css"),
     )
-    main = element("main", _clip_section(), _list_section(), id="review")
-    data = element("script", Html(_clip_data(clips)), type="application/json", id="clips")
-    script = element("script", Html(_read_static("material", "review.js")))
-    body = element("body", _header(title, len(clips)), main, data, script)
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
-@cache
-def _read_static(package: str, name: str) -> str:
-    folder = files(f"earwitness.{package}") / "static"
-    return (folder / name).read_text(encoding="utf-8")
-
-
-def _clip_data(clips: Sequence[ReviewClip]) -> str:
-    """Return the clips for the script; ``<`` is escaped so that it cannot end the element."""
+def _clip_data(clips: Sequence[ReviewClip]) -> dict[str, Any]:
+    """Return the clips for the script."""
     rows = [
         {
             "name": clip.name,
@@ -100,8 +88,7 @@ def _clip_data(clips: Sequence[ReviewClip]) -> str:
         for clip in clips
     ]
     key = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
-    content = {"key": key, "reasons": DROP_REASONS, "clips": rows}
-    return json.dumps(content, ensure_ascii=False).replace("<", "\\u003c")
+    return {"key": key, "reasons": DROP_REASONS, "clips": rows}
 
 
 def _header(title: str, count: int) -> Html:

@@ -10,7 +10,12 @@ from typing import Literal, NamedTuple
 
 from earwitness.core import Estimate, Value
 from earwitness.io.tables import csv_text
-from earwitness.report.html.elements import Html, element
+from earwitness.report.html.elements import (
+    STYLE_POLICY,
+    Html,
+    element,
+    html_document,
+)
 from earwitness.report.latex import escape as escape_latex
 from earwitness.report.latex import table_cell as latex_cell
 from earwitness.report.markdown import escape as escape_markdown
@@ -486,7 +491,6 @@ th:first-child { text-align: left; padding-left: 0; }
 sup { line-height: 0; }
 small { display: block; margin-top: 1rem; overflow-wrap: anywhere; }
 """.strip()
-PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def render_paper_markdown(table: PaperTable, form: IntervalForm = "brackets") -> str:
@@ -516,15 +520,6 @@ def _markdown_cell(cell: CellText) -> str:
 def render_paper_html(table: PaperTable, form: IntervalForm = "brackets") -> str:
     """Return a page with the table in a plain style, to copy into other programs."""
     sentences = list(caption_sentences(table, form))
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", http_equiv="Content-Security-Policy", content=PAGE_POLICY),
-        element("meta", name="generator", content="earwitness"),
-        element("title", table.about),
-        element("style", Html(PAGE_STYLE)),
-    )
     drawn = element("table", *_html_groups(table, form), aria_labelledby="caption")
     figure = element(
         "figure",
@@ -532,8 +527,8 @@ def render_paper_html(table: PaperTable, form: IntervalForm = "brackets") -> str
         element("div", drawn, class_="scroll", tabindex="0", role="region", aria_label="Table"),
     )
     made = element("small", table.signature) if table.signature else None
-    page = element("html", head, element("body", element("main", figure, made)), lang="en")
-    return f"<!DOCTYPE html>\n{page}\n"
+    main = element("main", figure, made)
+    return html_document(table.about, main, policy=STYLE_POLICY, style=PAGE_STYLE)
 
 
 def _html_groups(table: PaperTable, form: IntervalForm) -> Iterator[Html]:

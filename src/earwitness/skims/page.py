@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import base64
-import json
 from datetime import datetime
-from functools import cache
-from importlib.resources import files
 from math import isfinite
 from typing import Any
 
 from earwitness.audio.signal import starts_of
-from earwitness.report.html.elements import Html, element
+from earwitness.report.html.elements import (
+    SCRIPT_POLICY,
+    Html,
+    data_element,
+    element,
+    format_minutes,
+    html_document,
+    page_style,
+    provenance_section,
+    script_element,
+)
 from earwitness.report.html.panels import plane_plot
 from earwitness.report.parts import Plane
 from earwitness.skims.picture import (
@@ -44,29 +51,13 @@ from earwitness.skims.view import (
 NUMBER_SPACING_PERCENT = 7.6  # width of a pick number on a phone
 MAX_PICKS_WITH_LARGE_NUMBERS = 13  # more picks than this get small numbers
 MAX_TICKS_ON_PHONE = 5  # with more, phones show every other time tick
-CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-    "media-src data:; img-src data:"
-)
+POLICY = f"{SCRIPT_POLICY}; media-src data:; img-src data:"
 KEYS_HINT = "Space: play or pause. ← and →: previous and next pick."
 
 
 def skim_page(view: SkimView) -> str:
     """Return the page, which includes its audio and loads nothing else."""
     title = view.recording.name or "Skim"
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", http_equiv="Content-Security-Policy", content=CONTENT_SECURITY_POLICY),
-        element("meta", name="generator", content="earwitness"),
-        element("title", f"{title}: skim of {format_duration(view.recording.seconds)}"),
-        element(
-            "style",
-            Html(_read_static("report.html", "report.css") + _read_static("skims", "skim.css")),
-        ),
-    )
-    header = element("header", element("h1", title), element("p", describe_times(view)))
     main = element(
         "main",
         _player_section(view),
@@ -75,20 +66,19 @@ def skim_page(view: SkimView) -> str:
         _provenance_section(view),
         id="skim",
     )
-    data = element("script", Html(_picks_data(view)), type="application/json", id="picks")
-    script = element("script", Html(_read_static("skims", "skim.js")))
-    body = element("body", header, main, data, script)
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+    return html_document(
+        f"{title}: skim of {format_duration(view.recording.seconds)}",
+        element("header", element("h1", title), element("p", describe_times(view))),
+        main,
+        data_element("picks", _picks_data(view)),
+        script_element("skims", "skim.js"),
+        policy=POLICY,
+        style=page_style("skims", "skim.css"),
+    )
 
 
-@cache
-def _read_static(package: str, name: str) -> str:
-    folder = files(f"earwitness.{package}") / "static"
-    return (folder / name).read_text(encoding="utf-8")
-
-
-def _picks_data(view: SkimView) -> str:
-    """Return the times for the script; ``<`` is escaped so that it cannot end the element."""
+def _picks_data(view: SkimView) -> dict[str, Any]:
+    """Return the times for the script."""
     recording, skim = view.recording, view.skim
     heard = starts_of([pick.seconds for pick in skim.picks], skim.overlap)
     picks = []
@@ -103,8 +93,7 @@ def _picks_data(view: SkimView) -> str:
         if pick.classes:
             fields["classes"] = pick.class_names
         picks.append({**fields, "turned": pick.turned})
-    lasts = {"heard": skim.seconds, "overlap": skim.overlap}
-    return json.dumps({**lasts, "picks": picks}).replace("<", "\\u003c")
+    return {"heard": skim.seconds, "overlap": skim.overlap, "picks": picks}
 
 
 def _format_date(moment: datetime) -> str:
@@ -278,13 +267,9 @@ def _position_slider(view: SkimView) -> Html:
         value="0",
         aria_label="Position in the skim",
     )
-    position = element("span", f"0:00 / {_format_minutes(view.skim.seconds)}", class_="told")
+    position = element("span", f"0:00 / {format_minutes(view.skim.seconds)}", class_="told")
     hint = element("p", KEYS_HINT, class_="hint")
     return element("div", slider, position, hint, class_="way")
-
-
-def _format_minutes(seconds: float) -> str:
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
 def _picks_section(view: SkimView) -> Html:
@@ -362,8 +347,4 @@ def _provenance_section(view: SkimView) -> Html | None:
         f"damaged at {format_time(recording, damage.start)}: {damage.message} ({damage.path})"
         for damage in recording.damages
     ]
-    lines += [*recording.notes, *view.provenance]
-    if not lines:
-        return None
-    notes = element("ul", *(element("li", line) for line in lines), class_="made")
-    return element("section", element("h2", "Provenance"), notes)
+    return provenance_section([*lines, *recording.notes, *view.provenance])

@@ -1,9 +1,14 @@
-"""HTML elements with escaped text and attributes."""
+"""HTML elements with escaped text and attributes, and documents made of them."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterable
+from functools import cache
 from html import escape
+from importlib.resources import files
+from typing import Any
 
 VOID_TAGS = {"meta", "br", "wbr", "input", "line", "rect", "polyline", "polygon", "circle"}
 # after a separator inside a name, but not inside a number such as 3.0
@@ -55,3 +60,64 @@ def breakable(text: str) -> Html:
 def join_elements(parts: list[Html]) -> Html:
     """Return concatenated elements."""
     return Html("".join(parts))
+
+
+# --- Documents -----------------------------------------------------------------------------------
+
+
+STYLE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+SCRIPT_POLICY = f"{STYLE_POLICY}; script-src 'unsafe-inline'"
+
+
+def html_document(title: str, *body: Html | None, policy: str, style: str) -> str:
+    """Return a document that loads nothing but what its content security policy allows."""
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="generator", content="earwitness"),
+        element("title", title),
+        element("style", Html(style)),
+    )
+    return f"<!DOCTYPE html>\n{element('html', head, element('body', *body), lang='en')}\n"
+
+
+@cache
+def read_static(package: str, name: str) -> str:
+    """Return a file of the folder ``static`` of a package, such as ``report.html``."""
+    return (files(f"earwitness.{package}") / "static" / name).read_text(encoding="utf-8")
+
+
+def page_style(package: str, name: str) -> str:
+    """Return the style of reports, followed by that of a page."""
+    return read_static("report.html", "report.css") + read_static(package, name)
+
+
+def script_element(package: str, name: str) -> Html:
+    """Return a script of a package."""
+    return element("script", Html(read_static(package, name)))
+
+
+def data_element(name: str, content: Any, **options: Any) -> Html:
+    """Return JSON data for a script; ``<`` is escaped so that it cannot end the element."""
+    text = json.dumps(content, **options).replace("<", "\\u003c")
+    return element("script", Html(text), type="application/json", id=name)
+
+
+def provenance_section(lines: Iterable[str]) -> Html | None:
+    """Return a section that lists how a page was made, or None without lines."""
+    entries = [element("li", line) for line in lines]
+    if not entries:
+        return None
+    listed = element("ul", *entries, class_="made")
+    return element("section", element("h2", "Provenance"), listed)
+
+
+def format_minutes(seconds: float) -> str:
+    """Return a time of a player.
+
+    >>> format_minutes(65.9)
+    '1:05'
+    """
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

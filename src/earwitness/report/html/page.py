@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
 from math import ceil
 
 from earwitness.report.html.bars import (
@@ -14,7 +12,15 @@ from earwitness.report.html.bars import (
     scroll_box,
     shares_plot,
 )
-from earwitness.report.html.elements import Html, breakable, element
+from earwitness.report.html.elements import (
+    SCRIPT_POLICY,
+    Html,
+    breakable,
+    element,
+    html_document,
+    read_static,
+    script_element,
+)
 from earwitness.report.html.network import network_picture
 from earwitness.report.html.panels import panels_plot, plane_plot, scatters_plot
 from earwitness.report.html.plots import (
@@ -60,28 +66,20 @@ MIDDLE_ABOVE_CHARACTERS = 14  # longer names have a minimum width, so that they 
 LONG_ABOVE_CHARACTERS = 40  # longer texts have a larger one
 WIDE_ABOVE_COLUMNS = 7  # in wider tables intervals are shown below their numbers
 PROVENANCE_TITLE = "Provenance"
-CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-    "media-src * file: data: blob:; img-src data:"
-)
+MEDIA_POLICY = f"{SCRIPT_POLICY}; media-src * file: data: blob:; img-src data:"
 
 
 def render_html(report: Report) -> str:
     """Return the report as an HTML page."""
     page = _Page(report)
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", http_equiv="Content-Security-Policy", content=CONTENT_SECURITY_POLICY),
-        element("meta", name="generator", content="earwitness"),
-        element("title", f"{report.title}: {', '.join(report.series)}"),
-        element("style", Html(_read_static("report.css"))),
+    return html_document(
+        f"{report.title}: {', '.join(report.series)}",
+        page.header(),
+        page.main(),
+        script_element("report.html", "report.js"),
+        policy=MEDIA_POLICY,
+        style=read_static("report.html", "report.css"),
     )
-    body = element(
-        "body", page.header(), page.main(), element("script", Html(_read_static("report.js")))
-    )
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
 def render_frame(report: Report) -> str:
@@ -93,11 +91,6 @@ def render_frame(report: Report) -> str:
         title=report.title,
         style="width: 100%; height: 40rem; border: 1px solid #d9d8d2; resize: vertical",
     )
-
-
-@cache
-def _read_static(name: str) -> str:
-    return (files("earwitness.report.html") / "static" / name).read_text(encoding="utf-8")
 
 
 class _Page:

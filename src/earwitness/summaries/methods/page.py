@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from io import BytesIO
 from itertools import accumulate, groupby
 from math import isfinite
@@ -15,7 +12,19 @@ from typing import NamedTuple
 from earwitness.audio.encode import EncodedSound, kind_of
 from earwitness.audio.read import mix_to_mono
 from earwitness.audio.signal import resample_pieces
-from earwitness.report.html.elements import Html, breakable, element, join_elements
+from earwitness.report.html.elements import (
+    SCRIPT_POLICY,
+    Html,
+    breakable,
+    data_element,
+    element,
+    format_minutes,
+    html_document,
+    join_elements,
+    page_style,
+    provenance_section,
+    script_element,
+)
 from earwitness.summaries.methods.compaction import Compaction, SummarizedSpeech
 from earwitness.summaries.methods.inputs import join_words
 from earwitness.summaries.methods.passages import (
@@ -29,9 +38,7 @@ from earwitness.text.sentences import SpokenPiece, join_pieces
 # --- Page ----------------------------------------------------------------------------------------
 
 
-CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; media-src data:"
-)
+POLICY = f"{SCRIPT_POLICY}; media-src data:"
 KEYS_HINT = (
     "Space: play or pause. ← and →: previous and next passage. "
     "Click a kept word, or press Enter on it, to play from there."
@@ -79,20 +86,6 @@ def summary_page(
     title = title or speech.name or "Summary"
     heard = _place_by_word(speech, sound)
     encoded = encode_page_audio(sound) if sound is not None else None
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", http_equiv="Content-Security-Policy", content=CONTENT_SECURITY_POLICY),
-        element("meta", name="generator", content="earwitness"),
-        element("title", f"{title}: summary"),
-        element(
-            "style",
-            Html(
-                _read_static("report.html", "report.css") + _read_static("summaries", "summary.css")
-            ),
-        ),
-    )
     header = element(
         "header", element("h1", breakable(title)), element("p", describe_summary(speech))
     )
@@ -108,15 +101,15 @@ def summary_page(
         id="summary",
     )
     scripts = [] if sound is None else _player_scripts(sound, heard)
-    body = element("body", header, main, *scripts)
-    page = f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+    page = html_document(
+        f"{title}: summary",
+        header,
+        main,
+        *scripts,
+        policy=POLICY,
+        style=page_style("summaries", "summary.css"),
+    )
     return page if encoded is None else _insert_audio(page, encoded)
-
-
-@cache
-def _read_static(package: str, name: str) -> str:
-    folder = files(f"earwitness.{package}") / "static"
-    return (folder / name).read_text(encoding="utf-8")
 
 
 def describe_summary(speech: SummarizedSpeech) -> str:
@@ -161,7 +154,7 @@ def _facts_list(speech: SummarizedSpeech, sound: SpokenSummary | None) -> Html:
     if sound is not None:
         count = len(sound.passages)
         passages = f"{count:,} passage{'s' * (count != 1)}"
-        facts.insert(1, ("Spoken summary", _format_minutes(sound.seconds), passages))
+        facts.insert(1, ("Spoken summary", format_minutes(sound.seconds), passages))
     cards = [
         element(
             "div", element("dt", name), element("dd", element("b", value), element("small", note))
@@ -173,10 +166,6 @@ def _facts_list(speech: SummarizedSpeech, sound: SpokenSummary | None) -> Html:
 
 def _format_number(value: float) -> str:
     return "–" if not isfinite(value) else f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
-
-
-def _format_minutes(seconds: float) -> str:
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
 # --- Player --------------------------------------------------------------------------------------
@@ -213,7 +202,7 @@ def _player_section(sound: SpokenSummary) -> Html:
         value="0",
         aria_label="Position in the spoken summary",
     )
-    clock = element("span", f"0:00 / {_format_minutes(sound.seconds)}", class_="clock")
+    clock = element("span", f"0:00 / {format_minutes(sound.seconds)}", class_="clock")
     return element(
         "section",
         element("button", sign, class_="play", aria_label="Play", type="button"),
@@ -242,10 +231,9 @@ def _player_scripts(
         "passages": [round(one.start, 3) for one in sound.passages],
         "firsts": [*accumulate((len(one.passage.positions) for one in sound.passages), initial=0)],
     }
-    data = json.dumps(times, separators=(",", ":")).replace("<", "\\u003c")
     return [
-        element("script", Html(data), type="application/json", id="times"),
-        element("script", Html(_read_static("summaries", "summary.js"))),
+        data_element("times", times, separators=(",", ":")),
+        script_element("summaries", "summary.js"),
     ]
 
 
@@ -315,7 +303,7 @@ def _transcript_section(
 
 def _utterance_label(one: Compaction, index: int) -> Html:
     times = [time for span in one.utterance.times or () for time in span if isfinite(time)]
-    time = element("span", _format_minutes(max(0.0, min(times))), class_="time") if times else None
+    time = element("span", format_minutes(max(0.0, min(times))), class_="time") if times else None
     number = element("b", element("span", "Utterance ", class_="hidden"), f"{index + 1:,}")
     return element("div", number, time, class_="label", title=one.utterance.item or None)
 
@@ -402,7 +390,4 @@ def _provenance_section(speech: SummarizedSpeech, encoded: EncodedSound | None) 
     lines = [*speech.notes]
     lines += encoded.notes if encoded else ()
     lines += [speech.signature] if speech.signature else []
-    if not lines:
-        return None
-    notes = element("ul", *(element("li", breakable(line)) for line in lines), class_="made")
-    return element("section", element("h2", "Provenance"), notes)
+    return provenance_section(map(breakable, lines))
