@@ -8,10 +8,12 @@ four systems; its error is the Monte Carlo error over runs. `--quick` uses a ten
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,14 +22,10 @@ from earwitness.core import Estimate
 from earwitness.stats.arrays import Floats
 from earwitness.stats.means import estimate_means
 from earwitness.stats.mixed_model import Components, mixed_means
-from earwitness.stats.power import (
-    Points,
-    crossed_design,
-    draw_votes,
-    expected_vote,
-    stimulus_qualities,
-)
 from earwitness.stats.votes import Votes
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers.vote_model import Points, crossed_design, draw_votes, expected_vote, stimulus_qualities
 
 RUNS = 1000
 LISTENERS = 8, 16, 32

@@ -20,10 +20,12 @@ import numpy as np
 
 from earwitness.io.tables import records_csv
 from earwitness.stats.mixed_model import Components, fit_mixed_model
-from earwitness.stats.power import Points, crossed_design, simulate_votes
 from earwitness.stats.votes import Votes
 from earwitness.studies.analyse import result_files, study_analyse
 from earwitness.studies.ratings.reader import read_ratings
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers.vote_model import Points, crossed_design, simulate_votes
 
 BAR = 10.0  # seconds, with bootstraps, without the mixed model
 SCALES = "SIG", "BAK", "OVRL"

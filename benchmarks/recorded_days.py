@@ -33,7 +33,7 @@ from earwitness.audio.read import read_sound
 from earwitness.audio.signal import resample
 from earwitness.skims.day import Day
 from earwitness.soundscapes.mix import Mixer
-from earwitness.soundscapes.scene import Scene, draw_hourly_profile, make_scene
+from earwitness.soundscapes.scene import Scene, make_scene
 from earwitness.soundscapes.sources import CROSSFADE_SECONDS, SoundSource
 from earwitness.soundscapes.timetable import Timetable, TimetableRow, named_generator
 from skim_days import (  # type: ignore[import-not-found] # in this folder
@@ -51,6 +51,9 @@ from skim_days import (  # type: ignore[import-not-found] # in this folder
     told,
     worth,
 )
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers.random_scenes import draw_hourly_profile
 
 HOUR, HOURS = 360.0, 24
 BAND_LIMIT = 10_000  # Hz, sample rate to which clips are limited

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -27,10 +28,12 @@ from earwitness.skims.methods import Picker
 from earwitness.skims.methods.plan import SkimPlan
 from earwitness.skims.tradeoff import area_below_curve
 from earwitness.skims.types import Pick
-from earwitness.soundscapes.mix import iterate_sound
 from earwitness.soundscapes.practice import make_practice_skims
-from earwitness.soundscapes.scene import Scene, make_random_day
+from earwitness.soundscapes.scene import Scene
 from earwitness.soundscapes.truth import Truth
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers.random_scenes import iterate_sound, make_random_day
 
 SEED, LENGTH, RATE, BLOCK = 2026, 600.0, 16_000, 8.0
 ZS = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -17,15 +17,9 @@ from benchmarks.intervals import COMPONENTS, LISTENERS, SCALES, Covered, covered
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.contrasts import estimate_contrasts
 from earwitness.stats.mixed_model import Components
-from earwitness.stats.power import (
-    Points,
-    crossed_design,
-    draw_votes,
-    expected_vote,
-    stimulus_qualities,
-)
 from earwitness.stats.significance import CORRECTIONS
 from helpers.samples import many
+from helpers.vote_model import Points, crossed_design, draw_votes, expected_vote, stimulus_qualities
 
 RUNS = many(100, 2000)
 TESTS = many(300, 4000)

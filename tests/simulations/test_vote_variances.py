@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from earwitness.stats.mixed_model import Components
-from earwitness.stats.power import (
+from helpers.samples import many
+from helpers.vote_model import (
     Points,
     crossed_design,
     draw_votes,
@@ -16,7 +17,6 @@ from earwitness.stats.power import (
     simulate_votes,
     stimulus_qualities,
 )
-from helpers.samples import many
 
 COMPONENTS = Components.from_variances(0.3, 0.2, 0.1, 0.15, 0.5)
 POINTS = Points()

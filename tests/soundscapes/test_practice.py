@@ -18,7 +18,7 @@ from earwitness.soundscapes.practice import (
     PracticeSkim,
     make_practice_skims,
 )
-from earwitness.soundscapes.scene import Scene, make_random_day, make_scene
+from earwitness.soundscapes.scene import Scene, make_scene
 from earwitness.soundscapes.sources import SOURCES
 from earwitness.soundscapes.timetable import (
     TIMETABLE_PRESETS,
@@ -28,6 +28,7 @@ from earwitness.soundscapes.timetable import (
 )
 from earwitness.soundscapes.truth import BACKGROUND_SOURCE, Truth, hour_spans, total_variation
 from earwitness.soundscapes.write import soundscape
+from helpers.random_scenes import make_random_day
 from helpers.samples import many
 
 

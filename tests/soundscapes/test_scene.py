@@ -8,15 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from earwitness.soundscapes.mix import ClipBank, Mixer, iterate_sound, normalise_level
-from earwitness.soundscapes.scene import (
-    Scene,
-    SoundEvent,
-    iterate_random_days,
-    make_random_day,
-    make_scene,
-    place_clips,
-)
+from earwitness.soundscapes.mix import ClipBank, Mixer, normalise_level
+from earwitness.soundscapes.scene import Scene, SoundEvent, make_scene, place_clips
 from earwitness.soundscapes.sources import BACKGROUND, SOURCES
 from earwitness.soundscapes.synthesis import Sound
 from earwitness.soundscapes.timetable import (
@@ -25,6 +18,7 @@ from earwitness.soundscapes.timetable import (
     named_generator,
     spread_over_hours,
 )
+from helpers.random_scenes import iterate_random_days, iterate_sound, make_random_day
 from helpers.samples import many
 
 RATE = 16_000

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pytest
 
 from earwitness.skims.types import Pick
-from earwitness.soundscapes.scene import SoundEvent, make_random_day
-from earwitness.soundscapes.truth import Truth, least_mean_path_cost, true_sd, true_tc
+from earwitness.soundscapes.scene import SoundEvent
+from earwitness.soundscapes.truth import Truth, least_mean_path_cost
+from helpers.random_scenes import make_random_day
 from helpers.samples import many
 
 Cell = tuple[int, int]
@@ -21,6 +22,16 @@ DAY = (  # four hours of ten seconds
     SoundEvent(25, 29.5, "dog"),  # for less than five seconds: none of the day's sources
     SoundEvent(35, 40, "bird"),
 )
+
+
+def true_sd(events: Iterable[SoundEvent], picks: Sequence[Pick], seconds: float) -> float:
+    return Truth(events, seconds).sd(picks)
+
+
+def true_tc(
+    events: Iterable[SoundEvent], picks: Sequence[Pick], seconds: float, hour: float
+) -> float:
+    return Truth(events, seconds).tc(picks, hour)
 
 
 def paths(rows: int, columns: int, row: int = 0, column: int = 0) -> Iterator[list[Cell]]:

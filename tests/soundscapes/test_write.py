@@ -15,11 +15,12 @@ from click.testing import CliRunner
 from earwitness.cli.main import group
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
 from earwitness.soundscapes.mix import Mixer
-from earwitness.soundscapes.scene import Scene, SoundEvent, make_random_day
+from earwitness.soundscapes.scene import Scene, SoundEvent
 from earwitness.soundscapes.sources import SOURCES
 from earwitness.soundscapes.timetable import TIMETABLE_PRESETS, find_timetable, read_timetable
 from earwitness.soundscapes.truth import Truth
 from earwitness.soundscapes.write import labels_csv, practice_write, soundscape, soundscape_write
+from helpers.random_scenes import make_random_day
 
 RATE = 16_000
 SHORT = "hour: 16\nsources:\n  wind: {share: 0.5}\n  dog: {events: {3-6: 1}}\n"

@@ -18,8 +18,8 @@ from earwitness.stats.mixed_model import (
     fit_mixed_model,
     mixed_contrasts,
 )
-from earwitness.stats.power import crossed_design, simulate_votes
 from earwitness.stats.votes import Votes, vote_differences
+from helpers.vote_model import crossed_design, simulate_votes
 from helpers.vote_tables import gappy, listener_differences, rows_of, votes_of
 
 PAIRS = list(itertools.combinations(range(3), 2))

@@ -11,8 +11,8 @@ from scipy import stats
 
 from earwitness.stats.contrasts import group_contrasts, group_differences, mixed_group_contrasts
 from earwitness.stats.mixed_model import Components
-from earwitness.stats.power import crossed_design, simulate_votes
 from earwitness.stats.votes import Votes
+from helpers.vote_model import crossed_design, simulate_votes
 from helpers.vote_tables import rows_of
 
 ITEMS, LISTENERS = 12, 10

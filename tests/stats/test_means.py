@@ -16,9 +16,9 @@ from earwitness.stats import bootstrap
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
 from earwitness.stats.means import ITEM_T, METHODS, drop_unvoted, estimate_means, vote_shares
 from earwitness.stats.mixed_model import Components
-from earwitness.stats.power import Points, crossed_design, simulate_votes
 from earwitness.stats.votes import Votes
 from helpers.samples import many
+from helpers.vote_model import Points, crossed_design, simulate_votes
 from helpers.vote_tables import SIZE, gappy, listener_means, rows_of, votes_of, weighted_mean
 
 DRAWS, SEED = 40, 3

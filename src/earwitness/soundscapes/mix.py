@@ -105,16 +105,6 @@ class Mixer:
         return np.clip(sound, -MAX_AMPLITUDE, MAX_AMPLITUDE, out=sound)
 
 
-def iterate_sound(
-    scene: Scene, *, seconds: float = 30.0, mixer: Mixer | None = None
-) -> Iterator[Sound]:
-    """Yield the audio of a scene in pieces."""
-    mixer = mixer or Mixer(scene)
-    size = max(1, round(seconds * scene.rate))
-    for first in range(0, mixer.frames, size):
-        yield mixer.mix_frames(first, min(mixer.frames, first + size))
-
-
 def _make_pastes(event: SoundEvent, source: SoundSource, bank: ClipBank) -> Iterator[Paste]:
     """Yield the clips of an event; none extends beyond its end."""
     rate = bank.rate

@@ -113,23 +113,6 @@ class _Sounding:
         return np.asarray(np.interp(high, *curve) - np.interp(low, *curve))
 
 
-def true_sd(
-    events: Iterable[SoundEvent], picks: Sequence[Pick], seconds: float = 86_400.0
-) -> float:
-    """Return the share of the sources of a day of the given length that a skim contains."""
-    return Truth(events, seconds).sd(picks)
-
-
-def true_tc(
-    events: Iterable[SoundEvent],
-    picks: Sequence[Pick],
-    seconds: float = 86_400.0,
-    hour: float = 3600.0,
-) -> float:
-    """Return how faithfully a skim follows a day of the given length."""
-    return Truth(events, seconds).tc(picks, hour)
-
-
 def hour_spans(seconds: float, hour: float = 3600.0) -> tuple[list[float], list[float]]:
     """Return the starts and ends of the hours of a day; the last one may be shorter."""
     starts = [float(start) for start in np.arange(0, seconds - 1e-9, hour)]

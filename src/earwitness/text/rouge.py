@@ -55,15 +55,6 @@ def rouge_l(output: str, reference: str, words: str = "latin") -> Overlap:
     return count_common_subsequence(output, reference, words).overlap
 
 
-def rouge_n(output: str, reference: str, n: int, words: str = "latin") -> Overlap:
-    """Return ROUGE-N: the n-grams that both texts have, relative to either text.
-
-    >>> rouge_n("the cat sat", "the cat is the cat", 2)
-    Overlap(precision=0.5, recall=0.25, f1=0.3333333333333333)
-    """
-    return count_common_ngrams(output, reference, n, words).overlap
-
-
 def count_common_subsequence(output: str, reference: str, words: str = "latin") -> OverlapCounts:
     """Return the length of the longest common subsequence, and the words of either text."""
     output_words, reference_words = WORD_SPLITTERS[words](output), WORD_SPLITTERS[words](reference)
