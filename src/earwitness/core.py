@@ -204,6 +204,11 @@ class Value:
     doc: str
     unit: str = ""
 
+    @classmethod
+    def share(cls, name: str, doc: str) -> Value:
+        """Return a value from 0 to 1, of which higher is better."""
+        return cls(name, "high", 0, 1, doc)
+
 
 # --- Estimates with intervals --------------------------------------------------------------------
 

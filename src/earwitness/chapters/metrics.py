@@ -150,19 +150,19 @@ class Chunks(ChunkedMetric):
     name = "chunks"
     title = "Boundaries in discrete time"
     values = (
-        Value("precision", "high", 0, 1, "share of output boundary chunks in the reference"),
-        Value("recall", "high", 0, 1, "share of reference boundary chunks in the output"),
-        Value("accuracy", "high", 0, 1, "share of chunks on which output and reference agree"),
-        Value("specificity", "high", 0, 1, "share of chunks without boundary that are correct"),
+        Value.share("precision", "share of output boundary chunks in the reference"),
+        Value.share("recall", "share of reference boundary chunks in the output"),
+        Value.share("accuracy", "share of chunks on which output and reference agree"),
+        Value.share("specificity", "share of chunks without boundary that are correct"),
         Value("pk", "low", 0, 1, "Pk: windows where only one side has a boundary"),
         Value("window_diff", "low", 0, 1, "WindowDiff: windows with unequal boundary counts"),
-        Value("boundary_similarity", "high", 0, 1, "Fournier's B; near misses are one chunk off"),
+        Value.share("boundary_similarity", "Fournier's B; near misses are one chunk off"),
         Value("ghd", "low", 0, INF, "generalized Hamming distance; insertion, deletion 2, shift 1"),
         Value("num_segments", "none", 0, INF, "number of boundary chunks in the output"),
         Value("reference/num_segments", "none", 0, INF, "number of boundary chunks, reference"),
-        Value("f1", "high", 0, 1, "harmonic mean of mean precision and mean recall"),
-        Value("f1_micro", "high", 0, 1, "F1 of the counts summed over all cases"),
-        Value("f1_sample", "high", 0, 1, "mean of the F1 of each case"),
+        Value.share("f1", "harmonic mean of mean precision and mean recall"),
+        Value.share("f1_micro", "F1 of the counts summed over all cases"),
+        Value.share("f1_sample", "mean of the F1 of each case"),
     )
     headline = "boundary_similarity"
     empty_cells: ClassVar[dict[str, str]] = {
@@ -297,9 +297,9 @@ class Collar(MatchedMetric):
     name = "collar"
     title = "Boundaries in continuous time"
     values = (
-        Value("collar_precision", "high", 0, 1, "share of output boundaries that are matched"),
-        Value("collar_recall", "high", 0, 1, "share of reference boundaries that are matched"),
-        Value("collar_f1", "high", 0, 1, "mean of the F1 of each case"),
+        Value.share("collar_precision", "share of output boundaries that are matched"),
+        Value.share("collar_recall", "share of reference boundaries that are matched"),
+        Value.share("collar_f1", "mean of the F1 of each case"),
     )
     headline = "collar_f1"
     empty_cells: ClassVar[dict[str, str]] = {
@@ -462,7 +462,7 @@ class Similarity(ChapterMeans, ChunkedMetric):
 
     name = "similarity"
     title = "Segmentation similarity"
-    values = (Value("segmentation_similarity", "high", 0, 1, "share of chunks that need no edit"),)
+    values = (Value.share("segmentation_similarity", "share of chunks that need no edit"),)
     headline = "segmentation_similarity"
     empty_cells: ClassVar[dict[str, str]] = {
         "both empty": "1",
@@ -520,16 +520,16 @@ class Segments(ChapterMeans):
     name = "segments"
     title = "Chapters as partitions of time"
     values = (
-        Value("purity", "high", 0, 1, "time in the main reference segment of output segments"),
-        Value("coverage", "high", 0, 1, "time in the main output segment of reference segments"),
-        Value("purity_coverage_f", "high", 0, 1, "harmonic mean of purity and coverage per case"),
-        Value("homogeneity", "high", 0, 1, "reference entropy explained by the output"),
-        Value("completeness", "high", 0, 1, "output entropy explained by the reference"),
-        Value("v_measure", "high", 0, 1, "harmonic mean of homogeneity and completeness"),
+        Value.share("purity", "time in the main reference segment of output segments"),
+        Value.share("coverage", "time in the main output segment of reference segments"),
+        Value.share("purity_coverage_f", "harmonic mean of purity and coverage per case"),
+        Value.share("homogeneity", "reference entropy explained by the output"),
+        Value.share("completeness", "output entropy explained by the reference"),
+        Value.share("v_measure", "harmonic mean of homogeneity and completeness"),
         Value("adjusted_rand", "high", -1, 1, "chance-corrected agreement of pairs of frames"),
-        Value("pairwise_precision", "high", 0, 1, "share of the output's pairs that are correct"),
-        Value("pairwise_recall", "high", 0, 1, "share of the reference's pairs that are found"),
-        Value("pairwise_f", "high", 0, 1, "harmonic mean of pairwise values per case"),
+        Value.share("pairwise_precision", "share of the output's pairs that are correct"),
+        Value.share("pairwise_recall", "share of the reference's pairs that are found"),
+        Value.share("pairwise_f", "harmonic mean of pairwise values per case"),
     )
     headline = "v_measure"
     empty_cells: ClassVar[dict[str, str]] = {
@@ -595,7 +595,7 @@ class Agreement(ChunkedMetric):
     name = "agreement"
     title = "Chance-corrected agreement"
     values = (
-        Value("agreement", "high", 0, 1, "Fournier's B over the edits of all cases"),
+        Value.share("agreement", "Fournier's B over the edits of all cases"),
         Value("pi", "high", -INF, 1, "chance-corrected agreement: 1 perfect, 0 at chance level"),
     )
     headline = "pi"

@@ -56,7 +56,7 @@ def chapter_reader(metrics: MetricSet, options: dict[str, str], folders: Folders
 # --- Example items in reports --------------------------------------------------------------------
 
 
-TITLE_SCORE = Value("title score", "high", 0, 1, "")
+TITLE_SCORE = Value.share("title score", "")
 NO_TITLE = "–"
 
 

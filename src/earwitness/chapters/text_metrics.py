@@ -151,7 +151,6 @@ TM_RULE_OPTION = {
     "help": "times that must be within the tolerance: start, or start and end",
     "choices": tuple(TM_RULES),
 }
-NAN = float("nan")
 NO_TITLES = "no reference has titles — add titles with start times to the references"
 NO_MATCHED_TITLES = (
     "no output has a title that starts within the tolerance of a reference title — add titles to "
@@ -183,14 +182,55 @@ class TitleMetric(ChapterMeans):
         """Return the places of matched titles."""
         return TM_RULES[self.tm_rule](output, reference, self.tolerance, duration)
 
-    def matched(self, output: Titles, reference: Titles, duration: float) -> list[tuple[str, str]]:
-        """Return the texts of matched titles."""
-        pairs = self.matched_places(output, reference, duration)
-        return [(output[mine][0], reference[theirs][0]) for mine, theirs in pairs]
-
     @abstractmethod
-    def score_titles(self, texts: Sequence[tuple[str, str]]) -> list[float]:
-        """Return the score of each pair of an output title and a reference title."""
+    def score_texts(self, texts: Sequence[tuple[str, str]]) -> Floats:
+        """Return precision, recall and F1 of each pair of an output text and a reference text."""
+
+    def pair_values(self, pairs: ChapterCases) -> Floats:
+        """Return the share of matched titles, then scores of matched and of joined titles."""
+        table = np.full((len(pairs), 8), np.nan)
+        if pairs.texts is None:
+            return table
+        sides = zip(pairs.texts.titles, pairs.texts.reference_titles, pairs.duration, strict=True)
+        plans = [
+            None if reference is None else _Plan.of(self, output or (), reference, float(duration))
+            for output, reference, duration in sides
+        ]
+        scores = self.score_texts([text for plan in plans if plan for text in plan.texts])
+        done = 0
+        for row, plan in zip(table, plans, strict=True):
+            if plan is not None:
+                row[:] = plan.values(scores[done : done + len(plan.texts)])
+                done += len(plan.texts)
+        return table
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Texts to compare for one case: its pairs of titles, then all titles joined."""
+
+    texts: list[tuple[str, str]]
+    pairs: int
+    wanted: int
+    empty: bool
+
+    @classmethod
+    def of(cls, metric: TitleMetric, output: Titles, reference: Titles, duration: float) -> _Plan:
+        places = metric.matched_places(output, reference, duration)
+        matched = [(output[mine][0], reference[theirs][0]) for mine, theirs in places]
+        mine, theirs = ("\n".join(text for text, _ in side) for side in (output, reference))
+        joined = [(mine, theirs)] if mine and theirs else []
+        return cls([*matched, *joined], len(matched), len(reference), not output)
+
+    def values(self, scores: Floats) -> list[float]:
+        """Return the share, means over pairs, F1 with unmatched titles as 0, and joined scores."""
+        share = self.pairs / self.wanted if self.wanted else 0.0
+        means = scores[: self.pairs].mean(axis=0) if self.pairs else np.full(3, np.nan)
+        share_times_f1 = share * means[2] if self.pairs else 0.0
+        joined = np.full(3, 0.0 if self.empty else np.nan)
+        if len(self.texts) > self.pairs:
+            joined = scores[self.pairs]
+        return [share, *means.tolist(), float(share_times_f1), *joined.tolist()]
 
 
 @dataclass(frozen=True)
@@ -228,14 +268,14 @@ class TitleOverlap(TitleMetric):
     name = "titles"
     title = "Titles by ROUGE-L"
     values = (
-        Value("tm_matched", "high", 0, 1, "share of reference titles that are matched in time"),
-        Value("tm_rl_precision", "high", 0, 1, "mean ROUGE-L precision of matched titles"),
-        Value("tm_rl_recall", "high", 0, 1, "mean ROUGE-L recall of matched titles"),
-        Value("tm_rl_f1", "high", 0, 1, "mean ROUGE-L F1 of matched titles"),
-        Value("tm_rl_f1_all", "high", 0, 1, "mean ROUGE-L F1; titles without a match count as 0"),
-        Value("gc_rl_precision", "high", 0, 1, "ROUGE-L precision of all titles joined"),
-        Value("gc_rl_recall", "high", 0, 1, "ROUGE-L recall of all titles joined"),
-        Value("gc_rl_f1", "high", 0, 1, "ROUGE-L F1 of all titles joined"),
+        Value.share("tm_matched", "share of reference titles that are matched in time"),
+        Value.share("tm_rl_precision", "mean ROUGE-L precision of matched titles"),
+        Value.share("tm_rl_recall", "mean ROUGE-L recall of matched titles"),
+        Value.share("tm_rl_f1", "mean ROUGE-L F1 of matched titles"),
+        Value.share("tm_rl_f1_all", "mean ROUGE-L F1; titles without a match count as 0"),
+        Value.share("gc_rl_precision", "ROUGE-L precision of all titles joined"),
+        Value.share("gc_rl_recall", "ROUGE-L recall of all titles joined"),
+        Value.share("gc_rl_f1", "ROUGE-L F1 of all titles joined"),
     )
     headline = "tm_rl_f1_all"
     empty_cells: ClassVar[dict[str, str]] = {
@@ -252,32 +292,9 @@ class TitleOverlap(TitleMetric):
     undefined_reasons: ClassVar[dict[str, str]] = {"": NO_TITLES, "tm_rl_": NO_MATCHED_TITLES}
     pair_score = "ROUGE-L F1"
 
-    def score_titles(self, texts: Sequence[tuple[str, str]]) -> list[float]:
-        return [rouge_l(mine, theirs, self.words)[2] for mine, theirs in texts]
-
-    def pair_values(self, pairs: ChapterCases) -> Floats:
-        table = np.full((len(pairs), len(self.values)), np.nan)
-        if pairs.texts is None:
-            return table
-        sides = zip(pairs.texts.titles, pairs.texts.reference_titles, pairs.duration, strict=True)
-        for row, (output, reference, duration) in zip(table, sides, strict=True):
-            if reference is not None:
-                row[:] = self._values(output or (), reference, float(duration))
-        return table
-
-    def _values(self, output: Titles, reference: Titles, duration: float) -> list[float]:
-        matched = self.matched(output, reference, duration)
-        scores = [rouge_l(mine, theirs, self.words) for mine, theirs in matched]
-        share = len(matched) / len(reference) if reference else 0.0
-        means = [sum(column) / len(scores) for column in zip(*scores, strict=True)] or [NAN] * 3
-        share_times_f1 = share * means[2] if scores else 0.0
-        return [share, *means, share_times_f1, *self._joined(output, reference)]
-
-    def _joined(self, output: Titles, reference: Titles) -> tuple[float, ...]:
-        if not output:
-            return (0.0, 0.0, 0.0)
-        mine, theirs = ("\n".join(text for text, _ in side) for side in (output, reference))
-        return rouge_l(mine, theirs, self.words) if mine and theirs else (NAN, NAN, NAN)
+    def score_texts(self, texts: Sequence[tuple[str, str]]) -> Floats:
+        rows = [rouge_l(mine, theirs, self.words) for mine, theirs in texts]
+        return np.array(rows, np.float64).reshape(-1, 3)
 
 
 # --- Title BERTScore -----------------------------------------------------------------------------
@@ -339,54 +356,11 @@ class TitleBertScore(EncodedMetric, TitleMetric):
     undefined_reasons: ClassVar[dict[str, str]] = {"": NO_TITLES, "tm_bs_": NO_MATCHED_TITLES}
     pair_score = "BERTScore F1"
 
-    def score_titles(self, texts: Sequence[tuple[str, str]]) -> list[float]:
-        outputs, references = [mine for mine, _ in texts], [theirs for _, theirs in texts]
-        scores = bertscore(outputs, references, self.encoder)
-        return [float(f1) for f1 in scores[:, 2]]
+    def score_texts(self, texts: Sequence[tuple[str, str]]) -> Floats:
+        return bertscore([mine for mine, _ in texts], [theirs for _, theirs in texts], self.encoder)
 
     def pair_values(self, pairs: ChapterCases) -> Floats:
-        table = np.full((len(pairs), len(self.values)), np.nan)
-        if pairs.texts is None:
-            return table
-        sides = zip(pairs.texts.titles, pairs.texts.reference_titles, pairs.duration, strict=True)
-        plans = [
-            None if reference is None else _Plan.of(self, output or (), reference, float(duration))
-            for output, reference, duration in sides
-        ]
-        texts = [text for plan in plans if plan is not None for text in plan.texts]
-        scores = bertscore([o for o, _ in texts], [r for _, r in texts], self.encoder)
-        done = 0
-        for row, plan in zip(table, plans, strict=True):
-            if plan is not None:
-                row[:] = plan.values(scores[done : done + len(plan.texts)])
-                done += len(plan.texts)
-        return table
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """Texts to compare for one case: its pairs of titles, then all titles joined."""
-
-    texts: list[tuple[str, str]]
-    pairs: int
-    wanted: int
-    empty: bool
-
-    @classmethod
-    def of(cls, metric: TitleMetric, output: Titles, reference: Titles, duration: float) -> _Plan:
-        matched = metric.matched(output, reference, duration)
-        mine, theirs = ("\n".join(text for text, _ in side) for side in (output, reference))
-        joined = [(mine, theirs)] if mine and theirs else []
-        return cls([*matched, *joined], len(matched), len(reference), not output)
-
-    def values(self, scores: Floats) -> list[float]:
-        """Return the means over pairs, F1 with unmatched titles as 0, and joined scores."""
-        means = scores[: self.pairs].mean(axis=0) if self.pairs else np.full(3, np.nan)
-        share_times_f1 = self.pairs / self.wanted * means[2] if self.pairs else 0.0
-        joined = np.full(3, 0.0 if self.empty else np.nan)
-        if len(self.texts) > self.pairs:
-            joined = scores[self.pairs]
-        return [*means.tolist(), float(share_times_f1), *joined.tolist()]
+        return super().pair_values(pairs)[:, 1:]
 
 
 # --- Word error rate -----------------------------------------------------------------------------
@@ -487,7 +461,9 @@ def pair_titles(
             wanted = chapters.titles
             places = rule.matched_places(titles, wanted, case.item.duration)
             texts = [(titles[mine][0], wanted[theirs][0]) for mine, theirs in places]
-            scores = metric.score_titles(texts) if metric and texts else [NAN] * len(texts)
+            scores = [NAN] * len(texts)
+            if metric and texts:
+                scores = metric.score_texts(texts)[:, 2].tolist()
             rows += [
                 TitlePair(annotator, wanted[theirs], titles[mine], score)
                 for (mine, theirs), score in zip(places, scores, strict=True)

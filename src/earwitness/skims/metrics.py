@@ -107,9 +107,9 @@ class SkimMeasures(Metric):
     values = (
         Value("tc", "high", 0, inf, "temporal consistency: DTW(calibration) / DTW(skim)"),
         Value("sd", "high", 0, inf, "source diversity: coverage(skim) / coverage(calibration)"),
-        Value("class_coverage", "high", 0, 1, "share of the day's class maxima in the skim"),
+        Value.share("class_coverage", "share of the day's class maxima in the skim"),
         Value("dtw", "low", 0, inf, "DTW(skim): distance from the course of the day"),
-        Value("msiou", "high", 0, 1, "msIoU(skim): agreement of its classes with the day's"),
+        Value.share("msiou", "msIoU(skim): agreement of its classes with the day's"),
         Value("sd_msiou", "high", 0, inf, "SD as published: msIoU(skim) / msIoU(calibration)"),
     )
     headline = "tc"

@@ -291,8 +291,8 @@ class WordAccuracy(SummaryPairs):
     values = (
         Value("wacc", "high", -inf, 1, "1 minus edits per word of the reference summary; mean"),
         Value("wacc_micro", "high", -inf, 1, "1 minus edits per word, over all words"),
-        Value("correct", "high", 0, 1, "share of correct reference words; mean"),
-        Value("correct_micro", "high", 0, 1, "share of correct reference words, over all words"),
+        Value.share("correct", "share of correct reference words; mean"),
+        Value.share("correct_micro", "share of correct reference words, over all words"),
     )
     headline = "wacc"
     width = 6
@@ -343,12 +343,12 @@ class KeptWords(SummaryPairs):
     name = "kept"
     title = "Kept words"
     values = (
-        Value("kept_precision", "high", 0, 1, "share of output words in the reference; mean"),
-        Value("kept_recall", "high", 0, 1, "share of reference words in the output; mean"),
-        Value("kept_f1", "high", 0, 1, "F1 of output and reference; mean"),
-        Value("kept_precision_micro", "high", 0, 1, "precision over all words of outputs"),
-        Value("kept_recall_micro", "high", 0, 1, "recall over all words of references"),
-        Value("kept_f1_micro", "high", 0, 1, "F1 over all words"),
+        Value.share("kept_precision", "share of output words in the reference; mean"),
+        Value.share("kept_recall", "share of reference words in the output; mean"),
+        Value.share("kept_f1", "F1 of output and reference; mean"),
+        Value.share("kept_precision_micro", "precision over all words of outputs"),
+        Value.share("kept_recall_micro", "recall over all words of references"),
+        Value.share("kept_f1_micro", "F1 over all words"),
         Value("compression", "none", 0, inf, "output words per transcript word; mean"),
         Value("compression_micro", "none", 0, inf, "output words per transcript word, all words"),
         Value("compression_people", "none", 0, 1, "reference words per transcript word; mean"),
@@ -435,9 +435,9 @@ WORD_STRING_PAPERS = (
 def _values(longest: int) -> tuple[Value, ...]:
     lengths = range(1, longest + 1)
     return (
-        *(Value(f"p{n}", "high", 0, 1, f"precision of {n}-word strings; mean") for n in lengths),
+        *(Value.share(f"p{n}", f"precision of {n}-word strings; mean") for n in lengths),
         *(
-            Value(f"p{n}_micro", "high", 0, 1, f"precision of {n}-word strings, over all strings")
+            Value.share(f"p{n}_micro", f"precision of {n}-word strings, over all strings")
             for n in lengths
         ),
     )
@@ -533,10 +533,10 @@ class WeightedPrecision(SummaryItems):
     name = "weighted_precision"
     title = "Weighted word precision"
     values = (
-        Value("weighted_precision", "high", 0, 1, "share of people who kept a word; mean"),
-        Value("weighted_precision_micro", "high", 0, 1, "share of people, over all words"),
-        Value("weighted_precision_normalised", "high", 0, 1, "share of the possible maximum; mean"),
-        Value("weighted_precision_normalised_micro", "high", 0, 1, "the same over all words"),
+        Value.share("weighted_precision", "share of people who kept a word; mean"),
+        Value.share("weighted_precision_micro", "share of people, over all words"),
+        Value.share("weighted_precision_normalised", "share of the possible maximum; mean"),
+        Value.share("weighted_precision_normalised_micro", "the same over all words"),
     )
     headline = "weighted_precision"
     width = 6

@@ -323,26 +323,17 @@ MAX_CACHED_POSITIONS = 20_000
 
 def cached_network(size: int, summaries: tuple[tuple[int, ...], ...], *, original: bool) -> Network:
     """Return a network, the same one as before if it is small."""
-    make = _small_network if sum(map(len, summaries)) < MAX_CACHED_POSITIONS else Network
-    return make(size, summaries, original)
+    is_small = sum(map(len, summaries)) < MAX_CACHED_POSITIONS
+    return (_small_network if is_small else Network)(size, summaries, original)
 
 
 def cached_ceiling(network: Network, *, boundary: bool) -> float:
     """Return the weight of the heaviest path, from a cache for small networks."""
-    small = sum(map(len, network.summaries)) < MAX_CACHED_POSITIONS
-    if small:
-        return _small_ceiling(network, boundary=boundary)
-    return ceiling(network, boundary=boundary)
+    is_small = sum(map(len, network.summaries)) < MAX_CACHED_POSITIONS
+    return (_small_ceiling if is_small else ceiling)(network, boundary=boundary)
 
 
-@lru_cache(maxsize=256)
-def _small_network(size: int, summaries: tuple[tuple[int, ...], ...], original: bool) -> Network:
-    return Network(size, summaries, original)
-
-
-@lru_cache(maxsize=256)
-def _small_ceiling(network: Network, *, boundary: bool) -> float:
-    return ceiling(network, boundary=boundary)
+_small_network, _small_ceiling = lru_cache(maxsize=256)(Network), lru_cache(maxsize=256)(ceiling)
 
 
 # --- Costs of steps ------------------------------------------------------------------------------

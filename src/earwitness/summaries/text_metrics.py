@@ -65,8 +65,8 @@ class Bleu(SummaryMetric):
     name = "bleu"
     title = "BLEU"
     values = (
-        Value("bleu", "high", 0, 1, "BLEU of each case; mean"),
-        Value("bleu_corpus", "high", 0, 1, "BLEU over all cases"),
+        Value.share("bleu", "BLEU of each case; mean"),
+        Value.share("bleu_corpus", "BLEU over all cases"),
     )
     headline = "bleu"
     needs = "text"
@@ -224,7 +224,7 @@ class Rouge(SummaryPairs):
     name = "rouge"
     title = "ROUGE"
     values = tuple(
-        Value(f"{kind}_{part}{way}", "high", 0, 1, f"{what}: {meaning}; {how}")
+        Value.share(f"{kind}_{part}{way}", f"{what}: {meaning}; {how}")
         for way, how in ROUGE_AVERAGES.items()
         for kind, what in ROUGE_KINDS.items()
         for part, meaning in ROUGE_PARTS.items()
