@@ -19,9 +19,12 @@ from earwitness.stats.contrasts import (
     estimate_contrast,
     group_contrasts,
     group_differences,
-    mixed_group_contrasts,
 )
-from earwitness.stats.mixed_model import Components, fit_mixed_model, mixed_contrasts
+from earwitness.stats.mixed_model import (
+    Components,
+    fit_mixed_model,
+    mixed_contrasts,
+)
 from earwitness.stats.votes import Votes
 from helpers.samples import many
 from helpers.simulated_votes import drawn
@@ -122,7 +125,7 @@ def test_groups_that_do_not_matter_are_rarely_called_different(of_listeners: boo
             group_differences(v, PAIR, groups, of_listeners=of_listeners) for v in (others, plain)
         ]
         counts += [
-            mixed_group_contrasts(rows[0], [PAIR])[0][1] < 0.05,
+            mixed_contrasts(rows[0], [PAIR])[0][1] < 0.05,
             group_contrasts(rows[1], [PAIR], of_listeners=of_listeners)[0][1] < 0.05,
             group_contrasts(rows[0], [PAIR], of_listeners=of_listeners)[0][1] < 0.05,
         ]

@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from earwitness.stats.contrasts import group_contrasts, group_differences, mixed_group_contrasts
-from earwitness.stats.mixed_model import Components
+from earwitness.stats.contrasts import (
+    group_contrasts,
+    group_differences,
+)
+from earwitness.stats.mixed_model import (
+    Components,
+    mixed_contrasts,
+)
 from earwitness.stats.votes import Votes
 from helpers.vote_model import crossed_design, simulate_votes
 from helpers.vote_tables import rows_of
@@ -68,7 +74,7 @@ def test_the_mixed_model_of_complete_groups_has_the_same_difference() -> None:
     found = votes(1.0)
     rows = group_differences(found, (0, 1), OF_ITEMS, of_listeners=False)
     ((plain, _),) = group_contrasts(rows, [(0, 1)], of_listeners=False)
-    ((model, p),) = mixed_group_contrasts(rows, [(0, 1)])
+    ((model, p),) = mixed_contrasts(rows, [(0, 1)])
     assert model.value == pytest.approx(plain.value)
     assert model.method == "mixed"
     assert 0 < p <= 1

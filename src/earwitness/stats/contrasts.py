@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from earwitness.core import Estimate
 from earwitness.stats import significance
 from earwitness.stats.arrays import Bools, Floats
-from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval, two_way_draws
+from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, two_way_draws
 from earwitness.stats.means import (
     ITEM_T,
     METHODS,
@@ -28,7 +29,6 @@ from earwitness.stats.mixed_model import (
     MixedModelFit,
     combine_means,
     fit_mixed_model,
-    mixed_contrasts,
 )
 from earwitness.stats.significance import SPREAD_TOLERANCE, ratio
 from earwitness.stats.votes import (
@@ -408,11 +408,6 @@ def _compare_groups(a: Floats, b: Floats, level: float) -> tuple[Estimate, float
     return group_difference(np.concatenate(defined), first, strata, level)
 
 
-def mixed_group_contrasts(rows: Votes, pairs: Pairs, *, level: float = 0.95) -> EstimatesWithP:
-    """Return the contrasts of groups by the mixed model."""
-    return mixed_contrasts(rows, pairs, level=level)
-
-
 # --- Equivalence tests (TOST) --------------------------------------------------------------------
 # A nonsignificant difference is no evidence of equivalence. Two systems are equivalent if two
 # one-sided tests both reject: that of a difference of at most −margin, and that of a difference of
@@ -506,15 +501,9 @@ def _t_equivalence_tests(
     df = np.where(freedom > 0, freedom, np.nan)
     half_width = stdtrit(df, (1 + interval_level) / 2) * error
     p = np.maximum(stdtr(df, -(value + margin) / error), stdtr(df, (value - margin) / error))
-    columns = (value, value - half_width, value + half_width, *counts, p)
-    return [
-        EquivalenceTest(
-            Estimate(value_, low, high, interval_level, int(n), int(undefined), name), p_value
-        )
-        for value_, low, high, n, undefined, p_value in zip(
-            *(column.tolist() for column in columns), strict=True
-        )
-    ]
+    ends = value - half_width, value + half_width
+    estimates = build_estimates(value, ends, interval_level, *counts, name)
+    return list(starmap(EquivalenceTest, zip(estimates, p.tolist(), strict=True)))
 
 
 def _mixed_equivalence_tests(
@@ -530,18 +519,14 @@ def _bootstrap_equivalence_tests(
 ) -> list[EquivalenceTest]:
     """Return tests with p from the shares of draws beyond either margin, never 0."""
     drawn = difference_draws(votes, pairs, vote_differences(votes, pairs), settings)
-    low, high = percentile_interval(drawn.draws, settings.level)
+    ends = percentile_ends(drawn.draws, settings.level, drawn.has_enough)
+    undefined = votes.size[2] - drawn.listeners
+    estimates = build_estimates(
+        drawn.value, ends, settings.level, drawn.listeners, undefined, TWO_WAY_BOOTSTRAP
+    )
     defined = (~np.isnan(drawn.draws)).sum(axis=0)
     beyond = np.maximum((drawn.draws <= -margin).sum(axis=0), (drawn.draws >= margin).sum(axis=0))
     ranges = drawn.draws.max(axis=0, initial=-np.inf) - drawn.draws.min(axis=0, initial=np.inf)
     is_testable = drawn.has_enough & (ranges > SPREAD_TOLERANCE) & (margin == margin)
     p = np.where(is_testable, (1 + beyond) / (defined + 1), np.nan)
-    ends = np.where(drawn.has_enough, [low, high], np.nan)
-    columns = (drawn.value, *ends, drawn.listeners, p)
-    return [
-        EquivalenceTest(
-            Estimate(x, a, b, settings.level, int(n), votes.size[2] - int(n), TWO_WAY_BOOTSTRAP),
-            p_value,
-        )
-        for x, a, b, n, p_value in zip(*(column.tolist() for column in columns), strict=True)
-    ]
+    return list(starmap(EquivalenceTest, zip(estimates, p.tolist(), strict=True)))

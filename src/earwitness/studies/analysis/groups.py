@@ -18,7 +18,8 @@ from earwitness.analysis.plan import MIXED_MODEL
 from earwitness.core import Contrast, Estimate, Rating
 from earwitness.errors import UsageError, nearest
 from earwitness.ratings.records import Grouping, Groupings, Who
-from earwitness.stats.contrasts import group_contrasts, group_differences, mixed_group_contrasts
+from earwitness.stats.contrasts import group_contrasts, group_differences
+from earwitness.stats.mixed_model import mixed_contrasts
 from earwitness.stats.significance import CORRECTIONS
 from earwitness.stats.votes import Codes
 from earwitness.studies.analysis.agreement import measure_agreement
@@ -156,7 +157,7 @@ def _test_groups(
     for planned_pair in planned_pairs(coded, settings):
         rows = group_differences(coded.votes, planned_pair.pair, codes, of_listeners=of_listeners)
         if MIXED_MODEL in settings.methods:
-            by_model += mixed_group_contrasts(rows, pairs, level=plan.level)
+            by_model += mixed_contrasts(rows, pairs, level=plan.level)
         if plan.interval != MIXED_MODEL:
             by_t += group_contrasts(
                 rows,
