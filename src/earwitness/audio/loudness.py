@@ -274,7 +274,7 @@ def measure_loudness(samples: Samples, rate: int) -> float:
     >>> round(measure_loudness(tone, 48_000), 1)
     -3.0
     """
-    meter = LoudnessMeter(rate, 1 if samples.ndim == 1 else samples.shape[1])
+    meter = LoudnessMeter(rate, _as_columns(samples).shape[1])
     meter.add(samples)
     return meter.loudness()
 
@@ -369,7 +369,7 @@ def measure_true_peak(samples: Samples, rate: int) -> float:
     >>> round(float(np.abs(tone).max()), 3), round(measure_true_peak(tone, 48_000), 1)
     (0.707, 0.1)
     """
-    meter = TruePeakMeter(rate, 1 if samples.ndim == 1 else samples.shape[1])
+    meter = TruePeakMeter(rate, _as_columns(samples).shape[1])
     meter.add(samples)
     return meter.decibels()
 
@@ -486,7 +486,7 @@ def measure_speech_level(samples: Samples, rate: int) -> SpeechLevel:
     >>> round(level, 1), round(activity, 2)
     (-24.1, 0.43)
     """
-    meter = SpeechLevelMeter(rate, 1 if samples.ndim == 1 else samples.shape[1])
+    meter = SpeechLevelMeter(rate, _as_columns(samples).shape[1])
     meter.add(samples)
     return meter.speech_level()
 

@@ -8,8 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import IO, Any, Self
 from uuid import uuid4
 
 from earwitness.errors import UsageError
@@ -70,14 +69,9 @@ class AtomicFiles:
         self._targets[temporary] = target
         return temporary
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         try:
-            if kind is None:
+            if error is None:
                 self._each(lambda temporary, _: _sync(temporary))
                 self._each(lambda temporary, target: temporary.replace(real_path(target)))
                 for folder in {temporary.parent for temporary in self._targets}:
@@ -136,14 +130,9 @@ class AtomicFile:
             raise _failure(self._path, error) from error
         return self._stack.enter_context(file)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         try:
-            self._stack.__exit__(kind, error, trace)
+            self._stack.__exit__(*error)
         except OSError as failure:
             raise _failure(self._path, failure) from failure
 
@@ -162,13 +151,8 @@ class AtomicWriter:
     def _begin(self) -> None:
         """Write the start of the file."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._file.__exit__(kind, error, trace)
+    def __exit__(self, *error: Any) -> None:
+        self._file.__exit__(*error)
 
 
 class AtomicFolder:
@@ -189,14 +173,9 @@ class AtomicFolder:
             raise _failure(self._path, error) from error
         return self._temporary
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         try:
-            if kind is None:
+            if error is None:
                 for path in (*self._temporary.rglob("*"), self._temporary):
                     if not path.is_symlink():
                         _sync(path)

@@ -66,8 +66,7 @@ class Cache:
             mark_used(digest_path)
             return str(stored.facts["sha256"])
         try:
-            with resolved.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hash_file(resolved)
         except OSError as error:
             raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
         write_sealed(digest_path, {"stamp": stamp, "sha256": digest})
@@ -87,6 +86,12 @@ def find_cache(folder: Path | str | None = None) -> Cache:
 def hash_text(text: str) -> str:
     """Return a hash, used as the name of a cache file."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+def hash_file(path: Path) -> str:
+    """Return the SHA-256 of the content of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_sealed(path: Path, facts: Mapping[str, Any], arrays: Sequence[NDArray[Any]] = ()) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.errors import MissingExtra, UsageError
+from earwitness.models.cache import hash_file
 
 # --- Storage of encoded texts --------------------------------------------------------------------
 # Vectors are kept in memory up to a limit, then in a temporary file, which ends with the process.
@@ -155,7 +156,7 @@ class Encoder:
         weights = next(
             (self.folder / name for name in WEIGHT_FILES if (self.folder / name).exists()), None
         )
-        digest = "none" if weights is None else _sha256(weights)[:16]
+        digest = "none" if weights is None else hash_file(weights)[:16]
         libraries = [f"{name}={version(name)}" for name in ("torch", "transformers")]
         return ",".join(
             [f"model={self.name}", f"layer={self.layer}", f"sha256={digest}", *libraries]
@@ -294,12 +295,6 @@ def _find_model_folder(name: str) -> Path:
     except (LocalEntryNotFoundError, ValueError, OSError):
         message = f'model "{name}" is neither a folder nor in the Hugging Face cache'
         raise UsageError(f"{message} — use minilm, or download it first") from None
-
-
-@cache
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # --- BERTScore of two texts ----------------------------------------------------------------------

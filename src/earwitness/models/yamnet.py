@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from earwitness.errors import MissingExtra, UsageError
 from earwitness.io.tables import open_csv
 from earwitness.models.base import BlockEmbeddings, unit_vectors
+from earwitness.models.cache import hash_file
 
 # --- Log-mel patches -----------------------------------------------------------------------------
 # A frame is 400 samples at 16 kHz in a periodic Hann window, every 160 samples; its magnitudes (FFT
@@ -156,8 +157,7 @@ class YamNet:
     @cached_property
     def signature(self) -> str:
         """Hash of the file, and how patches are combined."""
-        with _check_tflite_file(self.path).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        digest = hash_file(_check_tflite_file(self.path))[:16]
         names = hashlib.sha256("\n".join(self.class_names).encode()).hexdigest()[:8]
         return f"yamnet,sha256={digest},names={names},hop=48,vectors=mean,classes=max"
 

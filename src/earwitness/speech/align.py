@@ -43,6 +43,7 @@ from earwitness.speech.recognize import (
     SPEECH_RATE,
     AudioWindow,
     HeardWord,
+    ModelHolder,
     PocketsphinxRecognizer,
     decode_utterance,
     make_decoder,
@@ -417,7 +418,7 @@ class _PassageTask(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _PassageWork:
+class _PassageWork(ModelHolder):
     """Aligns passages by the Viterbi algorithm; sent to workers."""
 
     dictionary: Path
@@ -442,9 +443,6 @@ class _PassageWork:
     @cached_property
     def _decoder(self) -> Any:
         return make_decoder(lm=None, dict=str(self.dictionary))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"dictionary": self.dictionary}
 
 
 # --- Words without times -------------------------------------------------------------------------

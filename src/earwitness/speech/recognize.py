@@ -8,7 +8,6 @@ cache, so that an interrupted run can be resumed.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import warnings
 from bisect import bisect_right
@@ -28,7 +27,7 @@ from earwitness.audio.read import Break, ignore_break, stream_mono
 from earwitness.core import Map, Progress, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import EarwitnessWarning, UsageError
-from earwitness.models.cache import Cache, find_cache, hash_text
+from earwitness.models.cache import Cache, find_cache, hash_file, hash_text
 from earwitness.models.frames import sound_digest
 from earwitness.speech import ENGLISH_CODES
 from earwitness.speech.pronunciation import (
@@ -138,8 +137,15 @@ class Recognizer(Protocol):
     def recognize(self, samples: Floats) -> WindowHypothesis: ...
 
 
+class ModelHolder:
+    """Base class of what opens a model when it is needed, and again in every process."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
+
 @dataclass(frozen=True)
-class PocketsphinxRecognizer:
+class PocketsphinxRecognizer(ModelHolder):
     """The recognizer of the package pocketsphinx, with its English model.
 
     ``language_model`` and ``dictionary`` are files; by default those of the package. Without
@@ -198,9 +204,6 @@ class PocketsphinxRecognizer:
             fwdflat=self.rescores,
         )
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_decoder"}
-
 
 FRAMES_PER_SECOND = 100  # of pocketsphinx
 
@@ -230,7 +233,7 @@ def _hash_file(path: Path | None) -> str:
     if path is None:
         return ""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        return hash_file(path)[:16]
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
 
@@ -245,7 +248,7 @@ def load_whisper(folder: Path) -> Any:
 
 
 @dataclass(frozen=True)
-class WhisperRecognizer:
+class WhisperRecognizer(ModelHolder):
     """A model of faster-whisper (CTranslate2) in a folder of the user."""
 
     folder: Path
@@ -282,12 +285,9 @@ class WhisperRecognizer:
     def _model(self) -> Any:
         return self.load(self.folder)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_model"}
-
 
 @dataclass(frozen=True)
-class TransformersRecognizer:
+class TransformersRecognizer(ModelHolder):
     """A speech-recognition model of Hugging Face (Whisper, wav2vec2, …) in a folder of the user."""
 
     folder: Path
@@ -339,9 +339,6 @@ class TransformersRecognizer:
             return library.pipeline("automatic-speech-recognition", model=str(self.folder))
         except (OSError, ValueError, KeyError) as error:
             raise UsageError(f"{self.folder}: is not a recognition model: {error}") from error
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_pipeline"}
 
 
 def find_recognizer(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -19,6 +18,7 @@ from earwitness.audio.decode import facts_of
 from earwitness.audio.read import stream_mono
 from earwitness.core import Progress, no_progress
 from earwitness.errors import MissingExtra, UsageError
+from earwitness.models.cache import hash_file
 
 # --- Speech cues ---------------------------------------------------------------------------------
 # Audio is resampled to 8 kHz and cut into frames of 40 ms every 10 ms. Each frame has its
@@ -334,8 +334,7 @@ class Silero:
     @cached_property
     def signature(self) -> str:
         """Hash of the file, level of blocks, and thresholds."""
-        with _check_onnx_file(self.path).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        digest = hash_file(_check_onnx_file(self.path))[:16]
         thresholds = f"likely={MIN_SPEECH_PROBABILITY:g},share={self.min_share:g}"
         return f"speech=silero,sha256={digest},level={SILERO_LEVEL_DB:g},{thresholds}"
 

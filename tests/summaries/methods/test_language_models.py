@@ -110,10 +110,8 @@ def test_arpa_files_are_opened_with_their_content_as_signature(tmp_path: Path) -
     same = write_model(tmp_path / "b.lm", text)
     other = write_model(tmp_path / "c.arpa", "".join(write_arpa(random_model(4))))
     assert model.signature == same.signature != other.signature
-    changed = open_language_model(str(tmp_path / "a.arpa"), unknown_log10=-5)
-    assert changed.signature == model.signature.replace("unknown=-7", "unknown=-5")
-    score = changed.score_places(["new"])(*all_places(1))
-    assert score[0] == pytest.approx(-5 * log(10))
+    score = model.score_places(["new"])(*all_places(1))
+    assert score[0] == pytest.approx(-7 * log(10))
     packed = tmp_path / "a.arpa.gz"
     packed.write_bytes(gzip.compress(text.encode()))
     assert open_language_model(str(packed)).knows("a")
@@ -136,8 +134,6 @@ def test_models_that_cannot_be_opened() -> None:
         open_language_model("pocketsphynx")
     with pytest.raises(UsageError, match=r"none\.arpa: does not exist — use pocketsphinx, or the"):
         open_language_model("none.arpa")
-    with pytest.raises(UsageError, match="unknown_log10 is 1 — use a number from -100 to 0"):
-        open_language_model("pocketsphinx", unknown_log10=1)
 
 
 # --- The model of pocketsphinx -------------------------------------------------------------------

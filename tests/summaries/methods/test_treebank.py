@@ -167,11 +167,6 @@ def test_function_words_become_heads(text: str, heads: tuple[int, ...]) -> None:
     assert promote_function_words(given.heads, given.relations) == heads
 
 
-def test_determiners_are_optional() -> None:
-    given = tree("saw/VERB/0/root the/DET/3/det girl/NOUN/1/obj")
-    assert promote_function_words(given.heads, given.relations, determiners=False) == given.heads
-
-
 def test_conversion_leaves_a_projective_tree() -> None:
     generator = np.random.default_rng(0)
     labels = ["det", "case", "cop", "aux", "mark", "cc", "fixed", "nsubj", "conj"]

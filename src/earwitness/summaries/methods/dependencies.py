@@ -31,8 +31,6 @@ def train_grammar(
     iterations: int = 10,
     seed: int = 0,
     treebank: StrPath | Iterable[StrPath] = (),
-    weight: float = 1.0,
-    determiners: bool = True,
     split: Callable[[str], list[str]] = split_at_blanks,
     progress: Progress = no_progress,
 ) -> Grammar:
@@ -53,10 +51,6 @@ def train_grammar(
         Seed of the random start.
     treebank
         More treebanks, with any extension.
-    weight
-        Weight of the counts of treebanks in every iteration; 0: they are only the start.
-    determiners
-        Whether determiners of treebanks become heads, too.
     split
         Function that splits a sentence into words.
     progress
@@ -85,7 +79,7 @@ def train_grammar(
         raise InputError(problems, done="estimated")
     if not inputs:
         raise UsageError("no files to estimate a grammar from — give text files or treebanks")
-    counted = count_treebank(trees, determiners=determiners) if has_treebank else None
+    counted = count_treebank(trees) if has_treebank else None
     if counted is not None and not sentences:
         return replace(counted, details={**counted.details, "inputs": inputs})
     grammar = estimate_grammar(
@@ -94,7 +88,7 @@ def train_grammar(
         iterations=iterations,
         seed=seed,
         start=counted,
-        weight=weight if counted else 0.0,
+        weight=float(counted is not None),
         progress=progress,
     )
     details = {**grammar.details, "inputs": inputs}

@@ -7,7 +7,6 @@ context is used. Scores are natural logarithms.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ import numpy as np
 
 from earwitness.errors import InputError, MissingExtra, Problem, UsageError, nearest
 from earwitness.io.source import RecordSource
+from earwitness.models.cache import hash_file
 from earwitness.speech.pronunciation import LANGUAGE_MODEL_FILE, LOG_BASE, find_model_folder
 from earwitness.summaries.methods.compaction import Floats, Ints, SpokenUtterance, TrigramScores
 from earwitness.text.ngrams import (
@@ -42,6 +42,7 @@ from earwitness.text.words import TOKENIZERS, is_spoken, normalise_word
 
 LN_10 = log(10)
 UNKNOWN_WORD_LOG10 = -7.0  # probability of a word that a language model does not know
+UNKNOWN_WORD_SCORE = UNKNOWN_WORD_LOG10 * LN_10
 RESERVED_WORDS = (SENTENCE_START, SENTENCE_END, UNKNOWN)
 
 # --- Language models -----------------------------------------------------------------------------
@@ -64,7 +65,7 @@ class LanguageModel(Protocol):
         ...
 
 
-def open_language_model(name: str, *, unknown_log10: float = UNKNOWN_WORD_LOG10) -> LanguageModel:
+def open_language_model(name: str) -> LanguageModel:
     """Open a language model.
 
     Parameters
@@ -72,13 +73,11 @@ def open_language_model(name: str, *, unknown_log10: float = UNKNOWN_WORD_LOG10)
     name
         ``"pocketsphinx"`` (the English model inside that package), or the path of an ARPA file,
         which may be compressed by gzip.
-    unknown_log10
-        Base-10 logarithm of the probability of every word that the model does not know.
 
     Raises
     ------
     UsageError
-        If the model does not exist, or the probability is above 1.
+        If the model does not exist.
     InputError
         If the file is not a complete ARPA file.
 
@@ -88,18 +87,15 @@ def open_language_model(name: str, *, unknown_log10: float = UNKNOWN_WORD_LOG10)
     >>> model.knows("Rain!"), model.knows("zorblax")
     (True, False)
     """
-    if not -100 <= unknown_log10 <= 0:
-        raise UsageError(f"unknown_log10 is {unknown_log10:g} — use a number from -100 to 0")
     if name == "pocketsphinx":
-        return PocketsphinxModel(unknown_log10)
+        return PocketsphinxModel()
     if not Path(name).is_file():
         raise UsageError(f"{name}: does not exist — use pocketsphinx, or the path of an ARPA file")
     try:
-        with Path(name).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        digest = hash_file(Path(name))[:16]
     except OSError as error:
         raise UsageError(f"{name}: cannot be read: {error.strerror or error}") from None
-    return ArpaModel(read_arpa(name), f"arpa,sha256={digest}", unknown_log10)
+    return ArpaModel(read_arpa(name), f"arpa,sha256={digest}")
 
 
 @dataclass(frozen=True)
@@ -136,15 +132,14 @@ MAX_TABLE_TYPES = 256  # different words of an utterance whose scores are kept i
 class PocketsphinxModel:
     """The English trigram model inside the package pocketsphinx."""
 
-    def __init__(self, unknown_log10: float = UNKNOWN_WORD_LOG10) -> None:
-        self.unknown = unknown_log10 * LN_10
+    def __init__(self) -> None:
         self._prob: Callable[[Sequence[str]], int] = _load_pocketsphinx().prob
         self._known = dict.fromkeys(RESERVED_WORDS, False)
 
     @property
     def signature(self) -> str:
         """Version of the package, and the probability of unknown words."""
-        return f"pocketsphinx={version('pocketsphinx')},unknown={self.unknown / LN_10:g}"
+        return f"pocketsphinx={version('pocketsphinx')},unknown={UNKNOWN_WORD_LOG10:g}"
 
     def knows(self, word: str) -> bool:
         """Whether the model has a word."""
@@ -159,7 +154,7 @@ class PocketsphinxModel:
     def score_places(self, words: Sequence[str]) -> TrigramScores:
         """Return the scores of any three places of an utterance; each is computed once."""
         types = _PlaceTypes.from_words(words, self._find_key)
-        return _PocketsphinxScores(types, self._prob, self.unknown)
+        return _PocketsphinxScores(types, self._prob)
 
 
 @cache
@@ -174,10 +169,8 @@ def _load_pocketsphinx() -> Any:
 class _PocketsphinxScores:
     """Scores of the places of an utterance, of which only those that are asked are computed."""
 
-    def __init__(
-        self, types: _PlaceTypes, prob: Callable[[Sequence[str]], int], unknown: float
-    ) -> None:
-        self._types, self._prob, self._unknown = types, prob, unknown
+    def __init__(self, types: _PlaceTypes, prob: Callable[[Sequence[str]], int]) -> None:
+        self._types, self._prob = types, prob
         # 0 is a score that was not computed yet; memory is used where something is written
         self._table = np.zeros(len(types.keys) ** 3 if self._has_table else 0, np.int32)
 
@@ -198,7 +191,7 @@ class _PocketsphinxScores:
         else:
             different, inverse = np.unique(codes, return_inverse=True)
             values = self._query(different)[inverse].reshape(codes.shape)
-        return np.where(words == 0, self._unknown, values * log(LOG_BASE))
+        return np.where(words == 0, UNKNOWN_WORD_SCORE, values * log(LOG_BASE))
 
     def forget(self) -> None:
         """Free the memory of scores that were computed."""
@@ -221,10 +214,7 @@ class _PocketsphinxScores:
 class ArpaModel:
     """A language model of n-grams, of which those of up to three words are used."""
 
-    def __init__(
-        self, model: NGramModel, name: str = "arpa", unknown_log10: float = UNKNOWN_WORD_LOG10
-    ) -> None:
-        self.unknown = unknown_log10 * LN_10
+    def __init__(self, model: NGramModel, name: str = "arpa") -> None:
         self._name = name
         self._ngrams = pack_model(model)
         self._has_probability = self._ngrams.levels[0].logs > NO_PROBABILITY_LOG10 + 1
@@ -232,7 +222,7 @@ class ArpaModel:
     @property
     def signature(self) -> str:
         """Content of the file, and the probability of unknown words."""
-        return f"{self._name},unknown={self.unknown / LN_10:g}"
+        return f"{self._name},unknown={UNKNOWN_WORD_LOG10:g}"
 
     def knows(self, word: str) -> bool:
         """Whether the model has a word, in any case of letters, with a probability."""
@@ -262,18 +252,18 @@ class ArpaModel:
     def score_places(self, words: Sequence[str]) -> TrigramScores:
         """Return the scores of any three places of an utterance."""
         types = _PlaceTypes.from_words(words, self._find_key)
-        return _ArpaScores(types, self._ngrams, self.unknown)
+        return _ArpaScores(types, self._ngrams)
 
 
 class _ArpaScores:
     """Scores of the places of an utterance, from tables of the pairs of its different words."""
 
-    def __init__(self, types: _PlaceTypes, ngrams: PackedNGrams, unknown: float) -> None:
-        self._types, self._ngrams, self._unknown = types, ngrams, unknown
+    def __init__(self, types: _PlaceTypes, ngrams: PackedNGrams) -> None:
+        self._types, self._ngrams = types, ngrams
         numbers = np.array([ngrams.numbers.get(key, -1) for key in types.keys], np.int64)
         numbers[0] = -1
         self._numbers = numbers
-        singles = _take(ngrams, 1, numbers, unknown / LN_10)
+        singles = _take(ngrams, 1, numbers, UNKNOWN_WORD_LOG10)
         backoffs = _take_backoffs(ngrams, 1, numbers)
         self._rows = ngrams.find_rows(2, numbers[:, None], numbers[None, :])
         pairs = _take(ngrams, 2, self._rows, np.nan)
@@ -288,7 +278,7 @@ class _ArpaScores:
         rows = self._ngrams.find_rows(3, contexts[places], self._numbers[words[places]])
         found = _take(self._ngrams, 3, rows, np.nan)
         scores[places] = np.where(np.isnan(found), scores[places], found)
-        return np.where(words == 0, self._unknown, scores * LN_10)
+        return np.where(words == 0, UNKNOWN_WORD_SCORE, scores * LN_10)
 
 
 def _take(ngrams: PackedNGrams, size: int, rows: Ints, default: float) -> Floats:

@@ -101,7 +101,6 @@ def open_models(
     *,
     language: str = ENGLISH,
     topic: str = "auto",
-    unknown_log10: float | None = None,
 ) -> tuple[SummarizerModels, tuple[str, ...]]:
     """Return the models by name or path, and notes.
 
@@ -116,8 +115,6 @@ def open_models(
         Language code of word frequencies, such as ``"en"`` or ``"ja"``.
     topic
         Rule for topic words, as in ``score_significance``.
-    unknown_log10
-        Base-10 logarithm of the probability of unknown words.
     """
     notes: tuple[str, ...] = ()
     language = find_language(language)
@@ -127,8 +124,7 @@ def open_models(
             f'no language model for the language "{language}", so linguistic scores are not used '
             "— estimate one with earwitness summarizer train-lm, and set --lm",
         )
-    floor = {} if unknown_log10 is None else {"unknown_log10": unknown_log10}
-    model = None if name == NO_MODEL else open_language_model(name, **floor)
+    model = None if name == NO_MODEL else open_language_model(name)
     dependencies = load_grammar(grammar) if grammar not in ("", NO_MODEL) else None
     return SummarizerModels(model, dependencies, language, topic), notes
 

@@ -5,7 +5,7 @@ depends on "Japan". No dependency then joins "bloom" and "in", though the words 
 ``promote_function_words`` therefore makes function words heads: of a word h with a dependent f of
 one of the relations
 
-- ``det`` (determiners; optional),
+- ``det`` (determiners),
 - ``case`` (adpositions, and particles of case in Japanese),
 - ``cop`` (copulas),
 - ``aux``, ``aux:pass`` (auxiliaries),
@@ -107,9 +107,7 @@ FUNCTION_RELATIONS = ("det", "case", "cop", "aux", "mark", "cc")  # from the inn
 RELATION_ALIASES = {"auxpass": "aux"}
 
 
-def promote_function_words(
-    heads: Sequence[int], relations: Sequence[str], *, determiners: bool = True
-) -> tuple[int, ...]:
+def promote_function_words(heads: Sequence[int], relations: Sequence[str]) -> tuple[int, ...]:
     """Return heads after function words became heads; see the module for what is converted.
 
     Parameters
@@ -118,8 +116,6 @@ def promote_function_words(
         Heads of the words, from 1; 0 for a root.
     relations
         Relations of the words to their heads.
-    determiners
-        Whether determiners are converted.
 
     Examples
     --------
@@ -129,11 +125,10 @@ def promote_function_words(
     """
     bases = [relation.partition(":")[0].lower() for relation in relations]
     bases = [RELATION_ALIASES.get(base, base) for base in bases]
-    levels = FUNCTION_RELATIONS if determiners else FUNCTION_RELATIONS[1:]
     waiting = {
-        word: levels.index(base)
+        word: FUNCTION_RELATIONS.index(base)
         for word, (base, head) in enumerate(zip(bases, heads, strict=True), 1)
-        if head and base in levels
+        if head and base in FUNCTION_RELATIONS
     }
     converted, sides = list(heads), dict[int, int]()
 
@@ -360,7 +355,7 @@ WORD_PSEUDOCOUNT = 1.0  # words of other classes in every class, shared by their
 UNKNOWN_PSEUDOCOUNT = 0.5  # unknown words in every class
 
 
-def count_treebank(sentences: Iterable[DependencyTree], *, determiners: bool = True) -> Grammar:
+def count_treebank(sentences: Iterable[DependencyTree]) -> Grammar:
     """Count the rules of a grammar in dependency trees.
 
     Punctuation is left out, trees with crossing dependencies are skipped, and function words become
@@ -376,8 +371,6 @@ def count_treebank(sentences: Iterable[DependencyTree], *, determiners: bool = T
     ----------
     sentences
         Trees, as of ``read_conllu``.
-    determiners
-        Whether determiners become heads, too.
 
     Returns
     -------
@@ -397,7 +390,7 @@ def count_treebank(sentences: Iterable[DependencyTree], *, determiners: bool = T
         if not is_projective(tree.heads):
             skipped += 1
         elif tree.words:
-            heads = promote_function_words(tree.heads, tree.relations, determiners=determiners)
+            heads = promote_function_words(tree.heads, tree.relations)
             trees.append(tree._replace(heads=heads))
     if not trees:
         raise UsageError("no tree without crossing dependencies — give another treebank")
@@ -423,7 +416,7 @@ def count_treebank(sentences: Iterable[DependencyTree], *, determiners: bool = T
         "sentences": len(trees),
         "words": counts.total(),
         "skipped_sentences": skipped,
-        "determiners_as_heads": determiners,
+        "determiners_as_heads": True,
     }
     empty = Grammar(tuple(classes), words, *smoothed, class_counts=start, details=details)
     return normalise_counts(smoothed, empty)
