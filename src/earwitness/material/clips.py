@@ -21,7 +21,7 @@ from earwitness.audio.files import Sound, sound_library, write_new_wav
 from earwitness.core import Progress, StrPath, no_progress
 from earwitness.engines.local import processes
 from earwitness.errors import EarwitnessError, EarwitnessWarning, InputError, Problem, UsageError
-from earwitness.io.atomic import AtomicFolder, real_path
+from earwitness.io.atomic import AtomicFolder
 from earwitness.io.tables import records_csv
 from earwitness.material.annotations import (
     FIELD_PLACEHOLDER,
@@ -47,6 +47,7 @@ from earwitness.material.clip_audio import (
     find_peaks,
     measure_level,
 )
+from earwitness.material.files import check_outside
 from earwitness.material.review import ReviewClip, review_page
 from earwitness.material.selection import ClipSelection, check_balance_columns, select_clips
 from earwitness.material.sources import (
@@ -368,11 +369,7 @@ def audio_clips(
     if fields is not None:
         _check_pattern(fields)
     atomic, problems = AtomicFolder(Path(output)), list[Problem]()
-    for place in _paths(recordings):
-        if place.is_dir() and real_path(output).is_relative_to(real_path(place)):
-            raise UsageError(
-                f"{output} is inside the source folder — choose a folder outside {place}"
-            )
+    check_outside(Path(output), _paths(recordings))
     sound_library()  # fails without soundfile
     listed = list_recordings(_paths(recordings))
     annotated = None

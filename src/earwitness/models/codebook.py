@@ -142,11 +142,16 @@ def fit_segment_projection(values: Floats) -> SegmentProjection:
     means, spreads = values.mean(axis=0, dtype=np.float64), values.std(axis=0, dtype=np.float64)
     scales = 1 / np.where(spreads > MIN_SEGMENT_SPREAD, spreads, np.inf)
     scaled = (values - means) * scales
-    variances, axes = np.linalg.eigh(scaled.T @ scaled / max(1, len(values)))
-    variances, axes = variances[::-1][:SEGMENT_DIMENSIONS], axes[:, ::-1][:, :SEGMENT_DIMENSIONS]
+    variances, axes = _find_main_axes(scaled, SEGMENT_DIMENSIONS)
+    return SegmentProjection(means, scales[:, None] * axes / variances**0.25)
+
+
+def _find_main_axes(centred: Doubles, count: int) -> tuple[Doubles, Doubles]:
+    """Return the largest variances that are not 0, and their axes as columns."""
+    variances, axes = np.linalg.eigh(centred.T @ centred / max(1, len(centred)))
+    variances, axes = variances[::-1][:count], axes[:, ::-1][:, :count]
     is_kept = variances > MIN_RELATIVE_VARIANCE * max(1.0, float(variances[0]))
-    projection = scales[:, None] * axes[:, is_kept] / variances[is_kept] ** 0.25
-    return SegmentProjection(means, projection)
+    return variances[is_kept], axes[:, is_kept]
 
 
 class SoundSegments(NamedTuple):
@@ -449,10 +454,8 @@ def learn_codes(day: FrameBlocks, codes: int, rng: np.random.Generator) -> Codes
 
 def _fit_whitening(centred: Doubles) -> Doubles:
     """Return the projection of patches to principal dimensions of variance 1."""
-    variances, axes = np.linalg.eigh(centred.T @ centred / max(1, len(centred)))
-    variances, axes = variances[::-1][:WHITENED_DIMENSIONS], axes[:, ::-1][:, :WHITENED_DIMENSIONS]
-    is_kept = variances > MIN_RELATIVE_VARIANCE * max(1.0, float(variances[0]))
-    return np.asarray(axes[:, is_kept] / np.sqrt(variances[is_kept]))
+    variances, axes = _find_main_axes(centred, WHITENED_DIMENSIONS)
+    return np.asarray(axes / np.sqrt(variances))
 
 
 def draw_patches(day: FrameBlocks, rng: np.random.Generator) -> Floats:
