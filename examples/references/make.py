@@ -11,14 +11,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import earwitness
+from earwitness.experiments.simulate import simulate_references_study
 
 SIZES = {"items": 50, "people": 25, "systems": 9, "judges": 10, "isolated": 0, "seed": 0}
 
 
 def main(folder: Path, **sizes: Any) -> None:
     """Write outputs.jsonl, references.jsonl and judgements.csv into a new folder."""
-    study = earwitness.simulate_references_study(**sizes)
+    study = simulate_references_study(**sizes)
     folder.mkdir(parents=True)
     for name, records in (("outputs", study.outputs), ("references", study.references)):
         lines = [f"{json.dumps(record)}\n" for record in records]

@@ -13,7 +13,7 @@ study_summaries, study_analyse, study_export_xlsx, study_import_xlsx, study_shee
 
 Check metrics against human ratings
 -----------------------------------
-agree, references_experiment, simulate_references_study
+agree, references_experiment
 
 Recognize, align and summarize speech
 -------------------------------------
@@ -54,9 +54,6 @@ if TYPE_CHECKING:
     from earwitness import summaries as summaries
     from earwitness.chapters.gather import gather as gather
     from earwitness.experiments.references import references_experiment as references_experiment
-    from earwitness.experiments.simulate import (
-        simulate_references_study as simulate_references_study,
-    )
     from earwitness.material.clips import audio_clips as audio_clips
     from earwitness.material.normalize import audio_normalize as audio_normalize
     from earwitness.material.reference_conditions import audio_conditions as audio_conditions
@@ -110,7 +107,6 @@ FUNCTION_MODULES = {
     "references_experiment": "experiments.references",
     "render": "output_formats",
     "score": "scoring.score",
-    "simulate_references_study": "experiments.simulate",
     "skim": "skims.run",
     "soundscape": "soundscapes.write",
     "study_analyse": "studies.analyse",
@@ -157,7 +153,6 @@ __all__ = [
     "references_experiment",
     "render",
     "score",
-    "simulate_references_study",
     "skim",
     "skims",
     "soundscape",
