@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ ONE: list[dict[str, Any]] = [
     }
 ]
 OUTPUT = [{"item": "a", "system": "s", "output": {"boundaries": [60.0]}}]
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "references" / "make.py"
 
 
 def f1(found: int, output: int, reference: int) -> float:
@@ -322,7 +325,10 @@ def test_the_table_of_people_has_one_row_per_annotator_and_item(tmp_path: Path) 
 
 def test_people_enter_the_agreement_with_judges_beside_systems(tmp_path: Path) -> None:
     study = simulate_references_study(items=8, people=4, systems=3, judges=3)
-    outputs, references, judgements = map(str, study.write(tmp_path))
+    folder = tmp_path / "study"
+    runpy.run_path(str(EXAMPLE))["main"](folder, items=8, people=4, systems=3, judges=3)
+    names = ("outputs.jsonl", "references.jsonl", "judgements.csv")
+    outputs, references, judgements = (str(folder / name) for name in names)
     runner = CliRunner()
     systems, persons, report = (str(tmp_path / n) for n in ("systems.csv", "people.csv", "a.json"))
     without_human = tmp_path / "systems.jsonl"
