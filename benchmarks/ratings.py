@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 
 from earwitness.io.tables import records_csv
+from earwitness.ratings.reader import read_ratings
 from earwitness.stats.mixed_model import Components, fit_mixed_model
 from earwitness.stats.votes import Votes
 from earwitness.studies.analyse import result_files, study_analyse
-from earwitness.studies.ratings.reader import read_ratings
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers.vote_model import Points, crossed_design, simulate_votes

@@ -22,10 +22,10 @@ import openpyxl
 
 from earwitness.audio.files import Sound, write_wav
 from earwitness.errors import InputError
-from earwitness.studies.workbooks.export import study_export_xlsx
-from earwitness.studies.workbooks.open import MAX_UPLOAD_UNPACKED_BYTES, MIN_BYTES_PER_CELL
-from earwitness.studies.workbooks.read import read_workbook
-from earwitness.studies.workbooks.to_answers import enter_workbooks
+from earwitness.forms.workbooks.export import study_export_xlsx
+from earwitness.forms.workbooks.open import MAX_UPLOAD_UNPACKED_BYTES, MIN_BYTES_PER_CELL
+from earwitness.forms.workbooks.read import read_workbook
+from earwitness.forms.workbooks.to_answers import enter_workbooks
 
 BAR = 1.0  # seconds to import 120 rows, or a workbook with merges out to column XFD
 SLOWEST, LARGEST = 5.0, 300  # limits of a hostile upload in CPU seconds and megabytes

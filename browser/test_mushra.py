@@ -17,7 +17,7 @@ from browser.helpers.page_actions import DESKTOP, PHONE, drafted, opened, visit
 from browser.helpers.real_server import CLIPS, SYSTEMS, really_served
 from playwright.sync_api import Browser, Locator, Page
 
-from earwitness.studies.ratings.from_answers import study_ratings
+from earwitness.studies.from_answers import study_ratings
 from earwitness.studies.study import Trial
 from earwitness.studies.trials.base import LETTERS
 from earwitness.studies.trials.mushra import Mushra

@@ -15,7 +15,7 @@ from browser.helpers.page_actions import DESKTOP, drafted, opened, visit
 from browser.helpers.real_server import CLIPS, SYSTEMS, really_served
 from playwright.sync_api import Browser, Page
 
-from earwitness.studies.ratings.from_answers import study_ratings
+from earwitness.studies.from_answers import study_ratings
 
 STUDY = """\
 title: Pairs

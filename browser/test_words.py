@@ -18,7 +18,7 @@ from browser.helpers.text_pages import (
 )
 from playwright.sync_api import Browser, Locator, Page, Response
 
-from earwitness.studies.ratings.from_answers import study_summaries
+from earwitness.studies.from_answers import study_summaries
 
 SMALL_PHONE: dict[str, Any] = {
     "viewport": {"width": 390, "height": 664},

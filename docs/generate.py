@@ -16,16 +16,16 @@ from typing import Any
 import click
 import numpy as np
 
+from earwitness.analysis.screening import PRESETS, SCREENS, Screen
 from earwitness.cli.declarations import declare
 from earwitness.cli.main import COMMANDS, group
 from earwitness.core import Value
 from earwitness.metric import Metric
+from earwitness.ratings.rubric import LANGUAGES, Dimension, thumbs
 from earwitness.ratings.scales import Scale
 from earwitness.registry import METRICS, TASKS
 from earwitness.studies.file.schema import study_schema
 from earwitness.studies.population import Person
-from earwitness.studies.rubric import LANGUAGES, Dimension, thumbs
-from earwitness.studies.screening import PRESETS, SCREENS, Screen
 from earwitness.studies.study import SpokenText
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import TrialKind
@@ -325,25 +325,31 @@ values to keys, and agreement joins both by key.
 A  chapters/records → chapters/reader → scoring/join → scoring/measure → chapters/metrics
      → scoring/run → scoring/collectors → scoring/results → scoring/report → report
 B  studies/file → studies/design → studies/trials → studies/pages → web → store
-     → studies/ratings → studies/screening → studies/analysis → studies/results → studies/report
+     → studies/from_answers → studies/collect ─┐
+   ratings/reader → analysis/rating_set ───────┴→ analysis/screening → analysis/pipeline
+     → analysis/results → analysis/report
 C  metaeval/join → metaeval/levels → metaeval/coefficients → metaeval/figures
      → metaeval/pipeline → metaeval/results → metaeval/report
 ```
 
 Path A scores outputs against references; `summaries` and `skims` replace `chapters`. The engine in
 `scoring` does not depend on any task: `<task>/task.py` declares its metrics, reader, options,
-fields and collectors. Path B runs listening tests. Path C compares both.
+fields and collectors. Path B runs listening tests; tables of ratings enter it without a study.
+Path C compares both.
 
 ## Domains and libraries
 
-A *domain* (`chapters`, `summaries`, `skims`, `navigator`, `soundscapes`, `studies`, `metaeval`,
-`scoring`) owns its record structs, reader, computation, result types and report. A *library* (`io`,
-`text`, `audio`, `recordings`, `models`, `stats`, `report`, `engines`) does not depend on any
-domain. The same role has the same file name everywhere: `records.py` (structs of a file),
+A *domain* (`chapters`, `summaries`, `skims`, `navigator`, `soundscapes`, `scoring`, `ratings`,
+`analysis`, `metaeval`, `studies`) owns its record structs, reader, computation, result types and
+report. A *library* (`io`, `text`, `audio`, `recordings`, `models`, `stats`, `report`, `engines`)
+does not depend on any domain. `ratings` says what a vote is, and `analysis` turns votes into
+results; neither knows studies: scales, controls, plan and evidence of playback come as data.
+`studies` designs and runs studies, and turns their answers into ratings. `forms` has workbooks and
+paper sheets, the ways to answer without a browser. The same role has the same file name everywhere: `records.py` (structs of a file),
 `reader.py`, `metrics.py`, `settings.py`, `pipeline.py`, `results.py`, `report.py`, `export.py`.
 
-A layer may import the layers below it; modules on one line may not import each other. `make layers`
-checks this.
+A layer may import the layers below it, and no modules import each other in a cycle. `make layers`
+and the tests check this.
 
 """
 PLACES = (  # what is added, where it is written, where it is registered
@@ -367,8 +373,8 @@ PLACES = (  # what is added, where it is written, where it is registered
         "the same, and entry points; see CONTRIBUTING.md",
         "`earwitness.metrics`, `earwitness.tasks`, `earwitness.trials`, `earwitness.results`",
     ),
-    ("a screening rule", "a function in `studies/screening.py`", "`SCREENS` there"),
-    ("a ratings format", "`studies/ratings/layouts.py`", "`TOOL_LAYOUTS` there"),
+    ("a screening rule", "a function in `analysis/screening.py`", "`SCREENS` there"),
+    ("a ratings format", "`ratings/layouts.py`", "`TOOL_LAYOUTS` there"),
     ("an audio format", "`audio/decode.py`", ""),
     ("an embedder", "a module in `models/`", "`EMBEDDERS` in `models/embedders.py`"),
     (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from earwitness.io.tables import records_csv
 from earwitness.studies.file.reader import with_digest
+from earwitness.studies.from_answers import rating_records, ratings_from_answers
 from earwitness.studies.population import Population
-from earwitness.studies.ratings.from_answers import rating_records, ratings_from_answers
 from earwitness.studies.simulate import study_simulate
 from earwitness.studies.study import Clip, Study, StudyBlock
 

@@ -54,6 +54,11 @@ if TYPE_CHECKING:
     from earwitness import summaries as summaries
     from earwitness.chapters.gather import gather as gather
     from earwitness.experiments.references import references_experiment as references_experiment
+    from earwitness.forms.sheets.to_answers import study_enter as study_enter
+    from earwitness.forms.sheets.write import study_sheets as study_sheets
+    from earwitness.forms.workbooks.export import study_export_xlsx as study_export_xlsx
+    from earwitness.forms.workbooks.to_answers import study_import_xlsx as study_import_xlsx
+    from earwitness.forms.workbooks.votes import study_ratings_xlsx as study_ratings_xlsx
     from earwitness.material.clips import audio_clips as audio_clips
     from earwitness.material.normalize import audio_normalize as audio_normalize
     from earwitness.material.reference_conditions import audio_conditions as audio_conditions
@@ -76,19 +81,14 @@ if TYPE_CHECKING:
     from earwitness.studies.analyse import study_analyse as study_analyse
     from earwitness.studies.design.report import study_check as study_check
     from earwitness.studies.design.report import study_design as study_design
+    from earwitness.studies.from_answers import study_ratings as study_ratings
+    from earwitness.studies.from_answers import study_summaries as study_summaries
     from earwitness.studies.plane_study import study_plane as study_plane
     from earwitness.studies.power import study_power as study_power
     from earwitness.studies.prepare import study_anchors as study_anchors
     from earwitness.studies.prepare import study_import as study_import
     from earwitness.studies.prepare import study_new as study_new
-    from earwitness.studies.ratings.from_answers import study_ratings as study_ratings
-    from earwitness.studies.ratings.from_answers import study_summaries as study_summaries
-    from earwitness.studies.sheets.to_answers import study_enter as study_enter
-    from earwitness.studies.sheets.write import study_sheets as study_sheets
     from earwitness.studies.simulate import study_simulate as study_simulate
-    from earwitness.studies.workbooks.export import study_export_xlsx as study_export_xlsx
-    from earwitness.studies.workbooks.to_answers import study_import_xlsx as study_import_xlsx
-    from earwitness.studies.workbooks.votes import study_ratings_xlsx as study_ratings_xlsx
     from earwitness.summaries.methods.summarize import summarize as summarize
     from earwitness.word_networks import network as network
 

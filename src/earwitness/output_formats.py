@@ -113,12 +113,12 @@ RENDERERS: PluginTable[Renderer] = PluginTable(
             paper_table="earwitness.analysis.power:power_table",
             json="earwitness.analysis.power:power_json",
         ),
-        "earwitness.studies.results.Results": Renderer(
-            report="earwitness.studies.report:results_report",
-            tables="earwitness.studies.report.export:results_tables",
-            paper_table="earwitness.studies.report:results_table",
-            json="earwitness.studies.report.export:results_json",
-            csv="earwitness.studies.report.export:results_csv",
+        "earwitness.analysis.results.Results": Renderer(
+            report="earwitness.analysis.report:results_report",
+            tables="earwitness.analysis.report.export:results_tables",
+            paper_table="earwitness.analysis.report:results_table",
+            json="earwitness.analysis.report.export:results_json",
+            csv="earwitness.analysis.report.export:results_csv",
         ),
         "earwitness.metaeval.results.Concordance": Renderer(
             report="earwitness.metaeval.report:concordance_report",

@@ -15,7 +15,7 @@ from earwitness.cli.main import group
 from earwitness.errors import InputError, UsageError
 from earwitness.output_formats import FORMS
 from earwitness.studies.admin import stored_answers
-from earwitness.studies.ratings.from_answers import rating_records
+from earwitness.studies.from_answers import rating_records
 from helpers.http_listener import link, served, take
 from helpers.score_tables import people, rating_rows, score_rows, table
 from helpers.study_listener import sounds, study

@@ -19,11 +19,11 @@ import earwitness
 from earwitness.cli.main import group
 from earwitness.core import Key
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
-from earwitness.studies.rubric import thumbs
-from earwitness.studies.rubric_totals import means
-from earwitness.studies.workbooks.layout import caption_hash
-from earwitness.studies.workbooks.to_ratings import ImportedRatings, import_ratings
-from earwitness.studies.workbooks.write import WorkbookClip, WorkbookContent, write_workbooks
+from earwitness.forms.workbooks.layout import caption_hash
+from earwitness.forms.workbooks.to_ratings import ImportedRatings, import_ratings
+from earwitness.forms.workbooks.write import WorkbookClip, WorkbookContent, write_workbooks
+from earwitness.ratings.rubric import thumbs
+from earwitness.ratings.rubric_totals import means
 from helpers.caption_study import captioned, designed, filled
 from helpers.workbooks import (
     DATASETS,

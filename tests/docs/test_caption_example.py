@@ -15,13 +15,13 @@ from examples.captions import make
 from numpy.typing import NDArray
 
 from earwitness.cli.main import group
+from earwitness.ratings.rubric import read_rubric, thumbs
+from earwitness.ratings.rubric_totals import total
 from earwitness.soundscapes.mix import MAX_AMPLITUDE, Mixer
 from earwitness.soundscapes.scene import Scene
 from earwitness.soundscapes.sources import SOURCES
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.reader import read_study
-from earwitness.studies.rubric import read_rubric, thumbs
-from earwitness.studies.rubric_totals import total
 from earwitness.web.site import PageSequences
 from helpers.clip_cache import new_clips
 from helpers.samples import many

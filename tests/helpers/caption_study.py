@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from earwitness.forms.workbooks.export import rater_workbook, study_rubric
+from earwitness.forms.workbooks.read import JudgedRow, read_workbook
 from earwitness.studies.design.report import study_design
 from earwitness.studies.study import Design
-from earwitness.studies.workbooks.export import rater_workbook, study_rubric
-from earwitness.studies.workbooks.read import JudgedRow, read_workbook
 from helpers.study_files import sound
 from helpers.workbooks import typed
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import openpyxl
 
-from earwitness.studies.workbooks.read import ReturnedWorkbook, read_workbook
-from earwitness.studies.workbooks.write import WorkbookClip, WorkbookContent, make_workbook
+from earwitness.forms.workbooks.read import ReturnedWorkbook, read_workbook
+from earwitness.forms.workbooks.write import WorkbookClip, WorkbookContent, make_workbook
 from helpers.workbooks import saved
 
 RECORDED = Path(__file__).parents[1] / "golden" / "libreoffice_workbook.txt"

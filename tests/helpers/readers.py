@@ -18,6 +18,7 @@ import earwitness
 from earwitness.audio.read import read_mono, read_sound
 from earwitness.chunkseg.parsers import parse_transcript
 from earwitness.errors import EarwitnessError
+from earwitness.forms.sheets.read import read_sheet_rows
 from earwitness.material.annotations import read_annotations
 from earwitness.navigator.labels import read_overlays
 from earwitness.recordings.recording import open_recording
@@ -25,7 +26,6 @@ from earwitness.recordings.types import Recording, Stretch
 from earwitness.skims.picks import read_times
 from earwitness.skims.reader import read_blocks_file
 from earwitness.studies.answers import answer_line
-from earwitness.studies.sheets.read import read_sheet_rows
 from helpers.caption_study import filled
 from helpers.http_listener import fetch_sounds, link, served, take
 from helpers.study_files import sound

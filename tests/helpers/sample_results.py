@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from earwitness.analysis.evidence import RepeatedVote
 from earwitness.analysis.plan import Analysis, Rule
-from earwitness.core import Contrast, Estimate, Input, Key, Value
-from earwitness.studies.results import (
+from earwitness.analysis.results import (
     BradleyTerryAbilities,
     Effect,
     ListenerAgreement,
@@ -25,6 +24,7 @@ from earwitness.studies.results import (
     Subjects,
     SystemMeans,
 )
+from earwitness.core import Contrast, Estimate, Input, Key, Value
 
 Floats = NDArray[np.float64]
 NAN = float("nan")

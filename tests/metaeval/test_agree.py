@@ -25,8 +25,8 @@ from earwitness.report import apply_renderer
 from earwitness.studies.agree import agree
 from earwitness.studies.answers import answer_line
 from earwitness.studies.file.reader import with_digest
+from earwitness.studies.from_answers import rating_records, ratings_from_answers
 from earwitness.studies.population import Population
-from earwitness.studies.ratings.from_answers import rating_records, ratings_from_answers
 from earwitness.studies.simulate import study_simulate
 from helpers.samples import write_lines
 from helpers.score_tables import QUICK, agreed, figure, people, rating_rows, score_rows, table

@@ -15,6 +15,7 @@ from typing import Any, get_args
 import pytest
 
 from earwitness.analysis.power import PowerPlan, PowerRow
+from earwitness.analysis.results import Results
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.errors import UsageError
 from earwitness.metaeval.join import MetricColumn
@@ -36,7 +37,6 @@ from earwitness.report.paper import (
 from earwitness.report.parts import Matrix
 from earwitness.scoring.compare import compare
 from earwitness.scoring.score import people, score
-from earwitness.studies.results import Results
 from helpers import sample_results
 from helpers.sample_results import mushra, nothing, preference, with_controls
 from helpers.simulated_metrics import both

@@ -33,12 +33,12 @@ from earwitness.studies.changes import changed_audio_notes, record_version
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.page_checks import page_sound_names
 from earwitness.studies.file.reader import read_study
-from earwitness.studies.pages import pages
-from earwitness.studies.ratings.from_answers import (
+from earwitness.studies.from_answers import (
     comments_from_answers,
     rating_records,
     study_ratings,
 )
+from earwitness.studies.pages import pages
 from earwitness.studies.trials import KINDS
 from helpers.http_listener import join, link, plays, served, site_of, take
 from helpers.store_answers import ask

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from earwitness.analysis.plan import ANALYSIS_INTERVALS
 from earwitness.analysis.rating_set import TableOptions
+from earwitness.analysis.results import Results
 from earwitness.cli.main import group
 from earwitness.core import Rating
 from earwitness.errors import InputError, UsageError
@@ -24,9 +25,8 @@ from earwitness.report import apply_renderer
 from earwitness.studies.analyse import results_write, study_analyse, study_results
 from earwitness.studies.answers import answer_line
 from earwitness.studies.file.reader import with_digest
+from earwitness.studies.from_answers import rating_records, ratings_from_answers
 from earwitness.studies.population import Population
-from earwitness.studies.ratings.from_answers import rating_records, ratings_from_answers
-from earwitness.studies.results import Results
 from earwitness.studies.simulate import SimulatedStudy, simulated_write, study_simulate
 from earwitness.studies.study import Study
 from earwitness.studies.trials import KINDS

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from earwitness.analysis.results import Results
 from earwitness.core import Answer
 from earwitness.errors import InputError
 from earwitness.output_formats import render
 from earwitness.studies.analyse import plan_changes, settings_of, study_analyse, study_results
 from earwitness.studies.answers import answer_line
 from earwitness.studies.file.reader import read_study
-from earwitness.studies.ratings.from_answers import ratings_from_answers
-from earwitness.studies.results import Results
+from earwitness.studies.from_answers import ratings_from_answers
 from earwitness.studies.simulate import study_simulate
 from earwitness.studies.study import Study
 from helpers.study_files import sound

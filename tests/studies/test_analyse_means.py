@@ -11,14 +11,14 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
+from earwitness.analysis.report.export import methods_paragraph, tables_csv
+from earwitness.analysis.results import Results, ScaleResults
 from earwitness.cli.main import group
 from earwitness.errors import InputError, UsageError
 from earwitness.output_formats import render
+from earwitness.ratings.rubric import thumbs
+from earwitness.ratings.rubric_totals import total
 from earwitness.studies.analyse import study_analyse
-from earwitness.studies.report.export import methods_paragraph, tables_csv
-from earwitness.studies.results import Results, ScaleResults
-from earwitness.studies.rubric import thumbs
-from earwitness.studies.rubric_totals import total
 from helpers.caption_ratings import DIMENSIONS, Row, rows, table
 
 SYSTEMS = ("person", "model")

@@ -10,15 +10,15 @@ import pytest
 from click.testing import CliRunner
 
 from earwitness.analysis.rating_set import TableOptions
+from earwitness.analysis.report.export import methods_paragraph
+from earwitness.analysis.results import Results
 from earwitness.cli.main import group
 from earwitness.core import Key
 from earwitness.errors import InputError, UsageError
 from earwitness.output_formats import render
+from earwitness.ratings.rubric import thumbs
+from earwitness.ratings.rubric_totals import total
 from earwitness.studies.analyse import study_analyse
-from earwitness.studies.report.export import methods_paragraph
-from earwitness.studies.results import Results
-from earwitness.studies.rubric import thumbs
-from earwitness.studies.rubric_totals import total
 from helpers.caption_ratings import DIMENSIONS, ITEMS, RATERS, Row, long, rows, table
 
 FRENCH = dict(

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from earwitness.analysis.report.export import methods_paragraph, tables_csv
+from earwitness.analysis.results import Results
 from earwitness.errors import UsageError
 from earwitness.output_formats import render
 from earwitness.report import apply_renderer
 from earwitness.studies.analyse import study_analyse
-from earwitness.studies.report.export import methods_paragraph, tables_csv
-from earwitness.studies.results import Results
 
 Row = dict[str, Any]
 

@@ -14,8 +14,8 @@ from earwitness.studies.analyse import study_analyse
 from earwitness.studies.design.report import study_design
 from earwitness.studies.device import HEADPHONE_TEST_ROUNDS, draw_device_trials
 from earwitness.studies.file.reader import read_study, with_digest
+from earwitness.studies.from_answers import ratings_from_answers
 from earwitness.studies.pages import pages
-from earwitness.studies.ratings.from_answers import ratings_from_answers
 from earwitness.studies.simulate import study_simulate
 from earwitness.studies.wording import wording
 from earwitness.web.site import PageSequences

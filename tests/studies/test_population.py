@@ -10,8 +10,8 @@ import pytest
 from earwitness.core import Rating
 from earwitness.errors import UsageError
 from earwitness.studies.file.reader import with_digest
+from earwitness.studies.from_answers import ratings_from_answers
 from earwitness.studies.population import Population, World
-from earwitness.studies.ratings.from_answers import ratings_from_answers
 from earwitness.studies.simulate import study_simulate
 from earwitness.studies.trials import KINDS
 from helpers.study_files import udase

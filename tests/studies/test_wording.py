@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from earwitness.studies.rubric import LANGUAGES
+from earwitness.ratings.rubric import LANGUAGES
 from earwitness.studies.wording import PLACEHOLDER, placeholder_problems, wording
 
 FILES = (

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from earwitness.analysis.choices import compare_choices, fit_abilities
 from earwitness.core import Key, Rating
-from earwitness.studies.analysis.choices import compare_choices, fit_abilities
 from helpers.samples import many
 
 TASTE = 0.8  # standard deviation in logits

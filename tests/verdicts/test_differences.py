@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from earwitness.analysis.means import compare_systems
+from earwitness.analysis.prepare import CodedRatings, code_ratings
 from earwitness.core import Key, Rating
 from earwitness.studies.analyse import settings_of
-from earwitness.studies.analysis.means import compare_systems
-from earwitness.studies.analysis.prepare import CodedRatings, code_ratings
 from helpers.samples import many
 
 SYSTEMS = 5

@@ -19,8 +19,8 @@ from starlette.testclient import TestClient
 
 from earwitness.cli.main import group
 from earwitness.errors import UsageError
+from earwitness.forms.workbooks.read import JudgedRow, read_workbook
 from earwitness.studies.admin import stored_answers
-from earwitness.studies.workbooks.read import JudgedRow, read_workbook
 from earwitness.web.site import SiteSettings
 from earwitness.web.workbooks import XLSX_TYPE
 from helpers.caption_study import AUTHORS, CLIPS, STUDY, anything, captioned, designed, filled

@@ -10,25 +10,25 @@ from typing import Any
 
 from earwitness.analysis.evidence import DeviceHits, PlaybackCounts, QualityEvidence
 from earwitness.analysis.plan import ALL_SCALES
+from earwitness.analysis.results import Procedure, StimulusComment
+from earwitness.analysis.settings import AnalysisSettings, parse_anchors
 from earwitness.core import Input, Key, Rating, StrPath, load_json
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import unescape_cell
+from earwitness.ratings.columns import AUTO_LAYOUT, Limit
+from earwitness.ratings.names import KnownNames
+from earwitness.ratings.reader import OffScaleVote, RatingsTable, read_ratings
 from earwitness.ratings.records import Grouping, Groupings, RatingFault, Who
-from earwitness.ratings.scales import CHOICE_SCALES, canonical_scale, known_scales
-from earwitness.studies.analysis.settings import AnalysisSettings, parse_anchors
-from earwitness.studies.ratings.columns import AUTO_LAYOUT, Limit
-from earwitness.studies.ratings.names import KnownNames
-from earwitness.studies.ratings.reader import OffScaleVote, RatingsTable, read_ratings
-from earwitness.studies.results import Procedure, StimulusComment
-from earwitness.studies.rubric import TOTAL, Rubric, read_rubric
-from earwitness.studies.rubric_totals import (
+from earwitness.ratings.rubric import TOTAL, Rubric, read_rubric
+from earwitness.ratings.rubric_totals import (
     UNUSED_NOTE,
     Blank,
     RatingsWithTotals,
     off_scale,
     with_totals,
 )
+from earwitness.ratings.scales import CHOICE_SCALES, canonical_scale, known_scales
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from earwitness.cli.study_analyse import (
 )
 from earwitness.cli.study_store import STUDY_ARGUMENT
 from earwitness.errors import EarwitnessError, EarwitnessWarning, UsageError, printable
+from earwitness.forms.workbooks.votes import study_ratings_xlsx
 from earwitness.io.tables import records_csv
 from earwitness.studies.design.report import (
     study_check,
@@ -36,14 +37,13 @@ from earwitness.studies.design.report import (
     study_render,
     study_write,
 )
+from earwitness.studies.from_answers import study_ratings, study_summaries
 from earwitness.studies.population import Population, Qualities
 from earwitness.studies.power import COMPONENT_NAMES, study_power
 from earwitness.studies.prepare import study_anchors, study_import, study_new
-from earwitness.studies.ratings.from_answers import study_ratings, study_summaries
 from earwitness.studies.simulate import simulated_write, study_simulate
 from earwitness.studies.study import STORE_FILE_NAME
 from earwitness.studies.trials import KINDS
-from earwitness.studies.workbooks.votes import study_ratings_xlsx
 
 # --- Command study power -------------------------------------------------------------------------
 

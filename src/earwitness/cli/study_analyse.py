@@ -15,7 +15,9 @@ from earwitness.analysis.plan import (
     ANALYSIS_TESTS,
     POPULATIONS,
 )
+from earwitness.analysis.prepare import REPEAT_RULES
 from earwitness.analysis.rating_set import TableOptions
+from earwitness.analysis.screening import PRESETS, SCREENS
 from earwitness.cli.output import (
     FAULTS_HELP,
     FIGURES_HELP,
@@ -29,12 +31,10 @@ from earwitness.cli.output import (
 )
 from earwitness.errors import UsageError, nearest
 from earwitness.output_formats import FORMS, INTERVAL_FORMS, TABLES
+from earwitness.ratings.columns import LAYOUTS
+from earwitness.ratings.rubric import BUILT_IN_RUBRICS
+from earwitness.ratings.rubric_totals import BLANK_POLICIES, FAULT_POLICIES
 from earwitness.studies.analyse import results_write, study_analyse
-from earwitness.studies.analysis.prepare import REPEAT_RULES
-from earwitness.studies.ratings.columns import LAYOUTS
-from earwitness.studies.rubric import BUILT_IN_RUBRICS
-from earwitness.studies.rubric_totals import BLANK_POLICIES, FAULT_POLICIES
-from earwitness.studies.screening import PRESETS, SCREENS
 
 SCREEN_OPTION = click.option(
     "--screen",

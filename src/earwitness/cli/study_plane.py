@@ -22,6 +22,7 @@ from earwitness.cli.skim import ZList
 from earwitness.engines.local import count_cores, in_process, processes
 from earwitness.errors import UsageError
 from earwitness.models.embedders import DEFAULT_EMBEDDER
+from earwitness.ratings.rubric import LANGUAGES
 from earwitness.skims.options import MANUAL_METHOD, METHODS
 from earwitness.studies.plane_study import (
     PLANE_METHODS,
@@ -29,7 +30,6 @@ from earwitness.studies.plane_study import (
     SPEECH_OF_SKIMS,
     study_plane,
 )
-from earwitness.studies.rubric import LANGUAGES
 
 
 @click.command("plane")

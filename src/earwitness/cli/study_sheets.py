@@ -45,7 +45,7 @@ def sheets_command(
     earwitness study sheets study.yaml -o sheets.pdf --table values.csv --sounds skims
     earwitness study enter study.yaml values.csv
     """
-    from earwitness.studies.sheets.write import study_sheets
+    from earwitness.forms.sheets.write import study_sheets
 
     check_results([str(study)], [output, table])
     with warnings_as_notes():
@@ -85,7 +85,7 @@ def enter_command(
     earwitness study enter study.yaml values.csv
     earwitness study enter study.yaml returned/*.pdf --db study.db
     """
-    from earwitness.studies.sheets.to_answers import PaperAnswers, study_enter
+    from earwitness.forms.sheets.to_answers import PaperAnswers, study_enter
 
     if output is not None and (db is not None or replace):
         raise UsageError("--output cannot be combined with --db or --replace — use one of them")
@@ -107,8 +107,8 @@ def enter_command(
 
 
 def _write_answers(found: object, output: Path | None) -> None:
-    from earwitness.studies.sheets.to_answers import PaperAnswers
-    from earwitness.studies.workbooks.to_answers import check_new
+    from earwitness.forms.sheets.to_answers import PaperAnswers
+    from earwitness.forms.workbooks.to_answers import check_new
 
     assert isinstance(found, PaperAnswers)
     if output is None or str(output) == "-":

@@ -239,8 +239,8 @@ def _answer_lines(study: Path, address: str) -> str:
 
 
 def _position_rows(study: Path, address: str) -> str:
+    from earwitness.forms.sheets.to_answers import position_records
     from earwitness.studies.admin import stored_answers
-    from earwitness.studies.sheets.to_answers import position_records
 
     records = [*position_records(stored_answers(study, address).answers)]
     return records_csv(records) if records else ""

@@ -23,12 +23,8 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.errors import UsageError, printable
-from earwitness.io.atomic import AtomicFile
-from earwitness.io.tables import csv_text
-from earwitness.studies.rubric import BUILT_IN_RUBRICS
-from earwitness.studies.rubric_totals import BLANK_POLICIES, FAULT_POLICIES, Blank
-from earwitness.studies.workbooks import DEFAULT_CLIPS_FOLDER, DEFAULT_FILE_PATTERN
-from earwitness.studies.workbooks.to_ratings import (
+from earwitness.forms.workbooks import DEFAULT_CLIPS_FOLDER, DEFAULT_FILE_PATTERN
+from earwitness.forms.workbooks.to_ratings import (
     ImportedRatings,
     comment_records,
     import_columns,
@@ -36,9 +32,13 @@ from earwitness.studies.workbooks.to_ratings import (
     import_records,
     is_filled,
 )
+from earwitness.io.atomic import AtomicFile
+from earwitness.io.tables import csv_text
+from earwitness.ratings.rubric import BUILT_IN_RUBRICS
+from earwitness.ratings.rubric_totals import BLANK_POLICIES, FAULT_POLICIES, Blank
 
 if TYPE_CHECKING:
-    from earwitness.studies.workbooks.to_answers import MatchedAnswers
+    from earwitness.forms.workbooks.to_answers import MatchedAnswers
 
 STUDY_OPTIONS = ("key", "blank", "rubric_name")  # only without a study file
 
@@ -82,7 +82,7 @@ def export_xlsx_command(study: Path, output: Path, **how: str) -> None:
     earwitness study export-xlsx study.yaml -o workbooks --web https://example.org/clips/{file}
     earwitness study import-xlsx study.yaml returned/*.xlsx --db study.db
     """
-    from earwitness.studies.workbooks.export import study_export_xlsx
+    from earwitness.forms.workbooks.export import study_export_xlsx
 
     written = study_export_xlsx(study, output, **how)
     several = "s" * (len(written) != 1)
@@ -183,7 +183,7 @@ def _import_answers(
     comments: Path | None = None,
 ) -> None:
     """Save answers in a database, or write them; write comments if requested."""
-    from earwitness.studies.workbooks.to_answers import matched_comment_records
+    from earwitness.forms.workbooks.to_answers import matched_comment_records
 
     if db is not None and output is not None:
         raise UsageError("--db and --output cannot be combined — use one of them")
@@ -210,7 +210,7 @@ def _write_answers(
     study: Path, books: Sequence[Path], output: Path | None, target: AtomicFile | None, faults: str
 ) -> MatchedAnswers:
     """Write answers to a file, or print them."""
-    from earwitness.studies.workbooks.to_answers import (
+    from earwitness.forms.workbooks.to_answers import (
         answer_lines,
         check_new,
         study_import_answers,
@@ -231,7 +231,7 @@ def _enter_answers(
     study: Path, books: Sequence[Path], db: str, *, replace: bool, faults: str
 ) -> MatchedAnswers:
     """Save answers in a database."""
-    from earwitness.studies.workbooks.to_answers import enter_workbooks
+    from earwitness.forms.workbooks.to_answers import enter_workbooks
 
     entered = enter_workbooks(study, books, db, replace=replace, faults=faults)
     _print_matched(entered.matched)

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from earwitness.analysis.prepare import resolve_repeats
 from earwitness.analysis.rating_set import TableOptions, read_tables
+from earwitness.analysis.settings import AnalysisSettings, describe_scale
 from earwitness.core import Cases, Input, Key, Score, Value, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
@@ -26,8 +28,6 @@ from earwitness.scoring.score import Place, refuse_separation, sources
 from earwitness.scoring.setup import Setup, find_task, first_lines, set_up
 from earwitness.stats.arrays import Ints
 from earwitness.stats.votes import Votes
-from earwitness.studies.analysis.prepare import resolve_repeats
-from earwitness.studies.analysis.settings import AnalysisSettings, describe_scale
 from earwitness.task import Collector, CollectorSettings, Filter, ScoredBatch, Slicing
 
 PAPER_METRICS = ("sumaccy", "bleu")

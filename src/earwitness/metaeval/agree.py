@@ -7,10 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from earwitness.analysis.evidence import RepeatedVote
+from earwitness.analysis.pipeline import with_anchors
+from earwitness.analysis.prepare import MEAN_VOTE, resolve_repeats
 from earwitness.analysis.rating_set import (
     RatingSet,
     TableOptions,
 )
+from earwitness.analysis.screening import screen
+from earwitness.analysis.settings import AnalysisSettings
 from earwitness.core import Progress, Rating, Score
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
@@ -20,10 +24,6 @@ from earwitness.metaeval.results import Concordance
 from earwitness.metaeval.score_tables import ScoreTable, output_lengths, read_scores
 from earwitness.metaeval.settings import AgreementSettings
 from earwitness.ratings.scales import Scales, canonical_scale
-from earwitness.studies.analysis.pipeline import with_anchors
-from earwitness.studies.analysis.prepare import MEAN_VOTE, resolve_repeats
-from earwitness.studies.analysis.settings import AnalysisSettings
-from earwitness.studies.screening import screen
 from earwitness.task import Filter
 
 SCORE_ARGUMENTS = ("metrics", "low", "baselines", "outputs")

@@ -10,6 +10,8 @@ from math import isnan
 
 import numpy as np
 
+from earwitness.analysis.choices import are_choices
+from earwitness.analysis.prepare import code_ratings
 from earwitness.core import Key, Rating, Score, Value
 from earwitness.errors import UsageError, nearest
 from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
@@ -18,8 +20,6 @@ from earwitness.report.sentences import join_names
 from earwitness.stats.arrays import Floats
 from earwitness.stats.paired_choices import Choices, fit_bradley_terry
 from earwitness.stats.votes import Votes, aggregate_votes
-from earwitness.studies.analysis.choices import are_choices
-from earwitness.studies.analysis.prepare import code_ratings
 
 # --- Names that do not match ---------------------------------------------------------------------
 # Names are never matched by guessing: two names that differ in anything are different names.

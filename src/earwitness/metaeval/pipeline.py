@@ -8,6 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from earwitness.analysis.groups import check_groups
+from earwitness.analysis.settings import describe_scale
 from earwitness.core import Estimate, Input, Progress, Rating, Score, no_progress
 from earwitness.errors import UsageError
 from earwitness.metaeval.ceiling import estimate_ceilings
@@ -61,8 +63,6 @@ from earwitness.stats import significance
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.significance import Moments
 from earwitness.stats.votes import MedianVotes, Votes, count_constant_raters
-from earwitness.studies.analysis.groups import check_groups
-from earwitness.studies.analysis.settings import describe_scale
 
 # --- Progress in steps ---------------------------------------------------------------------------
 

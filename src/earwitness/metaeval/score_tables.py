@@ -16,15 +16,15 @@ from earwitness.io.schema import BadLine, Fault, load_json_line
 from earwitness.io.source import Records, RecordSource
 from earwitness.io.tables import InputTable, TableWording
 from earwitness.metaeval.join import undefined_phrase
-from earwitness.ratings.records import Grouping
-from earwitness.studies.ratings.columns import LONG_TABLE_ROLES, SAMPLE_COLUMNS, ColumnOptions
-from earwitness.studies.ratings.reader import (
+from earwitness.ratings.columns import LONG_TABLE_ROLES, SAMPLE_COLUMNS, ColumnOptions
+from earwitness.ratings.reader import (
     Columns,
     ParsedRatings,
     make_keys,
     read_rows,
     without_garbage_collection,
 )
+from earwitness.ratings.records import Grouping
 
 # --- Output lengths as a baseline ----------------------------------------------------------------
 

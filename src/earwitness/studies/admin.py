@@ -31,13 +31,13 @@ from earwitness.studies.changes import (
 from earwitness.studies.design.report import study_design
 from earwitness.studies.device import count_playback
 from earwitness.studies.file.reader import read_study
-from earwitness.studies.pages import counted_trials, pages
-from earwitness.studies.quality import evidence_of_answers, task_times
-from earwitness.studies.ratings.from_answers import (
+from earwitness.studies.from_answers import (
     StudySource,
     check_against_design,
     ratings_from_answers,
 )
+from earwitness.studies.pages import counted_trials, pages
+from earwitness.studies.quality import evidence_of_answers, task_times
 from earwitness.studies.study import STORE_FILE_NAME, Design, ListenerPlan, Study
 from earwitness.studies.trials import block_kind, trial_kind
 from earwitness.studies.trials.base import LETTERS

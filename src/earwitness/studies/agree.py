@@ -15,6 +15,7 @@ from earwitness.analysis.rating_set import (
     column_names,
     only_system,
 )
+from earwitness.analysis.settings import AnchorNames
 from earwitness.core import Progress, StrPath, no_progress
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource, TableInput, table_inputs
@@ -24,15 +25,14 @@ from earwitness.metaeval.score_tables import LENGTH_METRIC
 from earwitness.metaeval.settings import AgreementSettings
 from earwitness.scoring.results import Scores
 from earwitness.studies.analyse import settings_of
-from earwitness.studies.analysis.settings import AnchorNames
-from earwitness.studies.file.reader import read_study
-from earwitness.studies.ratings.collect import (
+from earwitness.studies.collect import (
     check_ratings,
     check_scores,
     rated_fields,
     read_rating_set,
     stored_rating_set,
 )
+from earwitness.studies.file.reader import read_study
 from earwitness.studies.study import Study
 from earwitness.task import Filter, parse_where
 from earwitness.version import __version__

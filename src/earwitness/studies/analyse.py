@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from earwitness.analysis.pipeline import analyse, with_anchors
 from earwitness.analysis.plan import (
     ALL_SCALES,
     ANCHOR_CUTOFFS_HZ,
@@ -17,26 +18,28 @@ from earwitness.analysis.plan import (
     Rule,
     interval_for,
 )
+from earwitness.analysis.prepare import resolve_repeats
 from earwitness.analysis.rating_set import TABLE_ARGUMENTS, RatingSet, TableOptions, check_roles
-from earwitness.core import Answer, Input, Progress, Rating, StrPath, no_progress
-from earwitness.errors import UsageError, nearest
-from earwitness.io.atomic import AtomicFolder
-from earwitness.io.source import RecordSource, TableInput, table_inputs
-from earwitness.ratings.scales import Scale, canonical_scale, known_scales, parse_scales
-from earwitness.report.html.page import render_html
-from earwitness.report.latex import render_latex
-from earwitness.stats.means import ITEM_T
-from earwitness.studies.analysis.pipeline import analyse, with_anchors
-from earwitness.studies.analysis.prepare import resolve_repeats
-from earwitness.studies.analysis.settings import (
+from earwitness.analysis.report import results_report
+from earwitness.analysis.report.export import methods_paragraph, results_json, tables_csv
+from earwitness.analysis.results import Results
+from earwitness.analysis.screening import screen
+from earwitness.analysis.settings import (
     AnalysisSettings,
     AnchorNames,
     default_rules,
     parse_anchors,
 )
-from earwitness.studies.file.reader import read_study
-from earwitness.studies.quality import evidence_of_answers
-from earwitness.studies.ratings.collect import (
+from earwitness.core import Answer, Input, Progress, Rating, StrPath, no_progress
+from earwitness.errors import UsageError, nearest
+from earwitness.io.atomic import AtomicFolder
+from earwitness.io.source import RecordSource, TableInput, table_inputs
+from earwitness.ratings.rubric import read_rubric
+from earwitness.ratings.scales import Scale, canonical_scale, known_scales, parse_scales
+from earwitness.report.html.page import render_html
+from earwitness.report.latex import render_latex
+from earwitness.stats.means import ITEM_T
+from earwitness.studies.collect import (
     check_ratings,
     form_groups,
     rating_set,
@@ -45,12 +48,9 @@ from earwitness.studies.ratings.collect import (
     study_groups,
     study_scales,
 )
-from earwitness.studies.ratings.from_answers import comments_from_answers
-from earwitness.studies.report import results_report
-from earwitness.studies.report.export import methods_paragraph, results_json, tables_csv
-from earwitness.studies.results import Results
-from earwitness.studies.rubric import read_rubric
-from earwitness.studies.screening import screen
+from earwitness.studies.file.reader import read_study
+from earwitness.studies.from_answers import comments_from_answers
+from earwitness.studies.quality import evidence_of_answers
 from earwitness.studies.study import Study
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.mushra import Mushra

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from earwitness.analysis.plan import ALL_SCALES, ITEM_INTERVALS, MIXED_MODEL, NO_CORRECTION
 from earwitness.analysis.power import PowerPlan, PowerRow
+from earwitness.analysis.prepare import CodedRatings, code_ratings
 from earwitness.analysis.rating_set import TABLE_ARGUMENTS, RatingSet, TableOptions
 from earwitness.core import Rating
 from earwitness.errors import InputError, UsageError, nearest
@@ -25,11 +26,10 @@ from earwitness.stats.power import (
     simulate_power,
 )
 from earwitness.studies.analyse import kept_ratings
-from earwitness.studies.analysis.prepare import CodedRatings, code_ratings
+from earwitness.studies.collect import STORE_ADDRESS, file_kind
 from earwitness.studies.design.plan import count_minutes
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.population import Population
-from earwitness.studies.ratings.collect import STORE_ADDRESS, file_kind
 from earwitness.studies.study import Study, StudyBlock
 from earwitness.studies.trials import block_kind
 from earwitness.version import __version__

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from earwitness.analysis.report import results_report
+from earwitness.analysis.results import Results
 from earwitness.core import Answer, Input
 from earwitness.io.atomic import AtomicFolder
 from earwitness.io.tables import records_csv
@@ -20,6 +22,7 @@ from earwitness.studies.analyse import result_files, study_results
 from earwitness.studies.answers import SIMULATED_TIMESTAMP, answer_line
 from earwitness.studies.design.report import study_design
 from earwitness.studies.device import perfect_answers
+from earwitness.studies.from_answers import rating_records, ratings_from_answers
 from earwitness.studies.hearing import good_answers
 from earwitness.studies.pages import (
     AGREE_ANSWER,
@@ -32,9 +35,6 @@ from earwitness.studies.pages import (
 )
 from earwitness.studies.population import Person, Population, World
 from earwitness.studies.quality import simulate_check
-from earwitness.studies.ratings.from_answers import rating_records, ratings_from_answers
-from earwitness.studies.report import results_report
-from earwitness.studies.results import Results
 from earwitness.studies.study import (
     CHECK_ROLES,
     Design,

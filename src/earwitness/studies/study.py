@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from earwitness.analysis.evidence import GOLD_ROLE, TRAP_ROLE
 from earwitness.analysis.plan import Analysis, Rule
+from earwitness.ratings.names import DEFAULT_SOUND_PATTERN
 from earwitness.report.result import Result
-from earwitness.studies.ratings.names import DEFAULT_SOUND_PATTERN
 
 if TYPE_CHECKING:
     from earwitness.studies.file.audio_checks import StudyAudio

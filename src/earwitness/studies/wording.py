@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from earwitness.errors import UsageError, nearest
-from earwitness.studies.rubric import LANGUAGES
+from earwitness.ratings.rubric import LANGUAGES
 
 PAGES_KEY, WEB_KEY, SCALES_KEY = "pages", "web", "scales"
 PROMPT_KEY, LABELS_KEY = "prompt", "labels"

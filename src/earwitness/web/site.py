@@ -22,6 +22,8 @@ from earwitness.audio.decode import SoundProfile, read_profile
 from earwitness.audio.files import sound_library
 from earwitness.audio.wav import Form, widest_sample
 from earwitness.errors import EarwitnessError, UsageError, printable
+from earwitness.forms.workbooks.export import workbook_obstacle
+from earwitness.forms.workbooks.write import is_web
 from earwitness.store.listeners import OpenPlaceQuota
 from earwitness.store.records import SERVER_CLOCK
 from earwitness.store.status import read_last_time
@@ -34,8 +36,6 @@ from earwitness.studies.pages import HEARING_PAGE, REST_PAGE, Page, TrialGroup, 
 from earwitness.studies.study import PAD_LENGTHS, Design, ListenerPlan, Study, Trial
 from earwitness.studies.trials import block_kind
 from earwitness.studies.wording import Wording, wording
-from earwitness.studies.workbooks.export import workbook_obstacle
-from earwitness.studies.workbooks.write import is_web
 from earwitness.web.messages import MessageLimiter
 
 # --- Page sequence of a listener -----------------------------------------------------------------

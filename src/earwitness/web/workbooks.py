@@ -15,20 +15,20 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from earwitness.errors import EarwitnessError, InputError, Problem
-from earwitness.studies.admin import count_captions, workbook_receipt
-from earwitness.studies.pages import CONSENT_PAGE, counted_trials
-from earwitness.studies.study import ListenerPlan
-from earwitness.studies.workbooks import DEFAULT_CLIPS_FOLDER
-from earwitness.studies.workbooks.export import rater_workbook, study_rubric
-from earwitness.studies.workbooks.open import MAX_UPLOAD_UNPACKED_BYTES
-from earwitness.studies.workbooks.read import read_workbook
-from earwitness.studies.workbooks.to_answers import (
+from earwitness.forms.workbooks import DEFAULT_CLIPS_FOLDER
+from earwitness.forms.workbooks.export import rater_workbook, study_rubric
+from earwitness.forms.workbooks.open import MAX_UPLOAD_UNPACKED_BYTES
+from earwitness.forms.workbooks.read import read_workbook
+from earwitness.forms.workbooks.to_answers import (
     CONFLICT_REMEDY,
     MatchedAnswers,
     enter_answers,
     match_answers,
 )
-from earwitness.studies.workbooks.wording import translate_problem
+from earwitness.forms.workbooks.wording import translate_problem
+from earwitness.studies.admin import count_captions, workbook_receipt
+from earwitness.studies.pages import CONSENT_PAGE, counted_trials
+from earwitness.studies.study import ListenerPlan
 from earwitness.web.listen import find_state
 from earwitness.web.pages import workbook_page
 from earwitness.web.security import (

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from earwitness.core import Key
 from earwitness.errors import BadAnswer, UsageError
+from earwitness.ratings.rubric import LANGUAGES
 from earwitness.studies.population import Person
-from earwitness.studies.rubric import LANGUAGES
 from earwitness.studies.study import SpokenText, Trial
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import TrialKind

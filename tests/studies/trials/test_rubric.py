@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from earwitness.errors import BadAnswer, InputError
+from earwitness.ratings.rubric import read_rubric, thumbs
 from earwitness.studies.design.balance import check_balance
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.listener_rows import playlist_rows
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import pages
 from earwitness.studies.population import Person
-from earwitness.studies.rubric import read_rubric, thumbs
 from earwitness.studies.simulate import study_simulate
 from earwitness.studies.study import Trial
 from earwitness.studies.trials.rubric import RubricKind

@@ -11,6 +11,8 @@ from warnings import warn
 
 import numpy as np
 
+from earwitness.analysis.results import Procedure
+from earwitness.analysis.screening import SCREENS
 from earwitness.core import Progress, no_progress
 from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError
 from earwitness.io.atomic import AtomicFolder
@@ -35,8 +37,6 @@ from earwitness.studies.file.listener_rows import playlist_rows
 from earwitness.studies.file.page_checks import check_pages, pages_section
 from earwitness.studies.file.reader import read_study, with_digest
 from earwitness.studies.file.recordings import recordings_section
-from earwitness.studies.results import Procedure
-from earwitness.studies.screening import SCREENS
 from earwitness.studies.study import Clip, Design, Study, StudyBlock
 from earwitness.studies.trials import KINDS, block_kind
 from earwitness.studies.trials.base import TrialKind

@@ -9,6 +9,7 @@ from typing import Any
 
 from earwitness.analysis.evidence import GOLD_ROLE, TRAP_ROLE
 from earwitness.analysis.plan import Rule
+from earwitness.analysis.screening import CHECK_RULES, PRESETS, SCREENS
 from earwitness.audio.decode import read_profile
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault
@@ -16,7 +17,6 @@ from earwitness.io.source import is_present
 from earwitness.io.tables import read_row_table
 from earwitness.ratings.scales import Scale
 from earwitness.studies.hearing import digit_files
-from earwitness.studies.screening import CHECK_RULES, PRESETS, SCREENS
 from earwitness.studies.study import (
     CHECK_ROLES,
     CHECK_SYSTEMS,

@@ -16,6 +16,13 @@ from earwitness.analysis.plan import (
     T_TEST,
     interval_for,
 )
+from earwitness.analysis.screening import (
+    DEVICE_RULE,
+    PRESETS,
+    SCREENS,
+    SHARE_LIMITS,
+    SIGNED_LIMITS,
+)
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault
 from earwitness.io.source import is_present
@@ -24,13 +31,6 @@ from earwitness.studies.file.check_clips import (
     eligibility_faults,
     preset_faults,
     quality_faults,
-)
-from earwitness.studies.screening import (
-    DEVICE_RULE,
-    PRESETS,
-    SCREENS,
-    SHARE_LIMITS,
-    SIGNED_LIMITS,
 )
 from earwitness.studies.study import Clip, Trial
 from earwitness.studies.trials import KINDS

@@ -22,9 +22,9 @@ from earwitness.errors import Problem, nearest
 from earwitness.io.schema import Fault, show, whole_number
 from earwitness.io.source import is_present
 from earwitness.io.tables import read_row_table
+from earwitness.ratings.names import DEFAULT_SOUND_PATTERN
 from earwitness.report.result import TableRows, record_table
 from earwitness.studies.file.material import read_clips
-from earwitness.studies.ratings.names import DEFAULT_SOUND_PATTERN
 from earwitness.studies.study import Design, ListenerPlan, Session, Study, Trial
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.base import TrialKind

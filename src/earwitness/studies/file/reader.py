@@ -11,9 +11,11 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from earwitness.analysis.plan import ALL_SCALES, Analysis, interval_for
+from earwitness.analysis.screening import PRESETS, SCREENS
 from earwitness.errors import InputError, Problem, UsageError
 from earwitness.io.schema import Fault, fill_defaults
 from earwitness.io.yaml import YamlDocument, read_yaml
+from earwitness.ratings.names import DEFAULT_SOUND_PATTERN
 from earwitness.studies.file.check_clips import (
     build_eligible,
     build_hearing,
@@ -62,8 +64,6 @@ from earwitness.studies.file.transcripts import (
     read_summaries,
     read_transcripts,
 )
-from earwitness.studies.ratings.names import DEFAULT_SOUND_PATTERN
-from earwitness.studies.screening import PRESETS, SCREENS
 from earwitness.studies.study import (
     CheckClip,
     Clip,

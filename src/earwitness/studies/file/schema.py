@@ -14,11 +14,11 @@ from earwitness.analysis.plan import (
     ANALYSIS_TESTS,
     POPULATIONS,
 )
+from earwitness.analysis.screening import PRESETS, SCREENS
 from earwitness.io.schema import Name, choice_of, derive_check, number_range, whole_range
+from earwitness.ratings.names import DEFAULT_SOUND_PATTERN
+from earwitness.ratings.rubric import LANGUAGES, ROLES
 from earwitness.studies.device import DEFAULT_DEVICE_TRIES, DEVICE_STEPS, REQUIRED_STEPS
-from earwitness.studies.ratings.names import DEFAULT_SOUND_PATTERN
-from earwitness.studies.rubric import LANGUAGES, ROLES
-from earwitness.studies.screening import PRESETS, SCREENS
 from earwitness.studies.study import (
     FREQUENCY_AXES,
     LENGTH_POLICIES,

@@ -11,10 +11,10 @@ import numpy as np
 
 from earwitness.core import Rating
 from earwitness.errors import UsageError
+from earwitness.ratings.rubric import TOTAL, Dimension, Rubric, WorkedExample, read_rubric
+from earwitness.ratings.rubric_totals import BLANK_POLICIES, Blank, total
 from earwitness.ratings.scales import Scale
 from earwitness.studies.population import Person
-from earwitness.studies.rubric import TOTAL, Dimension, Rubric, WorkedExample, read_rubric
-from earwitness.studies.rubric_totals import BLANK_POLICIES, Blank, total
 from earwitness.studies.study import Trial
 from earwitness.studies.trials.base import (
     LETTERS,

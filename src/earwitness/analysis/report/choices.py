@@ -1,0 +1,356 @@
+"""Report of paired choices: sections, headlines, methods sentences and CSV table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import isnan
+
+from earwitness.analysis.plan import ITEM_INTERVALS, NO_CORRECTION
+from earwitness.analysis.report.wording import (
+    ESTIMATE_COLUMNS,
+    MAX_LISTED_NAMES,
+    UNBOUNDED,
+    Row,
+    TableContent,
+    any_defined,
+    capitalized,
+    correction_clause,
+    count_text,
+    estimate_cells,
+    fill_rows,
+    scope_text,
+)
+from earwitness.analysis.results import BradleyTerryAbilities, PairChoices, Results, ScaleResults
+from earwitness.core import Estimate, Value
+from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, p_phrase, p_value
+from earwitness.report.parts import Intervals, Section, Table
+from earwitness.report.sentences import join_names
+from earwitness.stats.contrasts import CLUSTER_T, TWO_WAY_T
+from earwitness.stats.significance import CLOPPER_PEARSON
+
+# --- Sections on choices -------------------------------------------------------------------------
+
+
+CHOICE_SHARE = Value("share", "none", 0, 1, "share of choices; 0.5 is chance")
+RIGHT_ANSWER_SHARE = Value("share", "none", 0, 1, "share of correct answers; 0.5 is chance")
+ABILITY = Value("ability", "high", *UNBOUNDED, "log Bradley–Terry ability; abilities sum to 0")
+SENSITIVITY = Value("d′", "high", *UNBOUNDED, "")
+
+
+def choice_sections(results: Results) -> Iterator[Section]:
+    """Yield the sections on shares of choices, abilities and choices by listener."""
+    chosen = [scale for scale in results.scales if scale.choices]
+    if chosen:
+        parts = tuple(_share_intervals(scale, results.plan.correction) for scale in chosen)
+        yield Section("Paired choices", parts, _choice_note(results))
+    able = [(scale, scale.abilities) for scale in results.scales if scale.abilities]
+    if able:
+        parts = tuple(_ability_intervals(scale, abilities) for scale, abilities in able)
+        yield Section(
+            "Bradley–Terry abilities", parts, " ".join(filter(None, map(_ability_note, able)))
+        )
+    tables = tuple(_listener_table(c, s) for s in chosen for c in s.choices if c.listeners)
+    if tables:
+        yield Section("Choices by listener", tables, place="pictures", folded=True)
+
+
+def _choice_note(results: Results) -> str:
+    return " ".join(_test_sentences(results))
+
+
+def _test_sentences(results: Results) -> Iterator[str]:
+    """Yield how shares were tested, and what their confidence intervals are."""
+    choices = [choice for scale in results.scales for choice in scale.choices]
+    clauses = [test.about for test in choice_tests(results)]
+    if any(not isnan(choice.p) and isnan(choice.share.low) for choice in choices):
+        clauses.append(SIGN_TEST_CLAUSE)
+    if any_defined([replace(choice.share, value=choice.share.low) for choice in choices]):
+        are_many = len(choices) > 1 and results.plan.correction != NO_CORRECTION
+        clauses.append(INTERVALS_CLAUSE + " and simultaneous for all pairs" * are_many)
+    yield from (f"{capitalized(clause)}." for clause in clauses)
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceTest:
+    """Wording of a test of choices: its name, a sentence about it, and the name of a share."""
+
+    name: str
+    about: str
+    share: str = "share"
+
+
+SHARE_TEXT = "share of choices of a system (neither counts as half) or of correct answers"
+CHOICE_TESTS = {
+    CLUSTER_T: ChoiceTest(
+        "t tests of the shares of listeners",
+        f"each listener has one value, the {SHARE_TEXT}; p and confidence intervals are those of t "
+        "tests of these values against one half, which generalize to other listeners on these "
+        "items",
+        "mean share of listeners",
+    ),
+    TWO_WAY_T: ChoiceTest(
+        "two-way t tests, in which listeners and items are random",
+        f"the {SHARE_TEXT} was tested against one half by a two-way t test, in which listeners and "
+        "items are random; it generalizes to other listeners and other items",
+    ),
+    CLOPPER_PEARSON: ChoiceTest(
+        "exact binomial tests of the choices of one listener",
+        "with one listener, p and confidence intervals are those of the exact binomial test of "
+        "the choices other than neither, which say nothing about other listeners",
+    ),
+}
+INTERVALS_CLAUSE = "confidence intervals of shares are two-sided"
+SIGN_TEST_CLAUSE = (
+    "where all listeners have the same share, p is that of a sign test of listeners, or of items "
+    "if they are random and fewer, and there is no confidence interval"
+)
+
+
+def choice_tests(results: Results) -> list[ChoiceTest]:
+    """Return the tests of choices, each once."""
+    choices = [choice for scale in results.scales for choice in scale.choices]
+    names = dict.fromkeys(choice.share.method for choice in choices if _is_chosen(choice))
+    return [CHOICE_TESTS[name] for name in names if name in CHOICE_TESTS]
+
+
+def _is_chosen(choice: PairChoices) -> bool:
+    return bool(choice.wins + choice.losses + choice.ties)
+
+
+def _share_intervals(scale: ScaleResults, correction: str) -> Intervals:
+    abx = _has_right_answers(scale)
+    pairs = [f"{c.a}–{c.b}" if abx else f"{c.a} over {c.b}" for c in scale.choices]
+    rows = tuple(
+        (pair, {pair if abx else c.a: c.share})
+        for pair, c in zip(pairs, scale.choices, strict=True)
+    )
+    value = RIGHT_ANSWER_SHARE if abx else CHOICE_SHARE
+    return Intervals(
+        f"{scale.value.name}: choices", value, "", rows, _choice_table(scale, correction)
+    )
+
+
+def _has_right_answers(scale: ScaleResults) -> bool:
+    """Return whether answers are correct or incorrect, as in ABX."""
+    return any(c.sensitivity is not None for c in scale.choices)
+
+
+def _choice_table(scale: ScaleResults, correction: str) -> Table:
+    abx, corrected = _has_right_answers(scale), CORRECTED_P_HEADINGS.get(correction)
+    counts = ("correct", "incorrect") if abx else ("first chosen", "second chosen", "neither")
+    header = ("first", "second", *counts, "listeners", "items", "share")
+    header += ("p", *([corrected] if corrected else []))
+    header += ("d′",) * abx
+    rows = tuple(
+        (
+            *(c.a, c.b, *(f"{n:,}" for n in (c.wins, c.losses, c.ties)[: len(counts)])),
+            *(f"{len(c.listeners):,}", f"{c.items:,}", cell(c.share, CHOICE_SHARE), p_value(c.p)),
+            *([p_value(c.corrected)] if corrected else []),
+            *([_sensitivity_cell(c.sensitivity)] if abx else []),
+        )
+        for c in scale.choices
+    )
+    return Table(f"{scale.value.name}: choices", header, rows, names=2)
+
+
+def _sensitivity_cell(estimate: Estimate | None) -> str:
+    return "–" if estimate is None else cell(estimate, SENSITIVITY)
+
+
+def _ability_intervals(scale: ScaleResults, abilities: BradleyTerryAbilities) -> Intervals:
+    rows = tuple((name, {name: estimate}) for name, estimate in abilities.systems.items())
+    return Intervals(f"{scale.value.name}: abilities", ABILITY, "system", rows)
+
+
+def _ability_note(pair: tuple[ScaleResults, BradleyTerryAbilities]) -> str:
+    scale, abilities = pair
+    sentences = []
+    if abilities.ties is not None:
+        sentences.append(
+            f"{scale.value.name}: log of the tie parameter {cell(abilities.ties, ABILITY)}."
+        )
+    if not any(choice.wins + choice.losses for choice in scale.choices):
+        sentences.append(f"{scale.value.name}: neither was chosen every time.")
+    elif abilities.separated:
+        sentences.append(
+            f"{scale.value.name}: {join_names(abilities.separated)} won or lost every choice, so "
+            "the ability cannot be estimated."
+        )
+    return " ".join(sentences)
+
+
+def _listener_table(choice: PairChoices, scale: ScaleResults) -> Table:
+    rows = tuple(
+        (str(who), f"{a:,}", f"{b:,}", f"{ties:,}", p_value(p))
+        for who, (a, b, ties, p) in choice.listeners.items()
+    )
+    heads = (choice.a, choice.b) if choice.sensitivity is None else ("correct", "incorrect")
+    title = f"{scale.value.name}: {choice.a}–{choice.b}"
+    return Table(title, ("listener", *heads, "neither", "p"), rows)
+
+
+# --- Methods sentences on choices ----------------------------------------------------------------
+
+
+SENSITIVITY_MODELS = {
+    "differencing": "under the differencing model",
+    "independent": "under the independent-observations model",
+    "2afc": "for two-alternative forced choice",
+}
+
+
+def choice_methods(results: Results) -> Iterator[str]:
+    """Yield the methods sentences on choices."""
+    choices = [c for scale in results.scales for c in scale.choices]
+    tests = choice_tests(results)
+    if tests:
+        total = sum(c.wins + c.losses + c.ties for c in choices)
+        yield (
+            f"{count_text(total, 'choice', 'choices')} between two sounds were analysed "
+            f"({_sides_clause(choices)}); p values are {correction_clause(results)}."
+        )
+        yield from _test_sentences(results)
+    keen = [c.sensitivity.method for c in choices if c.sensitivity and any_defined([c.sensitivity])]
+    if keen:
+        models = sorted({method.rpartition("|")[-1] for method in keen})
+        names = join_names([SENSITIVITY_MODELS.get(m, m) for m in models], MAX_LISTED_NAMES)
+        yield f"Sensitivity is reported as d′ {names}."
+    able = [scale.abilities for scale in results.scales if scale.abilities]
+    if any(any_defined(abilities.systems.values()) for abilities in able):
+        ties = " with ties (Davidson)" * any(abilities.ties is not None for abilities in able)
+        yield (
+            f"Abilities were estimated by the Bradley–Terry model{ties}, with cluster-robust "
+            f"(sandwich) confidence intervals over {clusters_text(results)}."
+        )
+
+
+def _sides_clause(choices: Sequence[PairChoices]) -> str:
+    """Return whether tests are one-sided (ABX) or two-sided."""
+    abx = [c.sensitivity is not None for c in choices]
+    if all(abx):
+        return "ABX: one-sided"
+    return "two-sided; ABX: one-sided" if any(abx) else "two-sided"
+
+
+def clusters_text(results: Results) -> str:
+    """Return over which clusters abilities have confidence intervals."""
+    return "listeners and items" if results.plan.interval in ITEM_INTERVALS else "listeners"
+
+
+# --- Headlines on choices ------------------------------------------------------------------------
+
+
+def choice_headlines(results: Results) -> Iterator[str]:
+    """Yield how often systems were chosen, per scale and pair."""
+    chosen = [(scale, c) for scale in results.scales for c in scale.choices if _is_chosen(c)]
+    alpha = 1 - results.plan.level
+    tested = [c for _, c in chosen if not isnan(c.corrected)]
+    if tested and not any(c.corrected < alpha for c in tested):
+        total = sum(c.wins + c.losses + c.ties for c in tested)
+        yield (
+            "No significant difference from chance was found "
+            f"({count_text(len(tested), 'pair', 'pairs')} of systems, "
+            f"{count_text(total, 'choice', 'choices')}, "
+            f"{_units_text(tested, results)}, alpha = {alpha:.4g})"
+        )
+    for scale, choice in sorted(chosen, key=lambda one: not one[1].corrected < alpha):
+        yield f"{scale.value.name}: {_choice_sentence(choice, results)}"
+
+
+def _units_text(choices: Sequence[PairChoices], results: Results) -> str:
+    """Return the number of listeners, and the items if results hold for these only."""
+    return _basis_text(results.listeners - len(results.left), max(choices, key=lambda c: c.items))
+
+
+def _basis_text(people: int, choice: PairChoices) -> str:
+    """Return the number of listeners, and the items if results hold for these only."""
+    listeners = count_text(people, "listener", "listeners")
+    if choice.share.method == CLUSTER_T:
+        return f"{listeners} {scope_text(choice.items)}"
+    if choice.share.method == TWO_WAY_T:
+        return f"{listeners} and {count_text(choice.items, 'item', 'items')}, both random"
+    return listeners
+
+
+def _choice_sentence(choice: PairChoices, results: Results) -> str:
+    """Return the share of the more frequent choice and whether it differs from chance."""
+    a, b, share, wins, losses = choice.a, choice.b, choice.share, choice.wins, choice.losses
+    ends = share.value, share.low, share.high
+    if choice.sensitivity is not None:
+        what = f"{a}–{b}: {wins:,} of {wins + losses:,} answers were correct"
+    else:
+        if share.value < 0.5:
+            a, b, wins, losses = b, a, losses, wins
+            ends = 1 - share.value, 1 - share.high, 1 - share.low
+        what = f"{a} was chosen over {b} in {wins:,} of {wins + losses + choice.ties:,} choices"
+        what += f" ({choice.ties:,} neither)" if choice.ties else ""
+    value = cell(replace(share, value=ends[0], low=ends[1], high=ends[2]), CHOICE_SHARE)
+    message = f"{what}; {CHOICE_TESTS[share.method].share} {value}"
+    if isnan(choice.p):
+        few = "listeners or items" if share.method == TWO_WAY_T else "listeners"
+        return f"{message}; too few {few} for a test"
+    p = choice.corrected
+    outcome = "significantly" if p < 1 - results.plan.level else "not significantly"
+    outcome += " different from chance" if choice.sensitivity is None else " above chance"
+    corrected = f", {correction_clause(results)}" * (results.plan.correction != NO_CORRECTION)
+    corrected = f"{', one-sided' * (choice.sensitivity is not None)}{corrected}"
+    if share.method == CLOPPER_PEARSON:
+        basis = "exact test of the choices of one listener, says nothing about others"
+    else:
+        basis = _basis_text(len(choice.listeners), choice)
+    return f"{message}, {outcome} ({p_phrase(p)}{corrected}; {basis})"
+
+
+# --- CSV tables of choices -----------------------------------------------------------------------
+
+
+def choice_rows(scale: ScaleResults) -> Iterator[Row]:
+    """Yield rows with shares of choices and abilities."""
+    for choice in scale.choices:
+        counts = [choice.wins + choice.losses + choice.ties, len(choice.listeners) or "", ""]
+        yield [
+            scale.value.name,
+            choice.a,
+            f"share against {choice.b}",
+            *estimate_cells(choice.share),
+            *counts,
+        ]
+    if scale.abilities:
+        for system, estimate in scale.abilities.systems.items():
+            yield [scale.value.name, system, "ability", *estimate_cells(estimate), "", "", ""]
+        if scale.abilities.ties:
+            yield [scale.value.name, "", "ties", *estimate_cells(scale.abilities.ties), "", "", ""]
+
+
+def choice_tables(results: Results) -> dict[str, TableContent]:
+    """Return CSV tables by file name."""
+    return {"choices.csv": _choices_csv(results)}
+
+
+def _choices_csv(results: Results) -> TableContent:
+    """Return choices per pair, overall and per listener."""
+    header = [
+        "scale",
+        "a",
+        "b",
+        "listener",
+        "wins",
+        "losses",
+        "ties",
+        *ESTIMATE_COLUMNS,
+        "p",
+        "p_corrected",
+    ]
+    header += ["items", *(f"sensitivity_{name}" for name in ESTIMATE_COLUMNS)]
+    rows: list[Row] = []
+    for scale in results.scales:
+        for choice in scale.choices:
+            pair = [scale.value.name, choice.a, choice.b]
+            counts = [choice.wins, choice.losses, choice.ties, *estimate_cells(choice.share)]
+            tested = [choice.p, choice.corrected, choice.items]
+            rows.append([*pair, "", *counts, *tested, *estimate_cells(choice.sensitivity)])
+            for who, (wins, losses, ties, p) in choice.listeners.items():
+                blank = [""] * len(ESTIMATE_COLUMNS)
+                rows.append([*pair, who, wins, losses, ties, *blank, p])
+    return header, fill_rows(rows, len(header))

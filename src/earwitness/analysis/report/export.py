@@ -1,0 +1,178 @@
+"""Results as JSON, as CSV tables in a folder, and as a methods paragraph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from earwitness.analysis.report.agreement import agreement_methods, agreement_tables
+from earwitness.analysis.report.choices import choice_methods, choice_rows, choice_tables
+from earwitness.analysis.report.differences import difference_methods, difference_tables
+from earwitness.analysis.report.equivalence import equivalence_methods, equivalence_tables
+from earwitness.analysis.report.groups import group_methods, group_tables
+from earwitness.analysis.report.listeners import listener_tables
+from earwitness.analysis.report.means import (
+    MEAN_COLUMNS,
+    mean_methods,
+    mean_rows,
+    mean_tables,
+    vote_methods,
+)
+from earwitness.analysis.report.plane import plane_methods, plane_tables
+from earwitness.analysis.report.rubric import rubric_methods, rubric_tables
+from earwitness.analysis.report.screening import screening_methods, screening_tables
+from earwitness.analysis.results import Results
+from earwitness.io.tables import csv_text
+from earwitness.report.result import TableRows, json_text
+
+# --- Methods paragraph ---------------------------------------------------------------------------
+# Every sentence is derived from the results. Analyses that were not run are not mentioned, nor are
+# figures that are all undefined.
+
+
+UNKNOWN_PROCEDURE = (
+    "Protocol, design, order and playback are not part of the ratings and must be added by the "
+    "authors."
+)
+
+
+def methods_paragraph(results: Results) -> str:
+    """Return the methods paragraph of results, to copy into a paper."""
+    return " ".join(_methods_sentences(results))
+
+
+def _methods_sentences(results: Results) -> Iterator[str]:
+    yield from _procedure_sentences(results)
+    yield from screening_methods(results)
+    yield from vote_methods(results)
+    yield from rubric_methods(results)
+    yield from mean_methods(results)
+    yield from difference_methods(results)
+    yield from equivalence_methods(results)
+    yield from plane_methods(results)
+    yield from group_methods(results)
+    yield from choice_methods(results)
+    yield from agreement_methods(results)
+    for change in results.changed:
+        yield f"Deviation from the planned analysis: {change.rstrip('.')}."
+    program = f"All analyses were computed with Earwitness {results.version}".rstrip()
+    yield f"{program} ({results.signature})." if results.signature else f"{program}."
+
+
+def _procedure_sentences(results: Results) -> Iterator[str]:
+    """Yield how the study was run; simulated listeners play no sounds."""
+    if results.simulated:
+        yield "All listeners were simulated."
+    if results.procedure is None:
+        yield UNKNOWN_PROCEDURE
+        return
+    yield results.procedure.protocol
+    yield results.procedure.design
+    yield results.procedure.order
+    if not results.simulated:
+        yield results.procedure.playback
+
+
+# --- CSV tables ----------------------------------------------------------------------------------
+
+
+TABLE_FILES = (
+    *(
+        "means.csv",
+        "contrasts.csv",
+        "friedman.csv",
+        "choices.csv",
+        "listeners.csv",
+        "screening.csv",
+    ),
+    *("agreement.csv", "subjects.csv", "effects.csv", "doubled.csv", "stimuli.csv"),
+    *("modelled.csv", "equivalences.csv", "groups.csv", "group_contrasts.csv"),
+    *("interactions.csv", "correlations.csv", "faults.csv", "without_faults.csv"),
+    *("plane.csv", "plane_listeners.csv", "plane_correlation.csv", "plane_methods.csv"),
+)
+
+
+def results_tables(results: Results) -> dict[str, TableRows]:
+    """Return all tables by name; empty tables are omitted."""
+    tables = {
+        **mean_tables(results),
+        **difference_tables(results),
+        **choice_tables(results),
+        **listener_tables(results),
+        **screening_tables(results),
+        **agreement_tables(results),
+        **equivalence_tables(results),
+        **group_tables(results),
+        **rubric_tables(results),
+        **plane_tables(results),
+    }
+    ordered = sorted(tables.items(), key=lambda table: TABLE_FILES.index(table[0]))
+    return {name.removesuffix(".csv"): table for name, table in ordered if table[1]}
+
+
+def tables_csv(results: Results) -> dict[str, str]:
+    """Return CSV tables by file name; empty tables are omitted."""
+    return {
+        f"{name}.csv": csv_text((header, *rows))
+        for name, (header, rows) in results_tables(results).items()
+    }
+
+
+def results_csv(results: Results) -> str:
+    """Return one CSV table with one line per estimate; undefined numbers are empty."""
+    rows = (
+        [*row, results.signature]
+        for scale in results.scales
+        for row in (*mean_rows(scale), *choice_rows(scale))
+    )
+    return csv_text(([*MEAN_COLUMNS, "signature"], *rows))
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+# Mappings whose keys are listeners rather than names of systems, methods or figures.
+LISTENER_KEYED_FIELDS = dict.fromkeys(
+    ("biases", "inconsistencies", "listeners", "people"), "listener"
+)
+
+CHOICE_COLUMNS = ("wins", "losses", "ties", "p")
+
+
+def results_json(results: Results) -> str:
+    """Return results and the methods paragraph as JSON; undefined numbers are null."""
+    return json_text(_plain_value(results) | {"methods": methods_paragraph(results)})
+
+
+def _plain_value(value: Any, name: str = "") -> Any:
+    """Return dataclasses as objects, and mappings whose keys are not names as lists."""
+    if isinstance(value, Mapping):
+        return _plain_mapping(value, name)
+    if is_dataclass(value):
+        record = {field.name: getattr(value, field.name) for field in fields(value)}
+        key = record.pop("key", None)
+        return (_plain_value(key) if key else {}) | {
+            n: _plain_value(x, n) for n, x in record.items()
+        }
+    return [_plain_value(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _plain_mapping(value: Mapping[Any, Any], name: str) -> Any:
+    if name == "counts":
+        return [{"value": vote, "votes": votes} for vote, votes in value.items()]
+    if name == "raters":
+        return [_plain_value(key) | {"raters": count} for key, count in value.items()]
+    if name == "qualities":
+        return [_plain_value(key) | _plain_value(quality) for key, quality in value.items()]
+    if name in LISTENER_KEYED_FIELDS:
+        field = LISTENER_KEYED_FIELDS[name]
+        return [{field: who} | _listener_record(figures) for who, figures in value.items()]
+    return {str(key): _plain_value(inner) for key, inner in value.items()}
+
+
+def _listener_record(figures: Any) -> dict[str, Any]:
+    if isinstance(figures, tuple):
+        return dict(zip(CHOICE_COLUMNS, figures, strict=True))
+    record: dict[str, Any] = _plain_value(figures)
+    return record

@@ -1,0 +1,425 @@
+"""Report of votes, means and distributions: sections, methods sentences and CSV table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import isfinite, isnan
+
+import numpy as np
+
+from earwitness.analysis.report.choices import choice_rows
+from earwitness.analysis.report.wording import (
+    ESTIMANDS,
+    ESTIMATE_COLUMNS,
+    INTERVAL_WORDING,
+    MAX_LISTED_NAMES,
+    MAX_POOR_VOTE,
+    MIN_GOOD_VOTE,
+    Row,
+    TableContent,
+    any_defined,
+    count_text,
+    deviation_label,
+    estimate_cells,
+    has_named_shares,
+    interval_method,
+    level_percent,
+    share_words,
+    unit_noun,
+)
+from earwitness.analysis.results import Results, ScaleResults, SystemMeans
+from earwitness.core import Estimate, Value
+from earwitness.ratings.rubric import TOTAL
+from earwitness.ratings.scales import derived_scales
+from earwitness.report.numbers import cell, number, percent, short_number, value_title
+from earwitness.report.parts import Intervals, Lines, Part, Section, Table, ValueSpread, VoteCounts
+from earwitness.report.sentences import MEAN_TOLERANCE, join_names
+
+# --- Sections on means and distributions ---------------------------------------------------------
+
+
+VOTE_SHARES = ("good", "poor", "floor", "ceiling")
+MAX_BAR_VALUES = 11  # scales with more values are drawn as histograms
+HISTOGRAM_BINS = 25
+
+
+def mean_sections(results: Results) -> Iterator[Section]:
+    """Yield the sections on means, means by method and distributions of votes."""
+    rated = [scale for scale in results.scales if scale.systems]
+    if not rated:
+        return
+    yield Section(
+        "Means",
+        tuple(map(_mean_intervals, rated)),
+        f"{_interval_note(results)}{_beyond_scale_note(results, rated)}",
+    )
+    several_methods = [
+        s
+        for s in rated
+        if any(len(system_means.intervals) > 1 for system_means in s.systems.values())
+    ]
+    if several_methods:
+        parts: tuple[Part, ...] = (
+            _method_lines(several_methods),
+            *(_method_table(scale) for scale in several_methods),
+        )
+        yield Section("Means by method", parts, place="pages", folded=True)
+    counted = [s for s in rated if any(r.counts for r in s.systems.values())]
+    if results.over_items:
+        spreads = tuple(_value_spread(scale, "means") for scale in counted)
+        yield Section("Distribution of means over raters", spreads, place="pages")
+    elif shapes := tuple(map(_vote_part, counted)):
+        yield Section("Distribution of votes", shapes, _vote_note(rated), place="pages")
+
+
+def _vote_note(scales: list[ScaleResults]) -> str:
+    message = "Distribution of votes over the scale"
+    named = [scale for scale in scales if has_named_shares(scale.value)]
+    shares = any(r.good or r.poor for scale in named for r in scale.systems.values())
+    return f"{message}; good: Good or better, poor: Poor or worse." if shares else f"{message}."
+
+
+def _interval_note(results: Results) -> str:
+    name = interval_method(results)
+    about = f" ({INTERVAL_WORDING[name].about})" if name in INTERVAL_WORDING else ""
+    estimand = f"Each mean is the {ESTIMANDS[name]}. " if name in ESTIMANDS else ""
+    return f"{estimand}Confidence intervals: {name}{about}."
+
+
+def _beyond_scale_note(results: Results, scales: list[ScaleResults]) -> str:
+    """Return which intervals extend beyond the scale, and why they are not truncated."""
+    beyond = [
+        _scale_with_ends(scale)
+        for scale in scales
+        if any(
+            r.mean.low < scale.value.low or r.mean.high > scale.value.high
+            for r in scale.systems.values()
+        )
+    ]
+    if not beyond:
+        return ""
+    return (
+        f" Some intervals extend beyond the scale: {join_names(beyond)}. They are drawn up to its "
+        "ends, but the numbers are not truncated: the method does not use the ends of the scale, "
+        f"and few {unit_noun(results)}s, or {'means' if results.over_items else 'votes'} close to "
+        "an end, make intervals wide."
+    )
+
+
+def _mean_intervals(scale: ScaleResults) -> Intervals:
+    rows = tuple((name, {name: rated.mean}) for name, rated in scale.systems.items())
+    return Intervals(value_title(scale.value), scale.value, "system", rows, _mean_table(scale))
+
+
+def _mean_table(scale: ScaleResults) -> Table:
+    """Return the table of means, one row per system, with shares of votes if computed."""
+    all_means = scale.systems.values()
+    shares = [name for name in VOTE_SHARES if any(getattr(rated, name) for rated in all_means)]
+    words = share_words(scale.value)
+    has_other_order = differs_in_order(scale)
+    counts = ("votes", "listeners", "items") if any(r.listeners for r in all_means) else ("items",)
+    header = ("system", "mean", *(["mean of votes"] if has_other_order else []))
+    header += (deviation_label(scale.value),)
+    header += (*counts, *(words[n] for n in shares))
+    rows = tuple(
+        (
+            *(name, cell(r.mean, scale.value, r.equal_votes)),
+            *([number(r.vote_mean, scale.value)] if has_other_order else []),
+            number(r.sd, scale.value),
+            *(f"{getattr(r, count):,}" for count in counts),
+            *(percent(getattr(r, share)) for share in shares),
+        )
+        for name, r in scale.systems.items()
+    )
+    return Table(value_title(scale.value), header, rows)
+
+
+def differs_in_order(scale: ScaleResults) -> bool:
+    """Return whether plain means of votes would rank systems in another order than means."""
+    rows = [
+        (rated.mean.value, rated.vote_mean)
+        for name, rated in scale.systems.items()
+        if name not in scale.controls and not isnan(rated.mean.value + rated.vote_mean)
+    ]
+    return any(
+        (first[0] - second[0]) * (first[1] - second[1]) < -(MEAN_TOLERANCE**2)
+        for first, second in combinations(rows, 2)
+    )
+
+
+def vote_mean_sentences(results: Results) -> Iterator[str]:
+    """Yield on which scales the plain mean of votes gives another order of systems."""
+    scales = [scale for scale in results.scales if differs_in_order(scale)]
+    if scales:
+        yield (
+            f"The plain mean of votes ranks systems in another order on "
+            f"{join_names([scale.value.name for scale in scales])}; it is in the table of means"
+        )
+
+
+def _method_table(scale: ScaleResults) -> Table:
+    names = list(dict.fromkeys(m for r in scale.systems.values() for m in r.intervals))
+    rows = tuple(
+        (
+            system,
+            *(cell(r.intervals[m], scale.value) if m in r.intervals else "–" for m in names),
+        )
+        for system, r in scale.systems.items()
+    )
+    return Table(f"{value_title(scale.value)}: means by method", ("system", *names), rows)
+
+
+def _method_lines(scales: list[ScaleResults]) -> Lines:
+    methods = {m: None for s in scales for r in s.systems.values() for m in r.intervals}
+    return Lines(
+        "", tuple(f"{m}: {INTERVAL_WORDING[m].about}" for m in methods if m in INTERVAL_WORDING)
+    )
+
+
+def _vote_part(scale: ScaleResults) -> VoteCounts | ValueSpread:
+    """Return bars for scales with few values, else histograms."""
+    values = scale_steps(scale)
+    return _value_spread(scale, "votes") if not values else _vote_counts(scale, values)
+
+
+def scale_steps(scale: ScaleResults) -> list[float]:
+    """Return all values of a scale if they are few and whole numbers, else an empty list."""
+    low, high = scale.value.low, scale.value.high
+    votes = {x for rated in scale.systems.values() for x in rated.counts}
+    whole = all(float(x).is_integer() for x in (*votes, low, high) if isfinite(x))
+    if not whole or not isfinite(high - low) or high - low >= MAX_BAR_VALUES:
+        return []
+    return [float(x) for x in range(int(low), int(high) + 1)]
+
+
+def _vote_counts(scale: ScaleResults, values: list[float]) -> VoteCounts:
+    rows = tuple(
+        (name, {x: int(rated.counts.get(x, 0)) for x in values})
+        for name, rated in scale.systems.items()
+    )
+    table = tuple(
+        (name, *(f"{n:,} ({_share_text(n, counts)})" for n in counts.values()))
+        for name, counts in rows
+    )
+    notes = {name: _share_note(rated, scale.value) for name, rated in scale.systems.items()}
+    title = f"{scale.value.name}: votes"
+    header = ("system", *(f"{x:g}" for x in values))
+    return VoteCounts(title, scale.value, rows, notes, Table(title, header, table))
+
+
+def _share_text(n: int, counts: dict[float, int]) -> str:
+    total = sum(counts.values())
+    return f"{100 * n / total:.0f} %" if total else "–"
+
+
+def _share_note(rated: SystemMeans, scale: Value) -> str:
+    words = (f"≥ {MIN_GOOD_VOTE}", f"≤ {MAX_POOR_VOTE}")
+    words = words if scale.best == "high" else words[::-1]
+    words = ("good", "poor") if has_named_shares(scale) else words
+    shares = [
+        f"{100 * share.value:.0f} % {word}"
+        for share, word in zip((rated.good, rated.poor), words, strict=True)
+        if share is not None and isfinite(share.value)
+    ]
+    return ", ".join(shares) or f"{rated.votes:,} votes"
+
+
+def _value_spread(scale: ScaleResults, noun: str) -> ValueSpread:
+    series = {
+        name: tuple(float(x) for x, n in sorted(rated.counts.items()) for _ in range(n))
+        for name, rated in scale.systems.items()
+    }
+    title = f"{scale.value.name}: {noun}"
+    rows = tuple((name, *_quartile_cells(values, scale.value)) for name, values in series.items())
+    quartiles = ("minimum", "lower quartile", "median", "upper quartile", "maximum")
+    header = ("system", noun, *quartiles)
+    most = max(len(values) for values in series.values())
+    table = Table(title, header, rows)
+    return ValueSpread(title, scale.value, series, most, HISTOGRAM_BINS, noun, table)
+
+
+def _quartile_cells(values: tuple[float, ...], value: Value) -> list[str]:
+    at = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]) if values else np.full(5, np.nan)
+    return [f"{len(values):,}", *(number(float(x), value) for x in at)]
+
+
+# --- Methods sentences on means and tests --------------------------------------------------------
+
+
+def mean_methods(results: Results) -> Iterator[str]:
+    """Yield the methods sentences on means and shares of votes."""
+    rated = [r for scale in results.scales for r in scale.systems.values()]
+    if not rated:
+        return
+    name = interval_method(results)
+    by = INTERVAL_WORDING[name].about if name in INTERVAL_WORDING else f"the method {name}"
+    if name in ESTIMANDS and any_defined(r.mean for r in rated):
+        yield f"Each mean is the {ESTIMANDS[name]}."
+    if any(isfinite(r.mean.high - r.mean.low) for r in rated):
+        yield f"{level_percent(results)} confidence intervals of means were computed by {by}."
+    shares = [s for r in rated for s in (r.good, r.poor) if s is not None]
+    if any_defined(shares):
+        method = join_names(sorted({s.method for s in shares}), MAX_LISTED_NAMES)
+        yield (
+            f"The shares of votes rated {_share_names(results.scales)} are also reported, each "
+            "listener weighted equally, with confidence intervals by "
+            f"{INTERVAL_WORDING[method].name if method in INTERVAL_WORDING else method}."
+        )
+
+
+def _share_names(scales: Sequence[ScaleResults]) -> str:
+    """Return the labels of shares, with their scales if labels differ between scales."""
+    scales_by_words: dict[str, list[str]] = {}
+    for scale in scales:
+        if any(r.good or r.poor for r in scale.systems.values()):
+            words = share_words(scale.value)
+            scales_by_words.setdefault(f"{words['good']} and {words['poor']}", []).append(
+                scale.value.name
+            )
+    if len(scales_by_words) == 1:
+        return next(iter(scales_by_words))
+    return ", ".join(
+        f"{words} ({join_names(names, MAX_LISTED_NAMES)})"
+        for words, names in scales_by_words.items()
+    )
+
+
+# --- Methods sentences on votes ------------------------------------------------------------------
+
+
+REPEAT_RULE_WORDING = {
+    "first": "the first vote was used",
+    "last": "the last vote was used",
+    "mean": "the mean of the votes was used",
+}
+
+VOTE_NOTE_WORDS = ("vote", "missing")  # notes with these words are part of the paragraph
+
+
+def vote_methods(results: Results) -> Iterator[str]:
+    """Yield the methods sentences on votes."""
+    rated = [scale for scale in results.scales if scale.systems]
+    voted_scales = [scale for scale in rated if not _is_derived(scale)] or rated
+    if voted_scales:
+        votes = sum(r.votes for scale in voted_scales for r in scale.systems.values())
+        names = join_names([_scale_with_ends(scale) for scale in voted_scales], MAX_LISTED_NAMES)
+        word = "scale" if len(voted_scales) == 1 else "scales"
+        noun = "mean" if results.over_items else "vote"
+        yield (
+            f"{count_text(votes, noun, f'{noun}s')} on the {word} {names} were analysed, for "
+            f"{rated_clause(rated)}{_items_clause(rated)}."
+        )
+    follow = [_scale_with_ends(scale) for scale in rated if scale not in voted_scales]
+    if follow:
+        verb = "was" if len(follow) == 1 else "were"
+        noun = "means" if results.over_items else "votes"
+        yield f"{join_names(follow, MAX_LISTED_NAMES)} {verb} derived from these {noun}."
+    if results.doubled:
+        yield doubled_sentence(results)
+    yield from (
+        _note_sentence(note) for note in results.notes if any(w in note for w in VOTE_NOTE_WORDS)
+    )
+
+
+def doubled_sentence(results: Results) -> str:
+    """Return the sentence on how repeated votes are resolved."""
+    rule = REPEAT_RULE_WORDING.get(results.rule, results.rule)
+    if results.over_items:
+        count = len({repeat.key for repeat in results.doubled})
+        used = {"mean": "their mean"}.get(results.rule, f"the {results.rule} one")
+        return f"{count_text(count, 'output has', 'outputs have')} several rows; {used} is used."
+    what = count_text(len(results.doubled), "stimulus was", "stimuli were")
+    how = f"; {rule}" if rule else ""
+    return f"{what} rated more than once by the same listener on the same scale{how}."
+
+
+def rated_clause(scales: Sequence[ScaleResults]) -> str:
+    """Return the number of systems, or of pairs of systems."""
+    pairs = {name for scale in scales if has_pairs(scale) for name in scale.systems}
+    alone = {name for scale in scales if not has_pairs(scale) for name in scale.systems}
+    counts = [count_text(len(alone), "system", "systems")] if alone or not pairs else []
+    return join_names([*counts, *([count_text(len(pairs), "pair", "pairs")] if pairs else [])])
+
+
+def has_pairs(scale: ScaleResults) -> bool:
+    """Return whether the rows of a scale are pairs of systems rather than systems."""
+    named = {name for c in scale.contrasts for name in (c.a, c.b)}
+    return bool(named) and not named & {*scale.systems}
+
+
+def _is_derived(scale: ScaleResults) -> bool:
+    """Return whether a scale is derived from votes on another scale."""
+    return scale.value.name in {TOTAL, *derived_scales()}
+
+
+def _scale_with_ends(scale: ScaleResults) -> str:
+    value = scale.value
+    return f"{value.name} ({short_number(value.low)} to {short_number(value.high)})"
+
+
+def _items_clause(scales: Sequence[ScaleResults]) -> str:
+    each = {r.items for scale in scales for r in scale.systems.values()}
+    return f" with {count_text(each.pop(), 'item', 'items')} each" if len(each) == 1 else ""
+
+
+def _note_sentence(note: str) -> str:
+    return f"{note[:1].upper()}{note[1:].rstrip('.')}."
+
+
+# --- CSV table of means --------------------------------------------------------------------------
+
+
+MEAN_COLUMNS = ("scale", "system", "name", *ESTIMATE_COLUMNS, "votes", "listeners", "items")
+
+
+def mean_tables(results: Results) -> dict[str, TableContent]:
+    """Return CSV tables by file name."""
+    return {"means.csv": _means_csv(results)}
+
+
+def _means_csv(results: Results) -> TableContent:
+    """Return all means with all intervals, including those over all listeners."""
+    rows: list[Row] = []
+    for scale in results.scales:
+        rows += [[*row, "yes"] for row in (*mean_rows(scale), *choice_rows(scale))]
+        for system, rated in scale.systems.items():
+            others = [estimate for estimate in rated.intervals.values() if estimate != rated.mean]
+            rows += [
+                [*_mean_row(scale, system, "mean", estimate, rated), "no"] for estimate in others
+            ]
+        rows += [
+            [
+                scale.value.name,
+                system,
+                "mean, all listeners",
+                *estimate_cells(estimate),
+                "",
+                "",
+                "",
+                "no",
+            ]
+            for system, estimate in scale.everyone.items()
+        ]
+    return [*MEAN_COLUMNS, "planned"], rows
+
+
+def mean_rows(scale: ScaleResults) -> Iterator[Row]:
+    """Yield rows with the means and vote shares of systems."""
+    for system, rated in scale.systems.items():
+        yield _mean_row(scale, system, "mean", rated.mean, rated)
+        for name in VOTE_SHARES:
+            if (estimate := getattr(rated, name)) is not None:
+                yield _mean_row(scale, system, name, estimate, rated)
+    for grouped in scale.groups:
+        for group in grouped.groups:
+            for system, cell_means in group.systems.items():
+                name = f"mean, {grouped.field} {group.name}"
+                counts = (cell_means.votes, cell_means.listeners, cell_means.items)
+                yield [scale.value.name, system, name, *estimate_cells(cell_means.mean), *counts]
+
+
+def _mean_row(scale: ScaleResults, system: str, name: str, of: Estimate, rated: SystemMeans) -> Row:
+    """Return the row of an estimate, with numbers of votes, listeners and items."""
+    counts = (rated.votes, rated.listeners, rated.items)
+    return [scale.value.name, system, name, *estimate_cells(of), *counts]

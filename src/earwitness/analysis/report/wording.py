@@ -1,0 +1,245 @@
+"""Wording of intervals, means, corrections and shares in reports, and cells of CSV tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+from earwitness.analysis.plan import MIXED_MODEL, NO_CORRECTION, WILCOXON
+from earwitness.analysis.results import DifferenceTest, Results
+from earwitness.core import Estimate, Value
+from earwitness.report.sentences import INTERVALS_AGREE_CLAUSE
+from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
+
+UNBOUNDED = (float("-inf"), float("inf"))
+MAX_LISTED_NAMES = 50  # names listed in a methods paragraph
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalWording:
+    """Wording of an interval method: its name, what it generalizes to, and the matching test."""
+
+    name: str
+    scope: str
+    test: str = "two-sided per-listener paired t tests"
+
+    @property
+    def about(self) -> str:
+        """Return the method and its scope as one clause."""
+        return f"{self.name}; they generalize to {self.scope}"
+
+
+INTERVAL_WORDING = {
+    "cluster_t": IntervalWording(
+        "t intervals over per-listener means", "other listeners on these items"
+    ),
+    "naive_t": IntervalWording(
+        "t intervals over single votes, treated as independent",
+        "neither other listeners nor other items (votes of one listener are correlated, so the "
+        "intervals are too narrow)",
+        "two-sided paired t tests over single differences, treated as independent",
+    ),
+    "cluster_bootstrap": IntervalWording(
+        "a cluster bootstrap over listeners", "other listeners on these items"
+    ),
+    "two_way_bootstrap": IntervalWording(
+        "a two-way bootstrap over listeners and items",
+        "other listeners and other items",
+        "the same bootstrap, two-sided",
+    ),
+    MIXED_MODEL: IntervalWording(
+        "a linear mixed model (REML) with crossed random intercepts for listeners, items, "
+        "listener × system and item × system",
+        "other listeners and other items",
+        "two-sided t tests of the mixed model with Satterthwaite degrees of freedom",
+    ),
+    ITEM_ADJUSTED: IntervalWording(
+        "a jackknife over listeners of means adjusted for items", "other listeners on these items"
+    ),
+    ITEM_T: IntervalWording(
+        "t intervals over items",
+        "other items for these raters",
+        "two-sided paired t tests over items",
+    ),
+}
+LISTENER_MEAN = "mean over listeners of each listener's mean vote"
+VOTE_MEAN = "mean of all votes"
+ESTIMANDS = {  # what is averaged in the mean of a system, by interval method
+    "cluster_t": LISTENER_MEAN,
+    "naive_t": VOTE_MEAN,
+    "cluster_bootstrap": LISTENER_MEAN,
+    "two_way_bootstrap": VOTE_MEAN,
+    ITEM_ADJUSTED: "mean vote over all items, each counting once, by a least-squares model of "
+    "systems and items",
+    MIXED_MODEL: "expected vote by the mixed model, over listeners and items",
+    ITEM_T: "mean over items of the means over raters",
+}
+CORRECTION_WORDING = {
+    "holm": "Holm-corrected",
+    "bh": "Benjamini–Hochberg-corrected",
+    NO_CORRECTION: "not corrected",
+}
+INTERVAL_CLAUSES = {  # of differences
+    "holm": f"are simultaneous, {INTERVALS_AGREE_CLAUSE}",
+    "bh": f"are corrected in the same way, {INTERVALS_AGREE_CLAUSE}",
+    NO_CORRECTION: "are not corrected",
+}
+WILCOXON_WORDING = (
+    "two-sided Wilcoxon signed-rank tests of per-{unit} differences, with Pratt's method for zeros"
+)
+EFFECT_SIZE_WORDING = {
+    "hedges_g_z": "Hedges' g_z of per-{unit} differences",
+    "rank_biserial": "matched-pairs rank-biserial correlations of per-{unit} differences",
+}
+MIN_GOOD_VOTE = 4  # of five points: Good or better
+MAX_POOR_VOTE = 2  # of five points: Poor or worse
+# scales on which 4 is called Good and 2 Poor
+GOOD_POOR_SCALES = ("OVRL", "QUALITY", "MOS", "READING")
+
+
+def effect_size_name(results: Results, method: str) -> str:
+    """Return the name of an effect size."""
+    return EFFECT_SIZE_WORDING.get(method, method).format(unit=unit_noun(results))
+
+
+def test_clause(results: Results) -> str:
+    """Return the test of pairs of systems."""
+    name = results.plan.interval
+    if results.plan.test == WILCOXON:
+        return WILCOXON_WORDING.format(unit=unit_noun(results))
+    return INTERVAL_WORDING[name].test if name in INTERVAL_WORDING else f"the method {name}"
+
+
+def correction_clause(results: Results) -> str:
+    """Return how p values are corrected."""
+    return CORRECTION_WORDING.get(
+        results.plan.correction, f"corrected by {results.plan.correction}"
+    )
+
+
+def interval_clause(results: Results) -> str:
+    """Return whether intervals of differences agree with corrected tests."""
+    return INTERVAL_CLAUSES[results.plan.correction]
+
+
+def any_defined(estimates: Iterable[Estimate | None]) -> bool:
+    """Return whether any of the estimates has a value."""
+    return any(estimate is not None and not isnan(estimate.value) for estimate in estimates)
+
+
+def level_percent(results: Results) -> str:
+    """Return the confidence level of intervals in percent."""
+    return f"{100 * results.plan.level:.4g} %"
+
+
+def interval_method(results: Results) -> str:
+    """Return the method of the intervals of means; the planned one if they differ."""
+    said = {r.mean.method for scale in results.scales for r in scale.systems.values()}
+    return said.pop() if len(said) == 1 and said <= {*INTERVAL_WORDING} else results.plan.interval
+
+
+def capitalized(text: str) -> str:
+    """Return a text with a capital first letter."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def scope_text(items: int) -> str:
+    """Return the items that results hold for.
+
+    >>> scope_text(4)
+    'on these 4 items'
+    """
+    return "on this item" if items == 1 else f"on these {items:,} items"
+
+
+def count_text(count: int, singular: str, plural: str) -> str:
+    """Return a count with its noun.
+
+    >>> count_text(1, "vote", "votes"), count_text(2000, "vote", "votes")
+    ('1 vote', '2,000 votes')
+    """
+    return f"{count:,} {singular if count == 1 else plural}"
+
+
+def unit_noun(results: Results) -> str:
+    """Return what results generalize over: listener, or item for tables of means."""
+    return "item" if results.over_items else "listener"
+
+
+def unit_count(results: Results, count: int) -> str:
+    """Return a number of listeners, or of items for tables of means."""
+    return count_text(count, unit_noun(results), f"{unit_noun(results)}s")
+
+
+UNKNOWN_RATERS_CLAUSE = (
+    "the variance between raters is not known, and results generalize to other items for these "
+    "raters"
+)
+
+
+def raters_clause(results: Results) -> str:
+    """Return over how many raters the values of a table of means were averaged."""
+    counts = {count for scale in results.scales for count in scale.raters.values()}
+    if not counts - {0}:
+        return "The number of raters per mean is not known"
+    low, high = min(counts - {0}), max(counts)
+    raters = count_text(low, "rater", "raters") if low == high else f"{low:,} to {high:,} raters"
+    return f"Each value is a mean over {raters}{' (where known)' * (0 in counts)}"
+
+
+def has_named_shares(scale: Value) -> bool:
+    """Return whether 4 is called Good and 2 Poor on a scale."""
+    return scale.name in GOOD_POOR_SCALES and scale.best == "high"
+
+
+def share_words(scale: Value) -> dict[str, str]:
+    """Return labels for the shares of votes on a scale."""
+    upper, lower = f"{MIN_GOOD_VOTE} or more", f"{MAX_POOR_VOTE} or less"
+    if has_named_shares(scale):
+        upper, lower = "Good or better", "Poor or worse"
+    return {
+        "good": upper if scale.best == "high" else lower,
+        "poor": lower if scale.best == "high" else upper,
+        "floor": "at the lowest point",
+        "ceiling": "at the highest point",
+    }
+
+
+# --- Cells of CSV tables -------------------------------------------------------------------------
+
+
+ESTIMATE_COLUMNS = ("value", "low", "high", "level", "n", "method")
+TEST_COLUMNS = (*ESTIMATE_COLUMNS, "p", "p_corrected")
+Row = list[Any]
+TableContent = tuple[list[str], list[Row]]  # header and rows
+
+
+def estimate_cells(estimate: Estimate | None) -> Row:
+    """Return the cells of an estimate; empty cells if it is None."""
+    return [getattr(estimate, name) if estimate else "" for name in ESTIMATE_COLUMNS]
+
+
+def tested_cells(test: DifferenceTest) -> Row:
+    """Return the cells of a tested difference."""
+    return [*estimate_cells(test.difference), test.p, test.p_corrected]
+
+
+def yes_or_no(value: bool) -> str:
+    """Return "yes" or "no"."""
+    return "yes" if value else "no"
+
+
+def fill_rows(rows: list[Row], width: int) -> list[Row]:
+    """Pad rows with empty cells to the same width."""
+    return [row + [""] * (width - len(row)) for row in rows]
+
+
+def deviation_label(value: Value) -> str:
+    """Return the heading of standard deviations; SD is also a scale of skims.
+
+    >>> deviation_label(Value("TC", "high", 0, 1, ""))
+    'standard deviation'
+    """
+    return "standard deviation" if value.name in ("TC", "SD") else "SD"

@@ -1,0 +1,1 @@
+"""Answers without a browser: workbooks of raters and paper sheets, written and read."""

@@ -1,0 +1,224 @@
+"""Command ``study export-xlsx``: workbooks for the raters of a caption study.
+
+Each workbook has the clips of a rater in the order of the design, over all sessions, and captions
+in the order of each trial. Practice is available in the browser only. A workbook does not reveal
+which system wrote a caption.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from itertools import combinations
+from os import PathLike
+from pathlib import Path, PurePosixPath
+
+from earwitness.errors import InputError, Problem, UsageError, install_command
+from earwitness.forms.workbooks import DEFAULT_CLIPS_FOLDER, DEFAULT_FILE_PATTERN
+from earwitness.forms.workbooks.layout import caption_hash
+from earwitness.forms.workbooks.write import (
+    WorkbookClip,
+    WorkbookContent,
+    make_workbook,
+    write_workbooks,
+)
+from earwitness.ratings.rubric import Rubric, read_rubric
+from earwitness.studies.design.report import study_design
+from earwitness.studies.from_answers import StudySource
+from earwitness.studies.pages import counted_trials
+from earwitness.studies.study import Design, ListenerPlan, Study, Trial
+from earwitness.studies.trials import block_kind
+from earwitness.studies.trials.rubric import RubricKind
+
+NUMBER_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+SAME_WORDS_MESSAGE = "have the same caption, so their ratings could not be distinguished"
+SAME_WORDS_REMEDY = "change one of the captions, or remove the clip"
+
+
+def study_export_xlsx(
+    study: StudySource,
+    folder: str | PathLike[str],
+    *,
+    local: str = DEFAULT_CLIPS_FOLDER,
+    web: str = "",
+    pattern: str = DEFAULT_FILE_PATTERN,
+    listeners: str = "",
+) -> list[Path]:
+    """Write one workbook per rater and flavour to a new folder.
+
+    Parameters
+    ----------
+    study
+        Study or path of its file.
+    folder
+        Path of the folder; it must not exist.
+    local
+        Folder of the clips, for links of the local flavour; empty for no such workbooks.
+    web
+        Address of the clips, for links of the web flavour; empty for no such workbooks.
+    pattern
+        Pattern of file names with ``{n}``, ``{rater}`` and ``{flavour}``.
+    listeners
+        Numbers of listeners, such as ``1-16,20``; by default all.
+
+    Returns
+    -------
+    list of Path
+        Paths of the workbooks.
+
+    Raises
+    ------
+    UsageError
+        If the study does not rate captions, or an argument is invalid.
+    InputError
+        If captions of a clip are identical.
+
+    Examples
+    --------
+    >>> len(study_export_xlsx("captions.yaml", "workbooks", listeners="1"))
+    1
+    """
+    design = study_design(study)
+    rubric = study_rubric(design.study)
+    check_captions(design)
+    plan_of = {plan.listener: plan for plan in design.plans}
+    sent = [
+        workbook_content(design, plan_of[number])
+        for number in choose_listeners(listeners, list(plan_of))
+    ]
+    ask = rubric_kind(design.study).synthesised
+    return write_workbooks(folder, sent, rubric, local=local, web=web, pattern=pattern, ask=ask)
+
+
+def rater_workbook(design: Design, listener: int, links: str) -> bytes:
+    """Return the workbook of one rater, with links to a folder or to an address."""
+    plan = next(plan for plan in design.plans if plan.listener == listener)
+    check_captions(design)
+    ask = rubric_kind(design.study).synthesised
+    return make_workbook(
+        workbook_content(design, plan), study_rubric(design.study), links=links, ask=ask
+    )
+
+
+def workbook_obstacle(design: Design) -> str:
+    """Return why a study cannot have workbooks, or an empty string."""
+    try:
+        rubric_kind(design.study)
+        check_captions(design)
+    except (UsageError, InputError) as error:
+        return str(error)
+    missing = [name for name in ("openpyxl", "xlsxwriter") if find_spec(name) is None]
+    return f"{missing[0]} is not installed — run: {install_command('xlsx')}" if missing else ""
+
+
+def rubric_kind(study: Study) -> RubricKind:
+    """Return the trial kind of a caption study; raise UsageError if it cannot have workbooks."""
+    kinds = list(map(block_kind, study.blocks))
+    judging = [kind for kind in kinds if isinstance(kind, RubricKind)]
+    if len(judging) < len(kinds):
+        what = "has transcripts" if any(kind.transcribed for kind in kinds) else "rates sounds"
+        raise UsageError(f"workbooks support caption studies only — this study {what}")
+    if any(kind != judging[0] for kind in judging):
+        raise UsageError(
+            "a workbook supports one rubric, but the blocks of this study have several"
+        )
+    return judging[0]
+
+
+def study_rubric(study: Study) -> Rubric:
+    """Return the rubric of a study in its language."""
+    return read_rubric(rubric_kind(study).rubric, study.language)
+
+
+def workbook_content(design: Design, plan: ListenerPlan) -> WorkbookContent:
+    """Return the content of the workbook of a rater."""
+    study, group = design.study, rubric_kind(design.study).group
+    datasets = {
+        clip.name: _covariate_text(clip.covariates.get(group, "")) for clip in study.material
+    }
+    files = _file_names(study)
+    clips = [
+        WorkbookClip(
+            trial.item, tuple(trial_captions(study, trial)), files[trial.item], datasets[trial.item]
+        )
+        for trial in counted_trials(plan).values()
+    ]
+    title = " ".join(study.title.split())
+    return WorkbookContent(title, f"P{plan.listener}", tuple(clips), study.digest, plan.listener)
+
+
+def trial_captions(study: Study, trial: Trial) -> list[str]:
+    """Return the captions of a trial in order."""
+    return [study.caption(trial.item, system) for system in trial.systems]
+
+
+def check_captions(design: Design) -> None:
+    """Raise InputError for identical captions that are rated together."""
+    captions = {
+        (trial.item, trial.treatment)
+        for plan in design.plans
+        for trial in counted_trials(plan).values()
+    }
+    problems = [
+        Problem(
+            design.study.title,
+            0,
+            "captions",
+            f"{first} and {second} {SAME_WORDS_MESSAGE}",
+            SAME_WORDS_REMEDY,
+            item=item,
+        )
+        for item, systems in sorted(captions)
+        for first, second in combinations(systems, 2)
+        if _caption_hash(design.study, item, first) == _caption_hash(design.study, item, second)
+    ]
+    if problems:
+        raise InputError(list(dict.fromkeys(problems)), done="written")
+
+
+def _caption_hash(study: Study, item: str, system: str) -> str:
+    return caption_hash(study.caption(item, system))
+
+
+def choose_listeners(listeners: str, numbers: Sequence[int]) -> list[int]:
+    """Return the chosen numbers in order.
+
+    >>> choose_listeners("2-3, 5", [1, 2, 3, 4, 5]), choose_listeners("", [1, 2])
+    ([2, 3, 5], [1, 2])
+    """
+    wanted = sorted({*_parse_numbers(listeners)}) if listeners.strip() else list(numbers)
+    if unknown := [number for number in wanted if number not in {*numbers}]:
+        message = f"unknown listener {unknown[0]}"
+        raise UsageError(f"listeners: {message} — known: {min(numbers)} to {max(numbers)}")
+    return wanted
+
+
+def _parse_numbers(listeners: str) -> Iterator[int]:
+    for part in listeners.split(","):
+        match = NUMBER_RANGE.fullmatch(part.strip())
+        if match is None:
+            raise UsageError(
+                f'listeners: "{part.strip()}" is not a number — write numbers like 1-16,20'
+            )
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first or last - first > 100_000:
+            raise UsageError(
+                f'listeners: "{part.strip()}" is not an ascending range — write ranges like 1-16'
+            )
+        yield from range(first, last + 1)
+
+
+def _file_names(study: Study) -> dict[str, str]:
+    """Return the file of each clip, relative to the common folder."""
+    system = min(study.systems)
+    paths = {one.name: PurePosixPath(study.file(one.name, system)) for one in study.material}
+    parents = [path.parent.parts for path in paths.values()]
+    shared = 0
+    while all(len(one) > shared for one in parents) and len({one[shared] for one in parents}) == 1:
+        shared += 1
+    return {name: "/".join(path.parts[shared:]) for name, path in paths.items()}
+
+
+def _covariate_text(value: str | float) -> str:
+    return f"{value:g}" if isinstance(value, float) else " ".join(str(value).split())

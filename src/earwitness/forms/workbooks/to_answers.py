@@ -1,0 +1,581 @@
+"""Completed workbooks as answers to a study, in a file or in a database."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from earwitness.core import WORKBOOK_META_KEY, Answer, StrPath
+from earwitness.errors import (
+    BadAnswer,
+    EarwitnessWarning,
+    InputError,
+    Problem,
+    UsageError,
+    nearest,
+    whole_characters,
+)
+from earwitness.forms.workbooks.export import rubric_kind, study_rubric
+from earwitness.forms.workbooks.layout import Caption, caption_hash
+from earwitness.forms.workbooks.read import (
+    IMPORT_DONE_WORD,
+    Finding,
+    JudgedRow,
+    ReturnedWorkbook,
+    read_workbooks,
+    rejected_raters,
+    rejection,
+)
+from earwitness.forms.workbooks.to_ratings import (
+    ImportedRatings,
+    blank_cells,
+    check_faults,
+    comment_record,
+    further_questions,
+    import_ratings,
+    is_filled,
+    join_rows,
+    merge_findings,
+)
+from earwitness.ratings.rubric_totals import FAULT_POLICIES
+from earwitness.studies.answers import answer_line
+from earwitness.studies.design.report import study_design
+from earwitness.studies.file.reader import read_study
+from earwitness.studies.from_answers import StudySource
+from earwitness.studies.pages import counted_trials, presented_trial
+from earwitness.studies.study import Design, ListenerPlan, Study, Trial
+from earwitness.studies.trials.base import LETTERS
+from earwitness.studies.trials.rubric import COMMENT_FIELD, SYNTHESIZED_FIELD
+from earwitness.version import __version__
+
+if TYPE_CHECKING:  # only a database needs the extra serve
+    from earwitness.store.answers import AnswerChange, AnswerHistory
+    from earwitness.store.records import SubmittedAnswer
+    from earwitness.store.store import Store
+
+# --- Rows matched to pages -----------------------------------------------------------------------
+# A row is identified by its clip and the hash of its caption, a rater by the number in the workbook
+# or in the file name. The problems of all files are reported at once, and their raters rejected.
+
+
+RATER_NUMBER = re.compile(r"P0*([1-9]\d{0,8})", re.I)
+NO_BLANKS_REMEDY = "fill it in: this study does not allow blanks"
+SHOWN_CAPTION_CHARACTERS = 40  # in messages
+
+
+@dataclass(frozen=True)
+class JudgedPage:
+    """Answer to a page, and the rows it is based on."""
+
+    answer: Answer
+    rows: tuple[JudgedRow, ...]
+    meta: Mapping[str, Any]
+
+    def find_conflict(self, remedy: str) -> Problem:
+        """Return the problem that the page has a different answer from the browser."""
+        row = self.rows[0]
+        return row.place.problem(conflict_text("clip", row.record), remedy)
+
+
+def conflict_text(noun: str, name: str) -> str:
+    """Return the message on a page that was answered differently in a browser."""
+    return f'{noun} "{name}" has a different answer from the browser'
+
+
+class ReturnedPage(Protocol):
+    """Answer to a page from a returned file, with the metadata to store."""
+
+    @property
+    def answer(self) -> Answer: ...
+    @property
+    def meta(self) -> Mapping[str, Any]: ...
+    def find_conflict(self, remedy: str) -> Problem: ...
+
+
+class ReturnedAnswers(Protocol):
+    """Answers of returned files, and the file of each listener by number."""
+
+    @property
+    def study(self) -> Study: ...
+    @property
+    def pages(self) -> Sequence[ReturnedPage]: ...
+    @property
+    def sources(self) -> Mapping[int, str]: ...
+
+
+@dataclass(frozen=True)
+class MatchedAnswers:
+    """Answers of all files, findings, notes, and the file of each rater by number."""
+
+    study: Study
+    pages: tuple[JudgedPage, ...]
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    sources: Mapping[int, str]
+    rejection: InputError | None = None  # problems of raters that were not imported
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """Answers by rater, in the order of their plans."""
+        return tuple(one.answer for one in self.pages)
+
+
+def match_answers(
+    design: Design,
+    returned: Sequence[ReturnedWorkbook],
+    listener: int = 0,
+    problems: Sequence[Problem] = (),
+) -> MatchedAnswers:
+    """Match workbooks to the pages of a study; ``listener`` limits them to one listener.
+
+    Raters with problems, or with ``problems`` in other workbooks, are rejected.
+    """
+    matching = _Matching(design, {plan.listener: plan for plan in design.plans}, [*problems])
+    books = [book for received in returned for book in matching.of_this_study(received, listener)]
+    rows: dict[int, dict[Caption, JudgedRow]] = {_rater_number(book.rater): {} for book in books}
+    for rater, row in join_rows(books, matching.problems):
+        rows[_rater_number(rater)][row.key] = row
+    files = {book.input.name: book for book in books}
+    pages = [
+        page
+        for number in sorted(rows)
+        for page in matching.answered_pages(number, rows[number], files)
+    ]
+    rejected = {
+        _rater_number(rater) for rater in rejected_raters(matching.problems, [*returned, *books])
+    }
+    books = [book for book in books if _rater_number(book.rater) not in rejected]
+    sources = {_rater_number(book.rater): book.input.name for book in books}
+    kept = [row for number in sources for row in rows[number].values()]
+    matching.add_question_note(kept)
+    return MatchedAnswers(
+        design.study,
+        tuple(page for page in pages if page.answer.listener in sources),
+        (*merge_findings(books, kept), *matching.findings),
+        tuple(matching.notes),
+        sources,
+        rejection(matching.problems, _rater_names(sources)),
+    )
+
+
+@dataclass
+class _Matching:
+    """Matches rows to pages; collects problems, findings and notes."""
+
+    design: Design
+    plans: Mapping[int, ListenerPlan]
+    problems: list[Problem] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def of_this_study(self, book: ReturnedWorkbook, listener: int) -> Iterator[ReturnedWorkbook]:
+        """Yield a workbook with the number of its rater, if it belongs to this study."""
+        name, number = book.input.name, book.listener or _rater_number(book.rater)
+        plan = self.design.study
+        if book.digest not in ("", plan.digest):
+            message = f'belongs to another study, or to another version of it: "{book.study}"'
+            remedy = "use the workbook that was created for this study"
+            self.problems.append(Problem(name, 0, "", message, remedy))
+        elif listener and book.study and number != listener:
+            message = f"is the workbook of {book.rater}, but this is the link of P{listener}"
+            self.problems.append(Problem(name, 0, "", message, "send back your own workbook"))
+        elif (listener or number) in self.plans:
+            yield dataclasses.replace(book, rater=f"P{listener or number}")
+        else:
+            message = f"unknown listener {number}" if number else "does not name its rater"
+            remedy = (
+                f"name the file after its rater, P{min(self.plans)}.xlsx to P{max(self.plans)}.xlsx"
+            )
+            self.problems.append(Problem(name, 0, "", message, remedy))
+
+    def answered_pages(
+        self, number: int, rows: dict[Caption, JudgedRow], files: Mapping[str, ReturnedWorkbook]
+    ) -> Iterator[JudgedPage]:
+        """Yield the answered pages of a listener."""
+        trials, answered = counted_trials(self.plans[number]), 0
+        self._check_unknown_rows(trials.values(), rows)
+        for page, trial in trials.items():
+            clip_rows = self._clip_rows(trial, rows)
+            if not any(map(is_filled, filter(None, clip_rows))):
+                self._add_lone_comments(clip_rows)
+            elif self._has_all_rows(trial, clip_rows) and (
+                values := self._page_values(number, trial, clip_rows)
+            ):
+                answered += 1
+                judged = tuple(row for row in clip_rows if row is not None)
+                yield self._judged_page(number, page, trial, values, judged, files)
+        if 0 < answered < len(trials):
+            left = len(trials) - answered
+            message = f"P{number}: {left:,} of {len(trials):,} clips are empty and left unchanged"
+            self.notes.append(message)
+
+    def add_question_note(self, rows: Sequence[JudgedRow]) -> None:
+        """Note questions that are answered in workbooks and not part of the study."""
+        names = [f'"{name}"' for name in further_questions(rows)]
+        if not rubric_kind(self.design.study).synthesised:
+            names += ["synthesized or not"] * any(row.synthesised is not None for row in rows)
+        if names:
+            asked = f"questions that the study does not ask: {', '.join(names)}"
+            self.notes.append(f"{asked}; their answers are only written with --comments")
+
+    def _judged_page(
+        self,
+        number: int,
+        page: str,
+        trial: Trial,
+        values: dict[str, Any],
+        rows: tuple[JudgedRow, ...],
+        files: Mapping[str, ReturnedWorkbook],
+    ) -> JudgedPage:
+        digest = self.design.study.digest
+        heard = presented_trial(trial)
+        answer = Answer(digest, number, page, values, heard, "", __version__, imported=True)
+        sources = [
+            files[source].input for source in dict.fromkeys(row.place.source for row in rows)
+        ]
+        workbooks = [
+            {"name": Path(source.name).name, "sha256": source.sha256} for source in sources
+        ]
+        return JudgedPage(answer, rows, {WORKBOOK_META_KEY: workbooks})
+
+    def _check_unknown_rows(self, trials: Any, rows: Mapping[Caption, JudgedRow]) -> None:
+        """Report filled rows whose clip or caption is not one of this rater."""
+        captions = {
+            (trial.item, caption_hash(text))
+            for trial in trials
+            for text in self._caption_texts(trial)
+        }
+        items = {item for item, _ in captions}
+        for key, row in rows.items():
+            if key in captions or not is_filled(row):
+                continue
+            message, remedy = f'unknown clip "{row.record}"', nearest(row.record, items)
+            if row.record in items:
+                caption = row.caption[:SHOWN_CAPTION_CHARACTERS]
+                message = f'clip "{row.record}" does not have the caption "{caption}"'
+                remedy = "restore the caption"
+            self.problems.append(row.place.problem(message, remedy))
+
+    def _caption_texts(self, trial: Trial) -> list[str]:
+        return [self.design.study.caption(trial.item, one) for one in trial.systems]
+
+    def _clip_rows(self, trial: Trial, rows: Mapping[Caption, JudgedRow]) -> list[JudgedRow | None]:
+        return [rows.get((trial.item, caption_hash(one))) for one in self._caption_texts(trial)]
+
+    def _has_all_rows(self, trial: Trial, clip_rows: Sequence[JudgedRow | None]) -> bool:
+        """Return whether all captions of a clip have a row; report missing rows and blanks."""
+        there = [row for row in clip_rows if row is not None]
+        for row, text in zip(clip_rows, self._caption_texts(trial), strict=True):
+            if row is None:
+                caption = text[:SHOWN_CAPTION_CHARACTERS]
+                message = f'clip "{trial.item}" has no row for the caption "{caption}"'
+                self.problems.append(there[0].place.problem(message, "restore the row"))
+        blanks = [problem for row in there for problem in blank_cells(row, NO_BLANKS_REMEDY)]
+        if rubric_kind(self.design.study).blank == "refuse":
+            self.problems += blanks
+        return len(there) == len(clip_rows)
+
+    def _page_values(
+        self, number: int, trial: Trial, clip_rows: Sequence[JudgedRow | None]
+    ) -> dict[str, Any] | None:
+        """Return the answer to a page by letter, or None if it is invalid."""
+        kind, rows = rubric_kind(self.design.study), [row for row in clip_rows if row is not None]
+        values: dict[str, Any] = {}
+        for letter, row in zip(LETTERS, rows, strict=False):
+            values |= {f"{letter}.{name}": value for name, value in row.values.items()}
+            if row.comment:
+                values[f"{letter}.{COMMENT_FIELD}"] = whole_characters(row.comment)
+        said = next((row.synthesised for row in rows if row.synthesised is not None), None)
+        if kind.synthesised and said is not None:
+            values[SYNTHESIZED_FIELD] = "yes" if said else "no"
+        try:
+            kind.read(trial, values, number, 1)
+        except BadAnswer as error:
+            self.problems += [rows[0].place.problem(message, "") for message in error.wrong]
+            return None
+        return values
+
+    def _add_lone_comments(self, clip_rows: Sequence[JudgedRow | None]) -> None:
+        """Report comments on clips without any value, which are not answers."""
+        for row in clip_rows:
+            if row is not None and row.comment:
+                message = "comment without values is not imported"
+                self.findings.append(Finding("unrated", row.place, message))
+
+
+def _rater_names(numbers: Iterable[int]) -> list[str]:
+    return [f"P{number}" for number in numbers]
+
+
+def _rater_number(rater: str) -> int:
+    """Return the number of a rater, or 0.
+
+    >>> _rater_number("P03"), _rater_number("anna")
+    (3, 0)
+    """
+    match = RATER_NUMBER.fullmatch(rater)
+    return int(match[1]) if match else 0
+
+
+# --- Answers of completed workbooks --------------------------------------------------------------
+
+
+def study_import_answers(
+    study: StudySource, files: Sequence[StrPath], *, faults: str = FAULT_POLICIES[0]
+) -> MatchedAnswers:
+    """Return the answers of completed workbooks; raise InputError if all raters are rejected."""
+    if not files:
+        raise UsageError("no workbooks to import — name the completed workbooks")
+    plan = study if isinstance(study, Study) else read_study(Path(study), heard=False)
+    rubric = study_rubric(plan)
+    check_faults(faults, rubric_kind(plan).blank)
+    returned, problems = read_workbooks(files, rubric, faults)
+    return match_answers(study_design(plan), returned, problems=problems)
+
+
+def matched_comment_records(matched: MatchedAnswers) -> Iterator[dict[str, Any]]:
+    """Yield comments and further answers of raters with their captions."""
+    study = matched.study
+    for page in matched.pages:
+        item = page.rows[0].record
+        system_of = {caption_hash(study.caption(item, one)): one for one in study.systems}
+        for row in page.rows:
+            yield comment_record(row, system_of[row.key[1]], page.answer.listener)
+
+
+def answer_lines(matched: MatchedAnswers) -> str:
+    """Return answers as lines of a file; the same workbooks give the same lines."""
+    return b"".join(map(answer_line, matched.answers)).decode()
+
+
+def check_new(path: Path, text: str) -> bool:
+    """Return whether to write a file; raise UsageError if lines of it would be lost."""
+    if not path.is_file():
+        return True
+    new, old = text.encode(), path.read_bytes()
+    if {*old.splitlines()} <= {*new.splitlines()}:
+        return old != new
+    remedy = "choose another file, or use a database (--db), where answers can be corrected"
+    raise UsageError(f"{path} already exists with different content — {remedy}")
+
+
+# --- Answers into a database ---------------------------------------------------------------------
+# Importing the same workbook again changes nothing. A corrected workbook replaces its earlier
+# answers page by page; answers from a browser are replaced only on request. Each rater has a
+# transaction.
+
+
+CONFLICT_REMEDY = "enter the same values, or leave all rows of this clip empty"
+CONFLICT_OR_REPLACE_REMEDY = f"{CONFLICT_REMEDY}, or use --replace"
+
+
+@dataclass(frozen=True)
+class WorkbookEntryResult:
+    """Result of an import: numbers of new, corrected and unchanged pages."""
+
+    matched: MatchedAnswers
+    new: int
+    corrected: int
+    unchanged: int
+
+    @property
+    def rejection(self) -> InputError | None:
+        """Problems of raters that were not imported."""
+        return self.matched.rejection
+
+
+def enter_workbooks(
+    study: StudySource,
+    files: Sequence[StrPath],
+    db: StrPath,
+    *,
+    replace: bool = False,
+    faults: str = FAULT_POLICIES[0],
+) -> WorkbookEntryResult:
+    """Import the answers of workbooks into a database, which is created if missing."""
+    from earwitness.studies.admin import has_store, open_store
+
+    matched = study_import_answers(study, files, faults=faults)
+    problems = list(matched.rejection.problems if matched.rejection else ())
+    sources: dict[int, str] = {}
+    changes: list[AnswerChange] = []
+    with open_store(matched.study, db, new=not has_store(db)) as store:
+        for number, source in matched.sources.items():
+            pages = tuple(page for page in matched.pages if page.answer.listener == number)
+            own = dataclasses.replace(matched, pages=pages, sources={number: source})
+            entry = enter_answers(store, own, CONFLICT_OR_REPLACE_REMEDY, replace=replace)
+            try:
+                changes += entry.result()
+                sources[number] = source
+            except InputError as error:
+                problems += error.problems
+    pages = tuple(page for page in matched.pages if page.answer.listener in sources)
+    matched = dataclasses.replace(
+        matched, pages=pages, sources=sources, rejection=rejection(problems, _rater_names(sources))
+    )
+    corrected = sum(bool(change.supersedes) for change in changes)
+    new, unchanged = len(changes) - corrected, len(pages) - len(changes)
+    return WorkbookEntryResult(matched, new, corrected, unchanged)
+
+
+def enter_answers(
+    store: Store, matched: ReturnedAnswers, remedy: str, *, replace: bool = False, token: str = ""
+) -> Future[tuple[AnswerChange, ...]]:
+    """Store answers in one transaction; ``remedy`` is shown for conflicting answers.
+
+    If ``token`` is given, they are stored only if it is still that of the listener.
+    """
+    from earwitness.store.answers import change_answers
+
+    study, numbers = matched.study, sorted(matched.sources)
+    decide = _Decide(matched, remedy, replace)
+    return store.write(change_answers, study.digest, study.title, numbers, decide, token)
+
+
+@dataclass(frozen=True)
+class _Decide:
+    """Decides which answers to store; raises InputError with all conflicts."""
+
+    matched: ReturnedAnswers
+    remedy: str
+    replace: bool
+
+    def __call__(self, held: AnswerHistory) -> list[AnswerChange]:
+        from earwitness.store.answers import AnswerChange
+
+        problems, changes = list(self._withdrawn_problems(held)), list[AnswerChange]()
+        for page in self.matched.pages:
+            last = held.last(page.answer.listener, page.answer.page)
+            counts = last is not None and not last.aside
+            if last is not None and counts and _is_same_answer(last, page.answer.values):
+                continue
+            if last is not None and counts and not (self.replace or _is_from_workbook(last)):
+                problems.append(page.find_conflict(self.remedy))
+            supersedes = last.id if last is not None and counts else ""
+            id = _answer_id(page, "" if last is None else last.id)
+            changes.append(AnswerChange(page.answer, id, supersedes, page.meta))
+        if problems:
+            raise InputError(problems, done=IMPORT_DONE_WORD)
+        return changes
+
+    def _withdrawn_problems(self, held: AnswerHistory) -> Iterator[Problem]:
+        from earwitness.store.records import ENDED_STATES, ParticipationState
+
+        for listener in held.listeners:
+            if listener.state in ENDED_STATES:
+                has_withdrawn = listener.state == ParticipationState.WITHDRAWN
+                message = f"listener {listener.number} may not take part"
+                if has_withdrawn:
+                    message = f"listener {listener.number} has withdrawn"
+                source = self.matched.sources[listener.number]
+                yield Problem(source, 0, "", message, "their answers must not be stored")
+
+
+def _is_from_workbook(submitted: SubmittedAnswer) -> bool:
+    return bool(submitted.answer.imported)
+
+
+def _is_same_answer(submitted: SubmittedAnswer, values: Mapping[str, Any]) -> bool:
+    """Return whether a stored answer equals a file's; texts from a browser may be missing."""
+    stored, new = _answered_values(submitted.answer.values), _answered_values(values)
+    if not _is_from_workbook(submitted):
+        stored = {
+            name: value
+            for name, value in stored.items()
+            if name in new or not (_is_text(name) or isinstance(value, str))
+        }
+    return stored == new
+
+
+def _answered_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in values.items() if one not in (None, "")}
+
+
+def _is_text(name: str) -> bool:
+    return name == SYNTHESIZED_FIELD or name.endswith(f".{COMMENT_FIELD}")
+
+
+def _answer_id(page: ReturnedPage, last: str) -> str:
+    """Return an ID that is the same for repeated imports of the same answer."""
+    answer = page.answer
+    content = [
+        WORKBOOK_META_KEY,
+        answer.study,
+        answer.listener,
+        answer.page,
+        _answered_values(answer.values),
+        last,
+    ]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+
+
+# --- Import of any workbooks ---------------------------------------------------------------------
+
+
+def study_import_xlsx(
+    files: Sequence[StrPath],
+    study: StudySource | None = None,
+    *,
+    db: StrPath | None = None,
+    replace: bool = False,
+    faults: str = "refuse",
+    **reading: Any,
+) -> ImportedRatings | MatchedAnswers | WorkbookEntryResult:
+    """Import completed workbooks of raters.
+
+    A workbook that is passed twice, or in both flavours, counts once. Raters whose workbooks have
+    problems are rejected, with all of their workbooks; the others are imported. A warning and
+    ``rejection`` of the result list the problems of all files.
+
+    Parameters
+    ----------
+    files
+        Paths of the workbooks.
+    study
+        Study or path of its file, to import answers; without it, ratings are imported.
+    db
+        Path or address of the database in which answers are saved. By default they are only
+        returned.
+    replace
+        Whether to replace answers given in a browser.
+    faults
+        ``refuse`` values outside a scale, or ``drop`` them, that is treat them as blanks.
+    **reading
+        Without a study: ``rubric_name``, ``blank`` and ``key``, the table of captions.
+
+    Returns
+    -------
+    ImportedRatings or MatchedAnswers or WorkbookEntryResult
+        Ratings; with a study, its answers; with a database, numbers of new and corrected pages.
+
+    Raises
+    ------
+    InputError
+        If all raters are rejected.
+    UsageError
+        If an argument is invalid, or the arguments do not fit together.
+    """
+    result: ImportedRatings | MatchedAnswers | WorkbookEntryResult
+    if study is None:
+        if db is not None or replace:
+            raise UsageError("db and replace require a study")
+        result = import_ratings(files, faults=faults, **reading)
+    elif reading:
+        raise UsageError(f"{next(iter(reading))} cannot be used with a study, which sets it")
+    elif db is None:
+        if replace:
+            raise UsageError("replace requires a database — set db")
+        result = study_import_answers(study, files, faults=faults)
+    else:
+        result = enter_workbooks(study, files, db, replace=replace, faults=faults)
+    if result.rejection is not None:
+        warnings.warn(str(result.rejection), EarwitnessWarning, stacklevel=2)
+    return result

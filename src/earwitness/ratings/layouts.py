@@ -1,0 +1,616 @@
+"""Layouts of rating tables that other tools for listening tests write, and how they are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Any
+
+from earwitness.io.schema import Fault, show
+from earwitness.io.tables import BadCell, CsvTable, InputTable, TableFaults
+from earwitness.ratings.columns import (
+    HEADER_LINE,
+    LONG_TABLE_ROLES,
+    MATRIX_LAYOUT,
+    PLAIN_LAYOUT,
+    SAMPLE_COLUMNS,
+    UNDEFINED_WORDS,
+    ColumnOptions,
+    read_plain_numbers,
+)
+from earwitness.ratings.names import Pattern
+
+# --- Layouts by their columns --------------------------------------------------------------------
+# A layout is recognized by its columns, in any case. It names the columns of roles, and constants
+# for roles without a column; options of the user replace both. Tables with several ratings per row
+# are reshaped to one rating per row.
+
+
+@dataclass(frozen=True)
+class ToolLayout:
+    """Layout of the tables of a tool.
+
+    ``marks`` are the columns by which it is recognized, unless the table has one that it ``lacks``.
+    ``sample`` is the column of file names, and ``reshape`` converts the table if options for
+    columns are not enough.
+    """
+
+    name: str
+    marks: tuple[str, ...]
+    columns: Mapping[str, str] = field(default_factory=dict)
+    constants: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    sample: str = ""
+    pattern: str = ""
+    lacks: tuple[str, ...] = ()
+    reshape: Callable[[InputTable, ColumnOptions], tuple[InputTable, ColumnOptions]] | None = None
+
+
+def recognize_layout(table: InputTable, options: ColumnOptions) -> tuple[InputTable, ColumnOptions]:
+    """Return a table and options for reading it, if its layout is that of another tool.
+
+    The name of the layout is noted, and is part of the message if the table cannot be read.
+    """
+    if options.layout == PLAIN_LAYOUT:
+        return table, options
+    if options.layout == MATRIX_LAYOUT:
+        return _read_matrix(table, _match_synonyms(table, options), _free_columns(table, options))
+    if table.wrong.read_as == BEAQLEJS_NAME:  # unfolded from a document
+        table.notes.append(f"the file is read as {BEAQLEJS_NAME}")
+        return _name_scale(table, options, "BASIC")
+    if _is_bvcc(table):
+        return _read_bvcc(table, options)
+    written = {name.casefold(): name for name in reversed(table.names)}
+    for layout in TOOL_LAYOUTS:
+        if {*layout.marks} <= {*written} and not {*layout.lacks} & {*written}:
+            return _apply_layout(layout, table, options, written)
+    options = _match_synonyms(table, options)
+    listeners = _listener_columns(table, options)
+    return _read_matrix(table, options, listeners) if listeners else (table, options)
+
+
+def _apply_layout(
+    layout: ToolLayout, table: InputTable, options: ColumnOptions, written: Mapping[str, str]
+) -> tuple[InputTable, ColumnOptions]:
+    _name_layout(table, layout.name)
+    named = {*options.columns.values(), *options.apart, options.column}
+    for mark in {*layout.marks, *layout.columns.values(), layout.sample} - {*table.names}:
+        if mark in written and written[mark] not in named:
+            table.rename(written[mark], mark)
+    said = {*options.columns, *options.constants, *_places(options)}
+    said |= {*LONG_TABLE_ROLES} if options.scales else set()
+    columns = {
+        role: name
+        for role, name in layout.columns.items()
+        if name in table.names and role not in said
+    }
+    options = replace(
+        options,
+        columns={**columns, **options.columns},
+        constants={
+            **{role: text for role, text in layout.constants.items() if role not in said},
+            **options.constants,
+        },
+        aliases={**layout.aliases, **options.aliases},
+        column=options.column or layout.sample,
+        pattern=options.pattern or layout.pattern,
+        ignored=tuple(table.names),
+    )
+    return layout.reshape(table, options) if layout.reshape else (table, options)
+
+
+def _name_layout(table: InputTable, name: str) -> None:
+    table.wrong.read_as = name
+    table.notes.append(f"the table is read as {name}; use --layout {PLAIN_LAYOUT} to change this")
+
+
+def _places(options: ColumnOptions) -> list[str]:
+    return Pattern(options.pattern).places if options.pattern else []
+
+
+def _texts(table: InputTable, name: str) -> list[str]:
+    """Return the cells of a column as text; JSON values that are no names are written out."""
+    cells = table.cells(name)
+    if any(isinstance(cell, BadCell) for cell in cells):
+        cells = table.cells(name, numbers=True)
+    return [cell.shown if isinstance(cell, BadCell) else str(cell) for cell in cells]
+
+
+def _long_table(
+    table: InputTable, names: Sequence[str], rows: Iterable[tuple[int, tuple[str, ...]]]
+) -> CsvTable:
+    """Return a table of other rows, each with the number of its row in the table.
+
+    All other columns of the table are kept.
+    """
+    others = [name for name in table.names if name and name not in names]
+    kept = [_texts(table, name) for name in others]
+    numbered = list(rows)
+    cells = [(*row, *(column[number] for column in kept)) for number, row in numbered]
+    lines = [table.lines[number] for number, _ in numbered]
+    return CsvTable(
+        table.wrong, [*names, *others], lines, comma=table.comma, notes=table.notes, rows=cells
+    )
+
+
+def _name_scale(
+    table: InputTable, options: ColumnOptions, scale: str
+) -> tuple[InputTable, ColumnOptions]:
+    if "scale" in {*options.columns, *options.constants, *table.names}:
+        return table, options
+    table.notes.append(f"the scale is called {scale}; use --given scale=NAME to change this")
+    return table, replace(options, constants={**options.constants, "scale": scale})
+
+
+# --- Results of webMUSHRA and pymushra -----------------------------------------------------------
+# Columns are those of webMUSHRA's service/write.php. Answers to the questionnaire are between
+# session_test_id and session_uuid, which older versions do not write.
+
+
+def _choose_listener(table: InputTable, options: ColumnOptions) -> tuple[InputTable, ColumnOptions]:
+    """Use the only column of the questionnaire as listener if there is no session_uuid."""
+    names = [name.casefold() for name in table.names]
+    if "listener" in {*options.columns, *options.constants} or "session_test_id" not in names:
+        return table, options
+    asked = table.names[names.index("session_test_id") + 1 : names.index("trial_id")]
+    if len(asked) == 1:
+        return table, replace(options, columns={**options.columns, "listener": asked[0]})
+    table.tell(
+        HEADER_LINE,
+        "listener",
+        "this version of webMUSHRA wrote no session_uuid",
+        f"use --column listener=NAME with a column of the questionnaire: "
+        f"{', '.join(map(show, asked)) or 'none found'}",
+    )
+    table.wrong.refuse()
+    return table, options
+
+
+def _split_bs1116(table: InputTable, options: ColumnOptions) -> tuple[InputTable, ColumnOptions]:
+    """Return the ratings of the hidden reference and of the object in separate rows."""
+    table, options = _choose_listener(table, options)
+    sides = [
+        zip(_texts(table, side), _texts(table, f"{side}_score"), strict=True)
+        for side in ("rating_reference", "rating_non_reference")
+    ]
+    pairs = enumerate(zip(*sides, strict=True))
+    rows = [(number, rating) for number, ratings in pairs for rating in ratings]
+    return _long_table(table, ["system", "value"], rows), options
+
+
+CHOICE_VALUES = {"correct": "-1", "incorrect": "1", "undecided": "0", "unknown": ""}
+
+
+def _read_choices(table: InputTable, options: ColumnOptions) -> tuple[InputTable, ColumnOptions]:
+    """Return choices as numbers: −1 if the reference was chosen, 1 if the other was.
+
+    The scale is that of the kind to which ``study import`` converts the page.
+    """
+    table, options = _choose_listener(table, options)
+    answers = _texts(table, "choice_answer")
+    message = f"must be {', '.join(CHOICE_VALUES)}, got "
+    table.wrong.add(
+        (line, Fault("choice_answer", message + show(answer)))
+        for line, answer in zip(table.lines, answers, strict=True)
+        if answer not in CHOICE_VALUES
+    )
+    table.wrong.refuse()
+    rows = [(number, (CHOICE_VALUES[answer],)) for number, answer in enumerate(answers)]
+    scale = "PREFERENCE" if "undecided" in answers else "BETTER"
+    return _name_scale(_long_table(table, ["value"], rows), options, scale)
+
+
+def _keep_mushra_rows(
+    table: InputTable, options: ColumnOptions
+) -> tuple[InputTable, ColumnOptions]:
+    """Return the rows of MUSHRA trials of pymushra results, which may have trials of any type."""
+    if "wm_type" not in table.names:
+        return table, options
+    types = _texts(table, "wm_type")
+    others = sorted({*types} - {"mushra"})
+    if not others:
+        return table, options
+    if "mushra" not in types:
+        message = f"only MUSHRA trials are read, found {', '.join(map(show, others))}"
+        table.tell(HEADER_LINE, "wm_type", message)
+        table.wrong.refuse()
+    table.notes.append(f"trials of other types are ignored: {', '.join(map(show, others))}")
+    rows = [(number, ()) for number, kind in enumerate(types) if kind == "mushra"]
+    return _long_table(table, [], rows), options
+
+
+def _read_likert_scales(
+    table: InputTable, options: ColumnOptions
+) -> tuple[InputTable, ColumnOptions]:
+    """Read several Likert scales per stimulus, one per column."""
+    table, options = _choose_listener(table, options)
+    scales = [name for name in table.names if re.fullmatch(r"stimuli_rating\d+", name)]
+    return table, replace(options, scales=options.scales or tuple(scales))
+
+
+WEBMUSHRA_TRIAL = {"item": "trial_id", "listener": "session_uuid"}
+
+
+# --- Results of the P.808 toolkit ----------------------------------------------------------------
+# Columns are those of src/result_parser.py. Columns of the condition pattern may follow.
+
+
+P808_SCALES = {f"MOS_{name}": name for name in ("SIG", "BAK", "OVRL")}
+
+
+def _read_p808_means(table: InputTable, options: ColumnOptions) -> tuple[InputTable, ColumnOptions]:
+    """Read means per clip; votes in the columns vote_1, vote_2, … do not name workers."""
+    if not options.means:
+        message = "votes per clip do not name the workers"
+        remedy = "use the file ..._all_votes_per_clip.csv, or --means to analyse means over clips"
+        table.tell(HEADER_LINE, "listener", message, remedy)
+        table.wrong.refuse()
+    scales = [name for name in table.names if re.fullmatch(r"(MOS|DMOS|CMOS)(_\w+)?", name)]
+    sample = "short_file_name" if "short_file_name" in table.names else "file_url"
+    pattern = options.pattern
+    if pattern and "/" not in pattern and sample == "file_url":
+        pattern = f"*/{pattern}"
+    scales = scales if not options.scales else list(options.scales)
+    return table, replace(
+        options, scales=tuple(scales), column=options.column or sample, pattern=pattern
+    )
+
+
+def _refuse_conditions(
+    table: InputTable, options: ColumnOptions
+) -> tuple[InputTable, ColumnOptions]:
+    message = "votes per condition have no clips, over which intervals could be computed"
+    table.tell(HEADER_LINE, "item", message, "use the file ..._all_votes_per_clip.csv")
+    table.wrong.refuse()
+    return table, options
+
+
+TOOL_LAYOUTS = (
+    ToolLayout(
+        "results of webMUSHRA (mushra.csv)",
+        ("trial_id", "rating_stimulus", "rating_score"),
+        {**WEBMUSHRA_TRIAL, "system": "rating_stimulus", "value": "rating_score"},
+        {"scale": "BASIC"},
+        reshape=_choose_listener,
+    ),
+    ToolLayout(
+        "results of webMUSHRA (bs1116.csv)",
+        ("trial_id", "rating_reference", "rating_reference_score", "rating_non_reference_score"),
+        WEBMUSHRA_TRIAL,
+        {"scale": "IMPAIRMENT"},
+        reshape=_split_bs1116,
+    ),
+    ToolLayout(
+        "results of webMUSHRA (paired_comparison.csv)",
+        ("trial_id", "choice_reference", "choice_non_reference", "choice_answer"),
+        {**WEBMUSHRA_TRIAL, "system": "choice_non_reference", "against": "choice_reference"},
+        reshape=_read_choices,
+    ),
+    ToolLayout(
+        "results of webMUSHRA (lss.csv or lms.csv)",
+        ("trial_id", "stimuli", "stimuli_rating"),
+        {**WEBMUSHRA_TRIAL, "system": "stimuli", "value": "stimuli_rating"},
+        {"scale": "LIKERT"},
+        reshape=_choose_listener,
+    ),
+    ToolLayout(
+        "results of webMUSHRA (lss.csv)",
+        ("trial_id", "stimuli", "stimuli_rating1"),
+        {**WEBMUSHRA_TRIAL, "system": "stimuli"},
+        reshape=_read_likert_scales,
+    ),
+    ToolLayout(
+        "results of pymushra",
+        ("wm_id", "responses_stimulus", "responses_score", "questionaire_uuid"),
+        {
+            "item": "wm_id",
+            "system": "responses_stimulus",
+            "listener": "questionaire_uuid",
+            "value": "responses_score",
+        },
+        {"scale": "BASIC"},
+        reshape=_keep_mushra_rows,
+    ),
+    ToolLayout(
+        "votes of the P.808 toolkit",
+        ("workerid", "short_file_name", "vote", "question_type"),
+        {"listener": "workerid", "scale": "question_type", "value": "vote"},
+        aliases=P808_SCALES,
+        sample="short_file_name",
+    ),
+    ToolLayout(
+        "means per clip of the P.808 toolkit",
+        ("file_url", "n"),
+        aliases=P808_SCALES,
+        lacks=("listener",),
+        reshape=_read_p808_means,
+    ),
+    ToolLayout(
+        "means per condition of the P.808 toolkit",
+        ("condition_name", "n"),
+        lacks=("listener", "item"),
+        reshape=_refuse_conditions,
+    ),
+    ToolLayout(
+        "ratings of SHEET",
+        ("wav_path", "score", "system_id", "sample_id", "listener_id"),
+        {
+            "item": "sample_id",
+            "system": "system_id",
+            "listener": "listener_id",
+            "value": "score",
+        },
+        {"scale": "MOS"},
+    ),
+    ToolLayout(
+        "ratings of SOMOS",
+        ("systemid", "utteranceid", "choice", "listenerid"),
+        {"system": "systemid", "listener": "listenerid", "value": "choice"},
+        {"scale": "MOS"},
+        sample="utteranceid",
+        pattern="{item}_*.wav",
+    ),
+)
+
+
+# --- Ratings of the VoiceMOS Challenge (BVCC) ----------------------------------------------------
+# The files TRAINSET, DEVSET and TESTSET have no column names: system, file, rating, an ignored
+# field, and {}_AGERANGE_LISTENERID_GENDER_… . Lists of means have a file and its mean.
+
+
+BVCC_FILE = re.compile(r"sys\w+-utt\w+\.wav")
+BVCC_PATTERN = "{system}-{item}.wav"
+BVCC_COLUMNS = ("", "sample", "value", "", "listener")
+BVCC_MEAN_COLUMNS = ("sample", "MOS")
+
+
+def _is_bvcc(table: InputTable) -> bool:
+    """Return whether the first line is a row of BVCC instead of column names."""
+    names = table.names
+    if len(names) == len(BVCC_MEAN_COLUMNS):
+        return bool(BVCC_FILE.fullmatch(names[0])) and read_plain_numbers(names[1:]) is not None
+    return len(names) == len(BVCC_COLUMNS) and bool(BVCC_FILE.fullmatch(names[1]))
+
+
+def _read_bvcc(table: InputTable, options: ColumnOptions) -> tuple[InputTable, ColumnOptions]:
+    is_list = len(table.names) == len(BVCC_MEAN_COLUMNS)
+    _name_layout(table, f"ratings of the VoiceMOS Challenge ({'means' if is_list else 'BVCC'})")
+    columns = [[name, *_texts(table, name)] for name in table.names]
+    if is_list and not options.means:
+        message = "the list has means over listeners"
+        table.tell(HEADER_LINE, "listener", message, "use --means, or the file TRAINSET")
+        table.wrong.refuse()
+    if not is_list:
+        columns[-1] = [_bvcc_listener(cell) for cell in columns[-1]]
+    names = [*(BVCC_MEAN_COLUMNS if is_list else BVCC_COLUMNS)]
+    rows = list(zip(*columns, strict=True))
+    lines = [HEADER_LINE, *table.lines]
+    whole = CsvTable(table.wrong, names, lines, notes=table.notes, rows=rows)
+    constants = {} if is_list or options.scales else {"scale": "MOS"}
+    return whole, replace(
+        options,
+        pattern=options.pattern or BVCC_PATTERN,
+        column=options.column or "sample",
+        constants={**constants, **options.constants},
+    )
+
+
+def _bvcc_listener(text: str) -> str:
+    parts = text.split("_")
+    return parts[2] if len(parts) > 3 and parts[0] == "{}" else text
+
+
+# --- Columns by other names ----------------------------------------------------------------------
+# A column is read for a role if it is the only one with another usual name of the role.
+
+
+ROLE_SYNONYMS = {
+    "listener": ("listener_id", "listenerid", "subject", "rater", "worker", "workerid"),
+    "system": ("condition", "system_id", "systemid"),
+    "value": ("rating", "score", "vote"),
+}
+SAMPLE_SYNONYMS = ("wav", "wav_path", "wavfile", "filename")
+AUDIO_ENDING = re.compile(r"\.(wav|flac|mp3|ogg|opus)", re.IGNORECASE)
+
+
+def _match_synonyms(table: InputTable, options: ColumnOptions) -> ColumnOptions:
+    """Return options with columns that have other usual names, each with a note."""
+    said = {*options.columns, *options.constants, *_places(options)}
+    said |= {"listener"} if options.means else set()
+    found: dict[str, str] = {}
+    for role, names in ROLE_SYNONYMS.items():
+        if role in said or role in table.names:
+            continue
+        if role == "value" and "scale" not in {*table.names, *said}:
+            continue  # the column itself is the scale
+        if column := _only_column(table, names):
+            found[role] = column
+            table.notes.append(f"column {show(column)} is read as {role}")
+    options = replace(options, columns={**found, **options.columns})
+    return _match_samples(table, options)
+
+
+def _match_samples(table: InputTable, options: ColumnOptions) -> ColumnOptions:
+    """Return options for a column of file names: items if systems have their own column."""
+    said = {*options.columns, *options.constants, *_places(options), *table.names}
+    own = next((name for name in SAMPLE_COLUMNS if name in table.names), "")
+    if not own and "item" not in said and _names_first_column(table):
+        own = SAMPLE_COLUMNS[0]
+    column = options.column or own or _only_column(table, SAMPLE_SYNONYMS)
+    if not column or column not in table.names:
+        return options
+    if options.pattern:
+        return replace(options, column=column)
+    if "item" in said or options.column:
+        return options
+    if "system" not in said:
+        if not all(BVCC_FILE.fullmatch(str(cell)) for cell in table.cells(column)):
+            return replace(options, column=column)
+        table.notes.append(f"column {show(column)} is read with the pattern {BVCC_PATTERN}")
+        return replace(options, column=column, pattern=BVCC_PATTERN)
+    cells = {str(cell) for cell in table.cells(column)}
+    endings = {PurePath(cell).suffix for cell in cells}
+    ending = endings.pop() if len(endings) == 1 else ""
+    if AUDIO_ENDING.fullmatch(ending):
+        folder = "*/" if all("/" in cell for cell in cells) else ""
+        pattern = f"{folder}{{item}}{ending}"
+        table.notes.append(f"column {show(column)} is read with the pattern {pattern}")
+        return replace(options, column=column, pattern=pattern)
+    table.notes.append(f"column {show(column)} is read as item")
+    return replace(options, columns={"item": column, **options.columns})
+
+
+def _names_first_column(table: InputTable) -> bool:
+    """Name a first column without a name that has text: an index of clips, as pandas writes it."""
+    if not table.names or table.names[0] or _only_column(table, SAMPLE_SYNONYMS):
+        return False
+    cells = table.cells("")
+    if not all(isinstance(cell, str) and cell and not cell.isdecimal() for cell in cells):
+        return False
+    table.rename("", SAMPLE_COLUMNS[0])
+    return True
+
+
+def _only_column(table: InputTable, names: Sequence[str]) -> str:
+    found = [name for name in table.names if name.casefold() in names]
+    return found[0] if len(found) == 1 else ""
+
+
+# --- Matrices with one column per listener -------------------------------------------------------
+
+
+NUMBERED_NAME = re.compile(r"(?P<stem>[^\d]*?)[ _.-]?\d+")
+MIN_LISTENER_COLUMNS = 2
+MATRIX_SCALE = "rating"  # if neither options nor the file name has a scale
+
+
+def _free_columns(table: InputTable, options: ColumnOptions) -> list[str]:
+    """Return the columns of numbers that have no role."""
+    taken = {*options.columns.values(), *options.roles, options.column, *options.apart}
+    taken |= {*SAMPLE_COLUMNS, *SAMPLE_SYNONYMS}
+    return [name for name in table.names if name and name not in taken and _is_rated(table, name)]
+
+
+def _listener_columns(table: InputTable, options: ColumnOptions) -> list[str]:
+    """Return the columns of a matrix: numbered names such as subject_1, and no known scales."""
+    said = {*options.columns, *options.constants, *table.names}
+    if "listener" in said or "value" in said or options.means or options.scales:
+        return []
+    free = _free_columns(table, options)
+    matches = [NUMBERED_NAME.fullmatch(name) for name in free]
+    stems = {match["stem"] for match in matches if match}
+    expected = {name.casefold() for name in options.expected}
+    is_matrix = len(free) >= MIN_LISTENER_COLUMNS and all(matches) and len(stems) == 1
+    return free if is_matrix and not expected & {name.casefold() for name in free} else []
+
+
+def _is_rated(table: InputTable, name: str) -> bool:
+    """Return whether at least half of the filled cells are numbers."""
+    filled = [text for text in _votes(table, name) if text]
+    numbers = sum(read_plain_numbers([text]) is not None for text in filled)
+    return 2 * numbers >= len(filled)
+
+
+def _votes(table: InputTable, name: str) -> list[str]:
+    """Return the votes of a column as text; empty where nothing was rated."""
+    return ["" if text.lower() in UNDEFINED_WORDS else text for text in _texts(table, name)]
+
+
+def _read_matrix(
+    table: InputTable, options: ColumnOptions, listeners: Sequence[str]
+) -> tuple[InputTable, ColumnOptions]:
+    """Return one row per vote; empty cells were not asked for."""
+    _name_layout(table, "a matrix with one column per listener")
+    if len(listeners) < MIN_LISTENER_COLUMNS:
+        message = "a matrix needs at least two columns of numbers, one per listener"
+        table.tell(HEADER_LINE, "", message)
+        table.wrong.refuse()
+    columns = [(_known_listener(name, options), _votes(table, name)) for name in listeners]
+    rows = [
+        (number, (listener, votes[number]))
+        for number in range(len(table.lines))
+        for listener, votes in columns
+        if votes[number]
+    ]
+    if empty := len(table.lines) * len(listeners) - len(rows):
+        table.notes.append(f"{empty:,} cells of the matrix are empty: not rated")
+    long = _long_table(table, ["listener", "value"], rows)
+    long.names = ["" if name in listeners else name for name in long.names]
+    scale = _scale_in_name(table.wrong.source, options) or MATRIX_SCALE
+    return _name_scale(long, options, scale)
+
+
+def _known_listener(name: str, options: ColumnOptions) -> str:
+    """Return the listener of a study that a column such as subject_7 belongs to, or its name."""
+    number = re.sub(r"^.*?0*(?=\d+$)", "", name)
+    known = options.known_names.names("listener")
+    return number if name not in known and number in known else name
+
+
+def _scale_in_name(source: str, options: ColumnOptions) -> str:
+    """Return the known scale in a file name such as results_SIG.csv, or an empty string."""
+    words = {word.casefold() for word in re.split(r"[^A-Za-z0-9]+", PurePath(source).stem)}
+    found = [name for name in options.expected if name.casefold() in words]
+    return found[0] if len(found) == 1 else ""
+
+
+# --- Results in one JSON document ----------------------------------------------------------------
+
+
+BEAQLEJS_NAME = "results of BeaqleJS (MUSHRA)"
+
+
+def unfold_results(document: Any, wrong: TableFaults) -> list[dict[str, Any]] | None:
+    """Return the records of a result file of BeaqleJS or pymushra; None if it is neither."""
+    if isinstance(document, list):
+        return _unfold_beaqlejs(document, wrong)
+    return _unfold_pymushra(document, wrong) if isinstance(document, dict) else None
+
+
+def _unfold_beaqlejs(document: list[Any], wrong: TableFaults) -> list[dict[str, Any]] | None:
+    """Return the ratings of a listener: a test set with the ratings of its files, per entry."""
+    sets = [entry for entry in document if isinstance(entry, dict) and "TestID" in entry]
+    users = [entry for entry in document if isinstance(entry, dict) and "UserName" in entry]
+    if users and not sets and any(isinstance(entry, bool) for entry in document):
+        message = "results of ABX tests of BeaqleJS do not name the tests, and are not read"
+        wrong.add([(0, Fault("", message))])
+    if not sets or not all(isinstance(entry.get("rating", {}), dict) for entry in sets):
+        return None
+    wrong.read_as = BEAQLEJS_NAME
+    name = next((str(user["UserName"]).strip() for user in users if user["UserName"]), "")
+    listener = name or PurePath(wrong.source).stem
+    return [
+        {
+            "item": entry["TestID"],
+            "system": system,
+            "listener": listener,
+            "value": value,
+        }
+        for entry in sets
+        for system, value in entry.get("rating", {}).items()
+    ]
+
+
+def _unfold_pymushra(document: dict[str, Any], wrong: TableFaults) -> list[dict[str, Any]] | None:
+    """Return the responses in a database of pymushra (TinyDB), named as in its exports."""
+    tables = {
+        name: [*table.values()] for name, table in document.items() if isinstance(table, dict)
+    }
+    tables = {name: trials for name, trials in tables.items() if trials}
+    trials = [trial for table in tables.values() for trial in table]
+    parts = ("responses", "questionaire")
+    if not trials or not all(isinstance(one, dict) and {*parts} <= {*one} for one in trials):
+        return None
+    if len(tables) > 1:
+        message = f"contains several tests: {', '.join(map(show, tables))}"
+        wrong.add([(0, Fault("", message, "export the results of one test as CSV or JSON"))])
+        return None
+    return [
+        {f"responses_{name}": value for name, value in response.items()}
+        | {f"questionaire_{name}": value for name, value in trial["questionaire"].items()}
+        | {f"wm_{name}": value for name, value in trial.items() if name not in parts}
+        for trial in trials
+        for response in trial["responses"]
+    ]

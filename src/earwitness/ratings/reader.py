@@ -1,0 +1,639 @@
+"""Reader of rating tables in CSV or JSON Lines: votes, groups and rubric dimensions."""
+
+from __future__ import annotations
+
+import gc
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
+from itertools import chain
+from os import PathLike
+from typing import Any, NamedTuple
+
+from earwitness.core import Input, Key, Rating
+from earwitness.errors import nearest
+from earwitness.io.schema import Fault, show
+from earwitness.io.source import RecordSource
+from earwitness.io.tables import Cell, InputTable, read_table
+from earwitness.ratings.columns import (
+    AUTO_LAYOUT,
+    CAPTION_ROLE,
+    HEADER_LINE,
+    LONG_TABLE_ROLES,
+    MISSING_VALUE,
+    NO_COLUMN_MESSAGE,
+    NUMERIC_ROLES,
+    RATERS_ROLE,
+    ROLES,
+    ColumnLayout,
+    ColumnOptions,
+    Limit,
+    Limits,
+    divide_samples,
+    find_off_scale,
+    lay_out,
+    limits_of,
+    match_case,
+    match_known_names,
+    read_column,
+    read_name,
+    read_optional_name,
+    read_plain_numbers,
+    tell_unknown_names,
+    whole_number_reader,
+)
+from earwitness.ratings.layouts import recognize_layout, unfold_results
+from earwitness.ratings.names import KnownNames, listener_ids, penalty_notes
+from earwitness.ratings.records import Grouping, Who
+from earwitness.ratings.rubric import BUILT_IN_RUBRICS, LANGUAGES, TOTAL, Rubric, read_rubric
+
+# --- Rubric dimensions as columns ----------------------------------------------------------------
+# Dimensions are found by their names and by their titles in every language, ignoring case. A table
+# with all dimensions of a rubric is read as ratings by that rubric, unless set otherwise.
+
+
+NO_RUBRIC = "none"
+OFF_SCALE_REMEDY = "correct the value, or use --faults drop to treat it as blank"
+
+
+def fit_rubric(options: ColumnOptions, table: InputTable, said: str = "") -> ColumnOptions:
+    """Return options for a table by a rubric: the named one, or one whose dimensions match.
+
+    If scales are named, no rubric is detected.
+    """
+    if said == NO_RUBRIC or (options.scales and not said):
+        return options
+    long = [role for role in LONG_TABLE_ROLES if options.name_of(role) in table.names]
+    cells = table.cells(options.name_of("scale")) if "scale" in long else table.names
+    written = [text for text in dict.fromkeys(cells) if isinstance(text, str)]
+    for name in [said] if said else BUILT_IN_RUBRICS:
+        dimension_of = {
+            text: dimension
+            for text in written
+            if (dimension := spellings(name).get(fold_name(text)))
+        }
+        dimensions = read_rubric(name).names
+        lacking = [one for one in dimensions if one not in dimension_of.values()]
+        if not lacking:
+            return _add_rubric_columns(options, read_rubric(name), dimension_of, wide=not long)
+        if said:
+            _tell_dimensions(table, read_rubric(name), lacking)
+    return options
+
+
+def _add_rubric_columns(
+    options: ColumnOptions,
+    rubric: Rubric,
+    dimension_of: Mapping[str, str],
+    *,
+    wide: bool,
+) -> ColumnOptions:
+    limits = {
+        name: Limit(scale.low, scale.high, scale.step) for name, scale in rubric.scales.items()
+    }
+    limits[TOTAL] = limits[TOTAL]._replace(step=0)  # totals are recomputed
+    return replace(
+        options,
+        rubric=rubric.name,
+        aliases=dict(dimension_of),
+        limits={**limits, **options.limits} if options.limits else limits,
+        scales=tuple(dimension_of) if wide else options.scales,
+        remedy=OFF_SCALE_REMEDY,
+    )
+
+
+def _tell_dimensions(table: InputTable, rubric: Rubric, lacking: list[str]) -> None:
+    """Report missing dimensions."""
+    has = ", ".join(show(name) for name in table.names if name)
+    for name in lacking:
+        message = f"missing dimension of the rubric {rubric.name}"
+        table.tell(
+            HEADER_LINE,
+            name,
+            message,
+            f"columns found: {has}; use --rubric {NO_RUBRIC} if the table has no rubric",
+        )
+
+
+@cache
+def spellings(name: str) -> Mapping[str, str]:
+    """Return dimensions and the total by all their spellings."""
+    return dict(_spelling_pairs(name))
+
+
+def _spelling_pairs(name: str) -> Iterator[tuple[str, str]]:
+    for language in LANGUAGES:
+        for dimension in read_rubric(name, language).dimensions:
+            yield fold_name(dimension.shown), dimension.name
+            yield fold_name(dimension.name), dimension.name
+    yield TOTAL, TOTAL
+
+
+def fold_name(text: str) -> str:
+    """Return a name in lower case with normalized spaces.
+
+    >>> fold_name(" Hors_Sujet ")
+    'hors sujet'
+    """
+    return " ".join(unicodedata.normalize("NFC", text).casefold().replace("_", " ").split())
+
+
+# --- Checked columns and votes -------------------------------------------------------------------
+
+
+Columns = dict[str, Sequence[Any]]  # by role; votes by scale
+
+
+class OffScaleCell(NamedTuple):
+    """A vote outside its scale, treated as missing, with the number of its row."""
+
+    row: int
+    scale: str
+    value: float
+
+
+class CheckedColumns(NamedTuple):
+    """Columns by role, votes by scale, and votes treated as missing."""
+
+    columns: Columns
+    votes: Columns
+    off: list[OffScaleCell]
+
+
+MIN_ROLE_VALUES = {"session": 0, "trial": 0, "asked": 0, "place": 1, RATERS_ROLE: 0}
+
+
+def check_columns(
+    table: InputTable, layout: ColumnLayout, options: ColumnOptions
+) -> CheckedColumns:
+    """Return checked columns and votes; faults are added to the table."""
+    cells = _cells_by_role(table, layout, options)
+    where = {role: layout.fields.get(role, layout.sample or role) for role in cells}
+    columns: Columns = {}
+    for role, role_cells in cells.items():
+        if role in MIN_ROLE_VALUES:
+            columns[role] = read_column(
+                table, role_cells, where[role], whole_number_reader(MIN_ROLE_VALUES[role])
+            )
+        elif role not in ("value", CAPTION_ROLE):
+            read = read_optional_name if role == "against" else read_name
+            columns[role] = read_column(table, role_cells, where[role], read)
+            if role == "scale":
+                written = {name for name in {*columns[role]} if isinstance(name, str)}
+                scale_of = {name: options.scale(name) for name in written}
+                columns[role] = [scale_of.get(name, name) for name in columns[role]]
+            what = "system" if role == "against" else role
+            known = options.known_names.names(what)
+            columns[role] = match_known_names(columns[role], known, what, layout.notes)
+            tell_unknown_names(table, columns[role], where[role], what, known)
+    if options.means:
+        columns["listener"] = [""] * len(table.lines)
+    off: list[OffScaleCell] = []
+    return CheckedColumns(
+        columns, _votes_by_scale(table, layout, options, cells, columns, off), off
+    )
+
+
+def _cells_by_role(
+    table: InputTable, layout: ColumnLayout, options: ColumnOptions
+) -> dict[str, Sequence[Cell]]:
+    """Return cells by role, from columns, sample names and constants."""
+    cells: dict[str, Sequence[Cell]] = {
+        role: table.cells(name, numbers=role in NUMERIC_ROLES)
+        for role, name in layout.fields.items()
+    }
+    if layout.pattern:
+        cells |= divide_samples(table, layout.sample, layout.pattern, layout.notes)
+    for role, text in options.constants.items():
+        cells[role] = [str(text)] * len(table.lines)
+    return cells
+
+
+def _votes_by_scale(
+    table: InputTable,
+    layout: ColumnLayout,
+    options: ColumnOptions,
+    cells: Mapping[str, Sequence[Cell]],
+    columns: Columns,
+    off: list[OffScaleCell],
+) -> Columns:
+    """Return votes by scale, or all votes if there is a scale column."""
+    read = options.number_reader(table)
+    if not layout.scales:
+        where = layout.fields.get("value", "value")
+        numbers = read_column(table, cells["value"], where, read)
+        return {"": _check_limits(table, columns["scale"], numbers, where, options, off)}
+    votes: Columns = {}
+    for scale in layout.scales:
+        names = options.known_names.names("scale")
+        if names and options.scale(scale) not in names:
+            table.tell(
+                HEADER_LINE, show(scale), f"unknown scale {show(scale)}", nearest(scale, names)
+            )
+        scale_cells = table.cells(scale, numbers=True)
+        values = read_plain_numbers(scale_cells) or read_column(table, scale_cells, scale, read)
+        named = options.scale(scale)
+        scales = [named] * len(table.lines)
+        votes[named] = _check_limits(table, scales, values, scale, options, off)
+    return votes
+
+
+def _check_limits(
+    table: InputTable,
+    scales: Sequence[Any],
+    values: Sequence[Any],
+    where: str,
+    options: ColumnOptions,
+    off: list[OffScaleCell],
+) -> Sequence[Any]:
+    """Report votes outside their scales, or treat them as missing and list them."""
+    if not options.limits:
+        return values
+    pairs: list[tuple[Any, Any]] = list(zip(scales, values, strict=True))
+    limits = options.limits
+    if options.means:
+        limits = {scale: limit._replace(step=0) for scale, limit in limits.items()}
+    reasons: dict[Any, str] = dict(find_off_scale(set(pairs), limits))
+    if reasons and options.drop:
+        off += [OffScaleCell(row, *pair) for row, pair in enumerate(pairs) if pair in reasons]
+        return [MISSING_VALUE if pair in reasons else pair[1] for pair in pairs]
+    bad = {pair: Fault(where, text, options.remedy) for pair, text in reasons.items()}
+    if bad:
+        rows = zip(table.lines, pairs, strict=True)
+        table.wrong.add((line, bad[pair]) for line, pair in rows if pair in bad)
+    return values
+
+
+def build_ratings(columns: Columns, votes: Columns) -> list[Rating]:
+    """Return one rating per vote, row by row; a missing vote is NaN."""
+    rows = len(next(iter(votes.values())))
+    keys = make_keys(columns["item"], columns["system"])
+    none: list[Any] = [None] * rows
+    against = make_keys(columns["item"], columns["against"]) if "against" in columns else none
+    zeros = [0] * rows
+    orders = ("session", "trial", "asked", "place")
+    session, trial, asked, place = (columns.get(role, zeros) for role in orders)
+    people = listener_ids(columns["listener"])
+    by_scale: list[Iterable[Rating]] = [
+        map(
+            Rating,
+            keys,
+            [scale] * rows if scale else columns["scale"],
+            people,
+            session,
+            values,
+            against,
+            place,
+            trial,
+            asked,
+        )
+        for scale, values in votes.items()
+    ]
+    return list(chain.from_iterable(zip(*by_scale, strict=True)))
+
+
+def make_keys(items: Sequence[str], systems: Sequence[str]) -> list[Any]:
+    """Return keys, each created once; None without a system."""
+    pairs = list(zip(items, systems, strict=True))
+    key_of = {pair: Key(*pair) if pair[1] else None for pair in set(pairs)}
+    return [key_of[pair] for pair in pairs]
+
+
+# --- Tables of numbers per output ----------------------------------------------------------------
+
+
+OptionsFitter = Callable[[ColumnOptions, InputTable], ColumnOptions]
+
+
+def _keep_options(options: ColumnOptions, _: InputTable) -> ColumnOptions:
+    return options
+
+
+@dataclass(frozen=True)
+class ParsedRatings:
+    """Ratings of a table, one per cell; NaN for empty cells."""
+
+    layout: ColumnLayout
+    table: InputTable
+    input: Input
+    options: ColumnOptions
+    checked: CheckedColumns
+
+    @cached_property
+    def all_ratings(self) -> list[Rating]:
+        """One rating per cell, created when needed."""
+        with without_garbage_collection():
+            return build_ratings(self.checked.columns, self.checked.votes)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether any cell is filled."""
+        return any(one == one for votes in self.checked.votes.values() for one in votes)
+
+    @property
+    def filled(self) -> list[Rating]:
+        """Ratings that are not missing."""
+        return [rating for rating in self.all_ratings if rating.value == rating.value]
+
+
+def read_rows(
+    source: RecordSource,
+    options: ColumnOptions,
+    fitted: OptionsFitter = _keep_options,
+    *,
+    foreign: bool = False,
+) -> ParsedRatings:
+    """Read a table; raise InputError with all faults, or if it has no number.
+
+    ``fitted`` adapts the options to the columns of the table. With ``foreign``, layouts of other
+    tools for listening tests are recognized.
+    """
+    with without_garbage_collection():
+        return _read_rows(source, options, fitted, foreign=foreign)
+
+
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Disable garbage collection, which would take half the time and find nothing."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _read_rows(
+    source: RecordSource, options: ColumnOptions, fitted: OptionsFitter, *, foreign: bool
+) -> ParsedRatings:
+    table, file = read_table(source, options.wanted, unfold_results if foreign else None)
+    match_case(table, options.wanted)
+    if foreign:
+        table, options = recognize_layout(table, options)
+    options = fitted(options, table)
+    faults_before = table.wrong.count
+    layout = lay_out(table, options)
+    nothing = f"contains no {options.words.row}s"
+    if not table.lines and not table.wrong.count:
+        table.tell(HEADER_LINE, "", nothing)
+    if table.wrong.count > faults_before or not table.lines:
+        table.wrong.refuse()
+    parsed = check_columns(table, layout, options)
+    table.wrong.refuse()
+    rows = ParsedRatings(layout, table, file, options, parsed)
+    if not rows.has_numbers:
+        table.tell(HEADER_LINE, "", nothing, f"fill in at least one {options.words.cell}")
+        table.wrong.refuse()
+    return rows
+
+
+# --- Groups of items and listeners ---------------------------------------------------------------
+
+
+ItemOrListener = int | str
+# line, item or listener, earlier group, group in this line
+Clash = tuple[int, ItemOrListener, str, str]
+
+
+def read_groupings(
+    table: InputTable,
+    names: Sequence[str],
+    items: Sequence[ItemOrListener],
+    people: Sequence[ItemOrListener],
+) -> dict[str, Grouping]:
+    """Return groups by field: of items if constant per item, else of listeners.
+
+    A field that is neither is reported as a fault. Empty cells are ignored.
+    """
+    by_field: dict[str, Grouping] = {}
+    for name in names:
+        if name not in table.names:
+            table.tell(
+                HEADER_LINE,
+                show(name),
+                f"{NO_COLUMN_MESSAGE} (named in by)",
+                nearest(name, table.names),
+            )
+            continue
+        cells = table.cells(name)
+        of_items, torn = _group_values(table, items, cells)
+        of_people, also = _group_values(table, people, cells)
+        if torn and also:
+            _tell_clash(table, name, torn, also)
+        elif torn:
+            by_field[name] = Grouping("listener", of_people)
+        else:
+            by_field[name] = Grouping("item", of_items)
+    return by_field
+
+
+def _group_values(
+    table: InputTable, owners: Sequence[ItemOrListener], cells: Sequence[Cell]
+) -> tuple[Mapping[ItemOrListener, str], Clash | None]:
+    """Return the group of each owner, and the first row that contradicts an earlier one."""
+    group_of: dict[ItemOrListener, str] = {}
+    for line, owner, cell in zip(table.lines, owners, cells, strict=True):
+        if isinstance(cell, str) and cell and group_of.setdefault(owner, cell) != cell:
+            return group_of, (line, owner, group_of[owner], cell)
+    return group_of, None
+
+
+def _tell_clash(table: InputTable, name: str, item: Clash, listener: Clash) -> None:
+    line, owner, before, current = item
+    message = f"item {owner} is {show(current)} here and {show(before)} above"
+    if listener[1] == "":  # means have no listener
+        table.tell(line, name, message, "assign each item to one group")
+        return
+    message += f", and listener {listener[1]} is both {show(listener[2])} and {show(listener[3])}"
+    table.tell(line, name, message, "assign each item, or each listener, to one group")
+
+
+def caption_texts(
+    table: InputTable, name: str, items: Sequence[str], systems: Sequence[str]
+) -> dict[Key, str]:
+    """Return captions by item and system; the first one in the table."""
+    texts: dict[Key, str] = {}
+    for item, system, cell in zip(items, systems, table.cells(name), strict=True):
+        if isinstance(cell, str) and cell:
+            texts.setdefault(Key(item, system), cell)
+    return texts
+
+
+# --- Tables of ratings ---------------------------------------------------------------------------
+# All faults of a table are reported at once, with lines, and nothing is read. Notes report unusual
+# content that is allowed.
+
+
+@dataclass(frozen=True)
+class OffScaleVote:
+    """A vote outside its scale, which is treated as missing."""
+
+    line: int
+    item: str
+    system: str
+    listener: Who
+    scale: str
+    value: float
+
+
+@dataclass(frozen=True)
+class RatingsTable:
+    """Ratings in the order of the file; ``missing`` is the number of empty cells.
+
+    ``all_ratings`` also has empty cells, as NaN. ``groups`` are groups of items or listeners,
+    ``captions`` the rated captions, and ``rubric`` that of the ratings, if any. ``raters`` has the
+    number of raters of each mean, by output and scale; 0 if it is not known.
+    """
+
+    ratings: list[Rating]
+    notes: tuple[str, ...]
+    missing: int
+    input: Input
+    all_ratings: list[Rating] = field(default_factory=list)
+    off: tuple[OffScaleVote, ...] = ()
+    groups: Mapping[str, Grouping] = field(default_factory=dict)
+    captions: Mapping[Key, str] = field(default_factory=dict)
+    rubric: str = ""
+    raters: Mapping[tuple[Key, str], int] = field(default_factory=dict)
+
+
+def read_ratings(
+    path: str | PathLike[str] | RecordSource,
+    *,
+    pattern: str = "",
+    column: str = "",
+    columns: Mapping[str, str] | None = None,
+    scales: Sequence[str] = (),
+    constants: Mapping[str, int | str] | None = None,
+    known_names: KnownNames | None = None,
+    limits: Limits | None = None,
+    groups: Sequence[str] = (),
+    rubric: str = NO_RUBRIC,
+    drop: bool = False,
+    means: bool = False,
+    layout: str = AUTO_LAYOUT,
+) -> RatingsTable:
+    """Read a table of ratings (CSV, TSV, JSON Lines, or results of other tools).
+
+    Parameters
+    ----------
+    path
+        Path of the table, or the rows of a table in memory.
+    pattern
+        Pattern of sample names with item and system, such as ``{system}/{item}.wav``.
+    column
+        Column of sample names.
+    columns
+        Names of columns, by role; an empty name excludes a role.
+    scales
+        Columns that are scales.
+    constants
+        Values for roles without a column, such as the listener.
+    known_names
+        Allowed names of systems, items, listeners and scales.
+    limits
+        Lowest value, highest value and step, by scale.
+    groups
+        Columns that group items or listeners.
+    rubric
+        Rubric of the ratings; an empty string detects it.
+    drop
+        Whether to treat votes outside their scale as missing instead of refusing them.
+    means
+        Whether values are means over raters. They may lie between the steps of a scale, and the
+        listener of their ratings is an empty string.
+    layout
+        ``auto`` recognizes tables of other tools by their columns, ``matrix`` reads one column per
+        listener, ``plain`` reads only the columns documented for ratings.
+
+    Returns
+    -------
+    RatingsTable
+
+    Raises
+    ------
+    InputError
+        If the table has faults; all of them are listed.
+    """
+    options = ColumnOptions(
+        *(
+            pattern,
+            column,
+            columns or {},
+            scales,
+            constants or {},
+            known_names or KnownNames(),
+            limits_of(limits),
+        ),
+        apart=groups,
+        drop=drop,
+        roles=(*ROLES, CAPTION_ROLE, *([RATERS_ROLE] if means else [])),
+        means=means,
+        layout=layout,
+    )
+    source = path if isinstance(path, RecordSource) else RecordSource(path)
+    rows = read_rows(source, options, partial(fit_rubric, said=rubric), foreign=True)
+    all_ratings, ratings = rows.all_ratings, rows.filled
+    parsed_columns, judged = rows.checked.columns, rows.options.rubric
+    divided = read_groupings(
+        rows.table, groups, parsed_columns["item"], listener_ids(parsed_columns["listener"])
+    )
+    rows.table.wrong.refuse()
+    captions = rows.layout.fields.get(CAPTION_ROLE)
+    texts = (
+        caption_texts(rows.table, captions, parsed_columns["item"], parsed_columns["system"])
+        if captions
+        else {}
+    )
+    return RatingsTable(
+        ratings,
+        tuple(_table_notes(rows, all_ratings, ratings, guessed=bool(judged and not rubric))),
+        len(all_ratings) - len(ratings),
+        rows.input,
+        all_ratings,
+        tuple(_off_scale_votes(rows)),
+        divided,
+        texts,
+        judged,
+        _raters_by_mean(rows) if means else {},
+    )
+
+
+def _raters_by_mean(rows: ParsedRatings) -> dict[tuple[Key, str], int]:
+    scales = len(rows.checked.votes)
+    counts = rows.checked.columns.get(RATERS_ROLE, [0] * len(rows.table.lines))
+    each = chain.from_iterable([count] * scales for count in counts)
+    return {(r.key, r.scale): n for r, n in zip(rows.all_ratings, each, strict=True)}
+
+
+def _off_scale_votes(rows: ParsedRatings) -> Iterator[OffScaleVote]:
+    columns, lines = rows.checked.columns, rows.table.lines
+    people = listener_ids(columns["listener"])
+    for row, scale, value in rows.checked.off:
+        item, system = columns["item"][row], columns["system"][row]
+        yield OffScaleVote(lines[row], item, system, people[row], scale, value)
+
+
+def _table_notes(
+    rows: ParsedRatings, all_ratings: Sequence[Rating], ratings: Sequence[Rating], *, guessed: bool
+) -> Iterator[str]:
+    yield from rows.layout.notes
+    yield from penalty_notes(ratings, rows.options.limits)
+    if guessed:
+        name = rows.options.rubric
+        message = f"the table has all dimensions of the rubric {name} and is read with it"
+        yield f"{message}; use --rubric {NO_RUBRIC} to change this"
+    empty = {rating.key.system for rating in all_ratings} - {
+        rating.key.system for rating in ratings
+    }
+    noun = "mean" if rows.options.means else "vote"
+    yield from (f"no ratings of {name}: all its {noun}s are missing" for name in sorted(empty))
+    if missing := len(all_ratings) - len(ratings):
+        yield f"{missing:,} {f'{noun} is' if missing == 1 else f'{noun}s are'} missing"
+    sessions = {rating.session for rating in ratings}
+    if 0 in sessions and len(sessions) > 1:
+        count = sum(rating.session == 0 for rating in ratings)
+        yield f"{count:,} ratings are from session 0; remove them if that was practice"

@@ -1,1 +1,0 @@
-"""Statistical analysis of ratings, from votes to the results of a study."""

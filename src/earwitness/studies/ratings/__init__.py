@@ -1,1 +1,0 @@
-"""Ratings of listeners, read from tables, answer files and databases."""
