@@ -78,8 +78,7 @@ BRIEF_HELP = {
         "period": "Period length in seconds.",
     },
 }
-# options of formats, which only `gather --help` shows: the help of score has room for 62 lines
-FORMAT_OPTIONS = {"pattern", "timestamp_format", "tier"}
+FORMAT_OPTIONS = {"pattern", "timestamp_format", "tier"}  # which few formats need
 SECTION_OF = {name: section for section, texts in BRIEF_HELP.items() for name in texts}
 
 
@@ -110,17 +109,18 @@ CHOICE_METAVAR = "CHOICE"  # where choices do not fit; the description names the
 
 
 class SectionOption(click.Option):
-    """An option of a section of help, with a short description."""
+    """An option of a section of help, with a short description; ``further``: of --help-all."""
 
     def __init__(
         self,
         *arguments: Any,
         section: str = ALL_TASKS,
         brief: str = "",
+        further: bool = False,
         **settings: Any,
     ) -> None:
         super().__init__(*arguments, **settings)
-        self.section, self.brief = section, brief or self.help or ""
+        self.section, self.brief, self.further = section, brief or self.help or "", further
 
     def brief_record(self, ctx: click.Context) -> tuple[str, str]:
         """Return the names and the short description, one line each."""
@@ -136,19 +136,45 @@ class SectionOption(click.Option):
         return names, self.brief + f" [{default}]" * bool(default)
 
 
+HELP_ALL = "--help-all"
+
+
+def _show_all_help(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.meta[HELP_ALL] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
+
+
 class TaskCommand(click.Command):
-    """A command whose help shows options of all tasks first, then those of each task."""
+    """A command whose help shows options of all tasks first, then those of each task.
+
+    ``--help`` shows the usual options, ``--help-all`` all of them.
+    """
 
     default_metrics = "defaults"
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.params.append(
+            click.Option(
+                [HELP_ALL],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=_show_all_help,
+                help="Show all options.",
+            )
+        )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section per task, without blank lines between them."""
         tasks = (*BRIEF_HELP, *DECLARED[self.default_metrics])  # those of plug-ins are last
         sections: dict[str, list[SectionOption]] = {name: [] for name in tasks}
         for parameter in self.get_params(ctx):
-            if not isinstance(parameter, SectionOption) or parameter.hidden:
+            if not isinstance(parameter, SectionOption):
                 continue
-            if parameter.name not in FORMAT_OPTIONS:
+            if HELP_ALL in ctx.meta or not parameter.further:
                 sections.setdefault(parameter.section, []).append(parameter)
         formatter.write_paragraph()
         for section, options in sections.items():
@@ -162,6 +188,8 @@ class TaskCommand(click.Command):
                 formatter.write_dl(
                     [(names.ljust(FLAG_WIDTH), text) for names, text in rows], FLAG_WIDTH
                 )
+        if HELP_ALL not in ctx.meta:
+            formatter.write(f"{HELP_ALL} also shows options that are rarely needed.\n")
 
     def _section_title(self, section: str) -> str:
         if section == ALL_TASKS:
@@ -258,6 +286,7 @@ def _reading_option(declared: dict[str, Any]) -> CommandOption:
         is_flag=declared["is_flag"],
         show_default=declared["default"] or None,
         help=declared["help"],
+        further=name in FORMAT_OPTIONS,
         brief=_brief_help(name, declared["help"]),
         section=SECTION_OF.get(name, declared["task"]),
     )
@@ -319,7 +348,7 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
         is_flag=True,
         callback=lambda _context, _option, value: not value,
         help="Omit the human ceiling (faster).",
-        hidden=True,  # the help of score has room for 62 lines
+        further=True,
     ),
     "draws": section_option(
         "--draws", default=1000, show_default=True, help="Number of bootstrap draws."
@@ -358,7 +387,7 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
         "--interval-form",
         type=click.Choice(INTERVAL_FORMS),
         help="Paper intervals: brackets, plus-minus or none.",
-        hidden=True,  # the help of score has room for 62 lines
+        further=True,
     ),
     "output": section_option(
         "-o",

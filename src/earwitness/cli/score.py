@@ -59,7 +59,7 @@ from earwitness.errors import PluginError
     default=5,
     show_default=True,
     help="Random draws per reference count.",
-    hidden=True,  # the help of score has room for 62 lines
+    further=True,
 )
 @section_option(
     "--alignments",
