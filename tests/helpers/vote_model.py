@@ -1,4 +1,4 @@
-"""Votes drawn from the model of crossed random effects, and their expected values.
+"""Votes drawn from the model of crossed random effects, their expected values, and one contrast.
 
 A vote is the quality of its system plus effects of item, item × system, listener and listener ×
 system, plus a residual; all effects are normal and independent. On a discrete scale the sum is
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from earwitness.stats.arrays import Floats
+from earwitness.stats.contrasts import ContrastEstimate, estimate_contrasts
 from earwitness.stats.mixed_model import Components
 from earwitness.stats.votes import Votes
 
@@ -118,3 +119,17 @@ def expected_vote(qualities: ArrayLike, variance: float, points: Points | None =
         return points.nearest(centres)
     above = ndtr((centres[..., None] - points.borders) / math.sqrt(variance))
     return np.asarray(points.low + points.step * above.sum(axis=-1))
+
+
+def estimate_contrast(
+    votes: Votes,
+    a: int,
+    b: int,
+    method: str = "cluster_t",
+    *,
+    level: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> ContrastEstimate:
+    """Return how much higher ``a`` is rated than ``b``."""
+    return estimate_contrasts(votes, [(a, b)], method, level=level, draws=draws, seed=seed)[0]

@@ -12,10 +12,13 @@ import math
 import numpy as np
 import pytest
 
-from earwitness.stats.contrasts import estimate_contrast, two_way_contrasts
+from earwitness.stats.contrasts import (
+    two_way_contrasts,
+)
 from earwitness.stats.mixed_model import Components
 from earwitness.stats.votes import Votes
 from helpers.samples import many
+from helpers.vote_model import estimate_contrast
 
 THESE_ITEMS = Components(0.5, 0.4, 0.3, 0.0, 0.7)
 OTHER_ITEMS = Components(0.5, 0.4, 0.3, 0.3, 0.7)

@@ -16,7 +16,6 @@ import pytest
 
 from earwitness.stats.contrasts import (
     equivalence_tests,
-    estimate_contrast,
     group_contrasts,
     group_differences,
 )
@@ -28,6 +27,7 @@ from earwitness.stats.mixed_model import (
 from earwitness.stats.votes import Votes
 from helpers.samples import many
 from helpers.simulated_votes import drawn
+from helpers.vote_model import estimate_contrast
 
 PARTS = Components(0.5, 0.4, 0.2, 0.3, 0.7)  # of totals, in points
 SMALL = (20, 8)

@@ -12,13 +12,15 @@ from hypothesis import given, settings
 
 from earwitness.stats import bootstrap
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
-from earwitness.stats.contrasts import estimate_contrast, estimate_contrasts
+from earwitness.stats.contrasts import (
+    estimate_contrasts,
+)
 from earwitness.stats.means import METHODS, drop_unvoted
 from earwitness.stats.mixed_model import Components
 from earwitness.stats.significance import NONCENTRAL_LIMIT_SDS, Moments, effect_sizes
 from earwitness.stats.votes import Votes
 from helpers.samples import many
-from helpers.vote_model import Points, crossed_design, simulate_votes
+from helpers.vote_model import Points, crossed_design, estimate_contrast, simulate_votes
 from helpers.vote_tables import (
     gappy,
     listener_differences,

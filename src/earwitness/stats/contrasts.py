@@ -75,20 +75,6 @@ class ContrastEstimate(NamedTuple):
     effect: Estimate
 
 
-def estimate_contrast(
-    votes: Votes,
-    a: int,
-    b: int,
-    method: str = "cluster_t",
-    *,
-    level: float = 0.95,
-    draws: int = 2000,
-    seed: int = 0,
-) -> ContrastEstimate:
-    """Return how much higher ``a`` is rated than ``b``."""
-    return estimate_contrasts(votes, [(a, b)], method, level=level, draws=draws, seed=seed)[0]
-
-
 def estimate_contrasts(
     votes: Votes,
     pairs: Pairs,

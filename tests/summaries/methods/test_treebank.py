@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from earwitness.errors import InputError, UsageError
-from earwitness.summaries.methods.grammar import check_grammar
+from earwitness.summaries.methods.grammar import check_grammar, score_dependencies
 from earwitness.summaries.methods.treebank import (
     DependencyTree,
     count_treebank,
@@ -238,7 +238,7 @@ def test_crossing_trees_are_skipped_and_counted() -> None:
 
 def test_the_tree_of_the_treebank_is_the_most_probable_one() -> None:
     grammar = count_treebank([DOGS_BARK, THE_DOGS] * 10)
-    scores = grammar.score_dependencies(["The", "dogs", "bark", "loudly"])
+    scores = score_dependencies(grammar, ["The", "dogs", "bark", "loudly"])
     assert np.exp(scores[[1, 3], [2, 4]]) == pytest.approx([1, 1], abs=0.1)
     assert np.exp(scores[1, 3]) > 0.9
     assert np.exp(scores[2, 4]) < 0.1

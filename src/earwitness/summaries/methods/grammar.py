@@ -110,10 +110,6 @@ class Grammar:
         pieces = cut_evenly(len(indices), MAX_PIECE_WORDS)
         return sum(float(compute_inside(self, indices[piece][None]).logs[0]) for piece in pieces)
 
-    def score_dependencies(self, words: Sequence[str]) -> Floats:
-        """Return the concatenation scores of words; see ``score_dependencies``."""
-        return score_dependencies(self, words)
-
     def save(self, path: StrPath) -> None:
         """Write the grammar to a JSON file; ``load_grammar`` has its fields."""
         content = {

@@ -17,7 +17,7 @@ from earwitness.summaries.methods.compaction import (
     SpokenUtterance,
     SummarizedSpeech,
 )
-from earwitness.summaries.methods.grammar import Grammar, load_grammar
+from earwitness.summaries.methods.grammar import Grammar, load_grammar, score_dependencies
 from earwitness.summaries.methods.inputs import SpeechInput, read_speech
 from earwitness.summaries.methods.language_models import (
     LanguageModel,
@@ -79,9 +79,9 @@ class SummarizerModels:
         )
         if self.dependencies is None or not weights.concatenation:
             return tables
-        model = self.dependencies
+        grammar = self.dependencies
         return [
-            replace(table, concatenation=model.score_dependencies(one.words))
+            replace(table, concatenation=score_dependencies(grammar, one.words))
             for table, one in zip(tables, utterances, strict=True)
         ]
 
