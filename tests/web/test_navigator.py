@@ -16,12 +16,12 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from earwitness.audio.logmel import ABSENT_BYTE
+from earwitness.audio.signal import to_int16
 from earwitness.cli.browse import LOOPBACK_HOSTS
 from earwitness.models.cache import Cache
 from earwitness.navigator import index as index_module
 from earwitness.navigator.index import IndexSettings, RecordingIndex
 from earwitness.navigator.labels import Overlay, OverlaySpan
-from earwitness.navigator.sound import to_int16
 from earwitness.recordings.recording import open_recording
 from earwitness.recordings.types import Recording
 from earwitness.web.browse import make_browse_app

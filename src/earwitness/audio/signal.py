@@ -147,6 +147,13 @@ def apply_gain(samples: Samples, gain: float) -> Samples:
     return samples if gain == 0 else samples * np.float32(10 ** (gain / 20))
 
 
+def to_int16(samples: Samples) -> NDArray[np.int16]:
+    """Return samples as 16-bit integers, as in the file if it has 16 bits."""
+    scaled = samples * np.float32(32768)
+    np.clip(np.rint(scaled, out=scaled), -32768, 32767, out=scaled)
+    return scaled.astype("<i2")
+
+
 def fit_frames(pieces: Iterable[Samples], frames: int) -> Iterator[Samples]:
     """Yield pieces up to a number of frames, and silence if there are fewer."""
     left, last = frames, np.zeros((0, 1))

@@ -58,15 +58,17 @@ def describe_blocks(portion: Bytes) -> NDArray[np.float32]:
 # at a time, at its own sample rate). Embedders without classes get those of the codebook.
 
 
-class FrameEmbedder(Protocol):
-    """An embedder of log-mel frames."""
-
+class _NamedEmbedder(Protocol):
     @property
     def name(self) -> str: ...
 
     @property
     def signature(self) -> str:
-        """All parameters in one line; it changes whenever results change."""
+        """All parameters in one line, with the hash of weights; it changes if results change."""
+
+
+class FrameEmbedder(_NamedEmbedder, Protocol):
+    """An embedder of log-mel frames."""
 
     @property
     def takes(self) -> Literal["frames"]: ...
@@ -78,15 +80,8 @@ class FrameEmbedder(Protocol):
         """Return one row per block."""
 
 
-class SoundEmbedder(Protocol):
+class SoundEmbedder(_NamedEmbedder, Protocol):
     """An embedder of audio."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def signature(self) -> str:
-        """All parameters in one line, with the hash of the weights."""
 
     @property
     def takes(self) -> Literal["sound"]: ...

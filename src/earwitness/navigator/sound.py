@@ -16,10 +16,10 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from earwitness.audio.files import Samples
 from earwitness.audio.read import Break, read_blocks
+from earwitness.audio.signal import to_int16
 from earwitness.models.cache import Cache, hash_text, mark_used, open_sealed, write_sealed
 from earwitness.models.frames import sound_digest
 from earwitness.recordings.cut import cut_filled
@@ -213,10 +213,3 @@ def wav_bytes(samples: Samples, rate: int) -> bytes:
     head = struct.pack("<4sI4s4sIHHIIHH", b"RIFF", 36 + len(data), b"WAVE", b"fmt ", 16, 1,
                        channels, rate, rate * size, size, 16)  # fmt: skip
     return head + struct.pack("<4sI", b"data", len(data)) + data
-
-
-def to_int16(samples: Samples) -> NDArray[np.int16]:
-    """Return samples as 16-bit integers, as in the file if it has 16 bits."""
-    scaled = samples * np.float32(32768)
-    np.clip(np.rint(scaled, out=scaled), -32768, 32767, out=scaled)
-    return scaled.astype("<i2")

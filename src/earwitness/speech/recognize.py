@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.read import Break, ignore_break, stream_mono
+from earwitness.audio.signal import to_int16
 from earwitness.core import Map, Progress, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import EarwitnessWarning, UsageError
@@ -219,13 +220,8 @@ def decode_utterance(decoder: Any, samples: Floats) -> None:
     """Decode audio as one utterance; the result does not depend on utterances before it."""
     decoder.reinit_feat()  # otherwise the noise estimate of the last utterance is used
     decoder.start_utt()
-    decoder.process_raw(to_int16(samples), full_utt=True)
+    decoder.process_raw(to_int16(samples).tobytes(), full_utt=True)
     decoder.end_utt()
-
-
-def to_int16(samples: Floats) -> bytes:
-    """Return samples as 16-bit numbers, with a level that pocketsphinx expects."""
-    return np.clip(np.rint(samples * 32768), -32768, 32767).astype("<i2").tobytes()
 
 
 def _hash_file(path: Path | None) -> str:
@@ -248,18 +244,24 @@ def load_whisper(folder: Path) -> Any:
 
 
 @dataclass(frozen=True)
-class WhisperRecognizer(ModelHolder):
-    """A model of faster-whisper (CTranslate2) in a folder of the user."""
+class FolderRecognizer(ModelHolder):
+    """Base class of recognizers with a model in a folder of the user."""
 
     folder: Path
     language: str = ""
     n_best: int = 0
-    load: Callable[[Path], Any] = field(default=load_whisper, repr=False, compare=False)
 
     @property
     def name(self) -> str:
         """Name of the folder."""
         return self.folder.name
+
+
+@dataclass(frozen=True)
+class WhisperRecognizer(FolderRecognizer):
+    """A model of faster-whisper (CTranslate2) in a folder of the user."""
+
+    load: Callable[[Path], Any] = field(default=load_whisper, repr=False, compare=False)
 
     @cached_property
     def signature(self) -> str:
@@ -287,17 +289,8 @@ class WhisperRecognizer(ModelHolder):
 
 
 @dataclass(frozen=True)
-class TransformersRecognizer(ModelHolder):
+class TransformersRecognizer(FolderRecognizer):
     """A speech-recognition model of Hugging Face (Whisper, wav2vec2, …) in a folder of the user."""
-
-    folder: Path
-    language: str = ""
-    n_best: int = 0
-
-    @property
-    def name(self) -> str:
-        """Name of the folder."""
-        return self.folder.name
 
     @cached_property
     def signature(self) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from earwitness.audio.decode import facts_of
 from earwitness.audio.read import stream_mono
+from earwitness.audio.signal import to_int16
 from earwitness.core import Progress, no_progress
 from earwitness.errors import MissingExtra, UsageError
 from earwitness.models.cache import hash_file
@@ -457,8 +458,8 @@ class WebRtcDetector:
         frame_seconds = self.step_samples / SEGMENT_RATE
         detector = import_module("pocketsphinx").Vad(self.mode, SEGMENT_RATE, frame_seconds)
         for frames in cut_frames(pieces, self.step_samples):
-            numbers = np.clip(np.rint(frames * 32768), -32768, 32767).astype("<i2")
-            yield np.array([detector.is_speech(row.tobytes()) for row in numbers], np.float32)
+            rows = to_int16(frames)
+            yield np.array([detector.is_speech(row.tobytes()) for row in rows], np.float32)
 
 
 def find_frame_detector(name: str | None = None) -> FrameDetector:
