@@ -367,7 +367,7 @@ def test_a_test_on_these_systems_says_so_and_how_many_systems_a_claim_about_othe
     strict = analyse_agreement(both(systems=7), replace(QUICK, level=0.99, permutations=400))
     assert "at least 8 are needed" in next(summary_sentences(strict))
     vague = analyse_agreement(both(), replace(QUICK, permutations=9))
-    assert next(summary_sentences(vague)).startswith("The permutations are too few to show which")
+    assert next(summary_sentences(vague)).startswith("9 permutations are too few to show which")
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from earwitness.ratings.rubric import LANGUAGES
 from earwitness.studies.wording import PLACEHOLDER, placeholder_problems, wording
 
 FILES = (
-    "wordings/{language}.json",
-    "rubrics/thumbs.{language}.json",
-    "workbooks/wordings/{language}.json",
+    "studies/wordings/{language}.json",
+    "ratings/rubrics/thumbs.{language}.json",
+    "forms/workbooks/wordings/{language}.json",
 )
 
 
@@ -33,7 +33,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def load_texts(name: str, language: str) -> dict[str, str]:
-    path = files("earwitness.studies").joinpath(*name.format(language=language).split("/"))
+    path = files("earwitness").joinpath(*name.format(language=language).split("/"))
     return dict(leaves(json.loads(path.read_text(encoding="utf-8"))))
 
 

@@ -274,7 +274,7 @@ def too_few_phrase(test: MetricTest, purpose: str, alpha: float) -> str:
     """Return that so few units (or permutations) cannot be significant, and how many can."""
     purpose = f"to show {purpose} for {SWAP_PHRASES[test.unit]}"
     if test.units >= test.needed:
-        done, needed = round(1 / test.smallest_p) - 1, floor(1 / alpha)
+        done, needed = round(1 / test.smallest_p) - 1, floor(1 / round(alpha, 9))
         return f"{done:,} permutations are too few {purpose}: at least {needed:,} are needed"
     units = test.unit if test.units != 1 else test.unit.removesuffix("s")
     verb = "are" if test.units != 1 else "is"
