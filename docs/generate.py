@@ -19,6 +19,7 @@ import numpy as np
 from earwitness.analysis.screening import PRESETS, SCREENS, Screen
 from earwitness.cli.declarations import declare
 from earwitness.cli.main import COMMANDS, group
+from earwitness.cli.options import HELP_ALL
 from earwitness.core import Value
 from earwitness.metric import Metric
 from earwitness.ratings.rubric import LANGUAGES, Dimension, thumbs
@@ -117,6 +118,7 @@ def _help(command: click.Command, name: str, parent: click.Context | None) -> st
     settings: dict[str, Any] = {"terminal_width": 100, "max_content_width": 100}
     settings |= command.context_settings
     context = click.Context(command, info_name=name, parent=parent, **settings)
+    context.meta[HELP_ALL] = True
     return f"```text\n{command.get_help(context)}\n```"
 
 

@@ -35,6 +35,7 @@ HELP = (
     *(Command(f"help-study-{verb}", f"study {verb} --help") for verb in STUDY_VERBS.split()),
     *(Command(f"help-audio-{verb}", f"audio {verb} --help") for verb in AUDIO_VERBS.split()),
     Command("help-experiment-references", "experiment references --help"),
+    Command("help-all-score", "score --help-all"),
     *(
         Command(f"help-summarizer-{verb}", f"summarizer {verb} --help")
         for verb in SUMMARIZER_VERBS.split()
