@@ -254,8 +254,23 @@ def choice_headlines(results: Results) -> Iterator[str]:
             f"{count_text(total, 'choice', 'choices')}, "
             f"{_units_text(tested, results)}, alpha = {alpha:.4g})"
         )
+    for scale in results.scales:
+        yield from _most_chosen(scale)
     for scale, choice in sorted(chosen, key=lambda one: not one[1].corrected < alpha):
         yield f"{scale.value.name}: {_choice_sentence(choice, results)}"
+
+
+def _most_chosen(scale: ScaleResults) -> Iterator[str]:
+    """Yield which of three or more systems was chosen most often, if choices have no right one."""
+    if len(scale.choices) < 2 or _has_right_answers(scale):
+        return
+    best = scale.choices[0].a
+    own = [choice for choice in scale.choices if choice.a == best]
+    total = sum(choice.wins + choice.losses + choice.ties for choice in own)
+    wins = sum(choice.wins for choice in own)
+    yield (
+        f"{scale.value.name}: {best} was chosen most often, in {wins:,} of its {total:,} choices"
+    )
 
 
 def _units_text(choices: Sequence[PairChoices], results: Results) -> str:
