@@ -231,7 +231,7 @@ def test_choices_have_the_share_its_p_and_its_scope() -> None:
     choice = found.scales[0].choices[0]
     assert choice.corrected == pytest.approx(3 * choice.p)
     most, first, *_ = short(found)
-    assert most == "PREFERENCE: new_1 was chosen most often, in 70 of its 120 choices"
+    assert most == "PREFERENCE: best & only was chosen most often, in 152 of its 240 choices"
     assert first == (
         "PREFERENCE: new_1 was chosen over old in 70 of 120 choices (30 neither); mean share of "
         "listeners 0.708 [0.614, 0.802], significantly different from chance (p < 0.0001, "

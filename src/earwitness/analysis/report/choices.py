@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
@@ -264,13 +265,17 @@ def _most_chosen(scale: ScaleResults) -> Iterator[str]:
     """Yield which of three or more systems was chosen most often, if choices have no right one."""
     if len(scale.choices) < 2 or _has_right_answers(scale):
         return
-    best = scale.choices[0].a
-    own = [choice for choice in scale.choices if choice.a == best]
-    total = sum(choice.wins + choice.losses + choice.ties for choice in own)
-    wins = sum(choice.wins for choice in own)
-    yield (
-        f"{scale.value.name}: {best} was chosen most often, in {wins:,} of its {total:,} choices"
-    )
+    wins, totals = Counter[str](), Counter[str]()
+    for choice in scale.choices:
+        for name, count in ((choice.a, choice.wins), (choice.b, choice.losses)):
+            wins[name] += count
+            totals[name] += choice.wins + choice.losses + choice.ties
+    best = max(totals, key=lambda name: wins[name] / max(1, totals[name]))
+    if wins[best]:
+        yield (
+            f"{scale.value.name}: {best} was chosen most often, in {wins[best]:,} of its "
+            f"{totals[best]:,} choices"
+        )
 
 
 def _units_text(choices: Sequence[PairChoices], results: Results) -> str:
