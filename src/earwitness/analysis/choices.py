@@ -126,8 +126,11 @@ def fit_abilities(
     item_number = {item: n for n, item in enumerate({rating.key.item for rating, _ in votes})}
     rows = [
         (
-            *(number[a], number[b], np.sign(rating.value)),
-            *(who[rating.listener], item_number[rating.key.item]),
+            number[a],
+            number[b],
+            np.sign(rating.value),
+            who[rating.listener],
+            item_number[rating.key.item],
         )
         for rating, (a, b) in votes
     ]
@@ -214,7 +217,10 @@ class _PairTest:
             share, p = self._shares_test(choices, counts)
         return PairChoices(
             *pair,
-            *(wins, losses, ties, len({item for _, item, _ in choices})),
+            wins,
+            losses,
+            ties,
+            len({item for _, item, _ in choices}),
             share=share,
             p=p,
             corrected=math.nan,

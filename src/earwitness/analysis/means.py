@@ -451,16 +451,14 @@ def check_equivalence(
     few = systems_with_few_votes(coded)
     return tuple(
         Equivalence(
-            *(
-                coded.scale,
-                pair.a,
-                pair.b,
-                test.difference,
-                test.smallest_margin,
-                margin,
-                test.p,
-                p,
-            ),
+            coded.scale,
+            pair.a,
+            pair.b,
+            test.difference,
+            test.smallest_margin,
+            margin,
+            test.p,
+            p,
             shown=not {pair.a, pair.b} & {*few} and p < 1 - plan.level,
         )
         for pair, test, p in zip(named, tests, corrected, strict=True)

@@ -252,9 +252,12 @@ def analyse(
         procedure=material.procedure,
         alternatives=tuple(
             alternative_contrasts(
-                *(kept, names, twice.keys),
+                kept,
+                names,
+                twice.keys,
                 {repeat.key for repeat in doubled} if settings.over_items else (),
-                *(material, settings),
+                material,
+                settings,
             )
         ),
         plane=plane_results(kept, scales, settings),

@@ -41,7 +41,10 @@ class Analysis:
 
 MIXED_MODEL, NO_CORRECTION = "mixed", "none"
 ANALYSIS_INTERVALS = (
-    *("cluster_t", "naive_t", "cluster_bootstrap", "two_way_bootstrap"),
+    "cluster_t",
+    "naive_t",
+    "cluster_bootstrap",
+    "two_way_bootstrap",
     MIXED_MODEL,
 )
 ANALYSIS_CORRECTIONS = ("holm", "bh", NO_CORRECTION)

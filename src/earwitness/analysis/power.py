@@ -200,8 +200,15 @@ def power_tables(plan: PowerPlan) -> dict[str, TableRows]:
     header = ("listeners", "hours", "detectable", "difference", "power", "low", "high", "runs")
     rows = [
         [
-            *(row.listeners, row.hours, row.detectable, difference),
-            *(e.value, e.low, e.high, e.n, plan.signature),
+            row.listeners,
+            row.hours,
+            row.detectable,
+            difference,
+            e.value,
+            e.low,
+            e.high,
+            e.n,
+            plan.signature,
         ]
         for row in plan.rows
         for difference, e in row.power.items()

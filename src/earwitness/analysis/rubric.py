@@ -200,9 +200,13 @@ def _compare_both(
     for pair, left in _contrast_by_pair(compare_systems(rest, settings, None)).items():
         if pair in all_contrasts:
             yield AlternativeContrast(
-                *(every.scale, *pair, text),
-                *(_difference_test(all_contrasts[pair]), _difference_test(left)),
-                *(_count_common_items(every, pair), _count_common_items(rest, pair)),
+                every.scale,
+                *pair,
+                text,
+                _difference_test(all_contrasts[pair]),
+                _difference_test(left),
+                _count_common_items(every, pair),
+                _count_common_items(rest, pair),
             )
 
 

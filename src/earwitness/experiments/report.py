@@ -475,7 +475,9 @@ def _largest_section(result: ReferencesExperiment) -> Iterator[Section]:
             ]
             rows = tuple(
                 (
-                    *(point.value, f"{point.people}", number(point.mean, scale)),
+                    point.value,
+                    f"{point.people}",
+                    number(point.mean, scale),
                     *(_interval_cell(point, source, scale) for source in sources),
                 )
                 for point in last
@@ -499,7 +501,9 @@ def _tests_section(result: ReferencesExperiment) -> Iterator[Section]:
         title = f"Differences in {scale.name}, {result.describe(condition)}"
         rows = tuple(
             (
-                *(test.first, test.second, cell(test.difference, scale)),
+                test.first,
+                test.second,
+                cell(test.difference, scale),
                 *map(p_value, (test.williams, test.permutation, test.corrected)),
             )
             for test in tests

@@ -214,12 +214,29 @@ class ReferencesExperiment(Result):
 
 INTERVAL_COLUMNS = ("low", "high", "level", "n", "undefined", "method")
 POINT_COLUMNS = (
-    *("figure", "value", "system", "coefficient", "people", "human", "isolated", "mean", "source"),
+    "figure",
+    "value",
+    "system",
+    "coefficient",
+    "people",
+    "human",
+    "isolated",
+    "mean",
+    "source",
     *INTERVAL_COLUMNS,
 )
 TEST_COLUMNS = (
-    *("first", "second", "coefficient", "human", "isolated", "difference", "low", "high"),
-    *("williams", "permutation", "corrected"),
+    "first",
+    "second",
+    "coefficient",
+    "human",
+    "isolated",
+    "difference",
+    "low",
+    "high",
+    "williams",
+    "permutation",
+    "corrected",
 )
 SHARE_COLUMNS = ("system", "place", "share", "low", "high", "n")
 SETTINGS = ("human", "items", "judges", "orders", "exact", "level", "smallest_r", "rule")

@@ -47,7 +47,10 @@ COEFFICIENT_NAMES = {
     "partial_kendall": "partial τ-b",
 }
 SHARE_COEFFICIENTS = (
-    *("acc_23", "acc_23_calibrated", "pairwise_accuracy", "soft_pairwise_accuracy"),
+    "acc_23",
+    "acc_23_calibrated",
+    "pairwise_accuracy",
+    "soft_pairwise_accuracy",
 )
 LEVEL_TITLES = {
     "system": "ranking of systems",
@@ -224,9 +227,12 @@ def _ranking_table(
         rows.append(row(HALVES_LABEL, "", {one.figure: one.halves for one in ceilings}, ""))
     p_heading = CORRECTED_P_HEADINGS.get(concordance.correction, "p").replace("p", "p vs best", 1)
     header = (
-        *("metric", "group", CORRELATION_HEADINGS.get(rank.figure.coefficient, "value")),
+        "metric",
+        "group",
+        CORRELATION_HEADINGS.get(rank.figure.coefficient, "value"),
         *(CORRELATION_HEADINGS[figure.coefficient] for figure in others),
-        *("n", p_heading),
+        "n",
+        p_heading,
     )
     return Table(title, header, tuple(rows))
 

@@ -559,15 +559,13 @@ def read_ratings(
         If the table has faults; all of them are listed.
     """
     options = ColumnOptions(
-        *(
-            pattern,
-            column,
-            columns or {},
-            scales,
-            constants or {},
-            known_names or KnownNames(),
-            limits_of(limits),
-        ),
+        pattern,
+        column,
+        columns or {},
+        scales,
+        constants or {},
+        known_names or KnownNames(),
+        limits_of(limits),
         apart=groups,
         drop=drop,
         roles=(*ROLES, CAPTION_ROLE, *([RATERS_ROLE] if means else [])),

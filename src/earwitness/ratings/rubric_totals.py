@@ -207,8 +207,14 @@ def with_totals(
     if published:
         faults += [
             RatingFault(
-                *("blank", f"{TOTAL} is blank", UNUSED_NOTE),
-                *(row.first.key.item, row.first.key.system, "", TOTAL, where),
+                "blank",
+                f"{TOTAL} is blank",
+                UNUSED_NOTE,
+                row.first.key.item,
+                row.first.key.system,
+                "",
+                TOTAL,
+                where,
             )
             for row in rows
             if not row.has_total

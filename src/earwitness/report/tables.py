@@ -291,13 +291,11 @@ def _contrast_table(part: Matrix) -> Table:
     )
     rows = tuple(
         (
-            *(
-                contrast.a,
-                contrast.b,
-                cell(contrast.difference, part.value),
-                f"{contrast.difference.n:,}",
-                p_value(contrast.p),
-            ),
+            contrast.a,
+            contrast.b,
+            cell(contrast.difference, part.value),
+            f"{contrast.difference.n:,}",
+            p_value(contrast.p),
             *([p_value(contrast.p_corrected)] if corrected else []),
             *(
                 [cell(contrast.effect, EFFECT_SIZE) if contrast.effect else "–"]

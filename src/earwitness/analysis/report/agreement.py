@@ -67,12 +67,10 @@ def _agreement_table(scales: Sequence[ScaleResults]) -> Table:
     names = list(dict.fromkeys(name for _, agreement in agreements for name in agreement.figures))
     rows = tuple(
         (
-            *(
-                scale.value.name,
-                agreement.panel or "all",
-                f"{agreement.listeners:,}",
-                f"{agreement.stimuli:,}",
-            ),
+            scale.value.name,
+            agreement.panel or "all",
+            f"{agreement.listeners:,}",
+            f"{agreement.stimuli:,}",
             *_figure_cells(agreement, names),
         )
         for scale, agreement in agreements
@@ -157,13 +155,14 @@ def _listener_intervals(title: str, value: Value, estimates: Mapping[Who, Estima
 def _effect_table(scales: Sequence[ScaleResults]) -> Table:
     rows = tuple(
         (
-            *(scale.value.name, e.name, e.what, cell(e.difference, scale.value)),
-            *(
-                f"{e.difference.n:,}",
-                p_value(e.p)
-                if e.difference.n >= MIN_LISTENERS_FOR_DIFFERENCE
-                else TOO_FEW_LISTENERS_TEXT,
-            ),
+            scale.value.name,
+            e.name,
+            e.what,
+            cell(e.difference, scale.value),
+            f"{e.difference.n:,}",
+            p_value(e.p)
+            if e.difference.n >= MIN_LISTENERS_FOR_DIFFERENCE
+            else TOO_FEW_LISTENERS_TEXT,
         )
         for scale in scales
         for e in scale.effects
@@ -175,12 +174,10 @@ def _effect_table(scales: Sequence[ScaleResults]) -> Table:
 def _retest_table(results: Results) -> Table:
     rows = tuple(
         (
-            *(
-                retest.scale,
-                f"{retest.pairs:,}",
-                f"{retest.change.n:,}",
-                cell(retest.change, AGREEMENT_FIGURE),
-            ),
+            retest.scale,
+            f"{retest.pairs:,}",
+            f"{retest.change.n:,}",
+            cell(retest.change, AGREEMENT_FIGURE),
             *(number(x, AGREEMENT_FIGURE) for x in (retest.error, retest.same, retest.correlation)),
         )
         for retest in results.retests
@@ -194,9 +191,12 @@ def _repeat_table(results: Results) -> Table:
     means = results.over_items
     rows = tuple(
         (
-            *(repeated.key.item, repeated.key.system, repeated.scale),
+            repeated.key.item,
+            repeated.key.system,
+            repeated.scale,
             *([] if means else [str(repeated.listener)]),
-            *(", ".join(f"{x:g}" for x in repeated.values), f"{repeated.counted:g}"),
+            ", ".join(f"{x:g}" for x in repeated.values),
+            f"{repeated.counted:g}",
         )
         for repeated in results.doubled
     )

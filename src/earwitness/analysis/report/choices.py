@@ -145,8 +145,13 @@ def _choice_table(scale: ScaleResults, correction: str) -> Table:
     header += ("d′",) * abx
     rows = tuple(
         (
-            *(c.a, c.b, *(f"{n:,}" for n in (c.wins, c.losses, c.ties)[: len(counts)])),
-            *(f"{len(c.listeners):,}", f"{c.items:,}", cell(c.share, CHOICE_SHARE), p_value(c.p)),
+            c.a,
+            c.b,
+            *(f"{n:,}" for n in (c.wins, c.losses, c.ties)[: len(counts)]),
+            f"{len(c.listeners):,}",
+            f"{c.items:,}",
+            cell(c.share, CHOICE_SHARE),
+            p_value(c.p),
             *([p_value(c.corrected)] if corrected else []),
             *([_sensitivity_cell(c.sensitivity)] if abx else []),
         )

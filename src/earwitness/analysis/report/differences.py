@@ -67,8 +67,12 @@ def difference_sections(results: Results) -> Iterator[Section]:
 def _friedman_parts(results: Results) -> Iterator[Table]:
     rows = tuple(
         (
-            *(scale.value.name, _statistic_text(test), str(test.freedom), p_value(test.p)),
-            *(f"{test.systems:,}", f"{test.listeners:,}"),
+            scale.value.name,
+            _statistic_text(test),
+            str(test.freedom),
+            p_value(test.p),
+            f"{test.systems:,}",
+            f"{test.listeners:,}",
         )
         for scale, test in _friedman_tests(results)
     )
@@ -94,8 +98,13 @@ def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
     means = {n: scale.systems[n].mean if n in scale.systems else None for n in names}
     few = tuple(n for n, r in scale.systems.items() if has_few_votes(r.votes, r.units))
     return Matrix(
-        *(value_title(scale.value), scale.value, means, scale.contrasts),
-        *(results.plan.correction, scale.controls, few),
+        value_title(scale.value),
+        scale.value,
+        means,
+        scale.contrasts,
+        results.plan.correction,
+        scale.controls,
+        few,
         {name: rated.equal_votes for name, rated in scale.systems.items()},
     )
 
@@ -416,9 +425,16 @@ def difference_tables(results: Results) -> dict[str, TableContent]:
     header += [*(f"effect_{name}" for name in ESTIMATE_COLUMNS), "note"]
     rows = [
         [
-            *(scale.value.name, contrast.a, contrast.b, *estimate_cells(contrast.difference)),
-            *(contrast.p, contrast.p_corrected, results.plan.correction, contrast.better),
-            *(*estimate_cells(contrast.effect), contrast.note),
+            scale.value.name,
+            contrast.a,
+            contrast.b,
+            *estimate_cells(contrast.difference),
+            contrast.p,
+            contrast.p_corrected,
+            results.plan.correction,
+            contrast.better,
+            *estimate_cells(contrast.effect),
+            contrast.note,
         ]
         for scale in results.scales
         for contrast in scale.contrasts

@@ -82,17 +82,13 @@ def _model_table(results: Results) -> Table:
     name = CORRECTED_P_HEADINGS.get(results.plan.correction)
     rows = tuple(
         (
-            *(
-                scale.value.name,
-                f"{contrast.a} − {contrast.b}",
-                scope,
-                cell_with_n(contrast.difference, scale.value),
-            ),
-            *(
-                p_value(contrast.p),
-                *([p_value(contrast.p_corrected)] if name else []),
-                better_system(contrast),
-            ),
+            scale.value.name,
+            f"{contrast.a} − {contrast.b}",
+            scope,
+            cell_with_n(contrast.difference, scale.value),
+            p_value(contrast.p),
+            *([p_value(contrast.p_corrected)] if name else []),
+            better_system(contrast),
         )
         for scale, planned, modelled in _paired_contrasts(results)
         for scope, contrast in tests_by_scope(results, planned, modelled)
@@ -148,7 +144,9 @@ def _equivalence_table(results: Results, *, said: bool) -> Table:
     wide = f"{100 * (2 * results.plan.level - 1):.4g} %"
     rows = tuple(
         (
-            *(e.value, f"{e.a} − {e.b}", cell_with_n(e.difference, scale.value)),
+            e.value,
+            f"{e.a} − {e.b}",
+            cell_with_n(e.difference, scale.value),
             "–" if isnan(e.within) else f"±{number(e.within, scale.value)}",
             *(_verdict_cells(e, name) if said else ()),
         )
@@ -280,16 +278,14 @@ def _modelled_csv(results: Results) -> TableContent:
 def _equivalences_csv(results: Results) -> TableContent:
     rows = [
         [
-            *(
-                equivalence.value,
-                equivalence.a,
-                equivalence.b,
-                *estimate_cells(equivalence.difference),
-                equivalence.within,
-                equivalence.margin,
-                equivalence.p,
-                equivalence.p_corrected,
-            ),
+            equivalence.value,
+            equivalence.a,
+            equivalence.b,
+            *estimate_cells(equivalence.difference),
+            equivalence.within,
+            equivalence.margin,
+            equivalence.p,
+            equivalence.p_corrected,
             _shown_cell(equivalence.shown, equivalence.margin),
         ]
         for scale in results.scales

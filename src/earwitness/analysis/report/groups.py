@@ -89,7 +89,9 @@ def _picture_table(title: str, scale: ScaleResults, grouped: FieldGroups) -> Tab
     counts = ("listeners", "items", "votes") if has_listeners else ("items",)
     rows = tuple(
         (
-            *(group.name, name, cell(group_mean.mean, scale.value)),
+            group.name,
+            name,
+            cell(group_mean.mean, scale.value),
             *(f"{getattr(group_mean, count):,}" for count in counts),
         )
         for group in grouped.groups
@@ -123,8 +125,11 @@ def _difference_table(results: Results, field: str, field_groups: Sequence[Pair]
     name = CORRECTED_P_HEADINGS.get(results.plan.correction)
     rows = tuple(
         (
-            *(scale.value.name, group.name, f"{c.a} − {c.b}"),
-            *(cell_with_n(c.difference, scale.value), p_value(c.p)),
+            scale.value.name,
+            group.name,
+            f"{c.a} − {c.b}",
+            cell_with_n(c.difference, scale.value),
+            p_value(c.p),
             *([p_value(c.p_corrected)] if name else []),
             better_system(c),
         )
@@ -146,13 +151,12 @@ def _interaction_table(results: Results, field: str, field_groups: Sequence[Pair
     ]
     rows = tuple(
         (
-            *(
-                scale.value.name,
-                f"{interaction.a} − {interaction.b}",
-                f"{interaction.first} − {interaction.second}",
-                scope,
-            ),
-            *(cell_with_n(tested.difference, scale.value), p_value(tested.p)),
+            scale.value.name,
+            f"{interaction.a} − {interaction.b}",
+            f"{interaction.first} − {interaction.second}",
+            scope,
+            cell_with_n(tested.difference, scale.value),
+            p_value(tested.p),
             *([p_value(tested.p_corrected)] if name else []),
         )
         for scale, interaction in interactions
@@ -170,7 +174,8 @@ def _agreement_table(field: str, field_groups: Sequence[Pair]) -> Table:
     figure = Value("agreement", "high", -1, 1, "")
     rows = tuple(
         (
-            *(scale.value.name, group.name),
+            scale.value.name,
+            group.name,
             *(
                 f"{cell(group.agreement[n], figure)} n {group.agreement[n].n:,}"
                 if n in group.agreement
@@ -265,14 +270,14 @@ def group_tables(results: Results) -> dict[str, TableContent]:
 def _groups_csv(results: Results) -> TableContent:
     rows = [
         [
-            *(
-                scale.value.name,
-                grouped.field,
-                group.name,
-                system,
-                *estimate_cells(cell_means.mean),
-            ),
-            *(cell_means.votes, cell_means.listeners, cell_means.items),
+            scale.value.name,
+            grouped.field,
+            group.name,
+            system,
+            *estimate_cells(cell_means.mean),
+            cell_means.votes,
+            cell_means.listeners,
+            cell_means.items,
         ]
         for scale in results.scales
         for grouped in scale.groups
@@ -286,15 +291,15 @@ def _groups_csv(results: Results) -> TableContent:
 def _group_contrasts_csv(results: Results) -> TableContent:
     rows = [
         [
-            *(
-                scale.value.name,
-                grouped.field,
-                group.name,
-                contrast.a,
-                contrast.b,
-                *estimate_cells(contrast.difference),
-            ),
-            *(contrast.p, contrast.p_corrected, contrast.better),
+            scale.value.name,
+            grouped.field,
+            group.name,
+            contrast.a,
+            contrast.b,
+            *estimate_cells(contrast.difference),
+            contrast.p,
+            contrast.p_corrected,
+            contrast.better,
         ]
         for scale in results.scales
         for grouped in scale.groups

@@ -22,8 +22,16 @@ from earwitness.report.sentences import join_names
 
 
 LISTENER_COLUMNS = (
-    *("votes", "mean", "sd", "bias", "inconsistency", "correlation", "rmse"),
-    *("usual", "run", "alike"),
+    "votes",
+    "mean",
+    "sd",
+    "bias",
+    "inconsistency",
+    "correlation",
+    "rmse",
+    "usual",
+    "run",
+    "alike",
 )
 LISTENER_LABELS = {
     "rmse": "RMSE",
@@ -113,8 +121,11 @@ def _choice_table(results: Results, scale: ScaleResults) -> Table:
     """Return the table of listeners on a scale of choices, which has no means."""
     rows = tuple(
         (
-            *(str(listener.listener), _state_cell(results, listener), f"{listener.votes:,}"),
-            *(number(listener.usual, SHARE_VALUE), f"{listener.run:,}"),
+            str(listener.listener),
+            _state_cell(results, listener),
+            f"{listener.votes:,}",
+            number(listener.usual, SHARE_VALUE),
+            f"{listener.run:,}",
         )
         for listener in scale.listeners
     )
@@ -130,17 +141,18 @@ def _figure_table(results: Results, scale: ScaleResults) -> Table:
     value = scale.value
     rows = tuple(
         (
-            *(str(listener.listener), _state_cell(results, listener), f"{listener.votes:,}"),
+            str(listener.listener),
+            _state_cell(results, listener),
+            f"{listener.votes:,}",
             *(
                 number(x, value)
                 for x in (listener.mean, listener.sd, listener.bias, listener.inconsistency)
             ),
-            *(
-                number(listener.correlation, SHARE_VALUE),
-                number(listener.rmse, value),
-                number(listener.usual, SHARE_VALUE),
-            ),
-            *(f"{listener.run:,}", number(listener.alike, SHARE_VALUE)),
+            number(listener.correlation, SHARE_VALUE),
+            number(listener.rmse, value),
+            number(listener.usual, SHARE_VALUE),
+            f"{listener.run:,}",
+            number(listener.alike, SHARE_VALUE),
         )
         for listener in scale.listeners
     )
@@ -221,11 +233,9 @@ def listener_tables(results: Results) -> dict[str, TableContent]:
     systems = list(dict.fromkeys(name for _, listener in figures for name in listener.means))
     rows = [
         [
-            *(
-                scale.value.name,
-                listener.listener,
-                yes_or_no(listener.listener not in results.left),
-            ),
+            scale.value.name,
+            listener.listener,
+            yes_or_no(listener.listener not in results.left),
             *(getattr(listener, name) for name in LISTENER_COLUMNS),
             *(listener.means.get(system, "") for system in systems),
         ]

@@ -124,7 +124,8 @@ def _mean_table(scale: ScaleResults) -> Table:
     header += (*counts, *(words[n] for n in shares))
     rows = tuple(
         (
-            *(name, cell(r.mean, scale.value, r.equal_votes)),
+            name,
+            cell(r.mean, scale.value, r.equal_votes),
             *([number(r.vote_mean, scale.value)] if has_other_order else []),
             number(r.sd, scale.value),
             *(f"{getattr(r, count):,}" for count in counts),

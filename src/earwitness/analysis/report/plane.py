@@ -116,8 +116,11 @@ def _mean_plane(results: Results, plane: PlaneResults) -> Plane:
     title = "mean positions on the TC/SD plane"
     rows = tuple(
         (
-            *(name, cell(place.tc, across), cell(place.sd, up)),
-            *(_ellipse_cell(place.ellipse, up), f"{place.ellipse.n:,}"),
+            name,
+            cell(place.tc, across),
+            cell(place.sd, up),
+            _ellipse_cell(place.ellipse, up),
+            f"{place.ellipse.n:,}",
         )
         for name, place in plane.systems.items()
     )
@@ -214,9 +217,17 @@ def plane_tables(results: Results) -> dict[str, TableContent]:
         return {}
     positions: list[Row] = [
         [
-            *(name, *estimate_cells(place.tc)[:3], *estimate_cells(place.sd)[:3]),
-            *(place.ellipse.x, place.ellipse.y, place.ellipse.major, place.ellipse.minor),
-            *(place.ellipse.angle, place.ellipse.level, place.ellipse.n, place.ellipse.method),
+            name,
+            *estimate_cells(place.tc)[:3],
+            *estimate_cells(place.sd)[:3],
+            place.ellipse.x,
+            place.ellipse.y,
+            place.ellipse.major,
+            place.ellipse.minor,
+            place.ellipse.angle,
+            place.ellipse.level,
+            place.ellipse.n,
+            place.ellipse.method,
         ]
         for name, place in plane.systems.items()
     ]

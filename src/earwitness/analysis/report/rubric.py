@@ -145,14 +145,13 @@ def _correlation_heat(rubric: RubricResults) -> Heat:
 def _correlation_table(rubric: RubricResults) -> Table:
     rows = tuple(
         (
-            *(
-                correlation.a,
-                correlation.b,
-                cell(correlation.pearson, PEARSON_R),
-                cell(correlation.spearman, PEARSON_R),
-                f"{correlation.pearson.n:,}",
-            ),
-            *(cell(correlation.within, PEARSON_R), f"{correlation.within.n:,}"),
+            correlation.a,
+            correlation.b,
+            cell(correlation.pearson, PEARSON_R),
+            cell(correlation.spearman, PEARSON_R),
+            f"{correlation.pearson.n:,}",
+            cell(correlation.within, PEARSON_R),
+            f"{correlation.within.n:,}",
         )
         for correlation in rubric.correlations
     )
@@ -171,7 +170,8 @@ def _severity_table(results: Results) -> Table:
     last = TOTAL_SCALE if TOTAL_SCALE in names else names[-1] if names else ""
     rows = tuple(
         (
-            *(str(who), *(results.people.get(who, {}).get(name, "–") for name in fields)),
+            str(who),
+            *(results.people.get(who, {}).get(name, "–") for name in fields),
             *(_bias_cell(rater_biases.get(name)) for name in names),
         )
         for who, rater_biases in sorted(
@@ -210,8 +210,13 @@ def _fault_table(results: Results) -> Table:
     has_raters = not results.over_items
     rows = tuple(
         (
-            *(f.kind, f.item, f.system, *([str(f.listener)] if has_raters else [])),
-            *(f.told, f.done, f.where),
+            f.kind,
+            f.item,
+            f.system,
+            *([str(f.listener)] if has_raters else []),
+            f.told,
+            f.done,
+            f.where,
         )
         for f in results.faults
     )
@@ -225,8 +230,12 @@ def _alternative_table(results: Results) -> Table:
     values = {scale.value.name: scale.value for scale in results.scales}
     rows = tuple(
         (
-            *(one.value, f"{one.a} − {one.b}", words, cell(test.difference, values[one.value])),
-            *(_difference_size(results, test, items), p_value(test.p)),
+            one.value,
+            f"{one.a} − {one.b}",
+            words,
+            cell(test.difference, values[one.value]),
+            _difference_size(results, test, items),
+            p_value(test.p),
         )
         for one in results.alternatives
         for words, test, items in (

@@ -263,7 +263,9 @@ def _with_excluded_table(title: str, scale: ScaleResults) -> Table:
     value = scale.value
     rows = tuple(
         (
-            *(name, cell(rated.mean, value), cell(scale.everyone[name], value)),
+            name,
+            cell(rated.mean, value),
+            cell(scale.everyone[name], value),
             number(scale.everyone[name].value - rated.mean.value, value),
         )
         for name, rated in scale.systems.items()
@@ -334,8 +336,12 @@ def screening_tables(results: Results) -> dict[str, TableContent]:
     """Return CSV tables by file name."""
     rows = [
         [
-            *(verdict.listener, verdict.rule, verdict.scale, verdict.session or ""),
-            *(verdict.figures, yes_or_no(verdict.kept)),
+            verdict.listener,
+            verdict.rule,
+            verdict.scale,
+            verdict.session or "",
+            verdict.figures,
+            yes_or_no(verdict.kept),
         ]
         for verdict in results.screened
     ]
