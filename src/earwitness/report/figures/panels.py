@@ -35,7 +35,6 @@ from earwitness.report.figures.style import (
     add_note,
     axis_label,
     clip,
-    finite_numbers,
     fit_height,
     lay_out,
     new_figure,
@@ -48,7 +47,7 @@ from earwitness.report.figures.style import (
     wrap,
 )
 from earwitness.report.html.network import MAX_DRAWN_WORDS
-from earwitness.report.html.plots import Axis, fit_axis, maximum_axis
+from earwitness.report.html.plots import Axis, finite_numbers, fit_axis, maximum_axis
 from earwitness.report.numbers import number
 from earwitness.report.parts import Heat, Matrix, NetworkPart, Panels, Plane, Scatter, Scatters
 from earwitness.report.tables import Verdict, find_contrast, verdict

@@ -33,7 +33,6 @@ from earwitness.report.figures.style import (
     add_note,
     axis_label,
     clip,
-    finite_numbers,
     fit_height,
     new_figure,
     row_height,
@@ -48,12 +47,14 @@ from earwitness.report.figures.style import (
 )
 from earwitness.report.html.bars import SCALE_END_LABELS
 from earwitness.report.html.plots import (
-    LOG_SCALE_ABOVE_RATIO,
+    MAX_BANDS,
     MAX_MARKED_POINTS,
     Axis,
     close_axis,
     count_ticks,
+    finite_numbers,
     fit_axis,
+    is_logarithmic,
     spread_labels,
     time_axis,
 )
@@ -148,7 +149,6 @@ def draw_differences(part: Matrix) -> Figure:
 CURVE_HEIGHT, WIDE_CURVE_HEIGHT = 2.1, 2.8
 CURVE_MARK_LENGTH = 3.2  # in a legend, to show the line style
 MAX_CURVES_IN_COLUMN = 6  # more are drawn over two columns
-MAX_BANDS = 3  # more intervals are drawn as lines, next to each other
 FAINT_BAND = 0.07  # opacity where more bands overlap
 HUMAN_LINE_WIDTH = 2.0  # in points
 MAX_END_WIDTH = 1.4  # widest name next to the end of a line
@@ -169,7 +169,7 @@ def draw_curve(part: Curve, styles: SeriesStyles) -> Figure:
     names = part.series
     axis = fit_axis(finite_numbers(e for _, row in part.points for e in row.values()), part.value)
     xs = [x for x, _ in part.points]
-    is_log = min(xs) > 0 and max(xs) / min(xs) > LOG_SCALE_ABOVE_RATIO
+    is_log = is_logarithmic(xs)
     is_wide = len(names) > MAX_CURVES_IN_COLUMN
     figure = new_figure(PAGE_WIDTH if is_wide else COLUMN_WIDTH)
     axes = figure.subplots()

@@ -7,7 +7,6 @@ import textwrap
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import isfinite
 from typing import Any, NamedTuple
 
 import matplotlib.style
@@ -20,7 +19,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.textpath import text_to_path
 
-from earwitness.core import Estimate, Value
+from earwitness.core import Value
 from earwitness.errors import EarwitnessWarning
 from earwitness.report.html.plots import Axis
 from earwitness.report.numbers import ARROWS, label_with_unit
@@ -257,11 +256,6 @@ def add_legend(
 
 def clip(x: float, axis: Axis) -> float:
     return min(axis.high, max(axis.low, x))
-
-
-def finite_numbers(estimates: Iterable[Estimate]) -> list[float]:
-    numbers = [x for estimate in estimates for x in (estimate.value, estimate.low, estimate.high)]
-    return [x for x in numbers if isfinite(x)]
 
 
 def spaced_ticks(places: Mapping[float, float], width: float) -> dict[float, str]:

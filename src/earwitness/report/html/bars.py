@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 
 from earwitness.core import Contrast
@@ -167,14 +167,7 @@ MAX_HEAD_CHARACTERS = 80  # column heads with more characters are turned upright
 
 def heat_square(part: Heat) -> Html:
     """Return a table with one row and one column per name; stronger values have deeper colours."""
-    rows = [
-        element(
-            "tr",
-            element("th", breakable(a), scope="row"),
-            *(_draw_heat_cell(part, a, b) for b in part.names),
-        )
-        for a in part.names
-    ]
+    rows = [_square_row(a, (_draw_heat_cell(part, a, b) for b in part.names)) for a in part.names]
     table = element(
         "table",
         element("thead", _head_row([""], part.names)),
@@ -203,6 +196,10 @@ def _head_row(first: Sequence[str], names: Sequence[str]) -> Html:
     texts = [element("th", text, scope="col") if text else element("td") for text in first]
     spans = [element("th", element("span", breakable(name)), scope="col") for name in names]
     return element("tr", *texts, *spans)
+
+
+def _square_row(name: str, cells: Iterable[Html]) -> Html:
+    return element("tr", element("th", breakable(name), scope="row"), *cells)
 
 
 def _is_crowded(names: Sequence[str]) -> bool:
@@ -239,7 +236,7 @@ def matrix_table(part: Matrix) -> Html:
     classes = [
         "matrix",
         *["alone"] * (not part.estimated),
-        *["wide"] * _is_wide(part),
+        *["wide"] * (len(systems) >= TWO_LINES_FROM_SYSTEMS),
         *["upright"] * _is_crowded(systems),
     ]
     table = element(
@@ -251,19 +248,9 @@ def matrix_table(part: Matrix) -> Html:
     return scroll_box(table, f"{part.title}: pairwise comparison")
 
 
-def _is_wide(part: Matrix) -> bool:
-    """Return whether numbers are shown below words so that the table fits."""
-    return len(part.systems) >= TWO_LINES_FROM_SYSTEMS
-
-
 def _draw_matrix_row(part: Matrix, a: str, systems: Sequence[str]) -> Html:
     first = [_estimate_cell(part, a)] * part.estimated
-    return element(
-        "tr",
-        element("th", breakable(a), scope="row"),
-        *first,
-        *(_draw_matrix_cell(part, a, b) for b in systems),
-    )
+    return _square_row(a, [*first, *(_draw_matrix_cell(part, a, b) for b in systems)])
 
 
 def _estimate_cell(part: Matrix, a: str) -> Html:
@@ -330,12 +317,10 @@ def _difference_label(part: Matrix) -> Html:
 
 
 def _contrast_title(part: Matrix, contrast: Contrast) -> str:
-    difference = contrast.difference
+    figure = cell(contrast.difference, part.value)
+    message = f"{contrast.a} − {contrast.b}: {figure}, n = {contrast.difference.n:,}"
     if not is_tested(contrast):
-        message = f"{contrast.a} − {contrast.b}: {cell(difference, part.value)}"
-        return f"{message}, n = {difference.n:,}; {contrast.note or 'not testable'}"
+        return f"{message}; {contrast.note or 'not testable'}"
     corrected = f", corrected {p_value(contrast.p_corrected)}" if part.correction != "none" else ""
-    return (
-        f"{contrast.a} − {contrast.b}: {cell(difference, part.value)}, n = {difference.n:,}, "
-        f"p {p_value(contrast.p)}{corrected}{f'; {contrast.note}' if contrast.note else ''}"
-    )
+    note = f"; {contrast.note}" if contrast.note else ""
+    return f"{message}, p {p_value(contrast.p)}{corrected}{note}"

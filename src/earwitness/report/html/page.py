@@ -119,12 +119,11 @@ class _Page:
 
     def main(self) -> Html:
         lines = [element("li", line) for line in self._report.provenance]
-        provenance_list = element("ul", *lines, class_="made")
         sections = [self._section(i, s) for i, s in enumerate(self._report.sections)]
         provenance = element(
             "section",
             element("h2", PROVENANCE_TITLE),
-            provenance_list,
+            element("ul", *lines, class_="made"),
             id=_section_anchor(len(sections), PROVENANCE_TITLE),
         )
         return element("main", *sections, provenance)
@@ -132,19 +131,10 @@ class _Page:
     def _section(self, index: int, section: Section) -> Html:
         inside = [element("p", section.text)] if section.text else []
         inside += self._parts(section)
+        content = [element("h2", breakable(section.title)), *inside]
         if section.folded:
-            summary = element("summary", element("h2", breakable(section.title)))
-            return element(
-                "section",
-                element("details", summary, *inside),
-                id=_section_anchor(index, section.title),
-            )
-        return element(
-            "section",
-            element("h2", breakable(section.title)),
-            *inside,
-            id=_section_anchor(index, section.title),
-        )
+            content = [element("details", element("summary", content[0]), *inside)]
+        return element("section", *content, id=_section_anchor(index, section.title))
 
     def _parts(self, section: Section) -> list[Html]:
         """Return the parts; after about one screen, the others are folded."""
@@ -233,7 +223,7 @@ def _count_lines(part: Part) -> float:
             return min(sum(len(row) for _, row in part.rows), MAX_OPEN_ROWS)
         case ValueSpread():
             return 1.5 * len(part.series)
-        case VoteCounts():
+        case VoteCounts() | CategoryShares():
             return len(part.rows)
         case Panels():
             return 4 * ceil(len(part.panels) / 7)
@@ -249,8 +239,6 @@ def _count_lines(part: Part) -> float:
             return 5
         case Curve() | Plane() | NetworkPart():
             return 12
-        case CategoryShares():
-            return len(part.rows)
         case WordBlock() | Quote():
             return 4
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import isfinite, isnan
 from typing import NamedTuple
@@ -12,9 +12,12 @@ from earwitness.report.html.elements import Html, breakable, element
 from earwitness.report.html.plots import (
     Axis,
     Colours,
+    finite_numbers,
     fit_axis,
+    horizontal_lines,
     legend,
     maximum_axis,
+    plot_svg,
     series_classes,
 )
 from earwitness.report.numbers import axis_label, cell, label_with_unit, number, short_number
@@ -96,21 +99,13 @@ def _panel_marks(
     panel: Panel, part: Panels, axis: Axis, places: Mapping[str, float], colours: Colours
 ) -> list[Html]:
     """Return the lines of a panel, and the dots of the listener."""
-    heights = [100 - _panel_y(tick, axis) for tick in axis.ticks]
-    grid = [element("line", x1=0, x2=100, y1=y, y2=y) for y in heights]
+    grid = horizontal_lines(100 - _panel_y(tick, axis) for tick in axis.ticks)
     line = " ".join(
         f"{places[name]:.1f},{100 - _panel_y(x, axis):.1f}"
         for name, x in part.everyone.items()
         if not isnan(x)
     )
-    svg = element(
-        "svg",
-        *grid,
-        element("polyline", points=line),
-        viewBox="0 0 100 100",
-        preserveAspectRatio="none",
-        aria_hidden="true",
-    )
+    svg = plot_svg(*grid, element("polyline", points=line))
     dots = [
         element(
             "span",
@@ -172,15 +167,10 @@ def scatters_plot(part: Scatters, colours: Colours) -> Html:
 
     If the names of the dots do not fit in all plots, the dots are numbered.
     """
-    ends = [
-        x
-        for scatter in part.plots
-        for point in scatter.points
-        for x in (point.y.value, point.y.low, point.y.high)
-    ]
     shared = None if part.maximum is None else maximum_axis(part.maximum)
-    up = shared or fit_axis([x for x in ends if isfinite(x)])
-    names = list(dict.fromkeys(p.name for scatter in part.plots for p in scatter.points))
+    points = [point for scatter in part.plots for point in scatter.points]
+    up = shared or fit_axis(finite_numbers(point.y for point in points))
+    names = list(dict.fromkeys(point.name for point in points))
     labels = {name: name for name in names}
     key = None
     placed = sum(len(place_labels(scatter, up, labels, shared)) for scatter in part.plots)
@@ -206,24 +196,13 @@ def _draw_scatter(
     labels: Mapping[str, str],
     colour: str,
 ) -> Html:
-    points = _drawn_points(scatter)
     up = axes[1]
     across = axes[0] or _scatter_axis(scatter)
     boxes = place_labels(scatter, up, labels, across)
-    dots = [_draw_point(point, part, across, up) for point in points]
-    tags = [
-        element(
-            "span",
-            labels[name],
-            class_=f"tag {('middle', 'after', 'before')[box.side]}",
-            style=f"left:{box.anchor:.2f}%;bottom:{box.bottom:.2f}%",
-        )
-        for name, box in boxes.items()
-    ]
-    ticks = [
-        element("span", short_number(t), style=f"left:{across.place(t)}%") for t in across.ticks
-    ]
-    sides = [element("span", short_number(t), style=f"bottom:{up.place(t)}%") for t in up.ticks]
+    dots = [_draw_point(point, part, across, up) for point in _drawn_points(scatter)]
+    tags = [_tag(labels[name], box) for name, box in boxes.items()]
+    area = [_scatter_svg(scatter, across, up, part.maximum), *dots, *tags]
+    name = f"{label_with_unit(part.value.name, part.value.unit)} ↑"
     return element(
         "div",
         element(
@@ -232,17 +211,7 @@ def _draw_scatter(
             element("small", scatter.caption),
             class_="head",
         ),
-        element(
-            "div",
-            breakable(f"{label_with_unit(part.value.name, part.value.unit)} ↑"),
-            class_="label up",
-        ),
-        element("div", *sides, class_="y", aria_hidden="true"),
-        element(
-            "div", _scatter_svg(scatter, across, up, part.maximum), *dots, *tags, class_="area"
-        ),
-        element("div", *ticks, class_="x", aria_hidden="true"),
-        element("div", breakable(part.across or scatter.name), class_="label"),
+        *_with_axes(area, name, up, part.across or scatter.name, across),
         class_=f"scatter {colour}",
         role="img",
         aria_label=(
@@ -252,16 +221,35 @@ def _draw_scatter(
     )
 
 
+def _tag(text: str, box: LabelBox) -> Html:
+    """Return the label of a dot."""
+    side = ("middle", "after", "before")[box.side]
+    place = f"left:{box.anchor:.2f}%;bottom:{box.bottom:.2f}%"
+    return element("span", text, class_=f"tag {side}", style=place)
+
+
+def _with_axes(
+    area: Sequence[Html], label: str, up: Axis, across_label: str, across: Axis
+) -> Iterator[Html]:
+    """Yield the area of a plot with the ticks and the labels of both axes."""
+    ticks = [
+        element("span", short_number(t), style=f"left:{across.place(t)}%") for t in across.ticks
+    ]
+    sides = [element("span", short_number(t), style=f"bottom:{up.place(t)}%") for t in up.ticks]
+    yield element("div", breakable(label), class_="label up")
+    yield element("div", *sides, class_="y", aria_hidden="true")
+    yield element("div", *area, class_="area")
+    yield element("div", *ticks, class_="x", aria_hidden="true")
+    yield element("div", breakable(across_label), class_="label")
+
+
 def _scatter_axis(scatter: Scatter) -> Axis:
     return fit_axis([point.x for point in _drawn_points(scatter)])
 
 
 def _scatter_svg(scatter: Scatter, across: Axis, up: Axis, maximum: float | None) -> Html:
     """Return the grid, the curve and the intervals of the ratings."""
-    grid = [
-        element("line", x1=0, x2=100, y1=_scatter_y(t, up), y2=_scatter_y(t, up)) for t in up.ticks
-    ]
-    grid += _maximum_lines(maximum, across, up)
+    grid = _grid_lines(maximum, across, up)
     curve = " ".join(f"{across.place(x):.2f},{_scatter_y(y, up):.2f}" for x, y in scatter.curve)
     ranges = [
         element(
@@ -276,26 +264,17 @@ def _scatter_svg(scatter: Scatter, across: Axis, up: Axis, maximum: float | None
         for x in [across.place(point.x)]
         if not isnan(point.y.low)
     ]
-    return element(
-        "svg",
-        *grid,
-        element("polyline", points=curve) if curve else None,
-        *ranges,
-        viewBox="0 0 100 100",
-        preserveAspectRatio="none",
-        aria_hidden="true",
-    )
+    return plot_svg(*grid, element("polyline", points=curve) if curve else None, *ranges)
 
 
-def _maximum_lines(maximum: float | None, across: Axis, up: Axis) -> list[Html]:
-    """Return the lines at the maximum of both values, if there is one."""
+def _grid_lines(maximum: float | None, across: Axis, up: Axis) -> list[Html]:
+    """Return the lines of vertical ticks, and those at the maximum of both values, if any."""
+    lines = horizontal_lines(_scatter_y(tick, up) for tick in up.ticks)
     if maximum is None:
-        return []
+        return lines
     x, y = across.place(maximum), _scatter_y(maximum, up)
-    return [
-        element("line", x1=x, x2=x, y1=0, y2=100, class_="maximum"),
-        element("line", x1=0, x2=100, y1=y, y2=y, class_="maximum"),
-    ]
+    upright = element("line", x1=x, x2=x, y1=0, y2=100, class_="maximum")
+    return [*lines, upright, *horizontal_lines([y], "maximum")]
 
 
 def _scatter_y(value: float, up: Axis) -> float:
@@ -371,14 +350,13 @@ def plane_plot(part: Plane, marked: tuple[str, str] | None = None) -> Html:
 
     ``marked`` is the name of a series and the name of a point in it.
     """
-    points = [point for one in part.series for point in _finite_points(one.points)]
+    drawn = [(one.name, point) for one in part.series for point in _finite_points(one.points)]
     if part.maximum is None:
-        across = fit_axis([x for point in points for x in _estimate_ends(point.x)])
-        up = fit_axis([y for point in points for y in _estimate_ends(point.y)])
+        across = fit_axis(finite_numbers(point.x for _, point in drawn))
+        up = fit_axis(finite_numbers(point.y for _, point in drawn))
     else:
         across = up = maximum_axis(part.maximum)
     colours = {one.name: series_classes(index) for index, one in enumerate(part.series)}
-    drawn = [(one.name, point) for one in part.series for point in _finite_points(one.points)]
     dots = []
     for series, point in drawn:
         classes = f"{colours[series]}{' marked' * (marked == (series, point.name))}"
@@ -388,27 +366,11 @@ def plane_plot(part: Plane, marked: tuple[str, str] | None = None) -> Html:
         "", "", tuple(ScatterPoint(key, point.x.value, point.y) for key, point in keys.items())
     )
     boxes = place_labels(scatter, up, {key: point.name for key, point in keys.items()}, across)
-    tags = [
-        element(
-            "span",
-            keys[key].name,
-            class_=f"tag {('middle', 'after', 'before')[box.side]}",
-            style=f"left:{box.anchor:.2f}%;bottom:{box.bottom:.2f}%",
-        )
-        for key, box in boxes.items()
-        if keys[key].name
-    ]
-    ticks = [
-        element("span", short_number(t), style=f"left:{across.place(t)}%") for t in across.ticks
-    ]
-    sides = [element("span", short_number(t), style=f"bottom:{up.place(t)}%") for t in up.ticks]
+    tags = [_tag(keys[key].name, box) for key, box in boxes.items() if keys[key].name]
+    area = [_plane_svg(part, across, up, colours), *dots, *tags]
     return element(
         "div",
-        element("div", breakable(axis_label(part.value)), class_="label up"),
-        element("div", *sides, class_="y", aria_hidden="true"),
-        element("div", _plane_svg(part, across, up, colours), *dots, *tags, class_="area"),
-        element("div", *ticks, class_="x", aria_hidden="true"),
-        element("div", breakable(axis_label(part.across)), class_="label"),
+        *_with_axes(area, axis_label(part.value), up, axis_label(part.across), across),
         legend([one.name for one in part.series], colours),
         class_="scatter plane" if part.maximum is None else "scatter plane square",
         role="img",
@@ -426,9 +388,7 @@ def _estimate_ends(estimate: Estimate) -> list[float]:
 
 def _plane_svg(part: Plane, across: Axis, up: Axis, colours: Colours) -> Html:
     """Return the grid, the intervals or ellipses of points, and the lines of the series."""
-    heights = [_scatter_y(tick, up) for tick in up.ticks]
-    lines = [element("line", x1=0, x2=100, y1=y, y2=y) for y in heights]
-    lines += _maximum_lines(part.maximum, across, up)
+    lines = _grid_lines(part.maximum, across, up)
     for one in part.series:
         points = _finite_points(one.points)
         places = [(across.place(p.x.value), _scatter_y(p.y.value, up)) for p in points]
@@ -447,9 +407,7 @@ def _plane_svg(part: Plane, across: Axis, up: Axis, colours: Colours) -> Html:
         line = " ".join(f"{x:.2f},{y:.2f}" for x, y in places)
         joined = element("polyline", points=line) if len(places) > 1 else None
         lines.append(element("g", *crosses, joined, class_=colours[one.name]))
-    return element(
-        "svg", *lines, viewBox="0 0 100 100", preserveAspectRatio="none", aria_hidden="true"
-    )
+    return plot_svg(*lines)
 
 
 def _plane_dot(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, floor, isfinite, isnan, log, log10
+from math import ceil, floor, isfinite, isnan, log, log10, nan
+from statistics import median
 
 from earwitness.core import Estimate, Value
 from earwitness.report.html.elements import Html, breakable, element, join_elements
@@ -171,6 +172,22 @@ HUMAN_CLASSES = "people k2 d0"  # of the series that is the work of people
 Colours = Mapping[str, str]  # CSS classes by series: colour, marker shape and line style
 
 
+def plot_svg(*children: Html | None, box: str = "0 0 100 100") -> Html:
+    """Return a drawing that fills its box; its numbers are percent by default."""
+    return element("svg", *children, viewBox=box, preserveAspectRatio="none", aria_hidden="true")
+
+
+def row_figure(number: str, remark: str = "") -> Html:
+    """Return the last column of a row: a number, and a remark in smaller type."""
+    small = element("small", remark) if remark else None
+    return element("span", element("b", number), small, class_="figure")
+
+
+def horizontal_lines(heights: Iterable[float], class_: str | None = None) -> list[Html]:
+    """Return lines across a drawing, at heights from its top."""
+    return [element("line", x1=0, x2=100, y1=y, y2=y, class_=class_) for y in heights]
+
+
 def intervals_plot(
     part: Intervals,
     colours: Colours,
@@ -184,14 +201,9 @@ def intervals_plot(
     ``label`` replaces the row with the label of the axis. After ``open_rows`` rows, the others
     (``rest``) are folded; groups are not divided.
     """
-    estimates = [interval_estimate for _, row in part.rows for interval_estimate in row.values()]
-    numbers = [
-        x
-        for interval_estimate in estimates
-        for x in (interval_estimate.value, interval_estimate.low, interval_estimate.high)
-    ]
+    estimates = [estimate for _, row in part.rows for estimate in row.values()]
     marked = [] if part.marked is None else [part.marked]
-    axis = fit_axis([*numbers, *marked], None if marked else part.value)
+    axis = fit_axis([*finite_numbers(estimates), *marked], None if marked else part.value)
     counts = [len(row) for _, row in part.rows]
     shown = _open_count(counts, open_rows)
     blocks = [_interval_block(name, row, part, axis, colours) for name, row in part.rows]
@@ -244,11 +256,9 @@ def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, co
         "div",
         element("span", *_row_name(name, part), class_="name"),
         element("span", *lines, *marks, class_="track", role="img", aria_label=label),
-        element(
-            "span",
-            element("b", number(estimate.value, part.value)),
-            element("small", f"{interval(estimate, part.value)} {count_text(estimate)}"),
-            class_="figure",
+        row_figure(
+            number(estimate.value, part.value),
+            f"{interval(estimate, part.value)} {count_text(estimate)}",
         ),
         class_=f"row {colour}",
         title=label,
@@ -271,7 +281,12 @@ def grid_lines(axis: Axis) -> list[Html]:
 
 def tick_row(axis: Axis) -> Html:
     """Return the ticks below a plot of rows."""
-    marks = [tick_mark(short_number(tick), axis.place(tick)) for tick in axis.ticks]
+    return scale_row(axis, short_number)
+
+
+def scale_row(axis: Axis, text: Callable[[float], str]) -> Html:
+    """Return a row with the text of each tick."""
+    marks = [tick_mark(text(tick), axis.place(tick)) for tick in axis.ticks]
     track = element("span", *marks, class_="track")
     ends = element("span", class_="name"), element("span", class_="figure")
     return element("div", ends[0], track, ends[1], class_="row scale", aria_hidden="true")
@@ -340,10 +355,8 @@ def _spread_row(
         for i, count in enumerate(bins)
         if count
     ]
-    drawing = element(
-        "svg", *bars, viewBox=f"0 0 {len(bins)} 1", preserveAspectRatio="none", aria_hidden="true"
-    )
-    middle = sorted(values)[len(values) // 2] if len(values) % 2 else _even_median(values)
+    drawing = plot_svg(*bars, box=f"0 0 {len(bins)} 1")
+    middle = median(values) if values else nan
     label = f"{name}: {len(values):,} {part.unit}, median {number(middle, part.value)}"
     mark = element("span", class_="median", style=f"left:{axis.place(middle)}%") if values else None
     return element(
@@ -352,22 +365,10 @@ def _spread_row(
         element(
             "span", *grid_lines(axis), drawing, mark, class_="track", role="img", aria_label=label
         ),
-        element(
-            "span",
-            element("b", number(middle, part.value)),
-            element("small", "median"),
-            class_="figure",
-        ),
+        row_figure(number(middle, part.value), "median"),
         class_=f"row {colour}",
         title=label,
     )
-
-
-def _even_median(values: Sequence[float]) -> float:
-    if not values:
-        return float("nan")
-    ordered, half = sorted(values), len(values) // 2
-    return (ordered[half - 1] + ordered[half]) / 2
 
 
 def curve_plot(part: Curve, colours: Colours) -> Html:
@@ -376,21 +377,14 @@ def curve_plot(part: Curve, colours: Colours) -> Html:
     Series that are not among the series of the report get colours of their own.
     """
     classes = {name: colours.get(name, series_classes(i)) for i, name in enumerate(part.series)}
-    estimates = [estimate for _, row in part.points for estimate in row.values()]
-    numbers = [x for e in estimates for x in (e.value, e.low, e.high)]
-    y = close_axis(part.covered) if part.fitted else fit_axis(numbers, part.value)
+    estimates = (estimate for _, row in part.points for estimate in row.values())
+    y = close_axis(part.covered) if part.fitted else fit_axis(finite_numbers(estimates), part.value)
     xs = [x for x, _ in part.points]
     ticks = count_ticks(min(xs), max(xs)) if part.fitted else xs
-    is_log = not part.fitted and _is_logarithmic(xs)
+    is_log = not part.fitted and is_logarithmic(xs)
     places = _curve_positions([*xs, *ticks], logarithmic=is_log)
     lines = [_curve_line(name, i, part, y, places, classes[name]) for i, name in enumerate(classes)]
-    grid = [
-        element("line", x1=0, x2=100, y1=100 - y.place(tick), y2=100 - y.place(tick), class_="grid")
-        for tick in y.ticks
-    ]
-    svg = element(
-        "svg", *grid, *lines, viewBox="0 0 100 100", preserveAspectRatio="none", aria_hidden="true"
-    )
+    svg = plot_svg(*horizontal_lines((100 - y.place(tick) for tick in y.ticks), "grid"), *lines)
     across = [
         element("span", short_number(x), style=f"left:{places[x]:.3f}%")
         for x in dict.fromkeys(ticks)
@@ -425,7 +419,7 @@ def _curve_classes(part: Curve, *, has_ends: bool) -> str:
     return " ".join(["curve", *(name for name, is_set in names.items() if is_set)])
 
 
-def _is_logarithmic(xs: Sequence[float]) -> bool:
+def is_logarithmic(xs: Sequence[float]) -> bool:
     """Return whether the range is so wide that the axis is logarithmic."""
     return min(xs) > 0 and max(xs) / min(xs) > LOG_SCALE_ABOVE_RATIO
 
@@ -526,6 +520,12 @@ def _end_labels(part: Curve, y: Axis, classes: Colours) -> Html | None:
     return element("div", svg, *labels, class_="ends", data_widest=widest, aria_hidden="true")
 
 
+def finite_numbers(estimates: Iterable[Estimate]) -> list[float]:
+    """Return estimates and the ends of their intervals, as far as defined."""
+    numbers = [x for estimate in estimates for x in (estimate.value, estimate.low, estimate.high)]
+    return [x for x in numbers if isfinite(x)]
+
+
 def spread_labels(places: Sequence[float], gap: float, end: float = 100.0) -> list[float]:
     """Return places from 0 to the end, near the given ones and in their order, a gap apart.
 
@@ -565,7 +565,7 @@ def series_classes(index: int) -> str:
 
 def legend(names: Sequence[str], colours: Colours, *, numbered: bool = False) -> Html:
     """Return the legend: the marker of each series; keys have the number of theirs on demand."""
-    keys = [
+    keys = (
         element(
             "span",
             element("i"),
@@ -574,5 +574,5 @@ def legend(names: Sequence[str], colours: Colours, *, numbered: bool = False) ->
             data_series=str(i) if numbered else None,
         )
         for i, name in enumerate(names)
-    ]
-    return element("div", join_elements(keys), class_="legend")
+    )
+    return element("div", *keys, class_="legend")

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from earwitness.core import Alignment, WordPair, is_address
 from earwitness.report.html.elements import Html, element, join_elements
-from earwitness.report.html.plots import Axis, tick_mark, time_axis
+from earwitness.report.html.plots import Axis, row_figure, scale_row, time_axis
 from earwitness.report.numbers import clock, number
 from earwitness.report.parts import Table, Timeline, WordBlock
 from earwitness.report.tables import BOUNDARY_LABELS, boundary_kind
@@ -27,22 +27,13 @@ def draw_timeline(part: Timeline, colours: Mapping[str, str]) -> Html:
         for name, times in shown.references.items()
     ]
     rows += [_system_row(part, system, axis, guides, colours[system]) for system in shown.outputs]
-    marks = [tick_mark(clock(time), axis.place(time)) for time in axis.ticks]
-    scale = element(
-        "div",
-        element("span", class_="name"),
-        element("span", *marks, class_="track"),
-        element("span", class_="figure"),
-        class_="row scale",
-        aria_hidden="true",
-    )
-    head = element("div", *_heading(part), class_="row scale heading") if part.values else None
+    head = _heading(part.values[0].name) if part.values else None
     return element(
         "figure",
         element("figcaption", shown.item, element("small", f" {clock(shown.duration)}")),
         element("p", shown.why, class_="why") if shown.why else None,
         _mark_legend(part),
-        element("div", head, *rows, scale, class_="plot"),
+        element("div", head, *rows, scale_row(axis, clock), class_="plot"),
         *_audio_player(shown.audio),
         *map(_titles_table, part.titles),
         class_="timeline",
@@ -50,12 +41,10 @@ def draw_timeline(part: Timeline, colours: Mapping[str, str]) -> Html:
     )
 
 
-def _heading(part: Timeline) -> list[Html]:
-    return [
-        element("span", class_="name"),
-        element("span", class_="track"),
-        element("span", part.values[0].name, class_="figure"),
-    ]
+def _heading(name: str) -> Html:
+    cells = [element("span", class_=class_) for class_ in ("name", "track")]
+    figure = element("span", name, class_="figure")
+    return element("div", *cells, figure, class_="row scale heading")
 
 
 MARK_MEANINGS = {
@@ -135,7 +124,7 @@ def _row(
         "div",
         element("span", name, class_="name", title=label),
         element("span", *lines, *marks, class_="track", role="img", aria_label=label),
-        element("span", element("b", figure), class_="figure"),
+        row_figure(figure),
         class_=f"row {colour}",
     )
 
