@@ -19,11 +19,8 @@ from earwitness.analysis.evidence import (
 from earwitness.analysis.plan import Rule
 from earwitness.analysis.report.screening import RULE_CONDITIONS
 from earwitness.analysis.screening import (
-    DEVICE_RULE,
     QUALITY_RULES,
-    RULE_FUNCTIONS,
     SCREENS,
-    UNHEARD_RULE,
     Screening,
     screen,
 )
@@ -50,9 +47,8 @@ def left(found: Screening) -> set[Who]:
     return set(found.left)
 
 
-def test_every_declared_rule_can_be_applied() -> None:
-    assert {*RULE_FUNCTIONS, UNHEARD_RULE, DEVICE_RULE, *QUALITY_RULES} == {*SCREENS}
-    assert {*RULE_CONDITIONS} == {*SCREENS}  # each is described in words
+def test_every_declared_rule_is_described_in_words() -> None:
+    assert {*RULE_CONDITIONS} == {*SCREENS}
 
 
 @pytest.mark.parametrize("rule", sorted(SCREENS))

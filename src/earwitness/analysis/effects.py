@@ -43,23 +43,28 @@ def estimate_effects(ratings: Iterable[Rating], scale: str, *, level: float) -> 
     """
     everything = list(ratings)
     scale_ratings = [rating for rating in everything if rating.scale == scale]
+    ordered = [rating for rating in scale_ratings if rating.trial > 0]
+    trials, places = [rating.trial for rating in ordered], [one.place + 1 for one in scale_ratings]
     all_effects = [
-        *_order_effect(scale_ratings, level),
+        *_linear_effect(ordered, trials, "order", "trial {} minus trial {} of a session", level),
         *_session_effects(scale_ratings, level),
-        *_place_effect(scale_ratings, level),
+        *_linear_effect(
+            scale_ratings, places, "place", "position {} minus position {} on the page", level
+        ),
+        *_scale_order_effect(scale_ratings, everything, level),
     ]
-    all_effects += _scale_order_effect(scale_ratings, everything, level)
     return tuple(effect for effect in all_effects if not math.isnan(effect.difference.value))
 
 
-def _order_effect(ratings: Sequence[Rating], level: float) -> list[Effect]:
-    ordered = [rating for rating in ratings if rating.trial > 0]
-    trials = np.array([rating.trial for rating in ordered], np.float64)
-    if len(set(trials.tolist())) < 2:
+def _linear_effect(
+    ratings: Sequence[Rating], numbers: Sequence[int], name: str, what: str, level: float
+) -> list[Effect]:
+    """Return the change from the smallest to the largest number; none if all are equal."""
+    if len({*numbers}) < 2:
         return []
-    steps = (trials - trials.min()) / (trials.max() - trials.min())
-    what = f"trial {trials.max():.0f} minus trial {trials.min():.0f} of a session"
-    return _slope_effects(ordered, steps[:, None], "order", [what], level)
+    low, high = min(numbers), max(numbers)
+    steps = (np.array(numbers, np.float64) - low) / (high - low)
+    return _slope_effects(ratings, steps[:, None], name, [what.format(high, low)], level)
 
 
 def _session_effects(ratings: Sequence[Rating], level: float) -> list[Effect]:
@@ -71,15 +76,6 @@ def _session_effects(ratings: Sequence[Rating], level: float) -> list[Effect]:
     columns = (session_of[:, None] == np.array(sessions[1:])).astype(np.float64)
     what = [f"session {session} minus session {sessions[0]}" for session in sessions[1:]]
     return _slope_effects(ordered, columns, "session", what, level)
-
-
-def _place_effect(ratings: Sequence[Rating], level: float) -> list[Effect]:
-    places = np.array([rating.place for rating in ratings], np.float64)
-    if len(set(places.tolist())) < 2:
-        return []
-    steps = (places - places.min()) / (places.max() - places.min())
-    what = f"position {places.max() + 1:.0f} minus position {places.min() + 1:.0f} on the page"
-    return _slope_effects(ratings, steps[:, None], "place", [what], level)
 
 
 def _scale_order_effect(
@@ -125,15 +121,15 @@ def _between_listeners(ratings: Sequence[Rating], column: Bools, what: str, leve
 
 def code_trials(ratings: Sequence[Rating]) -> TrialCodes:
     """Return ratings as arrays; with few votes per stimulus, by item and system instead."""
-    listeners = _number_names([str(rating.listener) for rating in ratings])
+    listeners = number_names([str(rating.listener) for rating in ratings])
     systems = [
         (rating.key.system, rating.against.system if rating.against else "") for rating in ratings
     ]
     items = [rating.key.item for rating in ratings]
-    stimuli = _number_names(list(zip(items, systems, strict=True)))
+    stimuli = number_names(list(zip(items, systems, strict=True)))
     means: tuple[Codes, ...] = (stimuli,)
     if len(ratings) < MIN_VOTES_PER_STIMULUS * (int(stimuli.max()) + 1):
-        means = _number_names(items), _number_names(systems)
+        means = number_names(items), number_names(systems)
     values = np.array([rating.value for rating in ratings], np.float64)
     return TrialCodes(values, listeners, means, int(listeners.max()) + 1)
 
@@ -151,7 +147,8 @@ def connected_strata(listeners: Codes, shared: Codes, size: int) -> Codes:
         stratum = moved
 
 
-def _number_names(names: Sequence[object]) -> Codes:
+def number_names(names: Sequence[object]) -> Codes:
+    """Return the number of each name, in order of appearance."""
     number_of = {name: n for n, name in enumerate(dict.fromkeys(names))}
     return np.array([number_of[name] for name in names], np.int64)
 

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from earwitness.analysis.choices import are_choices
+from earwitness.analysis.effects import number_names
 from earwitness.analysis.means import compare_systems
 from earwitness.analysis.prepare import CodedRatings, code_ratings
 from earwitness.analysis.results import (
@@ -87,18 +88,13 @@ def _dimension_table(
         if rating.scale in place:
             row = cells.setdefault((rating.key, rating.listener), [np.nan] * len(place))
             row[place[rating.scale]] = rating.value
-    items, raters, captions = (
-        _number_names([key.item for key, _ in cells]),
-        _number_names([who for _, who in cells]),
-        _number_names([key for key, _ in cells]),
-    )
     table = np.array(list(cells.values()), np.float64).reshape(-1, len(place))
-    return table, items, raters, captions
-
-
-def _number_names(names: Sequence[object]) -> Codes:
-    number_of = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return np.array([number_of[name] for name in names], np.int64)
+    return (
+        table,
+        number_names([key.item for key, _ in cells]),
+        number_names([who for _, who in cells]),
+        number_names([key for key, _ in cells]),
+    )
 
 
 def _caption_means(rows: Floats, captions: Codes) -> Floats:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -133,12 +133,9 @@ class RuleFindings(NamedTuple):
     notes: Sequence[str] = ()
 
 
-class RuleFunction(Protocol):
-    """Function that applies a rule."""
-
-    def __call__(
-        self, ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles
-    ) -> RuleFindings: ...
+Limits = Mapping[str, float]
+RuleFunction = Callable[[Sequence[Rating], Limits], RuleFindings]  # applies a rule
+Judgment = tuple[str, bool]  # figures, and whether the listener is kept
 
 
 def by_scale(ratings: Iterable[Rating]) -> dict[str, list[Rating]]:
@@ -170,72 +167,64 @@ def _count_text(count: int, noun: str) -> str:
 
 
 def unheard(
-    plays: Mapping[Who, PlaybackCounts],
-    ratings: Sequence[Rating],
-    limits: Mapping[str, float],
-    roles: Roles,
+    plays: Mapping[Who, PlaybackCounts], ratings: Sequence[Rating], limits: Limits
 ) -> RuleFindings:
     """Judge the share of sounds that each listener did not play to the end."""
-    del roles
     recorded = {who: counts for who, counts in plays.items() if counts.all}
     if not recorded:
         return RuleFindings((), ("not applied: playback was not recorded",))
-    entries = [
-        _judge_plays(who, scale, recorded[who], limits["share"])
-        for scale, scale_ratings in by_scale(ratings).items()
-        for who in by_listener(scale_ratings)
-        if who in recorded
-    ]
-    missing = len({counts.listener for counts in ratings} - {*recorded})
+    judged = {who: _judge_plays(counts, limits["share"]) for who, counts in recorded.items()}
+    notes = _missing_notes(ratings, judged, "whose playback was not recorded")
     answers = sum(counts.unknown for counts in plays.values())
-    notes = [f"{_count_text(missing, 'listener')} kept whose playback was not recorded"] * bool(
-        missing
-    )
     notes += [f"playback was not recorded for {_count_text(answers, 'answer')}"] * bool(answers)
-    return RuleFindings(entries, notes)
+    return RuleFindings(_verdicts_on_scales(UNHEARD_RULE, ratings, judged), notes)
 
 
-def _judge_plays(who: Who, scale: str, counts: PlaybackCounts, share: float) -> ScreeningVerdict:
+def _judge_plays(counts: PlaybackCounts, share: float) -> Judgment:
     marked = f", {counts.marked} of them reported as played" if counts.marked else ""
     figures = (
         f"{counts.unheard} of {counts.all} sounds not played to the end{marked} "
         f"(maximum share {share:.4g})"
     )
-    return ScreeningVerdict(
-        who, "unheard", scale, figures, not is_more_than(counts.unheard, counts.all, share)
-    )
+    return figures, not is_more_than(counts.unheard, counts.all, share)
+
+
+def _verdicts_on_scales(
+    rule: str, ratings: Sequence[Rating], judged: Mapping[Who, Judgment]
+) -> list[ScreeningVerdict]:
+    """Return the same verdict on each scale that a listener rated."""
+    return [
+        ScreeningVerdict(who, rule, scale, *judged[who])
+        for scale, scale_ratings in by_scale(ratings).items()
+        for who in by_listener(scale_ratings)
+        if who in judged
+    ]
+
+
+def _missing_notes(ratings: Sequence[Rating], judged: Iterable[Who], why: str) -> list[str]:
+    """Return a note on the listeners who were not judged."""
+    missing = len({rating.listener for rating in ratings} - {*judged})
+    return [f"{_count_text(missing, 'listener')} kept {why}"] * bool(missing)
 
 
 # --- Rule on device checks -----------------------------------------------------------------------
 
 
 def judge_devices(
-    devices: Mapping[Who, DeviceHits],
-    ratings: Sequence[Rating],
-    limits: Mapping[str, float],
-    roles: Roles,
+    devices: Mapping[Who, DeviceHits], ratings: Sequence[Rating], limits: Limits
 ) -> RuleFindings:
     """Judge the share of right rounds in each check of a listener's device."""
-    del roles
-    checked = {who: hits for who, hits in devices.items() if hits}
-    if not checked:
+    judged = {who: _judge_device(hits, limits["hits"]) for who, hits in devices.items() if hits}
+    if not judged:
         return RuleFindings((), ("not applied: no device checks were recorded",))
-    entries = [
-        _judge_device(who, scale, checked[who], limits["hits"])
-        for scale, scale_ratings in by_scale(ratings).items()
-        for who in by_listener(scale_ratings)
-        if who in checked
-    ]
-    missing = len({rating.listener for rating in ratings} - {*checked})
-    note = f"{_count_text(missing, 'listener')} kept without device checks"
-    return RuleFindings(entries, [note] * bool(missing))
+    notes = _missing_notes(ratings, judged, "without device checks")
+    return RuleFindings(_verdicts_on_scales(DEVICE_RULE, ratings, judged), notes)
 
 
-def _judge_device(who: Who, scale: str, hits: DeviceHits, share: float) -> ScreeningVerdict:
+def _judge_device(hits: DeviceHits, share: float) -> Judgment:
     shown = ", ".join(f"{step} {right} of {rounds}" for step, (right, rounds) in hits.items())
     failed = any(is_more_than(rounds - right, rounds, 1 - share) for right, rounds in hits.values())
-    figures = f"right rounds: {shown} (minimum share {share:.4g})"
-    return ScreeningVerdict(who, DEVICE_RULE, scale, figures, not failed)
+    return f"right rounds: {shown} (minimum share {share:.4g})", not failed
 
 
 # --- Quality control rules -----------------------------------------------------------------------
@@ -246,117 +235,91 @@ PLAY_TOLERANCE = 0.95  # share of the length of sounds below which an answer is 
 
 
 def judge_checks(
-    quality: QualityEvidence,
-    role: str,
-    ratings: Sequence[Rating],
-    limits: Mapping[str, float],
-    roles: Roles,
+    quality: QualityEvidence, role: str, ratings: Sequence[Rating], limits: Limits
 ) -> RuleFindings:
     """Judge the share of wrong answers to gold or trapping clips of each listener."""
-    del roles
-    tolerance, answers = limits.get("tolerance", 0), quality.answers(role)
-    entries = []
-    for who in by_listener(ratings):
-        if given := answers.get(who):
-            wrong = sum(abs(one.value - one.expected) > tolerance + 1e-9 for one in given)
-            within = f" by more than {tolerance:g}" * bool(tolerance)
-            figures = (
-                f"{wrong} of {_count_text(len(given), 'answer')} wrong{within} "
-                f"(maximum share {limits['share']:.4g})"
-            )
-            kept = not is_more_than(wrong, len(given), limits["share"])
-            entries.append(ScreeningVerdict(who, CHECK_RULES[role], "", figures, kept))
+    tolerance = limits.get("tolerance", 0)
+    within = f"wrong{f' by more than {tolerance:g}' * bool(tolerance)}"
+    judged = {}
+    for who, answers in quality.answers(role).items():
+        far = [abs(one.value - one.expected) > tolerance + 1e-9 for one in answers]
+        judged[who] = _judge_share(far, "answer", within, limits)
     what = {GOLD_ROLE: "gold clips", TRAP_ROLE: "trapping clips"}[role]
-    return RuleFindings(entries, _unknown_notes(ratings, entries, f"answers to {what}"))
+    return _quality_findings(CHECK_RULES[role], ratings, judged, f"answers to {what}")
 
 
 def judge_repeats(
-    quality: QualityEvidence,
-    ratings: Sequence[Rating],
-    limits: Mapping[str, float],
-    roles: Roles,
+    quality: QualityEvidence, ratings: Sequence[Rating], limits: Limits
 ) -> RuleFindings:
     """Judge the share of repeated stimuli whose first two votes differ too much."""
-    del roles
-    votes = defaultdict[Who, list[float]](list)
+    far = defaultdict[Who, list[bool]](list)
     for repeat in quality.repeats:
-        votes[repeat.listener].append(abs(repeat.values[1] - repeat.values[0]))
-    entries = []
-    for who in by_listener(ratings):
-        if changes := votes.get(who):
-            far = sum(change > limits["tolerance"] + 1e-9 for change in changes)
-            figures = (
-                f"{far} of {_count_text(len(changes), 'repeated vote')} changed by more than "
-                f"{limits['tolerance']:g} (maximum share {limits['share']:.4g})"
-            )
-            kept = not is_more_than(far, len(changes), limits["share"])
-            entries.append(ScreeningVerdict(who, "repeats", "", figures, kept))
-    return RuleFindings(entries, _unknown_notes(ratings, entries, "repeated votes"))
+        change = abs(repeat.values[1] - repeat.values[0])
+        far[repeat.listener].append(change > limits["tolerance"] + 1e-9)
+    what = f"changed by more than {limits['tolerance']:g}"
+    judged = {who: _judge_share(own, "repeated vote", what, limits) for who, own in far.items()}
+    return _quality_findings("repeats", ratings, judged, "repeated votes")
 
 
 def judge_haste(
-    quality: QualityEvidence,
-    ratings: Sequence[Rating],
-    limits: Mapping[str, float],
-    roles: Roles,
+    quality: QualityEvidence, ratings: Sequence[Rating], limits: Limits
 ) -> RuleFindings:
     """Judge the share of trials answered too fast, and the time of the whole test."""
-    del roles
-    entries = []
-    for who in by_listener(ratings):
-        times = quality.times.get(who)
-        if times is None or not times.trials:
-            continue
-        fast = sum(
+    least = f" or {limits['seconds']:g} s" * bool(limits["seconds"])
+    judged = {}
+    for who, times in quality.times.items():
+        fast = [
             one.seconds < max(limits["seconds"], PLAY_TOLERANCE * one.sound_seconds)
             for one in times.trials
-        )
-        count, share = len(times.trials), limits["share"]
-        least = f" or {limits['seconds']:g} s" * bool(limits["seconds"])
-        figures = (
-            f"{fast} of {_count_text(count, 'trial')} answered faster than the sounds last{least} "
-            f"(maximum share {share:.4g})"
-        )
+        ]
+        what = f"answered faster than the sounds last{least}"
+        figures, kept = _judge_share(fast, "trial", what, limits)
         if limits["minutes"]:
             figures += f", {times.minutes:.3g} min in all (minimum {limits['minutes']:g})"
-        kept = not is_more_than(fast, count, share) and times.minutes >= limits["minutes"]
-        entries.append(ScreeningVerdict(who, "hasty", "", figures, kept))
-    return RuleFindings(entries, _unknown_notes(ratings, entries, "times of arrival"))
+        if fast:
+            judged[who] = figures, kept and times.minutes >= limits["minutes"]
+    return _quality_findings("hasty", ratings, judged, "times of arrival")
 
 
 def judge_hearing(
-    quality: QualityEvidence,
-    ratings: Sequence[Rating],
-    limits: Mapping[str, float],
-    roles: Roles,
+    quality: QualityEvidence, ratings: Sequence[Rating], limits: Limits
 ) -> RuleFindings:
     """Judge the speech reception threshold of each listener in the hearing test."""
-    del roles
-    entries = []
-    for who in by_listener(ratings):
-        if (srt := quality.thresholds.get(who)) is not None:
-            limit = figure_text(limits["max_srt"])
-            figures = f"threshold {figure_text(srt)} dB (maximum {limit})"
-            entries.append(ScreeningVerdict(who, "hearing", "", figures, srt <= limits["max_srt"]))
-    return RuleFindings(entries, _unknown_notes(ratings, entries, "hearing tests"))
+    most = limits["max_srt"]
+    judged = {
+        who: (f"threshold {figure_text(srt)} dB (maximum {figure_text(most)})", srt <= most)
+        for who, srt in quality.thresholds.items()
+    }
+    return _quality_findings("hearing", ratings, judged, "hearing tests")
 
 
-def _unknown_notes(
-    ratings: Sequence[Rating], entries: Sequence[ScreeningVerdict], what: str
-) -> list[str]:
-    """Return a note on listeners who could not be judged."""
+def _judge_share(failed: Sequence[bool], noun: str, what: str, limits: Limits) -> Judgment:
+    """Judge the share of failed trials or answers of a listener."""
+    share = limits["share"]
+    count = f"{sum(failed)} of {_count_text(len(failed), noun)}"
+    kept = not is_more_than(sum(failed), len(failed), share)
+    return f"{count} {what} (maximum share {share:.4g})", kept
+
+
+def _quality_findings(
+    rule: str, ratings: Sequence[Rating], judged: Mapping[Who, Judgment], what: str
+) -> RuleFindings:
+    """Return the verdicts in the order of listeners, and a note on those without evidence."""
+    entries = [
+        ScreeningVerdict(who, rule, "", *judged[who])
+        for who in by_listener(ratings)
+        if who in judged
+    ]
     if not entries:
-        return [f"not applied: no {what}"]
-    missing = len({rating.listener for rating in ratings} - {one.listener for one in entries})
-    return [f"{_count_text(missing, 'listener')} kept without {what}"] * bool(missing)
+        return RuleFindings((), [f"not applied: no {what}"])
+    return RuleFindings(entries, _missing_notes(ratings, judged, f"without {what}"))
 
 
 # --- Panel rules: P.808 and BT.500 ---------------------------------------------------------------
 
 
-def p808(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) -> RuleFindings:
+def p808(ratings: Sequence[Rating], limits: Limits) -> RuleFindings:
     """Judge the variance of ratings and their correlation with the mean of the others."""
-    del roles
     entries = []
     for scale, scale_ratings in by_scale(ratings).items():
         table, listeners = _vote_table(scale_ratings)
@@ -369,7 +332,7 @@ def p808(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) -
 
 
 def _judge_variance(
-    who: Who, scale: str, variance: float, correlation: float, limits: Mapping[str, float]
+    who: Who, scale: str, variance: float, correlation: float, limits: Limits
 ) -> ScreeningVerdict:
     """Judge variance and correlation; an undefined figure does not exclude a listener."""
     kept = not (variance < limits["variance"] or correlation < limits["correlation"])
@@ -386,9 +349,8 @@ def _unjudged_notes(entries: Sequence[ScreeningVerdict]) -> list[str]:
     return [note] if count else []
 
 
-def bt500(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) -> RuleFindings:
+def bt500(ratings: Sequence[Rating], limits: Limits) -> RuleFindings:
     """Judge the share of outlying votes, and how balanced they are above and below."""
-    del roles
     entries = []
     for scale, scale_ratings in by_scale(ratings).items():
         table, listeners = _vote_table(scale_ratings)
@@ -422,7 +384,7 @@ def _vote_table(ratings: Sequence[Rating]) -> tuple[Floats, list[Who]]:
 # --- Hidden reference and anchor rules -----------------------------------------------------------
 
 
-def bs1534(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) -> RuleFindings:
+def bs1534(roles: Roles, ratings: Sequence[Rating], limits: Limits) -> RuleFindings:
     """Judge in how many items the hidden reference is rated low or the middle anchor high.
 
     Shares are compared exactly: 3 of 20 items is 15 %, not more.
@@ -441,7 +403,7 @@ def bs1534(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles)
 
 
 def _judge_controls(
-    who: Who, scale: str, ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles
+    who: Who, scale: str, ratings: Sequence[Rating], limits: Limits, roles: Roles
 ) -> ScreeningVerdict:
     low, high, share = limits["reference_below"], limits["anchor_above"], limits["share"]
     reference = [rating.value < low for rating in ratings if rating.key.system == roles.reference]
@@ -455,9 +417,8 @@ def _judge_controls(
     return ScreeningVerdict(who, "bs1534", scale, figures, not missed)
 
 
-def bs1116(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) -> RuleFindings:
+def bs1116(ratings: Sequence[Rating], limits: Limits) -> RuleFindings:
     """Judge by a one-sided t test whether difference grades are significantly below 0."""
-    del roles
     entries = []
     grades = by_listener(rating for rating in ratings if rating.scale == DIFFERENCE_GRADE)
     for who, listener_grades in grades.items():
@@ -469,14 +430,10 @@ def bs1116(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles)
             ScreeningVerdict(who, "bs1116", DIFFERENCE_GRADE, figures, not p > limits["level"])
         )
     alone = sum(len(listener_grades) < 2 for listener_grades in grades.values())
-    notes = (
-        [f"{_count_text(alone, 'listener')} kept with a single grade, which cannot be tested"]
-        if alone
-        else []
-    )
-    return RuleFindings(
-        entries, notes if grades else [f"not applied: no ratings on {DIFFERENCE_GRADE}"]
-    )
+    note = f"{_count_text(alone, 'listener')} kept with a single grade, which cannot be tested"
+    if not grades:
+        return RuleFindings((), [f"not applied: no ratings on {DIFFERENCE_GRADE}"])
+    return RuleFindings(entries, [note] * bool(alone))
 
 
 def _p_below_zero(grades: Sequence[float]) -> float:
@@ -503,12 +460,6 @@ CHECK_RULES = {GOLD_ROLE: "gold", TRAP_ROLE: "traps"}
 QUALITY_RULES = ("gold", "traps", "repeats", "hasty", "hearing")
 DEVICE_RULE = "device"  # also needs results of device checks
 HIGH_IS_GOOD_RULES = ("bs1534", "bs1116")  # the hidden reference is at the upper end of the scale
-RULE_FUNCTIONS: dict[str, RuleFunction] = {
-    "p808": p808,
-    "bs1534": bs1534,
-    "bs1116": bs1116,
-    "bt500": bt500,
-}
 
 
 @dataclass(frozen=True)
@@ -562,9 +513,19 @@ def screen(
         One verdict per rule, scale and listener. Each rule judges all listeners, including those
         excluded by another rule.
     """
-    rules_by_name = RULE_FUNCTIONS | {UNHEARD_RULE: partial(unheard, plays)}
-    rules_by_name |= _quality_functions(quality or QualityEvidence())
-    rules_by_name |= {DEVICE_RULE: partial(judge_devices, devices)}
+    quality = quality or QualityEvidence()
+    rules_by_name: dict[str, RuleFunction] = {
+        "p808": p808,
+        "bs1534": partial(bs1534, Roles(reference, anchor)),
+        "bs1116": bs1116,
+        "bt500": bt500,
+        UNHEARD_RULE: partial(unheard, plays),
+        DEVICE_RULE: partial(judge_devices, devices),
+        "repeats": partial(judge_repeats, quality),
+        "hasty": partial(judge_haste, quality),
+        "hearing": partial(judge_hearing, quality),
+        **{rule: partial(judge_checks, quality, role) for role, rule in CHECK_RULES.items()},
+    }
     verdicts: list[ScreeningVerdict] = []
     notes: list[str] = []
     for rule in rules:
@@ -576,20 +537,10 @@ def screen(
                 f"{rule.name}: not applied to {scale}: lower is better there" for scale in low
             ]
             rule_ratings = [one for one in rule_ratings if one.scale not in low_is_good]
-        findings = rules_by_name[rule.name](rule_ratings, limits, Roles(reference, anchor))
+        findings = rules_by_name[rule.name](rule_ratings, limits)
         verdicts += findings.entries
         notes += [f"{rule.name}: {note}" for note in findings.notes]
     return Screening(tuple(verdicts), tuple(notes))
-
-
-def _quality_functions(quality: QualityEvidence) -> dict[str, RuleFunction]:
-    checks = {rule: partial(judge_checks, quality, role) for role, rule in CHECK_RULES.items()}
-    others: dict[str, RuleFunction] = {
-        "repeats": partial(judge_repeats, quality),
-        "hasty": partial(judge_haste, quality),
-        "hearing": partial(judge_hearing, quality),
-    }
-    return {**checks, **others}
 
 
 def _ratings_for_rule(ratings: Sequence[Rating], rule: str) -> list[Rating]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 
 from earwitness.analysis.plan import Rule
@@ -23,9 +23,6 @@ from earwitness.report.parts import Intervals, Lines, Section, Table
 from earwitness.report.sentences import join_names
 
 # --- Methods sentences on screening --------------------------------------------------------------
-
-
-Limits = Mapping[str, float]
 
 
 def screening_methods(results: Results) -> Iterator[str]:
@@ -94,86 +91,40 @@ def _rule_text(rule: Rule) -> str:
         limits = ", ".join(f"{name.replace('_', ' ')} {x:g}" for name, x in rule.limits.items())
         return f"{rule.name} ({limits})" if limits else rule.name
     limits_of = {**SCREENS[rule.name].limits, **rule.limits}
-    return f"{rule.name} ({RULE_CONDITIONS[rule.name](limits_of)})"
+    percent = {f"{name}_percent": 100 * limit for name, limit in limits_of.items()}
+    condition = RULE_CONDITIONS[rule.name].format(**limits_of, **percent)
+    for name, clause in OPTIONAL_CONDITIONS.get(rule.name, {}).items():
+        condition += clause.format(**limits_of) * bool(limits_of[name])
+    return f"{rule.name} ({condition})"
 
 
-def _p808_condition(limits: Limits) -> str:
-    return (
-        f"variance of ratings below {limits['variance']:g}, or Pearson correlation with the mean "
-        f"of the other listeners below {limits['correlation']:g}, on any scale"
-    )
-
-
-def _bs1534_condition(limits: Limits) -> str:
-    share = f"in more than {100 * limits['share']:g} %"
-    return (
-        f"hidden reference rated below {limits['reference_below']:g} {share} of the items, or the "
-        f"middle anchor above {limits['anchor_above']:g} {share}"
-    )
-
-
-def _bs1116_condition(limits: Limits) -> str:
-    return (
-        "difference grades not significantly below 0 in a one-sided t test (p above "
-        f"{limits['level']:g})"
-    )
-
-
-def _bt500_condition(limits: Limits) -> str:
-    return (
-        f"more than {100 * limits['outside']:g} % of the votes more than 2 standard deviations "
-        "from the mean of the panel (√20 where votes are not normally distributed), with an "
-        f"imbalance between above and below of less than {100 * limits['one_side']:g} %"
-    )
-
-
-def _unheard_condition(limits: Limits) -> str:
-    return f"more than {100 * limits['share']:g} % of the sounds not played to the end"
-
-
-def _gold_condition(limits: Limits) -> str:
-    return (
-        f"more than {100 * limits['share']:g} % of the answers to gold clips wrong by more than "
-        f"{limits['tolerance']:g}"
-    )
-
-
-def _traps_condition(limits: Limits) -> str:
-    return f"more than {100 * limits['share']:g} % of the answers to trapping clips wrong"
-
-
-def _repeats_condition(limits: Limits) -> str:
-    return (
-        f"more than {100 * limits['share']:g} % of the repeated votes changed by more than "
-        f"{limits['tolerance']:g}"
-    )
-
-
-def _hasty_condition(limits: Limits) -> str:
-    least = f" or {limits['seconds']:g} s" * bool(limits["seconds"])
-    whole = f", or the whole test in less than {limits['minutes']:g} min"
-    return (
-        f"more than {100 * limits['share']:g} % of the trials answered faster than the sounds "
-        f"last{least}" + whole * bool(limits["minutes"])
-    )
-
-
-def _device_condition(limits: Limits) -> str:
-    return f"less than {100 * limits['hits']:g} % of the rounds right in a check of the device"
-
-
-RULE_CONDITIONS: dict[str, Callable[[Limits], str]] = {
-    "p808": _p808_condition,
-    "bs1534": _bs1534_condition,
-    "bs1116": _bs1116_condition,
-    "bt500": _bt500_condition,
-    "unheard": _unheard_condition,
-    "gold": _gold_condition,
-    "traps": _traps_condition,
-    "repeats": _repeats_condition,
-    "hasty": _hasty_condition,
-    "device": _device_condition,
-    "hearing": lambda limits: f"speech reception threshold above {limits['max_srt']:g} dB",
+# texts with the limits of a rule, also in percent
+RULE_CONDITIONS = {
+    "p808": "variance of ratings below {variance:g}, or Pearson correlation with the mean of the "
+    "other listeners below {correlation:g}, on any scale",
+    "bs1534": "hidden reference rated below {reference_below:g} in more than {share_percent:g} % "
+    "of the items, or the middle anchor above {anchor_above:g} in more than {share_percent:g} %",
+    "bs1116": "difference grades not significantly below 0 in a one-sided t test (p above "
+    "{level:g})",
+    "bt500": "more than {outside_percent:g} % of the votes more than 2 standard deviations from "
+    "the mean of the panel (√20 where votes are not normally distributed), with an imbalance "
+    "between above and below of less than {one_side_percent:g} %",
+    "unheard": "more than {share_percent:g} % of the sounds not played to the end",
+    "gold": "more than {share_percent:g} % of the answers to gold clips wrong by more than "
+    "{tolerance:g}",
+    "traps": "more than {share_percent:g} % of the answers to trapping clips wrong",
+    "repeats": "more than {share_percent:g} % of the repeated votes changed by more than "
+    "{tolerance:g}",
+    "hasty": "more than {share_percent:g} % of the trials answered faster than the sounds last",
+    "device": "less than {hits_percent:g} % of the rounds right in a check of the device",
+    "hearing": "speech reception threshold above {max_srt:g} dB",
+}
+# clauses on limits that are not 0
+OPTIONAL_CONDITIONS = {
+    "hasty": {
+        "seconds": " or {seconds:g} s",
+        "minutes": ", or the whole test in less than {minutes:g} min",
+    }
 }
 
 
