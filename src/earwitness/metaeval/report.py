@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import isnan
 
 from earwitness.metaeval.report_tables import (
     AGREEMENT_CORRECTIONS,
     CHANCE_LABEL,
     COEFFICIENT_NAMES,
+    CORRELATION_HEADINGS,
     LEVEL_PHRASES,
-    LEVEL_PURPOSES,
-    LEVEL_TASKS,
-    LEVEL_TITLES,
+    RANKED_UNITS,
     RATER_LABEL,
     RESAMPLED_UNITS,
-    RESAMPLING_PHRASES,
     SWAP_PHRASES,
     SWAPPED_UNITS,
-    difference_contrast,
+    difference_contrasts,
     figure_phrase,
     figure_value,
     has_one_system,
     metric_label,
     ranking_sections,
+    ranking_title,
     table_sections,
     too_few_phrase,
 )
@@ -31,7 +30,6 @@ from earwitness.metaeval.results import (
     Concordance,
     Figure,
     MetricDifference,
-    MetricFigures,
     MetricRanking,
     SampleSizeCurve,
     ScaleConcordance,
@@ -52,10 +50,9 @@ MORE_CAUTIONS_HINT = "see -o report.html"
 
 def summary_sentences(concordance: Concordance) -> Iterator[str]:
     """Yield the best metric per scale and level, and which metrics differ from it."""
-    for scale in concordance.scales:
-        for rank in scale.ranked:
-            sentence = _ranking_sentence(concordance, scale, rank) + _higher_baselines(scale, rank)
-            yield sentence + _needed_systems(scale, rank)
+    for scale, rank in concordance.rankings:
+        sentence = _ranking_sentence(concordance, scale, rank) + _higher_baselines(scale, rank)
+        yield sentence + _needed_systems(scale, rank)
 
 
 def caution_parts(concordance: Concordance) -> Iterator[Lines]:
@@ -79,9 +76,9 @@ def caution_parts(concordance: Concordance) -> Iterator[Lines]:
 def _ranking_sentence(
     concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
 ) -> str:
-    metrics = {metric.metric: metric for metric in scale.metrics}
-    value, figure = figure_value(rank.figure), rank.figure
-    where = f"in {LEVEL_TASKS[figure.level]} by {scale.scale.name}{_scope(scale, rank)}"
+    metrics, value, figure = scale.by_name, figure_value(rank.figure), rank.figure
+    task = f"ranking {RANKED_UNITS[figure.level]} by {scale.scale.name}"
+    where = f"in {task}{_scope(scale, rank)}"
     if not rank.groups:
         has_value = any(not isnan(metrics[name].figures[figure].value) for name in rank.aside)
         reason = "enough values to be ranked" if has_value else "a defined value"
@@ -92,11 +89,9 @@ def _ranking_sentence(
     sizes = _sizes_phrase(scale)
     size = f"{COEFFICIENT_NAMES[figure.coefficient]} {cell(estimate, value)}"
     is_chance = chance is not None and estimate.value <= chance.high
-    tests = {one.b: one for one in scale.apart if one.figure == figure and one.a == best}
-    worse, others = _split_by_significance(rank, tests)
+    tests, worse, others = _tests_of_best(scale, rank)
     if others and rank.test.smallest_p >= concordance.alpha:
-        purpose = f"which metric is best in {LEVEL_TASKS[figure.level]} by {scale.scale.name}"
-        reason = too_few_phrase(rank.test, purpose, concordance.alpha)
+        reason = too_few_phrase(rank.test, f"which metric is best in {task}", concordance.alpha)
         gap = tests[others[0]].difference.value
         tied = [name for name in others if tests[name].difference.value <= DIFFERENCE_TOLERANCE]
         verb = "have" if tied else "has"
@@ -153,45 +148,41 @@ def _higher_baselines(scale: ScaleConcordance, rank: MetricRanking) -> str:
     names = rank.order[: rank.order.index(best)] if best else ()
     if not names:
         return ""
-    figures = {metric.metric: metric.figures[rank.figure] for metric in scale.metrics}
-    values = [
-        f"{name} ({number(figures[name].value, figure_value(rank.figure))})" for name in names
-    ]
+    value, figures = figure_value(rank.figure), scale.by_name
+    values = [f"{n} ({number(figures[n].figures[rank.figure].value, value)})" for n in names]
     nouns = ("baseline", "has") if len(names) == 1 else ("baselines", "have")
     return f"; the {nouns[0]} {join_names(values)} {nouns[1]} a higher value"
 
 
-def _split_by_significance(
-    rank: MetricRanking, tests: Mapping[str, MetricDifference]
-) -> tuple[list[str], list[str]]:
-    """Return the metrics that are significantly worse than the best, and the others."""
-    names = [name for group in rank.groups for name in group][1:]
+def _tests_of_best(
+    scale: ScaleConcordance, rank: MetricRanking
+) -> tuple[dict[str, MetricDifference], list[str], list[str]]:
+    """Return the tests of the best metric, the metrics significantly worse, and the others."""
+    best, *names = [name for group in rank.groups for name in group]
+    tests = {test.b: test for test in scale.differences(rank.figure) if test.a == best}
     worse = [name for name in names if name in tests and tests[name].is_distinct]
-    return worse, [name for name in names if name not in worse]
+    return tests, worse, [name for name in names if name not in worse]
 
 
 def _doubt_sentences(
     concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
 ) -> Iterator[str]:
-    metrics = {metric.metric: metric for metric in scale.metrics}
     if rank.groups:
-        yield from _baseline_sentences(concordance, scale, rank, metrics)
+        yield from _baseline_sentences(concordance, scale, rank)
     for name, reason in rank.aside.items():
-        if not isnan(metrics[name].figures[rank.figure].value):  # else there is a warning
-            yield f"{LEVEL_TITLES[rank.figure.level]}: {name} is not ranked: {reason}"
+        if not isnan(scale.by_name[name].figures[rank.figure].value):  # else there is a warning
+            yield f"{ranking_title(rank.figure)}: {name} is not ranked: {reason}"
 
 
 def _baseline_sentences(
-    concordance: Concordance,
-    scale: ScaleConcordance,
-    rank: MetricRanking,
-    metrics: dict[str, MetricFigures],
+    concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
 ) -> Iterator[str]:
     """Yield metrics that are no better than chance or than a baseline."""
     chance = scale.chance.get(rank.figure)
-    where = LEVEL_TITLES[rank.figure.level]
+    where = ranking_title(rank.figure)
     metric_names = [name for group in rank.groups for name in group]
     if chance is not None:
+        metrics = scale.by_name
         values = {name: metrics[name].figures[rank.figure].value for name in metric_names}
         chance_like = [name for name, x in values.items() if chance.low <= x <= chance.high]
         opposed = [name for name, x in values.items() if x < chance.low]
@@ -216,12 +207,8 @@ def _beaten_baseline_sentences(
     scale: ScaleConcordance, rank: MetricRanking, names: list[str], concordance: Concordance
 ) -> Iterator[str]:
     """Yield, for each baseline, the metrics that are not shown to be better, and those worse."""
-    where = LEVEL_TITLES[rank.figure.level]
-    better = {
-        (difference.a, difference.b)
-        for difference in scale.apart
-        if difference.figure == rank.figure and difference.is_distinct
-    }
+    where = ranking_title(rank.figure)
+    better = {(test.a, test.b) for test in scale.differences(rank.figure) if test.is_distinct}
     bases = [name for name in rank.order if name not in names]
     if names and bases and rank.test.smallest_p >= concordance.alpha:
         purpose = f"whether a metric is better than {join_names(bases)}"
@@ -256,8 +243,7 @@ def _rater_sentences(scale: ScaleConcordance, rank: MetricRanking) -> Iterator[s
     """Yield how the best metric compares with a single rater."""
     if not rank.groups:
         return
-    figures = {metric.metric: metric.figures for metric in scale.metrics}
-    best = figures[rank.groups[0][0]][rank.figure]
+    best = scale.by_name[rank.groups[0][0]].figures[rank.figure]
     for ceiling in scale.ceilings:
         is_known = not isnan(best.low) and not isnan(ceiling.rater.value)
         if ceiling.figure == rank.figure and is_known:
@@ -266,7 +252,7 @@ def _rater_sentences(scale: ScaleConcordance, rank: MetricRanking) -> Iterator[s
             comparison = "better than" if ceiling.rater.value < best.low else comparison
             comparison = "less well than" if ceiling.rater.value > best.high else comparison
             yield (
-                f"{LEVEL_TITLES[rank.figure.level]}: the best metric agrees with the ratings "
+                f"{ranking_title(rank.figure)}: the best metric agrees with the ratings "
                 f"{comparison} a single rater agrees with the other raters "
                 f"({number(ceiling.rater.value, value)})"
             )
@@ -285,7 +271,7 @@ def _sample_size_sentences(curves: tuple[SampleSizeCurve, ...]) -> Iterator[str]
             unknown.setdefault(curve.what, {}).update(dict.fromkeys(without_range))
         if not needed:
             continue
-        purpose = LEVEL_PURPOSES[curve.figure.level]
+        purpose = f"to rank {RANKED_UNITS[curve.figure.level]}"
         if all(needed.values()):
             largest = max(needed.values())
             yield f"{_sufficient_phrase(curve, largest, purpose)} (available: {curve.have})"
@@ -324,31 +310,27 @@ def _quantity(curve: SampleSizeCurve, count: int) -> str:
 
 def quotable_sentences(concordance: Concordance) -> Iterator[str]:
     """Yield complete sentences for a paper, with sample sizes, methods and results."""
-    for scale in concordance.scales:
-        for rank in scale.ranked:
-            if rank.groups:
-                yield _quotable_sentence(concordance, scale, rank)
+    for scale, rank in concordance.rankings:
+        if rank.groups:
+            yield _quotable_sentence(concordance, scale, rank)
 
 
 def _quotable_sentence(
     concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
 ) -> str:
-    metrics = {metric.metric: metric for metric in scale.metrics}
-    value, figure = figure_value(rank.figure), rank.figure
-    first = rank.groups[0]
-    estimate = metrics[first[0]].figures[figure]
+    value, figure, best = figure_value(rank.figure), rank.figure, rank.groups[0][0]
+    estimate = scale.by_name[best].figures[figure]
     sizes = " and ".join(_sizes_phrase(scale).rsplit(", ", 1))
     sizes = f"{sizes} ({scale.votes:,} ratings on {scale.scale.name})"
     uncertainty = (
         f", {100 * concordance.level:g} % bootstrap confidence interval "
-        f"{interval(estimate, value)}, generalizing to {RESAMPLING_PHRASES[concordance.over]}"
+        f"{interval(estimate, value)}, generalizing to other {RESAMPLED_UNITS[concordance.over]}"
     ) * (not isnan(estimate.low))
     sentence = (
-        f"Across {sizes}, {first[0]} agreed best with the ratings: {figure_phrase(figure)} was "
+        f"Across {sizes}, {best} agreed best with the ratings: {figure_phrase(figure)} was "
         f"{number(estimate.value, value)} (n = {estimate.n:,}{uncertainty})."
     )
-    tests = {one.b: one for one in scale.apart if one.figure == figure and one.a == first[0]}
-    worse, others = _split_by_significance(rank, tests)
+    _, worse, others = _tests_of_best(scale, rank)
     if worse:
         sentence += f" It was significantly better than {join_names(worse)}"
         sentence += f" but not significantly better than {join_names(others)}" if others else ""
@@ -453,7 +435,6 @@ def _provenance_lines(concordance: Concordance) -> Iterator[str]:
 # --- Table for a paper ---------------------------------------------------------------------------
 
 
-PAPER_COEFFICIENTS = ("pearson", "spearman", "kendall_b")
 LEVEL_LABELS = {"system": "systems", "item": "within items", "global": "all outputs"}
 
 
@@ -467,8 +448,8 @@ def concordance_table(concordance: Concordance) -> PaperTable:
     several = len(concordance.scales) > 1
     levels = [figure.level for figure in figures]
     corrected = AGREEMENT_CORRECTIONS[concordance.correction]
-    ranks = [rank for scale in concordance.scales for rank in scale.ranked]
-    swapped = " or ".join(dict.fromkeys(SWAPPED_UNITS[rank.test.unit] for rank in ranks))
+    units = dict.fromkeys(SWAPPED_UNITS[rank.test.unit] for _, rank in concordance.rankings)
+    swapped = " or ".join(units)
     percent = f"{100 * concordance.level:.4g} %"
     phrases = [f"({LEVEL_LABELS[x]}): {LEVEL_PHRASES[x]}" for x in dict.fromkeys(levels)]
     return PaperTable(
@@ -491,8 +472,8 @@ def concordance_table(concordance: Concordance) -> PaperTable:
 
 
 def _paper_figures(concordance: Concordance) -> list[Figure]:
-    ranked = [rank.figure for scale in concordance.scales for rank in scale.ranked]
-    main = [Figure(ranked[0].level, name) for name in PAPER_COEFFICIENTS] if ranked else []
+    ranked = [rank.figure for _, rank in concordance.rankings]
+    main = [Figure(ranked[0].level, name) for name in CORRELATION_HEADINGS] if ranked else []
     known = {f for scale in concordance.scales for metric in scale.metrics for f in metric.figures}
     return [figure for figure in dict.fromkeys([*main, *ranked]) if figure in known]
 
@@ -501,7 +482,7 @@ def _paper_scale_rows(
     scale: ScaleConcordance, figures: list[Figure], *, several: bool
 ) -> tuple[PaperRow, ...]:
     """Return the rows of a scale in the order of the ranking; baselines and raters are apart."""
-    metrics = {metric.metric: metric for metric in scale.metrics}
+    metrics = scale.by_name
     order = [name for rank in scale.ranked[:1] for name in rank.order]
     labels = [metric_label(metrics[name]) for name in dict.fromkeys([*order, *metrics])]
     controls = [metric_label(metric) for metric in scale.metrics if metric.baseline]
@@ -510,8 +491,7 @@ def _paper_scale_rows(
         rows = {metric_label(m): m.figures.get(figure) for m in scale.metrics}
         raters = (ceiling.rater for ceiling in scale.ceilings if ceiling.figure == figure)
         rows |= {CHANCE_LABEL: scale.chance.get(figure), RATER_LABEL: next(raters, None)}
-        tests = [difference for difference in scale.apart if difference.figure == figure]
-        contrasts = tuple(difference_contrast(test, metrics) for test in tests)
+        contrasts = difference_contrasts(scale, figure)
         apart = (*controls, CHANCE_LABEL, RATER_LABEL)
         matrices.append(Matrix("", figure_value(figure), rows, contrasts, "", apart))
     known = [

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import floor, nan
+from math import floor, isnan, nan
 
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.metaeval.results import (
     Concordance,
     Figure,
     MappingErrors,
-    MetricDifference,
     MetricFigures,
     MetricRanking,
     MetricTest,
@@ -21,7 +20,6 @@ from earwitness.report.parts import (
     Curve,
     Intervals,
     Matrix,
-    Part,
     Scatter,
     ScatterPoint,
     Scatters,
@@ -52,21 +50,7 @@ SHARE_COEFFICIENTS = (
     "pairwise_accuracy",
     "soft_pairwise_accuracy",
 )
-LEVEL_TITLES = {
-    "system": "ranking of systems",
-    "item": "ranking of outputs within items",
-    "global": "ranking of all outputs",
-}
-LEVEL_PURPOSES = {
-    "system": "to rank systems",
-    "item": "to rank outputs within items",
-    "global": "to rank all outputs",
-}
-LEVEL_TASKS = {
-    "system": "ranking systems",
-    "item": "ranking outputs within items",
-    "global": "ranking all outputs",
-}
+RANKED_UNITS = {"system": "systems", "item": "outputs within items", "global": "all outputs"}
 LEVEL_PHRASES = {
     "system": "across systems",
     "item": "across systems within each item (averaged over items)",
@@ -81,15 +65,6 @@ RESAMPLED_UNITS = {
     "items+raters": "items and raters",
     "all": "systems, items and raters",
 }
-RESAMPLING_PHRASES = {
-    "systems": "other systems",
-    "items": "other items",
-    "raters": "other raters",
-    "systems+items": "other systems and items",
-    "systems+raters": "other systems and raters",
-    "items+raters": "other items and raters",
-    "all": "other systems, items and raters",
-}
 AGREEMENT_CORRECTIONS = {
     "max_t": "corrected by the step-down max-T method",
     "none": "not corrected",
@@ -101,6 +76,11 @@ TEST_HEADINGS = {
     "items": "p, items swapped (on these systems)",
     "outputs": "p, outputs swapped (on these systems)",
 }
+
+
+def ranking_title(figure: Figure) -> str:
+    """Return what is ranked at the level of a coefficient."""
+    return f"ranking of {RANKED_UNITS[figure.level]}"
 
 
 def figure_phrase(figure: Figure) -> str:
@@ -126,31 +106,22 @@ HALVES_LABEL = "(half the raters)"
 
 def ranking_sections(concordance: Concordance) -> Iterator[Section]:
     """Yield the ranking of metrics per level and scale, and the tests behind it."""
-    ranks: list[Part] = [
-        _ranking_intervals(concordance, scale, rank)
-        for scale in concordance.scales
-        for rank in scale.ranked
-    ]
+    ranks = tuple(_ranking_intervals(concordance, *pair) for pair in concordance.rankings)
     if ranks:
-        yield Section("Ranking", tuple(ranks), _ranking_note(concordance))
-    matrices: list[Part] = [
+        yield Section("Ranking", ranks, _ranking_note(concordance))
+    matrices = tuple(
         _difference_matrix(concordance, scale, rank)
-        for scale in concordance.scales
-        for rank in scale.ranked
+        for scale, rank in concordance.rankings
         if scale.apart
-    ]
-    if any(isinstance(matrix, Matrix) and matrix.contrasts for matrix in matrices):
-        yield Section(
-            "Pairwise comparisons of metrics",
-            tuple(matrices),
-            _test_note(concordance),
-            place="pages",
-        )
+    )
+    if any(matrix.contrasts for matrix in matrices):
+        note = _test_note(concordance)
+        yield Section("Pairwise comparisons of metrics", matrices, note, place="pages")
     yield from partial_sections(concordance)
     yield from group_sections(concordance)
-    swaps = [_test_table(scale) for scale in concordance.scales if scale.apart]
+    swaps = tuple(_test_table(scale) for scale in concordance.scales if scale.apart)
     if swaps:
-        yield Section("All tests between metrics", tuple(swaps), _swap_note(), "pages", folded=True)
+        yield Section("All tests between metrics", swaps, SWAP_NOTE, "pages", folded=True)
 
 
 def metric_label(metric: MetricFigures) -> str:
@@ -162,27 +133,18 @@ def metric_label(metric: MetricFigures) -> str:
 def _ranking_intervals(
     concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
 ) -> Intervals:
-    value = figure_value(rank.figure)
-    metrics = {metric.metric: metric for metric in scale.metrics}
-    rows = [
-        (
-            metric_label(metrics[name]),
-            {metric_label(metrics[name]): metrics[name].figures[rank.figure]},
-        )
+    value, figure, metrics = figure_value(rank.figure), rank.figure, scale.by_name
+    drawn = [
+        (metric_label(metrics[name]), metrics[name].figures[figure])
         for name in (*rank.order, *rank.aside)
     ]
-    ceilings = [ceiling for ceiling in scale.ceilings if ceiling.figure == rank.figure]
-    others = [(CHANCE_LABEL, scale.chance[rank.figure])] if rank.figure in scale.chance else []
-    others += [
-        row
-        for ceiling in ceilings
-        for row in ((RATER_LABEL, ceiling.rater), (HALVES_LABEL, ceiling.halves))
-    ]
-    title = f"{scale.scale.name}, {LEVEL_TITLES[rank.figure.level]}: {value_title(value)}"
-    all_rows = (*rows, *((name, {name: estimate}) for name, estimate in others))
-    return Intervals(
-        title, value, "metric", all_rows, _ranking_table(concordance, scale, rank, title)
-    )
+    drawn += [(CHANCE_LABEL, scale.chance[figure])] if figure in scale.chance else []
+    for ceiling in scale.ceilings:
+        if ceiling.figure == figure:
+            drawn += [(RATER_LABEL, ceiling.rater), (HALVES_LABEL, ceiling.halves)]
+    title = f"{scale.scale.name}, {ranking_title(figure)}: {value_title(value)}"
+    rows = tuple((name, {name: estimate}) for name, estimate in drawn)
+    return Intervals(title, value, "metric", rows, _ranking_table(concordance, scale, rank, title))
 
 
 CORRELATION_HEADINGS = {"pearson": "Pearson", "spearman": "Spearman", "kendall_b": "Kendall"}
@@ -192,12 +154,8 @@ def _ranking_table(
     concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking, title: str
 ) -> Table:
     """Return the ranking, with the values of the other two correlations beside it."""
-    value, metrics = figure_value(rank.figure), {metric.metric: metric for metric in scale.metrics}
-    tests = {
-        (difference.a, difference.b): difference
-        for difference in scale.apart
-        if difference.figure == rank.figure
-    }
+    value, metrics = figure_value(rank.figure), scale.by_name
+    tests = {(test.a, test.b): test for test in scale.differences(rank.figure)}
     others = [
         Figure(rank.figure.level, name)
         for name in CORRELATION_HEADINGS
@@ -245,8 +203,9 @@ def has_one_system(concordance: Concordance) -> bool:
 def _ranking_note(concordance: Concordance) -> str:
     percent = f"{100 * concordance.level:g} %"
     permuted = "items" if has_one_system(concordance) else "systems"
-    population = RESAMPLING_PHRASES[concordance.over]
-    generalizing = f"Confidence intervals generalize to {population}. " * concordance.has_intervals
+    population = RESAMPLED_UNITS[concordance.over]
+    generalizing = f"Confidence intervals generalize to other {population}. "
+    generalizing *= concordance.has_intervals
     return (
         "Metrics are ranked by the coefficient in the title; the other correlations are Pearson's "
         f"r, Spearman's ρ and Kendall's τ-b. {generalizing}Metrics in "
@@ -267,13 +226,9 @@ def _unit_sentence(concordance: Concordance) -> str:
         if test.smallest_p >= concordance.alpha
         else f"tests between metrics swap {SWAPPED_UNITS[test.unit]} ({test.units:,} {test.unit}), "
         f"which generalizes to {SWAP_PHRASES[test.unit]}"
-        for test in _tests(concordance)
+        for test in (rank.test for _, rank in concordance.rankings)
     )
     return " ".join(f"{phrase[0].upper()}{phrase[1:]}." for phrase in phrases)
-
-
-def _tests(concordance: Concordance) -> list[MetricTest]:
-    return [rank.test for scale in concordance.scales for rank in scale.ranked]
 
 
 def too_few_phrase(test: MetricTest, purpose: str, alpha: float) -> str:
@@ -290,37 +245,30 @@ def too_few_phrase(test: MetricTest, purpose: str, alpha: float) -> str:
 def _difference_matrix(
     concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
 ) -> Matrix:
-    metrics = {metric.metric: metric for metric in scale.metrics}
-    value = figure_value(rank.figure)
+    metrics, value = scale.by_name, figure_value(rank.figure)
     systems = {
         metric_label(metrics[name]): metrics[name].figures[rank.figure] for name in rank.order
     }
-    title = f"{scale.scale.name}, {LEVEL_TITLES[rank.figure.level]}: {value_title(value)}"
-    pairs = [difference for difference in scale.apart if difference.figure == rank.figure]
-    contrasts = tuple(difference_contrast(difference, metrics) for difference in pairs)
+    title = f"{scale.scale.name}, {ranking_title(rank.figure)}: {value_title(value)}"
+    contrasts = difference_contrasts(scale, rank.figure)
     return Matrix(title, value, systems, contrasts, concordance.correction)
 
 
-def difference_contrast(
-    difference: MetricDifference, metrics: dict[str, MetricFigures]
-) -> Contrast:
-    """Return the difference between two metrics as a contrast of their labels."""
-    a, b = metric_label(metrics[difference.a]), metric_label(metrics[difference.b])
-    better = (a if difference.difference.value > 0 else b) if difference.is_distinct else ""
-    return Contrast(
-        difference.figure.coefficient,
-        a,
-        b,
-        difference.difference,
-        difference.p[difference.unit],
-        difference.corrected,
-        better,
-    )
+def difference_contrasts(scale: ScaleConcordance, figure: Figure) -> tuple[Contrast, ...]:
+    """Return the differences between metrics as contrasts of their labels."""
+    labels, contrasts = {m.metric: metric_label(m) for m in scale.metrics}, []
+    for test in scale.differences(figure):
+        a, b, p = labels[test.a], labels[test.b], test.p[test.unit]
+        better = (a if test.difference.value > 0 else b) if test.is_distinct else ""
+        contrasts.append(
+            Contrast(figure.coefficient, a, b, test.difference, p, test.corrected, better)
+        )
+    return tuple(contrasts)
 
 
 def _test_note(concordance: Concordance) -> str:
     corrected = concordance.correction != "none"
-    if all(one.smallest_p >= concordance.alpha for one in _tests(concordance)):
+    if all(rank.test.smallest_p >= concordance.alpha for _, rank in concordance.rankings):
         return _unit_sentence(concordance)
     family = " over all pairs of metrics, and separately over all comparisons with baselines"
     return (
@@ -335,7 +283,7 @@ def _test_table(scale: ScaleConcordance) -> Table:
     rows = tuple(
         (
             f"{difference.a} – {difference.b}",
-            LEVEL_TITLES[difference.figure.level],
+            ranking_title(difference.figure),
             cell(difference.difference, figure_value(difference.figure)),
             *(p_value(difference.p.get(unit, nan)) for unit in TEST_HEADINGS),
             p_value(difference.williams),
@@ -352,15 +300,14 @@ def _test_table(scale: ScaleConcordance) -> Table:
     return Table(f"{scale.scale.name}: tests between metrics", header, rows, names=2)
 
 
-def _swap_note() -> str:
-    return (
-        "Swapping systems generalizes to other systems. Swapping items or outputs generalizes to "
-        "other items on these systems (for outputs, if the errors of a metric are independent "
-        "across outputs): if a metric favours a system, its errors are correlated across that "
-        "system's outputs, so these tests give too many false positives for conclusions about "
-        "other systems. None of these p-values is corrected for multiple tests. Williams' test "
-        "compares Pearson's r across systems."
-    )
+SWAP_NOTE = (
+    "Swapping systems generalizes to other systems. Swapping items or outputs generalizes to "
+    "other items on these systems (for outputs, if the errors of a metric are independent "
+    "across outputs): if a metric favours a system, its errors are correlated across that "
+    "system's outputs, so these tests give too many false positives for conclusions about "
+    "other systems. None of these p-values is corrected for multiple tests. Williams' test "
+    "compares Pearson's r across systems."
+)
 
 
 # --- Partial correlations and groups -------------------------------------------------------------
@@ -377,18 +324,14 @@ def partial_sections(concordance: Concordance) -> Iterator[Section]:
     """Yield partial beside plain correlations at the levels at which metrics are ranked."""
     if not concordance.partial:
         return
-    tables = [
-        _partial_table(concordance, scale, rank)
-        for scale in concordance.scales
-        for rank in scale.ranked
-    ]
+    tables = tuple(_partial_table(concordance, *pair) for pair in concordance.rankings)
     columns = " and ".join(concordance.partial)
     note = (
         f"Correlation of scores and ratings (plain), and what is left of it when the correlation "
         f"of both with {columns} is removed (given {columns}), with confidence intervals as in "
         f"the ranking. A metric that only reflects {columns} falls to about 0."
     )
-    yield Section(f"Agreement given {columns}", tuple(tables), note)
+    yield Section(f"Agreement given {columns}", tables, note)
 
 
 def _partial_table(concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking) -> Table:
@@ -396,7 +339,7 @@ def _partial_table(concordance: Concordance, scale: ScaleConcordance, rank: Metr
     ranks_by = rank.figure.coefficient
     plain = Figure(rank.figure.level, ranks_by if ranks_by in PARTIAL_NAMES else "kendall_b")
     given = Figure(rank.figure.level, PARTIAL_NAMES[plain.coefficient])
-    metrics = {metric.metric: metric for metric in scale.metrics}
+    metrics = scale.by_name
     ranked = [name for group in (*rank.groups, tuple(rank.aside)) for name in group]
     rows = tuple(
         (
@@ -408,9 +351,7 @@ def _partial_table(concordance: Concordance, scale: ScaleConcordance, rank: Metr
         for name in ranked
         if name not in concordance.partial
     )
-    title = (
-        f"{scale.scale.name}, {LEVEL_TITLES[plain.level]}: {COEFFICIENT_NAMES[plain.coefficient]}"
-    )
+    title = f"{scale.scale.name}, {ranking_title(plain)}: {COEFFICIENT_NAMES[plain.coefficient]}"
     return Table(
         title, ("metric", "plain", f"given {' and '.join(concordance.partial)}", "n"), rows
     )
@@ -422,8 +363,7 @@ def group_sections(concordance: Concordance) -> Iterator[Section]:
     for name in fields:
         parts = tuple(
             _group_intervals(scale, rank.figure, name)
-            for scale in concordance.scales
-            for rank in scale.ranked
+            for scale, rank in concordance.rankings
             if any(group.field == name for group in scale.groups)
         )
         note = (
@@ -440,7 +380,7 @@ def _group_intervals(scale: ScaleConcordance, figure: Figure, field: str) -> Int
     groups = [group for group in scale.groups if group.field == field]
     labels = {metric.metric: metric_label(metric) for metric in scale.metrics}
     value = figure_value(figure)
-    title = f"{scale.scale.name}, {LEVEL_TITLES[figure.level]}: {value_title(value)} by {field}"
+    title = f"{scale.scale.name}, {ranking_title(figure)}: {value_title(value)} by {field}"
     rows = [
         (
             label,
@@ -477,29 +417,19 @@ def table_sections(concordance: Concordance) -> Iterator[Section]:
     """Yield the tables and plots behind the ranking."""
     scatters = tuple(_scatter_plots(scale) for scale in concordance.scales if scale.people)
     if not has_one_system(concordance):
-        yield Section("Scores versus ratings", scatters, _scatter_note(), place="pages")
-    coefficient_tables: list[Part] = [
-        table for scale in concordance.scales for table in _coefficient_tables(scale)
-    ]
-    yield Section(
-        "All coefficients",
-        tuple(coefficient_tables),
-        _coefficient_note(),
-        place="pages",
-        folded=True,
-    )
-    errors = [table for scale in concordance.scales for table in _error_tables(scale)]
+        yield Section("Scores versus ratings", scatters, SCATTER_NOTE, place="pages")
+    tables = tuple(table for scale in concordance.scales for table in _coefficient_tables(scale))
+    yield Section("All coefficients", tables, COEFFICIENT_NOTE, place="pages", folded=True)
+    errors = tuple(table for scale in concordance.scales for table in _error_tables(scale))
     if errors:
-        yield Section(
-            "Mapping errors (ITU-T P.1401)", tuple(errors), _mapping_note(), place="pages"
-        )
-    ceiling_tables = [_ceiling_table(scale) for scale in concordance.scales if scale.ceilings]
-    if ceiling_tables:
+        yield Section("Mapping errors (ITU-T P.1401)", errors, MAPPING_NOTE, place="pages")
+    ceilings = tuple(_ceiling_table(scale) for scale in concordance.scales if scale.ceilings)
+    if ceilings:
         note = "How well raters agree with each other, measured by the same coefficients."
-        yield Section("Agreement among raters", tuple(ceiling_tables), note, "pages", folded=True)
-    curves = [curve for scale in concordance.scales for curve in _curve_plots(scale)]
+        yield Section("Agreement among raters", ceilings, note, "pages", folded=True)
+    curves = tuple(curve for scale in concordance.scales for curve in _curve_plots(scale))
     if curves:
-        yield Section("Sample sizes", tuple(curves), _curve_note(), place="pages")
+        yield Section("Sample sizes", curves, CURVE_NOTE, place="pages")
 
 
 def _scatter_plots(scale: ScaleConcordance) -> Scatters:
@@ -531,18 +461,16 @@ def _scatter_plots(scale: ScaleConcordance) -> Scatters:
     return Scatters(title, scale.scale, tuple(plots), Table(title, header, rows))
 
 
-def _mean_cell(estimate: object) -> str:
-    value = getattr(estimate, "value", float("nan"))
-    return "–" if value != value else f"{value:.4g}"
+def _mean_cell(estimate: Estimate | None) -> str:
+    return "–" if estimate is None or isnan(estimate.value) else f"{estimate.value:.4g}"
 
 
-def _scatter_note() -> str:
-    return (
-        "Each dot is a system: its mean score (horizontal) and its mean rating (vertical) with "
-        "the confidence interval over listeners. Means are taken over outputs with both a score "
-        "and a rating, each output counting once; if systems were rated on different items, "
-        "means are adjusted for items. The line is the ITU-T P.1401 mapping."
-    )
+SCATTER_NOTE = (
+    "Each dot is a system: its mean score (horizontal) and its mean rating (vertical) with "
+    "the confidence interval over listeners. Means are taken over outputs with both a score "
+    "and a rating, each output counting once; if systems were rated on different items, "
+    "means are adjusted for items. The line is the ITU-T P.1401 mapping."
+)
 
 
 def _coefficient_tables(scale: ScaleConcordance) -> Iterator[Table]:
@@ -566,53 +494,49 @@ def _coefficient_tables(scale: ScaleConcordance) -> Iterator[Table]:
         yield Table(title, header, tuple(rows))
 
 
-def _coefficient_note() -> str:
-    return (
-        "n is the number of systems, items or outputs. Kendall's τ-b excludes tied pairs from "
-        "its denominator, τ-c does not; τ₂₃ and acc₂₃ count a pair tied on both sides as correct. "
-        "Tie calibration: score differences up to a threshold count as ties; the threshold is "
-        "cross-validated over items. Pairwise accuracy: the share of pairs of systems with "
-        "different mean ratings that the metric puts in the same order. Soft pairwise accuracy: 1 "
-        "minus the difference between metric and ratings in the p-value that one system is better "
-        "than another (paired permutation test over items), averaged over pairs of systems."
-    )
+COEFFICIENT_NOTE = (
+    "n is the number of systems, items or outputs. Kendall's τ-b excludes tied pairs from "
+    "its denominator, τ-c does not; τ₂₃ and acc₂₃ count a pair tied on both sides as correct. "
+    "Tie calibration: score differences up to a threshold count as ties; the threshold is "
+    "cross-validated over items. Pairwise accuracy: the share of pairs of systems with "
+    "different mean ratings that the metric puts in the same order. Soft pairwise accuracy: 1 "
+    "minus the difference between metric and ratings in the p-value that one system is better "
+    "than another (paired permutation test over items), averaged over pairs of systems."
+)
 
 
 def _error_tables(scale: ScaleConcordance) -> Iterator[Table]:
-    for level in ("system", "global"):
-        rows = []
-        for metric in scale.metrics:
-            for errors in metric.mapped:
-                if errors.level == level:
-                    rows.append(
-                        (
-                            metric_label(metric),
-                            _mapping_cell(errors),
-                            f"{errors.rmse.n:,}",
-                            cell(errors.pearson, CORRELATION_VALUE),
-                            cell(errors.rmse, SCALE_POINTS_VALUE),
-                            number(errors.rmse_star.value, SCALE_POINTS_VALUE),
-                            cell(errors.outliers, SHARE_VALUE),
-                        )
-                    )
+    for level, what in (("system", "systems"), ("global", "outputs")):
+        rows = tuple(
+            (
+                metric_label(metric),
+                _mapping_cell(errors),
+                f"{errors.rmse.n:,}",
+                cell(errors.pearson, CORRELATION_VALUE),
+                cell(errors.rmse, SCALE_POINTS_VALUE),
+                number(errors.rmse_star.value, SCALE_POINTS_VALUE),
+                cell(errors.outliers, SHARE_VALUE),
+            )
+            for metric in scale.metrics
+            for errors in metric.mapped
+            if errors.level == level
+        )
         if rows:
-            what = "systems" if level == "system" else "outputs"
             header = ("metric", "mapping", "n", "Pearson's r", "RMSE", "RMSE*", "outlier ratio")
-            yield Table(f"{scale.scale.name}: errors across {what}", header, tuple(rows), names=2)
+            yield Table(f"{scale.scale.name}: errors across {what}", header, rows, names=2)
 
 
 def _mapping_cell(errors: MappingErrors) -> str:
     return errors.used if errors.used in (errors.asked, "flat") else f"{errors.used} (few points)"
 
 
-def _mapping_note() -> str:
-    return (
-        "Scores are mapped to the rating scale by the best-fitting monotonic curve (increasing if "
-        "higher scores are better, else decreasing). Flat: no such curve fits better than the "
-        "mean, so the correlation is undefined. RMSE is in scale points; RMSE* counts only the "
-        "part of an error beyond the 95 % confidence interval of the mean rating; the outlier "
-        "ratio is the share of points beyond it."
-    )
+MAPPING_NOTE = (
+    "Scores are mapped to the rating scale by the best-fitting monotonic curve (increasing if "
+    "higher scores are better, else decreasing). Flat: no such curve fits better than the "
+    "mean, so the correlation is undefined. RMSE is in scale points; RMSE* counts only the "
+    "part of an error beyond the 95 % confidence interval of the mean rating; the outlier "
+    "ratio is the share of points beyond it."
+)
 
 
 def _ceiling_table(scale: ScaleConcordance) -> Table:
@@ -641,16 +565,15 @@ def _curve_plots(scale: ScaleConcordance) -> Iterator[Curve]:
             (float(count), {names[name]: estimate for name, estimate in row.items()})
             for count, row in curve.points
         )
-        title = f"{scale.scale.name}, {LEVEL_TITLES[curve.figure.level]}: by number of {curve.what}"
+        title = f"{scale.scale.name}, {ranking_title(curve.figure)}: by number of {curve.what}"
         yield Curve(title, figure_value(curve.figure), curve.what, "", points)
 
 
-def _curve_note() -> str:
-    return (
-        "For fewer raters per output, or fewer items, the curve shows the mean over random "
-        "subsets of that size; at the available number it shows the value itself. The last point "
-        "is an extrapolation to twice the available number, from half of the data and all of "
-        "it. The band is the range expected of studies of that size. For references, the curve "
-        "shows the mean over draws of that many annotators, and the band is the range expected of "
-        "other annotators."
-    )
+CURVE_NOTE = (
+    "For fewer raters per output, or fewer items, the curve shows the mean over random "
+    "subsets of that size; at the available number it shows the value itself. The last point "
+    "is an extrapolation to twice the available number, from half of the data and all of "
+    "it. The band is the range expected of studies of that size. For references, the curve "
+    "shows the mean over draws of that many annotators, and the band is the range expected of "
+    "other annotators."
+)

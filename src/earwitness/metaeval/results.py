@@ -201,6 +201,15 @@ class ScaleConcordance:
     notes: tuple[str, ...] = ()
     groups: tuple[GroupAgreement, ...] = ()
 
+    @property
+    def by_name(self) -> dict[str, MetricFigures]:
+        """Metrics by name."""
+        return {metric.metric: metric for metric in self.metrics}
+
+    def differences(self, figure: Figure) -> list[MetricDifference]:
+        """Return the differences between metrics in one coefficient."""
+        return [difference for difference in self.apart if difference.figure == figure]
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Concordance(Result):
@@ -221,11 +230,15 @@ class Concordance(Result):
     partial: tuple[str, ...] = ()
 
     @property
+    def rankings(self) -> list[tuple[ScaleConcordance, MetricRanking]]:
+        """All rankings, each with its scale."""
+        return [(scale, rank) for scale in self.scales for rank in scale.ranked]
+
+    @property
     def has_intervals(self) -> bool:
         """Whether any coefficient that ranks metrics has an interval."""
         return any(
             not isnan(metric.figures[rank.figure].low)
-            for scale in self.scales
-            for rank in scale.ranked
+            for scale, rank in self.rankings
             for metric in scale.metrics
         )
